@@ -1,0 +1,244 @@
+package main_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/atelier-run/atelier"
+
+// floors is the plan of the house. A room imports rooms of a lower floor only; a room that is not listed here fails the
+// test, so that its floor is a decision and not an accident. ARCHITECTURE.md shows the same list.
+var floors = map[string]int{
+	"internal/fault":     0,
+	"internal/canon":     0,
+	"internal/config":    0,
+	"internal/telemetry": 0,
+	"migrations":         0,
+
+	"runtimes": 1,
+
+	"registry":        2,
+	"runtimes/frames": 2,
+
+	"registry/references": 3,
+	"registry/schema":     3,
+	"runtimes/sandbox":    3,
+
+	"registry/manifest":            4,
+	"registry/store":               4,
+	"runtimes/bundle":              4,
+	"runtimes/sandbox/sandboxtest": 4,
+	"runtimes/worker":              4,
+
+	"runtimes/goja/guest":      5,
+	"runtimes/inspect/guest":   5,
+	"runtimes/sandbox/program": 5,
+
+	"runtimes/bash":        6,
+	"runtimes/goja":        6,
+	"runtimes/guests":      6,
+	"runtimes/python":      6,
+	"runtimes/runtimetest": 6,
+	"runtimes/script":      6,
+
+	"runtimes/guests/guestmain": 7,
+	"runtimes/inspect":          7,
+	"runtimes/router":           7,
+	"studio/recorder":           7,
+
+	"studio/access":     8,
+	"studio/references": 8,
+
+	"studio/runs": 10,
+
+	"studio/agents": 11,
+
+	"server/gate":    12,
+	"server/problem": 12,
+
+	"server/httpapi":   13,
+	"server/streamapi": 13,
+	"server/webui":     13,
+
+	"server/app": 14,
+	"server/cli": 14,
+
+	"main":              15,
+	"server/servertest": 15,
+}
+
+func TestImportsGoDownstairs(t *testing.T) {
+	t.Parallel()
+	for _, fault := range faults(floors, imports(t, sources(t))) {
+		t.Error(fault)
+	}
+}
+
+func TestFloorsHaveNoEmptyRooms(t *testing.T) {
+	t.Parallel()
+	rooms := imports(t, sources(t))
+	for room := range floors {
+		if _, ok := rooms[room]; !ok {
+			t.Errorf("%s has a floor but no Go files: remove it from the list", room)
+		}
+	}
+}
+
+// TestFloorsRefuse proves that the check above can fail.
+func TestFloorsRefuse(t *testing.T) {
+	t.Parallel()
+	plan := map[string]int{"cellar": 0, "hall": 1, "hall/closet": 1, "hall/stairs": 1, "roof": 2, "hall/halltest": 1}
+	tests := map[string]struct {
+		from, to string
+		want     string
+	}{
+		"downward":                 {"roof", "cellar", ""},
+		"own closet":               {"hall", "hall/closet", ""},
+		"upward":                   {"cellar", "roof", "cellar (floor 0) imports roof (floor 2)"},
+		"sideways":                 {"hall/closet", "hall/stairs", "hall/closet (floor 1) imports hall/stairs (floor 1)"},
+		"out of the closet":        {"hall/closet", "hall", "hall/closet (floor 1) imports hall (floor 1)"},
+		"unknown room":             {"attic", "cellar", "attic has no floor"},
+		"import of an unknown one": {"roof", "attic", "roof imports attic, which has no floor"},
+		"test kit in the house":    {"roof", "hall/halltest", "roof imports hall/halltest, which is for tests"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := faults(plan, map[string][]string{tt.from: {tt.to}})
+			switch {
+			case tt.want == "" && len(got) > 0:
+				t.Errorf("refused a good import: %v", got)
+			case tt.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], tt.want)):
+				t.Errorf("got %q, want one fault that starts with %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// faults lists what is wrong with the imports between rooms, one sentence each.
+func faults(floors map[string]int, rooms map[string][]string) []string {
+	var found []string
+	for room, wanted := range rooms {
+		floor, ok := floors[room]
+		if !ok {
+			found = append(found, room+" has no floor: give it one in floors_test.go and ARCHITECTURE.md")
+			continue
+		}
+		for _, other := range wanted {
+			below, ok := floors[other]
+			// A room may use its own inner rooms without a floor between them, never the other way round.
+			own := below == floor && strings.HasPrefix(other, room+"/")
+			switch {
+			case !ok:
+				found = append(found, fmt.Sprintf("%s imports %s, which has no floor", room, other))
+			case forTests(other) && !forTests(room):
+				found = append(found, fmt.Sprintf("%s imports %s, which is for tests", room, other))
+			case below >= floor && !own:
+				found = append(found, fmt.Sprintf("%s (floor %d) imports %s (floor %d): imports go downstairs", room, floor, other, below))
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// forTests says whether a room is a kit that only tests may import.
+func forTests(room string) bool {
+	return strings.HasSuffix(path.Base(room), "test")
+}
+
+// source is one parsed Go file of the house that is not a test.
+type source struct {
+	room, path string
+	syntax     *ast.File
+	files      *token.FileSet
+}
+
+// sources parses the files itself: with `go list` the test cache would answer for a tree that has changed.
+func sources(t *testing.T) []source {
+	t.Helper()
+	var all []source
+	files := token.NewFileSet()
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && skipped(name):
+			return filepath.SkipDir
+		case entry.IsDir(), !strings.HasSuffix(name, ".go"), strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		syntax, err := parser.ParseFile(files, name, text, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		all = append(all, source{room: roomOf(filepath.ToSlash(filepath.Dir(name))), path: filepath.ToSlash(name), syntax: syntax, files: files})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func skipped(dir string) bool {
+	base := filepath.Base(dir)
+	return base != "." && (strings.HasPrefix(base, ".") || base == "node_modules" || base == "testdata" || dir == "web" || dir == "samples")
+}
+
+func roomOf(dir string) string {
+	if dir == "." {
+		return "main"
+	}
+	return dir
+}
+
+// imports maps each room to the rooms of this module that it imports.
+func imports(t *testing.T, files []source) map[string][]string {
+	t.Helper()
+	rooms := map[string][]string{}
+	for _, file := range files {
+		rooms[file.room] = append(rooms[file.room], roomsIn(file)...)
+	}
+	for room, wanted := range rooms {
+		slices.Sort(wanted)
+		rooms[room] = slices.Compact(wanted)
+	}
+	return rooms
+}
+
+func roomsIn(file source) []string {
+	var wanted []string
+	for _, name := range packagesIn(file) {
+		if rest, ok := strings.CutPrefix(name, module+"/"); ok {
+			wanted = append(wanted, rest)
+		}
+	}
+	return wanted
+}
+
+func packagesIn(file source) []string {
+	var names []string
+	for _, spec := range file.syntax.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}

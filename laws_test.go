@@ -1,0 +1,116 @@
+package main_test
+
+import (
+	"go/ast"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// walls name the packages that only some rooms may import. The reasons are laws 2 and 3 of the house: parsers and
+// engines of user code run in the jail only, SQL and processes have one home each.
+var walls = map[string]struct {
+	packages []string
+	rooms    []string
+}{
+	"processes are started in the jail's room": {
+		packages: []string{"os/exec"},
+		rooms:    []string{"runtimes/sandbox"},
+	},
+	"goja runs in the jailed guest": {
+		packages: []string{"github.com/dop251/goja", "github.com/dop251/goja_nodejs"},
+		rooms:    []string{"runtimes/goja/guest", "runtimes/inspect/guest"},
+	},
+	"esbuild runs in the jailed bundler": {
+		packages: []string{"github.com/evanw/esbuild"},
+		rooms:    []string{"runtimes/bundle"},
+	},
+	"shell is parsed in the jail": {
+		packages: []string{"mvdan.cc/sh"},
+		rooms:    []string{"runtimes/inspect/guest"},
+	},
+	"SQL lives in the store": {
+		packages: []string{"database/sql", "github.com/uptrace/bun", "modernc.org/sqlite", "github.com/jackc/pgx"},
+		rooms:    []string{"registry/store", "migrations"},
+	},
+}
+
+func TestWallsHold(t *testing.T) {
+	t.Parallel()
+	files := sources(t)
+	for law, wall := range walls {
+		t.Run(law, func(t *testing.T) {
+			t.Parallel()
+			for _, file := range files {
+				if forTests(file.room) || within(file.room, wall.rooms) {
+					continue
+				}
+				for _, name := range packagesIn(file) {
+					if within(name, wall.packages) {
+						t.Errorf("%s imports %s", file.path, name)
+					}
+				}
+			}
+		})
+	}
+}
+
+// calls name what only some rooms may mention, as package.Name of the standard library.
+var calls = map[string]struct {
+	names func(pkg, name string) bool
+	rooms []string
+}{
+	"the environment is read in internal/config": {
+		names: func(pkg, name string) bool {
+			return pkg == "os" && slices.Contains([]string{"Getenv", "LookupEnv", "Environ", "ExpandEnv"}, name)
+		},
+		rooms: []string{"internal/config"},
+	},
+	"error statuses are known to server/problem": {
+		names: func(pkg, name string) bool {
+			return pkg == "http" && (name == "Error" || name == "NotFound" || name == "NotFoundHandler" || errorStatus(name))
+		},
+		rooms: []string{"server/problem"},
+	},
+}
+
+// errorStatus accepts the statuses that say how an answer is to be read; those that say what went wrong have one home.
+func errorStatus(name string) bool {
+	fine := []string{
+		"StatusText", "StatusOK", "StatusCreated", "StatusAccepted", "StatusNoContent", "StatusPartialContent",
+		"StatusSwitchingProtocols", "StatusNotModified", "StatusFound", "StatusSeeOther", "StatusPermanentRedirect",
+	}
+	return strings.HasPrefix(name, "Status") && !slices.Contains(fine, name)
+}
+
+func TestCallsStayAtHome(t *testing.T) {
+	t.Parallel()
+	files := sources(t)
+	for law, rule := range calls {
+		t.Run(law, func(t *testing.T) {
+			t.Parallel()
+			for _, file := range files {
+				if forTests(file.room) || within(file.room, rule.rooms) {
+					continue
+				}
+				ast.Inspect(file.syntax, func(node ast.Node) bool {
+					selector, ok := node.(*ast.SelectorExpr)
+					if !ok {
+						return true
+					}
+					if pkg, ok := selector.X.(*ast.Ident); ok && rule.names(pkg.Name, selector.Sel.Name) {
+						t.Errorf("%s mentions %s.%s", file.files.Position(selector.Pos()), pkg.Name, selector.Sel.Name)
+					}
+					return true
+				})
+			}
+		})
+	}
+}
+
+// within says whether name is one of roots or lies beneath one of them.
+func within(name string, roots []string) bool {
+	return slices.ContainsFunc(roots, func(root string) bool {
+		return name == root || strings.HasPrefix(name, root+"/")
+	})
+}
