@@ -1,0 +1,34 @@
+package registry
+
+import "time"
+
+// Token is a bearer credential. Only the SHA-256 of its secret is kept, and the secret is shown once.
+type Token struct {
+	ID        string     `json:"id"`
+	Workspace string     `json:"-"`
+	Name      string     `json:"name"`
+	Hash      string     `json:"-"`
+	CreatedAt time.Time  `json:"createdAt"`
+	CreatedBy string     `json:"createdBy"`
+	LastUsed  *time.Time `json:"lastUsedAt,omitempty"`
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+	RevokedAt *time.Time `json:"revokedAt,omitempty"`
+}
+
+// Session is a browser's login. Only the SHA-256 of the cookie is kept.
+type Session struct {
+	Hash      string
+	Actor     Actor
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}
+
+// IdempotencyKey remembers the answer to a mutation for a day. Body is nil while the first request is still at work.
+type IdempotencyKey struct {
+	Owner     string // the caller's actor ID with its workspace
+	Key       string
+	BodyHash  string // of method, path and body: the same key with another request is refused
+	Status    int
+	Body      []byte
+	ExpiresAt time.Time
+}

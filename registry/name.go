@@ -1,0 +1,45 @@
+package registry
+
+import (
+	"path"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// MaxPath bounds a file's path in bytes.
+const MaxPath = 255
+
+// CheckName tells whether an agent may have this name; the error names the field and the remedy.
+func CheckName(name string) error {
+	const rule = "A name starts with a lower-case letter and has up to 63 of a-z, 0-9, - and _."
+	switch {
+	case !regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`).MatchString(name):
+		return fault.Invalid("/name", rule)
+	case name == "registry" || name == "new":
+		return fault.Invalid("/name", "%q is reserved; choose another name.", name)
+	case uuid.Validate(name) == nil:
+		return fault.Invalid("/name", "A name may not look like an ID; choose another name.")
+	}
+	return nil
+}
+
+// NameKey is what must be unique about names in a workspace: "my-agent" and "my_agent" conflict.
+func NameKey(name string) string { return strings.ReplaceAll(name, "-", "_") }
+
+// CheckPath tells whether a file may have this path: relative, slash-separated, clean, of printable UTF-8.
+func CheckPath(p string) string {
+	switch {
+	case p == "" || len(p) > MaxPath:
+		return "A path has 1 to 255 bytes."
+	case !utf8.ValidString(p) || strings.ContainsFunc(p, func(r rune) bool { return r < 0x20 || r == 0x7f || r == '\\' || r == ':' }):
+		return "A path is printable UTF-8 without backslashes and colons."
+	case path.IsAbs(p) || path.Clean(p) != p || p == "." || p == ".." || strings.HasPrefix(p, "../"):
+		return "A path is relative, without . and .. parts, empty parts or a slash at the end."
+	}
+	return ""
+}

@@ -1,0 +1,39 @@
+package registry
+
+import (
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// AgentFilter narrows a list of agents; zero fields do not narrow. State is "draft" (never published) or "published".
+type AgentFilter struct {
+	Query    string
+	Language runtimes.Language
+	Tag      string
+	State    string
+	Cursor   string
+	Limit    int // 1 to 200; 0 means 50
+}
+
+// AgentPage is one page of agents without their files; NextCursor is "" on the last.
+type AgentPage struct {
+	Items      []Agent
+	NextCursor string
+}
+
+// RunFilter narrows a list of runs; zero fields do not narrow.
+type RunFilter struct {
+	Agent   string // name or ID
+	Version string
+	Status  Status
+	Since   time.Time
+	Cursor  string
+	Limit   int // 1 to 200; 0 means 50
+}
+
+// RunPage is one page of runs, newest first, without input, output and program output.
+type RunPage struct {
+	Items      []Run
+	NextCursor string
+}

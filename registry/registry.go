@@ -1,0 +1,207 @@
+// Package registry is the vocabulary of what is saved: agents with one draft and immutable versions, references to them,
+// runs with their provenance, and the actor behind each change. It knows no SQL and no HTTP. The JSON names are those of
+// the HTTP contract and of agent.yaml.
+package registry
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// DefaultWorkspace is the tenant of a server with a single user. Every row belongs to a workspace.
+const DefaultWorkspace = "default"
+
+// ActorType says what kind of caller acts.
+type ActorType string
+
+// The kinds of actors.
+const (
+	UserActor   ActorType = "user"
+	TokenActor  ActorType = "token"
+	SystemActor ActorType = "system"
+)
+
+// Actor is who asks, in which workspace.
+type Actor struct {
+	ID        string    `json:"id"`
+	Type      ActorType `json:"type"`
+	Name      string    `json:"name"`
+	Workspace string    `json:"workspace"`
+}
+
+// Agent is a named code agent. Name is unique in its workspace, also after '-' became '_'.
+type Agent struct {
+	ID            string
+	Workspace     string
+	Name          string
+	Title         string
+	Description   string
+	Tags          []string
+	Metadata      json.RawMessage // an object of the client's own
+	Listed        bool
+	LatestVersion string // highest semver without pre-release, "" before the first publish
+	UsageCount    int64
+	Draft         Draft
+	Changelog     []ChangelogEntry // newest first
+	CreatedAt     time.Time
+	CreatedBy     string
+	UpdatedAt     time.Time
+	DeletedAt     *time.Time // a tombstone keeps the name and its versions out of reach and reuse
+}
+
+// ChangelogEntry is one published version as an agent's history shows it.
+type ChangelogEntry struct {
+	Version string    `json:"version"`
+	Changes string    `json:"changes"`
+	Date    time.Time `json:"date"`
+}
+
+// Draft is the editable state of an agent. Revision grows by one with each save, and a save must name the one it saw.
+type Draft struct {
+	Revision int64 `json:"revision"`
+	Spec
+}
+
+// Spec is what a draft and a version have in common: everything that decides how a program runs.
+type Spec struct {
+	Language         runtimes.Language     `json:"language" yaml:"language"`
+	Runtime          runtimes.Name         `json:"runtime" yaml:"runtime"`
+	Files            map[string]File       `json:"files"`
+	Entrypoint       string                `json:"entrypoint"`
+	InputSchema      json.RawMessage       `json:"inputSchema"`
+	OutputSchema     json.RawMessage       `json:"outputSchema"`
+	Packages         []string              `json:"packages"`
+	Environment      map[string]string     `json:"environment"`
+	Secrets          []string              `json:"secrets"`
+	Capabilities     runtimes.Capabilities `json:"capabilities"`
+	Limits           runtimes.Limits       `json:"limits"`
+	SafetyFlags      []string              `json:"safetyFlags"`
+	RequiresApproval bool                  `json:"requiresApproval"`
+	Deterministic    bool                  `json:"deterministic"`
+}
+
+// Version is an immutable published state of an agent.
+type Version struct {
+	ID            string    `json:"-"`
+	AgentID       string    `json:"agentId"`
+	Agent         string    `json:"agent"` // the agent's name
+	Title         string    `json:"title"`
+	Description   string    `json:"description"`
+	Version       string    `json:"version"` // semver
+	Digest        string    `json:"digest"`
+	ContentDigest string    `json:"contentDigest"`
+	CodeDigest    string    `json:"codeDigest"`
+	Changelog     string    `json:"changelog"`
+	PublishedAt   time.Time `json:"publishedAt"`
+	PublishedBy   string    `json:"publishedBy"`
+	Deprecated    bool      `json:"deprecated"`
+	Reason        string    `json:"reason,omitempty"` // of the deprecation
+	Spec
+}
+
+// Reference returns "name@1.2.0".
+func (v Version) Reference() string { return v.Agent + "@" + v.Version }
+
+// Status is where a run stands.
+type Status string
+
+// The states of a run; all but the first three are final.
+const (
+	Queued            Status = "queued"
+	AwaitingApproval  Status = "awaiting_approval"
+	Running           Status = "running"
+	Succeeded         Status = "succeeded"
+	Failed            Status = "failed"
+	TimedOut          Status = "timed_out"
+	StatusCancelled   Status = "cancelled"
+	Blocked           Status = "blocked"
+	StatusInterrupted Status = "interrupted"
+)
+
+// Final reports whether a run in this state will not change any more.
+func (s Status) Final() bool { return s != Queued && s != AwaitingApproval && s != Running }
+
+// StatusOf is the state of a run that ended with this error; nil means success.
+func StatusOf(err *runtimes.ProgramError) Status {
+	if err == nil {
+		return Succeeded
+	}
+	switch err.Type {
+	case runtimes.Timeout:
+		return TimedOut
+	case runtimes.Cancelled:
+		return StatusCancelled
+	case runtimes.Interrupted:
+		return StatusInterrupted
+	case runtimes.SyntaxError, runtimes.RuntimeError, runtimes.RecursionLimit, runtimes.InvalidOutput, runtimes.MemoryLimit,
+		runtimes.OutputLimit, runtimes.ProcessLimit, runtimes.DiskLimit, runtimes.Denied:
+		return Failed
+	}
+	return Failed
+}
+
+// Trigger says by which door a run came.
+type Trigger string
+
+// The triggers of this house.
+const (
+	TriggerStudio Trigger = "studio"
+	TriggerAPI    Trigger = "api"
+	TriggerCLI    Trigger = "cli"
+)
+
+// Run is one execution: who asked for what, how it ended, and the proof. Times that are not known yet are nil or zero.
+type Run struct {
+	ID            string
+	Workspace     string
+	Organisation  string
+	AgentID       string // "" for inline code
+	Agent         string
+	Version       string // "" for inline code, "draft" for a draft
+	Digest        string // of the version, "" otherwise
+	CodeDigest    string
+	Language      runtimes.Language
+	Runtime       runtimes.Name
+	Trigger       Trigger
+	ParentRunID   string
+	WorkflowRunID string
+	NodeID        string
+	Actor         Actor
+	Status        Status
+	Input         json.RawMessage
+	Output        json.RawMessage
+	Error         *runtimes.ProgramError
+	ExitCode      *int
+	Stdout        string // the last 64 KiB
+	Stderr        string
+	Truncated     bool // Stdout or Stderr is not the whole output
+	Validation    Validation
+	TokensUsed    int64
+	Metrics       Metrics
+	InputsHash    string
+	OutputsHash   string
+	Isolation     string // full, reduced, none
+	Memory        int64  // the memory limit in bytes
+	TraceID       string
+	CreatedAt     time.Time
+	StartedAt     *time.Time
+	FinishedAt    *time.Time
+}
+
+// Validation tells what came of checking input and output: passed, failed or skipped (no schema, or no output).
+type Validation struct {
+	Input  string `json:"input"`
+	Output string `json:"output"`
+}
+
+// Metrics is where a run's time went, in milliseconds, and its peak memory.
+type Metrics struct {
+	QueuedMs        float64 `json:"queuedMs"`
+	StartMs         float64 `json:"startMs"`
+	RunMs           float64 `json:"runMs"`
+	TotalMs         float64 `json:"totalMs"`
+	CPUMs           float64 `json:"cpuMs"`
+	PeakMemoryBytes int64   `json:"peakMemoryBytes"`
+}

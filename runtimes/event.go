@@ -1,0 +1,65 @@
+package runtimes
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Kind says what an event is.
+type Kind string
+
+// The kinds of events, in the words of the HTTP contract.
+const (
+	KindStatus   Kind = "status"
+	KindStdout   Kind = "stdout"
+	KindStderr   Kind = "stderr"
+	KindLog      Kind = "log"
+	KindProgress Kind = "progress"
+	KindCall     Kind = "call"
+	KindEgress   Kind = "egress"
+	KindResult   Kind = "result"
+	KindDropped  Kind = "dropped"
+)
+
+// MaxChunk is the largest stdout or stderr event in bytes; longer output is several events, cut at UTF-8 borders.
+const MaxChunk = 32 << 10
+
+// Event is one ordered thing that a run emits. Runtimes set Kind and Data (and At, if they know better than the
+// recorder); the recorder numbers events from 1. Data is JSON: a string for stdout and stderr, an object otherwise.
+type Event struct {
+	Seq  int64           `json:"seq"`
+	At   time.Time       `json:"at"`
+	Kind Kind            `json:"kind"`
+	Data json.RawMessage `json:"data"`
+}
+
+// LogData is the data of a log event.
+type LogData struct {
+	Level   string          `json:"level"` // debug, info, warn, error
+	Message string          `json:"message"`
+	Fields  json.RawMessage `json:"fields,omitempty"`
+}
+
+// ProgressData is the data of a progress event; Total is 0 when the program does not know it.
+type ProgressData struct {
+	Done    float64 `json:"done"`
+	Total   float64 `json:"total"`
+	Message string  `json:"message,omitempty"`
+}
+
+// StatusData is the data of a status event. Position counts from 1 and is given while the run is queued.
+type StatusData struct {
+	Status   string `json:"status"`
+	Position int    `json:"position,omitempty"`
+}
+
+// DroppedData says how many bytes of output were over the limit and are lost.
+type DroppedData struct {
+	Bytes int64 `json:"bytes"`
+}
+
+// Text returns a stdout or stderr event. Invalid UTF-8 is replaced, as encoding/json does.
+func Text(kind Kind, s string) Event {
+	data, _ := json.Marshal(s) // a string always marshals
+	return Event{Kind: kind, Data: data}
+}

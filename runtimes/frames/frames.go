@@ -1,0 +1,172 @@
+// Package frames is the language between the server and a jailed worker: length-prefixed frames over one socket. What
+// arrives from a worker is hostile input, so every frame has a known kind and a bounded length before a byte of it is
+// kept. The package knows nothing of languages, jails or processes.
+package frames
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Kind is the first byte of a frame.
+type Kind byte
+
+// Kinds that a worker sends.
+const (
+	Ready   Kind = 'r' // JSON, the jail is set up and a job may come; what it holds is the sandbox's and the role's business
+	Started Kind = 's' // empty: the program starts now, the time limit counts from here
+	Stdout  Kind = 'o' // raw bytes
+	Stderr  Kind = 'e' // raw bytes
+	CallReq Kind = 'c' // JSON Call; the worker waits for the Reply before it goes on
+	Done    Kind = 'd' // JSON Result; the last frame of a job
+)
+
+// Kinds that the server sends.
+const (
+	Setup     Kind = 'p' // JSON, the jail's configuration, before Ready
+	Job       Kind = 'j' // JSON, engine-specific
+	Reply     Kind = 'a' // JSON Answer
+	Interrupt Kind = 'i' // JSON Reason: end the program softly; a kill follows if that does not help
+)
+
+// Call is a host call. IDs count up from 1 in a job.
+type Call struct {
+	ID   int64           `json:"id"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"`
+}
+
+// Answer is the reply to the call with the same ID: exactly one of Result and Error is set.
+type Answer struct {
+	ID     int64               `json:"id"`
+	Result json.RawMessage     `json:"result,omitempty"`
+	Error  *runtimes.CallError `json:"error,omitempty"`
+}
+
+// Reason says why a program is interrupted.
+type Reason struct {
+	Type runtimes.ErrorType `json:"type"` // timeout or cancelled
+}
+
+// Result is how a job ended as the worker sees it. The server trusts none of it: it only says what the program said.
+type Result struct {
+	Output   json.RawMessage        `json:"output,omitempty"`
+	Error    *runtimes.ProgramError `json:"error,omitempty"`
+	ExitCode *int                   `json:"exitCode,omitempty"`
+	Signal   int                    `json:"signal,omitempty"` // that ended the main process, 0 for none
+	DiskFull bool                   `json:"diskFull,omitempty"`
+	Stats    json.RawMessage        `json:"stats,omitempty"` // the engine's own notes
+}
+
+// MaxFrame bounds any frame of either direction: the largest allowed result (16 MiB) with its wrapping, and jobs with their files.
+const MaxFrame = 48 << 20
+
+const headerSize = 5
+
+// ErrTooLarge says that a peer announced a frame above its limit. The connection is of no more use.
+var ErrTooLarge = errors.New("frame is larger than allowed")
+
+// ErrKind says that a peer sent a frame of a kind that may not come here. The connection is of no more use.
+var ErrKind = errors.New("frame of an unknown kind")
+
+// Reader reads frames of a fixed set of kinds. It is not safe for concurrent use.
+type Reader struct {
+	r      io.Reader
+	limits map[Kind]int
+	header [headerSize]byte
+	buf    []byte
+}
+
+// NewReader returns a reader that takes only the kinds in limits, each up to its number of payload bytes.
+func NewReader(r io.Reader, limits map[Kind]int) *Reader {
+	return &Reader{r: r, limits: limits}
+}
+
+// Read returns the next frame. The payload is valid until the next Read. It answers io.EOF at a clean end,
+// io.ErrUnexpectedEOF within a frame, ErrKind or ErrTooLarge for a peer that breaks the rules.
+func (r *Reader) Read() (Kind, []byte, error) {
+	if _, err := io.ReadFull(r.r, r.header[:]); err != nil {
+		return 0, nil, err
+	}
+	kind, size := Kind(r.header[0]), binary.LittleEndian.Uint32(r.header[1:])
+	limit, known := r.limits[kind]
+	if !known {
+		return 0, nil, fmt.Errorf("%w: %q", ErrKind, byte(kind))
+	}
+	if int64(size) > int64(limit) {
+		return 0, nil, fmt.Errorf("%w: %q of %d bytes, at most %d", ErrTooLarge, byte(kind), size, limit)
+	}
+	if err := r.fill(int(size)); err != nil {
+		return 0, nil, err
+	}
+	return kind, r.buf[:size], nil
+}
+
+// fill reads size bytes into buf, growing it as bytes really arrive, so that an announced length alone costs nothing.
+func (r *Reader) fill(size int) error {
+	const step = 64 << 10
+	for done := 0; done < size; {
+		next := min(size, max(done+step, 2*done))
+		if cap(r.buf) < next {
+			grown := make([]byte, next)
+			copy(grown, r.buf[:done])
+			r.buf = grown
+		}
+		r.buf = r.buf[:next]
+		n, err := io.ReadFull(r.r, r.buf[done:next])
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return err
+		}
+		done += n
+	}
+	return nil
+}
+
+// Writer writes frames, each in one Write call. It is safe for concurrent use.
+type Writer struct {
+	mu  sync.Mutex
+	w   io.Writer
+	buf []byte
+}
+
+// NewWriter returns a writer of frames.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
+
+// Write sends one frame.
+func (w *Writer) Write(kind Kind, payload []byte) error {
+	if len(payload) > MaxFrame {
+		return fmt.Errorf("%w: %q of %d bytes, at most %d", ErrTooLarge, byte(kind), len(payload), MaxFrame)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.buf = append(w.buf[:0], byte(kind), 0, 0, 0, 0)
+	binary.LittleEndian.PutUint32(w.buf[1:], uint32(len(payload)))
+	w.buf = append(w.buf, payload...)
+	_, err := w.w.Write(w.buf)
+	if cap(w.buf) > 1<<20 {
+		w.buf = nil // one large job must not stay with the connection
+	}
+	return err
+}
+
+// WriteJSON sends v as the payload of one frame. Unlike json.Marshal it leaves <, > and & in raw messages as they are:
+// a program may read the text itself.
+func (w *Writer) WriteJSON(kind Kind, v any) error {
+	var payload bytes.Buffer
+	enc := json.NewEncoder(&payload)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("encode frame %q: %w", byte(kind), err)
+	}
+	return w.Write(kind, bytes.TrimSuffix(payload.Bytes(), []byte{'\n'}))
+}
