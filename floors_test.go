@@ -25,6 +25,8 @@ var floors = map[string]int{
 	"internal/config":    0,
 	"internal/telemetry": 0,
 	"migrations":         0,
+	"scripts/bench":      0,
+	"scripts/report":     0,
 
 	"runtimes": 1,
 

@@ -1,0 +1,89 @@
+.DEFAULT_GOAL := help
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-print-directory
+
+LISTEN ?= 127.0.0.1:8002
+NODE := $(shell node -e 'process.exit(+(parseInt(process.versions.node) < 20))' 2>/dev/null && command -v node)
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+GOFLAGS_BUILD := -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)"
+STUDIO := web/dist/app/index.html
+STUDIO_SOURCES := $(shell find web/src web/public web/scripts web/index.html web/*.ts -type f 2>/dev/null)
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@2026.1.1
+PACKAGES := ./...
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: build ## Build everything and serve it on 127.0.0.1:8002
+	@exec bin/atelier serve --listen $(LISTEN)
+
+.PHONY: build
+build: studio bin ## Build bin/atelier with the Studio inside
+
+.PHONY: bin
+bin:
+	@mkdir -p bin
+	go build $(GOFLAGS_BUILD) -o bin/atelier .
+
+.PHONY: studio
+ifeq ($(NODE),)
+studio:
+	@echo "NOTE: Node 20 or newer is not here, so bin/atelier is built without the Studio." >&2
+else
+studio: $(STUDIO)
+endif
+
+$(STUDIO): node_modules/.package-lock.json $(STUDIO_SOURCES)
+	npm run build
+	@touch $@
+
+# npm ci writes this file, so it is older than the lock exactly when the lock has changed.
+node_modules/.package-lock.json: package-lock.json
+	npm ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: test
+test: build ## Run every test: Go with -race, types, units, browser
+	@scripts/test.sh
+
+.PHONY: bench
+bench: build ## Measure beside the floors of this machine
+	@go run ./scripts/bench -binary bin/atelier
+
+.PHONY: check
+check: gen lint test ## Generate, lint, test; fails when anything generated has changed
+	git diff --exit-code
+
+.PHONY: lint
+lint: studio ## Look for mistakes and bad form
+	@test -z "$$(git ls-files '*.go' | xargs gofmt -l | tee /dev/stderr)" || { echo "gofmt would change these files" >&2; exit 1; }
+	go vet $(PACKAGES)
+	go mod tidy -diff
+	go run $(STATICCHECK) $(PACKAGES)
+ifneq ($(NODE),)
+	npm run --silent lint
+	npm run --silent format:check
+	npm run --silent typecheck
+endif
+
+.PHONY: gen
+gen: ## Make generated files anew
+ifneq ($(NODE),)
+gen: bin node_modules/.package-lock.json
+	npm run --silent gen
+endif
+
+.PHONY: dev
+dev: bin node_modules/.package-lock.json ## Serve, with the Studio reloading as you edit it
+	@scripts/dev.sh $(LISTEN)
+
+.PHONY: screenshots
+screenshots: build ## Photograph the Studio, dark and light, for the README
+	@ATELIER_TEST_CHROMIUM="$$(scripts/chromium.sh)" npx --no-install vitest run --config web/e2e/screenshots.config.ts
+
+.PHONY: clean
+clean: ## Remove what was built
+	rm -rf bin web/dist/app node_modules

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Installs what the tests need: need.sh PACKAGE… As root on a machine with apt it installs what is missing; elsewhere it
+# only says what is missing, and the tests that need it say that they were skipped.
+set -u
+
+missing=()
+for package in "$@"; do
+  case $package in
+    postgresql) present=$(scripts/postgres.sh where) ;;
+    chromium) present=$(scripts/chromium.sh) ;;
+    *) present=$(command -v "$package") ;;
+  esac
+  [ -n "$present" ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+  echo "Not on this machine: ${missing[*]}. Tests that need it are skipped." >&2
+  exit 0
+fi
+echo "Installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+if ! { apt-get update && apt-get install --yes --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 </dev/null; then
+  tail -n 20 "$log" >&2
+  echo "Could not install ${missing[*]}. Tests that need it are skipped." >&2
+fi
+rm -f "$log"

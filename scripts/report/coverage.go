@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// block is one run of statements in a profile. Each test binary reports it again, so the best count wins.
+type block struct {
+	statements int
+	covered    bool
+}
+
+// printCoverage prints the share of statements that ran, for each room and for the house.
+func printCoverage(profile string, out io.Writer) error {
+	in, err := os.Open(profile)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	blocks := map[string]block{}
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		place, rest, ok := strings.Cut(lines.Text(), " ")
+		if !ok || strings.HasPrefix(place, "mode:") {
+			continue
+		}
+		statements, count, _ := strings.Cut(rest, " ")
+		size, err := strconv.Atoi(statements)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", profile, err)
+		}
+		blocks[place] = block{statements: size, covered: blocks[place].covered || count != "0"}
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+
+	total, covered := map[string]int{}, map[string]int{}
+	for place, b := range blocks {
+		file, _, _ := strings.Cut(place, ":")
+		room := strings.TrimPrefix(path.Dir(file), "github.com/atelier-run/atelier/")
+		for _, name := range []string{room, "all rooms"} {
+			total[name] += b.statements
+			if b.covered {
+				covered[name] += b.statements
+			}
+		}
+	}
+	all := "all rooms"
+	rooms := slices.DeleteFunc(slices.Sorted(maps.Keys(total)), func(room string) bool { return room == all })
+	for _, room := range append(rooms, all) {
+		if total[room] > 0 {
+			fmt.Fprintf(out, "%-36s %6d statements  %5.1f %%\n", room, total[room], 100*float64(covered[room])/float64(total[room]))
+		}
+	}
+	return nil
+}

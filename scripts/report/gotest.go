@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// goEvent is one line of `go test -json`.
+type goEvent struct {
+	Action      string
+	Package     string
+	ImportPath  string
+	Test        string
+	Output      string
+	Elapsed     float64
+	FailedBuild string
+}
+
+// goRun is the state of the packages while their events are read.
+type goRun struct {
+	results map[string]map[string]string // package, test: pass, fail or skip
+	output  map[string][]string          // what a test, a package or a build has printed
+	counts  Counts
+}
+
+// readGo prints a line for each package, the output of what failed, and the reason of what was skipped.
+func readGo(in io.Reader, out io.Writer) (Counts, error) {
+	run := goRun{results: map[string]map[string]string{}, output: map[string][]string{}, counts: Counts{Name: "go"}}
+	lines := bufio.NewReader(in)
+	for {
+		line, err := lines.ReadString('\n')
+		if line != "" {
+			run.line(line, out)
+		}
+		if err == io.EOF {
+			return run.counts, nil
+		}
+		if err != nil {
+			return run.counts, err
+		}
+	}
+}
+
+func (r *goRun) line(line string, out io.Writer) {
+	var event goEvent
+	if err := json.Unmarshal([]byte(line), &event); err != nil {
+		fmt.Fprint(out, line) // a tool that speaks plainly, such as the linker
+		return
+	}
+	key := event.Package + " " + event.Test
+	switch event.Action {
+	case "build-output":
+		r.output["build "+event.ImportPath] = append(r.output["build "+event.ImportPath], event.Output)
+	case "output":
+		r.output[key] = append(r.output[key], event.Output)
+	case "pass", "fail", "skip":
+		if event.Test == "" {
+			r.finish(event, out)
+			return
+		}
+		if r.results[event.Package] == nil {
+			r.results[event.Package] = map[string]string{}
+		}
+		r.results[event.Package][event.Test] = event.Action
+	}
+}
+
+// finish counts a package. A test that only groups others is not counted itself, unless it failed on its own.
+func (r *goRun) finish(event goEvent, out io.Writer) {
+	tests := r.results[event.Package]
+	room := strings.TrimPrefix(event.Package, "github.com/atelier-run/atelier/")
+	failed := r.counts.Failed
+	for _, name := range slices.Sorted(maps.Keys(tests)) {
+		action := tests[name]
+		children := childrenOf(name, tests)
+		if len(children) > 0 && (action != "fail" || slices.Contains(children, "fail")) {
+			continue
+		}
+		text := strings.Join(r.output[event.Package+" "+name], "")
+		switch action {
+		case "pass":
+			r.counts.Passed++
+		case "skip":
+			r.counts.Skipped++
+			r.counts.Skips = append(r.counts.Skips, room+" "+name+": "+reason(text))
+		case "fail":
+			r.counts.Failed++
+			r.counts.Failures = append(r.counts.Failures, room+" "+name)
+			fmt.Fprintf(out, "--- %s %s\n%s", room, name, text)
+		}
+	}
+	if event.Action == "fail" && r.counts.Failed == failed {
+		// It did not build, or it died outside a test.
+		r.counts.Failed++
+		r.counts.Failures = append(r.counts.Failures, room)
+		fmt.Fprintf(out, "--- %s\n%s%s", room, strings.Join(r.output["build "+event.FailedBuild], ""), strings.Join(r.output[event.Package+" "], ""))
+		for name, lines := range r.output {
+			if rest, ok := strings.CutPrefix(name, event.Package+" "); ok && rest != "" && tests[rest] == "" {
+				fmt.Fprintf(out, "--- %s %s did not end\n%s", room, rest, strings.Join(lines, ""))
+			}
+		}
+	}
+	if event.Action != "skip" { // a package without tests
+		fmt.Fprintf(out, "%-4s %-36s %4d tests  %6.1f s\n", event.Action, room, len(tests), event.Elapsed)
+	}
+	maps.DeleteFunc(r.output, func(name string, _ []string) bool { return strings.HasPrefix(name, event.Package+" ") })
+}
+
+func childrenOf(name string, tests map[string]string) []string {
+	var actions []string
+	for other, action := range tests {
+		if strings.HasPrefix(other, name+"/") {
+			actions = append(actions, action)
+		}
+	}
+	return actions
+}
+
+// reason is the line in which a skipped test says why: the one with the file and its line number.
+func reason(text string) string {
+	for line := range strings.SplitSeq(text, "\n") {
+		if _, why, ok := strings.Cut(line, ".go:"); ok {
+			_, why, _ = strings.Cut(why, ": ")
+			return why
+		}
+	}
+	return "no reason given"
+}

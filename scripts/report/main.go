@@ -1,0 +1,43 @@
+// Command report reads what the test runners say and tells it in one voice: it prints failures in full and everything
+// else in a line, adds up what passed, failed and was skipped, and prints the statement coverage of each room.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+const usage = `usage: report go COUNTS < go test -json
+       report vitest NAME RESULT.json COUNTS
+       report skip COUNTS NAME REASON
+       report fail COUNTS NAME
+       report coverage PROFILE
+       report total COUNTS`
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	switch {
+	case len(args) == 2 && args[0] == "go":
+		counts, err := readGo(os.Stdin, os.Stdout)
+		return errors.Join(err, counts.save(args[1]))
+	case len(args) == 4 && args[0] == "vitest":
+		counts, err := readVitest(args[1], args[2])
+		return errors.Join(err, counts.save(args[3]))
+	case len(args) == 4 && args[0] == "skip":
+		return Counts{Name: args[2], Skips: []string{args[2] + ": " + args[3]}, Skipped: 1}.save(args[1])
+	case len(args) == 3 && args[0] == "fail":
+		return Counts{Name: args[2], Failures: []string{args[2]}, Failed: 1}.save(args[1])
+	case len(args) == 2 && args[0] == "coverage":
+		return printCoverage(args[1], os.Stdout)
+	case len(args) == 2 && args[0] == "total":
+		return printTotal(args[1], os.Stdout, os.Getenv("CI") == "true")
+	}
+	return errors.New(usage)
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestReadGoCountsWhatRan(t *testing.T) {
+	t.Parallel()
+	stream := strings.Join([]string{
+		`{"Action":"pass","Package":"p","Test":"TestGroup/one"}`,
+		`{"Action":"pass","Package":"p","Test":"TestGroup/two"}`,
+		`{"Action":"pass","Package":"p","Test":"TestGroup"}`,
+		`{"Action":"output","Package":"p","Test":"TestAway","Output":"    x_test.go:7: no PostgreSQL here\n"}`,
+		`{"Action":"skip","Package":"p","Test":"TestAway"}`,
+		`{"Action":"output","Package":"p","Test":"TestBroken","Output":"    x_test.go:9: got 1, want 2\n"}`,
+		`{"Action":"fail","Package":"p","Test":"TestBroken"}`,
+		`{"Action":"fail","Package":"p"}`,
+		`{"Action":"build-output","ImportPath":"q [q.test]","Output":"q.go:1: undefined: x\n"}`,
+		`{"Action":"fail","Package":"q","FailedBuild":"q [q.test]"}`,
+	}, "\n")
+	var out strings.Builder
+	got, err := readGo(strings.NewReader(stream), &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Passed != 2 || got.Failed != 2 || got.Skipped != 1 {
+		t.Errorf("counted %d passed, %d failed, %d skipped; want 2, 2, 1", got.Passed, got.Failed, got.Skipped)
+	}
+	if want := "p TestAway: no PostgreSQL here"; len(got.Skips) != 1 || got.Skips[0] != want {
+		t.Errorf("skips are %q, want %q", got.Skips, want)
+	}
+	for _, want := range []string{"got 1, want 2", "undefined: x"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the output hides %q:\n%s", want, &out)
+		}
+	}
+}
+
+func TestTotalIsStrict(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		counts []Counts
+		ci     bool
+		last   string
+		fine   bool
+	}{
+		"all passed":       {[]Counts{{Passed: 2}, {Passed: 3}}, true, "5 passed, 0 failed, 0 skipped", true},
+		"one failed":       {[]Counts{{Passed: 2, Failed: 1}}, false, "2 passed, 1 failed, 0 skipped", false},
+		"skipped here":     {[]Counts{{Passed: 2, Skipped: 1}}, false, "2 passed, 0 failed, 1 skipped", true},
+		"skipped in CI":    {[]Counts{{Passed: 2, Skipped: 1}}, true, "2 passed, 0 failed, 1 skipped", false},
+		"nothing happened": {[]Counts{{}}, false, "0 passed, 0 failed, 0 skipped", false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "counts")
+			for _, c := range tt.counts {
+				if err := c.save(file); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var out strings.Builder
+			err := printTotal(file, &out, tt.ci)
+			if (err == nil) != tt.fine {
+				t.Errorf("error is %v", err)
+			}
+			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+			if last := lines[len(lines)-1]; last != tt.last {
+				t.Errorf("last line is %q, want %q", last, tt.last)
+			}
+		})
+	}
+}
+
+func TestVitestThatDiedIsAFailure(t *testing.T) {
+	t.Parallel()
+	got, err := readVitest("studio", filepath.Join(t.TempDir(), "none.json"))
+	if err != nil || got.Failed != 1 {
+		t.Errorf("got %+v, %v; want one failure", got, err)
+	}
+}
+
+func TestCoverageMergesProfiles(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "cover.out")
+	profile := "mode: set\ngithub.com/atelier-run/atelier/a/x.go:1.1,2.2 3 0\ngithub.com/atelier-run/atelier/a/x.go:1.1,2.2 3 1\ngithub.com/atelier-run/atelier/a/x.go:3.1,4.2 1 0\n"
+	if err := os.WriteFile(file, []byte(profile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := printCoverage(file, &out); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "4 statements   75.0 %") {
+		t.Errorf("got:\n%s", &out)
+	}
+}

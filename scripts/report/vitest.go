@@ -1,0 +1,59 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// vitestReport is the part of vitest's JSON reporter that counts.
+type vitestReport struct {
+	TestResults []struct {
+		Name             string `json:"name"`
+		Status           string `json:"status"`
+		Message          string `json:"message"`
+		AssertionResults []struct {
+			FullName string `json:"fullName"`
+			Status   string `json:"status"`
+		} `json:"assertionResults"`
+	} `json:"testResults"`
+}
+
+// readVitest counts one run. vitest has printed the failures itself.
+func readVitest(name, file string) (Counts, error) {
+	counts := Counts{Name: name}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		// The runner died before it could report: that is a failure, not an absence of tests.
+		counts.Failed, counts.Failures = 1, []string{name + ": no report was written"}
+		return counts, nil
+	}
+	var report vitestReport
+	if err := json.Unmarshal(text, &report); err != nil {
+		return counts, fmt.Errorf("read %s: %w", file, err)
+	}
+	for _, result := range report.TestResults {
+		path := filepath.Base(result.Name)
+		failed := counts.Failed
+		for _, test := range result.AssertionResults {
+			title := path + " " + strings.TrimSpace(test.FullName)
+			switch test.Status {
+			case "passed":
+				counts.Passed++
+			case "failed":
+				counts.Failed++
+				counts.Failures = append(counts.Failures, title)
+			default: // skipped, pending, todo, disabled
+				counts.Skipped++
+				counts.Skips = append(counts.Skips, title)
+			}
+		}
+		if result.Status == "failed" && counts.Failed == failed {
+			counts.Failed++
+			counts.Failures = append(counts.Failures, path+": "+result.Message)
+		}
+	}
+	return counts, nil
+}

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Runs every test: Go with the race detector on both databases, the Studio's units and types, and the browser tests over
+# the real binary. The last line is the sum of what passed, failed and was skipped. With CI=true a skip is a failure.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+work=$(mktemp -d /tmp/atelier-test.XXXXXX)
+chmod 0711 "$work" # PostgreSQL runs as another user when we are root
+report=$work/report
+counts=$work/counts
+finish() {
+  [ ! -d "$work/pg/data" ] || scripts/postgres.sh stop "$work/pg"
+  rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+skip() { echo "SKIPPED $1: $2"; "$report" skip "$counts" "$1" "$2"; }
+title() { printf '\n== %s\n' "$*"; }
+
+title "What the tests need"
+scripts/need.sh postgresql chromium jq python3
+go build -o "$report" ./scripts/report || exit 1
+if [ -n "$(scripts/postgres.sh where)" ] && url=$(scripts/postgres.sh start "$work/pg"); then
+  export ATELIER_TEST_PG_URL=$url
+  echo "PostgreSQL: $("$(scripts/postgres.sh where)/postgres" --version)"
+fi
+
+title "Go"
+rooms=$(go list ./... | grep -v '/scripts/' | paste -sd,)
+go test -race -shuffle=on -timeout 10m -json -coverpkg="$rooms" -coverprofile="$work/cover.out" ./... </dev/null 2>&1 | "$report" go "$counts"
+title "Statement coverage"
+"$report" coverage "$work/cover.out"
+
+title "Studio"
+if [ ! -d node_modules ]; then
+  skip studio "Node 20 is not on this machine"
+else
+  npm run --silent typecheck || "$report" fail "$counts" "typecheck"
+  npm run --silent test -- --reporter=default --reporter=json --outputFile.json="$work/studio.json" </dev/null
+  "$report" vitest studio "$work/studio.json" "$counts"
+fi
+
+title "Browser"
+if [ ! -f web/dist/app/index.html ]; then
+  skip browser "the Studio is not built, for want of Node"
+elif chromium=$(scripts/chromium.sh) && [ -z "$chromium" ]; then
+  skip browser "Chromium is not on this machine"
+else
+  ATELIER_TEST_CHROMIUM=$chromium npx --no-install vitest run --config web/e2e/vitest.config.ts \
+    --reporter=default --reporter=json --outputFile.json="$work/browser.json" </dev/null
+  "$report" vitest browser "$work/browser.json" "$counts"
+fi
+
+title "Result"
+"$report" total "$counts"
