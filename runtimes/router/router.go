@@ -1,0 +1,231 @@
+// Package router picks the engine of a job and admits runs: a bounded queue per workspace, served in turn, so that a
+// workspace that floods does not starve another. It knows neither agents nor storage.
+package router
+
+import (
+	"context"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Options configures a Router. Engines holds what this server can execute.
+type Options struct {
+	Engines map[runtimes.Name]runtimes.Runtime
+	Running int // runs at once, all workspaces together
+	Queue   int // runs that may wait, per workspace
+}
+
+// Router is safe for concurrent use.
+type Router struct {
+	engines map[runtimes.Name]runtimes.Runtime
+	running int
+	depth   int
+
+	mu      sync.Mutex
+	busy    int
+	byName  map[runtimes.Name]int // live runs per engine
+	queues  map[string][]*Ticket  // waiting tickets per workspace, oldest first; no empty entries
+	turn    []string              // workspaces with waiting tickets, the next to be served first
+	average time.Duration         // of recent runs, for Retry-After
+}
+
+// New returns a router.
+func New(o Options) *Router {
+	return &Router{engines: o.Engines, running: o.Running, depth: o.Queue, byName: map[runtimes.Name]int{}, queues: map[string][]*Ticket{}, average: time.Second}
+}
+
+// Ticket is a place in the queue or, once Wait returned nil, the right to run. Release must be called exactly once.
+type Ticket struct {
+	router    *Router
+	workspace string
+	admitted  chan struct{} // closed when the ticket may run
+	moved     chan struct{} // has one element when the position changed since it was last read
+	position  int           // from 1, guarded by router.mu
+	since     time.Time
+	running   bool // guarded by router.mu
+}
+
+// Admit takes a place for a run of the workspace. It never waits: a full queue is a QueueFull error with RetryAfter.
+func (r *Router) Admit(workspace string) (*Ticket, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := &Ticket{router: r, workspace: workspace, admitted: make(chan struct{}), moved: make(chan struct{}, 1)}
+	if r.busy < r.running && len(r.turn) == 0 {
+		r.start(t)
+		return t, nil
+	}
+	waiting := r.queues[workspace]
+	if len(waiting) >= r.depth {
+		return nil, &fault.Error{
+			Code:       fault.QueueFull,
+			Message:    "The queue of this workspace is full; try again later.",
+			RetryAfter: r.retryAfter(len(waiting)),
+			Extra:      map[string]any{"queueDepth": len(waiting)},
+		}
+	}
+	if len(waiting) == 0 {
+		r.turn = append(r.turn, workspace)
+	}
+	r.queues[workspace] = append(waiting, t)
+	t.position = len(waiting) + 1
+	return t, nil
+}
+
+// retryAfter estimates when the queue will have moved, between one second and a minute.
+func (r *Router) retryAfter(waiting int) time.Duration {
+	estimate := r.average * time.Duration(waiting) / time.Duration(max(r.running, 1))
+	return min(max(estimate, time.Second), time.Minute).Round(time.Second)
+}
+
+func (r *Router) start(t *Ticket) {
+	r.busy++
+	t.running, t.since, t.position = true, time.Now(), 0
+	close(t.admitted)
+}
+
+// Wait blocks until the ticket may run or ctx ends. It tells each position in the queue, from 1, as it changes.
+func (t *Ticket) Wait(ctx context.Context, position func(int)) error {
+	for {
+		t.router.mu.Lock()
+		at := t.position
+		t.router.mu.Unlock()
+		if at > 0 {
+			position(at)
+		}
+		select {
+		case <-t.admitted:
+			return nil
+		case <-t.moved:
+		case <-ctx.Done():
+			select {
+			case <-t.admitted: // an admitted ticket stays admitted; the run itself meets ctx
+				return nil
+			default:
+				return context.Cause(ctx)
+			}
+		}
+	}
+}
+
+// Release gives the place back, whether the ticket ran or was still waiting.
+func (t *Ticket) Release() {
+	r := t.router
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !t.running {
+		r.leave(t)
+		return
+	}
+	r.busy--
+	r.average = (7*r.average + time.Since(t.since)) / 8
+	for r.busy < r.running && len(r.turn) > 0 {
+		r.next()
+	}
+}
+
+// next admits the oldest ticket of the workspace whose turn it is and puts that workspace last.
+func (r *Router) next() {
+	workspace := r.turn[0]
+	r.turn = r.turn[1:]
+	t := r.queues[workspace][0]
+	r.setQueue(workspace, r.queues[workspace][1:])
+	if len(r.queues[workspace]) > 0 {
+		r.turn = append(r.turn, workspace)
+	}
+	r.start(t)
+}
+
+// leave takes a waiting ticket out of its queue.
+func (r *Router) leave(t *Ticket) {
+	queue := r.queues[t.workspace]
+	rest := make([]*Ticket, 0, len(queue))
+	for _, other := range queue {
+		if other != t {
+			rest = append(rest, other)
+		}
+	}
+	r.setQueue(t.workspace, rest)
+	if len(rest) > 0 {
+		return
+	}
+	for i, workspace := range r.turn {
+		if workspace == t.workspace {
+			r.turn = append(r.turn[:i:i], r.turn[i+1:]...)
+			return
+		}
+	}
+}
+
+// setQueue replaces a workspace's queue and tells its tickets their new positions.
+func (r *Router) setQueue(workspace string, queue []*Ticket) {
+	if len(queue) == 0 {
+		delete(r.queues, workspace)
+		return
+	}
+	r.queues[workspace] = queue
+	for i, t := range queue {
+		t.position = i + 1
+		select {
+		case t.moved <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Run executes a job on its engine. It implements runtimes.Runtime for admitted jobs.
+func (r *Router) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
+	engine, ok := r.engines[job.Runtime]
+	if !ok {
+		return runtimes.Outcome{}, fault.New(fault.RuntimeUnavailable, "This server has no runtime %q.", job.Runtime)
+	}
+	r.count(job.Runtime, 1)
+	defer r.count(job.Runtime, -1)
+	return engine.Run(ctx, job, host)
+}
+
+func (r *Router) count(name runtimes.Name, by int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.byName[name] += by
+}
+
+// Has reports whether this server can execute the runtime.
+func (r *Router) Has(name runtimes.Name) bool {
+	_, ok := r.engines[name]
+	return ok
+}
+
+// Runtimes lists the engines by name.
+func (r *Router) Runtimes() []runtimes.Name {
+	names := make([]runtimes.Name, 0, len(r.engines))
+	for name := range r.engines {
+		names = append(names, name)
+	}
+	sort.Slice(names, func(i, j int) bool { return names[i] < names[j] })
+	return names
+}
+
+// Load is how busy the router is.
+type Load struct {
+	Running   int                   // runs at work
+	Waiting   int                   // runs in all queues
+	ByRuntime map[runtimes.Name]int // runs at work per engine
+}
+
+// Load tells how busy the router is now.
+func (r *Router) Load() Load {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	load := Load{Running: r.busy, ByRuntime: map[runtimes.Name]int{}}
+	for _, queue := range r.queues {
+		load.Waiting += len(queue)
+	}
+	for name, n := range r.byName {
+		load.ByRuntime[name] = n
+	}
+	return load
+}

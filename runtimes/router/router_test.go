@@ -1,0 +1,145 @@
+package router_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/router"
+)
+
+func admit(t *testing.T, r *router.Router, workspace string) *router.Ticket {
+	t.Helper()
+	ticket, err := r.Admit(workspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ticket
+}
+
+func waiting(ctx context.Context, t *router.Ticket) bool {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	return t.Wait(ctx, func(int) {}) != nil
+}
+
+func TestFullQueueIsRefusedWithRetryAfter(t *testing.T) {
+	t.Parallel()
+	r := router.New(router.Options{Running: 1, Queue: 1})
+	first := admit(t, r, "a")
+	second := admit(t, r, "a")
+	_, err := r.Admit("a")
+	var refused *fault.Error
+	if !errors.As(err, &refused) || refused.Code != fault.QueueFull || refused.RetryAfter < time.Second {
+		t.Fatalf("third Admit: %v, want queue_full with RetryAfter", err)
+	}
+	other := admit(t, r, "b") // another workspace has a queue of its own
+	first.Release()
+	if err := second.Wait(t.Context(), func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	second.Release()
+	if err := other.Wait(t.Context(), func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	other.Release()
+	if load := r.Load(); load.Running != 0 || load.Waiting != 0 {
+		t.Fatalf("after all were released: %+v", load)
+	}
+}
+
+func TestWorkspacesTakeTurns(t *testing.T) {
+	t.Parallel()
+	r := router.New(router.Options{Running: 1, Queue: 10})
+	running := admit(t, r, "flood")
+	var flood []*router.Ticket
+	for range 5 {
+		flood = append(flood, admit(t, r, "flood"))
+	}
+	quiet := admit(t, r, "quiet")
+	running.Release()
+	if waiting(t.Context(), flood[0]) {
+		t.Fatal("the oldest ticket still waits")
+	}
+	flood[0].Release()
+	if waiting(t.Context(), quiet) {
+		t.Fatal("the quiet workspace waits behind the flood")
+	}
+	quiet.Release()
+	for _, ticket := range flood[1:] {
+		if waiting(t.Context(), ticket) {
+			t.Fatal("a ticket of the flood was never served")
+		}
+		ticket.Release()
+	}
+}
+
+func TestPositionsMoveUp(t *testing.T) {
+	t.Parallel()
+	r := router.New(router.Options{Running: 1, Queue: 10})
+	running, gone, last := admit(t, r, "a"), admit(t, r, "a"), admit(t, r, "a")
+	positions := make(chan int, 10)
+	done := make(chan error, 1)
+	go func() { done <- last.Wait(context.WithoutCancel(t.Context()), func(p int) { positions <- p }) }()
+	if p := <-positions; p != 2 {
+		t.Fatalf("first position %d, want 2", p)
+	}
+	gone.Release() // leaves without having run
+	if p := <-positions; p != 1 {
+		t.Fatalf("position after one left %d, want 1", p)
+	}
+	running.Release()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	last.Release()
+}
+
+func TestManyRunsNeverExceedTheBound(t *testing.T) {
+	t.Parallel()
+	const bound = 3
+	r := router.New(router.Options{Running: bound, Queue: 1000})
+	var mu sync.Mutex
+	live, most := 0, 0
+	var all sync.WaitGroup
+	for i := range 200 {
+		all.Go(func() {
+			ticket, err := r.Admit([]string{"a", "b", "c"}[i%3])
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer ticket.Release()
+			if i%10 == 0 { // some give up at once
+				return
+			}
+			if err := ticket.Wait(t.Context(), func(int) {}); err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			live++
+			most = max(most, live)
+			mu.Unlock()
+			mu.Lock()
+			live--
+			mu.Unlock()
+		})
+	}
+	all.Wait()
+	if load := r.Load(); most > bound || load.Running != 0 || load.Waiting != 0 {
+		t.Fatalf("most at once %d, load after %+v", most, load)
+	}
+}
+
+func TestUnknownRuntime(t *testing.T) {
+	t.Parallel()
+	_, err := router.New(router.Options{Running: 1}).Run(t.Context(), runtimes.Job{Runtime: "cobol"}, nil)
+	if !fault.Is(err, fault.RuntimeUnavailable) {
+		t.Fatalf("Run() error = %v", err)
+	}
+}

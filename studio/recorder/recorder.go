@@ -1,0 +1,206 @@
+// Package recorder orders, bounds and publishes the events of a run. A run's Recording is the one list of its events
+// while it is live: readers follow it by their own cursor, so a slow reader costs nothing and loses nothing. Storing is
+// the business of the run's owner, which takes what is not stored yet.
+package recorder
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+const (
+	// TailBytes is how much of stdout and of stderr an answer carries.
+	TailBytes = 64 << 10
+	// eager is how many events are published the moment they come. After that, output is gathered into chunks of up
+	// to runtimes.MaxChunk for at most gatherFor, so that a program that prints byte by byte cannot grow the list
+	// without bound.
+	eager     = 4096
+	gatherFor = 100 * time.Millisecond
+)
+
+// Recording is the events of one live run. It is safe for concurrent use.
+type Recording struct {
+	now func() time.Time
+
+	mu        sync.Mutex
+	events    []runtimes.Event
+	stored    int // events[:stored] were taken to be stored
+	changed   chan struct{}
+	closed    bool
+	gathered  []byte // output that waits to become an event
+	gatherAs  runtimes.Kind
+	gatherAt  time.Time
+	timer     *time.Timer
+	stdout    tail
+	stderr    tail
+	truncated bool
+}
+
+// New returns an empty recording.
+func New(now func() time.Time) *Recording {
+	return &Recording{now: now, changed: make(chan struct{})}
+}
+
+// Emit numbers an event and publishes it.
+func (r *Recording) Emit(e runtimes.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
+	if e.At.IsZero() {
+		e.At = r.now()
+	}
+	if e.Kind == runtimes.KindStdout || e.Kind == runtimes.KindStderr {
+		r.emitOutput(e)
+		return
+	}
+	if e.Kind == runtimes.KindDropped {
+		r.truncated = true
+	}
+	r.flush()
+	r.append(e)
+}
+
+func (r *Recording) emitOutput(e runtimes.Event) {
+	var text string
+	if json.Unmarshal(e.Data, &text) != nil {
+		return
+	}
+	if e.Kind == runtimes.KindStdout {
+		r.truncated = r.stdout.add(text) || r.truncated
+	} else {
+		r.truncated = r.stderr.add(text) || r.truncated
+	}
+	if len(r.events) < eager {
+		r.append(e)
+		return
+	}
+	if r.gatherAs != e.Kind || len(r.gathered)+len(text) > runtimes.MaxChunk {
+		r.flush()
+	}
+	if len(r.gathered) == 0 {
+		r.gatherAs, r.gatherAt = e.Kind, e.At
+		r.timer = time.AfterFunc(gatherFor, func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.flush()
+		})
+	}
+	r.gathered = append(r.gathered, text...)
+}
+
+// flush turns gathered output into an event.
+func (r *Recording) flush() {
+	if len(r.gathered) == 0 {
+		return
+	}
+	r.timer.Stop()
+	e := runtimes.Text(r.gatherAs, string(r.gathered))
+	e.At = r.gatherAt
+	r.gathered = r.gathered[:0]
+	r.append(e)
+}
+
+func (r *Recording) append(e runtimes.Event) {
+	e.Seq = int64(len(r.events)) + 1
+	r.events = append(r.events, e)
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// Close publishes the last event and ends the recording. Events that come later are ignored.
+func (r *Recording) Close(last runtimes.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
+	r.flush()
+	r.closed = true
+	if last.At.IsZero() {
+		last.At = r.now()
+	}
+	r.append(last)
+}
+
+// Take returns the events that were not taken before, for storing. Output that is still being gathered is included.
+func (r *Recording) Take() []runtimes.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.flush()
+	events := r.events[r.stored:len(r.events):len(r.events)]
+	r.stored = len(r.events)
+	return events
+}
+
+// Output returns the last 64 KiB of stdout and of stderr, and whether that is less than all that was written.
+func (r *Recording) Output() (stdout, stderr string, truncated bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stdout.text(), r.stderr.text(), r.truncated
+}
+
+// Next returns the first event after seq, waiting for it if need be. After the last event of a closed recording it
+// returns io.EOF.
+func (r *Recording) Next(ctx context.Context, seq int64) (runtimes.Event, error) {
+	for {
+		r.mu.Lock()
+		if seq < int64(len(r.events)) {
+			e := r.events[max(seq, 0)]
+			r.mu.Unlock()
+			return e, nil
+		}
+		closed, changed := r.closed, r.changed
+		r.mu.Unlock()
+		if closed {
+			return runtimes.Event{}, io.EOF
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return runtimes.Event{}, context.Cause(ctx)
+		}
+	}
+}
+
+// Events returns the events after seq that are there now.
+func (r *Recording) Events(seq int64) []runtimes.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	from := min(max(seq, 0), int64(len(r.events)))
+	return append([]runtimes.Event(nil), r.events[from:]...)
+}
+
+// tail keeps the last TailBytes of a stream.
+type tail struct{ buf []byte }
+
+// add appends text and reports whether older text was lost.
+func (t *tail) add(text string) bool {
+	t.buf = append(t.buf, text...)
+	if len(t.buf) <= TailBytes {
+		return false
+	}
+	if len(t.buf) > 4*TailBytes {
+		t.buf = append(t.buf[:0:0], t.buf[len(t.buf)-TailBytes:]...)
+	}
+	return true
+}
+
+// text returns the tail, cut at a UTF-8 border.
+func (t *tail) text() string {
+	b := t.buf
+	if len(b) > TailBytes {
+		b = b[len(b)-TailBytes:]
+		for len(b) > 0 && !utf8.RuneStart(b[0]) {
+			b = b[1:]
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,125 @@
+package recorder_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/recorder"
+)
+
+func follow(ctx context.Context, r *recorder.Recording, from int64) (text string, last runtimes.Event, err error) {
+	for seq := from; ; {
+		e, err := r.Next(ctx, seq)
+		if err != nil {
+			return text, last, err
+		}
+		if e.Seq != seq+1 {
+			return text, last, errors.New("a gap in seq")
+		}
+		if e.Kind == runtimes.KindStdout {
+			var s string
+			if err := json.Unmarshal(e.Data, &s); err != nil {
+				return text, last, err
+			}
+			text += s
+		}
+		seq, last = e.Seq, e
+	}
+}
+
+func TestFollowersSeeAllInOrder(t *testing.T) {
+	t.Parallel()
+	r := recorder.New(time.Now)
+	const lines = 20_000 // well past the eager bound
+	var want strings.Builder
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			text, last, err := follow(t.Context(), r, 0)
+			if err != io.EOF || last.Kind != runtimes.KindResult || len(text) != lines*5 {
+				t.Errorf("follower: %d bytes, last %s, %v", len(text), last.Kind, err)
+			}
+		})
+	}
+	for range lines {
+		r.Emit(runtimes.Text(runtimes.KindStdout, "line\n"))
+		want.WriteString("line\n")
+	}
+	r.Close(runtimes.Event{Kind: runtimes.KindResult, Data: json.RawMessage(`{}`)})
+	readers.Wait()
+	events := r.Events(0)
+	if len(events) > 5000 {
+		t.Fatalf("%d events for %d small writes: the list is not bounded", len(events), lines)
+	}
+	if text, _, _ := follow(t.Context(), r, 0); text != want.String() {
+		t.Fatal("late follower read another text")
+	}
+	stdout, _, truncated := r.Output()
+	if !truncated || len(stdout) != recorder.TailBytes || !strings.HasSuffix(stdout, "line\n") {
+		t.Fatalf("tail of %d bytes, truncated %v", len(stdout), truncated)
+	}
+}
+
+func TestTakeGivesEachEventOnce(t *testing.T) {
+	t.Parallel()
+	r := recorder.New(time.Now)
+	r.Emit(runtimes.Text(runtimes.KindStdout, "a"))
+	first := r.Take()
+	r.Emit(runtimes.Text(runtimes.KindStderr, "b"))
+	r.Close(runtimes.Event{Kind: runtimes.KindResult})
+	second := r.Take()
+	if len(first) != 1 || len(second) != 2 || second[0].Seq != 2 || len(r.Take()) != 0 {
+		t.Fatalf("taken %d then %d", len(first), len(second))
+	}
+	r.Emit(runtimes.Text(runtimes.KindStdout, "too late"))
+	if len(r.Take()) != 0 {
+		t.Fatal("an event was recorded after Close")
+	}
+}
+
+func TestGatheredOutputIsPublishedWithoutFurtherEvents(t *testing.T) {
+	t.Parallel()
+	r := recorder.New(time.Now)
+	for range 5000 {
+		r.Emit(runtimes.Text(runtimes.KindStdout, "x"))
+	}
+	text := ""
+	for seq := int64(0); len(text) < 5000; { // nothing closes or takes: only the timer can publish the rest
+		e, err := r.Next(t.Context(), seq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s string
+		if err := json.Unmarshal(e.Data, &s); err != nil {
+			t.Fatal(err)
+		}
+		text, seq = text+s, e.Seq
+	}
+}
+
+func TestNextEndsWithContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	gone := errors.New("reader gone")
+	cancel(gone)
+	if _, err := recorder.New(time.Now).Next(ctx, 0); !errors.Is(err, gone) {
+		t.Fatalf("Next() error = %v", err)
+	}
+}
+
+func TestTailIsCutAtARuneBorder(t *testing.T) {
+	t.Parallel()
+	r := recorder.New(time.Now)
+	r.Emit(runtimes.Text(runtimes.KindStdout, strings.Repeat("é", recorder.TailBytes/2)+"x"))
+	stdout, _, _ := r.Output()
+	if strings.Contains(stdout, "\uFFFD") || !strings.HasPrefix(stdout, "é") {
+		t.Fatal("the tail starts within a rune")
+	}
+}
