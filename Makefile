@@ -9,7 +9,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GOFLAGS_BUILD := -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)"
 STUDIO := web/dist/app/index.html
 STUDIO_SOURCES := $(shell find web/src web/public web/scripts web/index.html web/*.ts -type f 2>/dev/null)
-STATICCHECK := honnef.co/go/tools/cmd/staticcheck@2026.1.1
+GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 PACKAGES := ./...
 
 .PHONY: help
@@ -60,9 +60,8 @@ check: gen lint test ## Generate, lint, test; fails when anything generated has 
 .PHONY: lint
 lint: studio ## Look for mistakes and bad form
 	@test -z "$$(git ls-files '*.go' | xargs gofmt -l | tee /dev/stderr)" || { echo "gofmt would change these files" >&2; exit 1; }
-	go vet $(PACKAGES)
 	go mod tidy -diff
-	go run $(STATICCHECK) $(PACKAGES)
+	go run $(GOLANGCI) run $(PACKAGES)
 ifneq ($(NODE),)
 	npm run --silent lint
 	npm run --silent format:check

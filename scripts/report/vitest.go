@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,10 +27,13 @@ type vitestReport struct {
 func readVitest(name, file string) (Counts, error) {
 	counts := Counts{Name: name}
 	text, err := os.ReadFile(file)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		// The runner died before it could report: that is a failure, not an absence of tests.
 		counts.Failed, counts.Failures = 1, []string{name + ": no report was written"}
 		return counts, nil
+	}
+	if err != nil {
+		return counts, err
 	}
 	var report vitestReport
 	if err := json.Unmarshal(text, &report); err != nil {

@@ -1,0 +1,101 @@
+// Starts the real binary with a data directory of its own, and runs its other commands.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+export const repository = resolve(import.meta.dirname, '../../..');
+const binary = process.env['ATELIER_TEST_BINARY'] ?? join(repository, 'bin/atelier');
+
+export type Atelier = {
+  /** The address without a path, such as http://127.0.0.1:40123. */
+  url: string;
+  /** The one-time link that the server printed. */
+  login: string;
+  token: string;
+  data: string;
+  /** Calls the API with the administrator's token. */
+  api: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+  /** Runs another command of the binary against this server's data. */
+  cli: (...args: string[]) => Promise<Ended>;
+  stop: () => Promise<void>;
+};
+
+export type Answer = { status: number; headers: Headers; body: unknown };
+export type Ended = { code: number; stdout: string; stderr: string };
+
+export async function startAtelier(): Promise<Atelier> {
+  const data = await mkdtemp(join(tmpdir(), 'atelier-e2e-'));
+  const token = `e2e-${crypto.randomUUID()}`;
+  const environment = { PATH: process.env['PATH'] ?? '', HOME: data, ATELIER_DATA: data, ATELIER_TOKEN: token };
+  const server = spawn(binary, ['serve', '--listen', '127.0.0.1:0'], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  const login = await firstLink(server).catch(async (fault: unknown) => {
+    await end(server);
+    throw fault;
+  });
+  const url = new URL(login).origin;
+
+  return {
+    url,
+    login,
+    token,
+    data,
+    api: async (method, path, body, headers = {}) => {
+      const response = await fetch(url + path, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+    },
+    cli: (...args) => run(binary, args, environment),
+    stop: async () => {
+      await end(server);
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs a program to its end and keeps what it printed. */
+export function run(program: string, args: string[], environment: Record<string, string>): Promise<Ended> {
+  return new Promise((done, failed) => {
+    const child = spawn(program, args, { cwd: repository, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    child.on('error', failed);
+    child.on('close', (code) => done({ code: code ?? -1, stdout, stderr }));
+  });
+}
+
+function firstLink(server: ChildProcess): Promise<string> {
+  return new Promise((found, failed) => {
+    let text = '';
+    const timer = setTimeout(() => failed(new Error(`no login link within 20 s, but:\n${text}`)), 20_000);
+    const read = (chunk: Buffer) => {
+      text += chunk.toString();
+      const link = /http:\/\/127\.0\.0\.1:\d+\/login\?link=[\w.~-]+/.exec(text);
+      if (!link) return;
+      clearTimeout(timer);
+      found(link[0]);
+    };
+    server.stdout?.on('data', read);
+    server.stderr?.on('data', read);
+    server.on('error', failed);
+    server.on('exit', (code) => failed(new Error(`the server ended with ${String(code)}:\n${text}`)));
+  });
+}
+
+function end(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return Promise.resolve();
+  return new Promise((done) => {
+    const hard = setTimeout(() => server.kill('SIGKILL'), 10_000);
+    server.on('exit', () => {
+      clearTimeout(hard);
+      done();
+    });
+    server.kill('SIGTERM');
+  });
+}

@@ -1,0 +1,16 @@
+// Accessibility of what is on the page now.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+
+const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+type Violation = { id: string; help: string; nodes: { target: string[]; failureSummary?: string }[] };
+
+/** Lists the violations of WCAG 2.2 AA, one sentence each with the place. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(source);
+  const options = { runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] } };
+  const found = await page.evaluate<Violation[]>(`axe.run(document, ${JSON.stringify(options)}).then((result) => result.violations)`);
+  return found.map((v) => `${v.id} (${v.help}): ${v.nodes.map((node) => `${node.target.join(' ')} ${node.failureSummary ?? ''}`).join('; ')}`);
+}

@@ -1,0 +1,73 @@
+// A Chromium whose pages are watched: a request to another host, a violation of the content security policy or an
+// error that nobody caught fails the test, whatever else it asserted.
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import type { Atelier } from './atelier.ts';
+
+export type Session = {
+  context: BrowserContext;
+  page: Page;
+  /** Throws when the pages of this session have done what they must not. */
+  close: () => Promise<void>;
+};
+
+export type Look = { theme?: 'dark' | 'light'; width?: number; height?: number; scale?: number };
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env['ATELIER_TEST_CHROMIUM'] ?? '/usr/bin/chromium',
+    // The browser itself must not call home either, and as root it has no sandbox of its own.
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  });
+}
+
+/** Opens a session without a cookie. */
+export async function openSession(browser: Browser, atelier: Atelier, look: Look = {}): Promise<Session> {
+  const context = await browser.newContext({
+    baseURL: atelier.url,
+    viewport: { width: look.width ?? 1440, height: look.height ?? 900 },
+    colorScheme: look.theme ?? 'dark',
+    reducedMotion: 'reduce',
+    deviceScaleFactor: look.scale ?? 1,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  context.setDefaultTimeout(15_000);
+  const faults = watch(context, atelier.url);
+  const page = await context.newPage();
+  return {
+    context,
+    page,
+    close: async () => {
+      await context.close();
+      if (faults.length > 0) throw new Error(`The page did what it must not:\n${faults.join('\n')}`);
+    },
+  };
+}
+
+/** Opens a session that is signed in with the administrator's token, as a person who pasted it. */
+export async function signIn(browser: Browser, atelier: Atelier, look: Look = {}): Promise<Session> {
+  const session = await openSession(browser, atelier, look);
+  const answer = await session.context.request.post('/api/v1/session', { data: { token: atelier.token } });
+  if (answer.status() !== 204) throw new Error(`sign in: ${String(answer.status())} ${await answer.text()}`);
+  return session;
+}
+
+function watch(context: BrowserContext, origin: string): string[] {
+  const faults: string[] = [];
+  const socket = origin.replace('http:', 'ws:');
+  const ours = (url: string) => [origin, socket].some((base) => url === base || url.startsWith(`${base}/`)) || url.startsWith('data:');
+  context.on('request', (request) => {
+    if (!ours(request.url())) faults.push(`request to ${request.url()}`);
+  });
+  context.on('page', (page) => {
+    page.on('websocket', (opened) => {
+      if (!ours(opened.url())) faults.push(`socket to ${opened.url()}`);
+    });
+    page.on('pageerror', (error) => faults.push(`uncaught ${error.stack ?? error.message}`));
+    page.on('console', (message) => {
+      // An answer of 4xx is reported as an error by the browser itself; a test that expects one is not wrong.
+      const text = message.text();
+      if (message.type() === 'error' && !text.startsWith('Failed to load resource')) faults.push(`console: ${text}`);
+    });
+  });
+  return faults;
+}
