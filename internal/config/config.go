@@ -1,0 +1,62 @@
+// Package config is the typed configuration of a server: defaults, then atelier.yaml, then the environment, then flags.
+// It is the only room that reads the environment. Every wrong value is reported at once, by the name under which it was
+// given, with what would be right. The package knows what values mean as text, not what is done with them.
+package config
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Config is what a server is told. It is a value: loaded once, checked once, passed down.
+type Config struct {
+	Listen        string // host:port
+	Hosts         []string
+	PublicURL     string // "" or scheme://host[:port], without a slash at the end
+	Data          string // directory
+	DatabaseURL   string // sqlite:PATH or postgres://…; "" is SQLite in the data directory
+	Token         string // fixes the administrator's token; "" lets the server make one
+	BodyBytes     int64
+	ShutdownGrace time.Duration
+
+	LogLevel  string // debug, info, warn, error
+	LogFormat string // text, json
+
+	Python string // interpreter; "" looks in /usr/bin and /usr/local/bin
+	Bash   string
+
+	Concurrency   int // programs at once; 0 is chosen from the machine
+	QueueSize     int // runs that may wait, per workspace
+	Warm          int // prepared workers per runtime; 0 prepares none
+	AcceptMissing []string
+	ScriptRuntime bool
+
+	Defaults Limits
+	Ceilings Limits
+
+	Traces bool // OTEL_* names a place to send traces to
+}
+
+// Limits has the fields of runtimes.Limits, which lies a floor above.
+type Limits struct {
+	TimeoutMs      int64
+	CPUMs          int64
+	MemoryBytes    int64
+	Processes      int64
+	OutputBytes    int64
+	DiskBytes      int64
+	RecursionDepth int64
+}
+
+// Loopback reports whether only this machine can reach the address that the server listens on.
+func (c Config) Loopback() bool {
+	host, _, err := splitHostPort(c.Listen)
+	if err != nil {
+		return false
+	}
+	if host == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsLoopback()
+}

@@ -1,0 +1,195 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Sources is where values come from, each stronger than the one before it.
+type Sources struct {
+	File   string // path of atelier.yaml; "" takes ATELIER_CONFIG, or atelier.yaml in the working directory where there is one
+	Getenv func(string) string
+	Flags  map[string]string // by Setting.Name, only those that were given
+}
+
+// Faults is every wrong value of a configuration.
+type Faults []string
+
+func (f Faults) Error() string {
+	return "the configuration is not valid:\n  " + strings.Join(f, "\n  ")
+}
+
+// value is a text and the name under which it was given.
+type value struct{ text, from string }
+
+// defaultFile is read when it exists and no other file is named.
+const defaultFile = "atelier.yaml"
+
+// secondsAlias gives in seconds what default-timeout-ms gives in milliseconds.
+const secondsAlias = "CODE_EXEC_MAX_EXECUTION_TIME"
+
+// Environment reads a variable of this process. It is the Getenv of main.
+func Environment(name string) string { return os.Getenv(name) }
+
+// Load reads all sources. Its error is Faults when values are wrong.
+func Load(from Sources) (Config, error) {
+	settings := Settings()
+	file, faults := readFile(from, settings)
+	var c Config
+	for _, s := range settings {
+		v, ok := pick(s, from, file)
+		if !ok {
+			v = value{text: s.Default, from: s.Name}
+		}
+		if v.text == "" && s.Default == "" {
+			continue
+		}
+		if err := s.set(&c, v.text); err != nil {
+			faults = append(faults, complaint(s, v, err))
+		}
+	}
+	if len(faults) == 0 {
+		faults = contradictions(c)
+	}
+	if len(faults) > 0 {
+		return Config{}, faults
+	}
+	c.Traces = traces(from.Getenv)
+	return c, nil
+}
+
+// pick returns a setting's value from the strongest source that gives one.
+func pick(s Setting, from Sources, file map[string]string) (value, bool) {
+	if text, ok := from.Flags[s.Name]; ok {
+		return value{text, "--" + s.Name}, true
+	}
+	if text := from.Getenv(s.Env); text != "" {
+		return value{text, s.Env}, true
+	}
+	if v, ok := aliased(s, from.Getenv); ok {
+		return v, true
+	}
+	if text, ok := file[s.Key()]; ok {
+		return value{text, "atelier.yaml: " + s.Key()}, true
+	}
+	return value{}, false
+}
+
+// aliased reads the variables of existing deployments, some of which have another form.
+func aliased(s Setting, getenv func(string) string) (value, bool) {
+	switch host, port := getenv("CODE_EXEC_HOST"), getenv("CODE_EXEC_PORT"); {
+	case s.Name == "listen" && (host != "" || port != ""):
+		host, port = or(host, "127.0.0.1"), or(port, "8002")
+		return value{joinHostPort(host, port), "CODE_EXEC_HOST, CODE_EXEC_PORT"}, true
+	case s.Name == "log-level" && getenv("CODE_EXEC_LOG_LEVEL") == "" && truthy(getenv("CODE_EXEC_DEBUG")):
+		return value{"debug", "CODE_EXEC_DEBUG"}, true
+	}
+	for _, name := range s.Aliases {
+		text := getenv(name)
+		if text == "" {
+			continue
+		}
+		if seconds, err := strconv.ParseFloat(text, 64); name == secondsAlias && err == nil {
+			text = strconv.FormatInt(int64(seconds*1000), 10)
+		}
+		if name == "CODE_EXEC_LOG_LEVEL" && strings.EqualFold(text, "warning") {
+			text = "warn"
+		}
+		return value{text, name}, true
+	}
+	return value{}, false
+}
+
+// readFile reads atelier.yaml as flat keys with scalar or list values.
+func readFile(from Sources, settings []Setting) (map[string]string, Faults) {
+	name := or(from.File, from.Getenv("ATELIER_CONFIG"))
+	text, err := os.ReadFile(or(name, defaultFile))
+	if errors.Is(err, fs.ErrNotExist) && name == "" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, Faults{fmt.Sprintf("--config: %v", err)}
+	}
+	var keys map[string]any
+	if err := yaml.Unmarshal(text, &keys); err != nil {
+		return nil, Faults{fmt.Sprintf("%s is not YAML with one setting per line: %v", or(name, defaultFile), err)}
+	}
+	values := map[string]string{}
+	var faults Faults
+	for key, v := range keys {
+		text, ok := scalar(v)
+		switch {
+		case !slices.ContainsFunc(settings, func(s Setting) bool { return s.Key() == key }):
+			faults = append(faults, fmt.Sprintf("atelier.yaml: %s is no setting; `atelier serve --help` lists them", key))
+		case !ok:
+			faults = append(faults, fmt.Sprintf("atelier.yaml: %s is not a single value or a list of them", key))
+		default:
+			values[key] = text
+		}
+	}
+	slices.Sort(faults)
+	return values, faults
+}
+
+func scalar(v any) (string, bool) {
+	switch v := v.(type) {
+	case nil:
+		return "", true
+	case string, bool, int, int64, uint64, float64:
+		return fmt.Sprint(v), true
+	case []any:
+		var parts []string
+		for _, item := range v {
+			text, ok := scalar(item)
+			if !ok {
+				return "", false
+			}
+			parts = append(parts, text)
+		}
+		return strings.Join(parts, ","), true
+	}
+	return "", false
+}
+
+// contradictions are values that are right alone and wrong together.
+func contradictions(c Config) Faults {
+	var faults Faults
+	for _, l := range []struct {
+		name           string
+		byDefault, max int64
+	}{
+		{"timeout-ms", c.Defaults.TimeoutMs, c.Ceilings.TimeoutMs},
+		{"cpu-ms", c.Defaults.CPUMs, c.Ceilings.CPUMs},
+		{"memory-bytes", c.Defaults.MemoryBytes, c.Ceilings.MemoryBytes},
+		{"processes", c.Defaults.Processes, c.Ceilings.Processes},
+		{"output-bytes", c.Defaults.OutputBytes, c.Ceilings.OutputBytes},
+		{"disk-bytes", c.Defaults.DiskBytes, c.Ceilings.DiskBytes},
+		{"recursion-depth", c.Defaults.RecursionDepth, c.Ceilings.RecursionDepth},
+	} {
+		if l.byDefault > l.max {
+			faults = append(faults, fmt.Sprintf("default-%s (%d) is above max-%s (%d); lower one or raise the other", l.name, l.byDefault, l.name, l.max))
+		}
+	}
+	return faults
+}
+
+func complaint(s Setting, v value, err error) string {
+	if s.Secret || v.text == "" {
+		return fmt.Sprintf("%s %v", v.from, err)
+	}
+	return fmt.Sprintf("%s: %q %v", v.from, v.text, err)
+}
+
+// traces says whether the standard OTEL_* variables name a collector. Everything else about the export is read by the
+// OpenTelemetry library itself, from the same variables.
+func traces(getenv func(string) string) bool {
+	return !truthy(getenv("OTEL_SDK_DISABLED")) && getenv("OTEL_TRACES_EXPORTER") != "none" &&
+		(getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "")
+}

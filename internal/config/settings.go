@@ -1,0 +1,117 @@
+package config
+
+import "strconv"
+
+// Setting is one line of the configuration: a flag of `atelier serve`, a variable and a key of atelier.yaml.
+type Setting struct {
+	Name    string   // of the flag; in atelier.yaml with camel case
+	Env     string   // "" for none
+	Aliases []string // variables of existing deployments
+	Default string
+	Form    string // what a value looks like, for --help
+	Help    string
+	Group   string
+	Secret  bool // never repeated in a message
+	Switch  bool // a flag without a value means true
+
+	set func(*Config, string) error
+}
+
+// Settings lists everything that can be set, in the order of --help.
+func Settings() []Setting {
+	return append(serverSettings(), append(runSettings(), limitSettings()...)...)
+}
+
+func serverSettings() []Setting {
+	return []Setting{
+		{Name: "listen", Env: "ATELIER_LISTEN", Default: "127.0.0.1:8002", Form: "HOST:PORT", Group: "Server",
+			Help: "Address to listen on; port 0 takes a free one.",
+			set:  func(c *Config, v string) (err error) { c.Listen, err = address(v); return err }},
+		{Name: "host", Env: "ATELIER_HOSTS", Form: "NAME,…", Group: "Server",
+			Help: "Further names under which browsers and clients may reach the server; localhost, 127.0.0.1, [::1] and the listen address are always allowed.",
+			set:  func(c *Config, v string) (err error) { c.Hosts, err = hostNames(v); return err }},
+		{Name: "public-url", Env: "ATELIER_PUBLIC_URL", Form: "URL", Group: "Server",
+			Help: "Address that exported tools call, when it is not the one a request came by.",
+			set:  func(c *Config, v string) (err error) { c.PublicURL, err = baseURL(v); return err }},
+		{Name: "data", Env: "ATELIER_DATA", Default: "data", Form: "DIR", Group: "Server",
+			Help: "Directory of the database, its lock and the CLI's token.",
+			set:  func(c *Config, v string) error { c.Data = v; return notEmpty(v) }},
+		{Name: "database", Env: "ATELIER_DATABASE_URL", Form: "URL", Group: "Server", Secret: true,
+			Help: "sqlite:PATH or postgres://…; without it SQLite in the data directory.",
+			set:  func(c *Config, v string) (err error) { c.DatabaseURL, err = databaseURL(v); return err }},
+		{Name: "token", Env: "ATELIER_TOKEN", Form: "SECRET", Group: "Server", Secret: true,
+			Help: "Fixes the administrator's token, for automation; 24 characters or more.",
+			set:  func(c *Config, v string) (err error) { c.Token, err = token(v); return err }},
+		{Name: "body-bytes", Env: "ATELIER_BODY_BYTES", Default: strconv.Itoa(8 << 20), Form: "BYTES", Group: "Server",
+			Help: "Largest request body.",
+			set:  number(64<<10, 32<<20, func(c *Config) *int64 { return &c.BodyBytes })},
+		{Name: "shutdown-grace", Env: "ATELIER_SHUTDOWN_GRACE", Default: "10s", Form: "DURATION", Group: "Server",
+			Help: "How long running programs may go on when the server is told to stop; then they are interrupted.",
+			set:  func(c *Config, v string) (err error) { c.ShutdownGrace, err = duration(v); return err }},
+		{Name: "log-level", Env: "ATELIER_LOG_LEVEL", Aliases: []string{"CODE_EXEC_LOG_LEVEL"}, Default: "info", Form: "LEVEL", Group: "Server",
+			Help: "debug, info, warn or error.",
+			set: func(c *Config, v string) (err error) {
+				c.LogLevel, err = oneOf(v, "debug", "info", "warn", "error")
+				return err
+			}},
+		{Name: "log-format", Env: "ATELIER_LOG_FORMAT", Default: "text", Form: "FORMAT", Group: "Server",
+			Help: "text or json.",
+			set:  func(c *Config, v string) (err error) { c.LogFormat, err = oneOf(v, "text", "json"); return err }},
+	}
+}
+
+func runSettings() []Setting {
+	return []Setting{
+		{Name: "python", Env: "ATELIER_PYTHON", Form: "FILE", Group: "Programs",
+			Help: "Python interpreter; without it python3 in /usr/bin or /usr/local/bin.",
+			set:  func(c *Config, v string) (err error) { c.Python, err = absolute(v); return err }},
+		{Name: "bash", Env: "ATELIER_BASH", Form: "FILE", Group: "Programs",
+			Help: "Bash; without it bash in /usr/bin or /usr/local/bin.",
+			set:  func(c *Config, v string) (err error) { c.Bash, err = absolute(v); return err }},
+		{Name: "concurrency", Env: "ATELIER_CONCURRENCY", Default: "0", Form: "N", Group: "Programs",
+			Help: "Programs that run at once; 0 chooses from the number of processors.",
+			set:  count(0, 4096, func(c *Config) *int { return &c.Concurrency })},
+		{Name: "queue-size", Env: "ATELIER_QUEUE_SIZE", Default: "100", Form: "N", Group: "Programs",
+			Help: "Runs of a workspace that may wait for a place; the next one is refused with 429.",
+			set:  count(0, 100_000, func(c *Config) *int { return &c.QueueSize })},
+		{Name: "warm", Env: "ATELIER_WARM", Default: "2", Form: "N", Group: "Programs",
+			Help: "Prepared workers per runtime.",
+			set:  count(0, 256, func(c *Config) *int { return &c.Warm })},
+		{Name: "accept-missing", Env: "ATELIER_ACCEPT_MISSING", Form: "MECHANISM,…", Group: "Programs",
+			Help: "Sandbox mechanisms that may be missing on this host; otherwise a missing one stops execution.",
+			set:  func(c *Config, v string) error { c.AcceptMissing = list(v); return nil }},
+		{Name: "script-runtime", Env: "ATELIER_SCRIPT_RUNTIME", Default: "false", Form: "BOOL", Group: "Programs", Switch: true,
+			Help: "Offer the deterministic runtime `script`, which follows a script instead of running a program. For tests and demonstrations.",
+			set:  func(c *Config, v string) (err error) { c.ScriptRuntime, err = boolean(v); return err }},
+	}
+}
+
+// limitSettings are the defaults and the ceilings of each limit of a run, as the contract has them.
+func limitSettings() []Setting {
+	limits := []struct {
+		name, form, what string
+		byDefault, most  int64
+		field            func(*Limits) *int64
+	}{
+		{"timeout-ms", "MS", "time that a program may take", 30_000, 600_000, func(l *Limits) *int64 { return &l.TimeoutMs }},
+		{"cpu-ms", "MS", "processor time", 30_000, 600_000, func(l *Limits) *int64 { return &l.CPUMs }},
+		{"memory-bytes", "BYTES", "memory", 256 << 20, 2 << 30, func(l *Limits) *int64 { return &l.MemoryBytes }},
+		{"processes", "N", "processes", 64, 512, func(l *Limits) *int64 { return &l.Processes }},
+		{"output-bytes", "BYTES", "output, and size of the result", 1 << 20, 16 << 20, func(l *Limits) *int64 { return &l.OutputBytes }},
+		{"disk-bytes", "BYTES", "files in the private directory", 64 << 20, 1 << 30, func(l *Limits) *int64 { return &l.DiskBytes }},
+		{"recursion-depth", "N", "depth of calls", 1000, 10_000, func(l *Limits) *int64 { return &l.RecursionDepth }},
+	}
+	var all []Setting
+	for _, l := range limits {
+		byDefault := Setting{Name: "default-" + l.name, Env: envName("default-" + l.name), Default: strconv.FormatInt(l.byDefault, 10), Form: l.form,
+			Group: "Limits", Help: "Limit of " + l.what + " where an agent names none.",
+			set: number(1, 1<<40, func(c *Config) *int64 { return l.field(&c.Defaults) })}
+		if l.name == "timeout-ms" {
+			byDefault.Aliases = []string{secondsAlias}
+		}
+		all = append(all, byDefault, Setting{Name: "max-" + l.name, Env: envName("max-" + l.name), Default: strconv.FormatInt(l.most, 10), Form: l.form,
+			Group: "Limits", Help: "Highest limit of " + l.what + " that an agent may ask for.",
+			set: number(1, 1<<40, func(c *Config) *int64 { return l.field(&c.Ceilings) })})
+	}
+	return all
+}

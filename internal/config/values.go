@@ -1,0 +1,144 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The functions below read one kind of value. Their errors say what would be right, as the end of a sentence that starts
+// with the setting's name; they do not repeat the value.
+
+func address(v string) (string, error) {
+	if _, _, err := splitHostPort(v); err != nil {
+		return "", fmt.Errorf("is not HOST:PORT; write for example 127.0.0.1:8002")
+	}
+	return v, nil
+}
+
+func splitHostPort(v string) (host string, port uint16, err error) {
+	host, text, err := net.SplitHostPort(v)
+	if err != nil {
+		return "", 0, err
+	}
+	n, err := strconv.ParseUint(text, 10, 16)
+	return host, uint16(n), err
+}
+
+func hostNames(v string) ([]string, error) {
+	names := list(v)
+	for _, name := range names {
+		if strings.ContainsAny(name, "/:@*? ") {
+			return nil, fmt.Errorf("lists %q, which is not a plain host name; write for example studio.example.com", name)
+		}
+	}
+	return names, nil
+}
+
+func baseURL(v string) (string, error) {
+	if v == "" {
+		return "", nil
+	}
+	u, err := url.Parse(v)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return "", fmt.Errorf("is not an address; write for example https://atelier.example.com")
+	}
+	return strings.TrimSuffix(u.String(), "/"), nil
+}
+
+func databaseURL(v string) (string, error) {
+	for _, form := range []string{"sqlite:", "postgres://", "postgresql://"} {
+		if rest, ok := strings.CutPrefix(v, form); ok && rest != "" {
+			return v, nil
+		}
+	}
+	return "", fmt.Errorf("is not a database; write sqlite:PATH or postgres://user@host/name")
+}
+
+func token(v string) (string, error) {
+	if v != "" && len(v) < 24 {
+		return "", fmt.Errorf("is shorter than 24 characters; make one with: openssl rand -hex 32")
+	}
+	if strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fmt.Errorf("has characters that no HTTP header can carry; make one with: openssl rand -hex 32")
+	}
+	return v, nil
+}
+
+func absolute(v string) (string, error) {
+	if v != "" && !filepath.IsAbs(v) {
+		return "", fmt.Errorf("is not an absolute path; write for example /usr/bin/python3")
+	}
+	return v, nil
+}
+
+func notEmpty(v string) error {
+	if strings.TrimSpace(v) == "" {
+		return fmt.Errorf("is empty")
+	}
+	return nil
+}
+
+func duration(v string) (time.Duration, error) {
+	d, err := time.ParseDuration(v)
+	if err != nil || d < 0 || d > time.Hour {
+		return 0, fmt.Errorf("is not a duration up to 1h; write for example 10s")
+	}
+	return d, nil
+}
+
+func oneOf(v string, choices ...string) (string, error) {
+	v = strings.ToLower(v)
+	if slices.Contains(choices, v) {
+		return v, nil
+	}
+	return "", fmt.Errorf("is none of %s", strings.Join(choices, ", "))
+}
+
+func boolean(v string) (bool, error) {
+	switch strings.ToLower(v) {
+	case "true", "yes", "on", "1":
+		return true, nil
+	case "false", "no", "off", "0", "":
+		return false, nil
+	}
+	return false, fmt.Errorf("is neither true nor false")
+}
+
+func list(v string) []string {
+	var names []string
+	for name := range strings.SplitSeq(v, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func number(least, most int64, field func(*Config) *int64) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil || n < least || n > most {
+			return fmt.Errorf("is not a whole number from %d to %d", least, most)
+		}
+		*field(c) = n
+		return nil
+	}
+}
+
+func count(least, most int, field func(*Config) *int) func(*Config, string) error {
+	var n int64
+	read := number(int64(least), int64(most), func(*Config) *int64 { return &n })
+	return func(c *Config, v string) error {
+		if err := read(c, v); err != nil {
+			return err
+		}
+		*field(c) = int(n)
+		return nil
+	}
+}

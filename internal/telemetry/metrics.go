@@ -1,0 +1,67 @@
+package telemetry
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Metrics is what /metrics shows. Labels have few values by design: routes are patterns, never paths.
+type Metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	latency  *prometheus.HistogramVec
+	runs     *prometheus.CounterVec
+	runTime  *prometheus.HistogramVec
+	queued   *prometheus.HistogramVec
+}
+
+// NewMetrics returns the metrics of a process in a registry of their own.
+func NewMetrics(version string) *Metrics {
+	quick := []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60}
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "atelier_http_requests_total", Help: "Requests answered."}, []string{"method", "route", "status"}),
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "atelier_http_request_seconds", Help: "Time to answer a request.", Buckets: quick}, []string{"method", "route"}),
+		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "atelier_runs_total", Help: "Runs that ended."}, []string{"runtime", "status"}),
+		runTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "atelier_run_seconds", Help: "Time from the request for a run to its durable record.", Buckets: quick}, []string{"runtime"}),
+		queued: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "atelier_run_queued_seconds", Help: "Time that runs waited for a place.", Buckets: quick}, []string{"runtime"}),
+	}
+	build := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "atelier_build_info", Help: "1, with the version.", ConstLabels: prometheus.Labels{"version": version}}, func() float64 { return 1 })
+	m.registry.MustRegister(m.requests, m.latency, m.runs, m.runTime, m.queued, build,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Request counts an answered request. The route is its pattern, such as /api/v1/runs/{run}.
+func (m *Metrics) Request(method, route string, status int, took time.Duration) {
+	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
+	m.latency.WithLabelValues(method, route).Observe(took.Seconds())
+}
+
+// Run counts a run that ended.
+func (m *Metrics) Run(runtime, status string, queued, total time.Duration) {
+	m.runs.WithLabelValues(runtime, status).Inc()
+	m.runTime.WithLabelValues(runtime).Observe(total.Seconds())
+	m.queued.WithLabelValues(runtime).Observe(queued.Seconds())
+}
+
+// Gauge shows a number that is read whenever /metrics is.
+func (m *Metrics) Gauge(name, help string, labels map[string]string, read func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, read))
+}
+
+// Handler answers with the metrics as text.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}

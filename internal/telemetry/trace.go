@@ -1,0 +1,61 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Traces makes spans. Without an export they are not recorded, which costs next to nothing, but they have IDs: runs
+// remember their trace, and traceparent goes in and out.
+type Traces struct {
+	provider *sdktrace.TracerProvider
+}
+
+// NewTraces returns the tracing of a process. With export it sends spans by OTLP over HTTP to where the standard OTEL_*
+// variables say; the OpenTelemetry library reads those itself.
+func NewTraces(ctx context.Context, version string, export bool) (*Traces, error) {
+	if !export {
+		return &Traces{provider: sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.NeverSample()))}, nil
+	}
+	exporter, err := otlptracehttp.New(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("set up the export of traces: %w", err)
+	}
+	return exporting(ctx, version, exporter)
+}
+
+func exporting(ctx context.Context, version string, exporter sdktrace.SpanExporter) (*Traces, error) {
+	about, err := resource.New(ctx,
+		resource.WithAttributes(attribute.String("service.name", "atelier"), attribute.String("service.version", version)),
+		resource.WithFromEnv(), resource.WithHost(), resource.WithTelemetrySDK())
+	if err != nil {
+		return nil, fmt.Errorf("describe this process for traces: %w", err)
+	}
+	return &Traces{provider: sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))}, nil
+}
+
+// NewTracesTo returns tracing that hands every span to an exporter of the caller's when it ends. Tests look at spans with it.
+func NewTracesTo(exporter sdktrace.SpanExporter) *Traces {
+	return &Traces{provider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter))}
+}
+
+// Tracer returns the tracer of a room.
+func (t *Traces) Tracer(room string) trace.Tracer { return t.provider.Tracer(room) }
+
+// Propagator reads and writes traceparent and tracestate.
+func (t *Traces) Propagator() propagation.TextMapPropagator { return propagation.TraceContext{} }
+
+// Close sends what has not been sent yet.
+func (t *Traces) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	return t.provider.Shutdown(ctx)
+}
