@@ -33,9 +33,11 @@ var floors = map[string]int{
 	"registry":        2,
 	"runtimes/frames": 2,
 
-	"registry/references": 3,
-	"registry/schema":     3,
-	"runtimes/sandbox":    3,
+	"registry/blobs":           3,
+	"registry/references":      3,
+	"registry/schema":          3,
+	"runtimes/sandbox":         3,
+	"runtimes/sandbox/seccomp": 3,
 
 	"registry/manifest":            4,
 	"registry/store":               4,
@@ -61,6 +63,7 @@ var floors = map[string]int{
 
 	"studio/access":     8,
 	"studio/references": 8,
+	"studio/specs":      8,
 
 	"studio/runs": 10,
 
@@ -93,6 +96,39 @@ func TestFloorsHaveNoEmptyRooms(t *testing.T) {
 	for room := range floors {
 		if _, ok := rooms[room]; !ok {
 			t.Errorf("%s has a floor but no Go files: remove it from the list", room)
+		}
+	}
+}
+
+// TestArchitectureShowsTheFloors keeps the plan that people read equal to the plan that is enforced.
+func TestArchitectureShowsTheFloors(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```floors\n")
+	plan, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("ARCHITECTURE.md has no block of floors")
+	}
+	shown := map[string]int{}
+	floor := 0
+	for _, word := range strings.Fields(plan) {
+		if n, err := strconv.Atoi(word); err == nil {
+			floor = n
+			continue
+		}
+		shown[word] = floor
+	}
+	for room, floor := range floors {
+		if got, ok := shown[room]; !ok || got != floor {
+			t.Errorf("%s is on floor %d, ARCHITECTURE.md says %d (shown: %t)", room, floor, got, ok)
+		}
+	}
+	for room := range shown {
+		if _, ok := floors[room]; !ok {
+			t.Errorf("ARCHITECTURE.md shows %s, which has no floor", room)
 		}
 	}
 }
