@@ -1,0 +1,163 @@
+package worker
+
+import (
+	"bytes"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
+)
+
+// window is how long output may wait for more of its kind. The first bytes after a pause never wait.
+const window = 4 * time.Millisecond
+
+// output turns a worker's bytes into events: bounded, coalesced, cut where characters end. A program that writes byte by
+// byte makes at most one event per window and kind, so the number of events is bounded by time and by bytes.
+type output struct {
+	host  runtimes.Host
+	limit int64
+	tap   func(frames.Kind, []byte)
+
+	mu      sync.Mutex // the timer flushes from its own goroutine
+	taken   int64
+	dropped int64
+	streams [2]stream
+	current *stream // the one that has bytes which may still wait
+	last    time.Time
+	timer   *time.Timer
+	closed  bool
+}
+
+// stream is stdout or stderr: bytes that are not yet an event, at least those of an unfinished character.
+type stream struct {
+	kind runtimes.Kind
+	buf  []byte
+}
+
+func newOutput(host runtimes.Host, limit int64, tap func(frames.Kind, []byte)) *output {
+	return &output{host: host, limit: limit, tap: tap, streams: [2]stream{{kind: runtimes.KindStdout}, {kind: runtimes.KindStderr}}}
+}
+
+// write takes bytes of one stream and reports whether they are within the limit. What is over is counted and lost.
+func (o *output) write(kind frames.Kind, p []byte) (within bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	within = true
+	if room := o.limit - o.taken; int64(len(p)) > room {
+		o.dropped += int64(len(p)) - room
+		p, within = p[:room], false
+	}
+	o.taken += int64(len(p))
+	if o.tap != nil && len(p) > 0 {
+		o.tap(kind, p)
+	}
+	s := &o.streams[0]
+	if kind == frames.Stderr {
+		s = &o.streams[1]
+	}
+	if o.current != nil && o.current != s {
+		o.flush(o.current, false)
+	}
+	o.current = s
+	s.buf = append(s.buf, p...)
+	if len(s.buf) >= runtimes.MaxChunk || time.Since(o.last) >= window {
+		o.flush(s, false)
+	} else {
+		o.arm()
+	}
+	return within
+}
+
+// drop counts bytes that are over a limit of another kind.
+func (o *output) drop(n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.dropped += int64(n)
+}
+
+// sync makes events of everything that came so far, so that the next event of another kind keeps its place.
+func (o *output) sync() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.current != nil {
+		o.flush(o.current, false)
+	}
+}
+
+// close makes events of what is left, tells what was dropped, and lets nothing out afterwards.
+func (o *output) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i := range o.streams {
+		o.flush(&o.streams[i], true)
+	}
+	if o.dropped > 0 {
+		o.host.Emit(runtimes.Event{Kind: runtimes.KindDropped, Data: encode(runtimes.DroppedData{Bytes: o.dropped})})
+	}
+	o.closed = true
+	if o.timer != nil {
+		o.timer.Stop()
+	}
+}
+
+// arm lets the timer flush when the window is over. A late timer finds nothing to do, or the output closed.
+func (o *output) arm() {
+	wait := window - time.Since(o.last)
+	if o.timer == nil {
+		o.timer = time.AfterFunc(wait, func() {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			if !o.closed && o.current != nil {
+				o.flush(o.current, false)
+			}
+		})
+		return
+	}
+	o.timer.Reset(wait)
+}
+
+// flush emits the bytes of a stream but for those of an unfinished character at the end, unless it is final.
+func (o *output) flush(s *stream, final bool) {
+	end := len(s.buf)
+	if !final {
+		end -= unfinished(s.buf)
+	}
+	if end == 0 {
+		return
+	}
+	text := bytes.ToValidUTF8(s.buf[:end], []byte("\uFFFD"))
+	for len(text) > 0 {
+		n := chunk(text)
+		o.host.Emit(runtimes.Text(s.kind, string(text[:n])))
+		text = text[n:]
+	}
+	s.buf = append(s.buf[:0], s.buf[end:]...)
+	o.last = time.Now()
+}
+
+// chunk is how much of valid UTF-8 fits into one event.
+func chunk(text []byte) int {
+	if len(text) <= runtimes.MaxChunk {
+		return len(text)
+	}
+	n := runtimes.MaxChunk
+	for !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return n
+}
+
+// unfinished is the number of bytes at the end of p that begin a character and lack its rest.
+func unfinished(p []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
+		if tail := p[len(p)-n:]; utf8.RuneStart(tail[0]) {
+			if utf8.FullRune(tail) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}

@@ -1,0 +1,384 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+)
+
+// Options of a Pool.
+type Options struct {
+	Jailer  Jailer
+	Profile sandbox.Profile // of every jail; another disk size than its DiskBytes is prepared on demand
+	Reuse   Reuse           // the zero value: a jail runs one job
+	Idle    int             // jails that wait prepared, used by nobody yet
+	Max     int             // all jails together; who wants one more waits. Default 16
+	Prelude any             // payload of a Job frame that every jail gets ahead of its job; nil for none
+	Now     func() time.Time
+}
+
+// Reuse says when a worker that may run more than one job is replaced. Whatever goes wrong in a run replaces it at once.
+type Reuse struct {
+	Runs   int
+	Age    time.Duration
+	Memory int64 // peak of one run, in bytes
+}
+
+// Stats is how many workers there are.
+type Stats struct {
+	Idle int `json:"idle"`
+	Busy int `json:"busy"`
+}
+
+// Pool keeps prepared jails. A jail serves one run at a time, and only runs of one workspace in its whole life.
+type Pool struct {
+	options Options
+	ctx     context.Context // ends when the pool closes, and with it every run
+	stop    context.CancelFunc
+	joined  sync.WaitGroup // the keeper, and who buries the dead
+	wake    chan struct{}  // tells the keeper that a jail was taken
+
+	mu      sync.Mutex
+	idle    []*member     // the longest unused first
+	places  int           // jails that live, are being prepared or are dying
+	busy    int           // of these, in a run
+	waiting int           // runs without a worker; a place that becomes free is theirs before the keeper's
+	changed chan struct{} // closed and replaced when a place or a worker becomes free
+	failure error         // of the last preparation ahead of time, nil after one that worked
+}
+
+// member is a jail of the pool.
+type member struct {
+	*peer
+	workspace string // "" until its first run
+	runs      int
+	born      time.Time
+}
+
+// NewPool starts a pool. It prepares its idle jails at once, in the background; Close it.
+func NewPool(options Options) *Pool {
+	if options.Max <= 0 {
+		options.Max = 16
+	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	p := &Pool{options: options, ctx: ctx, stop: stop, wake: make(chan struct{}, 1), changed: make(chan struct{})}
+	if options.Idle > 0 {
+		p.joined.Go(p.keep)
+	}
+	return p
+}
+
+// Run carries out one task on a worker of the pool. It answers an error only when the house failed.
+func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes.Outcome, error) {
+	asked := time.Now()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(p.ctx, cancel)()
+
+	m, err := p.take(ctx, task.Job)
+	if err != nil {
+		if ctx.Err() != nil {
+			return runtimes.Outcome{Error: reached(runtimes.Cancelled, task.Job.Limits), Level: p.options.Jailer.Level()}, nil
+		}
+		return runtimes.Outcome{}, err
+	}
+	fit := false
+	defer func() { p.release(m, task.Job, fit) }()
+	if err := m.jail.Limit(task.Job.Limits); err != nil {
+		return runtimes.Outcome{}, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not set the limits of the run.", Err: err}
+	}
+	if m.runs > 0 {
+		m.jail.ResetPeak()
+	}
+	outcome, fit, err := newSession(m.peer, task, host, asked).run(ctx)
+	if fit && p.options.Reuse.Memory > 0 && outcome.Usage.PeakMemory > p.options.Reuse.Memory {
+		fit = false
+	}
+	outcome.Level = p.options.Jailer.Level()
+	return outcome, err
+}
+
+// Warm waits until the idle jails are there, or one could not be prepared.
+func (p *Pool) Warm(ctx context.Context) error {
+	for {
+		p.mu.Lock()
+		ready, failure, changed := p.unused() >= min(p.options.Idle, p.options.Max), p.failure, p.changed
+		p.mu.Unlock()
+		switch {
+		case ready:
+			return nil
+		case failure != nil:
+			return failure
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-p.ctx.Done():
+			return errClosed
+		}
+	}
+}
+
+// Stats counts the workers.
+func (p *Pool) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return Stats{Idle: len(p.idle), Busy: p.busy}
+}
+
+// Close cancels every run, kills every jail and waits until nothing is left of them.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	p.stop()
+	for _, m := range p.idle {
+		p.bury(m)
+	}
+	p.idle = nil
+	for p.places > 0 {
+		changed := p.changed
+		p.mu.Unlock()
+		<-changed
+		p.mu.Lock()
+	}
+	p.mu.Unlock()
+	p.joined.Wait() // last: whoever has a place may still start a burial
+}
+
+var errClosed = &fault.Error{Code: fault.ShuttingDown, Message: "The server is shutting down."}
+
+// take answers a worker that this run may use, made for it if need be. It waits while all places are taken.
+func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
+	profile := p.options.Profile
+	special := profile.Filter == sandbox.FilterProgram && job.Limits.DiskBytes != profile.DiskBytes
+	if special {
+		profile.DiskBytes = job.Limits.DiskBytes
+	}
+	for {
+		p.mu.Lock()
+		if p.ctx.Err() != nil {
+			p.mu.Unlock()
+			return nil, errClosed
+		}
+		if m := p.pick(job, special); m != nil {
+			p.busy++
+			p.mu.Unlock()
+			p.nudge()
+			return m, nil
+		}
+		if p.places < p.options.Max {
+			p.places++
+			p.busy++
+			p.mu.Unlock()
+			m, err := p.prepare(ctx, profile)
+			if err != nil {
+				p.mu.Lock()
+				p.busy--
+				p.mu.Unlock()
+				p.vacate()
+			}
+			return m, err
+		}
+		if len(p.idle) > 0 { // it belongs to somebody else, or does not fit
+			p.bury(p.idle[0])
+			p.idle = p.idle[1:]
+		}
+		if err := p.wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// wait releases the lock until something changes.
+func (p *Pool) wait(ctx context.Context) error {
+	changed := p.changed
+	p.waiting++
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		p.waiting--
+		p.mu.Unlock()
+	}()
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// pick takes an idle worker out of the pool: one of the workspace's own, else an unused one. Dead and old ones go.
+func (p *Pool) pick(job runtimes.Job, special bool) *member {
+	p.sweep()
+	if special {
+		return nil
+	}
+	find := func(workspace string) *member {
+		for i := len(p.idle) - 1; i >= 0; i-- { // the most recently used one is the warmest
+			if m := p.idle[i]; m.workspace == workspace {
+				p.idle = slices.Delete(p.idle, i, i+1)
+				return m
+			}
+		}
+		return nil
+	}
+	if job.Isolation != runtimes.Strict && job.Workspace != "" {
+		if m := find(job.Workspace); m != nil {
+			return m
+		}
+	}
+	return find("")
+}
+
+// sweep buries idle workers that died or are too old.
+func (p *Pool) sweep() {
+	p.idle = slices.DeleteFunc(p.idle, func(m *member) bool {
+		select {
+		case <-m.jail.Done():
+		default:
+			if !p.old(m) {
+				return false
+			}
+		}
+		p.bury(m)
+		return true
+	})
+}
+
+func (p *Pool) old(m *member) bool {
+	return p.options.Reuse.Age > 0 && m.runs > 0 && p.options.Now().Sub(m.born) > p.options.Reuse.Age
+}
+
+// release gives a worker back after a run, or buries it.
+func (p *Pool) release(m *member, job runtimes.Job, fit bool) {
+	m.runs++
+	m.workspace = job.Workspace
+	p.mu.Lock()
+	p.busy--
+	keep := fit && m.workspace != "" && job.Isolation != runtimes.Strict && m.runs < p.options.Reuse.Runs && !p.old(m) && p.ctx.Err() == nil
+	if keep {
+		p.idle = append(p.idle, m)
+		p.announce()
+	} else {
+		p.bury(m)
+	}
+	p.mu.Unlock()
+	p.nudge()
+}
+
+// bury kills a worker and frees its place when nothing is left of it.
+func (p *Pool) bury(m *member) {
+	m.jail.Kill()
+	p.joined.Go(func() {
+		m.jail.Wait()
+		p.vacate()
+	})
+}
+
+func (p *Pool) vacate() {
+	p.mu.Lock()
+	p.places--
+	p.announce()
+	p.mu.Unlock()
+	p.nudge()
+}
+
+// announce wakes whoever waits for a change. It needs the lock.
+func (p *Pool) announce() {
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+func (p *Pool) prepare(ctx context.Context, profile sandbox.Profile) (*member, error) {
+	jail, err := p.options.Jailer.Prepare(ctx, profile)
+	if err != nil {
+		return nil, err
+	}
+	m := &member{peer: newPeer(jail), born: p.options.Now()}
+	if p.options.Prelude == nil {
+		return m, nil
+	}
+	if err := m.out.WriteJSON(frames.Job, p.options.Prelude); err != nil {
+		jail.Kill()
+		exit := jail.Wait()
+		return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not be prepared.", Err: errors.Join(err, errors.New(exit.Stderr))}
+	}
+	return m, nil
+}
+
+// unused counts idle workers that nobody used yet. It needs the lock.
+func (p *Pool) unused() int {
+	n := 0
+	for _, m := range p.idle {
+		if m.workspace == "" {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *Pool) nudge() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// keep prepares jails ahead of the runs that will need them, one after the other: it must not slow a run down.
+func (p *Pool) keep() {
+	const pause, rounds = time.Second, 5 * time.Second
+	for {
+		p.mu.Lock()
+		p.sweep()
+		wanted := p.ctx.Err() == nil && p.waiting == 0 && p.unused() < p.options.Idle && p.places < p.options.Max
+		if wanted {
+			p.places++
+		}
+		p.mu.Unlock()
+
+		wait := rounds
+		if wanted {
+			if p.add() {
+				continue
+			}
+			wait = pause // the host is in trouble; trying again at once would make it worse
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-p.ctx.Done():
+			timer.Stop()
+			return
+		case <-p.wake:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+// add prepares one idle jail and reports whether that worked.
+func (p *Pool) add() bool {
+	m, err := p.prepare(p.ctx, p.options.Profile)
+	p.mu.Lock()
+	p.failure = err
+	switch {
+	case err != nil:
+		p.places--
+	case p.ctx.Err() != nil:
+		p.bury(m)
+	default:
+		p.idle = append(p.idle, m)
+	}
+	p.announce()
+	p.mu.Unlock()
+	return err == nil
+}

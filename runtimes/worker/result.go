@@ -1,0 +1,227 @@
+package worker
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxDepth bounds how deep a result may nest; the recursive consumers of a result are safe below it.
+const maxDepth = 256
+
+// checkResult answers a program's result without insignificant space, or an error that says where in it something is
+// wrong. Beyond being JSON a result has no key twice in one object and no half of a surrogate pair: two readers of one
+// text must not see two values. The size is the caller's business.
+func checkResult(raw []byte) (json.RawMessage, error) {
+	if !utf8.Valid(raw) {
+		return nil, errors.New("output is not UTF-8")
+	}
+	if err := syntax(raw); err != nil {
+		return nil, err
+	}
+	w := walker{text: raw}
+	if err := w.value(); err != nil {
+		return nil, err
+	}
+	var compact bytes.Buffer
+	compact.Grow(len(raw))
+	if err := json.Compact(&compact, raw); err != nil {
+		return nil, err
+	}
+	return compact.Bytes(), nil
+}
+
+// syntax checks that the text is one JSON value that nests no deeper than maxDepth. encoding/json's scanner does not
+// recurse and stops at 10,000 levels.
+func syntax(raw []byte) error {
+	depth, inString := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '[' || c == '{':
+			if depth++; depth > maxDepth {
+				return fmt.Errorf("output is nested deeper than %d levels", maxDepth)
+			}
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	if json.Valid(raw) {
+		return nil
+	}
+	var discard json.RawMessage
+	err := json.Unmarshal(raw, &discard)
+	var bad *json.SyntaxError
+	if errors.As(err, &bad) {
+		return fmt.Errorf("output is not JSON: %s at byte %d", bad.Error(), bad.Offset)
+	}
+	return errors.New("output is not JSON")
+}
+
+// walker walks valid JSON of bounded depth.
+type walker struct {
+	text []byte
+	at   int
+	path []string
+}
+
+func (w *walker) value() error {
+	w.space()
+	switch w.text[w.at] {
+	case '{':
+		return w.object()
+	case '[':
+		return w.array()
+	case '"':
+		_, err := w.str()
+		return err
+	default:
+		for w.at < len(w.text) && !strings.ContainsRune(" \t\r\n,]}", rune(w.text[w.at])) {
+			w.at++
+		}
+		return nil
+	}
+}
+
+func (w *walker) object() error {
+	seen := map[string]struct{}{}
+	for w.at++; ; w.at++ {
+		w.space()
+		if w.text[w.at] == '}' {
+			w.at++
+			return nil
+		}
+		key, err := w.str()
+		if err != nil {
+			return err
+		}
+		w.path = append(w.path, step(key))
+		if _, twice := seen[key]; twice {
+			return fmt.Errorf("%s: the key appears twice in its object", w.where())
+		}
+		seen[key] = struct{}{}
+		w.space()
+		w.at++ // the colon
+		if err := w.value(); err != nil {
+			return err
+		}
+		w.path = w.path[:len(w.path)-1]
+		w.space()
+		if w.text[w.at] == '}' {
+			w.at++
+			return nil
+		}
+	}
+}
+
+func (w *walker) array() error {
+	for i := 0; ; i++ {
+		w.at++ // the bracket or the comma
+		w.space()
+		if w.text[w.at] == ']' {
+			w.at++
+			return nil
+		}
+		w.path = append(w.path, "["+strconv.Itoa(i)+"]")
+		if err := w.value(); err != nil {
+			return err
+		}
+		w.path = w.path[:len(w.path)-1]
+		w.space()
+		if w.text[w.at] == ']' {
+			w.at++
+			return nil
+		}
+	}
+}
+
+// str reads a string and answers it unquoted, so that a key spelled in two ways is found to be the same.
+func (w *walker) str() (string, error) {
+	start, escaped := w.at, false
+	for w.at++; w.text[w.at] != '"'; w.at++ {
+		if w.text[w.at] == '\\' {
+			escaped = true
+			w.at++
+		}
+	}
+	w.at++
+	quoted := w.text[start:w.at]
+	if !escaped {
+		return string(quoted[1 : len(quoted)-1]), nil
+	}
+	if loneSurrogate(quoted) {
+		return "", fmt.Errorf("%s: half of a surrogate pair is not text", w.where())
+	}
+	var s string
+	if err := json.Unmarshal(quoted, &s); err != nil {
+		return "", fmt.Errorf("%s: %w", w.where(), err)
+	}
+	return s, nil
+}
+
+// loneSurrogate finds a \uD800-\uDBFF escape without its other half, or the other half alone.
+func loneSurrogate(quoted []byte) bool {
+	for i := 0; i+1 < len(quoted); i++ {
+		if quoted[i] != '\\' {
+			continue
+		}
+		i++
+		unit, ok := escape(quoted, i)
+		if !ok || unit < 0xD800 || unit > 0xDFFF {
+			continue
+		}
+		if unit >= 0xDC00 || i+5 >= len(quoted) || quoted[i+5] != '\\' {
+			return true
+		}
+		if low, ok := escape(quoted, i+6); !ok || low < 0xDC00 || low > 0xDFFF {
+			return true
+		}
+		i += 10
+	}
+	return false
+}
+
+// escape reads uXXXX at i.
+func escape(quoted []byte, i int) (uint64, bool) {
+	if i+5 > len(quoted) || quoted[i] != 'u' {
+		return 0, false
+	}
+	unit, err := strconv.ParseUint(string(quoted[i+1:i+5]), 16, 16)
+	return unit, err == nil
+}
+
+func (w *walker) space() {
+	for w.at < len(w.text) && strings.IndexByte(" \t\r\n", w.text[w.at]) >= 0 {
+		w.at++
+	}
+}
+
+func (w *walker) where() string {
+	path := "output" + strings.Join(w.path, "")
+	if len(path) > 200 {
+		path = strings.ToValidUTF8(path[:200], "") + "…"
+	}
+	return path
+}
+
+// step is one member in a path: .name, or ["any thing"] if it is no plain name.
+func step(key string) string {
+	for i, c := range key {
+		letter := c == '_' || c == '$' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return "[" + strconv.Quote(key) + "]"
+		}
+	}
+	if key == "" {
+		return `[""]`
+	}
+	return "." + key
+}

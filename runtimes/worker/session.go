@@ -1,0 +1,204 @@
+package worker
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+)
+
+// Bounds on single frames of a worker. A result has room for its wrapping, an error for its stack.
+const (
+	maxOutputFrame = 64 << 10
+	maxCallFrame   = 1<<20 + 4<<10
+	maxDoneExtra   = 1 << 20
+	maxName        = 64
+)
+
+// maxNotes bounds how many times a run may log or tell its progress; more is answered and lost.
+const maxNotes = 10_000
+
+// peer is the connection with one worker. It outlives sessions: the reader may hold bytes between them.
+type peer struct {
+	jail Jail
+	in   *bufio.Reader
+	out  *frames.Writer
+}
+
+func newPeer(jail Jail) *peer {
+	return &peer{jail: jail, in: bufio.NewReaderSize(jail.Conn(), 16<<10), out: frames.NewWriter(jail.Conn())}
+}
+
+// session is one run on one worker. The goroutine of run reads; the watch decides when it is time to stop.
+type session struct {
+	*peer
+	task   Task
+	limits runtimes.Limits
+	host   runtimes.Host
+	output *output
+	watch  *watch
+
+	asked     time.Time // when the engine was asked to run, for Usage.Start
+	started   time.Time // when the program started, zero before
+	calls     int64     // of this run, for the IDs
+	notes     int64     // log and progress calls
+	noteBytes int64
+}
+
+func newSession(p *peer, task Task, host runtimes.Host, asked time.Time) *session {
+	limits := task.Job.Limits
+	return &session{peer: p, task: task, limits: limits, host: host, asked: asked, output: newOutput(host, limits.OutputBytes, task.Tap)}
+}
+
+// run answers how the program ended and whether the worker is fit for another run.
+func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, err error) {
+	before := s.jail.Usage()
+	s.watch = startWatch(ctx, s.peer, s.limits, s.task.Grace, before.CPU)
+	result, err := s.converse(s.watch.calls)
+	s.watch.stop()
+	s.output.close()
+
+	end := ending{result: result, usage: s.jail.Usage(), cause: s.watch.cause()}
+	if err != nil {
+		if end.cause == "" && s.started.IsZero() {
+			return s.neverStarted(ctx, err)
+		}
+		s.jail.Kill()
+		exit := s.jail.Wait()
+		end.usage, end.exit, end.breach = exit.Usage, &exit, err
+	}
+	finished := time.Now()
+	outcome = s.judge(end)
+	outcome.Usage = runtimes.Usage{CPU: max(0, end.usage.CPU-before.CPU), PeakMemory: end.usage.PeakMemory}
+	if !s.started.IsZero() {
+		outcome.Usage.Start, outcome.Usage.Run = s.started.Sub(s.asked), finished.Sub(s.started)
+	}
+	fit = err == nil && end.cause == "" && !end.usage.OOMKilled && s.in.Buffered() == 0
+	return outcome, fit, nil
+}
+
+// converse sends the job and serves the worker until it says Done. Any error means that the worker is of no more use.
+func (s *session) converse(ctx context.Context) (*frames.Result, error) {
+	if err := s.out.WriteJSON(frames.Job, s.task.Payload); err != nil {
+		return nil, fmt.Errorf("send job: %w", err)
+	}
+	in := frames.NewReader(s.in, map[frames.Kind]int{
+		frames.Started: 0,
+		frames.Stdout:  maxOutputFrame,
+		frames.Stderr:  maxOutputFrame,
+		frames.CallReq: maxCallFrame,
+		frames.Done:    int(min(s.limits.OutputBytes+maxDoneExtra, frames.MaxFrame)),
+	})
+	for {
+		kind, payload, err := in.Read()
+		if err != nil {
+			return nil, err
+		}
+		if kind == frames.Started != s.started.IsZero() {
+			return nil, fmt.Errorf("%w: %q out of turn", frames.ErrKind, byte(kind))
+		}
+		switch kind {
+		case frames.Started:
+			s.started = time.Now()
+			s.watch.start()
+		case frames.Stdout, frames.Stderr:
+			if !s.output.write(kind, payload) {
+				s.watch.end(runtimes.OutputLimit)
+			}
+		case frames.CallReq:
+			if err := s.call(ctx, payload); err != nil {
+				return nil, err
+			}
+		case frames.Done:
+			result := new(frames.Result)
+			if err := json.Unmarshal(payload, result); err != nil {
+				return nil, fmt.Errorf("read result: %w", err)
+			}
+			return result, nil
+		}
+	}
+}
+
+// call serves one host call. Its events come after everything that the program printed before it.
+func (s *session) call(ctx context.Context, payload []byte) error {
+	var call frames.Call
+	if err := json.Unmarshal(payload, &call); err != nil {
+		return fmt.Errorf("read call: %w", err)
+	}
+	if s.calls++; call.ID != s.calls {
+		return fmt.Errorf("call %d came as number %d", call.ID, s.calls)
+	}
+	s.output.sync()
+	answer := frames.Answer{ID: call.ID}
+	result, err := s.answer(ctx, call)
+	var refused *runtimes.CallError
+	switch {
+	case errors.As(err, &refused):
+		answer.Error = refused
+	case err != nil:
+		// What went wrong on our side is not for the program; a house that cannot serve a call at all ends ctx.
+		answer.Error = &runtimes.CallError{Code: "failed", Message: fmt.Sprintf("The host function %q failed.", call.Name)}
+	case result == nil:
+		answer.Result = json.RawMessage("null")
+	default:
+		answer.Result = result
+	}
+	return s.out.WriteJSON(frames.Reply, answer)
+}
+
+func (s *session) answer(ctx context.Context, call frames.Call) (json.RawMessage, error) {
+	switch {
+	case call.Name == "" || len(call.Name) > maxName:
+		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: "A host function's name has 1 to 64 bytes."}
+	case len(call.Args) == 0:
+		call.Args = json.RawMessage("{}")
+	}
+	if call.Name == "log" || call.Name == "progress" {
+		s.notes++
+		if s.notes > maxNotes || s.noteBytes+int64(len(call.Args)) > s.limits.OutputBytes {
+			s.output.drop(len(call.Args))
+			return nil, nil
+		}
+		s.noteBytes += int64(len(call.Args))
+	}
+	return s.host.Call(ctx, call.Name, call.Args)
+}
+
+// neverStarted tells why the program did not even start. That is never its own fault.
+func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outcome, bool, error) {
+	s.jail.Kill()
+	exit := s.jail.Wait()
+	if ctx.Err() != nil {
+		return runtimes.Outcome{Error: reached(runtimes.Cancelled, s.limits)}, false, nil
+	}
+	if s.watch.late() {
+		cause = fmt.Errorf("no start within %v", startDeadline)
+	}
+	return runtimes.Outcome{}, false, &fault.Error{
+		Code:    fault.SandboxUnavailable,
+		Message: "The sandbox could not start the program.",
+		Err:     fmt.Errorf("worker ended before it started the program: %w (signal %d, code %d): %s", cause, exit.Signal, exit.Code, exit.Stderr),
+	}
+}
+
+// ending is all that is known when a conversation is over.
+type ending struct {
+	result *frames.Result     // what the worker said, if it came to that
+	cause  runtimes.ErrorType // why we ended the run, "" if we did not
+	breach error              // why there is no result
+	exit   *sandbox.Exit      // of a worker without a result
+	usage  sandbox.Usage
+}
+
+// broke says whether the worker went against the protocol, rather than end.
+func (e ending) broke() bool {
+	return e.breach != nil && !errors.Is(e.breach, io.EOF) && !errors.Is(e.breach, io.ErrUnexpectedEOF)
+}
