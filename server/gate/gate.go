@@ -1,0 +1,73 @@
+// Package gate is what every request passes before it reaches a door: it must come by an allowed name and from our own
+// pages, and it is given an ID, a trace, a line in the log and, under /api, an actor. The package knows who may enter,
+// not what is behind the doors.
+package gate
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Access knows who a credential belongs to.
+type Access interface {
+	Authenticate(ctx context.Context, bearer string) (registry.Actor, error)
+	Session(ctx context.Context, cookie string) (registry.Actor, error)
+}
+
+// Refuser answers with the problem that an error is. It is how the gate speaks HTTP errors without knowing statuses.
+type Refuser interface {
+	Write(w http.ResponseWriter, r *http.Request, err error)
+}
+
+// Meter counts answered requests by the pattern of their route.
+type Meter interface {
+	Request(method, route string, status int, took time.Duration)
+}
+
+// Options configures a Gate.
+type Options struct {
+	Names     []string // host names by which the server may be reached, beside the loopback ones
+	PublicURL string   // its origin is ours too, for servers behind a proxy that ends TLS
+	Access    Access
+	Refuse    Refuser
+	Meter     Meter
+	Tracer    trace.Tracer
+	Propagate propagation.TextMapPropagator
+	Log       *slog.Logger
+	NewID     func() string
+}
+
+// Gate guards all routes of a server.
+type Gate struct {
+	Options
+	names   map[string]bool
+	origins map[string]bool
+}
+
+// New returns a gate.
+func New(o Options) *Gate {
+	g := &Gate{Options: o, names: map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true}, origins: map[string]bool{}}
+	for _, name := range o.Names {
+		g.names[canonicalName(name)] = true
+	}
+	g.allowPublicURL()
+	return g
+}
+
+// Guard returns the handler that lets through to next what may pass. The order is deliberate: whatever is refused has an
+// ID and a log line already, and nothing of a request from a wrong name or page is looked at.
+func (g *Gate) Guard(next http.Handler) http.Handler {
+	next = g.identify(next)
+	next = g.checkOrigin(next)
+	next = g.checkHost(next)
+	next = secure(next)
+	next = g.recover(next)
+	return g.observe(next)
+}

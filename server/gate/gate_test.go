@@ -1,0 +1,276 @@
+package gate_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/server/gate"
+	"github.com/atelier-run/atelier/server/problem"
+)
+
+// keys is access for one token and one session.
+type keys struct{}
+
+func (keys) Authenticate(_ context.Context, bearer string) (registry.Actor, error) {
+	return known(bearer, "right-token", registry.TokenActor)
+}
+
+func (keys) Session(_ context.Context, cookie string) (registry.Actor, error) {
+	return known(cookie, "right-cookie", registry.UserActor)
+}
+
+func known(got, want string, kind registry.ActorType) (registry.Actor, error) {
+	if got != want {
+		return registry.Actor{}, fault.New(fault.Unauthenticated, "No.")
+	}
+	return registry.Actor{ID: "a1", Type: kind, Workspace: "default"}, nil
+}
+
+type house struct {
+	http.Handler
+	log     *bytes.Buffer
+	metrics *telemetry.Metrics
+}
+
+func open(t *testing.T) house {
+	t.Helper()
+	h := house{log: &bytes.Buffer{}, metrics: telemetry.NewMetrics("test")}
+	log := telemetry.NewLog(h.log, "text", slog.LevelDebug)
+	traces, err := telemetry.NewTraces(t.Context(), "test", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := gate.New(gate.Options{
+		Names: []string{"studio.example.com"}, PublicURL: "https://tools.example.com", Access: keys{}, Refuse: problem.Writer{Log: log},
+		Meter: h.metrics, Tracer: traces.Tracer("gate"), Propagate: traces.Propagator(), Log: log, NewID: func() string { return "id-1" },
+	})
+	r := chi.NewRouter()
+	r.HandleFunc("/api/v1/things/{thing}", func(w http.ResponseWriter, r *http.Request) {
+		caller, _ := gate.CallerOf(r.Context())
+		telemetry.Note(r.Context(), slog.String("thing", chi.URLParam(r, "thing")))
+		_, _ = w.Write([]byte(caller.Actor.Type))
+	})
+	r.HandleFunc("/api/v1/session", func(http.ResponseWriter, *http.Request) {})
+	r.HandleFunc("/studio/app.js", func(http.ResponseWriter, *http.Request) {})
+	r.HandleFunc("/panic", func(http.ResponseWriter, *http.Request) { panic("boom") })
+	h.Handler = g.Guard(r)
+	return h
+}
+
+type request struct {
+	method, path, host string
+	headers            map[string]string
+}
+
+func (h house) do(t *testing.T, q request) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), q.method, q.path, nil)
+	r.Host = q.host
+	if q.host == "" {
+		r.Host = "127.0.0.1:8002"
+	}
+	for name, value := range q.headers {
+		r.Header.Set(name, value)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+var token = map[string]string{"Authorization": "Bearer right-token"}
+
+func with(more map[string]string) map[string]string {
+	all := map[string]string{}
+	for _, m := range []map[string]string{token, more} {
+		for k, v := range m {
+			all[k] = v
+		}
+	}
+	return all
+}
+
+func TestWhoMayPass(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		request request
+		status  int
+		code    string
+	}{
+		"loopback":                     {request{"GET", "/api/v1/things/1", "127.0.0.1:8002", token}, 200, ""},
+		"loopback, IPv6":               {request{"GET", "/api/v1/things/1", "[::1]:8002", token}, 200, ""},
+		"localhost, any case and port": {request{"GET", "/api/v1/things/1", "LocalHost.:9", token}, 200, ""},
+		"configured name":              {request{"GET", "/api/v1/things/1", "studio.example.com", token}, 200, ""},
+		"public name":                  {request{"GET", "/api/v1/things/1", "tools.example.com", token}, 200, ""},
+		"rebound name":                 {request{"GET", "/api/v1/things/1", "evil.example:8002", token}, 403, "bad_host"},
+		"rebound name, static":         {request{"GET", "/studio/app.js", "evil.example", nil}, 403, "bad_host"},
+		"rebound name, no route":       {request{"GET", "/nowhere", "evil.example", nil}, 403, "bad_host"},
+		"name that starts like ours":   {request{"GET", "/", "localhost.evil.example", nil}, 403, "bad_host"},
+		"all interfaces":               {request{"GET", "/", "0.0.0.0:8002", nil}, 403, "bad_host"},
+
+		"own page posts":          {request{"POST", "/api/v1/things/1", "", with(map[string]string{"Origin": "http://127.0.0.1:8002", "Sec-Fetch-Site": "same-origin"})}, 200, ""},
+		"program posts":           {request{"POST", "/api/v1/things/1", "", token}, 200, ""},
+		"public page posts":       {request{"POST", "/api/v1/things/1", "tools.example.com", with(map[string]string{"Origin": "https://tools.example.com"})}, 200, ""},
+		"other site posts":        {request{"POST", "/api/v1/things/1", "", with(map[string]string{"Origin": "https://evil.example"})}, 403, "bad_origin"},
+		"other port posts":        {request{"POST", "/api/v1/things/1", "", with(map[string]string{"Origin": "http://127.0.0.1:9999"})}, 403, "bad_origin"},
+		"other scheme posts":      {request{"POST", "/api/v1/things/1", "", with(map[string]string{"Origin": "https://127.0.0.1:8002"})}, 403, "bad_origin"},
+		"nobody's page posts":     {request{"PUT", "/api/v1/things/1", "", with(map[string]string{"Origin": "null"})}, 403, "bad_origin"},
+		"cross-site fetch posts":  {request{"DELETE", "/api/v1/things/1", "", with(map[string]string{"Sec-Fetch-Site": "cross-site"})}, 403, "bad_origin"},
+		"other site reads":        {request{"GET", "/api/v1/things/1", "", with(map[string]string{"Origin": "https://evil.example"})}, 200, ""},
+		"other site opens socket": {request{"GET", "/api/v1/things/1", "", with(map[string]string{"Origin": "https://evil.example", "Upgrade": "websocket"})}, 403, "bad_origin"},
+		"nobody opens socket":     {request{"GET", "/api/v1/things/1", "", with(map[string]string{"Origin": "null", "Upgrade": "websocket"})}, 403, "bad_origin"},
+
+		"no credential":             {request{"GET", "/api/v1/things/1", "", nil}, 401, "unauthenticated"},
+		"no credential, no route":   {request{"GET", "/api/v1/nowhere", "", nil}, 401, "unauthenticated"},
+		"wrong token":               {request{"GET", "/api/v1/things/1", "", map[string]string{"Authorization": "Bearer wrong"}}, 401, "unauthenticated"},
+		"wrong scheme":              {request{"GET", "/api/v1/things/1", "", map[string]string{"Authorization": "Basic cmlnaHQ="}}, 401, "unauthenticated"},
+		"session":                   {request{"GET", "/api/v1/things/1", "", map[string]string{"Cookie": "atelier_session=right-cookie"}}, 200, ""},
+		"wrong session":             {request{"GET", "/api/v1/things/1", "", map[string]string{"Cookie": "atelier_session=wrong"}}, 401, "unauthenticated"},
+		"wrong token, good session": {request{"GET", "/api/v1/things/1", "", map[string]string{"Authorization": "Bearer wrong", "Cookie": "atelier_session=right-cookie"}}, 401, "unauthenticated"},
+		"login":                     {request{"POST", "/api/v1/session", "", nil}, 200, ""},
+		"session asked":             {request{"GET", "/api/v1/session", "", nil}, 401, "unauthenticated"},
+		"page":                      {request{"GET", "/studio/app.js", "", nil}, 200, ""},
+		"panic":                     {request{"GET", "/panic", "", nil}, 500, "internal"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := open(t).do(t, tt.request)
+			if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.code) {
+				t.Errorf("got %d %s", w.Code, w.Body)
+			}
+			if got := w.Header().Get("Content-Security-Policy"); tt.code != "" && !strings.Contains(got, "default-src 'none'") {
+				t.Errorf("policy of a refusal is %q", got)
+			}
+		})
+	}
+}
+
+func TestPolicyIsStrict(t *testing.T) {
+	t.Parallel()
+	h := open(t).do(t, request{method: "GET", path: "/studio/app.js"}).Header()
+	policy := h.Get("Content-Security-Policy")
+	for _, unwanted := range []string{"unsafe-eval", "blob:", "http", "*"} {
+		if strings.Contains(policy, unwanted) {
+			t.Errorf("%s in %s", unwanted, policy)
+		}
+	}
+	for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin"} {
+		if h.Get(name) != want {
+			t.Errorf("%s is %q", name, h.Get(name))
+		}
+	}
+}
+
+func TestOneWideLineForEachRequest(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	w := h.do(t, request{"GET", "/api/v1/things/42", "", with(map[string]string{"traceparent": parent})})
+	if w.Header().Get("X-Request-Id") != "id-1" || !strings.HasPrefix(w.Header().Get("traceparent"), "00-0af7651916cd43dd8448eb211c80319c-") {
+		t.Errorf("headers are %v", w.Header())
+	}
+	if lines := strings.Count(h.log.String(), "\n"); lines != 1 {
+		t.Errorf("%d lines:\n%s", lines, h.log)
+	}
+	for _, want := range []string{"request_id=id-1", "method=GET", "path=/api/v1/things/42", "status=200", "actor=a1", "thing=42", "took="} {
+		if !strings.Contains(h.log.String(), want) {
+			t.Errorf("no %s in %s", want, h.log)
+		}
+	}
+	if strings.Contains(h.log.String(), "right-token") {
+		t.Error("the log has the token")
+	}
+	shown := httptest.NewRecorder()
+	h.metrics.Handler().ServeHTTP(shown, httptest.NewRequest("GET", "/metrics", nil))
+	if !strings.Contains(shown.Body.String(), `atelier_http_requests_total{method="GET",route="/api/v1/things/{thing}",status="200"} 1`) {
+		t.Error("the request is not counted under its pattern")
+	}
+}
+
+func TestFailedLoginsAreLimited(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	attempts := gate.NewAttempts(func() time.Time { return now })
+	from := httptest.NewRequest("POST", "/api/v1/session", nil)
+	wrong := func() error { return fault.New(fault.Unauthenticated, "No.") }
+	for range 10 {
+		if err := attempts.Try(from, wrong); !fault.Is(err, fault.Unauthenticated) {
+			t.Fatal(err)
+		}
+	}
+	right := func() error { t.Error("login was tried"); return nil }
+	if err := attempts.Try(from, right); !fault.Is(err, fault.TooManyRequests) {
+		t.Errorf("got %v", err)
+	}
+	other := httptest.NewRequest("POST", "/api/v1/session", nil)
+	other.RemoteAddr = "198.51.100.7:1"
+	if err := attempts.Try(other, func() error { return nil }); err != nil {
+		t.Errorf("another source: %v", err)
+	}
+	now = now.Add(time.Minute)
+	if err := attempts.Try(from, func() error { return nil }); err != nil {
+		t.Errorf("after a minute: %v", err)
+	}
+}
+
+func TestBodies(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		kind, body string
+		want       fault.Code
+		detail     fault.Detail
+	}{
+		"object":       {"application/json", `{"a":[1,"[{\"}"]}`, "", fault.Detail{}},
+		"with charset": {"application/json; charset=UTF-8", `1`, "", fault.Detail{}},
+		"absent":       {"", ``, "", fault.Detail{}},
+		"form":         {"application/x-www-form-urlencoded", `a=1`, fault.UnsupportedMediaType, fault.Detail{}},
+		"text":         {"text/plain", `{}`, fault.UnsupportedMediaType, fault.Detail{}},
+		"no type":      {"", `{}`, fault.UnsupportedMediaType, fault.Detail{}},
+		"Latin-1":      {"application/json; charset=latin1", `{}`, fault.UnsupportedMediaType, fault.Detail{}},
+		"broken":       {"application/json", "{\n \"ä\": nope}", fault.BadRequest, fault.Detail{Line: 2, Column: 8, Message: "is not JSON from here on"}},
+		"cut":          {"application/json", `{"a":`, fault.BadRequest, fault.Detail{Line: 1, Column: 5, Message: "is not JSON from here on"}},
+		"two values":   {"application/json", `{} {}`, fault.BadRequest, fault.Detail{Line: 1, Column: 4, Message: "is not JSON from here on"}},
+		"not UTF-8":    {"application/json", "\"\xff\"", fault.BadRequest, fault.Detail{}},
+		"deep":         {"application/json", strings.Repeat("[", 300) + strings.Repeat("]", 300), fault.BadRequest, fault.Detail{Line: 1, Column: 257, Message: "more than 256 levels"}},
+		"deep, open":   {"application/json", strings.Repeat(`{"a":`, 600), fault.BadRequest, fault.Detail{Line: 1, Column: 1281, Message: "more than 256 levels"}},
+		"large":        {"application/json", `"` + strings.Repeat("x", 5000) + `"`, fault.BodyTooLarge, fault.Detail{}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := httptest.NewRequest("POST", "/", strings.NewReader(tt.body))
+			r.Header.Set("Content-Type", tt.kind)
+			body, err := gate.Body(httptest.NewRecorder(), r, 4096)
+			if fault.CodeOf(err) != tt.want {
+				t.Fatalf("got %v", err)
+			}
+			if err == nil && string(body) != tt.body {
+				t.Errorf("got %q", body)
+			}
+			if f, ok := err.(*fault.Error); ok && tt.detail.Line > 0 && (len(f.Details) != 1 || f.Details[0] != tt.detail) {
+				t.Errorf("got %+v", f.Details)
+			}
+		})
+	}
+}
+
+func TestBodyOfUnknownLengthIsBounded(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequest("POST", "/", strings.NewReader(strings.Repeat(" ", 5000)))
+	r.ContentLength = -1
+	r.Header.Set("Content-Type", "application/json")
+	if _, err := gate.Body(httptest.NewRecorder(), r, 4096); !fault.Is(err, fault.BodyTooLarge) {
+		t.Errorf("got %v", err)
+	}
+}

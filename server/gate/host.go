@@ -1,0 +1,42 @@
+package gate
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// checkHost refuses requests that came by a name that is not ours. A page of another site that has its own name resolve
+// to this machine is same-origin to the browser, and only the Host header tells it from the Studio.
+func (g *Gate) checkHost(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !g.names[hostName(r.Host)] {
+			g.Refuse.Write(w, r, fault.New(fault.BadHost, "This server does not answer under this name; start it with --host NAME to allow it."))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// hostName is the name in a Host header, without its port.
+func hostName(hostport string) string {
+	if host, _, err := net.SplitHostPort(hostport); err == nil {
+		return canonicalName(host)
+	}
+	return canonicalName(hostport)
+}
+
+func canonicalName(name string) string {
+	return strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
+}
+
+// allowPublicURL takes the name and the origin of the configured address.
+func (g *Gate) allowPublicURL() {
+	if u, err := url.Parse(g.PublicURL); err == nil && u.Host != "" {
+		g.names[canonicalName(u.Hostname())] = true
+		g.origins[u.Scheme+"://"+strings.ToLower(u.Host)] = true
+	}
+}

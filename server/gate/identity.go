@@ -1,0 +1,74 @@
+package gate
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Cookie is the name of the session cookie.
+const Cookie = "atelier_session"
+
+// maxCredential bounds what is hashed for one request.
+const maxCredential = 4096
+
+type callerKey struct{}
+
+// Caller is who a request comes from. Browser tells a session of the Studio from a token.
+type Caller struct {
+	Actor   registry.Actor
+	Browser bool
+}
+
+// CallerOf returns who the request of ctx comes from. Behind the gate every route under /api has one, except login.
+func CallerOf(ctx context.Context) (Caller, bool) {
+	c, ok := ctx.Value(callerKey{}).(Caller)
+	return c, ok
+}
+
+// identify finds the actor of a request, and refuses one under /api that has none. A wrong credential is refused on any
+// route that looks at it, never taken for its absence.
+func (g *Gate) identify(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !guarded(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		caller, err := g.caller(r)
+		if err != nil {
+			g.Refuse.Write(w, r, err)
+			return
+		}
+		telemetry.Note(r.Context(), slog.String("actor", caller.Actor.ID), slog.String("workspace", caller.Actor.Workspace))
+		w.Header().Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller)))
+	})
+}
+
+// guarded says whether a path needs an actor: the whole API, except for logging in.
+func guarded(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/api/") && !(r.URL.Path == "/api/v1/session" && r.Method == http.MethodPost)
+}
+
+func (g *Gate) caller(r *http.Request) (Caller, error) {
+	if header := r.Header.Get("Authorization"); header != "" {
+		scheme, secret, _ := strings.Cut(header, " ")
+		secret = strings.TrimSpace(secret)
+		if !strings.EqualFold(scheme, "Bearer") || secret == "" || len(secret) > maxCredential {
+			return Caller{}, fault.New(fault.Unauthenticated, "The Authorization header must be: Bearer TOKEN.")
+		}
+		actor, err := g.Access.Authenticate(r.Context(), secret)
+		return Caller{Actor: actor}, err
+	}
+	cookie, err := r.Cookie(Cookie)
+	if err != nil || cookie.Value == "" || len(cookie.Value) > maxCredential {
+		return Caller{}, fault.New(fault.Unauthenticated, "This needs a token or a session: send Authorization: Bearer TOKEN, or open the login link that the server printed.")
+	}
+	actor, err := g.Access.Session(r.Context(), cookie.Value)
+	return Caller{Actor: actor, Browser: true}, err
+}

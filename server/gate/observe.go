@@ -1,0 +1,118 @@
+package gate
+
+import (
+	"bufio"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/atelier-run/atelier/internal/telemetry"
+)
+
+// RequestIDHeader carries the ID that the log and internal errors have.
+const RequestIDHeader = "X-Request-Id"
+
+// observe gives a request its ID and its span, and writes its one wide log line at the end.
+func (g *Gate) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		about := &telemetry.Request{ID: g.NewID()}
+		ctx := telemetry.WithRequest(r.Context(), about)
+		ctx = g.Propagate.Extract(ctx, propagation.HeaderCarrier(r.Header))
+		ctx, span := g.Tracer.Start(ctx, r.Method, trace.WithSpanKind(trace.SpanKindServer))
+		defer span.End()
+		routes := chi.NewRouteContext() // the router fills it in; the pattern is read from it afterwards
+		w.Header().Set(RequestIDHeader, about.ID)
+		g.Propagate.Inject(ctx, propagation.HeaderCarrier(w.Header()))
+		answer := &answer{ResponseWriter: w}
+		r = r.WithContext(withRoutes(ctx, routes))
+		next.ServeHTTP(answer, r)
+
+		route, took := routes.RoutePattern(), time.Since(began)
+		if route == "" {
+			route = "none"
+		}
+		span.SetName(r.Method + " " + route)
+		span.SetAttributes(attribute.String("http.request.method", r.Method), attribute.String("http.route", route),
+			attribute.Int("http.response.status_code", answer.code()))
+		g.Meter.Request(method(r.Method), route, answer.code(), took)
+		g.Log.LogAttrs(ctx, levelOf(r), "request", append([]slog.Attr{
+			slog.String("request_id", about.ID), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+			slog.Int("status", answer.code()), slog.Int64("bytes", answer.bytes), slog.Duration("took", took),
+			slog.String("from", r.RemoteAddr),
+		}, about.Notes()...)...)
+	})
+}
+
+// levelOf keeps the assets of a page and the polling of monitors out of the ordinary log.
+func levelOf(r *http.Request) slog.Level {
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/studio/"), r.URL.Path == "/health", r.URL.Path == "/ready", r.URL.Path == "/metrics":
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
+}
+
+// method keeps invented methods out of the labels of metrics.
+func method(m string) string {
+	switch m {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return m
+	}
+	return "other"
+}
+
+// answer remembers what was answered.
+type answer struct {
+	http.ResponseWriter
+	status   int
+	bytes    int64
+	hijacked bool
+}
+
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 && status >= 200 {
+		a.status = status
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	n, err := a.ResponseWriter.Write(p)
+	a.bytes += int64(n)
+	return n, err
+}
+
+// Flush and Hijack pass through; Unwrap does for http.ResponseController.
+func (a *answer) Flush() {
+	_ = http.NewResponseController(a.ResponseWriter).Flush() // a writer that cannot flush has nothing to hold back
+}
+
+// Hijack hands the connection over, as WebSockets need it.
+func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	a.hijacked = true
+	return http.NewResponseController(a.ResponseWriter).Hijack()
+}
+
+// Unwrap returns the writer beneath.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+func (a *answer) code() int {
+	switch {
+	case a.status != 0:
+		return a.status
+	case a.hijacked:
+		return http.StatusSwitchingProtocols
+	}
+	return http.StatusOK
+}

@@ -1,0 +1,45 @@
+package gate
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// checkOrigin refuses what a page of another origin sends on its own: every method that changes something, and every
+// upgrade to a WebSocket, which browsers allow across origins. Clients that are no browsers send neither header.
+func (g *Gate) checkOrigin(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if (unsafe(r.Method) || upgrades(r)) && !g.ours(r) {
+			g.Refuse.Write(w, r, fault.New(fault.BadOrigin, "This request comes from a page of another origin."))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// ours compares scheme, host and port exactly; "null" is what sandboxed and local pages send, and nobody's origin.
+func (g *Gate) ours(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+	default:
+		return false
+	}
+	origins := r.Header.Values("Origin")
+	if len(origins) == 0 {
+		return true
+	}
+	scheme := "http://"
+	if r.TLS != nil {
+		scheme = "https://"
+	}
+	origin := origins[0]
+	return len(origins) == 1 && (origin == scheme+strings.ToLower(r.Host) || g.origins[origin])
+}
+
+func unsafe(method string) bool {
+	return method != http.MethodGet && method != http.MethodHead && method != http.MethodOptions
+}
+
+func upgrades(r *http.Request) bool { return r.Header.Get("Upgrade") != "" }

@@ -1,0 +1,30 @@
+package gate
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+)
+
+// recover turns a panic into an internal error with its stack in the log. The server goes on.
+func (g *Gate) recover(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			cause := recover()
+			if cause == nil {
+				return
+			}
+			if cause == http.ErrAbortHandler {
+				panic(cause)
+			}
+			err := fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+			if a, ok := w.(*answer); ok && (a.status != 0 || a.hijacked) {
+				g.Log.LogAttrs(r.Context(), slog.LevelError, "panic in the middle of an answer", slog.Any("error", err))
+				panic(http.ErrAbortHandler) // an answer cut short must not look whole
+			}
+			g.Refuse.Write(w, r, err)
+		}()
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,48 @@
+package problem
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/telemetry"
+)
+
+// Writer answers with problems and logs what callers may not see.
+type Writer struct {
+	Log *slog.Logger
+}
+
+// Describe makes the document for an error. An internal one is logged whole and carries the request's ID instead.
+func (p Writer) Describe(ctx context.Context, err error) *Document {
+	doc := Of(err)
+	telemetry.Note(ctx, slog.String("code", string(doc.Code)))
+	if doc.Code != fault.Internal {
+		return doc
+	}
+	id := telemetry.RequestID(ctx)
+	p.Log.LogAttrs(ctx, slog.LevelError, "internal error", slog.String("request_id", id), slog.Any("error", err))
+	doc.Extra = map[string]any{"requestId": id}
+	return doc
+}
+
+// Write answers a request with the problem that err is.
+func (p Writer) Write(w http.ResponseWriter, r *http.Request, err error) {
+	doc := p.Describe(r.Context(), err)
+	body, err := json.Marshal(doc)
+	if err != nil { // an extra member that is no JSON
+		p.Log.LogAttrs(r.Context(), slog.LevelError, "encode problem", slog.Any("error", err))
+		doc.Extra = nil
+		body, _ = json.Marshal(doc) // strings and numbers always marshal
+	}
+	for name, values := range doc.GetHeaders() {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Type", MediaType)
+	w.WriteHeader(doc.Status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(append(body, '\n')) // the client is gone: there is nobody to tell
+	}
+}
