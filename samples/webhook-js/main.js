@@ -1,5 +1,6 @@
 // Turns a webhook into a chat message. The base address and the channel are declared in the agent's environment.
 
+/** @type {Record<Input["event"], Output["severity"]>} */
 const severities = { push: "info", issue_opened: "warning", build_failed: "alert" };
 const colours = { info: 32, warning: 33, alert: 31 };
 

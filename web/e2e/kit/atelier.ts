@@ -28,7 +28,10 @@ export async function startAtelier(): Promise<Atelier> {
   const data = await mkdtemp(join(tmpdir(), 'atelier-e2e-'));
   const token = `e2e-${crypto.randomUUID()}`;
   const environment = { PATH: process.env['PATH'] ?? '', HOME: data, ATELIER_DATA: data, ATELIER_TOKEN: token };
-  const server = spawn(binary, ['serve', '--listen', '127.0.0.1:0'], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  const server = spawn(binary, ['serve', '--listen', '127.0.0.1:0'], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const login = await firstLink(server).catch(async (fault: unknown) => {
     await end(server);
     throw fault;
@@ -47,7 +50,11 @@ export async function startAtelier(): Promise<Atelier> {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const text = await response.text();
-      return { status: response.status, headers: response.headers, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: text === '' ? undefined : (JSON.parse(text) as unknown),
+      };
     },
     cli: (...args) => run(binary, args, environment),
     stop: async () => {
@@ -55,6 +62,16 @@ export async function startAtelier(): Promise<Atelier> {
       await rm(data, { recursive: true, force: true });
     },
   };
+}
+
+/** Starts a server for one piece of work. */
+export async function withAtelier(work: (atelier: Atelier) => Promise<void>): Promise<void> {
+  const atelier = await startAtelier();
+  try {
+    await work(atelier);
+  } finally {
+    await atelier.stop();
+  }
 }
 
 /** Runs a program to its end and keeps what it printed. */

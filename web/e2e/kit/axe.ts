@@ -11,6 +11,11 @@ type Violation = { id: string; help: string; nodes: { target: string[]; failureS
 export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(source);
   const options = { runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] } };
-  const found = await page.evaluate<Violation[]>(`axe.run(document, ${JSON.stringify(options)}).then((result) => result.violations)`);
-  return found.map((v) => `${v.id} (${v.help}): ${v.nodes.map((node) => `${node.target.join(' ')} ${node.failureSummary ?? ''}`).join('; ')}`);
+  const found = await page.evaluate<Violation[]>(
+    `axe.run(document, ${JSON.stringify(options)}).then((result) => result.violations)`,
+  );
+  return found.map(
+    (v) =>
+      `${v.id} (${v.help}): ${v.nodes.map((node) => `${node.target.join(' ')} ${node.failureSummary ?? ''}`).join('; ')}`,
+  );
 }

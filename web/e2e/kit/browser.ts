@@ -1,7 +1,7 @@
 // A Chromium whose pages are watched: a request to another host, a violation of the content security policy or an
 // error that nobody caught fails the test, whatever else it asserted.
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
-import type { Atelier } from './atelier.ts';
+import type { Atelier } from './atelier';
 
 export type Session = {
   context: BrowserContext;
@@ -16,7 +16,15 @@ export function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env['ATELIER_TEST_CHROMIUM'] ?? '/usr/bin/chromium',
     // The browser itself must not call home either, and as root it has no sandbox of its own.
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
   });
 }
 
@@ -54,7 +62,8 @@ export async function signIn(browser: Browser, atelier: Atelier, look: Look = {}
 function watch(context: BrowserContext, origin: string): string[] {
   const faults: string[] = [];
   const socket = origin.replace('http:', 'ws:');
-  const ours = (url: string) => [origin, socket].some((base) => url === base || url.startsWith(`${base}/`)) || url.startsWith('data:');
+  const ours = (url: string) =>
+    [origin, socket].some((base) => url === base || url.startsWith(`${base}/`)) || url.startsWith('data:');
   context.on('request', (request) => {
     if (!ours(request.url())) faults.push(`request to ${request.url()}`);
   });

@@ -1,0 +1,7 @@
+import { defineConfig } from 'vitest/config';
+
+// `make screenshots`: pictures for the README, of the real server.
+export default defineConfig({
+  root: import.meta.dirname,
+  test: { include: ['screenshots.ts'], environment: 'node', testTimeout: 120_000, hookTimeout: 60_000 },
+});
