@@ -1,0 +1,265 @@
+// Package cgroups limits, counts and kills trees of processes with control groups, of version 1, version 2 or both
+// mounted at once. It says what the host does not let us do, and knows nothing of jails.
+package cgroups
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+)
+
+const prefix = "atelier-"
+
+// Mode says which control groups are in use.
+type Mode string
+
+// The modes. Hybrid is version 1 for limits and the unified tree for killing.
+const (
+	V1     Mode = "v1"
+	Hybrid Mode = "hybrid"
+	V2     Mode = "v2"
+	None   Mode = "none"
+)
+
+// Tree is this process's place for groups: one directory per hierarchy beneath the group it is in itself.
+type Tree struct {
+	mode    Mode
+	bases   map[string]string // memory, pids, cpuacct, freezer or unified → our directory
+	missing []string
+	next    atomic.Int64
+}
+
+// Open finds the hierarchies, removes what dead servers left there and makes our directories. Without any usable
+// hierarchy it answers a tree of mode None, which makes no groups and says why in Missing.
+func Open() (*Tree, error) {
+	all, err := detect()
+	if err != nil {
+		return nil, err
+	}
+	name, err := ownName()
+	if err != nil {
+		return nil, err
+	}
+	t := &Tree{mode: None, bases: map[string]string{}}
+	if parents := version1(all); parents != nil {
+		t.openV1(parents, all, name)
+	} else {
+		t.openV2(all, name)
+	}
+	if t.mode == None {
+		t.missing = append(t.missing, "Control groups are not usable, so memory and processes are only watched every 20 ms and a "+
+			"sudden memory bomb can overshoot: run the server as root, or in a systemd unit or scope with Delegate=yes.")
+	}
+	return t, nil
+}
+
+// ownName tells servers apart, also when a process number is used again.
+func ownName() (string, error) {
+	started, err := startTime(os.Getpid())
+	return fmt.Sprintf("%s%d-%d", prefix, os.Getpid(), started), err
+}
+
+// version1 returns our directory of each controller that limits need, nil if version 1 has not all of them.
+func version1(all []hierarchy) map[string]string {
+	parents := map[string]string{}
+	for _, h := range all {
+		for _, controller := range h.controllers {
+			if slices.Contains([]string{"memory", "pids", "cpuacct", "freezer"}, controller) && writable(h.dir) {
+				parents[controller] = h.dir
+			}
+		}
+	}
+	if parents["memory"] == "" || parents["pids"] == "" {
+		return nil
+	}
+	return parents
+}
+
+func (t *Tree) openV1(parents map[string]string, all []hierarchy, name string) {
+	t.mode = V1
+	for _, h := range all {
+		// The kill file is in every group but the root, so look for it in a group of ours.
+		if h.unified && writable(h.dir) {
+			dir := filepath.Join(h.dir, name)
+			if os.Mkdir(dir, 0o755) == nil || exists(dir) {
+				if exists(filepath.Join(dir, "cgroup.kill")) {
+					sweep(h.dir)
+					t.mode, t.bases["unified"] = Hybrid, dir
+					delete(parents, "freezer") // it is the slow way to kill, and each hierarchy costs a little
+				} else {
+					_ = os.Remove(dir)
+				}
+			}
+		}
+	}
+	for controller, parent := range parents {
+		sweep(parent)
+		dir := filepath.Join(parent, name)
+		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			t.missing = append(t.missing, fmt.Sprintf("The control group %s cannot be made (%v): run the server as root or delegate it.", dir, err))
+			continue
+		}
+		t.bases[controller] = dir
+	}
+	if t.bases["memory"] == "" || t.bases["pids"] == "" {
+		_ = t.Close()
+		t.mode = None
+	}
+}
+
+func (t *Tree) openV2(all []hierarchy, name string) {
+	at := slices.IndexFunc(all, func(h hierarchy) bool { return h.unified })
+	if at < 0 || !writable(all[at].dir) {
+		return
+	}
+	own := all[at].dir
+	controllers := filepath.Join(own, "cgroup.controllers")
+	if !has(controllers, "memory") || !has(controllers, "pids") {
+		return
+	}
+	sweep(own)
+	if err := delegate(own); err != nil {
+		t.missing = append(t.missing, fmt.Sprintf("Control groups cannot be divided (%v): start the server in a systemd unit or scope of its own with Delegate=yes.", err))
+		return
+	}
+	dir := filepath.Join(own, name)
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return
+	}
+	if err := enable(dir); err != nil {
+		_ = os.Remove(dir)
+		return
+	}
+	t.mode, t.bases["unified"] = V2, dir
+}
+
+// delegate makes own a group that may have limited children. Such a group may hold no process itself, so ours moves into
+// a leaf; if others share the group the kernel refuses, and that is the answer.
+func delegate(own string) error {
+	if has(filepath.Join(own, "cgroup.subtree_control"), "memory") && has(filepath.Join(own, "cgroup.subtree_control"), "pids") {
+		return nil
+	}
+	if err := enable(own); err == nil {
+		return nil
+	}
+	leaf := filepath.Join(own, "atelier.server")
+	if err := os.Mkdir(leaf, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := write(leaf, "cgroup.procs", strconv.Itoa(os.Getpid())); err != nil {
+		return err
+	}
+	return enable(own)
+}
+
+func enable(dir string) error {
+	if err := write(dir, "cgroup.subtree_control", "+memory +pids"); err != nil {
+		return err
+	}
+	_ = write(dir, "cgroup.subtree_control", "+cpu") // counting works without it
+	return nil
+}
+
+// Mode says which control groups are in use.
+func (t *Tree) Mode() Mode { return t.mode }
+
+// Missing says in sentences what the host does not let us do.
+func (t *Tree) Missing() []string { return t.missing }
+
+// New makes a group for one tree of processes, nil in mode None.
+func (t *Tree) New() (*Group, error) {
+	if t.mode == None {
+		return nil, nil
+	}
+	g := &Group{v2: t.mode == V2, dirs: map[string]string{}}
+	leaf := "j" + strconv.FormatInt(t.next.Add(1), 10)
+	for controller, base := range t.bases {
+		dir := filepath.Join(base, leaf)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			_ = g.Remove()
+			return nil, fmt.Errorf("make control group: %w", err)
+		}
+		g.dirs[controller] = dir
+	}
+	return g, nil
+}
+
+// Close removes our directories. Groups must have been removed before.
+func (t *Tree) Close() error {
+	var all error
+	for _, base := range t.bases {
+		if err := os.Remove(base); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
+}
+
+// sweep removes the directories of servers that are dead, with what still runs in them.
+func sweep(parent string) {
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		var pid int
+		var started uint64
+		if !entry.IsDir() || !strings.HasPrefix(entry.Name(), prefix) {
+			continue
+		}
+		if _, err := fmt.Sscanf(entry.Name(), prefix+"%d-%d", &pid, &started); err != nil {
+			continue
+		}
+		if now, err := startTime(pid); err == nil && now == started {
+			continue
+		}
+		base := filepath.Join(parent, entry.Name())
+		leaves, _ := os.ReadDir(base)
+		for _, leaf := range leaves {
+			if leaf.IsDir() {
+				dir := filepath.Join(base, leaf.Name())
+				killMembers(dir)
+				_ = removeEmpty(dir)
+			}
+		}
+		_ = os.Remove(base)
+	}
+}
+
+// startTime is when a process started, in ticks since the machine did: field 22 of its stat file, counted behind the
+// name, which may hold anything.
+func startTime(pid int) (uint64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	if len(fields) < 20 {
+		return 0, fmt.Errorf("unreadable /proc/%d/stat", pid)
+	}
+	return strconv.ParseUint(fields[19], 10, 64)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// write puts text into a control file in one write call and without making the file.
+func write(dir, file, text string) error {
+	if dir == "" {
+		return fs.ErrNotExist
+	}
+	f, err := os.OpenFile(filepath.Join(dir, file), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,124 @@
+package cgroups
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// hierarchy is one mounted tree of control groups and our own place in it.
+type hierarchy struct {
+	controllers []string // of version 1; empty for the unified tree
+	unified     bool
+	dir         string // of our own group, below the mount point
+}
+
+// hierarchies lists what is mounted, from /proc/self/cgroup and /proc/self/mountinfo.
+func hierarchies(groups, mounts io.Reader) ([]hierarchy, error) {
+	own, err := ownPaths(groups)
+	if err != nil {
+		return nil, err
+	}
+	var found []hierarchy
+	lines := bufio.NewScanner(mounts)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		m, ok := parseMount(lines.Text())
+		if !ok || m.kind != "cgroup" && m.kind != "cgroup2" {
+			continue
+		}
+		h := hierarchy{unified: m.kind == "cgroup2"}
+		key := ""
+		if !h.unified {
+			h.controllers = m.options
+			key = ownKey(own, m.options)
+		}
+		path, ok := own[key]
+		if !ok || strings.Contains(path, "/..") {
+			continue
+		}
+		// A container sees its part of the tree at the mount point; the path still counts from the tree's root.
+		if m.root != "/" {
+			path = strings.TrimPrefix(path, m.root)
+		}
+		h.dir = filepath.Join(m.point, path)
+		found = append(found, h)
+	}
+	return found, lines.Err()
+}
+
+// ownPaths maps the controllers of a line of /proc/self/cgroup ("" for the unified tree) to our path.
+func ownPaths(groups io.Reader) (map[string]string, error) {
+	own := map[string]string{}
+	lines := bufio.NewScanner(groups)
+	for lines.Scan() {
+		parts := strings.SplitN(lines.Text(), ":", 3)
+		if len(parts) != 3 {
+			return nil, fmt.Errorf("unreadable line %q in /proc/self/cgroup", lines.Text())
+		}
+		own[parts[1]] = parts[2]
+	}
+	return own, lines.Err()
+}
+
+// ownKey finds the line whose controllers are all mounted with these options.
+func ownKey(own map[string]string, options []string) string {
+	for key := range own {
+		names := strings.Split(key, ",")
+		if key != "" && !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(options, name) }) {
+			return key
+		}
+	}
+	return "none"
+}
+
+type mount struct {
+	root, point, kind string
+	options           []string // of the file system
+}
+
+// parseMount reads "36 35 98:0 /root /point rw shared:1 - kind source options".
+func parseMount(line string) (mount, bool) {
+	left, right, ok := strings.Cut(line, " - ")
+	before, after := strings.Fields(left), strings.Fields(right)
+	if !ok || len(before) < 6 || len(after) < 3 {
+		return mount{}, false
+	}
+	unescape := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+	return mount{
+		root:    unescape.Replace(before[3]),
+		point:   unescape.Replace(before[4]),
+		kind:    after[0],
+		options: strings.Split(after[2], ","),
+	}, true
+}
+
+// detect reads the mounts of this process.
+func detect() ([]hierarchy, error) {
+	groups, err := os.Open("/proc/self/cgroup")
+	if err != nil {
+		return nil, fmt.Errorf("find own control group: %w", err)
+	}
+	defer groups.Close()
+	mounts, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return nil, fmt.Errorf("find mounted control groups: %w", err)
+	}
+	defer mounts.Close()
+	return hierarchies(groups, mounts)
+}
+
+// writable says whether groups can be made in dir.
+func writable(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }
+
+// has says whether a space-separated file names a word.
+func has(file, word string) bool {
+	text, err := os.ReadFile(file)
+	return err == nil && slices.Contains(strings.Fields(string(text)), word)
+}

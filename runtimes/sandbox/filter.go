@@ -1,0 +1,83 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
+)
+
+// instructionSize is that of struct sock_filter: code, two jumps, constant.
+const instructionSize = 8
+
+// compileFilter makes the bytes of a filter for this machine. It runs in the server, once.
+func compileFilter(filter Filter) ([]byte, error) {
+	policies := map[Filter]func() seccomp.Policy{FilterWorker: seccomp.Worker, FilterProgram: seccomp.Program}
+	policy, ok := policies[filter]
+	if !ok {
+		return nil, fmt.Errorf("no filter %q", filter)
+	}
+	program, err := seccomp.Compile(policy(), seccomp.Arch(runtime.GOARCH))
+	if err != nil {
+		return nil, err
+	}
+	code := make([]byte, 0, len(program)*instructionSize)
+	for _, in := range program {
+		code = append(code, byte(in.Op), byte(in.Op>>8), in.Jt, in.Jf, byte(in.K), byte(in.K>>8), byte(in.K>>16), byte(in.K>>24))
+	}
+	return code, nil
+}
+
+// installFilter puts the filter on all threads at once. Nothing of the set-up can be called after it.
+func installFilter(config setup) error {
+	if len(config.Seccomp) == 0 {
+		return nil // the server was told to go without
+	}
+	length := len(config.Seccomp) / instructionSize
+	if len(config.Seccomp)%instructionSize != 0 || length > seccomp.MaxInstructions {
+		return errors.New("the filter is cut")
+	}
+	instructions := make([]unix.SockFilter, length)
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&instructions[0])), len(config.Seccomp)), config.Seccomp)
+	program := unix.SockFprog{Len: uint16(length), Filter: &instructions[0]}
+	thread, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&program)))
+	runtime.KeepAlive(instructions)
+	if errno != 0 {
+		return errno
+	}
+	if thread != 0 {
+		return fmt.Errorf("thread %d did not take the filter", thread)
+	}
+	return nil
+}
+
+// spareThreads are made before programs run, so that the runtime of Go seldom needs a new one while a program holds every
+// process that the limit allows: without a thread it wants, Go gives up.
+const spareThreads = 6
+
+// warmThreads makes threads by locking that many goroutines to theirs at once. The runtime keeps the threads.
+func warmThreads(config setup) error {
+	if config.Filter != FilterProgram {
+		return nil
+	}
+	var ready, done sync.WaitGroup
+	release := make(chan struct{})
+	ready.Add(spareThreads)
+	for range spareThreads {
+		done.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			ready.Done()
+			<-release
+		})
+	}
+	ready.Wait()
+	close(release)
+	done.Wait()
+	return nil
+}

@@ -1,0 +1,202 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
+)
+
+// Usage is what a jail took until now, with our own process 1, as the kernel counts it.
+type Usage struct {
+	CPU         time.Duration
+	PeakMemory  int64 // bytes; since ResetPeak where the kernel can do that
+	OOMKilled   bool  // the memory limit was hit and something was killed; stays true
+	PidsLimited bool  // a fork was refused because of the process limit; stays true
+}
+
+// Exit is how a jail ended.
+type Exit struct {
+	Signal int    // that ended process 1, 0 for none
+	Code   int    // of process 1
+	Usage  Usage  // final
+	Stderr string // what process 1 itself wrote there, head and tail: "fatal error: stack overflow" and the like
+}
+
+// Room above the limits for our own process 1, on top of what it has when it is ready.
+const (
+	ownMemory     = 24 << 20 // the job, the result and what Go needs to handle them
+	diskMargin    = 16 << 20 // so that a full disk is found before the memory it lies in is
+	ownTasks      = 2        // threads that Go may still want; spareThreads are there already
+	workerTasks   = 64       // a worker starts no processes, only threads of Go
+	minimalMemory = 1 << 20
+)
+
+// Jail is one jailed process tree. Its methods may be called from any goroutine.
+type Jail struct {
+	sandbox *Sandbox
+	conn    net.Conn
+	filter  Filter
+	disk    int64
+	id      hostID
+	process *os.Process
+	group   *cgroups.Group // nil where the host has none
+	watch   *watch         // instead of the group
+	base    cgroups.Stats  // when it was ready
+
+	ended chan struct{} // process 1 is dead, and with it every other process
+	gone  chan struct{} // nothing is left
+	exit  Exit          // before gone is closed
+	once  sync.Once     // for closing conn
+}
+
+// Conn carries frames to the role's Serve. Wait closes it.
+func (j *Jail) Conn() net.Conn { return j.conn }
+
+// Limit sets what the kernel enforces: memory of the whole tree and number of processes, both on top of what our own
+// process 1 takes. It may be called before every run of a pooled worker. Less memory than is in use is an error.
+func (j *Jail) Limit(limits runtimes.Limits) error {
+	memory := max(limits.MemoryBytes, j.disk+diskMargin, minimalMemory) + j.base.Memory + ownMemory
+	tasks := j.base.Pids + ownTasks + limits.Processes
+	if j.filter == FilterWorker {
+		tasks = j.base.Pids + workerTasks
+	}
+	if j.group == nil {
+		j.watch.limit(memory, tasks)
+		return nil
+	}
+	if err := j.group.Limit(memory, tasks); err != nil {
+		return fmt.Errorf("limit the jail: %w", err)
+	}
+	return nil
+}
+
+// markBase remembers what process 1 takes by itself.
+func (j *Jail) markBase() {
+	if j.group == nil {
+		j.base = j.watch.stats()
+		return
+	}
+	j.base = j.group.Stats()
+}
+
+// Usage reads the counters. CPU time of a pooled worker counts from its start: take the difference.
+func (j *Jail) Usage() Usage {
+	select {
+	case <-j.ended:
+		<-j.gone // the counters are about to be taken away; what they said last is in exit
+		return j.exit.Usage
+	default:
+		return j.usage()
+	}
+}
+
+func (j *Jail) usage() Usage {
+	var stats cgroups.Stats
+	if j.group == nil {
+		stats = j.watch.stats()
+	} else {
+		stats = j.group.Stats()
+	}
+	return Usage{CPU: stats.CPU, PeakMemory: stats.Peak, OOMKilled: stats.OOMKills > 0, PidsLimited: stats.PidsHits > 0}
+}
+
+// ResetPeak starts a new peak of memory, where the kernel can do that.
+func (j *Jail) ResetPeak() {
+	if j.group == nil {
+		j.watch.resetPeak()
+		return
+	}
+	j.group.ResetPeak()
+}
+
+// Kill ends every process of the jail. It is idempotent, returns at once and may be called from anywhere.
+func (j *Jail) Kill() {
+	select {
+	case <-j.ended:
+		return
+	default:
+	}
+	// Process 1 first: its namespace dies with it, whatever its members do. The handle is a pidfd, it cannot hit another.
+	_ = j.process.Signal(syscall.SIGKILL)
+	if j.group != nil {
+		j.group.Kill()
+	}
+}
+
+// Done is closed when process 1 ended, and with it every other process.
+func (j *Jail) Done() <-chan struct{} { return j.ended }
+
+// Wait blocks until every process is dead and nothing of the jail is left on the host, and closes Conn.
+func (j *Jail) Wait() Exit {
+	<-j.gone
+	j.once.Do(func() { _ = j.conn.Close() })
+	return j.exit
+}
+
+// attend waits for the end of a jail and cleans up after it, whether anybody asks or not.
+func (j *Jail) attend(stderr *os.File) {
+	var output ends
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		output.collect(stderr)
+	}()
+	state, err := j.process.Wait()
+	close(j.ended)
+	<-read // every writer is dead
+	err = errors.Join(err, stderr.Close())
+	j.exit.Usage = j.usage()
+	j.exit.Stderr = output.String()
+	if status, ok := state.Sys().(syscall.WaitStatus); ok {
+		if status.Signaled() {
+			j.exit.Signal = int(status.Signal())
+		} else {
+			j.exit.Code = status.ExitStatus()
+		}
+	}
+	if j.group == nil {
+		j.exit.Usage.CPU = max(j.exit.Usage.CPU, state.UserTime()+state.SystemTime())
+	}
+	err = errors.Join(err, j.release())
+	if err != nil {
+		j.sandbox.log.Error("clean up a jail", "error", err)
+	}
+	close(j.gone)
+}
+
+// release gives back what the jail took from the host.
+func (j *Jail) release() error {
+	var err error
+	if j.watch != nil {
+		j.watch.close()
+	}
+	if j.group != nil {
+		err = j.group.Remove()
+	}
+	j.sandbox.remove(j)
+	j.sandbox.ids.give(j.id)
+	return err
+}
+
+func (s *Sandbox) add(j *Jail) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errors.New("the sandbox is closed")
+	}
+	s.jails[j] = struct{}{}
+	return nil
+}
+
+func (s *Sandbox) remove(j *Jail) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.jails, j)
+}

@@ -1,0 +1,93 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// keeper is the one thread that starts jails. The kernel kills a jail when the thread that started it ends (Pdeathsig),
+// so that thread must live as long as the server, which Go promises only for a locked one. Jails also inherit its
+// session keyring: keyrings are in no namespace, so it has an own one that is revoked and holds nothing for anybody.
+type keeper struct {
+	requests chan func()
+	stop     sync.Once
+	stopped  chan struct{}
+}
+
+func newKeeper() *keeper {
+	k := &keeper{requests: make(chan func()), stopped: make(chan struct{})}
+	go k.run()
+	return k
+}
+
+func (k *keeper) run() {
+	runtime.LockOSThread() // and never unlock: the thread ends with this goroutine, and jails that still run with it
+	defer close(k.stopped)
+	if _, err := unix.KeyctlJoinSessionKeyring(""); err == nil {
+		_, _ = unix.KeyctlInt(unix.KEYCTL_REVOKE, unix.KEY_SPEC_SESSION_KEYRING, 0, 0, 0)
+	}
+	for request := range k.requests {
+		request()
+	}
+}
+
+func (k *keeper) close() {
+	k.stop.Do(func() { close(k.requests) })
+	<-k.stopped
+}
+
+// start runs our binary as process 1 of new namespaces.
+func (k *keeper) start(exe *os.File, role string, id hostID, frames, stderr *os.File) (*os.Process, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	attr := &os.ProcAttr{
+		Dir:   "/",
+		Env:   []string{}, // nil would be ours
+		Files: []*os.File{null, null, stderr, frames},
+		Sys:   attributes(id),
+	}
+	type started struct {
+		process *os.Process
+		err     error
+	}
+	answer := make(chan started, 1)
+	k.requests <- func() {
+		// The path of the descriptor works for every user, whoever may enter the directory of the binary, and stays the
+		// same file when the binary is replaced.
+		process, err := os.StartProcess(fmt.Sprintf("/proc/self/fd/%d", exe.Fd()), []string{"atelier", argument, role}, attr)
+		answer <- started{process, err}
+	}
+	got := <-answer
+	return got.process, got.err
+}
+
+// hostID is who a jail is on the host.
+type hostID struct {
+	uid, gid int
+	pooled   bool // of the pool of ids, which only root has
+}
+
+// attributes: new namespaces of every kind, one user in them, and the capabilities to set them up. Process 1 gives them
+// up before its role serves.
+func attributes(id hostID) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{
+		Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
+			unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: insideID, HostID: id.uid, Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: insideID, HostID: id.gid, Size: 1}},
+		// Only root may drop the groups of the server; for an ordinary user the kernel forbids setgroups here.
+		GidMappingsEnableSetgroups: id.pooled,
+		Credential:                 &syscall.Credential{Uid: insideID, Gid: insideID, NoSetGroups: !id.pooled},
+		AmbientCaps:                []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP},
+		Pdeathsig:                  syscall.SIGKILL,
+		Setsid:                     true,
+	}
+}

@@ -1,0 +1,115 @@
+package sandbox
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Rights on files, by the version of the interface that brought them.
+const (
+	readFiles = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+
+	writeFiles = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
+		unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO |
+		unix.LANDLOCK_ACCESS_FS_MAKE_SYM
+
+	makeOthers = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK
+)
+
+// newestLandlock is the newest version whose rights and scopes are used here.
+const newestLandlock = 7
+
+// landlockVersion asks the kernel, 0 for none. It runs in the server.
+func landlockVersion() int {
+	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0
+	}
+	return min(int(version), newestLandlock)
+}
+
+// landlock limits what files can be reached once more, from the other side: mounts decide what is there, landlock what
+// may be done with it, even if something brought a file in. A worker reaches nothing. The version was chosen by the
+// server; a right that the kernel does not know fails here, nothing is left out in silence.
+//
+// TCP is not restricted for programs: their network namespace is empty, and "network is unreachable" tells them more than
+// "permission denied".
+func landlock(config setup) error {
+	if config.Landlock == 0 {
+		return nil
+	}
+	attr := rulesFor(config)
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	if errno != 0 {
+		return fmt.Errorf("make rules: %w", errno)
+	}
+	defer unix.Close(int(fd))
+	if config.Filter == FilterProgram {
+		if err := allowProgram(int(fd), config, attr.Handled_access_fs); err != nil {
+			return err
+		}
+	}
+	if err := everyThread(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); err != nil {
+		return fmt.Errorf("apply rules: %w", err)
+	}
+	return nil
+}
+
+func rulesFor(config setup) unix.LandlockRulesetAttr {
+	attr := unix.LandlockRulesetAttr{Handled_access_fs: readFiles | writeFiles | makeOthers}
+	if config.Landlock >= 2 {
+		attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_REFER
+	}
+	if config.Landlock >= 3 {
+		attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	}
+	if config.Landlock >= 4 && config.Filter == FilterWorker {
+		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	}
+	if config.Landlock >= 5 {
+		attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	}
+	if config.Landlock >= 6 {
+		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+	}
+	return attr
+}
+
+// allowProgram lets programs read and execute what they see, and write where the private disk is.
+func allowProgram(rules int, config setup, handled uint64) error {
+	const newer = unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	paths := map[string]uint64{"/": readFiles}
+	if config.Disk > 0 {
+		for _, path := range []string{WorkDir, TempDir, SharedDir} {
+			paths[path] = readFiles | writeFiles | newer
+		}
+	}
+	for _, device := range config.Devices {
+		paths[device] = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	}
+	if config.Proc {
+		paths["/proc"] = readFiles | unix.LANDLOCK_ACCESS_FS_WRITE_FILE // a thread names itself in /proc/self/task
+	}
+	for path, access := range paths {
+		if err := allow(rules, path, access&handled); err != nil {
+			return fmt.Errorf("allow %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+func allow(rules int, path string, access uint64) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}

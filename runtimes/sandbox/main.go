@@ -1,0 +1,190 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"encoding/json"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/frames"
+)
+
+// Main is called first in main. When args are those of a jailed process it sets up the jail, serves and ends the
+// process, and does not return; otherwise it returns false at once.
+func Main(args []string, roles []Role) (handled bool) {
+	if len(args) < 2 || args[1] != argument {
+		return false
+	}
+	code, err := inside(args[2:], roles)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
+	return true
+}
+
+// inside is the life of process 1.
+func inside(args []string, roles []Role) (code int, err error) {
+	if os.Getpid() != 1 || len(args) != 1 {
+		return exitSetup, errors.New("this command is for the server, which starts it in a jail")
+	}
+	runtime.GOMAXPROCS(workerThreads) // also stops the runtime from looking at control groups, which it will not see
+	if err := closeForeign(); err != nil {
+		return exitSetup, err
+	}
+	dropSignals()
+	conn, err := open(framesFD)
+	if err != nil {
+		return exitSetup, err
+	}
+	config, err := receive(conn)
+	if err != nil {
+		return exitOrphan, err
+	}
+	role, err := find(roles, args[0], config.Filter)
+	if err != nil {
+		return exitSetup, err
+	}
+	if err := lockUp(config); err != nil {
+		return exitSetup, fmt.Errorf("set up the jail: %w", err)
+	}
+	go endWithServer(conn)
+	if err := frames.NewWriter(conn).WriteJSON(frames.Ready, struct{}{}); err != nil {
+		return exitOrphan, err
+	}
+	if err := role.Serve(conn); err != nil {
+		return exitServe, err
+	}
+	return 0, nil
+}
+
+// lockUp makes the jail around this process. The order matters: mounting needs the capabilities, landlock forbids to
+// mount, and after seccomp nothing of this can be called any more.
+func lockUp(config setup) error {
+	steps := []struct {
+		name string
+		do   func(setup) error
+	}{
+		{"mounts", changeRoot},
+		{"host name", func(setup) error { return unix.Sethostname([]byte(hostname)) }},
+		{"limits", setLimits},
+		{"privileges", dropPrivileges},
+		{"landlock", landlock},
+		{"threads", warmThreads},
+		{"seccomp", installFilter},
+	}
+	for _, step := range steps {
+		if err := step.do(config); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
+	}
+	return nil
+}
+
+func find(roles []Role, name string, filter Filter) (Role, error) {
+	roles = append(slices.Clone(roles), Role{Name: probeRole, Filter: FilterProgram, Serve: serveProbe})
+	for _, role := range roles {
+		if role.Name == name && role.Filter == filter {
+			return role, nil
+		}
+	}
+	return Role{}, fmt.Errorf("no role %q with filter %q", name, filter)
+}
+
+// serveProbe waits for the server: that the jail could be set up was the answer.
+func serveProbe(conn net.Conn) error {
+	_, err := io.Copy(io.Discard, conn)
+	return err
+}
+
+// closeForeign closes descriptors that this process inherited beyond the frame socket: whoever started the server may
+// have left some open. The runtime of Go may own an epoll and an event descriptor already.
+func closeForeign() error {
+	const list = "/proc/self/fd"
+	entries, err := os.ReadDir(list)
+	if err != nil {
+		return fmt.Errorf("list descriptors: %w", err)
+	}
+	for _, entry := range entries {
+		fd, err := strconv.Atoi(entry.Name())
+		if err != nil || fd <= framesFD {
+			continue
+		}
+		target, err := os.Readlink(filepath.Join(list, entry.Name()))
+		if err != nil || strings.HasPrefix(target, "anon_inode:[event") {
+			continue // gone already, as the one of the list itself is
+		}
+		if err := unix.Close(fd); err != nil {
+			return fmt.Errorf("close descriptor %d: %w", fd, err)
+		}
+	}
+	return nil
+}
+
+// dropSignals keeps a program from ending process 1 by signals. They are caught and thrown away, not ignored: an ignored
+// signal would be ignored in every program that process 1 starts, too. SIGCHLD stays for roles that start programs, SIGURG
+// for the runtime, which preempts with it. SIGKILL and SIGSTOP from within the jail never reach its process 1.
+func dropSignals() {
+	var all []os.Signal
+	for number := syscall.Signal(1); number < 32; number++ {
+		switch number {
+		case syscall.SIGCHLD, syscall.SIGURG, syscall.SIGKILL, syscall.SIGSTOP:
+		default:
+			all = append(all, number)
+		}
+	}
+	signal.Notify(make(chan os.Signal, 1), all...)
+}
+
+// open makes a connection of an inherited socket.
+func open(fd uintptr) (net.Conn, error) {
+	file := os.NewFile(fd, "frames")
+	defer file.Close() // net.FileConn duplicates it
+	conn, err := net.FileConn(file)
+	if err != nil {
+		return nil, fmt.Errorf("open the frame socket: %w", err)
+	}
+	return conn, nil
+}
+
+func receive(conn net.Conn) (setup, error) {
+	var config setup
+	_, payload, err := frames.NewReader(conn, map[frames.Kind]int{frames.Setup: maxSetup}).Read()
+	if err != nil {
+		return config, fmt.Errorf("receive the set-up: %w", err)
+	}
+	if err := json.Unmarshal(payload, &config); err != nil {
+		return config, fmt.Errorf("read the set-up: %w", err)
+	}
+	return config, nil
+}
+
+// endWithServer ends the jail when the server closes its end of the socket, also while the role computes and does not
+// read. The kernel does the same when the server dies (Pdeathsig); this is for a server that only lost interest.
+func endWithServer(conn net.Conn) {
+	raw, err := conn.(syscall.Conn).SyscallConn()
+	if err != nil {
+		os.Exit(exitOrphan)
+	}
+	_ = raw.Control(func(fd uintptr) {
+		wanted := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+		for {
+			_, err := unix.Poll(wanted, -1)
+			if wanted[0].Revents != 0 || err != nil && err != unix.EINTR {
+				os.Exit(exitOrphan)
+			}
+		}
+	})
+}

@@ -1,0 +1,159 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/frames"
+)
+
+// maxTasks is what a jail may ever have, whatever its limit is later: the highest ceiling with room for our own threads.
+// The control group counts exactly; this is the wall behind it, and the only one where there are no control groups.
+const maxTasks = 1024
+
+func (s *Sandbox) prepare(ctx context.Context, profile Profile) (*Jail, error) {
+	config, err := s.configure(profile)
+	if err != nil {
+		return nil, err
+	}
+	j, err := s.start(profile.Role, config)
+	if err != nil {
+		return nil, err
+	}
+	j.disk = config.Disk
+	if err := j.handshake(ctx, config); err != nil {
+		j.Kill()
+		exit := j.Wait()
+		return nil, fmt.Errorf("%w (code %d, signal %d): %s", err, exit.Code, exit.Signal, exit.Stderr)
+	}
+	j.markBase()
+	if err := j.Limit(profile.Limits); err != nil {
+		j.Kill()
+		j.Wait()
+		return nil, err
+	}
+	return j, nil
+}
+
+// configure decides everything that the jailed side will do.
+func (s *Sandbox) configure(profile Profile) (setup, error) {
+	code, ok := s.filters[profile.Filter]
+	if !ok {
+		return setup{}, fmt.Errorf("no filter %q", profile.Filter)
+	}
+	config := setup{Filter: profile.Filter, Landlock: s.landlock, Tasks: unix.RLIM_INFINITY}
+	if !s.weakSeccomp {
+		config.Seccomp = code
+	}
+	if kernel() >= perJailTasks {
+		config.Tasks = maxTasks
+	}
+	if profile.Filter == FilterWorker {
+		return config, nil
+	}
+	extra, links, files, devices := hostView(profile.Mounts)
+	config.Mounts = append(append([]Mount{}, profile.Mounts...), extra...)
+	config.Links, config.Files, config.Devices = links, files, devices
+	config.Proc = profile.Proc && !s.noProc
+	config.Disk = max(profile.DiskBytes, 1<<12)
+	if profile.DiskBytes == 0 {
+		config.Disk = max(profile.Limits.DiskBytes, 1<<12)
+	}
+	return config, nil
+}
+
+// perJailTasks is the first kernel that counts processes of a user per user namespace; before it, all jails and the
+// server itself would share one number.
+const perJailTasks = 5_014
+
+// start runs process 1 in its group; it waits for the set-up.
+func (s *Sandbox) start(role string, config setup) (*Jail, error) {
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return nil, err
+	}
+	defer theirs.Close()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, ours.Close())
+	}
+	defer writer.Close()
+	j := &Jail{sandbox: s, conn: ours, filter: config.Filter, ended: make(chan struct{}), gone: make(chan struct{})}
+	if err := j.enter(role, theirs, writer); err != nil {
+		return nil, errors.Join(err, ours.Close(), reader.Close())
+	}
+	go j.attend(reader)
+	return j, nil
+}
+
+// enter takes an id and a group, starts process 1 and puts it there before it does anything.
+func (j *Jail) enter(role string, theirs, stderr *os.File) (err error) {
+	s := j.sandbox
+	if j.id, err = s.ids.take(); err != nil {
+		return err
+	}
+	if j.group, err = s.groups.New(); err != nil {
+		s.ids.give(j.id)
+		return err
+	}
+	if err := s.add(j); err != nil {
+		j.release()
+		return err
+	}
+	if j.process, err = s.keeper.start(s.exe, role, j.id, theirs, stderr); err != nil {
+		j.release()
+		return fmt.Errorf("start process 1 of the jail: %w", err)
+	}
+	if j.group == nil {
+		j.watch = newWatch(j.process.Pid, j.Kill)
+	} else if err := j.group.Join(j.process.Pid); err != nil {
+		j.Kill()
+		_, _ = j.process.Wait()
+		j.release()
+		return err
+	}
+	return nil
+}
+
+// handshake sends the set-up and waits until the jail is ready.
+func (j *Jail) handshake(ctx context.Context, config setup) error {
+	ctx, cancel := context.WithTimeout(ctx, setupTime)
+	defer cancel()
+	var once sync.Once
+	interrupt := func() { once.Do(func() { _ = j.conn.SetDeadline(time.Unix(1, 0)) }) }
+	stop := context.AfterFunc(ctx, interrupt)
+	defer stop()
+	if err := frames.NewWriter(j.conn).WriteJSON(frames.Setup, config); err != nil {
+		return errors.Join(fmt.Errorf("send the set-up: %w", err), ctx.Err())
+	}
+	if _, _, err := frames.NewReader(j.conn, map[frames.Kind]int{frames.Ready: 1 << 10}).Read(); err != nil {
+		return errors.Join(fmt.Errorf("wait for the jail: %w", err), ctx.Err())
+	}
+	if !stop() { // the deadline is set or about to be
+		return ctx.Err()
+	}
+	return nil
+}
+
+// socketPair makes the connection to a jail: our end for the poller of Go, theirs as a file to inherit.
+func socketPair() (net.Conn, *os.File, error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make the frame socket: %w", err)
+	}
+	theirs := os.NewFile(uintptr(pair[1]), "jail")
+	file := os.NewFile(uintptr(pair[0]), "server")
+	defer file.Close()
+	ours, err := net.FileConn(file)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("open the frame socket: %w", err), theirs.Close())
+	}
+	return ours, theirs, nil
+}

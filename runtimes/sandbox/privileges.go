@@ -1,0 +1,94 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// securebits of capabilities(7), each with its lock: user ids carry no capabilities, none are kept when they change, none
+// become ambient again.
+const (
+	noRoot         = 1<<0 | 1<<1
+	noSetuidFixup  = 1<<2 | 1<<3
+	keepCapsLocked = 1 << 5
+	noAmbientRaise = 1<<6 | 1<<7
+	securebits     = noRoot | noSetuidFixup | keepCapsLocked | noAmbientRaise
+)
+
+// setLimits sets what the kernel limits per process, soft and hard alike.
+func setLimits(config setup) error {
+	disk := uint64(config.Disk)
+	limits := []struct{ resource, soft, hard uint64 }{
+		{unix.RLIMIT_CORE, 0, 0},
+		{unix.RLIMIT_NOFILE, maxFiles, maxFiles},
+		{unix.RLIMIT_FSIZE, disk, disk},
+		{unix.RLIMIT_STACK, softStack, maxStack},
+		{unix.RLIMIT_MEMLOCK, maxLocked, maxLocked},
+		{unix.RLIMIT_MSGQUEUE, 0, 0},
+		{unix.RLIMIT_SIGPENDING, maxSignals, maxSignals},
+		{unix.RLIMIT_RTPRIO, 0, 0},
+		{unix.RLIMIT_NICE, 0, 0},
+		{unix.RLIMIT_NPROC, config.Tasks, config.Tasks},
+	}
+	for _, limit := range limits {
+		var now unix.Rlimit
+		if err := unix.Getrlimit(int(limit.resource), &now); err != nil {
+			return err
+		}
+		// A server that was started with lower limits cannot give more than it has.
+		want := unix.Rlimit{Cur: min(limit.soft, now.Max), Max: min(limit.hard, now.Max)}
+		if err := unix.Setrlimit(int(limit.resource), &want); err != nil {
+			return fmt.Errorf("limit %d: %w", limit.resource, err)
+		}
+	}
+	return nil
+}
+
+// dropPrivileges gives up every capability for good, on all threads, and makes this process opaque to the programs that
+// run beside it under the same user.
+func dropPrivileges(setup) error {
+	for capability := uintptr(0); ; capability++ {
+		if err := unix.Prctl(unix.PR_CAPBSET_READ, capability, 0, 0, 0); errors.Is(err, unix.EINVAL) {
+			break // the kernel has no more of them
+		}
+		if err := everyThread(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, capability, 0); err != nil {
+			return fmt.Errorf("drop capability %d: %w", capability, err)
+		}
+	}
+	if err := everyThread(unix.SYS_PRCTL, unix.PR_SET_SECUREBITS, securebits, 0); err != nil {
+		return fmt.Errorf("lock secure bits: %w", err)
+	}
+	if err := everyThread(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0); err != nil {
+		return fmt.Errorf("clear ambient capabilities: %w", err)
+	}
+	header := &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	none := &[2]unix.CapUserData{}
+	err := everyThread(unix.SYS_CAPSET, uintptr(unsafe.Pointer(header)), uintptr(unsafe.Pointer(none)), 0)
+	runtime.KeepAlive(header)
+	runtime.KeepAlive(none)
+	if err != nil {
+		return fmt.Errorf("drop capabilities: %w", err)
+	}
+	if err := everyThread(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0); err != nil {
+		return fmt.Errorf("no new privileges: %w", err)
+	}
+	return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+}
+
+// everyThread makes a system call on all threads of this process: what the kernel calls process attributes often belong
+// to a thread. Binaries that are linked with cgo cannot do that.
+func everyThread(call, a, b, c uintptr) error {
+	_, _, errno := syscall.AllThreadsSyscall6(call, a, b, c, 0, 0, 0)
+	if errno == syscall.ENOTSUP {
+		return errors.New("this binary is linked with cgo and cannot drop privileges on all of its threads: build it with CGO_ENABLED=0")
+	}
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package sandbox
+
+import "github.com/atelier-run/atelier/runtimes"
+
+// Filter names a seccomp policy.
+type Filter string
+
+// FilterWorker is for our own interpreters: nothing that opens, executes, makes sockets or processes; the threads of the
+// Go runtime are fine. FilterProgram is for foreign programs: what a shell or an interpreter needs, and no more.
+const (
+	FilterWorker  Filter = "worker"
+	FilterProgram Filter = "program"
+)
+
+// Where things are in the root of a program's jail. Work, Temp and Shared are directories of one sized file system and
+// the only places that can be written; a worker's root has none of it.
+const (
+	WorkDir   = "/work"
+	TempDir   = "/tmp"
+	SharedDir = "/dev/shm"
+)
+
+// Mount shows a file or directory of the host, read-only and with everything beneath it, at a path of the jail.
+type Mount struct {
+	Host string `json:"host"`
+	Path string `json:"path"`
+}
+
+// Profile says what a jail is for.
+//
+// A jail with FilterProgram gets a root with a synthetic /etc, a minimal /dev, the sized tmpfs in WorkDir, TempDir and
+// SharedDir, and Mounts; if one of those is /usr, then /bin, /lib and their like come with it as the host has them.
+// A jail with FilterWorker gets an empty root.
+type Profile struct {
+	Role      string          // of the Roles that our binary gives to Main
+	Filter    Filter          //
+	Mounts    []Mount         // FilterProgram only
+	DiskBytes int64           // size of the private tmpfs; FilterProgram only, 0 takes it from Limits
+	Limits    runtimes.Limits // before the first call of Jail.Limit
+	Proc      bool            // mount /proc, with the jail's own processes only
+}

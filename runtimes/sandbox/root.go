@@ -1,0 +1,245 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// changeRoot replaces everything this process can see by a root of its own.
+func changeRoot(config setup) error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("make mounts private: %w", err)
+	}
+	unix.Umask(0)
+	defer unix.Umask(0o077)
+	binds, err := takeTrees(config)
+	if err != nil {
+		return err
+	}
+	if err := enterEmptyRoot(); err != nil {
+		return err
+	}
+	// From here on relative paths are in the new root, absolute ones in the old.
+	if config.Filter == FilterProgram {
+		if err := furnish(config, binds); err != nil {
+			return err
+		}
+	}
+	return leaveOldRoot(config)
+}
+
+// tree is a detached copy of a part of the host, ready to be put into the new root.
+type tree struct {
+	fd   int
+	file bool
+	path string // in the new root
+}
+
+// takeTrees copies the mounts while the old root is still in sight and not covered, and makes the copies read-only.
+func takeTrees(config setup) ([]tree, error) {
+	var trees []tree
+	for _, m := range config.Mounts {
+		t, err := takeTree(m, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+		if err != nil {
+			return nil, err
+		}
+		trees = append(trees, t)
+	}
+	for _, device := range config.Devices {
+		t, err := takeTree(Mount{Host: device, Path: device}, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC)
+		if err != nil {
+			return nil, err
+		}
+		trees = append(trees, t)
+	}
+	return trees, nil
+}
+
+func takeTree(m Mount, attributes uint64) (tree, error) {
+	fd, err := unix.OpenTree(unix.AT_FDCWD, m.Host, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+	if err != nil {
+		return tree{}, fmt.Errorf("copy mount %s: %w", m.Host, err)
+	}
+	attr := unix.MountAttr{Attr_set: attributes, Propagation: unix.MS_PRIVATE}
+	if err := unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &attr); err != nil {
+		return tree{}, fmt.Errorf("make mount %s read-only: %w", m.Host, err)
+	}
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
+		return tree{}, fmt.Errorf("look at %s: %w", m.Host, err)
+	}
+	return tree{fd: fd, file: stat.Mode&unix.S_IFMT != unix.S_IFDIR, path: relative(m.Path)}, nil
+}
+
+// enterEmptyRoot mounts a small tmpfs over a directory that every host has and makes it the working directory.
+func enterEmptyRoot() error {
+	for _, over := range []string{"/tmp", "/mnt", "/srv", "/home", "/sys"} {
+		if info, err := os.Stat(over); err != nil || !info.IsDir() {
+			continue
+		}
+		options := fmt.Sprintf("mode=0755,size=%d,nr_inodes=%d", rootSize, rootInodes)
+		if err := unix.Mount("sandbox", over, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
+			return fmt.Errorf("mount the root: %w", err)
+		}
+		return unix.Chdir(over)
+	}
+	return errors.New("the host has no directory to mount the root over")
+}
+
+// furnish fills the root of a program.
+func furnish(config setup, trees []tree) error {
+	if config.Disk > 0 {
+		if err := addDisk(config.Disk); err != nil {
+			return err
+		}
+	}
+	for _, t := range trees {
+		if err := putTree(t); err != nil {
+			return fmt.Errorf("mount /%s: %w", t.path, err)
+		}
+	}
+	for path, content := range config.Files {
+		if err := put(path, func(p string) error { return os.WriteFile(p, []byte(content), 0o444) }); err != nil {
+			return err
+		}
+	}
+	for path, target := range config.Links {
+		if err := put(path, func(p string) error { return os.Symlink(target, p) }); err != nil {
+			return err
+		}
+	}
+	if config.Proc {
+		return addProc()
+	}
+	return nil
+}
+
+func putTree(t tree) error {
+	err := put(t.path, func(path string) error {
+		if t.file {
+			return os.WriteFile(path, nil, 0o444)
+		}
+		return os.MkdirAll(path, 0o755)
+	})
+	if err != nil {
+		return err
+	}
+	if err := unix.MoveMount(t.fd, "", unix.AT_FDCWD, t.path, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+		return err
+	}
+	return unix.Close(t.fd)
+}
+
+// put makes something and the directories above it in the new root.
+func put(path string, what func(path string) error) error {
+	path = relative(path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return what(path)
+}
+
+// addDisk mounts the one tmpfs that may be written, and shows its directories at their places. One file system for all of
+// them makes one limit; its own root is hidden again, so that nobody sees them twice.
+func addDisk(bytes int64) error {
+	const disk = "disk"
+	if err := os.Mkdir(disk, 0o700); err != nil {
+		return err
+	}
+	options := fmt.Sprintf("mode=0700,size=%d,nr_inodes=%d", bytes, max(minInodes, bytes/inodeSize))
+	if err := unix.Mount("sandbox", disk, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
+		return fmt.Errorf("mount the private disk: %w", err)
+	}
+	for _, path := range []string{WorkDir, TempDir, SharedDir} {
+		within := filepath.Join(disk, filepath.Base(path))
+		if err := os.Mkdir(within, 0o700); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(relative(path), 0o755); err != nil {
+			return err
+		}
+		if err := unix.Mount(within, relative(path), "", unix.MS_BIND, ""); err != nil {
+			return fmt.Errorf("mount %s: %w", path, err)
+		}
+	}
+	if err := unix.Unmount(disk, unix.MNT_DETACH); err != nil {
+		return err
+	}
+	return os.Remove(disk)
+}
+
+// addProc mounts a proc that shows the processes of this jail and nothing else: no /proc/sys, no keys, no kernel files.
+func addProc() error {
+	if err := os.Mkdir("proc", 0o755); err != nil {
+		return err
+	}
+	flags := uintptr(unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC)
+	if err := unix.Mount("proc", "proc", "proc", flags, "hidepid=2,subset=pid"); err != nil {
+		return fmt.Errorf("mount /proc: %w", err)
+	}
+	return nil
+}
+
+// leaveOldRoot makes the working directory the root, forgets the old one and closes the new one to changes.
+func leaveOldRoot(config setup) error {
+	if err := unix.PivotRoot(".", "."); err != nil { // the old root is now stacked on the new one
+		return fmt.Errorf("change the root: %w", err)
+	}
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
+		return fmt.Errorf("forget the old root: %w", err)
+	}
+	if err := unix.Chdir("/"); err != nil {
+		return err
+	}
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC}
+	if err := unix.MountSetattr(unix.AT_FDCWD, "/", 0, &attr); err != nil {
+		return fmt.Errorf("make the root read-only: %w", err)
+	}
+	if config.Disk > 0 && config.Filter == FilterProgram {
+		return unix.Chdir(WorkDir)
+	}
+	return nil
+}
+
+func relative(path string) string { return strings.TrimPrefix(filepath.Clean(path), "/") }
+
+// hostView lists what programs get besides the mounts they asked for: the top-level names that belong to /usr, the few
+// files that the dynamic linker and the C library look for, and devices that only compute. It runs in the server.
+func hostView(mounts []Mount) (extra []Mount, links map[string]string, files map[string]string, devices []string) {
+	links = map[string]string{
+		"/dev/fd":        "/proc/self/fd",
+		"/dev/stdin":     "/proc/self/fd/0",
+		"/dev/stdout":    "/proc/self/fd/1",
+		"/dev/stderr":    "/proc/self/fd/2",
+		"/etc/localtime": "/usr/share/zoneinfo/Etc/UTC",
+	}
+	files = map[string]string{
+		"/etc/passwd":        fmt.Sprintf("root:x:0:0:root:/:/usr/sbin/nologin\nagent:x:%[1]d:%[1]d:agent:%[2]s:/bin/sh\n", insideID, WorkDir),
+		"/etc/group":         fmt.Sprintf("root:x:0:\nagent:x:%d:\n", insideID),
+		"/etc/hosts":         "127.0.0.1 localhost " + hostname + "\n::1 localhost\n",
+		"/etc/hostname":      hostname + "\n",
+		"/etc/nsswitch.conf": "passwd: files\ngroup: files\nshadow: files\nhosts: files\nservices: files\nprotocols: files\n",
+		"/etc/resolv.conf":   "",
+	}
+	devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
+	if slices.ContainsFunc(mounts, func(m Mount) bool { return m.Path == "/usr" }) {
+		for _, name := range []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives", "/etc/ld.so.cache"} {
+			info, err := os.Lstat(name)
+			if err != nil {
+				continue
+			}
+			if info.Mode()&os.ModeSymlink == 0 {
+				extra = append(extra, Mount{Host: name, Path: name})
+			} else if target, err := os.Readlink(name); err == nil {
+				links[name] = target
+			}
+		}
+	}
+	return extra, links, files, devices
+}

@@ -1,0 +1,113 @@
+// Package sandboxtest gives tests a real worker binary and a sandbox over it. A test binary itself cannot be jailed: the
+// race detector needs more than the jail has.
+package sandboxtest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+)
+
+const module = "github.com/atelier-run/atelier/"
+
+// Guests is the package with the real roles, Hostile the one with a role that tries to get out.
+const (
+	Guests  = "runtimes/guests/guestmain"
+	Hostile = "runtimes/sandbox/sandboxtest/hostiletest"
+)
+
+// built remembers what this test process has built.
+var built sync.Map // package → func() (string, error)
+
+// Exe returns the path of the binary with the real roles, and builds it if it is not up to date.
+func Exe(tb testing.TB) string {
+	tb.Helper()
+	return Build(tb, Guests)
+}
+
+// Build returns the path of a package's binary, in the cache of the user, where it is fast when nothing changed.
+func Build(tb testing.TB, pkg string) string {
+	tb.Helper()
+	once, _ := built.LoadOrStore(pkg, sync.OnceValues(func() (string, error) { return build(pkg) }))
+	path, err := once.(func() (string, error))()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
+// New returns a sandbox whose jails run the binary, and closes it with the test.
+func New(tb testing.TB, exe string) *sandbox.Sandbox {
+	tb.Helper()
+	box, err := sandbox.New(tb.Context(), sandbox.Options{Exe: exe})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := box.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	if level := box.Level(); level.Level == sandbox.LevelNone {
+		tb.Fatalf("this host cannot jail anything: %v", level.Missing)
+	}
+	return box
+}
+
+func build(pkg string) (string, error) {
+	dir, err := cache()
+	if err != nil {
+		return "", err
+	}
+	// Tests of several packages run at once and want the same file.
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, filepath.Base(pkg))
+	next := path + ".next"
+	if err := copyForUpdate(path, next); err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "build", "-o", next, module+pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=mod")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, text)
+	}
+	// Renamed, so that jails of other tests keep the file they run.
+	if err := os.Chmod(next, 0o755); err != nil {
+		return "", err
+	}
+	return path, os.Rename(next, path)
+}
+
+// copyForUpdate links the last build where the next one is written: go build leaves a file alone that is up to date.
+func copyForUpdate(from, to string) error {
+	if err := os.Remove(to); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	if err := os.Link(from, to); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return nil
+}
+
+func cache() (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		base = os.TempDir()
+	}
+	dir := filepath.Join(base, fmt.Sprintf("atelier-test-%d", os.Getuid()))
+	return dir, os.MkdirAll(dir, 0o700)
+}

@@ -1,0 +1,193 @@
+// Package seccomp compiles lists of system calls into filter programs for the kernel, in Go alone, for amd64 and arm64
+// on either. It knows what the jail allows (Program, Worker); it installs nothing.
+package seccomp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"golang.org/x/net/bpf"
+)
+
+// Action is what the kernel does with a call: the return value of a filter.
+type Action uint32
+
+// Allow lets a call pass, Kill ends the whole process.
+const (
+	Allow Action = 0x7fff0000
+	Kill  Action = 0x80000000
+)
+
+// Errno fails a call with an error number; 0 makes it do nothing and succeed.
+func Errno(number uint16) Action { return 0x00050000 | Action(number) }
+
+// Check looks at one argument: if its bits under Mask are Value, the call gets Action. Only the lower 32 bits are
+// compared, since that is all the kernel reads of an int; the C library leaves garbage above.
+type Check struct {
+	Arg    int
+	Mask   uint32
+	Value  uint32
+	Action Action
+}
+
+// Rule decides about one call: by the first check that holds, else by Otherwise.
+type Rule struct {
+	Checks    []Check
+	Otherwise Action
+}
+
+// Policy decides about every call of a process. Calls without a rule get Default.
+type Policy struct {
+	Rules   map[string]Rule
+	Default Action
+}
+
+// Arch is a machine that filters are compiled for.
+type Arch string
+
+// The machines, named as Go does.
+const (
+	AMD64 Arch = "amd64"
+	ARM64 Arch = "arm64"
+)
+
+// MaxInstructions is what the kernel takes (BPF_MAXINSNS).
+const MaxInstructions = 4096
+
+// Offsets in struct seccomp_data. Both machines are little-endian: the lower half of an argument comes first.
+const (
+	offsetNumber = 0
+	offsetArch   = 4
+	offsetArgs   = 16
+)
+
+// x32 is the bit that marks calls of the x32 ABI on amd64. They share the table of amd64 and would pass a filter that
+// does not look for it.
+const x32 = 0x40000000
+
+func (a Arch) table() (audit uint32, numbers map[string]uint32, err error) {
+	switch a {
+	case AMD64:
+		return 0xc000003e, numbersAMD64(), nil
+	case ARM64:
+		return 0xc00000b7, numbersARM64(), nil
+	default:
+		return 0, nil, fmt.Errorf("no system call table for %q", a)
+	}
+}
+
+// segment is a run of call numbers with one rule.
+type segment struct {
+	first uint32
+	rule  Rule
+}
+
+// Compile turns a policy into a program. Calls from another machine's table and of x32 kill the process.
+func Compile(policy Policy, arch Arch) ([]bpf.RawInstruction, error) {
+	code, err := Assemble(policy, arch)
+	if err != nil {
+		return nil, err
+	}
+	return bpf.Assemble(code)
+}
+
+// Assemble is Compile before the last step, so that tests can run the program.
+func Assemble(policy Policy, arch Arch) ([]bpf.Instruction, error) {
+	audit, numbers, err := arch.table()
+	if err != nil {
+		return nil, err
+	}
+	segments, err := segmentsOf(policy, numbers)
+	if err != nil {
+		return nil, err
+	}
+	code := []bpf.Instruction{
+		bpf.LoadAbsolute{Off: offsetArch, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: audit, SkipTrue: 1},
+		bpf.RetConstant{Val: uint32(Kill)},
+		bpf.LoadAbsolute{Off: offsetNumber, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpLessThan, Val: x32, SkipTrue: 1},
+		bpf.RetConstant{Val: uint32(Kill)},
+	}
+	code = append(code, search(segments)...)
+	if len(code) > MaxInstructions {
+		return nil, fmt.Errorf("filter has %d instructions, the kernel takes %d", len(code), MaxInstructions)
+	}
+	return code, nil
+}
+
+// segmentsOf spreads a policy over all call numbers.
+func segmentsOf(policy Policy, numbers map[string]uint32) ([]segment, error) {
+	rules := map[uint32]Rule{}
+	for name, rule := range policy.Rules {
+		if number, ok := numbers[name]; ok {
+			rules[number] = rule
+		} else if !known(name) {
+			return nil, fmt.Errorf("no machine has a system call %q", name)
+		}
+	}
+	ordered := make([]uint32, 0, len(rules))
+	for number := range rules {
+		ordered = append(ordered, number)
+	}
+	slices.Sort(ordered)
+
+	rest := Rule{Otherwise: policy.Default}
+	segments := []segment{{first: 0, rule: rest}}
+	add := func(s segment) {
+		last := &segments[len(segments)-1]
+		switch {
+		case last.first == s.first:
+			*last = s
+		case len(last.rule.Checks)+len(s.rule.Checks) > 0 || last.rule.Otherwise != s.rule.Otherwise:
+			segments = append(segments, s)
+		}
+	}
+	for _, number := range ordered {
+		add(segment{first: number, rule: rules[number]})
+		if number < math.MaxUint32 {
+			if _, listed := rules[number+1]; !listed {
+				add(segment{first: number + 1, rule: rest})
+			}
+		}
+	}
+	return segments, nil
+}
+
+// known says whether some machine has the call: lists name calls that only one of them has.
+func known(name string) bool {
+	_, amd := numbersAMD64()[name]
+	_, arm := numbersARM64()[name]
+	return amd || arm
+}
+
+// search finds the segment of the number in the accumulator by halving. Its far jumps are unconditional ones, because
+// conditional jumps reach 255 instructions only.
+func search(segments []segment) []bpf.Instruction {
+	if len(segments) == 1 {
+		return decide(segments[0].rule)
+	}
+	middle := len(segments) / 2
+	lower, upper := search(segments[:middle]), search(segments[middle:])
+	code := []bpf.Instruction{
+		bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: segments[middle].first, SkipFalse: 1},
+		bpf.Jump{Skip: uint32(len(lower))},
+	}
+	return append(append(code, lower...), upper...)
+}
+
+func decide(rule Rule) []bpf.Instruction {
+	var code []bpf.Instruction
+	for _, check := range rule.Checks {
+		code = append(code, bpf.LoadAbsolute{Off: offsetArgs + 8*uint32(check.Arg), Size: 4})
+		if check.Mask != whole {
+			code = append(code, bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: check.Mask})
+		}
+		code = append(code,
+			bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: check.Value, SkipTrue: 1},
+			bpf.RetConstant{Val: uint32(check.Action)},
+		)
+	}
+	return append(code, bpf.RetConstant{Val: uint32(rule.Otherwise)})
+}

@@ -1,0 +1,39 @@
+package sandbox
+
+// setup is the configuration of a jail, sent from the server to process 1 as the first frame. Everything that depends on
+// the host is decided in the server; the jailed side obeys or fails.
+type setup struct {
+	Filter   Filter            `json:"filter"`
+	Seccomp  []byte            `json:"seccomp,omitempty"` // instructions as the kernel takes them; empty leaves the filter out
+	Landlock int               `json:"landlock"`          // version of its interface, 0 leaves it out
+	Mounts   []Mount           `json:"mounts,omitempty"`
+	Links    map[string]string `json:"links,omitempty"` // path → target
+	Files    map[string]string `json:"files,omitempty"` // path → content
+	Devices  []string          `json:"devices,omitempty"`
+	Disk     int64             `json:"disk,omitempty"` // bytes of the private tmpfs, 0 for none
+	Proc     bool              `json:"proc,omitempty"`
+	Tasks    uint64            `json:"tasks"` // most processes and threads the jail may ever have
+}
+
+// The first argument of a jailed process, and the exit codes of process 1 before its role serves.
+const (
+	argument      = "__sbx"
+	exitSetup     = 125 // the jail could not be set up; stderr says why
+	exitOrphan    = 124 // the server is gone
+	exitServe     = 1   // Serve answered an error; stderr says which
+	maxSetup      = 1 << 20
+	insideID      = 1000
+	framesFD      = 3
+	hostname      = "sandbox"
+	maxFiles      = 256
+	inodeSize     = 16 << 10 // one inode per so many bytes of disk
+	minInodes     = 4096
+	maxStack      = 64 << 20
+	softStack     = 8 << 20
+	maxSignals    = 256
+	maxLocked     = 64 << 10
+	probeRole     = "probe"
+	rootInodes    = 512
+	rootSize      = 1 << 20
+	workerThreads = 2
+)

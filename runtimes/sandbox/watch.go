@@ -1,0 +1,163 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
+)
+
+// watchEvery is how often a tree of processes is looked at where no control group counts it.
+const watchEvery = 20 * time.Millisecond
+
+// ticksPerSecond is the unit of CPU time in /proc on every Linux that Go runs on.
+const ticksPerSecond = 100
+
+// watch counts a tree of processes by looking at it, and kills it when it is over its limits. It is the weaker stand-in
+// for a control group: it sees what is there every watchEvery, not what happens.
+type watch struct {
+	pid  int // of process 1 of the jail: every other process is its descendant, orphans included
+	kill func()
+	stop chan struct{}
+	done chan struct{}
+	once sync.Once
+
+	mu     sync.Mutex
+	memory int64 // limits, 0 for none yet
+	tasks  int64
+	now    cgroups.Stats
+}
+
+func newWatch(pid int, kill func()) *watch {
+	w := &watch{pid: pid, kill: kill, stop: make(chan struct{}), done: make(chan struct{})}
+	go w.run()
+	return w
+}
+
+func (w *watch) limit(memory, tasks int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.memory, w.tasks = memory, tasks
+}
+
+func (w *watch) stats() cgroups.Stats {
+	w.look()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+func (w *watch) resetPeak() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now.Peak = 0
+}
+
+func (w *watch) close() {
+	w.once.Do(func() { close(w.stop) })
+	<-w.done
+}
+
+func (w *watch) run() {
+	defer close(w.done)
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-w.stop:
+			return
+		case <-tick.C:
+			if w.look() {
+				w.kill()
+			}
+		}
+	}
+}
+
+// look counts once and says whether a limit is broken.
+func (w *watch) look() (broken bool) {
+	var seen cgroups.Stats
+	count(w.pid, &seen, 0)
+	if seen.Pids == 0 {
+		return false // dead: what was counted last stays
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now.CPU = max(w.now.CPU, seen.CPU)
+	w.now.Memory, w.now.Pids = seen.Memory, seen.Pids
+	w.now.Peak = max(w.now.Peak, seen.Memory)
+	if w.memory > 0 && seen.Memory > w.memory {
+		w.now.OOMKills++
+		broken = true
+	}
+	if w.tasks > 0 && seen.Pids > w.tasks {
+		w.now.PidsHits++
+		broken = true
+	}
+	return broken
+}
+
+// maxDepth bounds the walk: a chain of processes can be as long as the process limit.
+const maxDepth = 2 * maxTasks
+
+// count adds up a process and its descendants.
+func count(pid int, into *cgroups.Stats, depth int) {
+	dir := filepath.Join("/proc", strconv.Itoa(pid))
+	fields, ok := statFields(dir)
+	if !ok || depth > maxDepth {
+		return
+	}
+	// Of the fields behind the name: user and system time, the same of children that were waited for, threads.
+	var ticks int64
+	for _, at := range []int{11, 12, 13, 14} {
+		ticks += parse(fields[at])
+	}
+	into.CPU += time.Duration(ticks) * time.Second / ticksPerSecond
+	into.Pids += parse(fields[17])
+	into.Memory += resident(dir)
+	threads, err := os.ReadDir(filepath.Join(dir, "task"))
+	if err != nil {
+		return
+	}
+	for _, thread := range threads {
+		children, err := os.ReadFile(filepath.Join(dir, "task", thread.Name(), "children"))
+		if err != nil {
+			continue
+		}
+		for child := range strings.FieldsSeq(string(children)) {
+			count(int(parse(child)), into, depth+1)
+		}
+	}
+}
+
+func statFields(dir string) ([]string, bool) {
+	text, err := os.ReadFile(filepath.Join(dir, "stat"))
+	if err != nil {
+		return nil, false
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	return fields, len(fields) > 17
+}
+
+// resident is the memory of a process without files it shares with others. Pages shared after a fork count once for each
+// process, so the sum is on the safe side.
+func resident(dir string) int64 {
+	text, err := os.ReadFile(filepath.Join(dir, "statm"))
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(text))
+	if len(fields) < 3 {
+		return 0
+	}
+	return (parse(fields[1]) - parse(fields[2])) * int64(os.Getpagesize())
+}
+
+func parse(text string) int64 {
+	value, _ := strconv.ParseInt(text, 10, 64)
+	return value
+}
