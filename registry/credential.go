@@ -9,7 +9,8 @@ type Token struct {
 	Name      string     `json:"name"`
 	Hash      string     `json:"-"`
 	CreatedAt time.Time  `json:"createdAt"`
-	CreatedBy string     `json:"createdBy"`
+	CreatedBy string     `json:"createdBy"` // the creator's ID
+	Creator   Actor      `json:"-"`
 	LastUsed  *time.Time `json:"lastUsedAt,omitempty"`
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 	RevokedAt *time.Time `json:"revokedAt,omitempty"`
@@ -25,6 +26,7 @@ type Session struct {
 
 // IdempotencyKey remembers the answer to a mutation for a day. Body is nil while the first request is still at work.
 type IdempotencyKey struct {
+	Workspace string
 	Owner     string // the caller's actor ID with its workspace
 	Key       string
 	BodyHash  string // of method, path and body: the same key with another request is refused

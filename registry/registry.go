@@ -46,8 +46,10 @@ type Agent struct {
 	Draft         Draft
 	Changelog     []ChangelogEntry // newest first
 	CreatedAt     time.Time
-	CreatedBy     string
+	CreatedBy     string // the creator's ID
+	Creator       Actor
 	UpdatedAt     time.Time
+	Editor        Actor      // who changed it last
 	DeletedAt     *time.Time // a tombstone keeps the name and its versions out of reach and reuse
 }
 
@@ -66,8 +68,8 @@ type Draft struct {
 
 // Spec is what a draft and a version have in common: everything that decides how a program runs.
 type Spec struct {
-	Language         runtimes.Language     `json:"language" yaml:"language"`
-	Runtime          runtimes.Name         `json:"runtime" yaml:"runtime"`
+	Language         runtimes.Language     `json:"language"`
+	Runtime          runtimes.Name         `json:"runtime"`
 	Files            map[string]File       `json:"files"`
 	Entrypoint       string                `json:"entrypoint"`
 	InputSchema      json.RawMessage       `json:"inputSchema"`
@@ -95,7 +97,8 @@ type Version struct {
 	CodeDigest    string    `json:"codeDigest"`
 	Changelog     string    `json:"changelog"`
 	PublishedAt   time.Time `json:"publishedAt"`
-	PublishedBy   string    `json:"publishedBy"`
+	PublishedBy   string    `json:"publishedBy"` // the publisher's ID
+	Publisher     Actor     `json:"-"`
 	Deprecated    bool      `json:"deprecated"`
 	Reason        string    `json:"reason,omitempty"` // of the deprecation
 	Spec

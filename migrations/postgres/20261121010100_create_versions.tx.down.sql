@@ -1,0 +1,2 @@
+DROP TABLE versions;
+DROP FUNCTION refuse_version_change();

@@ -1,0 +1,3 @@
+DROP TABLE login_links;
+DROP TABLE sessions;
+DROP TABLE tokens;

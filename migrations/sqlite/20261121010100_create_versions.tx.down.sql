@@ -1,0 +1,3 @@
+DROP TRIGGER versions_are_kept;
+DROP TRIGGER versions_are_immutable;
+DROP TABLE versions;

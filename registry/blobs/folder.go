@@ -1,0 +1,137 @@
+// Package blobs keeps bytes by their SHA-256: what is stored never changes, the same bytes are stored once, and what comes
+// back is checked against its name. It does not know what the bytes mean.
+package blobs
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+const prefix = "sha256:"
+
+var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// Folder is a blob store in a directory of its own: ab/cdef… holds the blob sha256:abcdef…. It is safe for concurrent
+// use, also by several processes.
+type Folder struct{ dir string }
+
+// Open makes the directory when it is missing.
+func Open(dir string) (*Folder, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open blob store: %w", err)
+	}
+	if err := syncDir(filepath.Dir(dir)); err != nil {
+		return nil, fmt.Errorf("open blob store: %w", err)
+	}
+	return &Folder{dir: dir}, nil
+}
+
+// Digest is the name of a blob with this content.
+func Digest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return prefix + hex.EncodeToString(sum[:])
+}
+
+// Put stores a blob and returns its digest. When it returns, the blob survives a loss of power: a row that names it may
+// be committed.
+func (f *Folder) Put(ctx context.Context, content []byte) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	digest := Digest(content)
+	path := f.path(digest)
+	if err := f.put(path, content); err != nil {
+		return "", fmt.Errorf("store blob %s: %w", digest, err)
+	}
+	return digest, nil
+}
+
+// Get returns the content of a blob. Errors: NotFound; Internal when the file is not what was stored.
+func (f *Folder) Get(ctx context.Context, digest string) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !digestForm.MatchString(digest) {
+		return nil, notFound(digest, nil)
+	}
+	content, err := os.ReadFile(f.path(digest))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, notFound(digest, err)
+	case err != nil:
+		return nil, fmt.Errorf("read blob: %w", err)
+	case Digest(content) != digest:
+		return nil, fmt.Errorf("read blob %s: the file is damaged", digest)
+	}
+	return content, nil
+}
+
+func notFound(digest string, err error) error {
+	return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("No such blob: %q.", digest), Err: err}
+}
+
+func (f *Folder) path(digest string) string {
+	name := digest[len(prefix):]
+	return filepath.Join(f.dir, name[:2], name[2:])
+}
+
+// put writes to a temporary file and renames it, so that a reader sees all of a blob or nothing, and syncs the file
+// before the rename and both directories after it.
+func (f *Folder) put(path string, content []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	// An existing file is not trusted unread: it may be damaged, and then this repairs it.
+	if old, err := os.ReadFile(path); err != nil || !bytes.Equal(old, content) {
+		if err := replace(dir, path, content); err != nil {
+			return err
+		}
+	}
+	if err := syncDir(dir); err != nil {
+		return err
+	}
+	return syncDir(f.dir)
+}
+
+func replace(dir, path string, content []byte) (err error) {
+	file, err := os.CreateTemp(dir, ".new-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(file.Name())
+		}
+	}()
+	_, err = file.Write(content)
+	if err == nil {
+		err = file.Sync()
+	}
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	return errors.Join(err, d.Close())
+}

@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// nameRow says whose a name is or was.
+type nameRow struct {
+	bun.BaseModel `bun:"table:agent_names,alias:n"`
+
+	WorkspaceID string `bun:"workspace_id,pk"`
+	NameKey     string `bun:"name_key,pk"`
+	AgentID     string `bun:"agent_id"`
+}
+
+// idOfName is a subquery for the ID of the agent that has or had a name.
+func (s *Store) idOfName(workspace, name string) *bun.SelectQuery {
+	return s.read.NewSelect().Model((*nameRow)(nil)).Column("agent_id").
+		Where("n.workspace_id = ?", workspace).Where("n.name_key = ?", registry.NameKey(name))
+}
+
+// takeName gives a name to an agent that may have it already. Error: NameTaken.
+func takeName(ctx context.Context, tx bun.Tx, workspace, agentID, name string) error {
+	row := nameRow{WorkspaceID: workspace, NameKey: registry.NameKey(name), AgentID: agentID}
+	// The update changes nothing; it makes an agent's own name count as a row.
+	result, err := tx.NewInsert().Model(&row).
+		On("CONFLICT (workspace_id, name_key) DO UPDATE").Set("agent_id = excluded.agent_id").
+		Where("n.agent_id = excluded.agent_id").Exec(ctx)
+	if err != nil {
+		return err
+	}
+	taken := errors.New("taken")
+	if err := expectRow(result, taken); !errors.Is(err, taken) {
+		return err
+	}
+	return whoseName(ctx, tx, row)
+}
+
+// whoseName explains why a name cannot be had.
+func whoseName(ctx context.Context, tx bun.Tx, row nameRow) error {
+	var owner struct {
+		Name    string
+		Deleted bool
+	}
+	err := tx.NewSelect().TableExpr("agents AS a").ColumnExpr("a.name, a.deleted_at IS NOT NULL AS deleted").
+		Join("JOIN agent_names AS n ON n.agent_id = a.id").
+		Where("n.workspace_id = ?", row.WorkspaceID).Where("n.name_key = ?", row.NameKey).Scan(ctx, &owner)
+	switch {
+	case err != nil:
+		return err
+	case owner.Deleted:
+		return fault.New(fault.NameTaken, "A deleted agent has this name, and names are not given twice; choose another one.")
+	case registry.NameKey(owner.Name) != row.NameKey:
+		return fault.New(fault.NameTaken, "The agent %s had this name, and callers may still use it; choose another one.", owner.Name)
+	}
+	return fault.New(fault.NameTaken, "There is an agent %s already; choose another name.", owner.Name)
+}
+
+// dropUnusedNames frees the other names of an agent that was never published: nothing can refer to them.
+func dropUnusedNames(ctx context.Context, tx bun.Tx, workspace, agentID, but string) error {
+	_, err := tx.NewDelete().Model((*nameRow)(nil)).
+		Where("n.workspace_id = ?", workspace).Where("n.agent_id = ?", agentID).Where("n.name_key <> ?", registry.NameKey(but)).
+		Where("NOT EXISTS (SELECT 1 FROM versions AS v WHERE v.agent_id = n.agent_id)").Exec(ctx)
+	return err
+}

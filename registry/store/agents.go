@@ -1,0 +1,280 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+// CreateAgent stores a new agent with its draft. Errors: NameTaken; InvalidInput for text that cannot be stored.
+func (s *Store) CreateAgent(ctx context.Context, a registry.Agent) error {
+	agent, err := agentRowOf(a)
+	if err != nil {
+		return wrap("create agent", err)
+	}
+	draft, err := draftRowOf(a)
+	if err != nil {
+		return wrap("create agent", err)
+	}
+	return s.change(ctx, "create agent", func(ctx context.Context, tx bun.Tx) error {
+		if _, err := tx.NewInsert().Model(agent).Exec(ctx); err != nil {
+			return err
+		}
+		if err := takeName(ctx, tx, a.Workspace, a.ID, a.Name); err != nil {
+			return err
+		}
+		_, err := tx.NewInsert().Model(draft).Exec(ctx)
+		return err
+	})
+}
+
+// Agent returns an agent with its draft and changelog. A former name is as good as the present one. Error: NotFound, also
+// for a deleted agent.
+func (s *Store) Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error) {
+	a, err := s.agent(ctx, s.read, workspace, nameOrID)
+	return a, wrap("read agent", err)
+}
+
+func (s *Store) agent(ctx context.Context, db bun.IDB, workspace, nameOrID string) (registry.Agent, error) {
+	var row fullAgentRow
+	err := db.NewSelect().Model(&row).
+		ColumnExpr("a.*").ColumnExpr(draftColumns+", d.files").ColumnExpr(usageColumn).
+		Join("JOIN drafts AS d ON d.agent_id = a.id").Join("LEFT JOIN agent_usage AS u ON u.agent_id = a.id").
+		Where("a.workspace_id = ?", workspace).Where("a.deleted_at IS NULL").
+		Where("a.id IN (?, (?))", nameOrID, s.idOfName(workspace, nameOrID)).
+		Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return registry.Agent{}, noAgent(nameOrID)
+	}
+	if err != nil {
+		return registry.Agent{}, err
+	}
+	a, err := row.agent()
+	if err != nil {
+		return a, err
+	}
+	if err := json.Unmarshal([]byte(row.Files), &a.Draft.Files); err != nil {
+		return a, err
+	}
+	a.Changelog, err = changelog(ctx, db, workspace, row.ID)
+	return a, err
+}
+
+// ListAgents returns a page of agents by name, without files and changelog. Every word of the query must occur in an
+// agent's name, title, description or tags. Error: InvalidInput for a bad cursor.
+func (s *Store) ListAgents(ctx context.Context, workspace string, f registry.AgentFilter) (registry.AgentPage, error) {
+	var rows []fullAgentRow
+	q := s.read.NewSelect().Model(&rows).
+		ColumnExpr("a.*").ColumnExpr(draftColumns).ColumnExpr(usageColumn).
+		Join("JOIN drafts AS d ON d.agent_id = a.id").Join("LEFT JOIN agent_usage AS u ON u.agent_id = a.id").
+		Where("a.workspace_id = ?", workspace).Where("a.deleted_at IS NULL").
+		OrderExpr("a.name, a.id").Limit(int64(pageSize(f.Limit)) + 1)
+	if err := s.narrow(q, f); err != nil {
+		return registry.AgentPage{}, err
+	}
+	if err := q.Scan(ctx); err != nil {
+		return registry.AgentPage{}, wrap("list agents", err)
+	}
+	page, err := agentPage(rows, pageSize(f.Limit))
+	return page, wrap("list agents", err)
+}
+
+// agentKey is the sort key of a list of agents.
+type agentKey struct {
+	Name string `json:"n"`
+	ID   string `json:"i"`
+}
+
+func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter) error {
+	for word := range strings.FieldsSeq(strings.ToLower(f.Query)) {
+		if err := storable("/q", word); err != nil {
+			return err
+		}
+		q.Where(`a.search_text LIKE ? ESCAPE '\'`, "%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(word)+"%")
+	}
+	if f.Language != "" {
+		q.Where("d.language = ?", string(f.Language))
+	}
+	if f.Tag != "" {
+		if err := storable("/tag", f.Tag); err != nil {
+			return err
+		}
+		q.Where(s.dialect.hasTag(), f.Tag)
+	}
+	switch f.State {
+	case "draft":
+		q.Where("a.version_count = 0")
+	case "published":
+		q.Where("a.version_count > 0")
+	}
+	if f.Cursor != "" {
+		var after agentKey
+		if err := readCursor(f.Cursor, &after); err != nil {
+			return err
+		}
+		q.Where("(a.name, a.id) > (?, ?)", after.Name, after.ID)
+	}
+	return nil
+}
+
+// agentPage takes the row that was read too many as the sign of a next page.
+func agentPage(rows []fullAgentRow, size int) (registry.AgentPage, error) {
+	var page registry.AgentPage
+	if len(rows) > size {
+		rows = rows[:size]
+		next, err := cursorAt(agentKey{Name: rows[size-1].Name, ID: rows[size-1].ID})
+		if err != nil {
+			return page, err
+		}
+		page.NextCursor = next
+	}
+	page.Items = make([]registry.Agent, 0, len(rows))
+	for i := range rows {
+		a, err := rows[i].agent()
+		if err != nil {
+			return page, err
+		}
+		page.Items = append(page.Items, a)
+	}
+	return page, nil
+}
+
+// PatchAgent writes name, title, description, tags and metadata. An agent with versions keeps its former names, so that
+// what was called by them goes on working. Errors: NotFound, NameTaken, InvalidInput for text that cannot be stored.
+func (s *Store) PatchAgent(ctx context.Context, a registry.Agent) error {
+	row, err := agentRowOf(a)
+	if err != nil {
+		return wrap("change agent", err)
+	}
+	return s.change(ctx, "change agent", func(ctx context.Context, tx bun.Tx) error {
+		if err := describe(ctx, tx, row, "name"); err != nil {
+			return err
+		}
+		if err := dropUnusedNames(ctx, tx, a.Workspace, a.ID, a.Name); err != nil {
+			return err
+		}
+		return takeName(ctx, tx, a.Workspace, a.ID, a.Name)
+	})
+}
+
+// describe writes the columns of an agent that people edit, and others by name. Error: NotFound.
+func describe(ctx context.Context, tx bun.Tx, row *agentRow, others ...string) error {
+	result, err := tx.NewUpdate().Model(row).
+		Column("title", "description", "tags", "metadata", "search_text", "updated_at", "updated_by_id", "updated_by_type", "updated_by_name").
+		Column(others...).
+		Where("a.workspace_id = ?", row.WorkspaceID).Where("a.id = ?", row.ID).Where("a.deleted_at IS NULL").
+		Exec(ctx)
+	if err != nil {
+		return err
+	}
+	return expectRow(result, noAgent(row.Name))
+}
+
+func expectRow(result sql.Result, otherwise error) error {
+	n, err := result.RowsAffected()
+	if err == nil && n == 0 {
+		return otherwise
+	}
+	return err
+}
+
+// DeleteAgent leaves a tombstone: the agent and its versions cannot be reached any more, and its names are not given
+// again. Error: NotFound.
+func (s *Store) DeleteAgent(ctx context.Context, workspace, id string, at time.Time) error {
+	result, err := s.write.NewUpdate().Model((*agentRow)(nil)).Set("deleted_at = ?", instant(at)).
+		Where("a.workspace_id = ?", workspace).Where("a.id = ?", id).Where("a.deleted_at IS NULL").Exec(ctx)
+	if err != nil {
+		return wrap("delete agent", err)
+	}
+	return wrap("delete agent", expectRow(result, noAgent(id)))
+}
+
+type agentRow struct {
+	bun.BaseModel `bun:"table:agents,alias:a"`
+
+	ID            string     `bun:"id,pk"`
+	WorkspaceID   string     `bun:"workspace_id"`
+	Name          string     `bun:"name"`
+	Title         string     `bun:"title"`
+	Description   string     `bun:"description"`
+	Tags          string     `bun:"tags"`
+	Metadata      string     `bun:"metadata,nullzero"`
+	SearchText    string     `bun:"search_text"`
+	Listed        bool       `bun:"listed"`
+	LatestVersion string     `bun:"latest_version"`
+	VersionCount  int64      `bun:"version_count"`
+	CreatedByID   string     `bun:"created_by_id"`
+	CreatedByType string     `bun:"created_by_type"`
+	CreatedByName string     `bun:"created_by_name"`
+	UpdatedByID   string     `bun:"updated_by_id"`
+	UpdatedByType string     `bun:"updated_by_type"`
+	UpdatedByName string     `bun:"updated_by_name"`
+	CreatedAt     time.Time  `bun:"created_at"`
+	UpdatedAt     time.Time  `bun:"updated_at"`
+	DeletedAt     *time.Time `bun:"deleted_at"`
+}
+
+// fullAgentRow is an agent with what other tables know of it.
+type fullAgentRow struct {
+	agentRow `bun:",extend"`
+
+	UsageCount int64  `bun:"usage_count,scanonly"`
+	Revision   int64  `bun:"revision,scanonly"`
+	Spec       string `bun:"spec,scanonly"`
+	Files      string `bun:"files,scanonly"`
+}
+
+const (
+	draftColumns = "d.revision, d.spec"
+	usageColumn  = "COALESCE(u.run_count, 0) AS usage_count"
+)
+
+// agentRowOf also refuses text that cannot be stored.
+func agentRowOf(a registry.Agent) (*agentRow, error) {
+	fields := map[string]string{"/name": a.Name, "/title": a.Title, "/description": a.Description, "/tags": strings.Join(a.Tags, " ")}
+	for field, text := range fields {
+		if err := storable(field, text); err != nil {
+			return nil, err
+		}
+	}
+	tags, err := encode(append([]string{}, a.Tags...))
+	if err != nil {
+		return nil, err
+	}
+	creator := identified(a.Creator, a.CreatedBy)
+	editor := identified(a.Editor, creator.ID)
+	return &agentRow{
+		ID: a.ID, WorkspaceID: a.Workspace, Name: a.Name, Title: a.Title, Description: a.Description,
+		Tags: tags, Metadata: document(a.Metadata),
+		SearchText: strings.ToLower(strings.Join(append([]string{a.Name, a.Title, a.Description}, a.Tags...), "\n")),
+		Listed:     a.Listed, LatestVersion: a.LatestVersion,
+		CreatedByID: creator.ID, CreatedByType: string(creator.Type), CreatedByName: creator.Name,
+		UpdatedByID: editor.ID, UpdatedByType: string(editor.Type), UpdatedByName: editor.Name,
+		CreatedAt: instant(a.CreatedAt), UpdatedAt: instant(a.UpdatedAt),
+	}, nil
+}
+
+func (row *fullAgentRow) agent() (registry.Agent, error) {
+	spec, err := decodeSpec(row.Spec)
+	if err != nil {
+		return registry.Agent{}, err
+	}
+	a := registry.Agent{
+		ID: row.ID, Workspace: row.WorkspaceID, Name: row.Name, Title: row.Title, Description: row.Description,
+		Metadata: raw(row.Metadata), Listed: row.Listed, LatestVersion: row.LatestVersion, UsageCount: row.UsageCount,
+		Draft:     registry.Draft{Revision: row.Revision, Spec: spec},
+		CreatedAt: row.CreatedAt.UTC(), CreatedBy: row.CreatedByID,
+		Creator:   actor(row.WorkspaceID, row.CreatedByID, row.CreatedByType, row.CreatedByName),
+		UpdatedAt: row.UpdatedAt.UTC(),
+		Editor:    actor(row.WorkspaceID, row.UpdatedByID, row.UpdatedByType, row.UpdatedByName),
+		DeletedAt: instantOrNil(row.DeletedAt),
+	}
+	return a, json.Unmarshal([]byte(row.Tags), &a.Tags)
+}

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+	"modernc.org/sqlite"
+)
+
+const (
+	readers     = 4
+	connections = 16
+)
+
+func (s *Store) connect(ctx context.Context, address string) error {
+	scheme, rest, _ := strings.Cut(address, ":")
+	switch scheme {
+	case "sqlite":
+		return wrap("open database "+rest, s.connectSQLite(ctx, rest))
+	case "postgres", "postgresql":
+		return wrap("open database", s.connectPostgres(ctx, address))
+	}
+	return errors.New("open database: the address must be sqlite:PATH or postgres://…")
+}
+
+func (s *Store) connectSQLite(ctx context.Context, path string) error {
+	// A database in memory has one connection, so it would hide every fault of locking, and it forgets.
+	if path == "" || strings.Contains(path, ":memory:") || strings.HasPrefix(path, "file:") {
+		return errors.New("SQLite needs the path of a file")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if err := createFile(path); err != nil {
+		return err
+	}
+	write, err := openSQLite(path, "_txlock=immediate")
+	if err != nil {
+		return err
+	}
+	write.SetMaxOpenConns(1)
+	write.SetMaxIdleConns(1)
+	if err := write.PingContext(ctx); err != nil {
+		return errors.Join(err, write.Close())
+	}
+	read, err := openSQLite(path, "_pragma=query_only(1)")
+	if err != nil {
+		return errors.Join(err, write.Close())
+	}
+	read.SetMaxOpenConns(readers)
+	read.SetMaxIdleConns(readers)
+	s.dialect = sqliteDialect
+	s.write = bun.NewDB(write, sqlitedialect.New())
+	s.read = bun.NewDB(read, sqlitedialect.New())
+	return nil
+}
+
+// openSQLite waits up to ten seconds for another process, and syncs the log with every commit: NORMAL would lose
+// acknowledged commits with the power. Times are written as bun writes them, so that they compare as text.
+func openSQLite(path, option string) (*sql.DB, error) {
+	address := url.URL{Scheme: "file", Path: path, RawQuery: "_time_format=sqlite" +
+		"&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" +
+		"&_pragma=journal_size_limit(67108864)&" + option}
+	connector, err := sqlite.NewConnector(address.String())
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+// createFile makes the database readable by its owner only, and its place in the directory durable.
+func createFile(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	return errors.Join(dir.Sync(), dir.Close(), file.Close())
+}
+
+func (s *Store) connectPostgres(ctx context.Context, address string) error {
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		return err
+	}
+	// bun writes values into the statement, so there is nothing to gain from caching each as a prepared one.
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(durable))
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	db.SetConnMaxIdleTime(5 * time.Minute)
+	if err := db.PingContext(ctx); err != nil {
+		return errors.Join(err, db.Close())
+	}
+	s.dialect = postgresDialect
+	s.write = bun.NewDB(db, pgdialect.New())
+	s.read = s.write
+	return nil
+}
+
+// durable overrules a server or role that acknowledges commits before they are on disk. Stronger settings stay.
+func durable(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
+	if err != nil {
+		return fmt.Errorf("ask for durable commits: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package store
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+const (
+	defaultPage = 50
+	largestPage = 200
+)
+
+// pageSize bounds a caller's wish.
+func pageSize(limit int) int {
+	switch {
+	case limit <= 0:
+		return defaultPage
+	case limit > largestPage:
+		return largestPage
+	}
+	return limit
+}
+
+// cursorAt hides the sort key of a page's last row from callers, who might otherwise come to rely on it.
+func cursorAt(key any) (string, error) {
+	text, err := json.Marshal(key)
+	if err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(text), nil
+}
+
+// readCursor fills in key, or returns InvalidInput.
+func readCursor(cursor string, key any) error {
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err == nil {
+		err = json.Unmarshal(text, key)
+	}
+	if err != nil {
+		return fault.Invalid("/cursor", "The cursor is not one that this list gave; start again without it.")
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// SaveDraft writes an agent's draft, title, description, tags and metadata if the draft's revision is still the expected
+// one, and returns the agent with the next. Errors: NotFound; StaleDraft with currentRevision; InvalidInput for text that
+// cannot be stored.
+func (s *Store) SaveDraft(ctx context.Context, a registry.Agent, expected int64) (registry.Agent, error) {
+	agent, err := agentRowOf(a)
+	if err != nil {
+		return registry.Agent{}, wrap("save draft", err)
+	}
+	draft, err := draftRowOf(a)
+	if err != nil {
+		return registry.Agent{}, wrap("save draft", err)
+	}
+	draft.Revision = expected + 1
+	var saved registry.Agent
+	err = s.change(ctx, "save draft", func(ctx context.Context, tx bun.Tx) error {
+		if err := describe(ctx, tx, agent); err != nil {
+			return err
+		}
+		if err := replaceDraft(ctx, tx, draft, expected); err != nil {
+			return err
+		}
+		saved, err = s.agent(ctx, tx, a.Workspace, a.ID)
+		return err
+	})
+	return saved, err
+}
+
+func replaceDraft(ctx context.Context, tx bun.Tx, draft *draftRow, expected int64) error {
+	result, err := tx.NewUpdate().Model(draft).ExcludeColumn("agent_id", "workspace_id").
+		Where("d.workspace_id = ?", draft.WorkspaceID).Where("d.agent_id = ?", draft.AgentID).Where("d.revision = ?", expected).
+		Exec(ctx)
+	if err != nil {
+		return err
+	}
+	stale := errors.New("stale")
+	if err := expectRow(result, stale); !errors.Is(err, stale) {
+		return err
+	}
+	var current int64
+	err = tx.NewSelect().Model((*draftRow)(nil)).Column("revision").
+		Where("d.workspace_id = ?", draft.WorkspaceID).Where("d.agent_id = ?", draft.AgentID).Scan(ctx, &current)
+	if errors.Is(err, sql.ErrNoRows) {
+		return noAgent(draft.AgentID)
+	}
+	if err != nil {
+		return err
+	}
+	refused := fault.New(fault.StaleDraft, "The draft was saved elsewhere: it is at revision %d, and this save started from %d.", current, expected)
+	refused.Extra = map[string]any{"currentRevision": current}
+	return refused
+}
+
+type draftRow struct {
+	bun.BaseModel `bun:"table:drafts,alias:d"`
+
+	AgentID     string    `bun:"agent_id,pk"`
+	WorkspaceID string    `bun:"workspace_id"`
+	Revision    int64     `bun:"revision"`
+	Language    string    `bun:"language"`
+	Runtime     string    `bun:"runtime"`
+	SavedByID   string    `bun:"saved_by_id"`
+	SavedByType string    `bun:"saved_by_type"`
+	SavedByName string    `bun:"saved_by_name"`
+	SavedAt     time.Time `bun:"saved_at"`
+	Spec        string    `bun:"spec"`
+	Files       string    `bun:"files"`
+}
+
+func draftRowOf(a registry.Agent) (*draftRow, error) {
+	spec, err := encodeSpec(a.Draft.Spec)
+	if err != nil {
+		return nil, err
+	}
+	files, err := encode(a.Draft.Files)
+	if err != nil {
+		return nil, err
+	}
+	editor := identified(a.Editor, identified(a.Creator, a.CreatedBy).ID)
+	return &draftRow{
+		AgentID: a.ID, WorkspaceID: a.Workspace, Revision: a.Draft.Revision,
+		Language: string(a.Draft.Language), Runtime: string(a.Draft.Runtime),
+		SavedByID: editor.ID, SavedByType: string(editor.Type), SavedByName: editor.Name, SavedAt: instant(a.UpdatedAt),
+		Spec: spec, Files: files,
+	}, nil
+}

@@ -1,0 +1,71 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// wrap says what was being done. Errors that already have a code and a sentence are left as they are.
+func wrap(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *fault.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	if states(err, "22021", "22P05") {
+		return &fault.Error{Code: fault.InvalidInput, Message: "The input contains the character U+0000, which cannot be stored.", Err: err}
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// duplicate reports whether a row was refused because its key is taken.
+func duplicate(err error) bool {
+	return states(err, "23505") || constrains(err, sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
+}
+
+// orphan reports whether a row was refused because the row it belongs to is not there.
+func orphan(err error) bool {
+	return states(err, "23503") || constrains(err, sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY)
+}
+
+// transient reports whether PostgreSQL gave up a transaction that may succeed when it is tried again: a serialization
+// failure or a deadlock.
+func transient(err error) bool { return states(err, "40001", "40P01") }
+
+func states(err error, codes ...string) bool {
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) {
+		return false
+	}
+	for _, code := range codes {
+		if refused.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+func constrains(err error, codes ...int) bool {
+	var refused *sqlite.Error
+	if !errors.As(err, &refused) {
+		return false
+	}
+	for _, code := range codes {
+		if refused.Code() == code {
+			return true
+		}
+	}
+	return false
+}
+
+func noAgent(nameOrID string) error { return fault.New(fault.NotFound, "No such agent: %s.", nameOrID) }
+
+func noRun(id string) error { return fault.New(fault.NotFound, "No such run: %s.", id) }

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// ReserveKey claims a key for a request. Nil means that the caller has it and must complete or release it; otherwise the
+// key is returned as it stands, with the answer if there is one. An expired key counts as free.
+func (s *Store) ReserveKey(ctx context.Context, k registry.IdempotencyKey) (*registry.IdempotencyKey, error) {
+	if err := storable("/Idempotency-Key", k.Key); err != nil {
+		return nil, err
+	}
+	for {
+		reserved, err := s.reserve(ctx, k)
+		if err != nil || reserved {
+			return nil, wrap("reserve idempotency key", err)
+		}
+		var row keyRow
+		// The writing connection sees what just stood in the way; if it was released meanwhile, it is free again.
+		err = s.write.NewSelect().Model(&row).Where("k.owner = ?", k.Owner).Where("k.key = ?", k.Key).Scan(ctx)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return nil, wrap("read idempotency key", err)
+		}
+		return row.idempotencyKey(), nil
+	}
+}
+
+func (s *Store) reserve(ctx context.Context, k registry.IdempotencyKey) (bool, error) {
+	row := keyRow{Owner: k.Owner, Key: k.Key, WorkspaceID: k.Workspace, BodyHash: k.BodyHash, ExpiresAt: instant(k.ExpiresAt)}
+	result, err := s.write.NewInsert().Model(&row).On("CONFLICT (owner, key) DO UPDATE").
+		Set("workspace_id = excluded.workspace_id").Set("body_hash = excluded.body_hash").
+		Set("status = 0").Set("body = NULL").Set("expires_at = excluded.expires_at").
+		Where("k.expires_at <= ?", instant(s.now())).Exec(ctx)
+	if err != nil {
+		return false, err
+	}
+	n, err := result.RowsAffected()
+	return n == 1, err
+}
+
+// CompleteKey stores the answer to the request that has a key. Error: NotFound when nobody has it.
+func (s *Store) CompleteKey(ctx context.Context, owner, key string, status int, body []byte) error {
+	if body == nil {
+		body = []byte{}
+	}
+	result, err := s.write.NewUpdate().Model((*keyRow)(nil)).Set("status = ?", status).Set("body = ?", body).
+		Where("k.owner = ?", owner).Where("k.key = ?", key).Exec(ctx)
+	if err != nil {
+		return wrap("complete idempotency key", err)
+	}
+	return wrap("complete idempotency key", expectRow(result, fault.New(fault.NotFound, "No such idempotency key.")))
+}
+
+// ReleaseKey gives a key up whose request came to nothing, so that it may be tried again. A completed key stays.
+func (s *Store) ReleaseKey(ctx context.Context, owner, key string) error {
+	_, err := s.write.NewDelete().Model((*keyRow)(nil)).
+		Where("k.owner = ?", owner).Where("k.key = ?", key).Where("k.status = 0").Exec(ctx)
+	return wrap("release idempotency key", err)
+}
+
+// ReleaseKeys gives up every key, of all workspaces, whose request died with its server, and returns how many. The one
+// server of the database calls it when it starts.
+func (s *Store) ReleaseKeys(ctx context.Context) (int, error) {
+	return s.deleteKeys(ctx, "k.status = 0")
+}
+
+// SweepKeys removes keys that have expired, of all workspaces, and returns how many.
+func (s *Store) SweepKeys(ctx context.Context, now time.Time) (int, error) {
+	return s.deleteKeys(ctx, "k.expires_at <= ?", instant(now))
+}
+
+func (s *Store) deleteKeys(ctx context.Context, condition string, args ...any) (int, error) {
+	result, err := s.write.NewDelete().Model((*keyRow)(nil)).Where(condition, args...).Exec(ctx)
+	if err != nil {
+		return 0, wrap("delete idempotency keys", err)
+	}
+	n, err := result.RowsAffected()
+	return int(n), wrap("delete idempotency keys", err)
+}
+
+type keyRow struct {
+	bun.BaseModel `bun:"table:idempotency_keys,alias:k"`
+
+	Owner       string    `bun:"owner,pk"`
+	Key         string    `bun:"key,pk"`
+	WorkspaceID string    `bun:"workspace_id"`
+	BodyHash    string    `bun:"body_hash"`
+	Status      int       `bun:"status"`
+	ExpiresAt   time.Time `bun:"expires_at"`
+	Body        []byte    `bun:"body"`
+}
+
+func (row keyRow) idempotencyKey() *registry.IdempotencyKey {
+	k := &registry.IdempotencyKey{
+		Workspace: row.WorkspaceID, Owner: row.Owner, Key: row.Key, BodyHash: row.BodyHash, Status: row.Status, ExpiresAt: row.ExpiresAt.UTC(),
+	}
+	if row.Status != 0 {
+		k.Body = append([]byte{}, row.Body...)
+	}
+	return k
+}

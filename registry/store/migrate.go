@@ -1,0 +1,132 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/migrate"
+
+	"github.com/atelier-run/atelier/migrations"
+)
+
+// Migration is one step of the schema. AppliedAt is nil while it is pending.
+type Migration struct {
+	Name      string // stamp and subject: 20261121010000_create_agents
+	AppliedAt *time.Time
+}
+
+// migrationLock is the key of PostgreSQL's advisory lock: servers that start together migrate one after the other.
+const migrationLock = 0x6174656c
+
+// Migrate applies what is pending and returns the names. A schema that is newer than this program knows is refused.
+func (s *Store) Migrate(ctx context.Context) ([]string, error) {
+	var applied []string
+	err := s.alone(ctx, func(ctx context.Context) error {
+		m, err := s.migrator(migrate.AfterMigration(markApplied))
+		if err != nil {
+			return err
+		}
+		if err := m.Init(ctx); err != nil {
+			return err
+		}
+		if err := refuseNewer(ctx, m); err != nil {
+			return err
+		}
+		group, err := m.Migrate(ctx)
+		done := group.Migrations
+		if err != nil && len(done) > 0 {
+			done = done[:len(done)-1] // the last is the one that failed
+		}
+		for _, one := range done {
+			applied = append(applied, one.String())
+		}
+		return err
+	})
+	return applied, wrap("migrate database", err)
+}
+
+// MigrationStatus lists every migration, oldest first. A schema that is newer than this program knows is refused.
+func (s *Store) MigrationStatus(ctx context.Context) ([]Migration, error) {
+	m, err := s.migrator()
+	if err != nil {
+		return nil, wrap("read migrations", err)
+	}
+	if err := m.Init(ctx); err != nil {
+		return nil, wrap("read migrations", err)
+	}
+	if err := refuseNewer(ctx, m); err != nil {
+		return nil, err
+	}
+	all, err := m.MigrationsWithStatus(ctx)
+	if err != nil {
+		return nil, wrap("read migrations", err)
+	}
+	status := make([]Migration, 0, len(all))
+	for _, one := range all {
+		found := Migration{Name: one.String()}
+		if one.IsApplied() {
+			at := instant(one.MigratedAt)
+			found.AppliedAt = &at
+		}
+		status = append(status, found)
+	}
+	return status, nil
+}
+
+func (s *Store) migrator(options ...migrate.MigratorOption) (*migrate.Migrator, error) {
+	files, err := fs.Sub(migrations.Files, string(s.dialect))
+	if err != nil {
+		return nil, err
+	}
+	all := migrate.NewMigrations()
+	if err := all.Discover(files); err != nil {
+		return nil, err
+	}
+	options = append(options, migrate.WithMarkAppliedOnSuccess(true), migrate.WithUpsert(true))
+	return migrate.NewMigrator(s.write, all, options...), nil
+}
+
+// markApplied notes a migration within its own transaction. The migrator notes it after the commit, and a kill between
+// the two would leave a migration that is there but pending.
+func markApplied(ctx context.Context, tx bun.IConn, m *migrate.Migration) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO bun_migrations (name, group_id) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", m.Name, m.GroupID)
+	return err
+}
+
+func refuseNewer(ctx context.Context, m *migrate.Migrator) error {
+	missing, err := m.MissingMigrations(ctx)
+	if err != nil {
+		return err
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	newest := slices.MaxFunc(missing, func(a, b migrate.Migration) int { return strings.Compare(a.Name, b.Name) })
+	return fmt.Errorf("the database was written by a newer Atelier: this one does not know its migration %s; run the newer one, or restore a backup from before it",
+		newest.Name)
+}
+
+// alone runs f while no other process migrates. With SQLite every migration takes the file's write lock, and one server
+// has the data directory.
+func (s *Store) alone(ctx context.Context, f func(context.Context) error) (err error) {
+	if s.dialect != postgresDialect {
+		return f(ctx)
+	}
+	conn, err := s.write.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock(?)", migrationLock); err != nil {
+		return err
+	}
+	err = f(ctx)
+	_, unlockErr := conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock(?)", migrationLock)
+	return errors.Join(err, unlockErr)
+}

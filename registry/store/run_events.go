@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// mostEvents bounds one answer.
+const mostEvents = 10_000
+
+// AppendEvents records events of a run that was begun. An event whose number is there already is left as it is, so the
+// call may be repeated. Error: NotFound when the run was not begun.
+func (s *Store) AppendEvents(_ context.Context, workspace, runID string, events []runtimes.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	err := s.runs.commit(eventBytes(events), func(b *batch) error { return b.addEvents(workspace, runID, events) })
+	if orphan(err) {
+		return noRun(runID)
+	}
+	return wrap("append events", err)
+}
+
+// Events returns up to limit events of a run that come after number from, in order; 0 means as many as one answer takes.
+func (s *Store) Events(ctx context.Context, workspace, runID string, from int64, limit int) ([]runtimes.Event, error) {
+	if limit <= 0 || limit > mostEvents {
+		limit = mostEvents
+	}
+	var rows []eventRow
+	err := s.read.NewSelect().Model(&rows).
+		Where("e.run_id = ?", runID).Where("e.workspace_id = ?", workspace).Where("e.seq > ?", from).
+		OrderExpr("e.seq").Limit(int64(limit)).Scan(ctx)
+	if err != nil {
+		return nil, wrap("read events", err)
+	}
+	events := make([]runtimes.Event, 0, len(rows))
+	for _, row := range rows {
+		events = append(events, runtimes.Event{Seq: row.Seq, At: row.At.UTC(), Kind: runtimes.Kind(row.Kind), Data: json.RawMessage(row.Data)})
+	}
+	return events, nil
+}
+
+// eventRow is an event as bun reads it; addEvents writes it.
+type eventRow struct {
+	bun.BaseModel `bun:"table:run_events,alias:e"`
+
+	RunID       string    `bun:"run_id,pk"`
+	Seq         int64     `bun:"seq,pk"`
+	WorkspaceID string    `bun:"workspace_id"`
+	At          time.Time `bun:"at"`
+	Kind        string    `bun:"kind"`
+	Data        string    `bun:"data"`
+}
+
+// eventColumns go with addEvents.
+var eventColumns = []string{"run_id", "seq", "workspace_id", "at", "kind", "data"}
+
+func (b *batch) addEvents(workspace, runID string, events []runtimes.Event) error {
+	for _, size := range eventChunks {
+		for len(events) >= size {
+			args := make([]any, 0, size*len(eventColumns))
+			for _, e := range events[:size] {
+				data := document(e.Data)
+				if data == "" {
+					data = "null"
+				}
+				args = append(args, runID, e.Seq, workspace, instant(e.At), string(e.Kind), data)
+			}
+			if _, err := b.exec(addEvents+strconv.Itoa(size), args...); err != nil {
+				return err
+			}
+			events = events[size:]
+		}
+	}
+	return nil
+}
+
+func eventBytes(events []runtimes.Event) int {
+	n := 0
+	for _, e := range events {
+		n += len(e.Data) + 64
+	}
+	return n
+}

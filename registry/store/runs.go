@@ -1,0 +1,294 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// unfinished are the states that a run may leave, as a list in SQL.
+const unfinished = "'queued', 'awaiting_approval', 'running'"
+
+// BeginRun records a run that has not ended, so that it is known if the server dies. A run that has ended stays as it is.
+func (s *Store) BeginRun(_ context.Context, run registry.Run) error {
+	if run.Status.Final() {
+		return fmt.Errorf("begin run %s: %s is a final status", run.ID, run.Status)
+	}
+	args, bytes, err := runArgs(run)
+	if err != nil {
+		return wrap("begin run", err)
+	}
+	return wrap("begin run", s.runs.commit(bytes, func(b *batch) error {
+		_, err := b.putRun(run, args)
+		return err
+	}))
+}
+
+// FinishRun records how a run ended, its remaining events and the use of its agent, all or nothing. A run that has ended
+// already stays as it is, with its events: then nothing is written, and that is no error, so the call may be repeated.
+func (s *Store) FinishRun(_ context.Context, run registry.Run, events []runtimes.Event) error {
+	if !run.Status.Final() {
+		return fmt.Errorf("finish run %s: %s is no final status", run.ID, run.Status)
+	}
+	args, bytes, err := runArgs(run)
+	if err != nil {
+		return wrap("finish run", err)
+	}
+	at := run.CreatedAt
+	if run.FinishedAt != nil {
+		at = *run.FinishedAt
+	}
+	return wrap("finish run", s.runs.commit(bytes+eventBytes(events), func(b *batch) error {
+		written, err := b.putRun(run, args)
+		if err != nil || !written {
+			return err
+		}
+		if run.AgentID != "" {
+			b.used(run.Workspace, run.AgentID, instant(at))
+		}
+		return b.addEvents(run.Workspace, run.ID, events)
+	}))
+}
+
+// putRun inserts a run or replaces one that has not ended; false means that it has.
+func (b *batch) putRun(run registry.Run, args []any) (bool, error) {
+	written, err := b.exec(putRun, args...)
+	if err != nil || written > 0 {
+		return written > 0, err
+	}
+	var status string
+	err = b.statement(getStatus).QueryRowContext(b.ctx, run.ID, run.Workspace).Scan(&status)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, fault.New(fault.Conflict, "The run ID %s is taken.", run.ID)
+	}
+	return false, err
+}
+
+// Run returns one run. Error: NotFound.
+func (s *Store) Run(ctx context.Context, workspace, id string) (registry.Run, error) {
+	var row runRow
+	err := s.read.NewSelect().Model(&row).Where("r.workspace_id = ?", workspace).Where("r.id = ?", id).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return registry.Run{}, noRun(id)
+	}
+	if err != nil {
+		return registry.Run{}, wrap("read run", err)
+	}
+	run, err := row.run()
+	return run, wrap("read run", err)
+}
+
+// runKey is the sort key of a list of runs.
+type runKey struct {
+	At time.Time `json:"t"`
+	ID string    `json:"i"`
+}
+
+// ListRuns returns a page of runs, newest first, without input, output and what the programs printed. The filter's agent
+// is a name, also a former one or a deleted agent's, or an ID. Error: InvalidInput for a bad cursor.
+func (s *Store) ListRuns(ctx context.Context, workspace string, f registry.RunFilter) (registry.RunPage, error) {
+	var rows []runRow
+	q := s.read.NewSelect().Model(&rows).ExcludeColumn("input", "output", "stdout", "stderr").
+		Where("r.workspace_id = ?", workspace).OrderExpr("r.created_at DESC, r.id DESC").Limit(int64(pageSize(f.Limit)) + 1)
+	if f.Agent != "" {
+		q.Where("r.agent_id <> ''").Where("r.agent_id IN (?, (?))", f.Agent, s.idOfName(workspace, f.Agent))
+	}
+	if f.Version != "" {
+		q.Where("r.version = ?", f.Version)
+	}
+	if f.Status != "" {
+		q.Where("r.status = ?", string(f.Status))
+	}
+	if !f.Since.IsZero() {
+		q.Where("r.created_at >= ?", instant(f.Since))
+	}
+	if f.Cursor != "" {
+		var after runKey
+		if err := readCursor(f.Cursor, &after); err != nil {
+			return registry.RunPage{}, err
+		}
+		q.Where("(r.created_at, r.id) < (?, ?)", instant(after.At), after.ID)
+	}
+	if err := q.Scan(ctx); err != nil {
+		return registry.RunPage{}, wrap("list runs", err)
+	}
+	page, err := runPage(rows, pageSize(f.Limit))
+	return page, wrap("list runs", err)
+}
+
+// runPage takes the row that was read too many as the sign of a next page.
+func runPage(rows []runRow, size int) (registry.RunPage, error) {
+	var page registry.RunPage
+	if len(rows) > size {
+		rows = rows[:size]
+		last := rows[size-1]
+		next, err := cursorAt(runKey{At: last.CreatedAt.UTC(), ID: last.ID})
+		if err != nil {
+			return page, err
+		}
+		page.NextCursor = next
+	}
+	page.Items = make([]registry.Run, 0, len(rows))
+	for i := range rows {
+		run, err := rows[i].run()
+		if err != nil {
+			return page, err
+		}
+		page.Items = append(page.Items, run)
+	}
+	return page, nil
+}
+
+// InterruptRuns ends every run, of all workspaces, that was queued or running when its server died, and returns how
+// many. The one server of the database calls it when it starts. Runs that wait for a person's approval go on waiting.
+func (s *Store) InterruptRuns(ctx context.Context, at time.Time) (int, error) {
+	reason, err := encode(runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The server ended while the run was at work."})
+	if err != nil {
+		return 0, wrap("interrupt runs", err)
+	}
+	result, err := s.write.NewUpdate().Model((*runRow)(nil)).
+		Set("status = ?", string(registry.StatusInterrupted)).
+		Set("error_type = ?", string(runtimes.Interrupted)).
+		Set("error = ?", reason).
+		Set("finished_at = ?", instant(at)).
+		Where("r.status IN (?)", bun.In([]string{string(registry.Queued), string(registry.Running)})).
+		Exec(ctx)
+	if err != nil {
+		return 0, wrap("interrupt runs", err)
+	}
+	n, err := result.RowsAffected()
+	return int(n), wrap("interrupt runs", err)
+}
+
+// runRow is a run as bun reads it; runArgs writes it.
+type runRow struct {
+	bun.BaseModel `bun:"table:runs,alias:r"`
+
+	ID               string     `bun:"id,pk"`
+	WorkspaceID      string     `bun:"workspace_id"`
+	OrganisationID   string     `bun:"organisation_id"`
+	AgentID          string     `bun:"agent_id"`
+	AgentName        string     `bun:"agent_name"`
+	Version          string     `bun:"version"`
+	Digest           string     `bun:"digest"`
+	CodeDigest       string     `bun:"code_digest"`
+	Language         string     `bun:"language"`
+	Runtime          string     `bun:"runtime"`
+	TriggerType      string     `bun:"trigger_type"`
+	ParentRunID      string     `bun:"parent_run_id"`
+	WorkflowRunID    string     `bun:"workflow_run_id"`
+	NodeID           string     `bun:"node_id"`
+	ActorID          string     `bun:"actor_id"`
+	ActorType        string     `bun:"actor_type"`
+	ActorName        string     `bun:"actor_name"`
+	Status           string     `bun:"status"`
+	ErrorType        string     `bun:"error_type"`
+	ExitCode         *int       `bun:"exit_code"`
+	Truncated        bool       `bun:"truncated"`
+	InputValidation  string     `bun:"input_validation"`
+	OutputValidation string     `bun:"output_validation"`
+	TokensUsed       int64      `bun:"tokens_used"`
+	QueuedMs         float64    `bun:"queued_ms"`
+	StartMs          float64    `bun:"start_ms"`
+	RunMs            float64    `bun:"run_ms"`
+	TotalMs          float64    `bun:"total_ms"`
+	CPUMs            float64    `bun:"cpu_ms"`
+	PeakMemoryBytes  int64      `bun:"peak_memory_bytes"`
+	MemoryBytes      int64      `bun:"memory_bytes"`
+	InputsHash       string     `bun:"inputs_hash"`
+	OutputsHash      string     `bun:"outputs_hash"`
+	Isolation        string     `bun:"isolation"`
+	TraceID          string     `bun:"trace_id"`
+	CreatedAt        time.Time  `bun:"created_at"`
+	StartedAt        *time.Time `bun:"started_at"`
+	FinishedAt       *time.Time `bun:"finished_at"`
+	Error            string     `bun:"error"`
+	Input            string     `bun:"input"`
+	Output           string     `bun:"output"`
+	Stdout           []byte     `bun:"stdout"`
+	Stderr           []byte     `bun:"stderr"`
+}
+
+func (row *runRow) run() (registry.Run, error) {
+	var failure *runtimes.ProgramError
+	if row.Error != "" {
+		if err := json.Unmarshal([]byte(row.Error), &failure); err != nil {
+			return registry.Run{}, fmt.Errorf("error of run %s: %w", row.ID, err)
+		}
+	}
+	return registry.Run{
+		ID: row.ID, Workspace: row.WorkspaceID, Organisation: row.OrganisationID,
+		AgentID: row.AgentID, Agent: row.AgentName, Version: row.Version, Digest: row.Digest, CodeDigest: row.CodeDigest,
+		Language: runtimes.Language(row.Language), Runtime: runtimes.Name(row.Runtime), Trigger: registry.Trigger(row.TriggerType),
+		ParentRunID: row.ParentRunID, WorkflowRunID: row.WorkflowRunID, NodeID: row.NodeID,
+		Actor:  actor(row.WorkspaceID, row.ActorID, row.ActorType, row.ActorName),
+		Status: registry.Status(row.Status), Error: failure, ExitCode: row.ExitCode,
+		Input: raw(row.Input), Output: raw(row.Output),
+		Stdout: string(row.Stdout), Stderr: string(row.Stderr), Truncated: row.Truncated,
+		Validation: registry.Validation{Input: row.InputValidation, Output: row.OutputValidation},
+		TokensUsed: row.TokensUsed,
+		Metrics: registry.Metrics{
+			QueuedMs: row.QueuedMs, StartMs: row.StartMs, RunMs: row.RunMs, TotalMs: row.TotalMs, CPUMs: row.CPUMs,
+			PeakMemoryBytes: row.PeakMemoryBytes,
+		},
+		InputsHash: row.InputsHash, OutputsHash: row.OutputsHash, Isolation: row.Isolation, Memory: row.MemoryBytes,
+		TraceID: row.TraceID, CreatedAt: row.CreatedAt.UTC(), StartedAt: instantOrNil(row.StartedAt), FinishedAt: instantOrNil(row.FinishedAt),
+	}, nil
+}
+
+// runColumns and runArgs go together. The first two are the key and never change.
+var runColumns = []string{
+	"id", "workspace_id", "organisation_id", "agent_id", "agent_name", "version", "digest", "code_digest",
+	"language", "runtime", "trigger_type", "parent_run_id", "workflow_run_id", "node_id",
+	"actor_id", "actor_type", "actor_name", "status", "error_type", "exit_code", "truncated",
+	"input_validation", "output_validation", "tokens_used",
+	"queued_ms", "start_ms", "run_ms", "total_ms", "cpu_ms", "peak_memory_bytes", "memory_bytes",
+	"inputs_hash", "outputs_hash", "isolation", "trace_id", "created_at", "started_at", "finished_at",
+	"error", "input", "output", "stdout", "stderr",
+}
+
+// runArgs also tells about how many bytes they are.
+func runArgs(r registry.Run) ([]any, int, error) {
+	var failure any
+	var failureType string
+	if r.Error != nil {
+		text, err := encode(r.Error)
+		if err != nil {
+			return nil, 0, err
+		}
+		failure, failureType = text, string(r.Error.Type)
+	}
+	args := []any{
+		r.ID, r.Workspace, r.Organisation, r.AgentID, r.Agent, r.Version, r.Digest, r.CodeDigest,
+		string(r.Language), string(r.Runtime), string(r.Trigger), r.ParentRunID, r.WorkflowRunID, r.NodeID,
+		r.Actor.ID, string(r.Actor.Type), r.Actor.Name, string(r.Status), failureType, r.ExitCode, r.Truncated,
+		r.Validation.Input, r.Validation.Output, r.TokensUsed,
+		r.Metrics.QueuedMs, r.Metrics.StartMs, r.Metrics.RunMs, r.Metrics.TotalMs, r.Metrics.CPUMs, r.Metrics.PeakMemoryBytes, r.Memory,
+		r.InputsHash, r.OutputsHash, r.Isolation, r.TraceID, instant(r.CreatedAt), instantOrNil(r.StartedAt), instantOrNil(r.FinishedAt),
+		failure, textOrNil(r.Input), textOrNil(r.Output), bytesOrNil(r.Stdout), bytesOrNil(r.Stderr),
+	}
+	return args, 1024 + len(r.Input) + len(r.Output) + len(r.Stdout) + len(r.Stderr), nil
+}
+
+func textOrNil(raw json.RawMessage) any {
+	if len(raw) == 0 {
+		return nil
+	}
+	return document(raw)
+}
+
+func bytesOrNil(text string) any {
+	if text == "" {
+		return nil
+	}
+	return []byte(text)
+}

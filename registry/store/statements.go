@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// statements are those of the run path, prepared once. SQLite's only writing connection cannot prepare while it is in a
+// transaction of another, so they are all prepared before the first.
+type statements struct {
+	db   *sql.DB
+	text map[string]string // by the keys below
+
+	mu       sync.Mutex
+	prepared map[string]*sql.Stmt
+}
+
+const (
+	putRun    = "put run"
+	getStatus = "get status"
+	addUse    = "add use"
+	addEvents = "add events " // and how many
+)
+
+// eventChunks are the sizes in which events are inserted; a number of events is made up of the largest that fit.
+var eventChunks = [...]int{64, 16, 4, 3, 2, 1}
+
+func newStatements(db *sql.DB, d dialect) *statements {
+	text := map[string]string{
+		putRun: insert(d, "runs", runColumns, 1) + " ON CONFLICT (id) DO UPDATE SET " + excluded(runColumns[2:]) +
+			" WHERE runs.workspace_id = excluded.workspace_id AND runs.status IN (" + unfinished + ")",
+		getStatus: "SELECT status FROM runs WHERE id = " + d.place(1) + " AND workspace_id = " + d.place(2),
+		addUse: insert(d, "agent_usage", useColumns, 1) +
+			" ON CONFLICT (agent_id) DO UPDATE SET run_count = agent_usage.run_count + excluded.run_count, last_used_at = " +
+			"CASE WHEN excluded.last_used_at > agent_usage.last_used_at THEN excluded.last_used_at ELSE agent_usage.last_used_at END",
+	}
+	for _, n := range eventChunks {
+		text[addEvents+strconv.Itoa(n)] = insert(d, "run_events", eventColumns, n) + " ON CONFLICT (run_id, seq) DO NOTHING"
+	}
+	return &statements{db: db, text: text, prepared: map[string]*sql.Stmt{}}
+}
+
+// prepare makes what is not there yet.
+func (s *statements) prepare(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, text := range s.text {
+		if s.prepared[key] != nil {
+			continue
+		}
+		made, err := s.db.PrepareContext(ctx, text)
+		if err != nil {
+			return err
+		}
+		s.prepared[key] = made
+	}
+	return nil
+}
+
+// get returns a statement that prepare has made.
+func (s *statements) get(key string) *sql.Stmt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.prepared[key]
+}
+
+func (s *statements) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, one := range s.prepared {
+		errs = append(errs, one.Close())
+	}
+	clear(s.prepared)
+	return errors.Join(errs...)
+}
+
+// insert is a statement for so many rows.
+func insert(d dialect, table string, columns []string, rows int) string {
+	var b strings.Builder
+	b.WriteString("INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES ")
+	places := make([]string, len(columns))
+	for row := range rows {
+		if row > 0 {
+			b.WriteString(", ")
+		}
+		for i := range columns {
+			places[i] = d.place(row*len(columns) + i + 1)
+		}
+		b.WriteString("(" + strings.Join(places, ", ") + ")")
+	}
+	return b.String()
+}
+
+// excluded sets columns to what an upsert wanted to insert.
+func excluded(columns []string) string {
+	set := make([]string, len(columns))
+	for i, name := range columns {
+		set[i] = name + " = excluded." + name
+	}
+	return strings.Join(set, ", ")
+}

@@ -1,0 +1,95 @@
+// Package store saves what the registry speaks of: agents, versions, runs with their events, credentials and answers to
+// repeated requests. All SQL of the house is here, one file per table, over SQLite or PostgreSQL. Rows are private; what
+// comes out are registry types. It decides nothing: rules about names, schemas and permissions are above.
+//
+// What a method has acknowledged survives a kill and a loss of power.
+package store
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/uptrace/bun"
+)
+
+// Blobs keeps the files of large versions outside the database, by digest. It is an interface because an object store
+// takes the folder's place where several servers share a database.
+type Blobs interface {
+	Put(ctx context.Context, content []byte) (digest string, err error)
+	Get(ctx context.Context, digest string) ([]byte, error)
+}
+
+// Options configures a Store.
+type Options struct {
+	URL       string           // "sqlite:PATH" or "postgres://…"
+	Blobs     Blobs            // required
+	Now       func() time.Time // nil means time.Now
+	Log       *slog.Logger     // nil discards
+	NoMigrate bool             // leave the schema as it is
+}
+
+// Store is safe for concurrent use.
+type Store struct {
+	dialect dialect
+	// SQLite has one writing connection and several reading ones; for PostgreSQL both are the same pool.
+	write, read *bun.DB
+	blobs       Blobs
+	now         func() time.Time
+	log         *slog.Logger
+	runs        *committer
+}
+
+// Open connects to the database and, unless told otherwise, brings its schema up to date. A schema that is newer than
+// this program knows is refused.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if o.Blobs == nil {
+		return nil, errors.New("open store: no blob store is given")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Store{blobs: o.Blobs, now: o.Now, log: o.Log}
+	if err := s.connect(ctx, o.URL); err != nil {
+		return nil, err
+	}
+	if err := s.prepareSchema(ctx, o.NoMigrate); err != nil {
+		return nil, errors.Join(err, s.disconnect())
+	}
+	s.runs = newCommitter(s.write.DB, s.dialect, s.log)
+	return s, nil
+}
+
+func (s *Store) prepareSchema(ctx context.Context, leave bool) error {
+	if leave {
+		_, err := s.MigrationStatus(ctx)
+		return err
+	}
+	applied, err := s.Migrate(ctx)
+	for _, name := range applied {
+		s.log.LogAttrs(ctx, slog.LevelInfo, "migrated database", slog.String("migration", name))
+	}
+	return err
+}
+
+// Close writes what was accepted and disconnects. Later writes of runs are refused.
+func (s *Store) Close() error {
+	return errors.Join(s.runs.close(), s.disconnect())
+}
+
+func (s *Store) disconnect() error {
+	if s.read == s.write {
+		return s.write.Close()
+	}
+	// The writer is last: the last connection to a SQLite file moves the log into it.
+	return errors.Join(s.read.Close(), s.write.Close())
+}
+
+// change runs f in a writing transaction; the transaction is all that f may use.
+func (s *Store) change(ctx context.Context, what string, f func(ctx context.Context, tx bun.Tx) error) error {
+	return wrap(what, s.write.RunInTx(ctx, nil, f))
+}

@@ -1,0 +1,156 @@
+package storetest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// server is the PostgreSQL of this test process: the one that ATELIER_TEST_PG_URL names, else a private one that the
+// first test to need it starts and that ends with the process.
+var server struct {
+	start sync.Once
+	url   string
+	err   error
+	// alive is the keeper's input. It is kept here so that nothing closes it before the process ends.
+	alive io.Closer
+}
+
+// errNoPostgres means that this machine has no PostgreSQL.
+var errNoPostgres = errors.New("no PostgreSQL: ATELIER_TEST_PG_URL is not set and there is no initdb in PATH or /usr/lib/postgresql/*/bin")
+
+// newDatabase makes an empty database that is dropped when the test ends, and returns its URL. Without a server the test
+// is skipped, or fails when CI=true.
+func newDatabase(tb testing.TB) string {
+	tb.Helper()
+	server.start.Do(func() {
+		if server.url = os.Getenv("ATELIER_TEST_PG_URL"); server.url == "" {
+			server.url, server.err = startServer()
+		}
+	})
+	switch {
+	case errors.Is(server.err, errNoPostgres) && os.Getenv("CI") != "true":
+		tb.Skip(server.err)
+	case server.err != nil:
+		tb.Fatal(server.err)
+	}
+	name := "test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	ask(tb, "CREATE DATABASE "+name)
+	tb.Cleanup(func() { ask(tb, "DROP DATABASE "+name+" WITH (FORCE)") })
+	address, err := url.Parse(server.url)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	address.Path = "/" + name
+	return address.String()
+}
+
+// ask runs a statement outside any test's database.
+func ask(tb testing.TB, statement string) {
+	tb.Helper()
+	ctx := context.WithoutCancel(tb.Context())
+	conn, err := pgx.Connect(ctx, server.url)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	_, err = conn.Exec(ctx, statement)
+	if err := errors.Join(err, conn.Close(ctx)); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// keeper starts a cluster in $1 with the programs in $2, says so, and takes everything away when its input ends, which it
+// does however the test process ends. The time zone flushes out assumptions; what is thrown away need not be synced.
+const keeper = `
+set -e
+exec 2>"$1/log"
+"$2/initdb" --pgdata="$1/data" --username=postgres --auth=trust --encoding=UTF8 --locale=C --no-sync >&2
+"$2/pg_ctl" --pgdata="$1/data" --log="$1/data/log" --wait --silent --options="-c listen_addresses='' \
+	-c unix_socket_directories='$1' -c fsync=off -c max_connections=300 -c timezone=Canada/Newfoundland" start >&2
+echo ready
+read -r _ || true
+"$2/pg_ctl" --pgdata="$1/data" --mode=immediate --silent stop >&2 || true
+rm -rf "$1"
+`
+
+// startServer starts a private server on a unix socket and returns its URL.
+func startServer() (string, error) {
+	bin, err := binaries()
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp("/tmp", "atelier-pg-") // not under TMPDIR: a socket's path has 107 bytes at most
+	if err != nil {
+		return "", err
+	}
+	command := exec.Command("/bin/sh", "-c", keeper, "keeper", dir, bin)
+	command.Dir = "/"
+	// In a group of its own it outlives an interrupt from the keyboard, to clean up.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if command.SysProcAttr.Credential, err = unprivileged(dir); err != nil {
+		return "", errors.Join(err, os.RemoveAll(dir))
+	}
+	if server.alive, err = command.StdinPipe(); err != nil {
+		return "", err
+	}
+	output, err := command.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := command.Start(); err != nil {
+		return "", errors.Join(err, os.RemoveAll(dir))
+	}
+	if line, _ := bufio.NewReader(output).ReadString('\n'); line != "ready\n" {
+		text, err := os.ReadFile(filepath.Join(dir, "log"))
+		return "", errors.Join(fmt.Errorf("start PostgreSQL: %s", bytes.TrimSpace(text)), err, command.Wait(), os.RemoveAll(dir))
+	}
+	return "postgres://postgres@/postgres?host=" + url.QueryEscape(dir), nil
+}
+
+// binaries finds the directory of initdb, pg_ctl and postgres.
+func binaries() (string, error) {
+	if path, err := exec.LookPath("initdb"); err == nil {
+		return filepath.Dir(path), nil
+	}
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil || len(found) == 0 {
+		return "", errNoPostgres
+	}
+	return filepath.Dir(found[len(found)-1]), nil
+}
+
+// unprivileged gives the directory to a user that PostgreSQL agrees to run as: it refuses root. Nil means the present one.
+func unprivileged(dir string) (*syscall.Credential, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil //nolint:nilnil // no other user is the answer
+	}
+	account, err := user.Lookup("postgres")
+	if err != nil {
+		account, err = user.Lookup("nobody")
+	}
+	if err != nil {
+		return nil, err
+	}
+	uid, errU := strconv.ParseUint(account.Uid, 10, 32)
+	gid, errG := strconv.ParseUint(account.Gid, 10, 32)
+	if err := errors.Join(errU, errG, os.Chown(dir, int(uid), int(gid))); err != nil {
+		return nil, err
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+}

@@ -1,0 +1,66 @@
+// Package storetest gives tests a real store on each database: SQLite in a file, PostgreSQL in a database of its own on a
+// real server.
+package storetest
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/atelier-run/atelier/registry/blobs"
+	"github.com/atelier-run/atelier/registry/store"
+)
+
+// Dialect names a database.
+type Dialect string
+
+// The databases.
+const (
+	SQLite   Dialect = "sqlite"
+	Postgres Dialect = "postgres"
+)
+
+// Each runs a test on every database.
+func Each(t *testing.T, test func(t *testing.T, s *store.Store)) {
+	t.Helper()
+	for _, d := range []Dialect{SQLite, Postgres} {
+		t.Run(string(d), func(t *testing.T) {
+			t.Parallel()
+			test(t, Open(t, d))
+		})
+	}
+}
+
+// Open returns an empty store that is closed when the test ends.
+func Open(tb testing.TB, d Dialect) *store.Store {
+	tb.Helper()
+	return Reopen(tb, Options(tb, d))
+}
+
+// Options are those of a new and empty database, for tests that open it more than once.
+func Options(tb testing.TB, d Dialect) store.Options {
+	tb.Helper()
+	dir := tb.TempDir()
+	folder, err := blobs.Open(filepath.Join(dir, "blobs"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if d == Postgres {
+		return store.Options{URL: newDatabase(tb), Blobs: folder}
+	}
+	return store.Options{URL: "sqlite:" + filepath.Join(dir, "atelier.db"), Blobs: folder}
+}
+
+// Reopen opens a store that is closed when the test ends; closing it earlier is fine.
+func Reopen(tb testing.TB, o store.Options) *store.Store {
+	tb.Helper()
+	s, err := store.Open(tb.Context(), o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Errorf("close store: %v", err)
+		}
+	})
+	return s
+}

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// touchEvery bounds how exactly a token's last use is known, so that not every request writes.
+const touchEvery = time.Minute
+
+// PutToken stores a token, or replaces the one with its ID.
+func (s *Store) PutToken(ctx context.Context, t registry.Token) error {
+	if err := storable("/name", t.Name); err != nil {
+		return err
+	}
+	creator := identified(t.Creator, t.CreatedBy)
+	row := tokenRow{
+		ID: t.ID, WorkspaceID: t.Workspace, Name: t.Name, Hash: t.Hash,
+		CreatedByID: creator.ID, CreatedByType: string(creator.Type), CreatedByName: creator.Name, CreatedAt: instant(t.CreatedAt),
+		LastUsedAt: instantOrNil(t.LastUsed), ExpiresAt: instantOrNil(t.ExpiresAt), RevokedAt: instantOrNil(t.RevokedAt),
+	}
+	result, err := s.write.NewInsert().Model(&row).On("CONFLICT (id) DO UPDATE").
+		Set("name = excluded.name").Set("hash = excluded.hash").Set("last_used_at = excluded.last_used_at").
+		Set("expires_at = excluded.expires_at").Set("revoked_at = excluded.revoked_at").
+		Where("t.workspace_id = excluded.workspace_id").Exec(ctx)
+	if err != nil {
+		return wrap("store token", err)
+	}
+	return wrap("store token", expectRow(result, fault.New(fault.Conflict, "The token ID %s is taken.", t.ID)))
+}
+
+// TokenByHash returns the token with the hash of a secret, revoked and expired ones too. Error: NotFound.
+func (s *Store) TokenByHash(ctx context.Context, hash string) (registry.Token, error) {
+	var row tokenRow
+	err := s.read.NewSelect().Model(&row).Where("t.hash = ?", hash).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return registry.Token{}, fault.New(fault.NotFound, "No such token.")
+	}
+	return row.token(), wrap("read token", err)
+}
+
+// Tokens returns the tokens of a workspace, newest first.
+func (s *Store) Tokens(ctx context.Context, workspace string) ([]registry.Token, error) {
+	var rows []tokenRow
+	err := s.read.NewSelect().Model(&rows).Where("t.workspace_id = ?", workspace).OrderExpr("t.created_at DESC, t.id DESC").Scan(ctx)
+	if err != nil {
+		return nil, wrap("list tokens", err)
+	}
+	tokens := make([]registry.Token, 0, len(rows))
+	for _, row := range rows {
+		tokens = append(tokens, row.token())
+	}
+	return tokens, nil
+}
+
+// RevokeToken marks a token as useless; the first revocation counts. Error: NotFound.
+func (s *Store) RevokeToken(ctx context.Context, workspace, id string, at time.Time) error {
+	result, err := s.write.NewUpdate().Model((*tokenRow)(nil)).Set("revoked_at = COALESCE(revoked_at, ?)", instant(at)).
+		Where("t.workspace_id = ?", workspace).Where("t.id = ?", id).Exec(ctx)
+	if err != nil {
+		return wrap("revoke token", err)
+	}
+	return wrap("revoke token", expectRow(result, fault.New(fault.NotFound, "No such token: %s.", id)))
+}
+
+// TouchToken notes that a token was used. Within a minute of the last note, which the token carries, it does nothing.
+func (s *Store) TouchToken(ctx context.Context, t registry.Token, at time.Time) error {
+	if t.LastUsed != nil && at.Sub(*t.LastUsed) < touchEvery {
+		return nil
+	}
+	_, err := s.write.NewUpdate().Model((*tokenRow)(nil)).Set("last_used_at = ?", instant(at)).
+		Where("t.workspace_id = ?", t.Workspace).Where("t.id = ?", t.ID).
+		Where("(t.last_used_at IS NULL OR t.last_used_at < ?)", instant(at)).Exec(ctx)
+	return wrap("note use of token", err)
+}
+
+type tokenRow struct {
+	bun.BaseModel `bun:"table:tokens,alias:t"`
+
+	ID            string     `bun:"id,pk"`
+	WorkspaceID   string     `bun:"workspace_id"`
+	Name          string     `bun:"name"`
+	Hash          string     `bun:"hash"`
+	CreatedByID   string     `bun:"created_by_id"`
+	CreatedByType string     `bun:"created_by_type"`
+	CreatedByName string     `bun:"created_by_name"`
+	CreatedAt     time.Time  `bun:"created_at"`
+	LastUsedAt    *time.Time `bun:"last_used_at"`
+	ExpiresAt     *time.Time `bun:"expires_at"`
+	RevokedAt     *time.Time `bun:"revoked_at"`
+}
+
+func (row tokenRow) token() registry.Token {
+	return registry.Token{
+		ID: row.ID, Workspace: row.WorkspaceID, Name: row.Name, Hash: row.Hash, CreatedAt: row.CreatedAt.UTC(), CreatedBy: row.CreatedByID,
+		Creator:  actor(row.WorkspaceID, row.CreatedByID, row.CreatedByType, row.CreatedByName),
+		LastUsed: instantOrNil(row.LastUsedAt), ExpiresAt: instantOrNil(row.ExpiresAt), RevokedAt: instantOrNil(row.RevokedAt),
+	}
+}

@@ -1,0 +1,247 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// largestInline is the size from which a version's files are a blob: rows above it make a table slow to walk.
+const largestInline = 100_000
+
+// InsertVersion publishes a version. Nothing of it can be changed afterwards, but whether it is deprecated. Errors:
+// NotFound for the agent; VersionExists; InvalidInput for text that cannot be stored.
+func (s *Store) InsertVersion(ctx context.Context, workspace string, v registry.Version) error {
+	row, err := s.versionRowOf(ctx, workspace, v)
+	if err != nil {
+		return wrap("publish version", err)
+	}
+	return s.change(ctx, "publish version", func(ctx context.Context, tx bun.Tx) error {
+		latest, err := s.lockLatest(ctx, tx, workspace, v.AgentID)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.NewInsert().Model(row).Exec(ctx); err != nil {
+			if duplicate(err) {
+				return fault.New(fault.VersionExists, "%s exists already, and versions never change; publish another number.", v.Reference())
+			}
+			return err
+		}
+		_, err = tx.NewUpdate().Model((*agentRow)(nil)).
+			Set("version_count = version_count + 1").Set("latest_version = ?", newer(latest, v.Version)).
+			Where("a.workspace_id = ?", workspace).Where("a.id = ?", v.AgentID).Exec(ctx)
+		return err
+	})
+}
+
+// lockLatest returns an agent's latest version and keeps others from publishing until the transaction ends.
+func (s *Store) lockLatest(ctx context.Context, tx bun.Tx, workspace, agentID string) (string, error) {
+	var latest string
+	q := tx.NewSelect().Model((*agentRow)(nil)).Column("latest_version").
+		Where("a.workspace_id = ?", workspace).Where("a.id = ?", agentID).Where("a.deleted_at IS NULL")
+	if s.dialect == postgresDialect {
+		q.For("UPDATE")
+	}
+	err := q.Scan(ctx, &latest)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", noAgent(agentID)
+	}
+	return latest, err
+}
+
+// newer returns which of two versions is the latest; a pre-release never is.
+func newer(latest, version string) string {
+	v, err := semver.StrictNewVersion(version)
+	if err != nil || v.Prerelease() != "" {
+		return latest
+	}
+	if old, err := semver.StrictNewVersion(latest); err == nil && !v.GreaterThan(old) {
+		return latest
+	}
+	return version
+}
+
+// Version returns one version by its number. Error: NotFound.
+func (s *Store) Version(ctx context.Context, workspace, agentID, version string) (registry.Version, error) {
+	return s.version(ctx, workspace, agentID, "v.version = ?", version)
+}
+
+// VersionByDigest returns the version with a digest. Error: NotFound.
+func (s *Store) VersionByDigest(ctx context.Context, workspace, agentID, digest string) (registry.Version, error) {
+	return s.version(ctx, workspace, agentID, "v.digest = ?", digest)
+}
+
+func (s *Store) version(ctx context.Context, workspace, agentID, condition, value string) (registry.Version, error) {
+	var row versionRow
+	err := s.read.NewSelect().Model(&row).Join("JOIN agents AS a ON a.id = v.agent_id").
+		Where("v.workspace_id = ?", workspace).Where("v.agent_id = ?", agentID).Where("a.deleted_at IS NULL").
+		Where(condition, value).OrderExpr("v.published_at").Limit(1).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return registry.Version{}, fault.New(fault.NotFound, "No such version: %s.", value)
+	}
+	if err != nil {
+		return registry.Version{}, wrap("read version", err)
+	}
+	v, err := row.version()
+	if err != nil {
+		return v, wrap("read version", err)
+	}
+	v.Files, err = s.files(ctx, row)
+	return v, wrap("read files of "+v.Reference(), err)
+}
+
+func (s *Store) files(ctx context.Context, row versionRow) (map[string]registry.File, error) {
+	text := []byte(row.Files)
+	if row.FilesDigest != "" {
+		var err error
+		if text, err = s.blobs.Get(ctx, row.FilesDigest); err != nil {
+			// A blob that is gone is a fault of the house: the caller asked for a version, and that exists.
+			return nil, &fault.Error{Code: fault.Internal, Message: "The files of the version cannot be read.", Err: err}
+		}
+	}
+	var files map[string]registry.File
+	return files, json.Unmarshal(text, &files)
+}
+
+// Versions returns the versions of an agent without files, newest number first.
+func (s *Store) Versions(ctx context.Context, workspace, agentID string) ([]registry.Version, error) {
+	var rows []versionRow
+	err := s.read.NewSelect().Model(&rows).ExcludeColumn("files").Join("JOIN agents AS a ON a.id = v.agent_id").
+		Where("v.workspace_id = ?", workspace).Where("v.agent_id = ?", agentID).Where("a.deleted_at IS NULL").
+		OrderExpr("v.published_at DESC, v.id DESC").Scan(ctx)
+	if err != nil {
+		return nil, wrap("list versions", err)
+	}
+	versions := make([]registry.Version, 0, len(rows))
+	for i := range rows {
+		v, err := rows[i].version()
+		if err != nil {
+			return nil, wrap("list versions", err)
+		}
+		versions = append(versions, v)
+	}
+	slices.SortStableFunc(versions, func(a, b registry.Version) int { return compare(b.Version, a.Version) })
+	return versions, nil
+}
+
+// compare orders by precedence, and versions of equal precedence (they differ in build metadata) by when they came.
+func compare(a, b string) int {
+	x, errX := semver.StrictNewVersion(a)
+	y, errY := semver.StrictNewVersion(b)
+	if errX != nil || errY != nil {
+		return 0
+	}
+	return x.Compare(y)
+}
+
+// SetDeprecated marks a version, or takes the mark away. Error: NotFound.
+func (s *Store) SetDeprecated(ctx context.Context, workspace, agentID, version string, deprecated bool, reason string) error {
+	if err := storable("/reason", reason); err != nil {
+		return err
+	}
+	result, err := s.write.NewUpdate().Model((*versionRow)(nil)).
+		Set("deprecated = ?", deprecated).Set("deprecated_reason = ?", reason).
+		Where("v.workspace_id = ?", workspace).Where("v.agent_id = ?", agentID).Where("v.version = ?", version).Exec(ctx)
+	if err != nil {
+		return wrap("deprecate version", err)
+	}
+	return wrap("deprecate version", expectRow(result, fault.New(fault.NotFound, "No such version: %s.", version)))
+}
+
+// changelog is an agent's history, newest first.
+func changelog(ctx context.Context, db bun.IDB, workspace, agentID string) ([]registry.ChangelogEntry, error) {
+	var rows []versionRow
+	err := db.NewSelect().Model(&rows).Column("version", "changelog", "published_at").
+		Where("v.workspace_id = ?", workspace).Where("v.agent_id = ?", agentID).
+		OrderExpr("v.published_at DESC, v.id DESC").Scan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]registry.ChangelogEntry, 0, len(rows))
+	for _, row := range rows {
+		entries = append(entries, registry.ChangelogEntry{Version: row.Version, Changes: row.Changelog, Date: row.PublishedAt.UTC()})
+	}
+	return entries, nil
+}
+
+type versionRow struct {
+	bun.BaseModel `bun:"table:versions,alias:v"`
+
+	ID               string    `bun:"id,pk"`
+	WorkspaceID      string    `bun:"workspace_id"`
+	AgentID          string    `bun:"agent_id"`
+	AgentName        string    `bun:"agent_name"`
+	Version          string    `bun:"version"`
+	Digest           string    `bun:"digest"`
+	ContentDigest    string    `bun:"content_digest"`
+	CodeDigest       string    `bun:"code_digest"`
+	Title            string    `bun:"title"`
+	Description      string    `bun:"description"`
+	Language         string    `bun:"language"`
+	Runtime          string    `bun:"runtime"`
+	PublishedByID    string    `bun:"published_by_id"`
+	PublishedByType  string    `bun:"published_by_type"`
+	PublishedByName  string    `bun:"published_by_name"`
+	PublishedAt      time.Time `bun:"published_at"`
+	Deprecated       bool      `bun:"deprecated"`
+	DeprecatedReason string    `bun:"deprecated_reason"`
+	Changelog        string    `bun:"changelog"`
+	FilesDigest      string    `bun:"files_digest,nullzero"`
+	Spec             string    `bun:"spec"`
+	Files            string    `bun:"files,nullzero"`
+}
+
+// versionRowOf stores large files as a blob, so that the blob is durable before the row is.
+func (s *Store) versionRowOf(ctx context.Context, workspace string, v registry.Version) (*versionRow, error) {
+	for field, text := range map[string]string{"/title": v.Title, "/description": v.Description, "/changelog": v.Changelog, "/version": v.Version} {
+		if err := storable(field, text); err != nil {
+			return nil, err
+		}
+	}
+	spec, err := encodeSpec(v.Spec)
+	if err != nil {
+		return nil, err
+	}
+	files, err := encode(v.Files)
+	if err != nil {
+		return nil, err
+	}
+	var digest string
+	if len(files) > largestInline {
+		if digest, err = s.blobs.Put(ctx, []byte(files)); err != nil {
+			return nil, fmt.Errorf("store files: %w", err)
+		}
+		files = ""
+	}
+	publisher := identified(v.Publisher, v.PublishedBy)
+	return &versionRow{
+		ID: v.ID, WorkspaceID: workspace, AgentID: v.AgentID, AgentName: v.Agent, Version: v.Version,
+		Digest: v.Digest, ContentDigest: v.ContentDigest, CodeDigest: v.CodeDigest,
+		Title: v.Title, Description: v.Description, Language: string(v.Language), Runtime: string(v.Runtime),
+		PublishedByID: publisher.ID, PublishedByType: string(publisher.Type), PublishedByName: publisher.Name,
+		PublishedAt: instant(v.PublishedAt), Deprecated: v.Deprecated, DeprecatedReason: v.Reason, Changelog: v.Changelog,
+		FilesDigest: digest, Spec: spec, Files: files,
+	}, nil
+}
+
+// version leaves the files out.
+func (row *versionRow) version() (registry.Version, error) {
+	spec, err := decodeSpec(row.Spec)
+	return registry.Version{
+		ID: row.ID, AgentID: row.AgentID, Agent: row.AgentName, Title: row.Title, Description: row.Description,
+		Version: row.Version, Digest: row.Digest, ContentDigest: row.ContentDigest, CodeDigest: row.CodeDigest,
+		Changelog: row.Changelog, PublishedAt: row.PublishedAt.UTC(), PublishedBy: row.PublishedByID,
+		Publisher:  actor(row.WorkspaceID, row.PublishedByID, row.PublishedByType, row.PublishedByName),
+		Deprecated: row.Deprecated, Reason: row.DeprecatedReason, Spec: spec,
+	}, err
+}

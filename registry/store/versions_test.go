@@ -1,0 +1,202 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/blobs"
+	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/registry/store/storetest"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+func folder(t *testing.T, dir string) *blobs.Folder {
+	t.Helper()
+	f, err := blobs.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func asFault(err error, target **fault.Error) bool { return errors.As(err, target) }
+
+func version(a registry.Agent, number string) registry.Version {
+	v := registry.Version{
+		ID: newID(), AgentID: a.ID, Agent: a.Name, Title: a.Title, Description: a.Description, Version: number,
+		Digest: "sha256:" + newID(), ContentDigest: "sha256:content", CodeDigest: "sha256:code",
+		Changelog: "Changes of " + number, PublishedAt: start, PublishedBy: robot.ID, Publisher: robot, Spec: a.Draft.Spec,
+	}
+	v.Runtime = runtimes.Goja
+	return v
+}
+
+func publish(t *testing.T, s *store.Store, a registry.Agent, number string) registry.Version {
+	t.Helper()
+	v := version(a, number)
+	if err := s.InsertVersion(t.Context(), a.Workspace, v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestVersionComesBackAsItWas(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		a := create(t, s, agent("weather"))
+		want := publish(t, s, a, "1.0.0")
+		got, err := s.Version(t.Context(), ws, a.ID, "1.0.0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, got, want)
+		got, err = s.VersionByDigest(t.Context(), ws, a.ID, want.Digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, got, want)
+
+		_, err = s.Version(t.Context(), ws, a.ID, "1.0.1")
+		expect(t, err, fault.NotFound)
+		_, err = s.Version(t.Context(), "other", a.ID, "1.0.0")
+		expect(t, err, fault.NotFound)
+		expect(t, s.InsertVersion(t.Context(), "other", version(a, "3.0.0")), fault.NotFound)
+	})
+}
+
+func TestLargeFilesAreABlob(t *testing.T) {
+	t.Parallel()
+	for _, d := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {
+		t.Run(string(d), func(t *testing.T) {
+			t.Parallel()
+			o := storetest.Options(t, d)
+			dir := filepath.Join(t.TempDir(), "blobs")
+			o.Blobs = folder(t, dir)
+			s := storetest.Reopen(t, o)
+			a := agent("weather")
+			a.Draft.Files = map[string]registry.File{"main.ts": bytes.Repeat([]byte("// 'line'\n"), 200_000), "b": {0, 1}}
+			create(t, s, a)
+			want := publish(t, s, a, "1.0.0")
+			got, err := s.Version(t.Context(), ws, a.ID, "1.0.0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, got, want)
+			if draft, err := s.Agent(t.Context(), ws, a.ID); err != nil || !bytes.Equal(draft.Draft.Files["main.ts"], a.Draft.Files["main.ts"]) {
+				t.Errorf("the draft lost its files: %v", err)
+			}
+
+			files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+			if err != nil || len(files) != 1 {
+				t.Fatalf("blobs: %v, %v", files, err)
+			}
+			if err := os.Remove(files[0]); err != nil {
+				t.Fatal(err)
+			}
+			_, err = s.Version(t.Context(), ws, a.ID, "1.0.0")
+			expect(t, err, fault.Internal) // the version exists: not found would be a lie
+		})
+	}
+}
+
+func TestVersionsAreNewestFirstAndLatestIsNoPreRelease(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		a := create(t, s, agent("weather"))
+		latest := map[string]string{"1.9.0": "1.9.0", "1.10.0": "1.10.0", "2.0.0-rc.1": "1.10.0", "1.2.0": "1.10.0", "2.0.0": "2.0.0"}
+		for i, number := range []string{"1.9.0", "1.10.0", "2.0.0-rc.1", "1.2.0", "2.0.0"} {
+			v := version(a, number)
+			v.PublishedAt = start.Add(time.Duration(i) * time.Minute)
+			if err := s.InsertVersion(t.Context(), ws, v); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.Agent(t.Context(), ws, a.ID); err != nil || got.LatestVersion != latest[number] {
+				t.Errorf("after %s the latest is %q, %v", number, got.LatestVersion, err)
+			}
+		}
+		all, err := s.Versions(t.Context(), ws, a.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, v := range all {
+			got = append(got, v.Version)
+			if v.Files != nil {
+				t.Error("a list has files")
+			}
+		}
+		same(t, got, []string{"2.0.0", "2.0.0-rc.1", "1.10.0", "1.9.0", "1.2.0"})
+		read, err := s.Agent(t.Context(), ws, a.ID)
+		if err != nil || len(read.Changelog) != 5 || read.Changelog[0].Changes != "Changes of 2.0.0" || !read.Changelog[4].Date.Equal(start) {
+			t.Errorf("changelog %+v, %v", read.Changelog, err)
+		}
+	})
+}
+
+func TestDeprecationIsTheOnlyChange(t *testing.T) {
+	t.Parallel()
+	for _, d := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {
+		t.Run(string(d), func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, d)
+			a := create(t, s, agent("weather"))
+			want := publish(t, s, a, "1.0.0")
+			if err := s.SetDeprecated(t.Context(), ws, a.ID, "1.0.0", true, "broken"); err != nil {
+				t.Fatal(err)
+			}
+			expect(t, s.SetDeprecated(t.Context(), ws, a.ID, "9.0.0", true, ""), fault.NotFound)
+			expect(t, s.SetDeprecated(t.Context(), "other", a.ID, "1.0.0", false, ""), fault.NotFound)
+			for _, statement := range []string{"UPDATE versions SET spec = '{}'", "UPDATE versions SET version = '2.0.0'", "UPDATE versions SET files = '{}'", "DELETE FROM versions"} {
+				if err := s.Exec(t.Context(), statement); err == nil || !strings.Contains(err.Error(), "a published version is") {
+					t.Errorf("%s: %v", statement, err)
+				}
+			}
+			want.Deprecated, want.Reason = true, "broken"
+			got, err := s.Version(t.Context(), ws, a.ID, "1.0.0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, got, want)
+		})
+	}
+}
+
+func TestOneOfManyPublishersWins(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		a := create(t, s, agent("weather"))
+		const numbers, publishers = 4, 10
+		var won, refused atomic.Int64
+		var group sync.WaitGroup
+		for i := range numbers * publishers {
+			group.Go(func() {
+				err := s.InsertVersion(t.Context(), ws, version(a, fmt.Sprintf("1.%d.0", i%numbers)))
+				switch {
+				case err == nil:
+					won.Add(1)
+				case fault.Is(err, fault.VersionExists):
+					refused.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if won.Load() != numbers || refused.Load() != numbers*(publishers-1) {
+			t.Errorf("%d won, %d were refused", won.Load(), refused.Load())
+		}
+		if got, err := s.Agent(t.Context(), ws, a.ID); err != nil || got.LatestVersion != "1.3.0" || len(got.Changelog) != numbers {
+			t.Errorf("latest %q, %d entries, %v", got.LatestVersion, len(got.Changelog), err)
+		}
+	})
+}
