@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,10 +60,10 @@ func Open() (*Tree, error) {
 	return t, nil
 }
 
-// ownName tells servers apart, also when a process number is used again.
+// ownName tells trees apart, of one process and of all there have been: process numbers are used again.
 func ownName() (string, error) {
 	started, err := startTime(os.Getpid())
-	return fmt.Sprintf("%s%d-%d", prefix, os.Getpid(), started), err
+	return fmt.Sprintf("%s%d-%d-%08x", prefix, os.Getpid(), started, rand.Uint32()), err
 }
 
 // version1 returns our directory of each controller that limits need, nil if version 1 has not all of them.
@@ -87,7 +88,7 @@ func (t *Tree) openV1(parents map[string]string, all []hierarchy, name string) {
 		// The kill file is in every group but the root, so look for it in a group of ours.
 		if h.unified && writable(h.dir) {
 			dir := filepath.Join(h.dir, name)
-			if os.Mkdir(dir, 0o755) == nil || exists(dir) {
+			if os.Mkdir(dir, 0o755) == nil {
 				if exists(filepath.Join(dir, "cgroup.kill")) {
 					sweep(h.dir)
 					t.mode, t.bases["unified"] = Hybrid, dir
@@ -101,7 +102,7 @@ func (t *Tree) openV1(parents map[string]string, all []hierarchy, name string) {
 	for controller, parent := range parents {
 		sweep(parent)
 		dir := filepath.Join(parent, name)
-		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.missing = append(t.missing, fmt.Sprintf("The control group %s cannot be made (%v): run the server as root or delegate it.", dir, err))
 			continue
 		}
@@ -129,7 +130,7 @@ func (t *Tree) openV2(all []hierarchy, name string) {
 		return
 	}
 	dir := filepath.Join(own, name)
-	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(dir, 0o755); err != nil {
 		return
 	}
 	if err := enable(dir); err != nil {
@@ -213,7 +214,7 @@ func sweep(parent string) {
 		if !entry.IsDir() || !strings.HasPrefix(entry.Name(), prefix) {
 			continue
 		}
-		if _, err := fmt.Sscanf(entry.Name(), prefix+"%d-%d", &pid, &started); err != nil {
+		if _, err := fmt.Sscanf(entry.Name(), prefix+"%d-%d-", &pid, &started); err != nil {
 			continue
 		}
 		if now, err := startTime(pid); err == nil && now == started {

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -244,4 +246,11 @@ func field(dir, file, name string) int64 {
 		}
 	}
 	return 0
+}
+
+// Dirs lists the group's directories, one per hierarchy.
+func (g *Group) Dirs() []string {
+	dirs := slices.Collect(maps.Values(g.dirs))
+	slices.Sort(dirs)
+	return dirs
 }

@@ -1,0 +1,15 @@
+// Package guests says which jailed role is served by what. The same binary is the server and, started again in a jail,
+// each of these.
+package guests
+
+import (
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/program"
+)
+
+// Main is called first in main. In a jailed process it serves and does not return; otherwise it returns false at once.
+func Main(args []string) bool {
+	return sandbox.Main(args, []sandbox.Role{
+		program.Role(),
+	})
+}

@@ -1,0 +1,12 @@
+package sandbox
+
+// PID is that of process 1 on the host.
+func (j *Jail) PID() int { return j.process.Pid }
+
+// Groups are the control groups' directories on the host.
+func (j *Jail) Groups() []string {
+	if j.group == nil {
+		return nil
+	}
+	return j.group.Dirs()
+}
