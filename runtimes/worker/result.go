@@ -35,9 +35,8 @@ func checkResult(raw []byte) (json.RawMessage, error) {
 	return compact.Bytes(), nil
 }
 
-// syntax checks that the text is one JSON value that nests no deeper than maxDepth. encoding/json's scanner does not
-// recurse and stops at 10,000 levels.
-func syntax(raw []byte) error {
+// shallow says whether JSON nests no deeper than maxDepth.
+func shallow(raw []byte) bool {
 	depth, inString := 0, false
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
@@ -48,11 +47,19 @@ func syntax(raw []byte) error {
 		case inString:
 		case c == '[' || c == '{':
 			if depth++; depth > maxDepth {
-				return fmt.Errorf("output is nested deeper than %d levels", maxDepth)
+				return false
 			}
 		case c == ']' || c == '}':
 			depth--
 		}
+	}
+	return true
+}
+
+// syntax checks that the text is one JSON value that nests no deeper than maxDepth.
+func syntax(raw []byte) error {
+	if !shallow(raw) {
+		return fmt.Errorf("output is nested deeper than %d levels", maxDepth)
 	}
 	if json.Valid(raw) {
 		return nil

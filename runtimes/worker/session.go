@@ -158,8 +158,10 @@ func (s *session) answer(ctx context.Context, call frames.Call) (json.RawMessage
 	switch {
 	case call.Name == "" || len(call.Name) > maxName:
 		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: "A host function's name has 1 to 64 bytes."}
-	case len(call.Args) == 0:
+	case len(call.Args) == 0 || string(call.Args) == "null":
 		call.Args = json.RawMessage("{}")
+	case !shallow(call.Args):
+		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: fmt.Sprintf("The arguments of a host function nest at most %d levels.", maxDepth)}
 	}
 	if call.Name == "log" || call.Name == "progress" {
 		s.notes++

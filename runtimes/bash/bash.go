@@ -1,0 +1,177 @@
+// Package bash runs Bash scripts: each in a fresh jail and a fresh shell. It knows the contract of a script, and what
+// bash itself says about a failure.
+package bash
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // the prelude
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/program"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+//go:embed prelude.sh
+var prelude []byte
+
+// Our own files live beside the agent's, in a folder that an agent may not have.
+const (
+	folder      = ".atelier"
+	preludeFile = folder + "/prelude.sh"
+	inputFile   = folder + "/input.json"
+	outputFile  = folder + "/output.json"
+)
+
+// maxInline is the largest input that is also in $INPUT: one string of the environment may not exceed 128 KiB.
+const maxInline = 96 << 10
+
+// Options of an Engine.
+type Options struct {
+	Jailer      worker.Jailer
+	Interpreter string // absolute path of bash
+	Idle        int    // jails that wait prepared; default 2
+	Max         int    // jails together, waiting and running; default 16
+}
+
+// Engine is the runtime. It is safe for concurrent use.
+type Engine struct {
+	pool        *worker.Pool
+	interpreter string
+	unavailable error
+}
+
+// New starts an engine; Close it. An interpreter that is not there makes every run fail with runtime_unavailable.
+func New(options Options) *Engine {
+	interpreter, err := program.FindInterpreter(options.Interpreter)
+	if err != nil {
+		return &Engine{unavailable: &fault.Error{Code: fault.RuntimeUnavailable, Message: "Bash is not available on this server.", Err: err}}
+	}
+	if options.Idle <= 0 {
+		options.Idle = 2
+	}
+	return &Engine{
+		interpreter: interpreter.Path,
+		pool: worker.NewPool(worker.Options{
+			Jailer: options.Jailer, Idle: options.Idle, Max: options.Max,
+			Profile: sandbox.Profile{
+				Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts,
+				DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),
+			},
+		}),
+	}
+}
+
+// Interpreter is the path of the interpreter, "" if there is none.
+func (e *Engine) Interpreter() string { return e.interpreter }
+
+// Run implements runtimes.Runtime.
+func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
+	if e.unavailable != nil {
+		return runtimes.Outcome{}, e.unavailable
+	}
+	files, refused := filesOf(job)
+	if refused != nil {
+		return runtimes.Outcome{Error: refused}, nil
+	}
+	said := transcript{limits: job.Limits, files: job.Files}
+	return e.pool.Run(ctx, worker.Task{
+		Job: job,
+		Payload: program.Job{
+			Argv: []string{e.interpreter, "--noprofile", "--norc", "--", job.Entrypoint}, Env: environment(job, files[inputFile]),
+			Mutex: true, Files: files, Stdin: inputFile, Result: outputFile, Largest: job.Limits.OutputBytes,
+			Rlimits: program.LimitsOf(job.Limits, 0),
+		},
+		Tap:       said.listen,
+		Interpret: said.interpret,
+	}, host)
+}
+
+// filesOf adds our files to the agent's.
+func filesOf(job runtimes.Job) (map[string][]byte, *runtimes.ProgramError) {
+	if _, ok := job.Files[job.Entrypoint]; !ok {
+		return nil, &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The entrypoint %q is not one of the files.", job.Entrypoint)}
+	}
+	for name := range job.Files {
+		if name == folder || strings.HasPrefix(name, folder+"/") {
+			return nil, &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The folder %s is reserved.", folder), Remedy: "Give the folder another name."}
+		}
+	}
+	files := maps.Clone(job.Files)
+	files[preludeFile] = append(fmt.Appendf(nil, "FUNCNEST=%d\n", job.Limits.RecursionDepth), prelude...)
+	files[inputFile] = job.Input
+	if len(job.Input) == 0 {
+		files[inputFile] = []byte("null")
+	}
+	return files, nil
+}
+
+// environment is what the script sees: our names and its own values, nothing of the server's.
+func environment(job runtimes.Job, input []byte) []string {
+	ours := append(program.Environment(),
+		"INPUT_FILE="+sandbox.WorkDir+"/"+inputFile, "OUTPUT="+sandbox.WorkDir+"/"+outputFile, "BASH_ENV="+sandbox.WorkDir+"/"+preludeFile)
+	if len(input) <= maxInline {
+		ours = append(ours, "INPUT="+string(input))
+	}
+	reserved := map[string]bool{"INPUT": true}
+	for _, entry := range ours {
+		name, _, _ := strings.Cut(entry, "=")
+		reserved[name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(job.Environment)) {
+		if !reserved[name] {
+			ours = append(ours, name+"="+job.Environment[name])
+		}
+	}
+	return ours
+}
+
+// transcript is what the script printed, within the output limit: the result may be in it, and bash's own messages are.
+type transcript struct {
+	limits runtimes.Limits
+	files  map[string][]byte
+	stdout bytes.Buffer
+	stderr []byte // its end
+}
+
+func (s *transcript) listen(kind frames.Kind, p []byte) {
+	const keep = 16 << 10
+	if kind == frames.Stdout {
+		s.stdout.Write(p)
+		return
+	}
+	s.stderr = append(s.stderr, p...)
+	if over := len(s.stderr) - keep; over > keep {
+		s.stderr = append(s.stderr[:0], s.stderr[over:]...)
+	}
+}
+
+// Warm waits until a jail is ready for a run.
+func (e *Engine) Warm(ctx context.Context) error {
+	if e.unavailable != nil {
+		return e.unavailable
+	}
+	return e.pool.Warm(ctx)
+}
+
+// Stats counts the engine's workers.
+func (e *Engine) Stats() worker.Stats {
+	if e.unavailable != nil {
+		return worker.Stats{}
+	}
+	return e.pool.Stats()
+}
+
+// Close ends every run and waits until nothing is left of them.
+func (e *Engine) Close() {
+	if e.unavailable == nil {
+		e.pool.Close()
+	}
+}

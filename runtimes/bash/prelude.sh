@@ -1,0 +1,105 @@
+# Sourced by bash before the agent's script: gives it the command "atelier" and remembers where it failed. The script's
+# own lines keep their numbers. Works in functions and subshells; another bash that the script starts does not have it.
+unset BASH_ENV
+# The script may want 3, 4 and 5 for itself.
+exec {__atelier_host}<&3 {__atelier_take}<&4 {__atelier_give}>&5 3>&- 4<&- 5>&-
+
+atelier() {
+  local - __atelier_args __atelier_reply __atelier_status
+  set +eux
+  case ${1-} in
+  log)
+    shift
+    (($# > 1)) || set -- info "$@"
+    __atelier_quote "${1-}" && __atelier_args='{"level":'$__atelier_quoted
+    __atelier_quote "${2-}" && __atelier_args+=',"message":'$__atelier_quoted
+    shift 2
+    local __atelier_separator=',"fields":{' __atelier_field
+    for __atelier_field; do
+      __atelier_quote "${__atelier_field%%=*}"
+      __atelier_args+=$__atelier_separator$__atelier_quoted:
+      __atelier_field=${__atelier_field#*=}
+      if __atelier_plain "$__atelier_field"; then __atelier_quoted=$__atelier_field; else __atelier_quote "$__atelier_field"; fi
+      __atelier_args+=$__atelier_quoted
+      __atelier_separator=,
+    done
+    (($# == 0)) || __atelier_args+='}'
+    __atelier_ask log "$__atelier_args}"
+    ;;
+  progress)
+    local __atelier_total=${3:-0}
+    if ! __atelier_plain "${2-}" || ! __atelier_plain "$__atelier_total"; then
+      echo 'atelier: usage: atelier progress DONE [TOTAL [MESSAGE]], with numbers' >&2
+      return 2
+    fi
+    __atelier_quote "${4-}"
+    __atelier_ask progress '{"done":'"$2"',"total":'"$__atelier_total"',"message":'"$__atelier_quoted"'}'
+    ;;
+  call)
+    __atelier_ask "${2-}" "${3:-{\}}" || return
+    printf '%s\n' "$__atelier_reply"
+    ;;
+  *)
+    echo 'atelier: usage: atelier log [LEVEL] MESSAGE [KEY=VALUE…] | progress DONE [TOTAL [MESSAGE]] | call NAME [JSON]' >&2
+    return 2
+    ;;
+  esac
+}
+
+# A JSON string of any text, in __atelier_quoted.
+__atelier_quote() {
+  local LC_ALL=C __atelier_text=$1 __atelier_code __atelier_char
+  __atelier_text=${__atelier_text//\\/\\\\}
+  __atelier_text=${__atelier_text//\"/\\\"}
+  if [[ $__atelier_text == *[$'\x01'-$'\x1f']* ]]; then
+    for ((__atelier_code = 1; __atelier_code < 32; __atelier_code++)); do
+      printf -v __atelier_char '\\x%02x' "$__atelier_code"
+      printf -v __atelier_char "$__atelier_char"
+      printf -v __atelier_quoted '\\u%04x' "$__atelier_code"
+      __atelier_text=${__atelier_text//"$__atelier_char"/"$__atelier_quoted"}
+    done
+  fi
+  __atelier_quoted=\"$__atelier_text\"
+}
+
+# Whether a text is a JSON number, true, false or null.
+__atelier_plain() {
+  local BASH_REMATCH
+  [[ $1 =~ ^(-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?|true|false|null)$ ]]
+}
+
+# One request and its answer. The byte in the pipe is a lock: subshells share the channel.
+__atelier_ask() {
+  local __atelier_lock
+  __atelier_quote "$1"
+  IFS= read -r -N 1 -u "$__atelier_take" __atelier_lock
+  printf '%s\n' '{"call":'"$__atelier_quoted"',"args":'"${2//$'\n'/ }"'}' >&"$__atelier_host"
+  IFS= read -r __atelier_reply <&"$__atelier_host"
+  printf x >&"$__atelier_give"
+  case $__atelier_reply in
+  '{"id":'*'"error":'*)
+    __atelier_reply=${__atelier_reply#*\"message\":}
+    printf 'atelier: %s\n' "${__atelier_reply%\}\}}" >&2
+    return 1
+    ;;
+  esac
+  __atelier_reply=${__atelier_reply#*\"result\":}
+  __atelier_reply=${__atelier_reply%\}}
+}
+
+__atelier_left() {
+  local -
+  set +eux
+  (($1 != 0)) || return 0
+  local __atelier_line=$4 __atelier_file=$5 __atelier_end
+  if [[ ${__atelier_failed-} == "$1:$2" ]]; then
+    __atelier_line=$__atelier_failed_line __atelier_file=$__atelier_failed_file
+  fi
+  __atelier_quote "$2" && __atelier_end=',"command":'$__atelier_quoted
+  __atelier_quote "$3" && __atelier_end+=',"function":'$__atelier_quoted
+  __atelier_quote "$__atelier_file" && __atelier_end+=',"file":'$__atelier_quoted
+  printf '{"end":{"line":%d%s}}\n' "${__atelier_line:-0}" "$__atelier_end" >&"$__atelier_host"
+} 2>/dev/null
+
+trap '__atelier_failed=$?:$BASH_COMMAND __atelier_failed_line=$LINENO __atelier_failed_file=${BASH_SOURCE[0]-}' ERR
+trap '__atelier_left "$?" "$BASH_COMMAND" "${FUNCNAME[0]-}" "${BASH_LINENO[0]-}" "${BASH_SOURCE[1]-}"' EXIT

@@ -1,0 +1,176 @@
+package bash
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox/program"
+)
+
+// end is what the prelude says when the script leaves with another code than 0. File and Line are 0 when unknown.
+type end struct {
+	Command  string `json:"command"`
+	Function string `json:"function"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+}
+
+// interpret gives an exit code and what was printed the meaning that the contract of a script gives them.
+func (s *transcript) interpret(result frames.Result) frames.Result {
+	if result.Error != nil {
+		return result
+	}
+	var report program.Report
+	if err := json.Unmarshal(result.Stats, &report); err != nil {
+		report = program.Report{}
+	}
+	switch {
+	case result.Signal != 0:
+		result.Error = &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The script was ended by signal %d.", result.Signal)}
+	case result.ExitCode == nil || *result.ExitCode != 0:
+		code := 1
+		if result.ExitCode != nil {
+			code = *result.ExitCode
+		}
+		result.Error = s.failure(code, report.End)
+	default:
+		result.Output, result.Error = s.output(result.Output, report)
+	}
+	return result
+}
+
+// output is the file $OUTPUT, else the last line of stdout if it is JSON, else stdout as text.
+func (s *transcript) output(file json.RawMessage, report program.Report) (json.RawMessage, *runtimes.ProgramError) {
+	switch report.File {
+	case program.FileValid:
+		return file, nil
+	case program.FileInvalid:
+		return nil, &runtimes.ProgramError{
+			Type: runtimes.InvalidOutput, Message: "output: the file $OUTPUT is not JSON: " + report.Flaw,
+			Remedy: "Write one JSON value to \"$OUTPUT\", for example with jq -n.",
+		}
+	case program.FileTooLarge:
+		return nil, &runtimes.ProgramError{Type: runtimes.OutputLimit}
+	case program.FileIrregular:
+		return nil, &runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output: $OUTPUT is not a regular file."}
+	}
+	printed := s.stdout.Bytes()
+	last := bytes.TrimRight(printed, " \t\r\n")
+	last = bytes.TrimSpace(last[bytes.LastIndexByte(last, '\n')+1:])
+	if len(last) > 0 && json.Valid(last) {
+		return last, nil
+	}
+	return text(printed, int(s.limits.OutputBytes)), nil
+}
+
+// text wraps what was printed. Quoting can make it larger than a result may be; then its end is the part that counts.
+func text(printed []byte, limit int) json.RawMessage {
+	valid := strings.ToValidUTF8(string(printed), "\uFFFD")
+	whole := encode(map[string]any{"stdout": valid})
+	for keep := len(valid); len(whole) > limit && keep > 0; {
+		keep = keep * 2 / 3
+		whole = encode(map[string]any{"stdout": strings.ToValidUTF8(valid[len(valid)-keep:], ""), "truncated": true})
+	}
+	return whole
+}
+
+func encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil { // strings and booleans always encode
+		return nil
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
+
+// complaint is how bash reports an error of a script: file, line, message.
+var complaint = regexp.MustCompile(`^(.+?): line ([0-9]+): (.*)$`)
+
+// failure explains an exit code with what bash printed and what the prelude remembered.
+func (s *transcript) failure(code int, told json.RawMessage) *runtimes.ProgramError {
+	var known end
+	if told != nil && json.Unmarshal(told, &known) != nil {
+		known = end{}
+	}
+	e := &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The script exited with code %d.", code)}
+	lines := strings.Split(strings.TrimRight(strings.ToValidUTF8(string(s.stderr), "\uFFFD"), "\n"), "\n")
+	if s.syntax(e, lines) {
+		return e
+	}
+	if known.Line > 0 {
+		e.File, e.Line = s.file(known.File), known.Line
+	}
+	if file, line, message, ok := s.complaint(lines[len(lines)-1]); ok {
+		e.File, e.Line, e.Message = file, line, fmt.Sprintf("%s (exit code %d)", message, code)
+	} else if known.Line > 0 && known.Command != "" && !strings.HasPrefix(known.Command, "exit") && !strings.HasPrefix(known.Command, "return") {
+		e.Message = fmt.Sprintf("The script exited with code %d: the command %s failed.", code, quote(known.Command))
+		if known.Function != "" {
+			e.Message = fmt.Sprintf("The script exited with code %d: in the function %s the command %s failed.", code, known.Function, quote(known.Command))
+		}
+	}
+	e.Type = kind(code, string(s.stderr))
+	return e
+}
+
+// kind recognises limits that only the script's own tools report. The kernel's counters go before all of it.
+func kind(code int, stderr string) runtimes.ErrorType {
+	const sizeExceeded = 128 + 25 // a process of the script died of SIGXFSZ
+	switch {
+	case code == sizeExceeded || strings.Contains(stderr, "No space left on device") || strings.Contains(stderr, "File too large"):
+		return runtimes.DiskLimit
+	case strings.Contains(stderr, "fork: ") && strings.Contains(stderr, "Resource temporarily unavailable"):
+		return runtimes.ProcessLimit
+	case strings.Contains(stderr, "annot allocate memory") || strings.Contains(stderr, "xmalloc: ") || strings.Contains(stderr, "xrealloc: "):
+		return runtimes.MemoryLimit
+	case strings.Contains(stderr, "maximum function nesting level exceeded"):
+		return runtimes.RecursionLimit
+	}
+	return runtimes.RuntimeError
+}
+
+// syntax finds a message of bash's parser at the end of stderr.
+func (s *transcript) syntax(e *runtimes.ProgramError, lines []string) bool {
+	const near = 4 // the parser adds the offending line, and a script may add a word in its EXIT trap
+	for i := len(lines) - 1; i >= max(0, len(lines)-near); i-- {
+		file, line, message, ok := s.complaint(lines[i])
+		if ok && (strings.HasPrefix(message, "syntax error") || strings.HasPrefix(message, "unexpected EOF while looking for")) {
+			e.Type, e.File, e.Line, e.Message = runtimes.SyntaxError, file, line, message
+			return true
+		}
+	}
+	return false
+}
+
+func (s *transcript) complaint(text string) (file string, line int, message string, ok bool) {
+	found := complaint.FindStringSubmatch(text)
+	if found == nil {
+		return "", 0, "", false
+	}
+	line, err := strconv.Atoi(found[2])
+	file = s.file(found[1])
+	return file, line, found[3], err == nil && file != ""
+}
+
+// file answers which of the agent's files a name means, "" if none.
+func (s *transcript) file(name string) string {
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "/work/"), "./")
+	if _, ok := s.files[name]; ok {
+		return name
+	}
+	return ""
+}
+
+func quote(command string) string {
+	const longest = 200
+	if len(command) > longest {
+		command = strings.ToValidUTF8(command[:longest], "") + "…"
+	}
+	return strconv.Quote(command)
+}

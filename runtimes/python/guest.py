@@ -1,0 +1,428 @@
+# Runs one agent's program inside its jail. It is started ahead of the run, imports what every run needs, and waits on
+# descriptor 3 for one line: what to run. On the same descriptor it asks the host (one line, one answer) and says at last
+# how the program ended. Nothing of this can be trusted by the server, and is not: it only makes the messages good.
+import _thread
+import json
+import os
+import sys
+
+ROOT = "/work"
+PACKAGE = "__agent__"  # what relative imports are relative to
+MESSAGE, STACK, DEPTH = 16_000, 64_000, 256
+
+
+class HostError(Exception):
+    """A host function refused. code says why: denied, invalid_arguments or failed."""
+
+    def __init__(self, code, message):
+        super().__init__(message)
+        self.code = code
+
+
+class Channel:
+    def __init__(self):
+        self.lock, self.owner, self.rest = _thread.allocate_lock(), os.getpid(), b""
+
+    def receive(self):
+        parts = [self.rest]
+        while b"\n" not in parts[-1]:
+            part = os.read(3, 1 << 16)
+            if not part:
+                os._exit(1)  # there is nobody left to work for
+            parts.append(part)
+        line, _, self.rest = b"".join(parts).partition(b"\n")
+        return json.loads(line)
+
+    def send(self, line):
+        view = memoryview(line)
+        while view:
+            view = view[os.write(3, view):]
+
+    def ask(self, name, args):
+        if os.getpid() != self.owner:
+            raise HostError("failed", "ctx can be used in the main process only.")
+        line = json.dumps({"call": name, "args": args}, default=str, allow_nan=False).encode() + b"\n"
+        flush()  # what was printed before comes before
+        with self.lock:
+            self.send(line)
+            answer = self.receive()
+        error = answer.get("error")
+        if error:
+            raise HostError(error.get("code"), error.get("message"))
+        return answer.get("result")
+
+
+class Context:
+    """What a program may ask of its host."""
+
+    _levels = {"debug": "debug", "info": "info", "warn": "warn", "warning": "warn", "error": "error", "critical": "error"}
+
+    def __init__(self, channel, env):
+        self._channel, self.env = channel, env
+
+    def call(self, name, /, **args):
+        return self._channel.ask(name, args)
+
+    def log(self, level, message=None, fields=None, /, **more):
+        if message is None:
+            level, message = "info", level
+        known = self._levels.get(str(level).lower())
+        if known is None:
+            raise ValueError(f"a log level is debug, info, warn or error, not {level!r}")
+        args = {"level": known, "message": str(message)}
+        if fields or more:
+            args["fields"] = {**(fields or {}), **more}
+        self._channel.ask("log", args)
+
+    def progress(self, done, total=0, message=""):
+        self._channel.ask("progress", {"done": done, "total": total, "message": str(message)})
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        head, *tail = name.split("_")
+        host = head + "".join(part[:1].upper() + part[1:] for part in tail)
+        return lambda **args: self._channel.ask(host, args)
+
+
+class Stop(Exception):
+    """The run ends here, with this error."""
+
+    def __init__(self, kind, message="", **more):
+        self.error = {"type": kind, "message": message, **more}
+
+
+def flush():
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            pass
+
+
+def relative(path):
+    return path[len(ROOT) + 1:] if path and path.startswith(ROOT + "/") else ""
+
+
+def load(entry):
+    """Makes a module of the entry file, as part of a package so that relative imports work."""
+    path = f"{ROOT}/{entry}"
+    *folders, last = entry.removesuffix(".py").split("/")
+    package = ".".join([PACKAGE, *folders])
+    name = f"{package}.{last.replace('.', '_')}"
+    root = type(sys)(PACKAGE)
+    root.__path__ = [ROOT]
+    sys.modules[PACKAGE] = root
+    sys.path.insert(0, ROOT)
+    sys.argv = [entry]
+    with open(path, "rb") as file:
+        source = file.read()
+    try:
+        code = compile(source, path, "exec", dont_inherit=True)
+    except (MemoryError, RecursionError):
+        raise Stop("syntax_error", "The program is nested too deeply.", file=entry) from None
+    except ValueError as e:  # null bytes, before Python 3.12
+        raise Stop("syntax_error", f"SyntaxError: {e}", file=entry) from None
+    module = type(sys)(name)
+    module.__file__, module.__package__ = path, package
+    module.__spec__ = type(sys.__spec__)(name, None, origin=path)
+    sys.modules[name] = module
+    if not folders and last not in sys.stdlib_module_names:
+        sys.modules.setdefault(last, module)  # so that "import main" elsewhere finds the same module
+    exec(code, module.__dict__)
+    return module
+
+
+def parameters(function):
+    """Lists (name, kind, optional) without inspect where that will do: importing it takes longer than most programs."""
+    code = getattr(function, "__code__", None)
+    if type(function) is not type(load) or hasattr(function, "__wrapped__"):
+        import inspect
+        kinds = {0: "positional", 1: "named", 2: "rest", 3: "named", 4: "others"}
+        return [(p.name, kinds[int(p.kind)], p.default is not p.empty) for p in inspect.signature(function).parameters.values()]
+    names, count, keywords = code.co_varnames, code.co_argcount, code.co_kwonlyargcount
+    first_optional = count - len(function.__defaults__ or ())
+    listed = [(n, "positional" if i < code.co_posonlyargcount else "named", i >= first_optional) for i, n in enumerate(names[:count])]
+    listed += [(n, "named", n in (function.__kwdefaults__ or ())) for n in names[count:count + keywords]]
+    at = count + keywords
+    if code.co_flags & 4:
+        listed.append((names[at], "rest", True))
+        at += 1
+    if code.co_flags & 8:
+        listed.append((names[at], "others", True))
+    return listed
+
+
+def arguments(function, value, ctx):
+    """Binds the input to main's parameters: all of it to a first one named input, otherwise its properties by name."""
+    args, named, missing = [], {}, []
+    listed = parameters(function)
+    if function.__name__ == "run" and [p[0] for p in listed[:2]] == ["action", "args"]:
+        if isinstance(value, dict) and isinstance(value.get("action"), str):
+            return [value["action"], value.get("args", {})], {}
+        return ["run", value], {}
+    properties = value if isinstance(value, dict) else {}
+    for i, (name, kind, optional) in enumerate(listed):
+        plain = name.lstrip("_")
+        if kind == "rest":
+            continue
+        if kind == "others":
+            if not (listed[0][0].lstrip("_") == "input"):
+                taken = {p[0] for p in listed}
+                named.update((k, v) for k, v in properties.items() if k not in taken)
+            continue
+        if i == 0 and plain in ("input", ""):
+            found = value
+        elif plain in ("ctx", "context"):
+            found = ctx
+        elif name in properties:
+            found = properties[name]
+        elif optional:
+            continue
+        elif i == 0 and not isinstance(value, dict):
+            found = value
+        else:
+            missing.append(name)
+            continue
+        if kind == "positional":
+            args.append(found)
+        else:
+            named[name] = found
+    if missing:
+        code = getattr(function, "__code__", None)
+        raise Stop(
+            "runtime_error",
+            f"{function.__name__}() needs {' and '.join(map(repr, missing))}, which the input does not have.",
+            file=relative(getattr(code, "co_filename", "")),
+            line=getattr(code, "co_firstlineno", 0),
+            remedy="Name the first parameter input to get the whole input, or give the parameter a default.",
+        )
+    return args, named
+
+
+def flaw(value, path, above):
+    """Says where a result is not JSON."""
+    if value is None or isinstance(value, (bool, int)):
+        return None
+    if isinstance(value, str):
+        return None if encodes(value) else (f"{path}: half of a surrogate pair is not text", "")
+    if isinstance(value, float):
+        if value == value and abs(value) != float("inf"):
+            return None
+        return f"{path}: float {'NaN' if value != value else 'Infinity'} is not JSON", "Use None or a string instead."
+    if not isinstance(value, (dict, list, tuple)):
+        hints = {
+            "bytes": "Decode it, or use base64.", "bytearray": "Decode it, or use base64.", "set": "Use sorted(…) or list(…).",
+            "frozenset": "Use sorted(…) or list(…).", "datetime": "Use .isoformat().", "date": "Use .isoformat().",
+            "Decimal": "Use str(…) or float(…).", "coroutine": "Await it.", "generator": "Use list(…).",
+        }
+        name = type(value).__name__
+        hint = hints.get(name) or ("Use dataclasses.asdict(…)." if hasattr(value, "__dataclass_fields__") else "Return dicts, lists, strings, numbers, booleans and None.")
+        return f"{path}: {name} is not JSON", hint
+    if id(value) in above:
+        return f"{path}: contains itself", ""
+    if len(above) >= DEPTH:
+        return f"{path[:200]}: nested deeper than {DEPTH} levels", ""
+    above = above | {id(value)}
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not (key is None or isinstance(key, (str, int, float))):
+                return f"{path}: a key of type {type(key).__name__} is not JSON", "Use strings as keys."
+            if isinstance(key, str) and not encodes(key):
+                return f"{path}: half of a surrogate pair is not text", ""
+            key = str(key)
+            found = flaw(item, path + (f".{key}" if key.isidentifier() else f"[{json.dumps(key)}]"), above)
+            if found:
+                return found
+        return None
+    for i, item in enumerate(value):
+        found = flaw(item, f"{path}[{i}]", above)
+        if found:
+            return found
+    return None
+
+
+def encodes(text):
+    try:
+        text.encode()
+        return True
+    except UnicodeEncodeError:
+        return False
+
+
+def encode(value, largest):
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except (ValueError, TypeError, RecursionError) as e:
+        sys.setrecursionlimit(sys.getrecursionlimit() + 2 * DEPTH)
+        message, remedy = flaw(value, "output", frozenset()) or (f"output: {e}", "")
+        raise Stop("invalid_output", message, remedy=remedy) from None
+    if len(text) > largest:
+        raise Stop("output_limit")
+    return text
+
+
+def frames(error):
+    trace = error.__traceback__
+    while trace:
+        yield trace
+        trace = trace.tb_next
+
+
+def ours(trace):
+    code = trace.tb_frame.f_code
+    return trace.tb_frame.f_globals is globals() or code.co_filename.startswith("<frozen importlib")
+
+
+def position(error):
+    """Finds the innermost line of the user's own files."""
+    for trace in reversed(list(frames(error))):
+        code = trace.tb_frame.f_code
+        name = relative(code.co_filename)
+        if name and not ours(trace):
+            return {"file": name, "line": trace.tb_lineno or 0, "column": column(code, trace)}
+    return {}
+
+
+def column(code, trace):
+    if not hasattr(code, "co_positions"):
+        return 0
+    import itertools
+    line, _, start, _ = next(itertools.islice(code.co_positions(), trace.tb_lasti // 2, None), (None,) * 4)
+    if start is None or line != trace.tb_lineno:
+        return 0
+    import linecache
+    text = linecache.getline(code.co_filename, line).encode()
+    return len(text[:start].decode(errors="replace")) + 1
+
+
+def stack(error):
+    """Formats a traceback as Python does, without our frames and with names relative to the agent's files."""
+    import traceback
+    whole = traceback.TracebackException.from_exception(error, compact=True)
+    seen = set()
+
+    def trim(told, error):
+        if told is None or error is None or id(told) in seen:
+            return
+        seen.add(id(told))
+        kept = [line for line, trace in zip(told.stack, frames(error)) if not ours(trace)]
+        told.stack[:] = kept
+        trim(told.__cause__, error.__cause__)
+        trim(told.__context__, error.__context__)
+
+    trim(whole, error)
+    return "".join(whole.format()).replace(f'File "{ROOT}/', 'File "').replace(f"{PACKAGE}.", "")
+
+
+def words(error):
+    kind = type(error)
+    name = kind.__qualname__
+    if kind.__module__ not in ("builtins", "__main__") and not kind.__module__.startswith(PACKAGE):
+        name = f"{kind.__module__}.{name}"
+    try:
+        text = str(error)
+    except Exception:
+        text = ""
+    return (f"{name}: {text}" if text else name)[:MESSAGE]
+
+
+def kind_of(error):
+    number = getattr(error, "errno", None)
+    if isinstance(error, RecursionError):
+        return "recursion_limit"
+    if isinstance(error, MemoryError):
+        return "memory_limit"
+    if isinstance(error, OSError) and number in (28, 122, 27):  # ENOSPC, EDQUOT, EFBIG
+        return "disk_limit"
+    if isinstance(error, OSError) and number == 12:  # ENOMEM
+        return "memory_limit"
+    if isinstance(error, BlockingIOError) and any(t.tb_frame.f_code.co_name in ("_execute_child", "_launch", "fork") for t in frames(error)):
+        return "process_limit"
+    if isinstance(error, BlockingIOError) and number == 11 and error.filename is None:
+        return "process_limit"  # os.fork itself has no frame
+    if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
+        return "process_limit"
+    if isinstance(error, HostError) and error.code == "denied":
+        return "denied"
+    return "runtime_error"
+
+
+def describe(error):
+    if isinstance(error, Stop):
+        return error.error
+    if isinstance(error, SyntaxError) and relative(error.filename) and not any(relative(t.tb_frame.f_code.co_filename) and t.tb_frame.f_code.co_filename == error.filename for t in frames(error)):
+        return {
+            "type": "syntax_error", "message": words(error).split(" (", 1)[0] if error.lineno else words(error),
+            "file": relative(error.filename), "line": error.lineno or 0, "column": max(error.offset or 0, 0),
+        }
+    told = {"type": kind_of(error), "message": words(error), **position(error)}
+    try:
+        text = stack(error)
+        told["stack"] = text if len(text) <= STACK else text[:STACK // 2] + "\n…\n" + text[-STACK // 2:]
+    except Exception:
+        pass  # an error that cannot be shown is still an error
+    if isinstance(error, UnicodeError) and "surrogate" in str(error):
+        told["remedy"] = "Half of a surrogate pair cannot be written; encode with errors='replace'."
+    return told
+
+
+def leave(status):
+    """sys.exit in a program ends it: well without a result, or as a failure."""
+    code = status.code
+    if code is None or code == 0:
+        return b'{"output":null}', 0
+    if isinstance(code, int):
+        error = {"type": "runtime_error", "message": f"The program exited with code {code}.", **position(status)}
+        return fail(error), code & 255
+    print(code, file=sys.stderr)
+    return fail({"type": "runtime_error", "message": words(status), **position(status)}), 1
+
+
+def fail(error):
+    return json.dumps({"error": error}).encode()
+
+
+def run(job, channel):
+    environment = job["env"]
+    os.environ.update(environment)
+    ctx = Context(channel, dict(environment))
+    sys.setrecursionlimit(job["recursion"] + 10)  # ours, below the program's first
+    try:
+        module = load(job["entry"])
+        function = getattr(module, "main", None)
+        if not callable(function):
+            function = getattr(module, "run", None)
+        if not callable(function):
+            raise Stop("runtime_error", f"{job['entry']} has no main function.", file=job["entry"], line=1, remedy="Define main(input, ctx), or run(action, args).")
+        args, named = arguments(function, job["input"], ctx)
+        result = function(*args, **named)
+        if hasattr(result, "__await__"):
+            import asyncio
+
+            async def wait():
+                return await result
+
+            result = asyncio.run(wait())
+        return b'{"output":' + encode(result, job["largest"]) + b"}", 0
+    except SystemExit as status:
+        return leave(status)
+    except BaseException as error:
+        sys.setrecursionlimit(sys.getrecursionlimit() + 200)
+        return fail(describe(error)), 1
+
+
+def boot():
+    sys.set_int_max_str_digits(0) if hasattr(sys, "set_int_max_str_digits") else None
+    sys.stdout.reconfigure(line_buffering=True)
+    channel = Channel()
+    job = channel.receive()
+    told, code = run(job, channel)
+    if "atexit" in sys.modules:
+        sys.modules["atexit"]._run_exitfuncs()
+    flush()
+    channel.send(b'{"end":' + told + b"}\n")
+    os._exit(code)
+
+
+boot()

@@ -1,0 +1,172 @@
+// Package python runs Python programs: each in a fresh jail, in an interpreter that was started ahead of the run and has
+// seen nothing but our own guest script. It knows the contract of a Python program, and neither frames nor namespaces.
+package python
+
+import (
+	"context"
+	_ "embed" // the guest script
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/program"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+//go:embed guest.py
+var guest string
+
+// stackBytes lets the deepest allowed recursion through C code, such as sorted with a key, end as an exception.
+const stackBytes = 64 << 20
+
+// Options of an Engine.
+type Options struct {
+	Jailer      worker.Jailer
+	Interpreter string // absolute path of python3
+	Idle        int    // interpreters that wait started; default 2
+	Max         int    // jails together, waiting and running; default 16
+}
+
+// Engine is the runtime. It is safe for concurrent use.
+type Engine struct {
+	pool        *worker.Pool
+	interpreter string
+	unavailable error
+}
+
+// New starts an engine; Close it. An interpreter that is not there makes every run fail with runtime_unavailable.
+func New(options Options) *Engine {
+	interpreter, err := program.FindInterpreter(options.Interpreter)
+	if err != nil {
+		return &Engine{unavailable: &fault.Error{Code: fault.RuntimeUnavailable, Message: "Python is not available on this server.", Err: err}}
+	}
+	if options.Idle <= 0 {
+		options.Idle = 2
+	}
+	return &Engine{
+		interpreter: interpreter.Path,
+		pool: worker.NewPool(worker.Options{
+			Jailer: options.Jailer, Idle: options.Idle, Max: options.Max,
+			Profile: sandbox.Profile{
+				Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts,
+				DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),
+			},
+			Prelude: program.Job{
+				Ahead: true,
+				// Isolated from the environment and the user's site, no byte code written, UTF-8 whatever the locale.
+				Argv: []string{interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", guest},
+				Env:  program.Environment(),
+			},
+		}),
+	}
+}
+
+// Interpreter is the path of the interpreter, "" if there is none.
+func (e *Engine) Interpreter() string { return e.interpreter }
+
+// hello is what the guest script waits for.
+type hello struct {
+	Entry     string            `json:"entry"`
+	Input     json.RawMessage   `json:"input"`
+	Env       map[string]string `json:"env"`
+	Recursion int64             `json:"recursion"`
+	Largest   int64             `json:"largest"`
+}
+
+// Run implements runtimes.Runtime.
+func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
+	if e.unavailable != nil {
+		return runtimes.Outcome{}, e.unavailable
+	}
+	if _, ok := job.Files[job.Entrypoint]; !ok {
+		return runtimes.Failed(runtimes.RuntimeError, fmt.Sprintf("The entrypoint %q is not one of the files.", job.Entrypoint)), nil
+	}
+	input := job.Input
+	if len(input) == 0 {
+		input = json.RawMessage("null")
+	}
+	environment := job.Environment
+	if environment == nil {
+		environment = map[string]string{}
+	}
+	greeting, err := json.Marshal(hello{Entry: job.Entrypoint, Input: input, Env: environment, Recursion: job.Limits.RecursionDepth, Largest: job.Limits.OutputBytes})
+	if err != nil {
+		return runtimes.Outcome{}, fault.Invalid("/input", "The input is not JSON.")
+	}
+	return e.pool.Run(ctx, worker.Task{
+		Job: job,
+		Payload: program.Job{
+			Files: job.Files, Hello: greeting, Largest: job.Limits.OutputBytes,
+			Rlimits: program.LimitsOf(job.Limits, stackBytes),
+		},
+		Interpret: interpret,
+	}, host)
+}
+
+// interpret reads what the guest script said at the end, or why it said nothing.
+func interpret(result frames.Result) frames.Result {
+	if result.Error != nil {
+		return result
+	}
+	var report program.Report
+	var end struct {
+		Output json.RawMessage        `json:"output"`
+		Error  *runtimes.ProgramError `json:"error"`
+	}
+	told := json.Unmarshal(result.Stats, &report) == nil && report.End != nil && json.Unmarshal(report.End, &end) == nil
+	switch {
+	case report.Huge:
+		result.Error = &runtimes.ProgramError{Type: runtimes.OutputLimit}
+	case told && end.Error != nil:
+		result.Error = end.Error
+	case told:
+		result.Output = end.Output
+		result.Signal = 0 // it ended after its result, whatever way
+	case result.Signal == sigsegv:
+		result.Error = &runtimes.ProgramError{
+			Type: runtimes.RuntimeError, Message: "The Python interpreter crashed (SIGSEGV).",
+			Remedy: "Look for very deep recursion through built-in functions.",
+		}
+	case result.Signal != 0:
+		result.Error = &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("Python was ended by signal %d.", result.Signal)}
+	default:
+		code := 0
+		if result.ExitCode != nil {
+			code = *result.ExitCode
+		}
+		result.Error = &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The program ended with exit code %d before main returned.", code)}
+	}
+	if result.Error != nil {
+		result.Error.Message = strings.TrimSpace(result.Error.Message)
+	}
+	return result
+}
+
+const sigsegv = 11
+
+// Warm waits until an interpreter is ready for a run.
+func (e *Engine) Warm(ctx context.Context) error {
+	if e.unavailable != nil {
+		return e.unavailable
+	}
+	return e.pool.Warm(ctx)
+}
+
+// Stats counts the engine's workers.
+func (e *Engine) Stats() worker.Stats {
+	if e.unavailable != nil {
+		return worker.Stats{}
+	}
+	return e.pool.Stats()
+}
+
+// Close ends every run and waits until nothing is left of them.
+func (e *Engine) Close() {
+	if e.unavailable == nil {
+		e.pool.Close()
+	}
+}

@@ -1,0 +1,87 @@
+package program
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// write puts the job's files into an empty directory. Names were checked when they were saved; here they are again.
+func write(root *os.Root, files map[string][]byte) error {
+	for name, content := range files {
+		if !fs.ValidPath(name) || name == "." {
+			return fmt.Errorf("write %q: not a relative path", name)
+		}
+		if dir := path.Dir(name); dir != "." {
+			if err := root.MkdirAll(dir, 0o700); err != nil {
+				return err
+			}
+		}
+		mode := fs.FileMode(0o600)
+		if bytes.HasPrefix(content, []byte("#!")) {
+			mode = 0o700 // a script that the program may start as one
+		}
+		if err := root.WriteFile(name, content, mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read takes the result file after every process is dead. It may be anything by then: a link, a device, a pipe.
+func read(root *os.Root, name string, largest int64) (json.RawMessage, FileState, string) {
+	info, err := root.Lstat(name) // a Root follows links within itself, and nobody is left who could swap the file
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, FileAbsent, ""
+	case err != nil || !regular(info):
+		return nil, FileIrregular, ""
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return nil, FileIrregular, ""
+	}
+	defer file.Close()
+	// The limit is on the JSON, not on the space around it; but who pads beyond belief gets no second look.
+	text, err := io.ReadAll(io.LimitReader(file, largest+4<<10))
+	if err != nil {
+		return nil, FileIrregular, ""
+	}
+	text = bytes.TrimSpace(text)
+	switch {
+	case len(text) == 0:
+		return nil, FileAbsent, ""
+	case int64(len(text)) > largest:
+		return nil, FileTooLarge, ""
+	}
+	var value json.RawMessage
+	if err := json.Unmarshal(text, &value); err != nil {
+		return nil, FileInvalid, err.Error()
+	}
+	return value, FileValid, ""
+}
+
+func regular(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return info.Mode().IsRegular() && ok && stat.Nlink == 1
+}
+
+// full says whether a file system has no room left, for bytes or for files.
+func full(dir string) bool {
+	var stat unix.Statfs_t
+	return unix.Statfs(dir, &stat) == nil && (stat.Bavail == 0 || stat.Files > 0 && stat.Ffree == 0)
+}
+
+func refusal(message string) *runtimes.CallError {
+	return &runtimes.CallError{Code: "invalid_arguments", Message: message}
+}

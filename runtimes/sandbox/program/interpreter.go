@@ -1,0 +1,56 @@
+package program
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+)
+
+// Interpreter is a program of the host that runs in jails, with what it needs to be seen there.
+type Interpreter struct {
+	Path   string          // absolute; links stay, they are seen in the jail as well
+	Mounts []sandbox.Mount // read-only
+}
+
+// FindInterpreter checks an interpreter's path and works out its mounts: /usr, which brings the shared libraries and
+// the usual tools, and the installation's own folder if the interpreter lives elsewhere.
+func FindInterpreter(path string) (Interpreter, error) {
+	if !filepath.IsAbs(path) {
+		return Interpreter{}, fmt.Errorf("interpreter %q: not an absolute path", path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return Interpreter{}, fmt.Errorf("interpreter: %w", err)
+	}
+	info, err := os.Stat(real)
+	switch {
+	case err != nil:
+		return Interpreter{}, fmt.Errorf("interpreter: %w", err)
+	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
+		return Interpreter{}, fmt.Errorf("interpreter %s: not a program", path)
+	}
+	found := Interpreter{Path: path, Mounts: []sandbox.Mount{{Host: "/usr", Path: "/usr"}}}
+	if beneath(real, "/usr") {
+		if !beneath(path, "/usr") && !beneath(path, "/bin") {
+			found.Path = real // the link is not there
+		}
+		return found, nil
+	}
+	prefix := filepath.Dir(filepath.Dir(real)) // of /opt/python/bin/python3
+	if filepath.Base(filepath.Dir(real)) != "bin" || strings.Count(prefix, "/") < 2 {
+		return Interpreter{}, fmt.Errorf("interpreter %s: lives in %s, which is too much of the host to show to programs", path, prefix)
+	}
+	found.Path = real
+	found.Mounts = append(found.Mounts, sandbox.Mount{Host: prefix, Path: prefix})
+	return found, nil
+}
+
+func beneath(path, dir string) bool { return strings.HasPrefix(path, dir+"/") }
+
+// Environment is what every program has in its environment, before its own values.
+func Environment() []string {
+	return []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + sandbox.WorkDir, "TMPDIR=" + sandbox.TempDir, "LANG=C.UTF-8"}
+}

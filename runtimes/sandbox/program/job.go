@@ -1,0 +1,70 @@
+// Package program is the role of a jail's process 1 that runs one program which is not ours: an interpreter with its
+// files. It writes the files, starts the program, relays its output and host calls as frames with their order kept,
+// ends everything when the main process ends, and reports. It decides nothing: limits are the server's and the kernel's
+// business, and it may only be trusted as far as a process that shares a user id with the program.
+package program
+
+import (
+	"encoding/json"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Job is what the role carries out. It may come in two frames: the first with Ahead set starts the program, which then
+// waits for its Hello; the second brings the rest.
+type Job struct {
+	Ahead bool `json:"ahead,omitempty"` // only Argv, Env and Mutex count; a second Job follows
+
+	Argv  []string `json:"argv,omitempty"` // Argv[0] is an absolute path
+	Env   []string `json:"env,omitempty"`
+	Mutex bool     `json:"mutex,omitempty"` // give the program a pipe with one byte as descriptors 4 (read) and 5 (write)
+
+	Files   map[string][]byte `json:"files,omitempty"`   // to write beneath the work directory
+	Stdin   string            `json:"stdin,omitempty"`   // one of Files; "" is an empty stdin
+	Hello   json.RawMessage   `json:"hello,omitempty"`   // first line on the program's descriptor 3
+	Result  string            `json:"result,omitempty"`  // file beneath the work directory to read when all is over
+	Largest int64             `json:"largest,omitempty"` // bytes that the result may have
+	Rlimits Rlimits           `json:"rlimits"`
+}
+
+// Rlimits bound each process of the program. 0 leaves the jail's own limit.
+type Rlimits struct {
+	FileBytes uint64 `json:"fileBytes,omitempty"`
+	OpenFiles uint64 `json:"openFiles,omitempty"`
+	Processes uint64 `json:"processes,omitempty"` // of the user id, in this user namespace
+	Stack     uint64 `json:"stack,omitempty"`
+}
+
+// Report is what the role adds to a result, in its Stats.
+type Report struct {
+	End  json.RawMessage `json:"end,omitempty"`  // the last {"end": …} line that the program sent over descriptor 3
+	Huge bool            `json:"huge,omitempty"` // that line was larger than allowed
+	File FileState       `json:"file,omitempty"` // of the result file
+	Flaw string          `json:"flaw,omitempty"` // what is wrong with an invalid one
+}
+
+// FileState says what became of the result file.
+type FileState string
+
+// States of the result file. Only a FileValid one is in the result's Output.
+const (
+	FileAbsent    FileState = "absent" // or empty
+	FileValid     FileState = "valid"
+	FileInvalid   FileState = "invalid" // not JSON
+	FileTooLarge  FileState = "too_large"
+	FileIrregular FileState = "irregular" // a link, a device, a directory
+)
+
+// Message is one line that the program sends over descriptor 3: a host call, which is answered with one line, or its end.
+type Message struct {
+	Call string          `json:"call"`
+	Args json.RawMessage `json:"args"`
+	End  json.RawMessage `json:"end"`
+}
+
+// LimitsOf are the rlimits that go with a run's limits. They stand behind the control group: its counters tell us which
+// limit was reached, so it has to be met first.
+func LimitsOf(limits runtimes.Limits, stack uint64) Rlimits {
+	const openFiles, spare = 256, 16
+	return Rlimits{FileBytes: uint64(limits.DiskBytes), OpenFiles: openFiles, Processes: uint64(limits.Processes) + spare, Stack: stack}
+}

@@ -1,0 +1,227 @@
+package program
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/frames"
+)
+
+const (
+	// maxCall is how long the line of a host call may be.
+	maxCall = 1 << 20
+	// maxEndExtra is what an end may have beyond the largest result: an error with its stack.
+	maxEndExtra = 256 << 10
+)
+
+// relay carries what a program says to the server. One loop does it, so that the order is that of the program: when it
+// calls the host, everything that it printed before is already in the pipes, and goes first. The loop waits for the
+// server; a program that prints faster than the server reads waits as well.
+type relay struct {
+	*child
+	out     *frames.Writer
+	largest int
+
+	calls int64
+	end   json.RawMessage
+	huge  bool
+
+	buf  [32 << 10]byte
+	line bytes.Buffer // the unfinished line on the channel
+	skip bool         // that line is too long: forget it until its end
+}
+
+// run relays until everything is dead, which makes ended readable, and the pipes are empty.
+func (r *relay) run(ended int) error {
+	fds := []unix.PollFd{
+		{Fd: int32(r.stdout), Events: unix.POLLIN},
+		{Fd: int32(r.stderr), Events: unix.POLLIN},
+		{Fd: int32(r.channel.fd), Events: unix.POLLIN},
+		{Fd: int32(ended), Events: unix.POLLIN},
+	}
+	for {
+		if _, err := unix.Poll(fds, -1); errors.Is(err, unix.EINTR) {
+			continue
+		} else if err != nil {
+			return fmt.Errorf("poll: %w", err)
+		}
+		over := fds[3].Revents != 0
+		for i, kind := range []frames.Kind{frames.Stdout, frames.Stderr} {
+			if fds[i].Revents == 0 && !over {
+				continue
+			}
+			open, err := r.drain(int(fds[i].Fd), kind)
+			for over && open && err == nil { // the pipe may have been made larger than usual; its end is certain now
+				open, err = r.drain(int(fds[i].Fd), kind)
+			}
+			if err != nil {
+				return err
+			}
+			if !open {
+				fds[i].Fd = -1 // poll leaves it out
+			}
+		}
+		if fds[2].Revents != 0 || over {
+			open, err := r.listen()
+			if err != nil {
+				return err
+			}
+			if !open {
+				fds[2].Fd = -1
+			}
+		}
+		if over {
+			return nil
+		}
+	}
+}
+
+// drain relays what a pipe holds and reports whether its other end is still open. It reads no more than a pipe's usual
+// capacity at once, so that a flood in one of them does not silence the rest.
+func (r *relay) drain(fd int, kind frames.Kind) (open bool, err error) {
+	if fd < 0 {
+		return false, nil
+	}
+	for range 3 {
+		n, err := read1(fd, r.buf[:])
+		if n <= 0 || err != nil {
+			return n < 0, err
+		}
+		if err := r.out.Write(kind, r.buf[:n]); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// listen takes what the channel holds, line by line.
+func (r *relay) listen() (open bool, err error) {
+	for {
+		n, err := read1(r.channel.fd, r.buf[:])
+		if n <= 0 || err != nil {
+			return n < 0, err
+		}
+		rest := r.buf[:n]
+		for len(rest) > 0 {
+			head, tail, whole := bytes.Cut(rest, []byte{'\n'})
+			rest = tail
+			if err := r.collect(head, whole); err != nil {
+				return false, err
+			}
+		}
+		if r.line.Len() == 0 {
+			return true, nil // a caller waits for its answer
+		}
+	}
+}
+
+// collect adds to the unfinished line and takes it when it is whole.
+func (r *relay) collect(part []byte, whole bool) error {
+	if !r.skip {
+		r.line.Write(part)
+		limit := maxCall
+		if bytes.HasPrefix(r.line.Bytes(), []byte(`{"end"`)) {
+			limit = r.largest + maxEndExtra
+		}
+		if r.line.Len() > limit {
+			r.skip = true
+			r.huge = r.huge || limit != maxCall
+			r.line.Reset()
+			r.line.WriteByte('!') // an unfinished line is never empty
+		}
+	}
+	if !whole {
+		return nil
+	}
+	line, skip := r.line.Bytes(), r.skip
+	r.skip = false
+	defer r.line.Reset()
+	if skip {
+		r.refuse(fmt.Sprintf("A line on this channel has at most %d bytes.", maxCall))
+		return nil
+	}
+	return r.take(line)
+}
+
+// take carries out one line of the program.
+func (r *relay) take(line []byte) error {
+	var m Message
+	switch err := json.Unmarshal(line, &m); {
+	case err != nil:
+		r.refuse("A line on this channel is a JSON object with call and args.")
+		return nil
+	case m.End != nil:
+		r.end = slices.Clone(m.End)
+		return nil
+	}
+	for _, pipe := range []struct {
+		fd   int
+		kind frames.Kind
+	}{{r.stdout, frames.Stdout}, {r.stderr, frames.Stderr}} {
+		if _, err := r.drain(pipe.fd, pipe.kind); err != nil {
+			return err
+		}
+	}
+	if m.Args == nil {
+		m.Args = json.RawMessage("{}")
+	}
+	r.calls++
+	return r.out.WriteJSON(frames.CallReq, frames.Call{ID: r.calls, Name: m.Call, Args: m.Args})
+}
+
+// refuse answers a line that does not reach the server.
+func (r *relay) refuse(message string) {
+	answer, _ := json.Marshal(frames.Answer{Error: refusal(message)})
+	r.channel.line(answer)
+}
+
+// read1 reads once: n > 0 bytes, 0 at the end, -1 when there is nothing now.
+func read1(fd int, buf []byte) (int, error) {
+	for {
+		n, err := unix.Read(fd, buf)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN):
+			return -1, nil
+		case errors.Is(err, unix.ECONNRESET): // the other end closed with our bytes unread
+			return 0, nil
+		case err != nil:
+			return 0, err
+		default:
+			return n, nil
+		}
+	}
+}
+
+// channel is our end of the program's descriptor 3.
+type channel struct {
+	fd int
+	mu sync.Mutex // replies and refusals come from two goroutines
+}
+
+// line writes one line. A program that does not read its answer makes us wait, until it is killed; one that is gone does
+// not matter.
+func (c *channel) line(text []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text = append(slices.Clip(text), '\n')
+	for len(text) > 0 {
+		n, err := unix.SendmsgN(c.fd, text, nil, nil, syscall.MSG_NOSIGNAL)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN):
+			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(c.fd), Events: unix.POLLOUT}}, -1)
+		case err != nil:
+			return
+		default:
+			text = text[n:]
+		}
+	}
+}
