@@ -9,20 +9,26 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
 // instructionSize is that of struct sock_filter: code, two jumps, constant.
 const instructionSize = 8
 
-// compileFilter makes the bytes of a filter for this machine. It runs in the server, once.
-func compileFilter(filter Filter) ([]byte, error) {
-	policies := map[Filter]func() seccomp.Policy{FilterWorker: seccomp.Worker, FilterProgram: seccomp.Program}
-	policy, ok := policies[filter]
-	if !ok {
-		return nil, fmt.Errorf("no filter %q", filter)
+// policies are what the filters allow. Where no control group counts memory, files that exist in memory only are refused
+// to programs: they belong to no process that could be looked at.
+func policies(mode cgroups.Mode) map[Filter]seccomp.Policy {
+	program := seccomp.Program()
+	if mode == cgroups.None {
+		program = program.Refuse("memfd_create")
 	}
-	program, err := seccomp.Compile(policy(), seccomp.Arch(runtime.GOARCH))
+	return map[Filter]seccomp.Policy{FilterWorker: seccomp.Worker(), FilterProgram: program}
+}
+
+// compileFilter makes the bytes of a filter for this machine. It runs in the server, once.
+func compileFilter(policy seccomp.Policy) ([]byte, error) {
+	program, err := seccomp.Compile(policy, seccomp.Arch(runtime.GOARCH))
 	if err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func (p *prisoner) end(t *testing.T) sandbox.Exit {
 
 // members are the processes of the jail on the host, with when they started, since numbers are used again.
 func (p *prisoner) members() []string {
-	if len(p.Groups()) == 0 {
+	if !p.counted() {
 		return nil
 	}
 	text, _ := os.ReadFile(p.Groups()[0] + "/cgroup.procs")
@@ -154,6 +154,20 @@ func (p *prisoner) do(t *testing.T, r request) answer {
 	}
 	return a
 }
+
+// attack lets Python try something that may well end the jail.
+func (p *prisoner) attack(t *testing.T, script string) answer {
+	t.Helper()
+	p.send(t, request{Do: "run", Argv: []string{"/usr/bin/python3", "-I", "-S", "-c", script}})
+	a, err := p.receive(t)
+	if err != nil {
+		<-p.Done()
+	}
+	return a
+}
+
+// counted says whether a control group counts the jail. Without, a watch does, which sees less.
+func (p *prisoner) counted() bool { return len(p.Groups()) > 0 }
 
 // run runs a program in the jail.
 func (p *prisoner) run(t *testing.T, argv ...string) answer {

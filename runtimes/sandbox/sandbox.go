@@ -76,8 +76,8 @@ func New(ctx context.Context, options Options) (*Sandbox, error) {
 		exe: exe, ids: newIDs(options.UIDBase, options.UIDCount), groups: groups, keeper: newKeeper(), filters: map[Filter][]byte{},
 		landlock: landlockVersion(), log: options.Log, jails: map[*Jail]struct{}{},
 	}
-	for _, filter := range []Filter{FilterWorker, FilterProgram} {
-		if s.filters[filter], err = compileFilter(filter); err != nil {
+	for filter, policy := range policies(groups.Mode()) {
+		if s.filters[filter], err = compileFilter(policy); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}

@@ -81,9 +81,16 @@ func (w *watch) run() {
 // look counts once and says whether a limit is broken.
 func (w *watch) look() (broken bool) {
 	var seen cgroups.Stats
-	count(w.pid, &seen, 0)
+	count(w.pid, &seen, resident, 0)
 	if seen.Pids == 0 {
 		return false // dead: what was counted last stays
+	}
+	w.mu.Lock()
+	suspect := w.memory > 0 && seen.Memory > w.memory
+	w.mu.Unlock()
+	if suspect { // now it is worth to count what is shared only once, which takes longer
+		seen = cgroups.Stats{}
+		count(w.pid, &seen, proportional, 0)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,7 +112,7 @@ func (w *watch) look() (broken bool) {
 const maxDepth = 2 * maxTasks
 
 // count adds up a process and its descendants.
-func count(pid int, into *cgroups.Stats, depth int) {
+func count(pid int, into *cgroups.Stats, memory func(dir string) int64, depth int) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	fields, ok := statFields(dir)
 	if !ok || depth > maxDepth {
@@ -118,7 +125,7 @@ func count(pid int, into *cgroups.Stats, depth int) {
 	}
 	into.CPU += time.Duration(ticks) * time.Second / ticksPerSecond
 	into.Pids += parse(fields[17])
-	into.Memory += resident(dir)
+	into.Memory += memory(dir)
 	threads, err := os.ReadDir(filepath.Join(dir, "task"))
 	if err != nil {
 		return
@@ -129,7 +136,7 @@ func count(pid int, into *cgroups.Stats, depth int) {
 			continue
 		}
 		for child := range strings.FieldsSeq(string(children)) {
-			count(int(parse(child)), into, depth+1)
+			count(int(parse(child)), into, memory, depth+1)
 		}
 	}
 }
@@ -141,6 +148,22 @@ func statFields(dir string) ([]string, bool) {
 	}
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	return fields, len(fields) > 17
+}
+
+// proportional is the memory of a process where a page that n of them share counts as 1/n. Process 1 does not let itself
+// be looked at so closely, but shares little.
+func proportional(dir string) int64 {
+	text, err := os.ReadFile(filepath.Join(dir, "smaps_rollup"))
+	if err != nil || len(text) == 0 {
+		return resident(dir)
+	}
+	var kilobytes int64
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > 1 && (fields[0] == "Pss_Anon:" || fields[0] == "Pss_Shmem:") {
+			kilobytes += parse(fields[1])
+		}
+	}
+	return kilobytes << 10
 }
 
 // resident is the memory of a process without files it shares with others. Pages shared after a fork count once for each

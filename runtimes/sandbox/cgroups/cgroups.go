@@ -54,8 +54,8 @@ func Open() (*Tree, error) {
 		t.openV2(all, name)
 	}
 	if t.mode == None {
-		t.missing = append(t.missing, "Control groups are not usable, so memory and processes are only watched every 20 ms and a "+
-			"sudden memory bomb can overshoot: run the server as root, or in a systemd unit or scope with Delegate=yes.")
+		t.missing = append(t.missing, "Control groups are not usable, so memory and processes are only watched every 20 ms, a "+
+			"sudden memory bomb can overshoot, and a run that is over its memory ends as a whole: run the server as root, or in a systemd unit or scope with Delegate=yes.")
 	}
 	return t, nil
 }

@@ -4,6 +4,7 @@ package seccomp
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -41,6 +42,15 @@ type Rule struct {
 type Policy struct {
 	Rules   map[string]Rule
 	Default Action
+}
+
+// Refuse returns the policy with more calls refused.
+func (p Policy) Refuse(names ...string) Policy {
+	p.Rules = maps.Clone(p.Rules)
+	for _, name := range names {
+		p.Rules[name] = Rule{Otherwise: Errno(ePERM)}
+	}
+	return p
 }
 
 // Arch is a machine that filters are compiled for.

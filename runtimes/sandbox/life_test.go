@@ -1,0 +1,296 @@
+package sandbox_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+)
+
+func TestLevel(t *testing.T) {
+	t.Parallel()
+	level := newBox(t).Level()
+	t.Logf("%s %q", level.Level, level.Missing)
+	if (level.Level == sandbox.LevelFull) != (len(level.Missing) == 0) {
+		t.Errorf("%+v", level)
+	}
+}
+
+// TestUnusableBinary stands for every host on which a jail cannot be set up: nothing runs, and somebody is told why.
+func TestUnusableBinary(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		path string
+		mode os.FileMode
+		want string
+	}{
+		"not for others": {hostileExe(t), 0o600, "chmod o+rx"},
+		"no jail in it":  {"/bin/true", 0o755, "Nothing can be jailed"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			exe := filepath.Join(t.TempDir(), "exe")
+			content, err := os.ReadFile(tt.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(exe, content, tt.mode); err != nil {
+				t.Fatal(err)
+			}
+			box, err := sandbox.New(t.Context(), sandbox.Options{Exe: exe})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer box.Close()
+			level := box.Level()
+			if level.Level != sandbox.LevelNone || !strings.Contains(level.Missing[0], tt.want) {
+				t.Errorf("%+v", level)
+			}
+			if _, err := box.Prepare(t.Context(), worker(limits())); fault.CodeOf(err) != fault.SandboxUnavailable {
+				t.Errorf("Prepare: %v", err)
+			}
+		})
+	}
+}
+
+func TestPrepareFails(t *testing.T) {
+	t.Parallel()
+	box := newBox(t)
+	missing := program(limits())
+	missing.Mounts = []sandbox.Mount{{Host: "/nowhere", Path: "/usr"}}
+	crossed := worker(limits())
+	crossed.Role = "program"
+	stranger := worker(limits())
+	stranger.Filter = "none"
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	tests := map[string]struct {
+		ctx     context.Context
+		profile sandbox.Profile
+		want    string
+	}{
+		"mount of nothing":             {t.Context(), missing, "copy mount /nowhere: no such file"},
+		"role with the wider filter":   {t.Context(), crossed, `no role "program" with filter "worker"`},
+		"unknown filter":               {t.Context(), stranger, `no filter "none"`},
+		"cancelled before it is ready": {cancelled, worker(limits()), "context canceled"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := box.Prepare(tt.ctx, tt.profile)
+			if fault.CodeOf(err) != fault.SandboxUnavailable || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestLimitAgain(t *testing.T) {
+	t.Parallel()
+	p := jail(t, newBox(t), worker(limits()))
+	for _, megabytes := range []int64{512, 64, 256} {
+		l := limits()
+		l.MemoryBytes = megabytes << 20
+		if err := p.Limit(l); err != nil {
+			t.Fatalf("%d MiB: %v", megabytes, err)
+		}
+	}
+	p.do(t, request{Do: "grow", Bytes: 100 << 20})
+	if peak := p.Usage().PeakMemory; peak < 100<<20 {
+		t.Errorf("peak is %d", peak)
+	}
+	if p.Usage().OOMKilled {
+		t.Error("killed below the limit")
+	}
+}
+
+// TestAbandoned closes the server's end of the socket while process 1 computes and does not read.
+func TestAbandoned(t *testing.T) {
+	t.Parallel()
+	p := jail(t, newBox(t), worker(limits()))
+	p.send(t, request{Do: "spin"})
+	if err := p.Conn().Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-p.Done():
+	case <-time.After(5 * time.Second):
+		t.Error("the jail goes on")
+	}
+	if exit := p.Wait(); exit.Code != 124 {
+		t.Errorf("ended with %+v", exit)
+	}
+}
+
+func TestRoleReturns(t *testing.T) {
+	t.Parallel()
+	p := jail(t, newBox(t), program(limits()))
+	p.send(t, request{Do: "return"})
+	if exit := p.Wait(); exit.Code != 7 || exit.Signal != 0 {
+		t.Errorf("ended with %+v", exit)
+	}
+}
+
+func TestClose(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.New(t.Context(), sandbox.Options{Exe: hostileExe(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var prisoners []*prisoner
+	for range 3 {
+		prisoners = append(prisoners, jail(t, box, program(limits())))
+	}
+	if err := box.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, p := range prisoners {
+		if exit := p.Wait(); exit.Signal != 9 {
+			t.Errorf("ended with %+v", exit)
+		}
+	}
+	if _, err := box.Prepare(t.Context(), worker(limits())); fault.CodeOf(err) != fault.SandboxUnavailable {
+		t.Errorf("Prepare after Close: %v", err)
+	}
+}
+
+// serverVar makes this test binary a server that prepares jails, says which and waits to be killed.
+const serverVar = "ATELIER_TEST_SERVER"
+
+func TestMain(m *testing.M) {
+	if exe := os.Getenv(serverVar); exe != "" {
+		if err := serve(exe); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func serve(exe string) error {
+	box, err := sandbox.New(context.Background(), sandbox.Options{Exe: exe})
+	if err != nil {
+		return err
+	}
+	for range 3 {
+		j, err := box.Prepare(context.Background(), program(limits()))
+		if err != nil {
+			return err
+		}
+		fmt.Println(j.PID(), strings.Join(j.Groups(), " "))
+	}
+	fmt.Println("ready")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// TestServerKilled kills a server without warning: its jails end with it, and the next server removes what they leave.
+func TestServerKilled(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), serverVar+"="+hostileExe(t))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pids, groups []string
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && lines.Text() != "ready" {
+		fields := strings.Fields(lines.Text())
+		pids, groups = append(pids, fields[0]), append(groups, fields[1:]...)
+	}
+	if len(pids) != 3 {
+		t.Fatalf("the server made %d jails", len(pids))
+	}
+	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	deadline := time.Now().Add(5 * time.Second)
+	for _, pid := range pids {
+		for jailed(pid) && time.Now().Before(deadline) {
+			time.Sleep(time.Millisecond)
+		}
+		if jailed(pid) {
+			t.Errorf("jail %s outlives its server", pid)
+		}
+	}
+	newBox(t) // sweeps
+	for _, dir := range groups {
+		if _, err := os.Lstat(filepath.Dir(dir)); !os.IsNotExist(err) {
+			t.Errorf("%s is left: %v", dir, err)
+		}
+	}
+}
+
+// jailed says whether a process is a living process 1 of a jail; a zombie waits for whoever adopts it.
+func jailed(pid string) bool {
+	text, err := os.ReadFile("/proc/" + pid + "/status")
+	return err == nil && strings.Contains(string(text), "Name:\thostiletest") && !strings.Contains(string(text), "State:\tZ")
+}
+
+// TestOrdinaryUser runs the whole suite again as a user that may do nothing.
+func TestOrdinaryUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("this is the ordinary user")
+	}
+	t.Parallel()
+	dir, err := os.MkdirTemp("/tmp", "atelier-ordinary-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	exe, tests := filepath.Join(dir, "hostile"), filepath.Join(dir, "tests")
+	for from, to := range map[string]string{hostileExe(t): exe, self: tests} {
+		content, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, content, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(tests, "-test.v", "-test.timeout=120s")
+	cmd.Dir = "/tmp"
+	cmd.Env = []string{hostileVar + "=" + exe, "PATH=/usr/bin:/bin", "TMPDIR=/tmp"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	text, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, text)
+	}
+	t.Logf("%d tests pass as user 65534", strings.Count(string(text), "--- PASS"))
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, "reduced") {
+			t.Log(strings.TrimSpace(line))
+		}
+	}
+}
