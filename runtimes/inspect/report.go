@@ -1,0 +1,21 @@
+// Package inspect parses, lints and checks programs without running them. Parsers are as dangerous as engines, so it all
+// happens in jailed workers.
+package inspect
+
+import (
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Request is a program to look at.
+type Request struct {
+	Language   runtimes.Language
+	Files      map[string][]byte
+	Entrypoint string
+}
+
+// Report is what was found, by file, line and column. With errors the program cannot run.
+type Report struct {
+	Errors   []fault.Detail
+	Warnings []fault.Detail
+}

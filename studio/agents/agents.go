@@ -1,0 +1,257 @@
+// Package agents is what people do with agents: create, edit, publish, export. Versions are immutable; a draft is saved
+// only by someone who saw its current revision. The package knows neither HTTP nor SQL and parses no user code.
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/inspect"
+	"github.com/atelier-run/atelier/studio/specs"
+)
+
+// Agents keeps agents and their drafts.
+type Agents interface {
+	CreateAgent(ctx context.Context, a registry.Agent) error
+	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
+	ListAgents(ctx context.Context, workspace string, filter registry.AgentFilter) (registry.AgentPage, error)
+	SaveDraft(ctx context.Context, a registry.Agent, expected int64) (registry.Agent, error)
+	PatchAgent(ctx context.Context, a registry.Agent) error
+	DeleteAgent(ctx context.Context, workspace, id string, at time.Time) error
+}
+
+// Versions keeps what was published.
+type Versions interface {
+	InsertVersion(ctx context.Context, workspace string, v registry.Version) error
+	Versions(ctx context.Context, workspace, agentID string) ([]registry.Version, error)
+	SetDeprecated(ctx context.Context, workspace, agentID, version string, deprecated bool, reason string) error
+}
+
+// Resolver gives the version that a reference stands for, and forgets what changed.
+type Resolver interface {
+	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
+	Forget(workspace string)
+}
+
+// Inspector parses code in the jail.
+type Inspector interface {
+	Check(ctx context.Context, req inspect.Request) (inspect.Report, error)
+}
+
+// Validator compiles schemas, or says what is wrong with one, and lists every violation of a document.
+type Validator interface {
+	Check(schema json.RawMessage) error
+	Validate(schema, document json.RawMessage) ([]fault.Detail, error)
+}
+
+// Options configures a Service.
+type Options struct {
+	Agents    Agents
+	Versions  Versions
+	Resolver  Resolver
+	Inspector Inspector
+	Validator Validator
+	Specs     *specs.Checker
+	Now       func() time.Time
+	NewID     func() string
+}
+
+// Service is safe for concurrent use.
+type Service struct{ Options }
+
+// New returns the service.
+func New(o Options) *Service { return &Service{o} }
+
+// Input is what a client says of an agent and its draft. A nil field is not said: creating takes the default, saving
+// keeps what is there. Code is shorthand for Files with the entry file alone.
+type Input struct {
+	Name             *string                   `json:"name,omitempty"`
+	Title            *string                   `json:"title,omitempty"`
+	Description      *string                   `json:"description,omitempty"`
+	Tags             *[]string                 `json:"tags,omitempty"`
+	Metadata         json.RawMessage           `json:"metadata,omitempty"`
+	Language         *runtimes.Language        `json:"language,omitempty"`
+	Runtime          *runtimes.Name            `json:"runtime,omitempty"`
+	Code             *string                   `json:"code,omitempty"`
+	Files            *map[string]registry.File `json:"files,omitempty"`
+	Entrypoint       *string                   `json:"entrypoint,omitempty"`
+	InputSchema      json.RawMessage           `json:"inputSchema,omitempty"`
+	OutputSchema     json.RawMessage           `json:"outputSchema,omitempty"`
+	Packages         *[]string                 `json:"packages,omitempty"`
+	Environment      *map[string]string        `json:"environment,omitempty"`
+	Secrets          *[]string                 `json:"secrets,omitempty"`
+	Capabilities     *runtimes.Capabilities    `json:"capabilities,omitempty"`
+	Limits           *runtimes.Limits          `json:"limits,omitempty"`
+	SafetyFlags      *[]string                 `json:"safetyFlags,omitempty"`
+	RequiresApproval *bool                     `json:"requiresApproval,omitempty"`
+	Deterministic    *bool                     `json:"deterministic,omitempty"`
+}
+
+// Create makes an agent with its draft at revision 1.
+func (s *Service) Create(ctx context.Context, actor registry.Actor, in Input) (registry.Agent, error) {
+	now := s.Now()
+	a := registry.Agent{
+		ID: s.NewID(), Workspace: actor.Workspace, Tags: []string{}, Metadata: json.RawMessage(`{}`), Draft: registry.Draft{Revision: 1},
+		Changelog: []registry.ChangelogEntry{}, CreatedAt: now, CreatedBy: actor.ID, Creator: actor, Editor: actor, UpdatedAt: now,
+	}
+	if in.Language == nil {
+		return registry.Agent{}, fault.Invalid("/language", "is required: typescript, javascript, python or bash.")
+	}
+	if in.Name == nil {
+		return registry.Agent{}, fault.Invalid("/name", "is required.")
+	}
+	a.Name = *in.Name
+	a, err := s.apply(a, in)
+	if err != nil {
+		return registry.Agent{}, err
+	}
+	return a, s.Agents.CreateAgent(ctx, a)
+}
+
+// Get returns an agent with its draft, by name or ID.
+func (s *Service) Get(ctx context.Context, actor registry.Actor, ref string) (registry.Agent, error) {
+	return s.Agents.Agent(ctx, actor.Workspace, ref)
+}
+
+// List returns a page of agents without their files.
+func (s *Service) List(ctx context.Context, actor registry.Actor, filter registry.AgentFilter) (registry.AgentPage, error) {
+	return s.Agents.ListAgents(ctx, actor.Workspace, filter)
+}
+
+// Save replaces what the input names in the draft. The revision must be the current one, else StaleDraft.
+func (s *Service) Save(ctx context.Context, actor registry.Actor, ref string, revision int64, in Input) (registry.Agent, error) {
+	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
+	if err != nil {
+		return registry.Agent{}, err
+	}
+	if in.Name != nil && *in.Name != a.Name {
+		return registry.Agent{}, fault.Invalid("/name", "cannot be changed by saving the draft; rename with PATCH.")
+	}
+	if a, err = s.apply(a, in); err != nil {
+		return registry.Agent{}, err
+	}
+	a.UpdatedAt, a.Editor = s.Now(), actor
+	return s.Agents.SaveDraft(ctx, a, revision)
+}
+
+// Patch changes what the input names among name, title, description, tags and metadata. The draft stays as it is.
+func (s *Service) Patch(ctx context.Context, actor registry.Actor, ref string, in Input) (registry.Agent, error) {
+	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
+	if err != nil {
+		return registry.Agent{}, err
+	}
+	if in.Name != nil {
+		a.Name = *in.Name
+	}
+	only := Input{Title: in.Title, Description: in.Description, Tags: in.Tags, Metadata: in.Metadata}
+	if a, err = s.describe(a, only); err != nil {
+		return registry.Agent{}, err
+	}
+	a.UpdatedAt, a.Editor = s.Now(), actor
+	if err := s.Agents.PatchAgent(ctx, a); err != nil {
+		return registry.Agent{}, err
+	}
+	s.Resolver.Forget(actor.Workspace)
+	return a, nil
+}
+
+// Delete leaves a tombstone: the agent is gone from every list, and its name is not given away. Nothing can pin a
+// version yet, so force changes nothing so far.
+func (s *Service) Delete(ctx context.Context, actor registry.Actor, ref string) error {
+	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
+	if err != nil {
+		return err
+	}
+	if err := s.Agents.DeleteAgent(ctx, actor.Workspace, a.ID, s.Now()); err != nil {
+		return err
+	}
+	s.Resolver.Forget(actor.Workspace)
+	return nil
+}
+
+// apply lays an input over an agent and checks the result.
+func (s *Service) apply(a registry.Agent, in Input) (registry.Agent, error) {
+	a, err := s.describe(a, in)
+	if err != nil {
+		return a, err
+	}
+	if in.Code != nil && in.Files != nil {
+		return a, fault.Invalid("/code", "stands for a single file; give either code or files.")
+	}
+	a.Draft.Spec, err = s.Specs.Complete(overlay(a.Draft.Spec, in))
+	return a, err
+}
+
+// overlay lays the draft's fields of an input over a spec.
+func overlay(spec registry.Spec, in Input) registry.Spec {
+	set(&spec.Language, in.Language)
+	set(&spec.Runtime, in.Runtime)
+	set(&spec.Entrypoint, in.Entrypoint)
+	set(&spec.Files, in.Files)
+	if in.Code != nil {
+		if spec.Entrypoint == "" {
+			spec.Entrypoint = specs.Entrypoint(spec.Language)
+		}
+		spec.Files = map[string]registry.File{spec.Entrypoint: registry.File(*in.Code)}
+	}
+	if len(in.InputSchema) > 0 {
+		spec.InputSchema = in.InputSchema
+	}
+	if len(in.OutputSchema) > 0 {
+		spec.OutputSchema = in.OutputSchema
+	}
+	set(&spec.Packages, in.Packages)
+	set(&spec.Environment, in.Environment)
+	set(&spec.Secrets, in.Secrets)
+	set(&spec.Capabilities, in.Capabilities)
+	set(&spec.Limits, in.Limits)
+	set(&spec.SafetyFlags, in.SafetyFlags)
+	set(&spec.RequiresApproval, in.RequiresApproval)
+	set(&spec.Deterministic, in.Deterministic)
+	return spec
+}
+
+func set[T any](field *T, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// Bounds of what describes an agent.
+const (
+	maxTitle       = 200
+	maxDescription = 4000
+	maxTags        = 20
+	maxTag         = 50
+	maxMetadata    = 16 << 10
+)
+
+// describe lays the descriptive fields of an input over an agent and checks them.
+func (s *Service) describe(a registry.Agent, in Input) (registry.Agent, error) {
+	set(&a.Title, in.Title)
+	set(&a.Description, in.Description)
+	set(&a.Tags, in.Tags)
+	if len(in.Metadata) > 0 {
+		a.Metadata = in.Metadata
+	}
+	switch {
+	case len(a.Title) > maxTitle:
+		return a, fault.Invalid("/title", "must have at most %d bytes.", maxTitle)
+	case len(a.Description) > maxDescription:
+		return a, fault.Invalid("/description", "must have at most %d bytes.", maxDescription)
+	case len(a.Tags) > maxTags:
+		return a, fault.Invalid("/tags", "must have at most %d tags.", maxTags)
+	case len(a.Metadata) > maxMetadata || a.Metadata[0] != '{':
+		return a, fault.Invalid("/metadata", "must be an object of at most %d bytes.", maxMetadata)
+	}
+	for _, tag := range a.Tags {
+		if tag == "" || len(tag) > maxTag {
+			return a, fault.Invalid("/tags", "A tag has 1 to %d bytes.", maxTag)
+		}
+	}
+	return a, registry.CheckName(a.Name)
+}

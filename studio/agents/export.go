@@ -1,0 +1,74 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/manifest"
+)
+
+// ExportRequest asks for a version as a tool manifest. Version "" means latest. Publish makes the first version on the
+// way when there is none. BaseURL is where callers reach this server.
+type ExportRequest struct {
+	Version string
+	Format  string
+	Publish bool
+	BaseURL string
+}
+
+// Export returns a version as a tool manifest, with warnings about what the format cannot say. A manifest never points
+// at a draft: without a version the answer is NoVersion, unless the request publishes.
+func (s *Service) Export(ctx context.Context, actor registry.Actor, ref string, req ExportRequest) (manifest.Result, error) {
+	if req.Version == "" {
+		req.Version = registry.Latest
+	}
+	if req.Format == "" {
+		req.Format = manifest.Atelier
+	}
+	if registry.KindOf(req.Version) == registry.ByDraft {
+		return manifest.Result{}, fault.Invalid("/version", "A manifest never points at a draft; publish it first.")
+	}
+	v, err := s.exported(ctx, actor, ref, req)
+	if err != nil {
+		return manifest.Result{}, err
+	}
+	return manifest.Export(req.Format, v, req.BaseURL)
+}
+
+func (s *Service) exported(ctx context.Context, actor registry.Actor, ref string, req ExportRequest) (registry.Version, error) {
+	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
+	if err != nil {
+		return registry.Version{}, err
+	}
+	v, err := s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: a.ID, Version: req.Version})
+	if !fault.Is(err, fault.NotFound) {
+		return v, err
+	}
+	versions, listErr := s.Versions.Versions(ctx, actor.Workspace, a.ID)
+	if listErr != nil || len(versions) > 0 {
+		return registry.Version{}, errors.Join(err, listErr)
+	}
+	if !req.Publish {
+		return registry.Version{}, &fault.Error{
+			Code:    fault.NoVersion,
+			Message: "The agent has no version yet, and a manifest never points at a draft.",
+			Extra:   map[string]any{"remedy": `Publish it, or send "publish": true to publish and export in one step.`},
+		}
+	}
+	publish := PublishRequest{}
+	if registry.KindOf(req.Version) == registry.Exact {
+		publish.Version = req.Version
+	}
+	return s.Publish(ctx, actor, ref, publish)
+}
+
+// sameJSON reports whether two documents are the same, whatever their spelling.
+func sameJSON(a, b json.RawMessage) bool {
+	left, errLeft := canon.Digest(a)
+	right, errRight := canon.Digest(b)
+	return errors.Join(errLeft, errRight) == nil && left == right
+}

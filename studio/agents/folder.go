@@ -1,0 +1,154 @@
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/specs"
+)
+
+// The two files of an agent's folder that are not files of the program.
+const (
+	settingsFile = "agent.yaml"
+	exampleFile  = "input.json"
+)
+
+// Folder is an agent as it lies on disk: its settings and files, and an example input, {} when there is none.
+type Folder struct {
+	Agent   Input
+	Example json.RawMessage
+}
+
+// ReadFolder reads an agent from agent.yaml, an optional input.json, and every other file as a file of the program.
+// Names that start with a dot are left out.
+func ReadFolder(folder fs.FS) (Folder, error) {
+	settings, err := fs.ReadFile(folder, settingsFile)
+	if err != nil {
+		return Folder{}, fmt.Errorf("read agent: %w", err)
+	}
+	in, err := parseSettings(settings)
+	if err != nil {
+		return Folder{}, err
+	}
+	files, err := readFiles(folder)
+	if err != nil {
+		return Folder{}, err
+	}
+	in.Files = &files
+	example, err := fs.ReadFile(folder, exampleFile)
+	if err != nil {
+		example = []byte("{}")
+	}
+	if !json.Valid(example) {
+		return Folder{}, fault.Invalid("/input", "%s is not valid JSON.", exampleFile)
+	}
+	return Folder{Agent: in, Example: bytes.TrimSpace(example)}, nil
+}
+
+func readFiles(folder fs.FS) (map[string]registry.File, error) {
+	files, total := map[string]registry.File{}, 0
+	err := fs.WalkDir(folder, ".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path != "." && strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case !entry.Type().IsRegular() || path == settingsFile || path == exampleFile:
+			return nil
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if total += int(info.Size()); total > specs.MaxFilesBytes || len(files) >= specs.MaxFiles {
+			return fault.Invalid("/files", "A folder has at most %d files of %d bytes together.", specs.MaxFiles, specs.MaxFilesBytes)
+		}
+		data, err := fs.ReadFile(folder, path)
+		files[path] = data
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read agent: %w", err)
+	}
+	return files, nil
+}
+
+// parseSettings reads agent.yaml. Its names are those of the HTTP contract; properties keep their order, which decides
+// the order of fields in a form.
+func parseSettings(data []byte) (Input, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		return Input{}, fault.Invalid("", "%s: %s", settingsFile, err)
+	}
+	var asJSON bytes.Buffer
+	if len(document.Content) != 1 {
+		return Input{}, fault.Invalid("", "%s is empty.", settingsFile)
+	}
+	if err := writeJSON(&asJSON, document.Content[0], 0); err != nil {
+		return Input{}, fault.Invalid("", "%s: %s", settingsFile, err)
+	}
+	decoder := json.NewDecoder(&asJSON)
+	decoder.DisallowUnknownFields()
+	var in Input
+	if err := decoder.Decode(&in); err != nil {
+		return Input{}, fault.Invalid("", "%s: %s", settingsFile, err)
+	}
+	return in, nil
+}
+
+// maxYAMLDepth bounds nesting; aliases are refused, so that a small file cannot stand for a large document.
+const maxYAMLDepth = 64
+
+func writeJSON(out *bytes.Buffer, n *yaml.Node, depth int) error {
+	if depth > maxYAMLDepth {
+		return fmt.Errorf("line %d: nested too deeply", n.Line)
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		return writeList(out, '{', '}', len(n.Content)/2, func(i int) error {
+			key, err := json.Marshal(n.Content[2*i].Value)
+			if err != nil {
+				return err
+			}
+			out.Write(key)
+			out.WriteByte(':')
+			return writeJSON(out, n.Content[2*i+1], depth+1)
+		})
+	case yaml.SequenceNode:
+		return writeList(out, '[', ']', len(n.Content), func(i int) error { return writeJSON(out, n.Content[i], depth+1) })
+	case yaml.ScalarNode:
+		var value any
+		if err := n.Decode(&value); err != nil {
+			return err
+		}
+		text, err := json.Marshal(value)
+		out.Write(text)
+		return err
+	case yaml.DocumentNode, yaml.AliasNode:
+	}
+	return fmt.Errorf("line %d: anchors and aliases are not allowed here", n.Line)
+}
+
+func writeList(out *bytes.Buffer, open, end byte, n int, item func(int) error) error {
+	out.WriteByte(open)
+	for i := range n {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		if err := item(i); err != nil {
+			return err
+		}
+	}
+	out.WriteByte(end)
+	return nil
+}

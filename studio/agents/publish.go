@@ -1,0 +1,175 @@
+package agents
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/manifest"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/inspect"
+)
+
+// maxChangelog bounds a version's changelog in bytes.
+const maxChangelog = 10_000
+
+// PublishRequest names the version to make, or the bump that makes its number: auto, major, minor or patch. With
+// neither the bump is auto. The first version without a number is 1.0.0.
+type PublishRequest struct {
+	Version   string
+	Bump      string
+	Changelog string
+}
+
+// Publish makes an immutable version from the draft. Code that does not parse is refused with file, line and column.
+func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string, req PublishRequest) (registry.Version, error) {
+	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
+	if err != nil {
+		return registry.Version{}, err
+	}
+	if len(req.Changelog) > maxChangelog {
+		return registry.Version{}, fault.Invalid("/changelog", "must have at most %d bytes.", maxChangelog)
+	}
+	spec, err := s.publishable(ctx, a.Draft.Spec)
+	if err != nil {
+		return registry.Version{}, err
+	}
+	number, err := s.number(ctx, a, spec, req)
+	if err != nil {
+		return registry.Version{}, err
+	}
+	v := registry.Version{
+		ID: s.NewID(), AgentID: a.ID, Agent: a.Name, Title: a.Title, Description: a.Description, Version: number, Changelog: req.Changelog,
+		PublishedAt: s.Now(), PublishedBy: actor.ID, Publisher: actor, Spec: spec,
+	}
+	if v.Digest, v.ContentDigest, v.CodeDigest, err = manifest.Digests(spec, a.Name, number, req.Changelog); err != nil {
+		return registry.Version{}, err
+	}
+	if err := s.Versions.InsertVersion(ctx, actor.Workspace, v); err != nil {
+		return registry.Version{}, err
+	}
+	s.Resolver.Forget(actor.Workspace)
+	return v, nil
+}
+
+// publishable checks a draft's code and settles its runtime.
+func (s *Service) publishable(ctx context.Context, spec registry.Spec) (registry.Spec, error) {
+	spec, err := s.Specs.Complete(spec)
+	if err != nil {
+		return spec, err
+	}
+	if spec.Runtime, err = s.Specs.Runtime(spec); err != nil {
+		return spec, err
+	}
+	if spec.Runtime == runtimes.Script {
+		return spec, fault.Invalid("/runtime", "The script runtime is for tests and demonstrations; a version cannot have it.")
+	}
+	report, err := s.Inspector.Check(ctx, inspect.Request{Language: spec.Language, Files: contents(spec.Files), Entrypoint: spec.Entrypoint})
+	if err != nil {
+		return spec, err
+	}
+	if len(report.Errors) > 0 {
+		return spec, &fault.Error{Code: fault.InvalidInput, Message: "The code cannot be published before its errors are mended.", Details: report.Errors}
+	}
+	return spec, nil
+}
+
+func contents(files map[string]registry.File) map[string][]byte {
+	all := make(map[string][]byte, len(files))
+	for path, file := range files {
+		all[path] = file
+	}
+	return all
+}
+
+// number is the semver of a new version.
+func (s *Service) number(ctx context.Context, a registry.Agent, spec registry.Spec, req PublishRequest) (string, error) {
+	if req.Version != "" {
+		if req.Bump != "" {
+			return "", fault.Invalid("/bump", "Give either version or bump.")
+		}
+		return req.Version, registry.CheckSemver(req.Version)
+	}
+	versions, err := s.Versions.Versions(ctx, a.Workspace, a.ID)
+	if err != nil {
+		return "", err
+	}
+	at := registry.Pick(registry.Latest, versions)
+	if at < 0 {
+		return "1.0.0", nil
+	}
+	latest, err := s.Resolver.Resolve(ctx, a.Workspace, registry.Reference{Agent: a.ID, Version: versions[at].Version})
+	if err != nil {
+		return "", err
+	}
+	base, err := semver.StrictNewVersion(latest.Version)
+	if err != nil {
+		return "", err
+	}
+	bump := req.Bump
+	if bump == "" || bump == "auto" {
+		bump = bumpFor(latest.Spec, spec)
+	}
+	switch bump {
+	case "major":
+		return base.IncMajor().String(), nil
+	case "minor":
+		return base.IncMinor().String(), nil
+	case "patch":
+		return base.IncPatch().String(), nil
+	}
+	return "", fault.Invalid("/bump", "must be auto, major, minor or patch.")
+}
+
+// bumpFor is careful rather than clever: whatever a caller could notice is major, all else is a patch.
+func bumpFor(before, after registry.Spec) string {
+	same := before.Language == after.Language && before.Runtime == after.Runtime &&
+		sameJSON(before.InputSchema, after.InputSchema) && sameJSON(before.OutputSchema, after.OutputSchema) &&
+		sameValue(before.Capabilities, after.Capabilities) && sameValue(before.Secrets, after.Secrets)
+	if same {
+		return "patch"
+	}
+	return "major"
+}
+
+func sameValue(a, b any) bool {
+	left, errLeft := json.Marshal(a)
+	right, errRight := json.Marshal(b)
+	return errors.Join(errLeft, errRight) == nil && bytes.Equal(left, right)
+}
+
+// ListVersions returns the versions of an agent, the newest first, without files.
+func (s *Service) ListVersions(ctx context.Context, actor registry.Actor, ref string) ([]registry.Version, error) {
+	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
+	if err != nil {
+		return nil, err
+	}
+	return s.Versions.Versions(ctx, actor.Workspace, a.ID)
+}
+
+// Version returns one version: exact, by range, latest or digest.
+func (s *Service) Version(ctx context.Context, actor registry.Actor, ref, version string) (registry.Version, error) {
+	return s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: ref, Version: version})
+}
+
+// Deprecate marks a version, or takes the mark back. A deprecated version still runs.
+func (s *Service) Deprecate(ctx context.Context, actor registry.Actor, ref, version string, deprecated bool, reason string) (registry.Version, error) {
+	v, err := s.Version(ctx, actor, ref, version)
+	if err != nil {
+		return registry.Version{}, err
+	}
+	if len(reason) > maxChangelog {
+		return registry.Version{}, fault.Invalid("/reason", "must have at most %d bytes.", maxChangelog)
+	}
+	if err := s.Versions.SetDeprecated(ctx, actor.Workspace, v.AgentID, v.Version, deprecated, reason); err != nil {
+		return registry.Version{}, err
+	}
+	s.Resolver.Forget(actor.Workspace)
+	v.Deprecated, v.Reason = deprecated, reason
+	return v, nil
+}

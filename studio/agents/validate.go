@@ -1,0 +1,107 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/inspect"
+	"github.com/atelier-run/atelier/studio/specs"
+)
+
+// ValidateRequest is checked without being run. Absent parts are not checked.
+type ValidateRequest struct {
+	Language     runtimes.Language
+	Code         string
+	Files        map[string]registry.File
+	Entrypoint   string
+	InputSchema  json.RawMessage
+	OutputSchema json.RawMessage
+	Input        json.RawMessage
+	Output       json.RawMessage
+}
+
+// ValidateReport says what is wrong and what is doubtful.
+type ValidateReport struct {
+	Valid    bool           `json:"valid"`
+	Errors   []fault.Detail `json:"errors"`
+	Warnings []fault.Detail `json:"warnings"`
+}
+
+// Validate parses code in the jail, compiles schemas and holds documents to them. It runs nothing.
+func (s *Service) Validate(ctx context.Context, _ registry.Actor, req ValidateRequest) (ValidateReport, error) {
+	report := ValidateReport{Errors: []fault.Detail{}, Warnings: []fault.Detail{}}
+	if req.Code != "" || len(req.Files) > 0 {
+		spec := registry.Spec{Language: req.Language, Files: req.Files, Entrypoint: req.Entrypoint}
+		if req.Code != "" {
+			if spec.Entrypoint == "" {
+				spec.Entrypoint = specs.Entrypoint(req.Language)
+			}
+			spec.Files = map[string]registry.File{spec.Entrypoint: registry.File(req.Code)}
+		}
+		if err := s.validateCode(ctx, spec, &report); err != nil {
+			return report, err
+		}
+	}
+	if err := s.validateDocument("/input", req.InputSchema, req.Input, &report); err != nil {
+		return report, err
+	}
+	if err := s.validateDocument("/output", req.OutputSchema, req.Output, &report); err != nil {
+		return report, err
+	}
+	report.Valid = len(report.Errors) == 0
+	return report, nil
+}
+
+func (s *Service) validateCode(ctx context.Context, spec registry.Spec, report *ValidateReport) error {
+	spec, err := s.Specs.Complete(spec)
+	if refused := (*fault.Error)(nil); errors.As(err, &refused) && refused.Code == fault.InvalidInput {
+		report.Errors = append(report.Errors, refused.Details...)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	found, err := s.Inspector.Check(ctx, inspect.Request{Language: spec.Language, Files: contents(spec.Files), Entrypoint: spec.Entrypoint})
+	report.Errors = append(report.Errors, found.Errors...)
+	report.Warnings = append(report.Warnings, found.Warnings...)
+	return err
+}
+
+// validateDocument checks a schema, and a document against it; field is /input or /output.
+func (s *Service) validateDocument(field string, schema, document json.RawMessage, report *ValidateReport) error {
+	if len(schema) == 0 {
+		return nil
+	}
+	if err := s.Validator.Check(schema); err != nil {
+		return s.schemaFault(field+"Schema", err, report)
+	}
+	if len(document) == 0 {
+		return nil
+	}
+	details, err := s.Validator.Validate(schema, document)
+	if err != nil {
+		return err
+	}
+	for _, d := range details {
+		d.Pointer = field + d.Pointer
+		report.Errors = append(report.Errors, d)
+	}
+	return nil
+}
+
+// schemaFault reports a schema that cannot be used; other errors go on.
+func (s *Service) schemaFault(field string, err error, report *ValidateReport) error {
+	var refused *fault.Error
+	if err == nil || !errors.As(err, &refused) || refused.Code != fault.InvalidInput {
+		return err
+	}
+	for _, d := range refused.Details {
+		d.Pointer = field + d.Pointer
+		report.Errors = append(report.Errors, d)
+	}
+	return nil
+}

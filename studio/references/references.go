@@ -1,0 +1,133 @@
+// Package references resolves name@version to a version. Versions never change, so what a reference stands for is
+// remembered briefly, and a change in this server is forgotten at once.
+package references
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Store is what references are resolved from.
+type Store interface {
+	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
+	Version(ctx context.Context, workspace, agentID, version string) (registry.Version, error)
+	VersionByDigest(ctx context.Context, workspace, agentID, digest string) (registry.Version, error)
+	Versions(ctx context.Context, workspace, agentID string) ([]registry.Version, error)
+}
+
+const (
+	// freshFor bounds how long another server's change may go unseen; changes of this one are forgotten at once.
+	freshFor = 2 * time.Second
+	most     = 512
+)
+
+// Resolver is safe for concurrent use.
+type Resolver struct {
+	store Store
+	now   func() time.Time
+
+	mu    sync.Mutex
+	known map[key]entry
+}
+
+type key struct{ workspace, agent, version string }
+
+type entry struct {
+	version registry.Version
+	until   time.Time
+}
+
+// New returns a resolver.
+func New(store Store, now func() time.Time) *Resolver {
+	return &Resolver{store: store, now: now, known: map[key]entry{}}
+}
+
+// Forget drops what is remembered of a workspace's references. Whoever changes an agent or a version calls it.
+func (r *Resolver) Forget(workspace string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k := range r.known {
+		if k.workspace == workspace {
+			delete(r.known, k)
+		}
+	}
+}
+
+// Resolve returns the version that a reference stands for. The agent is a name or an ID. Errors: VersionRequired without
+// a version, InvalidInput for a malformed one, NotFound naming the reference.
+func (r *Resolver) Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error) {
+	if ref.Version == "" {
+		return registry.Version{}, &fault.Error{
+			Code:    fault.VersionRequired,
+			Message: "Name the version to run: 1.2.0, ^1, latest, sha256:… or draft.",
+			Details: []fault.Detail{{Pointer: "/version", Message: "is required"}},
+		}
+	}
+	if err := registry.CheckVersionRange(ref.Version); err != nil {
+		return registry.Version{}, err
+	}
+	k := key{workspace, ref.Agent, ref.Version}
+	if v, ok := r.remembered(k); ok {
+		return v, nil
+	}
+	v, err := r.lookUp(ctx, workspace, ref)
+	if err != nil {
+		return registry.Version{}, err
+	}
+	r.remember(k, v)
+	return v, nil
+}
+
+func (r *Resolver) lookUp(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error) {
+	agent, err := r.store.Agent(ctx, workspace, ref.Agent)
+	if err != nil {
+		return registry.Version{}, err
+	}
+	v, err := r.pick(ctx, workspace, agent, ref.Version)
+	if fault.Is(err, fault.NotFound) {
+		return registry.Version{}, fault.New(fault.NotFound, "No such version: %s.", registry.Reference{Agent: agent.Name, Version: ref.Version})
+	}
+	return v, err
+}
+
+func (r *Resolver) pick(ctx context.Context, workspace string, agent registry.Agent, version string) (registry.Version, error) {
+	switch registry.KindOf(version) {
+	case registry.Exact:
+		return r.store.Version(ctx, workspace, agent.ID, version)
+	case registry.ByDigest:
+		return r.store.VersionByDigest(ctx, workspace, agent.ID, version)
+	case registry.ByDraft:
+		return registry.Version{}, fault.Invalid("/version", "A draft has no version; publish it or name a version.")
+	case registry.ByLatest, registry.Range:
+		versions, err := r.store.Versions(ctx, workspace, agent.ID)
+		if err != nil {
+			return registry.Version{}, err
+		}
+		at := registry.Pick(version, versions)
+		if at < 0 {
+			return registry.Version{}, fault.New(fault.NotFound, "No such version.")
+		}
+		return r.store.Version(ctx, workspace, agent.ID, versions[at].Version)
+	}
+	return registry.Version{}, fault.Invalid("/version", "This version is not understood.")
+}
+
+func (r *Resolver) remembered(k key) (registry.Version, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e, ok := r.known[k]
+	return e.version, ok && r.now().Before(e.until)
+}
+
+func (r *Resolver) remember(k key, v registry.Version) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.known) >= most {
+		clear(r.known)
+	}
+	r.known[k] = entry{v, r.now().Add(freshFor)}
+}

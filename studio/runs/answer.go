@@ -1,0 +1,85 @@
+package runs
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Answer is a run as callers see it: the same from every door, and in the result event.
+type Answer struct {
+	RunID         string                 `json:"runId"`
+	Status        registry.Status        `json:"status"`
+	Success       bool                   `json:"success"`
+	Output        json.RawMessage        `json:"output"`
+	Error         *runtimes.ProgramError `json:"error,omitempty"`
+	Stdout        string                 `json:"stdout"`
+	Stderr        string                 `json:"stderr"`
+	Truncated     bool                   `json:"truncated"`
+	ExitCode      *int                   `json:"exitCode,omitempty"`
+	Language      runtimes.Language      `json:"language"`
+	Trigger       registry.Trigger       `json:"trigger"`
+	ParentRunID   *string                `json:"parentRunId"`
+	WorkflowRunID *string                `json:"workflowRunId"`
+	NodeID        *string                `json:"nodeId"`
+	TokensUsed    int64                  `json:"tokensUsed"`
+	Validation    registry.Validation    `json:"validation"`
+	Metadata      Metadata               `json:"metadata"`
+	Metrics       registry.Metrics       `json:"metrics"`
+	Provenance    Provenance             `json:"provenance"`
+}
+
+// Metadata repeats what existing clients look for; ExecutionTime is milliseconds.
+type Metadata struct {
+	AgentID       string  `json:"agentId,omitempty"`
+	Version       string  `json:"version,omitempty"`
+	ExecutionTime float64 `json:"executionTime"`
+}
+
+// Provenance proves what ran.
+type Provenance struct {
+	ExecutionID     string             `json:"executionId"`
+	Agent           string             `json:"agent,omitempty"`
+	Version         string             `json:"version,omitempty"`
+	Digest          string             `json:"digest,omitempty"`
+	CodeDigest      string             `json:"codeDigest"`
+	InputsHash      string             `json:"inputsHash"`
+	OutputsHash     string             `json:"outputsHash,omitempty"`
+	ActorID         string             `json:"actorId"`
+	ActorType       registry.ActorType `json:"actorType"`
+	Runtime         runtimes.Name      `json:"runtime"`
+	Isolation       string             `json:"isolation"`
+	ToolIDs         []string           `json:"toolIds"`
+	Timestamp       time.Time          `json:"timestamp"`
+	ExecutionTimeMs float64            `json:"executionTimeMs"`
+	Success         bool               `json:"success"`
+}
+
+// AnswerOf tells a run in the words of the contract.
+func AnswerOf(run registry.Run) Answer {
+	success := run.Status == registry.Succeeded
+	output := run.Output
+	if len(output) == 0 {
+		output = json.RawMessage("null")
+	}
+	return Answer{
+		RunID: run.ID, Status: run.Status, Success: success, Output: output, Error: run.Error, Stdout: run.Stdout, Stderr: run.Stderr,
+		Truncated: run.Truncated, ExitCode: run.ExitCode, Language: run.Language, Trigger: run.Trigger, ParentRunID: optional(run.ParentRunID),
+		WorkflowRunID: optional(run.WorkflowRunID), NodeID: optional(run.NodeID), TokensUsed: run.TokensUsed, Validation: run.Validation,
+		Metadata: Metadata{AgentID: run.AgentID, Version: run.Version, ExecutionTime: run.Metrics.TotalMs}, Metrics: run.Metrics,
+		Provenance: Provenance{
+			ExecutionID: run.ID, Agent: run.Agent, Version: run.Version, Digest: run.Digest, CodeDigest: run.CodeDigest, InputsHash: run.InputsHash,
+			OutputsHash: run.OutputsHash, ActorID: run.Actor.ID, ActorType: run.Actor.Type, Runtime: run.Runtime, Isolation: run.Isolation,
+			ToolIDs: []string{}, Timestamp: run.CreatedAt, ExecutionTimeMs: run.Metrics.TotalMs, Success: success,
+		},
+	}
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

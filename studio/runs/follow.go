@@ -1,0 +1,128 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/recorder"
+)
+
+// page is how many stored events are read at once.
+const page = 500
+
+// Events returns the events of a run after seq from, the result included once the run has ended.
+func (s *Service) Events(ctx context.Context, actor registry.Actor, id string, from int64) ([]runtimes.Event, error) {
+	if l := s.find(actor, id); l != nil {
+		return l.recording.Events(from), nil
+	}
+	f, err := s.Follow(ctx, actor, id, from)
+	if err != nil {
+		return nil, err
+	}
+	events := []runtimes.Event{}
+	for {
+		e, err := f.Next(ctx)
+		if err == io.EOF {
+			return events, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, e)
+	}
+}
+
+// Follower reads a run's events one by one, live or stored. It is not safe for concurrent use.
+type Follower struct {
+	service   *Service
+	recording *recorder.Recording // nil when the run had ended before
+	run       registry.Run        // a run that had ended before
+	seq       int64
+	stored    []runtimes.Event
+	exhausted bool
+	ended     bool
+}
+
+// Follow returns a reader of a run's events after seq from.
+func (s *Service) Follow(ctx context.Context, actor registry.Actor, id string, from int64) (*Follower, error) {
+	f := &Follower{service: s, seq: max(from, 0)}
+	if l := s.find(actor, id); l != nil {
+		f.recording = l.recording
+		return f, nil
+	}
+	run, err := s.Archive.Run(ctx, actor.Workspace, id)
+	f.run = run
+	return f, err
+}
+
+// Next waits for the next event. After the result it returns io.EOF; a run that the server lost answers io.EOF without
+// a result only if it is not final, which InterruptRuns excludes at the start.
+func (f *Follower) Next(ctx context.Context) (runtimes.Event, error) {
+	if f.recording != nil {
+		e, err := f.recording.Next(ctx, f.seq)
+		if err == nil {
+			f.seq = e.Seq
+		}
+		return e, err
+	}
+	if e, ok, err := f.nextStored(ctx); err != nil || ok {
+		return e, err
+	}
+	if f.ended || !f.run.Status.Final() {
+		return runtimes.Event{}, io.EOF
+	}
+	return f.result(ctx)
+}
+
+func (f *Follower) nextStored(ctx context.Context) (runtimes.Event, bool, error) {
+	if len(f.stored) == 0 && !f.exhausted {
+		events, err := f.service.Archive.Events(ctx, f.run.Workspace, f.run.ID, f.seq, page)
+		if err != nil {
+			return runtimes.Event{}, false, err
+		}
+		f.stored, f.exhausted = events, len(events) < page
+	}
+	if len(f.stored) == 0 {
+		return runtimes.Event{}, false, nil
+	}
+	e := f.stored[0]
+	f.stored, f.seq = f.stored[1:], e.Seq
+	return e, true, nil
+}
+
+// result makes the last event again from the stored run: it is not kept twice.
+func (f *Follower) result(ctx context.Context) (runtimes.Event, error) {
+	f.ended = true
+	last, err := f.lastSeq(ctx)
+	if err != nil {
+		return runtimes.Event{}, err
+	}
+	if f.seq > last { // the reader has seen the result already
+		return runtimes.Event{}, io.EOF
+	}
+	raw, err := json.Marshal(AnswerOf(f.run))
+	if err != nil {
+		return runtimes.Event{}, err
+	}
+	at := f.run.CreatedAt
+	if f.run.FinishedAt != nil {
+		at = *f.run.FinishedAt
+	}
+	return runtimes.Event{Seq: last + 1, At: at, Kind: runtimes.KindResult, Data: raw}, nil
+}
+
+// lastSeq is the seq of the last stored event. A reader that asked from beyond it has seen the result.
+func (f *Follower) lastSeq(ctx context.Context) (int64, error) {
+	if f.seq == 0 {
+		return 0, nil
+	}
+	at := f.seq - 1
+	events, err := f.service.Archive.Events(ctx, f.run.Workspace, f.run.ID, at, 1)
+	if err != nil || len(events) > 0 {
+		return f.seq, err
+	}
+	return f.seq - 1, nil
+}

@@ -1,0 +1,77 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// maxMessage bounds the text of a log or progress message in bytes.
+const maxMessage = 16 << 10
+
+// host is what a program may ask of us: events into the recording, and the host functions that its version was granted.
+type host struct{ life *life }
+
+// Emit records an event of the runtime.
+func (h host) Emit(e runtimes.Event) { h.life.recording.Emit(e) }
+
+// Call answers a host call. log and progress are granted to every program.
+func (h host) Call(_ context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
+	switch name {
+	case "log":
+		return h.log(args)
+	case "progress":
+		return h.progress(args)
+	}
+	if slices.Contains(h.life.job.Capabilities.HostFunctions, name) {
+		return nil, &runtimes.CallError{Code: "denied", Message: fmt.Sprintf("This server has no host function %q.", name)}
+	}
+	return nil, &runtimes.CallError{Code: "denied", Message: fmt.Sprintf("Host function %q is not granted; add it to capabilities.hostFunctions.", name)}
+}
+
+func (h host) log(args json.RawMessage) (json.RawMessage, error) {
+	var data runtimes.LogData
+	if err := decode(args, &data); err != nil {
+		return nil, invalid("log(level, message, fields)", err)
+	}
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, data.Level) {
+		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: "log: level is one of debug, info, warn, error."}
+	}
+	if len(data.Fields) > 0 && data.Fields[0] != '{' && string(data.Fields) != "null" {
+		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: "log: fields is an object."}
+	}
+	if len(data.Message)+len(data.Fields) > maxMessage {
+		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: fmt.Sprintf("log: message and fields have at most %d bytes.", maxMessage)}
+	}
+	if string(data.Fields) == "null" {
+		data.Fields = nil
+	}
+	h.life.emit(runtimes.KindLog, data)
+	return json.RawMessage("null"), nil
+}
+
+func (h host) progress(args json.RawMessage) (json.RawMessage, error) {
+	var data runtimes.ProgressData
+	if err := decode(args, &data); err != nil {
+		return nil, invalid("progress(done, total, message)", err)
+	}
+	if data.Done < 0 || data.Total < 0 || len(data.Message) > maxMessage {
+		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: "progress: done and total are not negative, and the message is short."}
+	}
+	h.life.emit(runtimes.KindProgress, data)
+	return json.RawMessage("null"), nil
+}
+
+func decode(args json.RawMessage, v any) error {
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
+}
+
+func invalid(form string, err error) error {
+	return &runtimes.CallError{Code: "invalid_arguments", Message: form + ": " + err.Error()}
+}

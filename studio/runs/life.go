@@ -1,0 +1,275 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/router"
+	"github.com/atelier-run/atelier/studio/recorder"
+)
+
+const (
+	// beginAfter is how long a run may last before its row is written as running. A shorter run is written once, at
+	// its end: nobody was told of it before.
+	beginAfter = 50 * time.Millisecond
+	// flushEvery is how often a long run's events become durable.
+	flushEvery = 250 * time.Millisecond
+	// storeFor bounds the last write of a run when the database is stuck.
+	storeFor = 30 * time.Second
+)
+
+// life is one run from admission to its end. lead is its one goroutine; others read through snapshot, recording and done.
+type life struct {
+	service      *Service
+	ctx          context.Context // ends when the run is cancelled or interrupted; the cause says which
+	cancel       context.CancelCauseFunc
+	ticket       *router.Ticket
+	recording    *recorder.Recording
+	job          runtimes.Job
+	outputSchema json.RawMessage
+	span         trace.Span
+	done         chan struct{} // closed after run and err are final
+
+	mu  sync.Mutex // guards run until done is closed
+	run registry.Run
+	err error
+}
+
+// snapshot is the run as it stands now.
+func (l *life) snapshot() registry.Run {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	run := l.run
+	if !run.Status.Final() {
+		run.Stdout, run.Stderr, run.Truncated = l.recording.Output()
+	}
+	return run
+}
+
+func (l *life) update(change func(run *registry.Run)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change(&l.run)
+}
+
+// abandon gives back what a life holds that never began.
+func (l *life) abandon() {
+	l.ticket.Release()
+	l.cancel(errCancelled)
+	l.span.End()
+	l.service.leave(l)
+}
+
+// lead takes the run from the queue to its end.
+func (l *life) lead() {
+	defer close(l.done)
+	defer l.span.End()
+	flushed := l.flushInBackground()
+	outcome, err := l.perform()
+	flushed()
+	l.finish(outcome, err)
+}
+
+// perform waits in the queue and executes.
+func (l *life) perform() (runtimes.Outcome, error) {
+	defer l.cancel(nil)
+	defer l.ticket.Release()
+	s := l.service
+	entered := s.Now()
+	_, queue := s.Tracer.Start(l.ctx, "queue")
+	err := l.ticket.Wait(l.ctx, func(position int) {
+		l.emit(runtimes.KindStatus, runtimes.StatusData{Status: string(registry.Queued), Position: position})
+	})
+	queue.End()
+	started := s.Now()
+	l.update(func(run *registry.Run) { run.Metrics.QueuedMs = ms(started.Sub(entered)) })
+	if err != nil {
+		return runtimes.Failed(runtimes.Cancelled, "The run was cancelled while it waited in the queue."), nil
+	}
+	l.update(func(run *registry.Run) { run.Status, run.StartedAt = registry.Running, &started })
+	l.emit(runtimes.KindStatus, runtimes.StatusData{Status: string(registry.Running)})
+	ctx, span := s.Tracer.Start(l.ctx, "run")
+	defer span.End()
+	return s.Router.Run(ctx, l.job, host{l})
+}
+
+// flushInBackground makes a run that lasts, and its events so far, durable. The returned function ends that and waits.
+func (l *life) flushInBackground() (stop func()) {
+	ended, joined := make(chan struct{}), make(chan struct{})
+	timer := time.AfterFunc(beginAfter, func() {
+		defer close(joined)
+		ctx := context.WithoutCancel(l.ctx)
+		if err := l.service.Journal.BeginRun(ctx, l.snapshot()); err != nil {
+			l.service.Log.LogAttrs(ctx, slog.LevelError, "begin run", slog.String("run_id", l.job.RunID), slog.Any("error", err))
+			return
+		}
+		tick := time.NewTicker(flushEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+				if err := l.flush(ctx); err != nil {
+					l.service.Log.LogAttrs(ctx, slog.LevelError, "store events", slog.String("run_id", l.job.RunID), slog.Any("error", err))
+					return
+				}
+			}
+		}
+	})
+	return func() {
+		close(ended)
+		if !timer.Stop() {
+			<-joined
+		}
+	}
+}
+
+func (l *life) flush(ctx context.Context) error {
+	events := l.recording.Take()
+	if len(events) == 0 {
+		return nil
+	}
+	return l.service.Journal.AppendEvents(ctx, l.job.Workspace, l.job.RunID, events)
+}
+
+// finish turns an outcome into the final run, stores it, and only then tells anybody.
+func (l *life) finish(outcome runtimes.Outcome, houseErr error) {
+	s := l.service
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), storeFor)
+	defer cancel()
+	if houseErr != nil {
+		outcome = houseFailed(houseErr)
+	}
+	if outcome.Error != nil && outcome.Error.Type == runtimes.Cancelled && context.Cause(l.ctx) == errInterrupted {
+		outcome.Error = &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The server stopped while the program ran.", Remedy: "Run it again."}
+	}
+	l.checkOutput(&outcome)
+	run := l.conclude(outcome)
+	_, span := s.Tracer.Start(ctx, "store")
+	storeErr := s.Journal.FinishRun(ctx, run, l.recording.Take())
+	span.End()
+	l.update(func(r *registry.Run) { *r = run })
+	l.report(ctx, run, houseErr, storeErr)
+	l.err = houseErr
+	if storeErr != nil { // nothing is acknowledged that is not durable, to nobody
+		l.err = storeErr
+		lost := runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The run ended, but its record could not be stored."}
+		run.Status, run.Error, run.Output = registry.StatusInterrupted, &lost, nil
+	}
+	l.emitResult(run)
+	s.leave(l)
+}
+
+// houseFailed records a failure that was not the program's.
+func houseFailed(err error) runtimes.Outcome {
+	message := "The run could not be executed: an internal error."
+	switch fault.CodeOf(err) { //nolint:exhaustive // all others stay internal
+	case fault.SandboxUnavailable:
+		message = "The run could not be executed: the sandbox is not available."
+	case fault.RuntimeUnavailable:
+		message = "The run could not be executed: the runtime is not available."
+	}
+	return runtimes.Failed(runtimes.Interrupted, message)
+}
+
+// checkOutput holds a result to the version's output schema.
+func (l *life) checkOutput(outcome *runtimes.Outcome) {
+	if outcome.Error != nil || len(l.outputSchema) == 0 {
+		return
+	}
+	verdict := "passed"
+	details, err := l.service.Validator.Validate(l.outputSchema, outcome.Output)
+	switch {
+	case err != nil:
+		verdict = "failed"
+		outcome.Error = &runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "The output schema cannot be used: " + err.Error()}
+	case len(details) > 0:
+		verdict = "failed"
+		message := "The output does not fit the output schema:"
+		for _, d := range details {
+			message += " output" + d.Pointer + " " + d.Message + ";"
+		}
+		outcome.Error = &runtimes.ProgramError{
+			Type: runtimes.InvalidOutput, Message: message[:len(message)-1],
+			Remedy: "Return what the output schema asks for, or change the schema.",
+		}
+	}
+	l.update(func(run *registry.Run) { run.Validation.Output = verdict })
+}
+
+// conclude fills in the final run.
+func (l *life) conclude(outcome runtimes.Outcome) registry.Run {
+	now := l.service.Now()
+	run := l.snapshot()
+	run.Stdout, run.Stderr, run.Truncated = l.recording.Output()
+	run.Status, run.Error, run.ExitCode, run.FinishedAt = registry.StatusOf(outcome.Error), outcome.Error, outcome.ExitCode, &now
+	run.Output = outcome.Output // kept when the output schema refused it, so that it can be looked at
+	if len(run.Output) > 0 {
+		if hash, err := canon.Digest(run.Output); err == nil {
+			run.OutputsHash = hash
+		}
+	}
+	if outcome.Level != "" {
+		run.Isolation = outcome.Level
+	}
+	run.Metrics.StartMs, run.Metrics.RunMs, run.Metrics.CPUMs = ms(outcome.Usage.Start), ms(outcome.Usage.Run), ms(outcome.Usage.CPU)
+	run.Metrics.PeakMemoryBytes = outcome.Usage.PeakMemory
+	run.Metrics.TotalMs = ms(now.Sub(run.CreatedAt))
+	return run
+}
+
+// report writes the span's end, the metrics and the one wide log line.
+func (l *life) report(ctx context.Context, run registry.Run, houseErr, storeErr error) {
+	l.service.Meter.RunFinished(run)
+	l.span.SetAttributes(attribute.String("run.status", string(run.Status)))
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("run_id", run.ID), slog.String("workspace", run.Workspace), slog.String("agent", run.Agent), slog.String("version", run.Version),
+		slog.String("runtime", string(run.Runtime)), slog.String("trigger", string(run.Trigger)), slog.String("actor", run.Actor.ID),
+		slog.String("status", string(run.Status)), slog.Float64("queued_ms", run.Metrics.QueuedMs), slog.Float64("start_ms", run.Metrics.StartMs),
+		slog.Float64("run_ms", run.Metrics.RunMs), slog.Float64("total_ms", run.Metrics.TotalMs), slog.Float64("cpu_ms", run.Metrics.CPUMs),
+		slog.Int64("peak_memory", run.Metrics.PeakMemoryBytes), slog.String("isolation", run.Isolation), slog.String("trace_id", run.TraceID),
+	}
+	if run.Error != nil {
+		attrs = append(attrs, slog.String("error_type", string(run.Error.Type))) // the message may hold guest text
+	}
+	for name, err := range map[string]error{"house_error": houseErr, "store_error": storeErr} {
+		if err != nil {
+			level = slog.LevelError
+			attrs = append(attrs, slog.Any(name, err))
+			l.span.SetStatus(codes.Error, name)
+		}
+	}
+	l.service.Log.LogAttrs(ctx, level, "run finished", attrs...)
+}
+
+func (l *life) emit(kind runtimes.Kind, data any) {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return // only our own plain structs come here
+	}
+	l.recording.Emit(runtimes.Event{Kind: kind, Data: raw})
+}
+
+// emitResult ends the stream with the answer.
+func (l *life) emitResult(run registry.Run) {
+	raw, err := json.Marshal(AnswerOf(run))
+	if err != nil {
+		raw = json.RawMessage(`{"success":false}`)
+	}
+	l.recording.Close(runtimes.Event{Kind: runtimes.KindResult, Data: raw})
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

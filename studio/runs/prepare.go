@@ -1,0 +1,209 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/manifest"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// maxInputBytes and maxInputDepth bound what a program is given.
+const (
+	maxInputBytes = 8 << 20
+	maxInputDepth = 256
+)
+
+// target is what a request asks to run.
+type target struct {
+	spec       registry.Spec
+	agentID    string
+	agent      string
+	version    string
+	digest     string
+	codeDigest string
+}
+
+// prepare resolves, validates and admits a request. What it refuses leaves no run behind.
+func (s *Service) prepare(ctx context.Context, actor registry.Actor, req Request) (*life, error) {
+	created := s.Now()
+	spanCtx, span := s.Tracer.Start(ctx, "code.execute", trace.WithSpanKind(trace.SpanKindInternal))
+	l, err := s.admit(spanCtx, actor, req)
+	if err != nil {
+		span.RecordError(err)
+		span.End()
+		return nil, err
+	}
+	l.run.CreatedAt, l.span = created, span
+	if sc := span.SpanContext(); sc.HasTraceID() {
+		l.run.TraceID = sc.TraceID().String()
+	}
+	span.SetAttributes(
+		attribute.String("code.runtime", string(l.run.Runtime)), attribute.String("code.language", string(l.run.Language)),
+		attribute.String("code.sandbox", l.run.Isolation), attribute.Int64("code.memory_mb", l.run.Memory>>20),
+		attribute.Bool("code.validation_passed", true), attribute.String("run.id", l.run.ID),
+	)
+	if err := s.enter(l); err != nil {
+		l.abandon()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) (*life, error) {
+	t, err := s.resolve(ctx, actor, req)
+	if err != nil {
+		return nil, err
+	}
+	limits, err := s.limits(t.spec.Limits, req)
+	if err != nil {
+		return nil, err
+	}
+	name, err := s.Specs.Runtime(t.spec)
+	if err != nil {
+		return nil, err
+	}
+	if !s.Router.Has(name) {
+		return nil, fault.New(fault.RuntimeUnavailable, "This server has no runtime %q; GET /api/v1/capabilities says which it has and why.", name)
+	}
+	input := req.Input
+	if len(input) == 0 {
+		input = json.RawMessage(`{}`)
+	}
+	inputsHash, validation, err := s.checkInput(ctx, t.spec.InputSchema, input)
+	if err != nil {
+		return nil, err
+	}
+	ticket, err := s.Router.Admit(actor.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	id := s.NewID()
+	files := make(map[string][]byte, len(t.spec.Files))
+	for path, file := range t.spec.Files {
+		files[path] = file
+	}
+	runCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	return &life{
+		service: s, ctx: runCtx, cancel: cancel, ticket: ticket, recording: s.newRecording(), done: make(chan struct{}),
+		outputSchema: t.spec.OutputSchema,
+		job: runtimes.Job{
+			RunID: id, Workspace: actor.Workspace, Language: t.spec.Language, Runtime: name, Files: files,
+			Entrypoint: t.spec.Entrypoint, CodeDigest: t.codeDigest, Input: input, Environment: t.spec.Environment,
+			Capabilities: t.spec.Capabilities, Limits: limits, Isolation: req.Isolation,
+		},
+		run: registry.Run{
+			ID: id, Workspace: actor.Workspace, AgentID: t.agentID, Agent: t.agent, Version: t.version, Digest: t.digest,
+			CodeDigest: t.codeDigest, Language: t.spec.Language, Runtime: name, Trigger: req.Trigger,
+			ParentRunID: req.ParentRunID, WorkflowRunID: req.WorkflowRunID, NodeID: req.NodeID, Actor: actor,
+			Status: registry.Queued, Input: input, Validation: registry.Validation{Input: validation, Output: "skipped"},
+			InputsHash: inputsHash, Isolation: s.Level, Memory: limits.MemoryBytes,
+		},
+	}, nil
+}
+
+// resolve finds what a request names.
+func (s *Service) resolve(ctx context.Context, actor registry.Actor, req Request) (target, error) {
+	ctx, span := s.Tracer.Start(ctx, "resolve")
+	defer span.End()
+	if req.Inline != nil {
+		spec, err := s.Specs.Complete(*req.Inline)
+		if err != nil {
+			return target{}, err
+		}
+		return withCodeDigest(target{spec: spec})
+	}
+	if req.Version == registry.DraftVersion {
+		agent, err := s.Drafts.Agent(ctx, actor.Workspace, req.Agent)
+		if err != nil {
+			return target{}, err
+		}
+		return withCodeDigest(target{spec: agent.Draft.Spec, agentID: agent.ID, agent: agent.Name, version: registry.DraftVersion})
+	}
+	v, err := s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: req.Agent, Version: req.Version})
+	if err != nil {
+		return target{}, err
+	}
+	return target{spec: v.Spec, agentID: v.AgentID, agent: v.Agent, version: v.Version, digest: v.Digest, codeDigest: v.CodeDigest}, nil
+}
+
+// withCodeDigest completes a target that was never published.
+func withCodeDigest(t target) (target, error) {
+	digest, err := manifest.CodeDigest(t.spec)
+	t.codeDigest = digest
+	return t, err
+}
+
+// limits applies a call's limits. A version's may only be lowered; an inline program sets its own, up to the ceilings.
+func (s *Service) limits(base runtimes.Limits, req Request) (runtimes.Limits, error) {
+	if req.Limits == nil {
+		return base, nil
+	}
+	limits := base
+	highest, rule := base, "A call may only lower the limit of the version, which is %d."
+	if req.Inline != nil {
+		highest, rule = s.Ceilings, "The highest value of this server is %d."
+	}
+	p := req.Limits
+	refused := &fault.Error{Code: fault.InvalidInput, Message: "The limits are not valid."}
+	for _, f := range []struct {
+		name  string
+		asked *int64
+		value *int64
+		most  int64
+	}{
+		{"timeoutMs", p.TimeoutMs, &limits.TimeoutMs, highest.TimeoutMs},
+		{"cpuMs", p.CPUMs, &limits.CPUMs, highest.CPUMs},
+		{"memoryBytes", p.MemoryBytes, &limits.MemoryBytes, highest.MemoryBytes},
+		{"processes", p.Processes, &limits.Processes, highest.Processes},
+		{"outputBytes", p.OutputBytes, &limits.OutputBytes, highest.OutputBytes},
+		{"diskBytes", p.DiskBytes, &limits.DiskBytes, highest.DiskBytes},
+		{"recursionDepth", p.RecursionDepth, &limits.RecursionDepth, highest.RecursionDepth},
+	} {
+		if f.asked == nil {
+			continue
+		}
+		if *f.asked < 1 || *f.asked > f.most {
+			detail := fault.Invalid("/limits/"+f.name, "must be at least 1. "+rule, f.most).Details[0]
+			refused.Details = append(refused.Details, detail)
+		}
+		*f.value = *f.asked
+	}
+	if len(refused.Details) > 0 {
+		return limits, refused
+	}
+	return limits, nil
+}
+
+// checkInput refuses input that is too large, malformed or against the schema, and returns its hash.
+func (s *Service) checkInput(ctx context.Context, schema, input json.RawMessage) (hash, validation string, err error) {
+	_, span := s.Tracer.Start(ctx, "validate")
+	defer span.End()
+	defer func() { span.SetAttributes(attribute.Bool("code.validation_passed", err == nil)) }()
+	if err := canon.Check(input, canon.Limits{Depth: maxInputDepth, Bytes: maxInputBytes}); err != nil {
+		return "", "", fault.Invalid("/input", "The input is not acceptable JSON: %s.", err)
+	}
+	if len(schema) == 0 {
+		validation = "skipped"
+	} else {
+		details, err := s.Validator.Validate(schema, input)
+		if err != nil {
+			return "", "", err
+		}
+		if len(details) > 0 {
+			for i := range details {
+				details[i].Pointer = "/input" + details[i].Pointer
+			}
+			return "", "", &fault.Error{Code: fault.InvalidInput, Message: "The input does not fit the input schema.", Details: details}
+		}
+		validation = "passed"
+	}
+	hash, err = canon.Digest(input)
+	return hash, validation, err
+}

@@ -1,0 +1,232 @@
+// Package runs owns a run's life: resolve, validate, queue, execute, check the output, store, answer. It knows neither
+// HTTP nor SQL, and no language.
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/router"
+	"github.com/atelier-run/atelier/studio/recorder"
+)
+
+// Journal is where runs become durable.
+type Journal interface {
+	BeginRun(ctx context.Context, run registry.Run) error
+	AppendEvents(ctx context.Context, workspace, runID string, events []runtimes.Event) error
+	FinishRun(ctx context.Context, run registry.Run, events []runtimes.Event) error
+}
+
+// Archive is where runs are read from.
+type Archive interface {
+	Run(ctx context.Context, workspace, id string) (registry.Run, error)
+	ListRuns(ctx context.Context, workspace string, filter registry.RunFilter) (registry.RunPage, error)
+	Events(ctx context.Context, workspace, runID string, from int64, limit int) ([]runtimes.Event, error)
+}
+
+// Drafts gives the editable state of an agent.
+type Drafts interface {
+	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
+}
+
+// Resolver gives the version that a reference stands for.
+type Resolver interface {
+	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
+}
+
+// Specs completes and checks the spec of an inline program, and picks the runtime where a spec says auto.
+type Specs interface {
+	Complete(spec registry.Spec) (registry.Spec, error)
+	Runtime(spec registry.Spec) (runtimes.Name, error)
+}
+
+// Validator checks a JSON document against a schema and lists every violation.
+type Validator interface {
+	Validate(schema, document json.RawMessage) ([]fault.Detail, error)
+}
+
+// Meter counts finished runs.
+type Meter interface {
+	RunFinished(run registry.Run)
+}
+
+// Options configures a Service.
+type Options struct {
+	Journal   Journal
+	Archive   Archive
+	Drafts    Drafts
+	Resolver  Resolver
+	Specs     Specs
+	Validator Validator
+	Router    *router.Router
+	Meter     Meter
+	Tracer    trace.Tracer
+	Log       *slog.Logger
+	Ceilings  runtimes.Limits
+	Level     string // isolation of this server's jail: full, reduced, none
+	Now       func() time.Time
+	NewID     func() string
+}
+
+// Service is safe for concurrent use.
+type Service struct {
+	Options
+
+	mu     sync.Mutex
+	live   map[string]*life
+	closed bool
+	all    sync.WaitGroup
+}
+
+// New returns the service.
+func New(o Options) *Service {
+	return &Service{Options: o, live: map[string]*life{}}
+}
+
+// Request asks for one run: of an agent's version or draft, or of an inline program.
+type Request struct {
+	Agent         string // name or ID; "" with Inline
+	Version       string // 1.2.0, ^1, latest, sha256:…, draft
+	Inline        *registry.Spec
+	Input         json.RawMessage
+	Limits        *LimitsPatch
+	Isolation     runtimes.Isolation
+	Trigger       registry.Trigger
+	ParentRunID   string
+	WorkflowRunID string
+	NodeID        string
+}
+
+// LimitsPatch names the limits that a call changes; nil means unchanged.
+type LimitsPatch struct {
+	TimeoutMs      *int64 `json:"timeoutMs,omitempty"`
+	CPUMs          *int64 `json:"cpuMs,omitempty"`
+	MemoryBytes    *int64 `json:"memoryBytes,omitempty"`
+	Processes      *int64 `json:"processes,omitempty"`
+	OutputBytes    *int64 `json:"outputBytes,omitempty"`
+	DiskBytes      *int64 `json:"diskBytes,omitempty"`
+	RecursionDepth *int64 `json:"recursionDepth,omitempty"`
+}
+
+// errInterrupted and errCancelled are why a run's context ended.
+var (
+	errInterrupted = errors.New("the server is stopping")
+	errCancelled   = errors.New("the run was cancelled")
+)
+
+// Execute runs to the end and returns the finished run. A program that fails is no error. When ctx ends the run is
+// cancelled, and recorded as such.
+func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request) (registry.Run, error) {
+	l, err := s.prepare(ctx, actor, req)
+	if err != nil {
+		return registry.Run{}, err
+	}
+	stop := context.AfterFunc(ctx, func() { l.cancel(errCancelled) })
+	defer stop()
+	s.all.Go(l.lead)
+	<-l.done
+	return l.run, l.err
+}
+
+// Start accepts a run, makes it durable and returns it as queued; it goes on by itself.
+func (s *Service) Start(ctx context.Context, actor registry.Actor, req Request) (registry.Run, error) {
+	l, err := s.prepare(ctx, actor, req)
+	if err != nil {
+		return registry.Run{}, err
+	}
+	if err := s.Journal.BeginRun(ctx, l.run); err != nil {
+		l.abandon()
+		return registry.Run{}, err
+	}
+	accepted := l.run
+	s.all.Go(l.lead)
+	return accepted, nil
+}
+
+// Get returns a run; one that is live is told as it stands now.
+func (s *Service) Get(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
+	if l := s.find(actor, id); l != nil {
+		return l.snapshot(), nil
+	}
+	return s.Archive.Run(ctx, actor.Workspace, id)
+}
+
+// List returns a page of runs, newest first.
+func (s *Service) List(ctx context.Context, actor registry.Actor, filter registry.RunFilter) (registry.RunPage, error) {
+	return s.Archive.ListRuns(ctx, actor.Workspace, filter)
+}
+
+// Cancel asks a live run to end and returns it as it stands. A run that has ended is a Conflict.
+func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
+	l := s.find(actor, id)
+	if l == nil {
+		run, err := s.Archive.Run(ctx, actor.Workspace, id)
+		if err != nil {
+			return registry.Run{}, err
+		}
+		return registry.Run{}, fault.New(fault.Conflict, "The run has ended already: %s.", run.Status)
+	}
+	l.cancel(errCancelled)
+	select {
+	case <-l.done:
+		return l.run, l.err
+	case <-ctx.Done():
+		return registry.Run{}, context.Cause(ctx)
+	}
+}
+
+// Close interrupts the runs that are still live, waits until they are recorded, and refuses new ones.
+func (s *Service) Close() {
+	s.mu.Lock()
+	s.closed = true
+	for _, l := range s.live {
+		l.cancel(errInterrupted)
+	}
+	s.mu.Unlock()
+	s.all.Wait()
+}
+
+// Live tells how many runs are under way.
+func (s *Service) Live() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.live)
+}
+
+func (s *Service) find(actor registry.Actor, id string) *life {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.live[id]
+	if l == nil || l.job.Workspace != actor.Workspace {
+		return nil
+	}
+	return l
+}
+
+func (s *Service) enter(l *life) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return fault.New(fault.ShuttingDown, "The server is stopping; try again in a moment.")
+	}
+	s.live[l.run.ID] = l
+	return nil
+}
+
+func (s *Service) leave(l *life) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.live, l.run.ID)
+}
+
+// newRecording is where a run's events go.
+func (s *Service) newRecording() *recorder.Recording { return recorder.New(s.Now) }

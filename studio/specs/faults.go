@@ -1,0 +1,55 @@
+package specs
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// faults gathers all that is wrong, so that a person mends it in one go.
+type faults struct{ all []fault.Detail }
+
+func (f *faults) say(pointer, format string, args ...any) {
+	f.all = append(f.all, fault.Invalid(pointer, format, args...).Details...)
+}
+
+// add takes the details of an error; nil adds nothing.
+func (f *faults) add(err error) {
+	if err == nil {
+		return
+	}
+	var e *fault.Error
+	if errors.As(err, &e) && len(e.Details) > 0 {
+		f.all = append(f.all, e.Details...)
+		return
+	}
+	f.all = append(f.all, fault.Detail{Message: err.Error()})
+}
+
+func (f *faults) err() error {
+	if len(f.all) == 0 {
+		return nil
+	}
+	return &fault.Error{Code: fault.InvalidInput, Message: "The agent is not valid.", Details: f.all}
+}
+
+// at puts the pointers of an error beneath a field.
+func at(field string, err error) error {
+	var e *fault.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	moved := *e
+	moved.Details = make([]fault.Detail, len(e.Details))
+	for i, d := range e.Details {
+		d.Pointer = field + d.Pointer
+		moved.Details[i] = d
+	}
+	return &moved
+}
+
+// escape makes a path one token of a JSON pointer.
+func escape(token string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+}

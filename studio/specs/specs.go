@@ -1,0 +1,308 @@
+// Package specs completes and checks what a draft, a version or an inline program says of itself, before anything is
+// saved or run. Every fault names its field by JSON pointer and says what to do.
+package specs
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Bounds of a spec.
+const (
+	MaxFiles            = 200
+	MaxFilesBytes       = 4 << 20
+	MaxEnvironment      = 64
+	MaxEnvironmentBytes = 32 << 10
+	MaxNames            = 64 // secrets, host functions, hosts
+)
+
+// Schemas compiles a JSON Schema or says what is wrong with it.
+type Schemas interface {
+	Check(schema json.RawMessage) error
+}
+
+// Checker is safe for concurrent use.
+type Checker struct {
+	schemas  Schemas
+	ceilings runtimes.Limits
+}
+
+// New returns a checker that grants limits up to the ceilings.
+func New(schemas Schemas, ceilings runtimes.Limits) *Checker {
+	return &Checker{schemas: schemas, ceilings: ceilings}
+}
+
+// languages lists, for each language, its entry file and its runtimes, the one that auto means first.
+func languages() map[runtimes.Language]struct {
+	entry    string
+	suffixes []string
+	runtimes []runtimes.Name
+} {
+	type l = struct {
+		entry    string
+		suffixes []string
+		runtimes []runtimes.Name
+	}
+	return map[runtimes.Language]l{
+		runtimes.JavaScript: {"main.js", []string{".js", ".mjs", ".cjs", ".jsx"}, []runtimes.Name{runtimes.Goja, runtimes.Script}},
+		runtimes.TypeScript: {"main.ts", []string{".ts", ".mts", ".cts", ".tsx"}, []runtimes.Name{runtimes.Goja, runtimes.Script}},
+		runtimes.Python:     {"main.py", []string{".py"}, []runtimes.Name{runtimes.PythonEngine, runtimes.Script}},
+		runtimes.Bash:       {"main.sh", []string{".sh", ".bash"}, []runtimes.Name{runtimes.BashEngine, runtimes.Script}},
+	}
+}
+
+// Entrypoint is the entry file that a language has by default.
+func Entrypoint(language runtimes.Language) string { return languages()[language].entry }
+
+// Runtimes lists the runtimes that execute a language, the one that auto means first; script is left out.
+func Runtimes(language runtimes.Language) []runtimes.Name {
+	return slices.DeleteFunc(languages()[language].runtimes, func(n runtimes.Name) bool { return n == runtimes.Script })
+}
+
+// Languages lists the languages in the order people see them.
+func Languages() []runtimes.Language {
+	return []runtimes.Language{runtimes.TypeScript, runtimes.JavaScript, runtimes.Python, runtimes.Bash}
+}
+
+// Runtime returns the runtime of a spec; auto becomes the best of its language.
+func (c *Checker) Runtime(spec registry.Spec) (runtimes.Name, error) {
+	l, ok := languages()[spec.Language]
+	if !ok {
+		return "", unknownLanguage()
+	}
+	name := canonical(spec.Runtime, l.runtimes[0])
+	if !slices.Contains(l.runtimes, name) {
+		return "", fault.Invalid("/runtime", "must be auto or one of %s for this language.", join(Runtimes(spec.Language)))
+	}
+	return name, nil
+}
+
+// canonical turns auto and the names of existing clients into a runtime of ours.
+func canonical(name, auto runtimes.Name) runtimes.Name {
+	switch name {
+	case "", runtimes.Auto, "vm2", "subprocess":
+		return auto
+	}
+	return name
+}
+
+func unknownLanguage() error {
+	return fault.Invalid("/language", "must be one of %s.", join(Languages()))
+}
+
+func join[T ~string](names []T) string {
+	s := make([]string, len(names))
+	for i, n := range names {
+		s[i] = string(n)
+	}
+	return strings.Join(s, ", ")
+}
+
+// Complete fills in defaults and checks everything that can be checked without running a parser over code.
+func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
+	l, ok := languages()[spec.Language]
+	if !ok {
+		return spec, unknownLanguage()
+	}
+	if spec.Entrypoint == "" {
+		spec.Entrypoint = l.entry
+	}
+	switch spec.Runtime {
+	case "":
+		spec.Runtime = runtimes.Auto
+	case "vm2", "subprocess":
+		spec.Runtime = l.runtimes[0]
+	}
+	spec = withDefaults(spec)
+	faults := &faults{}
+	if _, err := c.Runtime(spec); err != nil {
+		faults.add(err)
+	}
+	checkFiles(faults, spec, l.suffixes)
+	faults.add(at("/inputSchema", c.schemas.Check(spec.InputSchema)))
+	faults.add(at("/outputSchema", c.schemas.Check(spec.OutputSchema)))
+	checkEnvironment(faults, spec)
+	checkCapabilities(faults, spec)
+	c.checkLimits(faults, spec.Limits)
+	if len(spec.Packages) > 0 {
+		faults.say("/packages", "must be empty: this server installs no packages yet; use the standard library or put the code among the files.")
+	}
+	if spec.RequiresApproval {
+		faults.say("/requiresApproval", "must be false: this server has no approvals yet, so it would run unapproved.")
+	}
+	return spec, faults.err()
+}
+
+// withDefaults replaces absent values, so that equal content is equal in every digest.
+func withDefaults(s registry.Spec) registry.Spec {
+	if len(s.InputSchema) == 0 || string(s.InputSchema) == "null" {
+		s.InputSchema = json.RawMessage(`{"type":"object"}`)
+	}
+	if len(s.OutputSchema) == 0 || string(s.OutputSchema) == "null" {
+		s.OutputSchema = json.RawMessage(`{}`)
+	}
+	s.Packages, s.Secrets, s.SafetyFlags = orEmpty(s.Packages), orEmpty(s.Secrets), orEmpty(s.SafetyFlags)
+	s.Capabilities.Hosts, s.Capabilities.HostFunctions = orEmpty(s.Capabilities.Hosts), orEmpty(s.Capabilities.HostFunctions)
+	if s.Environment == nil {
+		s.Environment = map[string]string{}
+	}
+	if s.Files == nil {
+		s.Files = map[string]registry.File{}
+	}
+	d, l := runtimes.DefaultLimits(), &s.Limits
+	for _, f := range []struct {
+		value *int64
+		def   int64
+	}{
+		{&l.TimeoutMs, d.TimeoutMs}, {&l.CPUMs, d.CPUMs}, {&l.MemoryBytes, d.MemoryBytes}, {&l.Processes, d.Processes},
+		{&l.OutputBytes, d.OutputBytes}, {&l.DiskBytes, d.DiskBytes}, {&l.RecursionDepth, d.RecursionDepth},
+	} {
+		if *f.value == 0 {
+			*f.value = f.def
+		}
+	}
+	return s
+}
+
+func orEmpty(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}
+
+func checkFiles(faults *faults, spec registry.Spec, suffixes []string) {
+	if len(spec.Files) == 0 {
+		faults.say("/files", "must hold at least the entry file %s; give code or files.", spec.Entrypoint)
+		return
+	}
+	if len(spec.Files) > MaxFiles {
+		faults.say("/files", "must have at most %d files.", MaxFiles)
+	}
+	total := 0
+	for _, path := range slices.Sorted(maps.Keys(spec.Files)) {
+		total += len(spec.Files[path])
+		if problem := registry.CheckPath(path); problem != "" {
+			faults.say("/files/"+escape(path), "%s", problem)
+		}
+		for dir := parent(path); dir != ""; dir = parent(dir) {
+			if _, clash := spec.Files[dir]; clash {
+				faults.say("/files/"+escape(path), "is within %s, which is a file.", dir)
+			}
+		}
+	}
+	if total > MaxFilesBytes {
+		faults.say("/files", "must have at most %d bytes together.", MaxFilesBytes)
+	}
+	if _, ok := spec.Files[spec.Entrypoint]; !ok {
+		faults.say("/entrypoint", "must be one of the files; there is no %s.", spec.Entrypoint)
+	} else if !slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(spec.Entrypoint, s) }) {
+		faults.say("/entrypoint", "must end in %s for this language.", strings.Join(suffixes, ", "))
+	}
+}
+
+func parent(path string) string {
+	if at := strings.LastIndexByte(path, '/'); at >= 0 {
+		return path[:at]
+	}
+	return ""
+}
+
+var (
+	environmentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+	hostPort        = regexp.MustCompile(`^(\*\.)?([a-zA-Z0-9_-]+\.)*[a-zA-Z0-9_-]+:[0-9]{1,5}$|^\[[0-9a-fA-F:]+\]:[0-9]{1,5}$`)
+)
+
+func reserved(name string) bool {
+	switch name {
+	case "PATH", "HOME", "LANG", "TMPDIR", "INPUT", "INPUT_FILE", "OUTPUT":
+		return true
+	}
+	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "PYTHON") || strings.HasPrefix(name, "NODE_") ||
+		strings.HasPrefix(name, "BASH") || name == "ENV" || name == "IFS" || name == "SHELLOPTS" || name == "PS4"
+}
+
+func checkEnvironment(faults *faults, spec registry.Spec) {
+	if len(spec.Environment) > MaxEnvironment {
+		faults.say("/environment", "must have at most %d names.", MaxEnvironment)
+	}
+	total := 0
+	for _, name := range slices.Sorted(maps.Keys(spec.Environment)) {
+		value := spec.Environment[name]
+		total += len(name) + len(value) + 2
+		faults.add(checkVariable("/environment/"+escape(name), name))
+		if strings.ContainsRune(value, 0) {
+			faults.say("/environment/"+escape(name), "must not hold a NUL character.")
+		}
+	}
+	if total > MaxEnvironmentBytes {
+		faults.say("/environment", "must have at most %d bytes together.", MaxEnvironmentBytes)
+	}
+	if len(spec.Secrets) > MaxNames {
+		faults.say("/secrets", "must have at most %d names.", MaxNames)
+	}
+	for i, name := range spec.Secrets {
+		pointer := fmt.Sprintf("/secrets/%d", i)
+		faults.add(checkVariable(pointer, name))
+		if _, twice := spec.Environment[name]; twice {
+			faults.say(pointer, "is also in the environment; keep one of the two.")
+		}
+	}
+}
+
+func checkVariable(pointer, name string) error {
+	switch {
+	case !environmentName.MatchString(name):
+		return fault.Invalid(pointer, "A name has up to 64 of A-Z, a-z, 0-9 and _, and does not start with a digit.")
+	case reserved(name):
+		return fault.Invalid(pointer, "is reserved; choose another name.")
+	}
+	return nil
+}
+
+func checkCapabilities(faults *faults, spec registry.Spec) {
+	if len(spec.Capabilities.Hosts) > MaxNames {
+		faults.say("/capabilities/hosts", "must have at most %d entries.", MaxNames)
+	}
+	for i, host := range spec.Capabilities.Hosts {
+		if !hostPort.MatchString(host) {
+			faults.say(fmt.Sprintf("/capabilities/hosts/%d", i), "must be host:port, a wildcard only leftmost, such as api.example.com:443.")
+		}
+	}
+	if len(spec.Capabilities.HostFunctions) > MaxNames {
+		faults.say("/capabilities/hostFunctions", "must have at most %d names.", MaxNames)
+	}
+	flags := []string{"none", "pii_risk", "external_call", "side_effect", "file_system", "network_access"}
+	for i, flag := range spec.SafetyFlags {
+		if !slices.Contains(flags, flag) {
+			faults.say(fmt.Sprintf("/safetyFlags/%d", i), "must be one of %s.", strings.Join(flags, ", "))
+		}
+	}
+}
+
+func (c *Checker) checkLimits(faults *faults, l runtimes.Limits) {
+	for _, f := range []struct {
+		name               string
+		value, least, most int64
+	}{
+		{"timeoutMs", l.TimeoutMs, 1, c.ceilings.TimeoutMs},
+		{"cpuMs", l.CPUMs, 1, c.ceilings.CPUMs},
+		{"memoryBytes", l.MemoryBytes, 16 << 20, c.ceilings.MemoryBytes},
+		{"processes", l.Processes, 1, c.ceilings.Processes},
+		{"outputBytes", l.OutputBytes, 1, c.ceilings.OutputBytes},
+		{"diskBytes", l.DiskBytes, 1 << 20, c.ceilings.DiskBytes},
+		{"recursionDepth", l.RecursionDepth, 10, c.ceilings.RecursionDepth},
+	} {
+		if f.value < f.least || f.value > f.most {
+			faults.say("/limits/"+f.name, "must be between %d and %d, the highest value of this server.", f.least, f.most)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package specs
+
+import (
+	"encoding/json"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry/schema"
+)
+
+// Validator compiles schemas once and holds documents to them. It is safe for concurrent use.
+type Validator struct{ cache *schema.Cache }
+
+// NewValidator returns a validator over a cache of compiled schemas.
+func NewValidator(cache *schema.Cache) *Validator { return &Validator{cache} }
+
+// Check says what is wrong with a schema, by pointers into it.
+func (v *Validator) Check(raw json.RawMessage) error {
+	_, err := v.cache.Get(raw)
+	return err
+}
+
+// Validate lists every violation of a document, by pointers into it. The error is about the schema.
+func (v *Validator) Validate(raw, document json.RawMessage) ([]fault.Detail, error) {
+	compiled, err := v.cache.Get(raw)
+	if err != nil {
+		return nil, err
+	}
+	return compiled.Validate(document), nil
+}
