@@ -1,0 +1,24 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+func (a *API) createAgent() {
+	type in struct{ Body agentBody }
+	add(a, endpoint{
+		id: "createAgent", method: http.MethodPost, path: Base + "/code-agents", tag: "agents", summary: "Create an agent with its draft",
+		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NameTaken},
+	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
+		agent, err := a.Agents.Create(ctx, actor(ctx), q.Body.Input)
+		if err != nil {
+			return nil, err
+		}
+		answer := answerWith(agent)
+		answer.Location = Base + "/code-agents/" + agent.ID
+		return answer, nil
+	})
+}

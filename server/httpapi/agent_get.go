@@ -1,0 +1,39 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// AgentRef names an agent in a path.
+type AgentRef struct {
+	Agent string `path:"agent" maxLength:"100" doc:"Name or ID."`
+}
+
+// agentAnswer is an agent with the ETag that its next save must match.
+type agentAnswer struct {
+	ETag     string `header:"ETag" doc:"The draft's revision in quotes."`
+	Location string `header:"Location"`
+	Body     Agent
+}
+
+func answerWith(agent registry.Agent) *agentAnswer {
+	return &agentAnswer{ETag: strconv.Quote(strconv.FormatInt(agent.Draft.Revision, 10)), Body: agentOf(agent)}
+}
+
+func (a *API) getAgent() {
+	add(a, endpoint{
+		id: "getAgent", method: http.MethodGet, path: Base + "/code-agents/{agent}", tag: "agents", summary: "One agent with its draft",
+		refusals: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, q *AgentRef) (*agentAnswer, error) {
+		agent, err := a.Agents.Get(ctx, actor(ctx), q.Agent)
+		if err != nil {
+			return nil, err
+		}
+		return answerWith(agent), nil
+	})
+}

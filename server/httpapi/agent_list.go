@@ -1,0 +1,47 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Paging is how every list is paged.
+type Paging struct {
+	Cursor string `query:"cursor" maxLength:"500" doc:"nextCursor of the page before."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+}
+
+// AgentPage is one page of agents.
+type AgentPage struct {
+	Items      []AgentSummary `json:"items"`
+	NextCursor string         `json:"nextCursor" doc:"Empty on the last page."`
+}
+
+func (a *API) listAgents() {
+	type in struct {
+		Paging
+		Query    string            `query:"q" maxLength:"200" doc:"Words in name, title or description."`
+		Language runtimes.Language `query:"language"`
+		Tag      string            `query:"tag" maxLength:"50"`
+		State    string            `query:"state" enum:"draft,published"`
+	}
+	type out struct{ Body AgentPage }
+	add(a, endpoint{
+		id: "listAgents", method: http.MethodGet, path: Base + "/code-agents", tag: "agents", summary: "Agents, without code",
+	}, func(ctx context.Context, q *in) (*out, error) {
+		page, err := a.Agents.List(ctx, actor(ctx), registry.AgentFilter{
+			Query: q.Query, Language: q.Language, Tag: q.Tag, State: q.State, Cursor: q.Cursor, Limit: q.Limit,
+		})
+		if err != nil {
+			return nil, err
+		}
+		answer := &out{Body: AgentPage{Items: make([]AgentSummary, 0, len(page.Items)), NextCursor: page.NextCursor}}
+		for _, agent := range page.Items {
+			answer.Body.Items = append(answer.Body.Items, agentSummaryOf(agent))
+		}
+		return answer, nil
+	})
+}

@@ -1,0 +1,46 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/studio/agents"
+)
+
+// patchBody is what PATCH of an agent takes, described by AgentPatch.
+type patchBody struct{ agents.Input }
+
+// Schema describes the body.
+func (patchBody) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[AgentPatch](), true, "AgentPatch")
+}
+
+// AgentPatch describes what can be changed without touching the draft.
+type AgentPatch struct {
+	Name        string         `json:"name,omitempty"`
+	Title       string         `json:"title,omitempty"`
+	Description string         `json:"description,omitempty"`
+	Tags        []string       `json:"tags,omitempty"`
+	Metadata    map[string]any `json:"metadata,omitempty"`
+}
+
+func (a *API) patchAgent() {
+	type in struct {
+		AgentRef
+		Body patchBody
+	}
+	add(a, endpoint{
+		id: "patchAgent", method: http.MethodPatch, path: Base + "/code-agents/{agent}", tag: "agents", summary: "Rename, describe, tag",
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NameTaken},
+	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
+		agent, err := a.Agents.Patch(ctx, actor(ctx), q.Agent, q.Body.Input)
+		if err != nil {
+			return nil, err
+		}
+		return answerWith(agent), nil
+	})
+}

@@ -1,0 +1,185 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+// contract is the version of the API itself, whatever the binary's: the description is a file under version control.
+const contract = "1.0"
+
+// describe is the frame of the API's description.
+func describe() huma.Config {
+	schemas := huma.NewMapRegistry("#/components/schemas/", nameOf)
+	schemas.RegisterTypeAlias(reflect.TypeFor[registry.File](), reflect.TypeFor[fileSchema]())
+	schemas.RegisterTypeAlias(reflect.TypeFor[runtimes.Language](), reflect.TypeFor[languageSchema]())
+	schemas.RegisterTypeAlias(reflect.TypeFor[registry.Status](), reflect.TypeFor[statusSchema]())
+	return huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info: &huma.Info{
+				Title: "Atelier", Version: contract,
+				Description: "Write code agents, run them in a sandbox, publish immutable versions and export them as tools. " +
+					"Errors are application/problem+json with a code; every list is paged by cursor.",
+				License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+			},
+			Components: &huma.Components{
+				Schemas: schemas,
+				SecuritySchemes: map[string]*huma.SecurityScheme{
+					"token":   {Type: "http", Scheme: "bearer", Description: "A token of `atelier token create`, or the administrator's."},
+					"session": {Type: "apiKey", In: "cookie", Name: "atelier_session", Description: "The Studio's session."},
+				},
+			},
+			Security: []map[string][]string{{"token": {}}, {"session": {}}},
+			Tags: []*huma.Tag{
+				{Name: "agents", Description: "Named programs with one draft and immutable versions."},
+				{Name: "versions", Description: "Published states; they never change."},
+				{Name: "runs", Description: "Executions: of a version, a draft or inline code."},
+				{Name: "server", Description: "What this server can do and how it is doing."},
+				{Name: "session", Description: "Logging a browser in."},
+			},
+		},
+		Formats:       map[string]huma.Format{"application/json": plainJSON(), "json": plainJSON()},
+		DefaultFormat: "application/json",
+		Transformers:  []huma.Transformer{refuse},
+	}
+}
+
+// plainJSON writes JSON without turning <, > and & into escapes, and only when the whole of it could be encoded.
+func plainJSON() huma.Format {
+	return huma.Format{
+		Marshal: func(w io.Writer, v any) error {
+			var text bytes.Buffer
+			encoder := json.NewEncoder(&text)
+			encoder.SetEscapeHTML(false)
+			if err := encoder.Encode(v); err != nil {
+				return err
+			}
+			_, err := w.Write(text.Bytes())
+			return err
+		},
+		Unmarshal: json.Unmarshal,
+	}
+}
+
+// nameOf names the schemas whose Go names say too little outside their package.
+func nameOf(t reflect.Type, hint string) string {
+	switch t {
+	case reflect.TypeFor[runs.Answer]():
+		return "RunAnswer"
+	case reflect.TypeFor[Capabilities]():
+		return "ServerCapabilities"
+	case reflect.TypeFor[runs.Metadata]():
+		return "RunMetadata"
+	}
+	return huma.DefaultSchemaNamer(t, hint)
+}
+
+// finish mends what the framework assumes and we do not: our lists are never null.
+func (a *API) finish() {
+	for _, schema := range a.huma.OpenAPI().Components.Schemas.Map() {
+		neverNull(schema, map[*huma.Schema]bool{})
+	}
+	problemSchema(a.huma.OpenAPI())
+}
+
+func neverNull(s *huma.Schema, seen map[*huma.Schema]bool) {
+	if s == nil || seen[s] {
+		return
+	}
+	seen[s] = true
+	if s.Type == huma.TypeArray {
+		s.Nullable = false
+		s.PrecomputeMessages()
+	}
+	neverNull(s.Items, seen)
+	for _, property := range s.Properties {
+		neverNull(property, seen)
+	}
+	if values, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		neverNull(values, seen)
+	}
+}
+
+// fileSchema, languageSchema and statusSchema describe types of lower floors, which know nothing of OpenAPI.
+type fileSchema struct{}
+
+// Schema describes a file: a text is a string, anything else base64 in an object.
+func (fileSchema) Schema(huma.Registry) *huma.Schema {
+	binary := &huma.Schema{Type: huma.TypeObject, Required: []string{"base64"}, AdditionalProperties: false,
+		Properties: map[string]*huma.Schema{"base64": {Type: huma.TypeString, ContentEncoding: "base64"}}}
+	text := &huma.Schema{Type: huma.TypeString}
+	binary.PrecomputeMessages()
+	text.PrecomputeMessages()
+	return &huma.Schema{Description: "A text, or {\"base64\": …}.", AnyOf: []*huma.Schema{text, binary}}
+}
+
+type languageSchema struct{}
+
+// Schema describes a language.
+func (languageSchema) Schema(huma.Registry) *huma.Schema {
+	return choice(runtimes.TypeScript, runtimes.JavaScript, runtimes.Python, runtimes.Bash)
+}
+
+type statusSchema struct{}
+
+// Schema describes the status of a run.
+func (statusSchema) Schema(huma.Registry) *huma.Schema {
+	return choice(registry.Queued, registry.AwaitingApproval, registry.Running, registry.Succeeded, registry.Failed,
+		registry.TimedOut, registry.StatusCancelled, registry.Blocked, registry.StatusInterrupted)
+}
+
+func choice[T ~string](values ...T) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	for _, v := range values {
+		s.Enum = append(s.Enum, string(v))
+	}
+	s.PrecomputeMessages()
+	return s
+}
+
+// problemSchema replaces the framework's error model by ours in every answer.
+func problemSchema(api *huma.OpenAPI) {
+	const name = "ErrorModel"
+	schemas := api.Components.Schemas.Map()
+	delete(schemas, "ErrorDetail")
+	schemas["Problem"] = &huma.Schema{
+		Type: huma.TypeObject, Description: "RFC 9457 problem. Further members may follow, such as currentRevision.",
+		Required: []string{"type", "title", "status", "code", "detail"}, AdditionalProperties: true,
+		Properties: map[string]*huma.Schema{
+			"type": {Type: huma.TypeString}, "title": {Type: huma.TypeString}, "status": {Type: huma.TypeInteger}, "code": {Type: huma.TypeString},
+			"detail": {Type: huma.TypeString, Description: "A sentence for a person."},
+			"errors": {Type: huma.TypeArray, Items: &huma.Schema{Ref: "#/components/schemas/Detail"}},
+		},
+	}
+	api.Components.Schemas.Schema(reflect.TypeFor[fault.Detail](), true, "Detail")
+	delete(schemas, name)
+	for _, path := range api.Paths {
+		for _, op := range []*huma.Operation{path.Get, path.Post, path.Put, path.Patch, path.Delete} {
+			refuseInOurWords(op, "#/components/schemas/"+name)
+		}
+	}
+}
+
+func refuseInOurWords(op *huma.Operation, ref string) {
+	if op == nil {
+		return
+	}
+	for _, response := range op.Responses {
+		for kind, content := range response.Content {
+			if content.Schema != nil && content.Schema.Ref == ref {
+				delete(response.Content, kind)
+				response.Content["application/problem+json"] = &huma.MediaType{Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}
+			}
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/server/gate"
+	"github.com/atelier-run/atelier/server/problem"
+)
+
+// endpoint says what a route is, for the router and for its description.
+type endpoint struct {
+	id, method, path string
+	tag, summary     string
+	about            string
+	status           int          // of success; 0 is 200
+	refusals         []fault.Code // beside those that every route has
+	idempotent       bool         // takes an Idempotency-Key
+	bodyBytes        int64        // 0 is the server's setting
+	public           bool         // needs no actor
+	hidden           bool
+	answers          map[string]*huma.Response // that the output type does not tell
+}
+
+// none is the input or output of a route that has none.
+type none struct{}
+
+type bodyKey struct{}
+
+// add hangs an endpoint into the door. The handler knows neither statuses nor problem documents.
+func add[I, O any](a *API, e endpoint, handler func(context.Context, *I) (*O, error)) {
+	op := huma.Operation{
+		OperationID: e.id, Method: e.method, Path: e.path, Tags: []string{e.tag}, Summary: e.summary, Description: e.about,
+		DefaultStatus: e.status, Errors: refusals(e), Hidden: e.hidden, Responses: e.answers,
+		BodyReadTimeout: -1, MaxBodyBytes: -1, // the gate reads bodies, with its own bounds
+		Middlewares: huma.Middlewares{a.enter(e)},
+	}
+	if e.public {
+		op.Security = []map[string][]string{{}}
+	}
+	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := handler(ctx, in)
+		if err != nil {
+			return nil, a.Problems.Describe(ctx, err)
+		}
+		return out, nil
+	})
+}
+
+// refusals are the statuses that a route's description lists.
+func refusals(e endpoint) []int {
+	codes := e.refusals
+	if !e.public {
+		codes = append([]fault.Code{fault.Unauthenticated}, codes...)
+	}
+	if e.method != http.MethodGet {
+		codes = append(codes, fault.BadRequest, fault.BodyTooLarge, fault.UnsupportedMediaType)
+	}
+	seen, statuses := map[int]bool{}, []int{}
+	for _, code := range codes {
+		if status := problem.Status(code); !seen[status] {
+			seen[status] = true
+			statuses = append(statuses, status)
+		}
+	}
+	return statuses
+}
+
+// enter reads and checks the body before the framework sees the request, and answers a repeated request from memory.
+func (a *API) enter(e endpoint) func(huma.Context, func(huma.Context)) {
+	most := e.bodyBytes
+	if most == 0 {
+		most = a.BodyBytes
+	}
+	return func(c huma.Context, next func(huma.Context)) {
+		r, w := humachi.Unwrap(c)
+		body, err := gate.Body(w, r, most)
+		if err != nil {
+			a.Problems.Write(w, r, err)
+			return
+		}
+		r = r.WithContext(context.WithValue(r.Context(), bodyKey{}, body))
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		key := r.Header.Get("Idempotency-Key")
+		if !e.idempotent || key == "" {
+			next(humachi.NewContext(c.Operation(), r, w))
+			return
+		}
+		a.once(w, r, key, body, func(w http.ResponseWriter, r *http.Request) {
+			next(humachi.NewContext(c.Operation(), r, w))
+		})
+	}
+}
+
+// actor is who asks. The gate lets nothing through to a guarded route without one.
+func actor(ctx context.Context) registry.Actor {
+	caller, _ := gate.CallerOf(ctx)
+	return caller.Actor
+}

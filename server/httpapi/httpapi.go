@@ -1,0 +1,152 @@
+// Package httpapi is the REST door: it turns requests into studio verbs and what they answer into JSON, and describes
+// itself as OpenAPI 3.1. One endpoint has one file. What an error is to a client is server/problem's business, who may
+// ask is server/gate's.
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/server/gate"
+	"github.com/atelier-run/atelier/server/problem"
+	"github.com/atelier-run/atelier/studio/access"
+	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+// Base is the path beneath which the API lives.
+const Base = "/api/v1"
+
+// Keys remembers the answers to requests with an Idempotency-Key.
+type Keys interface {
+	ReserveKey(ctx context.Context, key registry.IdempotencyKey) (existing *registry.IdempotencyKey, err error)
+	CompleteKey(ctx context.Context, owner, key string, status int, body []byte) error
+	ReleaseKey(ctx context.Context, owner, key string) error
+}
+
+// House tells what this server is and how it is doing.
+type House interface {
+	Capabilities() Capabilities
+	Runtimes() []RuntimeState
+	Health(ctx context.Context) Health
+}
+
+// Options configures an API.
+type Options struct {
+	Agents    *agents.Service
+	Runs      *runs.Service
+	Access    *access.Service
+	Keys      Keys
+	House     House
+	Samples   []agents.Sample
+	Metrics   http.Handler
+	Problems  problem.Writer
+	Attempts  *gate.Attempts
+	PublicURL string // "" takes the address that a request came by
+	BodyBytes int64
+	Now       func() time.Time
+}
+
+// API is the door. It is a router, so that other doors can hang beside it.
+type API struct {
+	Options
+	router chi.Router
+	huma   huma.API
+}
+
+// New returns the door with all its routes.
+func New(o Options) *API {
+	router := chi.NewRouter()
+	a := &API{Options: o, router: router, huma: humachi.New(router, describe())}
+	router.Use(middleware.GetHead)
+	router.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		o.Problems.Write(w, r, fault.New(fault.NotFound, "There is no such route; /docs lists them."))
+	})
+	router.MethodNotAllowed(a.methodNotAllowed)
+	a.routes()
+	a.finish()
+	return a
+}
+
+// Router is where further doors are hung.
+func (a *API) Router() chi.Router { return a.router }
+
+func (a *API) routes() {
+	a.agentRoutes()
+	a.versionRoutes()
+	a.runRoutes()
+	a.houseRoutes()
+	a.sessionRoutes()
+	a.documentRoutes()
+}
+
+func (a *API) agentRoutes() {
+	a.createAgent()
+	a.listAgents()
+	a.getAgent()
+	a.saveAgent()
+	a.patchAgent()
+	a.deleteAgent()
+	a.exportTool()
+	a.listSamples()
+	a.validate()
+}
+
+func (a *API) versionRoutes() {
+	a.publishVersion()
+	a.listVersions()
+	a.getVersion()
+	a.deprecateVersion()
+	a.getManifest()
+	a.resolveReferences()
+}
+
+func (a *API) runRoutes() {
+	a.executeAgent()
+	a.executeInline()
+	a.listRuns()
+	a.getRun()
+	a.listRunEvents()
+	a.cancelRun()
+	a.describeStream()
+}
+
+func (a *API) houseRoutes() {
+	a.getCapabilities()
+	a.listRuntimes()
+	a.getHealth()
+	a.getReady()
+	a.getMetrics()
+	a.getRoot()
+}
+
+func (a *API) sessionRoutes() {
+	a.openSession()
+	a.getSession()
+	a.closeSession()
+	a.followLoginLink()
+}
+
+func (a *API) documentRoutes() {
+	a.getOpenAPI()
+	a.getDocs()
+	a.getManifestSchema()
+}
+
+// methodNotAllowed answers with the methods that the path does take.
+func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		if a.router.Match(chi.NewRouteContext(), method, r.URL.Path) {
+			w.Header().Add("Allow", method)
+		}
+	}
+	a.Problems.Write(w, r, fault.New(fault.MethodNotAllowed, "This route does not take this method; the Allow header lists those it takes."))
+}

@@ -1,0 +1,153 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/registry"
+)
+
+const (
+	keyFor    = 24 * time.Hour
+	keyLength = 200
+)
+
+// once serves a request that carries an Idempotency-Key: the first is worked on and its answer stored, a repetition gets
+// that answer. The work goes on when the client goes away, since it may come back for the answer.
+func (a *API) once(w http.ResponseWriter, r *http.Request, key string, body []byte, work func(http.ResponseWriter, *http.Request)) {
+	if len(key) > keyLength {
+		a.Problems.Write(w, r, fault.New(fault.BadRequest, "An Idempotency-Key has at most %d characters.", keyLength))
+		return
+	}
+	ctx := context.WithoutCancel(r.Context())
+	who := actor(ctx)
+	reserved := registry.IdempotencyKey{Owner: who.Workspace + "/" + who.ID, Key: key, BodyHash: requestHash(r, body), ExpiresAt: a.Now().Add(keyFor)}
+	existing, err := a.Keys.ReserveKey(ctx, reserved)
+	if err != nil {
+		a.Problems.Write(w, r, err)
+		return
+	}
+	if existing != nil {
+		a.repeat(w, r, *existing, reserved.BodyHash)
+		return
+	}
+	a.keep(w, r.WithContext(ctx), reserved, work)
+}
+
+// repeat answers from memory.
+func (a *API) repeat(w http.ResponseWriter, r *http.Request, known registry.IdempotencyKey, hash string) {
+	switch {
+	case known.BodyHash != hash:
+		a.Problems.Write(w, r, fault.New(fault.IdempotencyMismatch, "This Idempotency-Key was used for another request; choose a new one."))
+	case known.Body == nil:
+		a.Problems.Write(w, r, &fault.Error{Code: fault.Conflict, Message: "The first request with this Idempotency-Key is still at work.", RetryAfter: time.Second})
+	default:
+		var stored storedAnswer
+		if err := json.Unmarshal(known.Body, &stored); err != nil {
+			a.Problems.Write(w, r, err)
+			return
+		}
+		for name, values := range stored.Header {
+			w.Header()[name] = values
+		}
+		w.Header().Set("Idempotency-Replayed", "true")
+		w.WriteHeader(known.Status)
+		_, _ = w.Write(stored.Body) // the client has gone again
+	}
+}
+
+// keep works and stores the answer before it is sent. Answers that say "try again" are not kept.
+func (a *API) keep(w http.ResponseWriter, r *http.Request, key registry.IdempotencyKey, work func(http.ResponseWriter, *http.Request)) {
+	held := &heldAnswer{header: w.Header()}
+	done := false
+	defer func() {
+		if !done { // a panic: the next try starts anew
+			a.release(r.Context(), key)
+		}
+	}()
+	work(held, r)
+	done = true
+	status := held.code()
+	if status >= 500 || len(held.Header()["Retry-After"]) > 0 {
+		a.release(r.Context(), key)
+	} else if err := a.complete(r.Context(), key, held); err != nil {
+		a.Problems.Write(w, r, err)
+		return
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(held.body.Bytes()) // the client has gone; it may come back for this answer
+}
+
+func (a *API) complete(ctx context.Context, key registry.IdempotencyKey, held *heldAnswer) error {
+	stored, err := json.Marshal(storedAnswer{Header: held.lasting(), Body: held.body.Bytes()})
+	if err != nil {
+		return err
+	}
+	return a.Keys.CompleteKey(ctx, key.Owner, key.Key, held.code(), stored)
+}
+
+func (a *API) release(ctx context.Context, key registry.IdempotencyKey) {
+	if err := a.Keys.ReleaseKey(ctx, key.Owner, key.Key); err != nil {
+		a.Problems.Log.LogAttrs(ctx, slog.LevelError, "release idempotency key",
+			slog.String("request_id", telemetry.RequestID(ctx)), slog.Any("error", err))
+	}
+}
+
+// requestHash tells whether two requests are the same.
+func requestHash(r *http.Request, body []byte) string {
+	h := sha256.New()
+	for _, part := range []string{r.Method, r.URL.RequestURI(), r.Header.Get("If-Match"), r.Header.Get("Prefer")} {
+		h.Write([]byte(part + "\n"))
+	}
+	h.Write(body)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// storedAnswer is what a repetition gets.
+type storedAnswer struct {
+	Header http.Header `json:"header"`
+	Body   []byte      `json:"body"`
+}
+
+// heldAnswer holds an answer back until it is stored.
+type heldAnswer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (h *heldAnswer) Header() http.Header { return h.header }
+
+func (h *heldAnswer) Write(p []byte) (int, error) { return h.body.Write(p) }
+
+func (h *heldAnswer) WriteHeader(status int) {
+	if h.status == 0 {
+		h.status = status
+	}
+}
+
+func (h *heldAnswer) code() int {
+	if h.status == 0 {
+		return http.StatusOK
+	}
+	return h.status
+}
+
+// lasting are the headers that belong to the answer and not to one request.
+func (h *heldAnswer) lasting() http.Header {
+	kept := http.Header{}
+	for _, name := range []string{"Content-Type", "Etag", "Location", "Preference-Applied"} {
+		if values := h.header[name]; len(values) > 0 {
+			kept[name] = values
+		}
+	}
+	return kept
+}

@@ -1,0 +1,42 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/server/gate"
+)
+
+// followLoginLink spends the one-time link that the server printed and leads to the Studio. The secret does not stay in
+// the browser's history of that page, and no other page learns it: there is no referrer.
+func (a *API) followLoginLink() {
+	a.router.Get("/login", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		link := r.URL.Query().Get("link")
+		if link == "" || len(link) > 4096 {
+			a.Problems.Write(w, r, fault.New(fault.Unauthenticated, "A login link ends in ?link=…; the server prints one when it starts."))
+			return
+		}
+		err := a.Attempts.Try(r, func() error {
+			value, expires, err := a.Access.Redeem(r.Context(), link)
+			if err == nil {
+				http.SetCookie(w, a.cookie(r, value, expires))
+			}
+			return err
+		})
+		if err != nil && !a.loggedIn(r) { // somebody who opens a spent link again is in already
+			a.Problems.Write(w, r, err)
+			return
+		}
+		http.Redirect(w, r, studio, http.StatusSeeOther)
+	})
+}
+
+func (a *API) loggedIn(r *http.Request) bool {
+	cookie, err := r.Cookie(gate.Cookie)
+	if err != nil {
+		return false
+	}
+	_, err = a.Access.Session(r.Context(), cookie.Value)
+	return err == nil
+}

@@ -1,0 +1,38 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/atelier-run/atelier/registry/manifest"
+)
+
+// OpenAPI returns the description of all routes, indented, the same for the same routes.
+func (a *API) OpenAPI() ([]byte, error) {
+	text, err := json.MarshalIndent(a.huma.OpenAPI(), "", "  ")
+	return append(text, '\n'), err
+}
+
+func (a *API) getOpenAPI() {
+	serve := a.document("application/openapi+json", a.OpenAPI)
+	a.router.Get("/openapi.json", serve)
+	a.router.Get(Base+"/openapi.json", serve)
+}
+
+func (a *API) getManifestSchema() {
+	a.router.Get("/schemas/tool-manifest.json", a.document("application/schema+json", manifest.Schema))
+}
+
+// document serves something that does not change while the server runs.
+func (a *API) document(kind string, make func() ([]byte, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		text, err := make()
+		if err != nil {
+			a.Problems.Write(w, r, err)
+			return
+		}
+		w.Header().Set("Content-Type", kind)
+		w.Header().Set("Cache-Control", "no-cache")
+		_, _ = w.Write(text) // the client has gone: there is nobody to tell
+	}
+}

@@ -1,0 +1,30 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// Ready says that the server can be used.
+type Ready struct {
+	Ready bool `json:"ready"`
+}
+
+func (a *API) getReady() {
+	type out struct{ Body Ready }
+	add(a, endpoint{
+		id: "getReady", method: http.MethodGet, path: "/ready", tag: "server", summary: "Whether the server can be used", public: true,
+		refusals: []fault.Code{fault.RuntimeUnavailable},
+	}, func(ctx context.Context, _ *none) (*out, error) {
+		health := a.House.Health(ctx)
+		switch {
+		case !health.RegistryLoaded:
+			return nil, fault.New(fault.ShuttingDown, "The database does not answer.")
+		case !health.ExecutorReady:
+			return nil, fault.New(fault.SandboxUnavailable, "No program can be run; GET /health says what is missing.")
+		}
+		return &out{Body: Ready{Ready: true}}, nil
+	})
+}

@@ -1,0 +1,76 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// ResolveBody lists references such as weather@^1.
+type ResolveBody struct {
+	References []string `json:"references" minItems:"1" maxItems:"100"`
+}
+
+// ResolvedReference is what one reference stands for now: a version, or why there is none.
+type ResolvedReference struct {
+	Reference  string      `json:"reference"`
+	Pinned     string      `json:"pinned,omitempty" doc:"The exact reference that it stands for."`
+	AgentID    string      `json:"agentId,omitempty"`
+	Agent      string      `json:"agent,omitempty"`
+	Version    string      `json:"version,omitempty"`
+	Digest     string      `json:"digest,omitempty"`
+	Deprecated bool        `json:"deprecated,omitempty"`
+	Error      *Unresolved `json:"error,omitempty"`
+}
+
+// Unresolved is why a reference stands for nothing.
+type Unresolved struct {
+	Code   fault.Code `json:"code"`
+	Detail string     `json:"detail"`
+}
+
+// ResolvedReferences has one item for each reference, in their order.
+type ResolvedReferences struct {
+	Items []ResolvedReference `json:"items"`
+}
+
+func (a *API) resolveReferences() {
+	type in struct{ Body ResolveBody }
+	type out struct{ Body ResolvedReferences }
+	add(a, endpoint{
+		id: "resolveReferences", method: http.MethodPost, path: Base + "/references/resolve", tag: "versions", summary: "What references stand for",
+		about: "One reference that stands for nothing does not keep the others from being answered.",
+	}, func(ctx context.Context, q *in) (*out, error) {
+		answer := &out{Body: ResolvedReferences{Items: make([]ResolvedReference, 0, len(q.Body.References))}}
+		for _, text := range q.Body.References {
+			resolved, err := a.resolve(ctx, text)
+			if err != nil {
+				return nil, err
+			}
+			answer.Body.Items = append(answer.Body.Items, resolved)
+		}
+		return answer, nil
+	})
+}
+
+func (a *API) resolve(ctx context.Context, text string) (ResolvedReference, error) {
+	ref, err := registry.ParseReference(text)
+	var v registry.Version
+	if err == nil {
+		v, err = a.Agents.Version(ctx, actor(ctx), ref.Agent, ref.Version)
+	}
+	if err == nil {
+		return ResolvedReference{Reference: text, Pinned: v.Reference(), AgentID: v.AgentID, Agent: v.Agent, Version: v.Version, Digest: v.Digest, Deprecated: v.Deprecated}, nil
+	}
+	doc := a.Problems.Describe(ctx, err)
+	if doc.Code == fault.Internal || doc.Code == fault.Cancelled {
+		return ResolvedReference{}, err
+	}
+	why := doc.Detail
+	if len(doc.Errors) > 0 {
+		why = doc.Errors[0].Message
+	}
+	return ResolvedReference{Reference: text, Error: &Unresolved{Code: doc.Code, Detail: why}}, nil
+}

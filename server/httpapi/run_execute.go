@@ -1,0 +1,123 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/server/gate"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+// ExecuteBody asks for a run of an agent's version or draft.
+type ExecuteBody struct {
+	Version       string            `json:"version,omitempty" doc:"1.2.0, ^1, latest, sha256:… or draft; also accepted as a query parameter."`
+	Input         json.RawMessage   `json:"input,omitempty" doc:"{} without it."`
+	Limits        *runs.LimitsPatch `json:"limits,omitempty" doc:"May only lower those of the version."`
+	Isolation     string            `json:"isolation,omitempty" enum:"strict" doc:"strict: a process in which nothing ran before."`
+	ParentRunID   string            `json:"parentRunId,omitempty" maxLength:"100"`
+	WorkflowRunID string            `json:"workflowRunId,omitempty" maxLength:"100"`
+	NodeID        string            `json:"nodeId,omitempty" maxLength:"100"`
+}
+
+// Manner is how a caller wants to be answered.
+type Manner struct {
+	Prefer    string `header:"Prefer" doc:"respond-async: answer 202 at once; follow the run by its ID."`
+	UserAgent string `header:"User-Agent" hidden:"true"`
+}
+
+// runAnswer is a finished run, or one that was only accepted.
+type runAnswer struct {
+	Status   int
+	Location string `header:"Location"`
+	Applied  string `header:"Preference-Applied"`
+	Body     any
+}
+
+func (a *API) executeAgent() {
+	type in struct {
+		AgentRef
+		Manner
+		Version string `query:"version" maxLength:"200"`
+		Body    ExecuteBody
+	}
+	add(a, endpoint{
+		id: "executeAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/execute", tag: "runs", summary: "Run a version or the draft",
+		about:      "Waits for the outcome. A failing program is 200 with success: false. A client that goes away cancels its run, unless it asked for respond-async or gave an Idempotency-Key.",
+		idempotent: true, refusals: runRefusals(), answers: a.runAnswers(),
+	}, func(ctx context.Context, q *in) (*runAnswer, error) {
+		request := runs.Request{
+			Agent: q.Agent, Version: q.Body.Version, Input: q.Body.Input, Limits: q.Body.Limits, Isolation: runtimes.Isolation(q.Body.Isolation),
+			ParentRunID: q.Body.ParentRunID, WorkflowRunID: q.Body.WorkflowRunID, NodeID: q.Body.NodeID,
+		}
+		if request.Version == "" {
+			request.Version = q.Version
+		}
+		return a.run(ctx, q.Manner, request)
+	})
+}
+
+// run executes in the manner that was asked for.
+func (a *API) run(ctx context.Context, how Manner, request runs.Request) (*runAnswer, error) {
+	request.Trigger = trigger(ctx, how)
+	if wantsAsync(how.Prefer) {
+		run, err := a.Runs.Start(ctx, actor(ctx), request)
+		if err != nil {
+			return nil, err
+		}
+		return &runAnswer{
+			Status: http.StatusAccepted, Location: Base + "/runs/" + run.ID, Applied: "respond-async",
+			Body: Accepted{RunID: run.ID, Status: run.Status},
+		}, nil
+	}
+	run, err := a.Runs.Execute(ctx, actor(ctx), request)
+	if err != nil {
+		return nil, err
+	}
+	return &runAnswer{Status: http.StatusOK, Body: runs.AnswerOf(run)}, nil
+}
+
+func wantsAsync(prefer string) bool {
+	for preference := range strings.SplitSeq(prefer, ",") {
+		name, _, _ := strings.Cut(preference, ";")
+		if strings.EqualFold(strings.TrimSpace(name), "respond-async") {
+			return true
+		}
+	}
+	return false
+}
+
+// trigger is the door that a caller came by: a session is the Studio, the command line says so itself.
+func trigger(ctx context.Context, how Manner) registry.Trigger {
+	caller, _ := gate.CallerOf(ctx)
+	switch {
+	case caller.Browser:
+		return registry.TriggerStudio
+	case strings.HasPrefix(how.UserAgent, "atelier-cli/"):
+		return registry.TriggerCLI
+	}
+	return registry.TriggerAPI
+}
+
+func runRefusals() []fault.Code {
+	return []fault.Code{fault.NotFound, fault.InvalidInput, fault.QueueFull, fault.SandboxUnavailable}
+}
+
+// runAnswers describes the two successes of a run.
+func (a *API) runAnswers() map[string]*huma.Response {
+	schemas := a.huma.OpenAPI().Components.Schemas
+	return map[string]*huma.Response{
+		"200": {Description: "The run has ended.", Content: map[string]*huma.MediaType{
+			"application/json": {Schema: schemas.Schema(reflect.TypeFor[runs.Answer](), true, "")}}},
+		"202": {Description: "The run was accepted; Location follows it.",
+			Headers: map[string]*huma.Param{"Location": {Schema: &huma.Schema{Type: huma.TypeString}}},
+			Content: map[string]*huma.MediaType{"application/json": {Schema: schemas.Schema(reflect.TypeFor[Accepted](), true, "")}}},
+	}
+}

@@ -1,0 +1,27 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// RunRef names a run in a path.
+type RunRef struct {
+	Run string `path:"run" maxLength:"100"`
+}
+
+func (a *API) getRun() {
+	type out struct{ Body Run }
+	add(a, endpoint{
+		id: "getRun", method: http.MethodGet, path: Base + "/runs/{run}", tag: "runs", summary: "One run as it stands now",
+		refusals: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, q *RunRef) (*out, error) {
+		run, err := a.Runs.Get(ctx, actor(ctx), q.Run)
+		if err != nil {
+			return nil, err
+		}
+		return &out{Body: runOf(run)}, nil
+	})
+}

@@ -1,0 +1,74 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/runs"
+	"github.com/atelier-run/atelier/studio/specs"
+)
+
+// InlineBody is a program that is run once and not saved as an agent.
+type InlineBody struct {
+	Language      runtimes.Language        `json:"language"`
+	Runtime       runtimes.Name            `json:"runtime,omitempty"`
+	Code          string                   `json:"code,omitempty" doc:"Shorthand for files with the entry file alone."`
+	Files         map[string]registry.File `json:"files,omitempty"`
+	Entrypoint    string                   `json:"entrypoint,omitempty"`
+	Input         json.RawMessage          `json:"input,omitempty"`
+	InputSchema   json.RawMessage          `json:"inputSchema,omitempty"`
+	OutputSchema  json.RawMessage          `json:"outputSchema,omitempty"`
+	Packages      []string                 `json:"packages,omitempty"`
+	Environment   map[string]string        `json:"environment,omitempty"`
+	Capabilities  *CapabilitiesBody        `json:"capabilities,omitempty"`
+	Limits        *runs.LimitsPatch        `json:"limits,omitempty"`
+	Isolation     string                   `json:"isolation,omitempty" enum:"strict"`
+	ParentRunID   string                   `json:"parentRunId,omitempty" maxLength:"100"`
+	WorkflowRunID string                   `json:"workflowRunId,omitempty" maxLength:"100"`
+	NodeID        string                   `json:"nodeId,omitempty" maxLength:"100"`
+}
+
+func (a *API) executeInline() {
+	type in struct {
+		Manner
+		Body InlineBody
+	}
+	add(a, endpoint{
+		id: "executeInline", method: http.MethodPost, path: Base + "/execute", tag: "runs", summary: "Run a program that is not saved",
+		idempotent: true, refusals: runRefusals(), answers: a.runAnswers(),
+	}, func(ctx context.Context, q *in) (*runAnswer, error) {
+		spec, err := inlineSpec(q.Body)
+		if err != nil {
+			return nil, err
+		}
+		return a.run(ctx, q.Manner, runs.Request{
+			Inline: &spec, Input: q.Body.Input, Limits: q.Body.Limits, Isolation: runtimes.Isolation(q.Body.Isolation),
+			ParentRunID: q.Body.ParentRunID, WorkflowRunID: q.Body.WorkflowRunID, NodeID: q.Body.NodeID,
+		})
+	})
+}
+
+func inlineSpec(b InlineBody) (registry.Spec, error) {
+	spec := registry.Spec{
+		Language: b.Language, Runtime: b.Runtime, Files: b.Files, Entrypoint: b.Entrypoint, InputSchema: b.InputSchema, OutputSchema: b.OutputSchema,
+		Packages: b.Packages, Environment: b.Environment,
+	}
+	if b.Capabilities != nil {
+		spec.Capabilities = runtimes.Capabilities{Hosts: b.Capabilities.Hosts, HostFunctions: b.Capabilities.HostFunctions, Subprocess: b.Capabilities.Subprocess}
+	}
+	if b.Code == "" {
+		return spec, nil
+	}
+	if len(b.Files) > 0 {
+		return spec, fault.Invalid("/code", "stands for a single file; give either code or files.")
+	}
+	if spec.Entrypoint == "" {
+		spec.Entrypoint = specs.Entrypoint(b.Language)
+	}
+	spec.Files = map[string]registry.File{spec.Entrypoint: registry.File(b.Code)}
+	return spec, nil
+}

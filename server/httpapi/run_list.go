@@ -1,0 +1,41 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+// RunPage is one page of runs, newest first.
+type RunPage struct {
+	Items      []RunSummary `json:"items"`
+	NextCursor string       `json:"nextCursor" doc:"Empty on the last page."`
+}
+
+func (a *API) listRuns() {
+	type in struct {
+		Paging
+		Agent   string          `query:"agent" maxLength:"100" doc:"Name or ID."`
+		Version string          `query:"version" maxLength:"200"`
+		Status  registry.Status `query:"status"`
+		Since   time.Time       `query:"since" doc:"RFC 3339; only runs that were asked for then or later."`
+	}
+	type out struct{ Body RunPage }
+	add(a, endpoint{
+		id: "listRuns", method: http.MethodGet, path: Base + "/runs", tag: "runs", summary: "Runs, newest first",
+	}, func(ctx context.Context, q *in) (*out, error) {
+		page, err := a.Runs.List(ctx, actor(ctx), registry.RunFilter{
+			Agent: q.Agent, Version: q.Version, Status: q.Status, Since: q.Since, Cursor: q.Cursor, Limit: q.Limit,
+		})
+		if err != nil {
+			return nil, err
+		}
+		answer := &out{Body: RunPage{Items: make([]RunSummary, 0, len(page.Items)), NextCursor: page.NextCursor}}
+		for _, run := range page.Items {
+			answer.Body.Items = append(answer.Body.Items, runSummaryOf(run))
+		}
+		return answer, nil
+	})
+}

@@ -1,0 +1,23 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// StreamPath is where server/streamapi hangs the WebSocket of a run.
+const StreamPath = Base + "/runs/{run}/stream"
+
+// describeStream puts the WebSocket into the description. It is served by a door of its own.
+func (a *API) describeStream() {
+	a.huma.OpenAPI().AddOperation(&huma.Operation{
+		OperationID: "streamRun", Method: http.MethodGet, Path: StreamPath, Tags: []string{"runs"}, Summary: "Follow a run over a WebSocket",
+		Description: "One event per frame, from seq > from. The result is last, then close 1000. A reader that falls behind is closed with a reason and comes back with from.",
+		Parameters: []*huma.Param{
+			{Name: "run", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}},
+			{Name: "from", In: "query", Schema: &huma.Schema{Type: huma.TypeInteger}},
+		},
+		Responses: map[string]*huma.Response{"101": {Description: "A WebSocket."}},
+	})
+}

@@ -1,0 +1,39 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Sample is an agent to start from. Agent is the body that creates it.
+type Sample struct {
+	Name        string            `json:"name"`
+	Title       string            `json:"title"`
+	Description string            `json:"description"`
+	Language    runtimes.Language `json:"language"`
+	Input       json.RawMessage   `json:"input" doc:"What its first run may take."`
+	Agent       agentBody         `json:"agent"`
+}
+
+// SampleList is every sample, the one to try first at the top.
+type SampleList struct {
+	Items []Sample `json:"items"`
+}
+
+func (a *API) listSamples() {
+	type out struct{ Body SampleList }
+	add(a, endpoint{
+		id: "listSamples", method: http.MethodGet, path: Base + "/samples", tag: "agents", summary: "Agents to start from",
+	}, func(context.Context, *none) (*out, error) {
+		answer := &out{Body: SampleList{Items: make([]Sample, 0, len(a.Samples))}}
+		for _, s := range a.Samples {
+			answer.Body.Items = append(answer.Body.Items, Sample{
+				Name: s.Name, Title: s.Title, Description: s.Description, Language: s.Language, Input: s.Input, Agent: agentBody{s.Agent},
+			})
+		}
+		return answer, nil
+	})
+}

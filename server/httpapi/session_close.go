@@ -1,0 +1,27 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/atelier-run/atelier/server/gate"
+)
+
+func (a *API) closeSession() {
+	type in struct {
+		Connection
+		Cookie string `cookie:"atelier_session" maxLength:"4096"`
+	}
+	add(a, endpoint{
+		id: "closeSession", method: http.MethodDelete, path: Base + "/session", tag: "session", summary: "Log out",
+		status: http.StatusNoContent,
+	}, func(ctx context.Context, q *in) (*cookieAnswer, error) {
+		if caller, _ := gate.CallerOf(ctx); caller.Browser {
+			if err := a.Access.Logout(ctx, q.Cookie); err != nil {
+				return nil, err
+			}
+		}
+		return &cookieAnswer{SetCookie: a.cookie(q.request, "", time.Unix(1, 0)).String()}, nil
+	})
+}

@@ -1,0 +1,40 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Session is who a browser is logged in as.
+type Session struct {
+	Actor     SessionActor     `json:"actor"`
+	Workspace SessionWorkspace `json:"workspace"`
+}
+
+// SessionActor is the person or token.
+type SessionActor struct {
+	ID   string             `json:"id"`
+	Type registry.ActorType `json:"type"`
+	Name string             `json:"name"`
+}
+
+// SessionWorkspace is the tenant.
+type SessionWorkspace struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+func (a *API) getSession() {
+	type out struct{ Body Session }
+	add(a, endpoint{
+		id: "getSession", method: http.MethodGet, path: Base + "/session", tag: "session", summary: "Who is logged in",
+	}, func(ctx context.Context, _ *none) (*out, error) {
+		who := actor(ctx)
+		return &out{Body: Session{
+			Actor:     SessionActor{ID: who.ID, Type: who.Type, Name: who.Name},
+			Workspace: SessionWorkspace{ID: who.Workspace, Name: who.Workspace},
+		}}, nil
+	})
+}

@@ -1,0 +1,60 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/server/gate"
+)
+
+// SessionBody trades a token for a session.
+type SessionBody struct {
+	Token string `json:"token" minLength:"1" maxLength:"4096"`
+}
+
+// Connection is the request itself, for what is decided by where it comes from.
+type Connection struct{ request *http.Request }
+
+// Resolve is called by the framework with the request.
+func (c *Connection) Resolve(ctx huma.Context) []error {
+	c.request, _ = humachi.Unwrap(ctx)
+	return nil
+}
+
+// cookieAnswer sets or takes back the session cookie.
+type cookieAnswer struct {
+	SetCookie string `header:"Set-Cookie"`
+}
+
+func (a *API) openSession() {
+	type in struct {
+		Connection
+		Body SessionBody
+	}
+	add(a, endpoint{
+		id: "openSession", method: http.MethodPost, path: Base + "/session", tag: "session", summary: "Log a browser in with a token",
+		status: http.StatusNoContent, public: true, bodyBytes: 8 << 10, refusals: []fault.Code{fault.Unauthenticated, fault.TooManyRequests},
+	}, func(ctx context.Context, q *in) (*cookieAnswer, error) {
+		answer := &cookieAnswer{}
+		err := a.Attempts.Try(q.request, func() error {
+			value, expires, err := a.Access.Login(ctx, q.Body.Token)
+			answer.SetCookie = a.cookie(q.request, value, expires).String()
+			return err
+		})
+		return answer, err
+	})
+}
+
+// cookie is the session cookie. Its value is the only credential a browser keeps, out of reach of scripts.
+func (a *API) cookie(r *http.Request, value string, expires time.Time) *http.Cookie {
+	return &http.Cookie{
+		Name: gate.Cookie, Value: value, Path: "/", Expires: expires, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: r.TLS != nil || strings.HasPrefix(a.PublicURL, "https://"),
+	}
+}

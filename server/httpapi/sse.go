@@ -1,0 +1,98 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+const (
+	heartbeat  = 15 * time.Second // a comment that keeps proxies from closing a quiet stream
+	writeLimit = 10 * time.Second // for a reader to take what was written
+)
+
+// follower reads a run's events one by one.
+type follower interface {
+	Next(ctx context.Context) (runtimes.Event, error)
+}
+
+// sendEvents writes server-sent events until the result, until the reader goes away or does not keep up. It may come back
+// with Last-Event-ID: nothing is lost.
+func sendEvents(events follower) func(huma.Context) {
+	return func(c huma.Context) {
+		r, w := humachi.Unwrap(c)
+		s := eventStream{w: w, control: http.NewResponseController(w)}
+		first, err := s.next(r.Context(), events)
+		if err != nil {
+			// Everything was seen: 204 is what tells an EventSource not to come back.
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Type", "text/event-stream; charset=utf-8")
+		h.Set("X-Accel-Buffering", "no")
+		w.WriteHeader(http.StatusOK)
+		for event := first; ; {
+			if s.send(event) != nil {
+				return
+			}
+			if event, err = s.next(r.Context(), events); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// eventStream writes one stream. started says that a heartbeat may go out.
+type eventStream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	started bool
+}
+
+// next waits for an event, and writes a heartbeat whenever none came for a while.
+func (s *eventStream) next(ctx context.Context, events follower) (runtimes.Event, error) {
+	for {
+		waiting, cancel := context.WithTimeout(ctx, heartbeat)
+		event, err := events.Next(waiting)
+		cancel()
+		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return event, err
+		}
+		if s.started {
+			if err := s.write([]byte(": still here\n\n")); err != nil {
+				return event, err
+			}
+		}
+	}
+}
+
+func (s *eventStream) send(event runtimes.Event) error {
+	data, err := json.Marshal(event)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	text.WriteString("id: " + strconv.FormatInt(event.Seq, 10) + "\nevent: " + string(event.Kind) + "\ndata: ")
+	text.Write(data)
+	text.WriteString("\n\n")
+	s.started = true
+	return s.write(text.Bytes())
+}
+
+func (s *eventStream) write(text []byte) error {
+	_ = s.control.SetWriteDeadline(time.Now().Add(writeLimit)) // a writer of a test has no connection
+	if _, err := s.w.Write(text); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}

@@ -1,0 +1,45 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/agents"
+)
+
+// ValidateBody is checked without being run; absent parts are not checked.
+type ValidateBody struct {
+	Language     runtimes.Language        `json:"language,omitempty"`
+	Code         string                   `json:"code,omitempty"`
+	Files        map[string]registry.File `json:"files,omitempty"`
+	Entrypoint   string                   `json:"entrypoint,omitempty"`
+	InputSchema  json.RawMessage          `json:"inputSchema,omitempty"`
+	OutputSchema json.RawMessage          `json:"outputSchema,omitempty"`
+	Input        json.RawMessage          `json:"input,omitempty"`
+	Output       json.RawMessage          `json:"output,omitempty"`
+}
+
+func (a *API) validate() {
+	type in struct{ Body ValidateBody }
+	type out struct{ Body agents.ValidateReport }
+	add(a, endpoint{
+		id: "validate", method: http.MethodPost, path: Base + "/validate", tag: "agents", summary: "Check code, schemas and documents",
+		about:    "Runs nothing. Code is parsed in the sandbox.",
+		refusals: []fault.Code{fault.SandboxUnavailable},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		b := q.Body
+		report, err := a.Agents.Validate(ctx, actor(ctx), agents.ValidateRequest{
+			Language: b.Language, Code: b.Code, Files: b.Files, Entrypoint: b.Entrypoint,
+			InputSchema: b.InputSchema, OutputSchema: b.OutputSchema, Input: b.Input, Output: b.Output,
+		})
+		if err != nil {
+			return nil, err
+		}
+		report.Errors, report.Warnings = orEmpty(report.Errors), orEmpty(report.Warnings)
+		return &out{Body: report}, nil
+	})
+}

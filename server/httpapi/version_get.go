@@ -1,0 +1,27 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// VersionRef names a version in a path.
+type VersionRef struct {
+	AgentRef
+	Version string `path:"version" maxLength:"200" doc:"1.2.0, ^1, latest or sha256:…."`
+}
+
+func (a *API) getVersion() {
+	add(a, endpoint{
+		id: "getVersion", method: http.MethodGet, path: Base + "/code-agents/{agent}/versions/{version}", tag: "versions", summary: "One version with its files",
+		refusals: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, q *VersionRef) (*versionAnswer, error) {
+		v, err := a.Agents.Version(ctx, actor(ctx), q.Agent, q.Version)
+		if err != nil {
+			return nil, err
+		}
+		return &versionAnswer{Body: v}, nil
+	})
+}

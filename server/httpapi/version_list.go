@@ -1,0 +1,58 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// VersionSummary is a version in a list.
+type VersionSummary struct {
+	Version       string            `json:"version"`
+	Reference     string            `json:"reference"`
+	Digest        string            `json:"digest"`
+	ContentDigest string            `json:"contentDigest"`
+	CodeDigest    string            `json:"codeDigest"`
+	Changelog     string            `json:"changelog"`
+	PublishedAt   time.Time         `json:"publishedAt"`
+	PublishedBy   string            `json:"publishedBy"`
+	Deprecated    bool              `json:"deprecated"`
+	Reason        string            `json:"reason,omitempty"`
+	Language      runtimes.Language `json:"language"`
+	Runtime       runtimes.Name     `json:"runtime"`
+}
+
+// VersionPage is the versions of an agent, newest first.
+type VersionPage struct {
+	Items      []VersionSummary `json:"items"`
+	NextCursor string           `json:"nextCursor"`
+}
+
+func versionSummaryOf(v registry.Version) VersionSummary {
+	return VersionSummary{
+		Version: v.Version, Reference: v.Reference(), Digest: v.Digest, ContentDigest: v.ContentDigest, CodeDigest: v.CodeDigest, Changelog: v.Changelog,
+		PublishedAt: v.PublishedAt, PublishedBy: v.PublishedBy, Deprecated: v.Deprecated, Reason: v.Reason, Language: v.Language, Runtime: v.Runtime,
+	}
+}
+
+func (a *API) listVersions() {
+	type out struct{ Body VersionPage }
+	add(a, endpoint{
+		id: "listVersions", method: http.MethodGet, path: Base + "/code-agents/{agent}/versions", tag: "versions", summary: "Versions, newest first",
+		refusals: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, q *AgentRef) (*out, error) {
+		versions, err := a.Agents.ListVersions(ctx, actor(ctx), q.Agent)
+		if err != nil {
+			return nil, err
+		}
+		answer := &out{Body: VersionPage{Items: make([]VersionSummary, 0, len(versions))}}
+		for _, v := range versions {
+			answer.Body.Items = append(answer.Body.Items, versionSummaryOf(v))
+		}
+		return answer, nil
+	})
+}

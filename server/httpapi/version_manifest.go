@@ -1,0 +1,23 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/studio/agents"
+)
+
+func (a *API) getManifest() {
+	type in struct {
+		VersionRef
+		RequestBase
+		Format string `query:"format" enum:"atelier,openai,langchain" default:"atelier"`
+	}
+	add(a, endpoint{
+		id: "getManifest", method: http.MethodGet, path: Base + "/code-agents/{agent}/versions/{version}/manifest", tag: "versions",
+		summary: "A version as a tool", refusals: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, q *in) (*manifestAnswer, error) {
+		return a.export(ctx, q.Agent, agents.ExportRequest{Version: q.Version, Format: q.Format, BaseURL: a.baseURL(q.RequestBase)})
+	})
+}

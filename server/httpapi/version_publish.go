@@ -1,0 +1,40 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/agents"
+)
+
+// PublishBody names the version to make. With neither version nor bump the number is chosen; the first is 1.0.0.
+type PublishBody struct {
+	Version   string `json:"version,omitempty" doc:"Semantic version."`
+	Bump      string `json:"bump,omitempty" enum:"auto,major,minor,patch"`
+	Changelog string `json:"changelog,omitempty"`
+}
+
+// versionAnswer is a version with everything.
+type versionAnswer struct {
+	Location string `header:"Location"`
+	Body     registry.Version
+}
+
+func (a *API) publishVersion() {
+	type in struct {
+		AgentRef
+		Body PublishBody
+	}
+	add(a, endpoint{
+		id: "publishVersion", method: http.MethodPost, path: Base + "/code-agents/{agent}/versions", tag: "versions", summary: "Publish the draft",
+		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.VersionExists, fault.SandboxUnavailable},
+	}, func(ctx context.Context, q *in) (*versionAnswer, error) {
+		v, err := a.Agents.Publish(ctx, actor(ctx), q.Agent, agents.PublishRequest{Version: q.Body.Version, Bump: q.Body.Bump, Changelog: q.Body.Changelog})
+		if err != nil {
+			return nil, err
+		}
+		return &versionAnswer{Location: Base + "/code-agents/" + v.AgentID + "/versions/" + v.Version, Body: v}, nil
+	})
+}

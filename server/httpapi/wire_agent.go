@@ -1,0 +1,127 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/agents"
+)
+
+// Agent is an agent with its draft.
+type Agent struct {
+	ID            string                    `json:"id"`
+	Name          string                    `json:"name"`
+	Title         string                    `json:"title"`
+	Description   string                    `json:"description"`
+	Tags          []string                  `json:"tags"`
+	Metadata      json.RawMessage           `json:"metadata"`
+	Listed        bool                      `json:"listed"`
+	LatestVersion string                    `json:"latestVersion" doc:"Highest version without pre-release; empty before the first."`
+	UsageCount    int64                     `json:"usageCount"`
+	Draft         registry.Draft            `json:"draft"`
+	Changelog     []registry.ChangelogEntry `json:"changelog"`
+	CreatedAt     time.Time                 `json:"createdAt"`
+	UpdatedAt     time.Time                 `json:"updatedAt"`
+}
+
+func agentOf(a registry.Agent) Agent {
+	metadata := a.Metadata
+	if len(metadata) == 0 {
+		metadata = json.RawMessage(`{}`)
+	}
+	return Agent{
+		ID: a.ID, Name: a.Name, Title: a.Title, Description: a.Description, Tags: orEmpty(a.Tags), Metadata: metadata, Listed: a.Listed,
+		LatestVersion: a.LatestVersion, UsageCount: a.UsageCount, Draft: a.Draft, Changelog: orEmpty(a.Changelog), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+	}
+}
+
+// AgentSummary is an agent in a list.
+type AgentSummary struct {
+	ID            string            `json:"id"`
+	Name          string            `json:"name"`
+	Title         string            `json:"title"`
+	Description   string            `json:"description"`
+	Tags          []string          `json:"tags"`
+	Language      runtimes.Language `json:"language"`
+	State         string            `json:"state" enum:"draft,published"`
+	Listed        bool              `json:"listed"`
+	LatestVersion string            `json:"latestVersion"`
+	UsageCount    int64             `json:"usageCount"`
+	Revision      int64             `json:"revision"`
+	CreatedAt     time.Time         `json:"createdAt"`
+	UpdatedAt     time.Time         `json:"updatedAt"`
+}
+
+func agentSummaryOf(a registry.Agent) AgentSummary {
+	state := "draft"
+	if a.LatestVersion != "" {
+		state = "published"
+	}
+	return AgentSummary{
+		ID: a.ID, Name: a.Name, Title: a.Title, Description: a.Description, Tags: orEmpty(a.Tags), Language: a.Draft.Language, State: state,
+		Listed: a.Listed, LatestVersion: a.LatestVersion, UsageCount: a.UsageCount, Revision: a.Draft.Revision, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+	}
+}
+
+// agentBody is what POST and PUT take. It is described by AgentBody and read into what the studio takes.
+type agentBody struct{ agents.Input }
+
+// Schema describes the body.
+func (agentBody) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[AgentBody](), true, "AgentBody")
+}
+
+// AgentBody describes an agent to create or save: the draft's fields beside those of the agent. What is absent keeps its
+// value, or takes the default when the agent is created.
+type AgentBody struct {
+	Name             string                   `json:"name,omitempty" doc:"A letter, then up to 62 of a-z, 0-9, - and _."`
+	Title            string                   `json:"title,omitempty"`
+	Description      string                   `json:"description,omitempty"`
+	Tags             []string                 `json:"tags,omitempty"`
+	Metadata         map[string]any           `json:"metadata,omitempty" doc:"An object of the client's own."`
+	Language         runtimes.Language        `json:"language,omitempty"`
+	Runtime          string                   `json:"runtime,omitempty" doc:"auto or a runtime of GET /runtimes; fixed when published."`
+	Code             string                   `json:"code,omitempty" doc:"Shorthand for files with the entry file alone."`
+	Files            map[string]registry.File `json:"files,omitempty" doc:"Relative path to content."`
+	Entrypoint       string                   `json:"entrypoint,omitempty"`
+	InputSchema      any                      `json:"inputSchema,omitempty" doc:"JSON Schema of the input."`
+	OutputSchema     any                      `json:"outputSchema,omitempty" doc:"JSON Schema of the output."`
+	Packages         []string                 `json:"packages,omitempty"`
+	Environment      map[string]string        `json:"environment,omitempty"`
+	Secrets          []string                 `json:"secrets,omitempty" doc:"Names; values come from the workspace."`
+	Capabilities     *CapabilitiesBody        `json:"capabilities,omitempty"`
+	Limits           *LimitsBody              `json:"limits,omitempty"`
+	SafetyFlags      []string                 `json:"safetyFlags,omitempty"`
+	RequiresApproval bool                     `json:"requiresApproval,omitempty"`
+	Deterministic    bool                     `json:"deterministic,omitempty"`
+}
+
+// CapabilitiesBody is what a program may do beyond computing.
+type CapabilitiesBody struct {
+	Hosts         []string `json:"hosts,omitempty" doc:"host:port, a wildcard only leftmost."`
+	HostFunctions []string `json:"hostFunctions,omitempty"`
+	Subprocess    bool     `json:"subprocess,omitempty"`
+}
+
+// LimitsBody names the limits that are to differ from the defaults. Times are milliseconds, sizes bytes.
+type LimitsBody struct {
+	TimeoutMs      int64 `json:"timeoutMs,omitempty" minimum:"1"`
+	CPUMs          int64 `json:"cpuMs,omitempty" minimum:"1"`
+	MemoryBytes    int64 `json:"memoryBytes,omitempty" minimum:"1"`
+	Processes      int64 `json:"processes,omitempty" minimum:"1"`
+	OutputBytes    int64 `json:"outputBytes,omitempty" minimum:"1"`
+	DiskBytes      int64 `json:"diskBytes,omitempty" minimum:"1"`
+	RecursionDepth int64 `json:"recursionDepth,omitempty" minimum:"1"`
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

@@ -1,0 +1,52 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+// RunSummary is a run in a list.
+type RunSummary struct {
+	RunID      string                 `json:"runId"`
+	Agent      string                 `json:"agent" doc:"Empty for inline code."`
+	AgentID    string                 `json:"agentId,omitempty"`
+	Version    string                 `json:"version"`
+	Status     registry.Status        `json:"status"`
+	Language   runtimes.Language      `json:"language"`
+	Trigger    registry.Trigger       `json:"trigger"`
+	CreatedAt  time.Time              `json:"createdAt"`
+	FinishedAt *time.Time             `json:"finishedAt,omitempty"`
+	TotalMs    float64                `json:"totalMs"`
+	Error      *runtimes.ProgramError `json:"error,omitempty"`
+}
+
+func runSummaryOf(r registry.Run) RunSummary {
+	return RunSummary{
+		RunID: r.ID, Agent: r.Agent, AgentID: r.AgentID, Version: r.Version, Status: r.Status, Language: r.Language, Trigger: r.Trigger,
+		CreatedAt: r.CreatedAt, FinishedAt: r.FinishedAt, TotalMs: r.Metrics.TotalMs, Error: r.Error,
+	}
+}
+
+// Run is a run as GET tells it: the answer, with what it was asked.
+type Run struct {
+	runs.Answer
+	Input      json.RawMessage `json:"input"`
+	CreatedAt  time.Time       `json:"createdAt"`
+	StartedAt  *time.Time      `json:"startedAt,omitempty"`
+	FinishedAt *time.Time      `json:"finishedAt,omitempty"`
+	TraceID    string          `json:"traceId,omitempty"`
+}
+
+func runOf(r registry.Run) Run {
+	return Run{Answer: runs.AnswerOf(r), Input: r.Input, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, TraceID: r.TraceID}
+}
+
+// Accepted is the answer to respond-async.
+type Accepted struct {
+	RunID  string          `json:"runId"`
+	Status registry.Status `json:"status"`
+}

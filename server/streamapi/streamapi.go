@@ -1,0 +1,266 @@
+// Package streamapi is the WebSocket door: it sends the events of one run, one per frame, and nothing else. The peer has
+// nothing to say; whoever speaks, or does not keep up, is closed with a reason and may come back where it stopped.
+package streamapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/gorilla/websocket"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/server/gate"
+)
+
+// Follower reads a run's events one by one. Next answers io.EOF after the result.
+type Follower interface {
+	Next(ctx context.Context) (runtimes.Event, error)
+}
+
+// Follow opens a run's events after seq from.
+type Follow func(ctx context.Context, actor registry.Actor, run string, from int64) (Follower, error)
+
+// Refuser answers with the problem that an error is.
+type Refuser interface {
+	Write(w http.ResponseWriter, r *http.Request, err error)
+}
+
+// Options configures a Door. The times are fields so that tests need not wait; zero takes the default.
+type Options struct {
+	Follow Follow
+	Refuse Refuser
+	Slow   time.Duration // a reader that takes longer for one frame is closed with a reason; 5 s
+	Write  time.Duration // a reader that takes longer than this is cut off; 20 s
+	Ping   time.Duration // between pings; 20 s
+}
+
+// Door serves WebSockets.
+type Door struct {
+	Options
+	upgrader websocket.Upgrader
+	mu       sync.Mutex // guards closed, and open.Add against open.Wait
+	closed   bool
+	open     sync.WaitGroup
+	stopping context.Context
+	stop     context.CancelFunc
+}
+
+const (
+	maxFromPeer = 512         // bytes of one message that nobody asked for
+	farewell    = time.Second // for the peer's half of the closing handshake
+)
+
+// New returns the door.
+func New(o Options) *Door {
+	o.Slow, o.Write, o.Ping = or(o.Slow, 5*time.Second), or(o.Write, 20*time.Second), or(o.Ping, 20*time.Second)
+	d := &Door{Options: o}
+	d.stopping, d.stop = context.WithCancel(context.Background())
+	d.upgrader = websocket.Upgrader{
+		HandshakeTimeout: 5 * time.Second, ReadBufferSize: 1024, WriteBufferSize: 16 << 10,
+		CheckOrigin: func(*http.Request) bool { return true }, // the gate has
+		Error: func(w http.ResponseWriter, r *http.Request, _ int, reason error) {
+			o.Refuse.Write(w, r, &fault.Error{Code: fault.BadRequest, Message: "This route is a WebSocket; the same path with /events has the events as JSON.", Err: reason})
+		},
+	}
+	return d
+}
+
+// Close gives the open sockets until ctx ends to send what is left, then closes them with a reason, and waits for all.
+// By then the runs have ended, so that a reader that keeps up gets its result.
+func (d *Door) Close(ctx context.Context) {
+	d.mu.Lock()
+	d.closed = true
+	d.mu.Unlock()
+	cut := context.AfterFunc(ctx, d.stop)
+	defer cut()
+	d.open.Wait()
+	d.stop()
+}
+
+func or(value, otherwise time.Duration) time.Duration {
+	if value == 0 {
+		return otherwise
+	}
+	return value
+}
+
+// ServeHTTP follows the run that the path names, from the seq that the query names. What can be refused is refused
+// before the upgrade, as any other route does.
+func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	run := chi.URLParam(r, "run")
+	caller, _ := gate.CallerOf(r.Context())
+	from, err := seqOf(r.URL.Query().Get("from"))
+	if err != nil {
+		d.Refuse.Write(w, r, err)
+		return
+	}
+	events, err := d.Follow(r.Context(), caller.Actor, run, from)
+	if err != nil {
+		d.Refuse.Write(w, r, err)
+		return
+	}
+	telemetry.Note(r.Context(), slog.String("run_id", run))
+	if !d.enter() {
+		d.Refuse.Write(w, r, fault.New(fault.ShuttingDown, "The server is stopping; try again in a moment."))
+		return
+	}
+	defer d.open.Done()
+	conn, err := d.upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return // answered already
+	}
+	d.serve(r.Context(), conn, events)
+}
+
+// enter counts a socket, unless the door is closed.
+func (d *Door) enter() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.closed {
+		d.open.Add(1)
+	}
+	return !d.closed
+}
+
+func seqOf(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	seq, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || seq < 0 {
+		return 0, fault.New(fault.BadRequest, "from must be the seq of an event.")
+	}
+	return seq, nil
+}
+
+// Why a connection ends, beside the peer's own reasons.
+var (
+	errSpoke    = errors.New("the peer spoke")
+	errStopping = errors.New("the server is stopping")
+)
+
+// serve sends events until there are no more. One goroutine reads, to notice that the peer has gone or speaks; it ends
+// when the connection is closed, and is waited for.
+func (d *Door) serve(ctx context.Context, conn *websocket.Conn, events Follower) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(d.stopping, func() { cancel(errStopping) })()
+	listening := make(chan struct{})
+	go func() {
+		defer close(listening)
+		cancel(d.listen(conn))
+	}()
+	if end := d.send(ctx, conn, events); end.code != 0 {
+		message := websocket.FormatCloseMessage(end.code, end.reason)
+		if conn.WriteControl(websocket.CloseMessage, message, time.Now().Add(farewell)) == nil {
+			wait(listening, farewell)
+		}
+	}
+	_ = conn.Close() // the closing handshake was what could fail
+	<-listening
+}
+
+func wait(ended <-chan struct{}, most time.Duration) {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+	}
+}
+
+// listen returns why nothing more comes from the peer.
+func (d *Door) listen(conn *websocket.Conn) error {
+	conn.SetReadLimit(maxFromPeer)
+	alive := func(string) error { return conn.SetReadDeadline(time.Now().Add(2*d.Ping + d.Write)) }
+	conn.SetPongHandler(alive)
+	if err := alive(""); err != nil {
+		return err
+	}
+	_, _, err := conn.NextReader()
+	if err == nil || errors.Is(err, websocket.ErrReadLimit) {
+		return errSpoke
+	}
+	return err
+}
+
+// end is how a connection is closed; code 0 is for a peer that is gone.
+type end struct {
+	code   int
+	reason string
+}
+
+// send writes events, and pings while there are none.
+func (d *Door) send(ctx context.Context, conn *websocket.Conn, events Follower) end {
+	for {
+		event, err := d.next(ctx, conn, events)
+		switch {
+		case ctx.Err() != nil:
+			return endFor(context.Cause(ctx))
+		case errors.Is(err, io.EOF):
+			return end{websocket.CloseNormalClosure, "the run has ended"}
+		case err != nil:
+			return end{websocket.CloseInternalServerErr, "internal error; come back with from"}
+		}
+		began := time.Now()
+		if err := d.write(conn, event); err != nil {
+			return end{} // a frame is half on the wire, no close frame can follow
+		}
+		if time.Since(began) > d.Slow && event.Kind != runtimes.KindResult {
+			return end{websocket.CloseTryAgainLater, "too slow to keep up; come back with from=" + strconv.FormatInt(event.Seq, 10)}
+		}
+	}
+}
+
+func endFor(cause error) end {
+	switch {
+	case errors.Is(cause, errSpoke):
+		return end{websocket.ClosePolicyViolation, "this socket only sends"}
+	case errors.Is(cause, errStopping):
+		return end{websocket.CloseGoingAway, "the server is stopping; come back with from"}
+	}
+	return end{}
+}
+
+// next waits for an event and pings the peer while it waits.
+func (d *Door) next(ctx context.Context, conn *websocket.Conn, events Follower) (runtimes.Event, error) {
+	for {
+		waiting, cancel := context.WithTimeout(ctx, d.Ping)
+		event, err := events.Next(waiting)
+		cancel()
+		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return event, err
+		}
+		if err := conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(d.Write)); err != nil {
+			return runtimes.Event{}, err
+		}
+	}
+}
+
+// write sends one event, as the program wrote it: <, > and & stay.
+func (d *Door) write(conn *websocket.Conn, event runtimes.Event) error {
+	if err := conn.SetWriteDeadline(time.Now().Add(d.Write)); err != nil {
+		return err
+	}
+	frame, err := conn.NextWriter(websocket.TextMessage)
+	if err != nil {
+		return err
+	}
+	encoder := json.NewEncoder(frame)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(event); err != nil {
+		return err
+	}
+	return frame.Close()
+}

@@ -1,0 +1,165 @@
+// Package webui serves the Studio: files that were compressed when it was built, hashed assets for good, the page always
+// fresh. It knows nothing of the API.
+package webui
+
+import (
+	"compress/gzip"
+	"io"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// Base is the path beneath which the Studio lives.
+const Base = "/studio/"
+
+// page is what every path of the Studio without an extension shows.
+const page = "index.html"
+
+// Refuser answers with the problem that an error is.
+type Refuser interface {
+	Write(w http.ResponseWriter, r *http.Request, err error)
+}
+
+// New returns the handler of everything beneath Base. A dist without the page means that the Studio was not built; the
+// handler then says how to build it.
+func New(dist fs.FS, refuse Refuser) http.Handler {
+	if dist == nil || !has(dist, page) {
+		return notBuilt()
+	}
+	return studio{dist: dist, refuse: refuse}
+}
+
+// Built reports whether dist holds the Studio.
+func Built(dist fs.FS) bool { return dist != nil && has(dist, page) }
+
+type studio struct {
+	dist   fs.FS
+	refuse Refuser
+}
+
+func (s studio) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		s.refuse.Write(w, r, fault.New(fault.MethodNotAllowed, "The Studio's files can only be read."))
+		return
+	}
+	name := strings.TrimPrefix(path.Clean("/"+strings.TrimPrefix(r.URL.Path, Base)), "/")
+	if path.Ext(name) == "" {
+		name = page // a place within the Studio: the page finds it
+	}
+	if !fs.ValidPath(name) || compressed(name) || !s.exists(name) {
+		s.refuse.Write(w, r, fault.New(fault.NotFound, "No such file of the Studio."))
+		return
+	}
+	s.serve(w, r, name)
+}
+
+// exists looks for a file in any of the forms that the build leaves.
+func (s studio) exists(name string) bool {
+	return has(s.dist, name) || has(s.dist, name+".gz")
+}
+
+func (s studio) serve(w http.ResponseWriter, r *http.Request, name string) {
+	h := w.Header()
+	h.Set("Content-Type", contentType(name))
+	h.Set("Cache-Control", caching(name))
+	h.Add("Vary", "Accept-Encoding")
+	accepts := r.Header.Get("Accept-Encoding")
+	switch {
+	case accepted(accepts, "br") && has(s.dist, name+".br"):
+		h.Set("Content-Encoding", "br")
+		s.send(w, r, name+".br")
+	case accepted(accepts, "gzip") && has(s.dist, name+".gz"):
+		h.Set("Content-Encoding", "gzip")
+		s.send(w, r, name+".gz")
+	case has(s.dist, name):
+		s.send(w, r, name)
+	default:
+		s.sendInflated(w, r, name+".gz")
+	}
+}
+
+func (s studio) send(w http.ResponseWriter, r *http.Request, name string) {
+	file, err := s.dist.Open(name)
+	if err != nil {
+		s.refuse.Write(w, r, err)
+		return
+	}
+	defer func() { _ = file.Close() }() // reading is over
+	if info, err := file.Stat(); err == nil {
+		w.Header().Set("Content-Length", strconv.FormatInt(info.Size(), 10))
+	}
+	copyTo(w, r, file)
+}
+
+// sendInflated serves a client that takes no compression from a build that kept only compressed files.
+func (s studio) sendInflated(w http.ResponseWriter, r *http.Request, name string) {
+	file, err := s.dist.Open(name)
+	if err != nil {
+		s.refuse.Write(w, r, err)
+		return
+	}
+	defer func() { _ = file.Close() }() // reading is over
+	plain, err := gzip.NewReader(file)
+	if err != nil {
+		s.refuse.Write(w, r, err)
+		return
+	}
+	copyTo(w, r, plain)
+}
+
+func copyTo(w http.ResponseWriter, r *http.Request, from io.Reader) {
+	w.WriteHeader(http.StatusOK)
+	if r.Method != http.MethodHead {
+		_, _ = io.Copy(w, from) // the client has gone: there is nobody to tell
+	}
+}
+
+// caching keeps files whose name has a hash for good, and asks about all others every time.
+func caching(name string) string {
+	if strings.HasPrefix(name, "assets/") {
+		return "public, max-age=31536000, immutable"
+	}
+	return "no-cache"
+}
+
+// contentType is by extension, and the same on every machine for what a browser is strict about.
+func contentType(name string) string {
+	switch path.Ext(name) {
+	case ".html":
+		return "text/html; charset=utf-8"
+	case ".js", ".mjs":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".json", ".map":
+		return "application/json"
+	case ".svg":
+		return "image/svg+xml"
+	case ".wasm":
+		return "application/wasm"
+	case ".woff2":
+		return "font/woff2"
+	case ".ttf":
+		return "font/ttf"
+	}
+	if known := mime.TypeByExtension(path.Ext(name)); known != "" {
+		return known
+	}
+	return "application/octet-stream"
+}
+
+func compressed(name string) bool {
+	return strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz")
+}
+
+func has(dist fs.FS, name string) bool {
+	info, err := fs.Stat(dist, name)
+	return err == nil && info.Mode().IsRegular()
+}
