@@ -1,0 +1,116 @@
+// The Studio as a person uses it: everything is found by its role and name, as a screen reader would.
+import { expect } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+
+export class Studio {
+  constructor(readonly page: Page) {}
+
+  /** Opens the page of agents. */
+  async home(): Promise<void> {
+    await this.page.goto('/studio/');
+    await this.page.getByRole('heading', { name: 'Start with a sample' }).waitFor();
+  }
+
+  async openSample(title: string): Promise<void> {
+    await this.page.getByRole('button', { name: title }).click();
+    await this.editorReady();
+  }
+
+  async openAgent(name: string): Promise<void> {
+    await this.page.goto(`/studio/a/${name}`);
+    await this.editorReady();
+  }
+
+  /** The editor's own text box. */
+  get editor(): Locator {
+    return this.page.getByRole('textbox', { name: /^Code editor/ });
+  }
+
+  async editorReady(): Promise<void> {
+    await this.editor.waitFor({ state: 'attached', timeout: 30_000 });
+  }
+
+  /** Types over the whole open file. */
+  async type(code: string): Promise<void> {
+    await this.editor.focus();
+    await this.page.keyboard.press('ControlOrMeta+A');
+    await this.page.keyboard.insertText(code);
+  }
+
+  /** Types over the whole open file, and waits until the draft is saved. */
+  async replaceCode(code: string): Promise<void> {
+    await this.type(code);
+    await this.draft.filter({ hasNotText: /^Saved$/ }).waitFor();
+    await this.saved();
+  }
+
+  get draft(): Locator {
+    return this.page.getByRole('status', { name: 'Draft' });
+  }
+
+  async saved(): Promise<void> {
+    await this.draft.filter({ hasText: /^Saved$/ }).waitFor();
+  }
+
+  get state(): Locator {
+    return this.page.getByRole('status', { name: 'Run state' });
+  }
+
+  /** Starts a run with the keyboard, from inside the editor. */
+  async start(): Promise<void> {
+    await this.editor.focus();
+    await this.page.keyboard.press('ControlOrMeta+Enter');
+  }
+
+  /** Waits for the end of the run that was started last. */
+  async ended(words: RegExp): Promise<void> {
+    await this.state.filter({ hasText: words }).waitFor({ timeout: 30_000 });
+  }
+
+  async panel(name: 'Input' | 'Console' | 'Result' | 'History'): Promise<Locator> {
+    await this.page.getByRole('tablist', { name: 'Run' }).getByRole('tab', { name }).click();
+    return this.page.getByRole('tabpanel', { name });
+  }
+
+  /** The lines of the console that are in sight, without their numbers. */
+  async consoleLines(): Promise<string[]> {
+    const console = await this.panel('Console');
+    return console.getByRole('group', { name: 'Program output' }).getByRole('listitem').allInnerTexts();
+  }
+
+  /** Waits until a line holds the text. */
+  async hasPrinted(text: string): Promise<void> {
+    const console = await this.panel('Console');
+    await console.getByRole('listitem').filter({ hasText: text }).first().waitFor({ timeout: 30_000 });
+  }
+
+  /** The output of the last run, as the result panel shows it. */
+  async result(): Promise<unknown> {
+    const result = await this.panel('Result');
+    return JSON.parse(await result.getByRole('region', { name: 'Output' }).innerText());
+  }
+
+  /** Opens the export dialog, chooses a form and reads it and the line for a terminal. */
+  async exported(form: string): Promise<{ manifest: string; curl: string }> {
+    await this.page.getByRole('button', { name: 'Export as tool' }).click();
+    const dialog = this.page.getByRole('dialog');
+    await dialog.getByRole('tab', { name: form }).click();
+    const manifest = await dialog.getByRole('region', { name: 'Manifest' }).innerText();
+    const curl = await dialog.getByRole('region', { name: 'curl' }).innerText();
+    await this.page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    return { manifest, curl };
+  }
+
+  async publish(version: string): Promise<void> {
+    await this.page.getByRole('button', { name: 'Publish…' }).click();
+    const dialog = this.page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Version' }).fill(version);
+    await dialog.getByRole('button', { name: 'Publish', exact: true }).click();
+    await dialog.waitFor({ state: 'hidden' });
+  }
+
+  async hasNoErrorMarks(): Promise<void> {
+    await expect.poll(() => this.page.getByTitle('0 errors').count(), { timeout: 10_000 }).toBe(1);
+  }
+}

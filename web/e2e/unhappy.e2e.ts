@@ -1,0 +1,161 @@
+// What goes wrong on the way, and what the Studio does about it.
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startAtelier, type Atelier } from './kit/atelier';
+import { launch, openSession, signIn, type Session } from './kit/browser';
+import { Studio } from './kit/studio';
+
+let atelier: Atelier;
+let browser: Browser;
+let session: Session;
+let studio: Studio;
+
+beforeAll(async () => {
+  [atelier, browser] = await Promise.all([startAtelier(), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await atelier.stop();
+});
+beforeEach(async () => {
+  session = await signIn(browser, atelier);
+  studio = new Studio(session.page);
+});
+afterEach(() => session.close());
+
+/** Makes an agent by the API; its name is new for each test. */
+async function agentWith(name: string, language: string, entrypoint: string, code: string): Promise<void> {
+  const answer = await atelier.api('POST', '/api/v1/code-agents', {
+    name,
+    language,
+    entrypoint,
+    files: { [entrypoint]: code },
+  });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+}
+
+describe('a program that fails', () => {
+  test('shows a card that leads to the line, for a syntax error', async () => {
+    await agentWith('broken', 'python', 'main.py', 'import json\n\n\ndef main(input, ctx):\n    return {"a": 1\n');
+    await studio.openAgent('broken');
+    await studio.start();
+    await studio.ended(/^Syntax error/);
+    await studio.panel('Result');
+    await session.page.getByRole('button', { name: /main\.py:\d+/ }).click();
+    await expect.poll(() => session.page.getByText(/^Ln 5, Col/).count()).toBe(1);
+  });
+
+  test('shows where an exception was raised', async () => {
+    await agentWith(
+      'raises',
+      'javascript',
+      'main.js',
+      'export default function main() {\n  const list = null;\n  return list.length;\n}\n',
+    );
+    await studio.openAgent('raises');
+    await studio.start();
+    await studio.ended(/^Failed in/);
+    await studio.panel('Result');
+    await session.page.getByRole('button', { name: /main\.js:3/ }).click();
+    await expect.poll(() => session.page.getByText(/^Ln 3, Col/).count()).toBe(1);
+  });
+
+  test.each([
+    ['javascript', 'main.js', 'export default function main() {\n  console.log("in");\n  for (;;);\n}\n'],
+    ['python', 'main.py', 'def main(input, ctx):\n    print("in")\n    while True:\n        pass\n'],
+    ['bash', 'main.sh', 'echo in\nwhile :; do :; done\n'],
+  ])('is stopped in an endless loop, in %s', async (language, entry, code) => {
+    await agentWith(`endless-${language}`, language, entry, code);
+    await studio.openAgent(`endless-${language}`);
+    await studio.start();
+    await studio.hasPrinted('in');
+    await session.page.getByRole('button', { name: 'Stop' }).click();
+    await studio.ended(/^Cancelled in/);
+    await session.page.getByRole('button', { name: 'Run', exact: true }).waitFor();
+  });
+
+  test('prints markup as text', async () => {
+    await agentWith(
+      'markup',
+      'python',
+      'main.py',
+      'def main(input, ctx):\n    print("<img src=x onerror=alert(1)>")\n',
+    );
+    await studio.openAgent('markup');
+    await studio.start();
+    await studio.hasPrinted('<img src=x onerror=alert(1)>');
+    expect(await session.page.getByRole('list').getByRole('img', { name: 'x' }).count()).toBe(0);
+  });
+});
+
+describe('an input that does not fit', () => {
+  test('makes no run and shows what is wrong at its field', async () => {
+    await studio.home();
+    await studio.openSample('Weather (TypeScript)');
+    const input = await studio.panel('Input');
+    await input.getByRole('spinbutton', { name: 'Days' }).fill('99');
+    await studio.start();
+    await expect.poll(() => session.page.getByText(/7/).count()).toBeGreaterThan(0);
+    const runs = await atelier.api('GET', '/api/v1/runs?agent=weather');
+    expect(runs.body).toMatchObject({ items: [] });
+  });
+});
+
+describe('a draft in two tabs', () => {
+  test('asks which one to keep, and loses nothing in silence', async () => {
+    await agentWith('shared', 'python', 'main.py', 'def main(input, ctx):\n    return 1\n');
+    await studio.openAgent('shared');
+    const other = await signIn(browser, atelier);
+    try {
+      const theirs = new Studio(other.page);
+      await theirs.openAgent('shared');
+      await theirs.replaceCode('def main(input, ctx):\n    return "theirs"\n');
+      await studio.type('def main(input, ctx):\n    return "mine"\n');
+      const dialog = session.page.getByRole('dialog', { name: 'This draft was changed elsewhere' });
+      await dialog.waitFor();
+      await dialog.getByRole('button', { name: 'Keep mine' }).click();
+      await studio.saved();
+      const agent = await atelier.api('GET', '/api/v1/code-agents/shared');
+      expect(agent.body).toMatchObject({
+        draft: { files: { 'main.py': expect.stringContaining('"mine"') as unknown } },
+      });
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe('without a session', () => {
+  test('a wrong token is refused with a sentence, the right one lets in', async () => {
+    const stranger = await openSession(browser, atelier);
+    try {
+      const { page } = stranger;
+      await page.goto('/studio/');
+      await page.getByRole('textbox', { name: 'Token' }).fill('wrong');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('alert').first().waitFor();
+      await page.getByRole('textbox', { name: 'Token' }).fill(atelier.token);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page
+        .getByRole('heading', { name: /agents|sample/ })
+        .first()
+        .waitFor();
+    } finally {
+      await stranger.close();
+    }
+  });
+
+  test('a login link works once', async () => {
+    const first = await openSession(browser, atelier);
+    await first.page.goto(atelier.login);
+    await first.page
+      .getByRole('heading', { name: /agents|sample/ })
+      .first()
+      .waitFor();
+    await first.close();
+    const second = await openSession(browser, atelier);
+    const answer = await second.page.goto(atelier.login);
+    expect(answer?.status()).toBe(401);
+    await second.close();
+  });
+});
