@@ -26,7 +26,7 @@ build: studio bin ## Build bin/atelier with the Studio inside
 .PHONY: bin
 bin:
 	@mkdir -p bin
-	go build $(GOFLAGS_BUILD) -o bin/atelier .
+	CGO_ENABLED=0 go build $(GOFLAGS_BUILD) -o bin/atelier .  # jails drop privileges on all threads, which cgo forbids
 
 .PHONY: studio
 ifeq ($(NODE),)

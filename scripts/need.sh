@@ -8,6 +8,7 @@ for package in "$@"; do
   case $package in
     postgresql) present=$(scripts/postgres.sh where) ;;
     chromium) present=$(scripts/chromium.sh) ;;
+    libc6-dev) present=$(ls /usr/include/stdlib.h 2>/dev/null) ;;
     *) present=$(command -v "$package") ;;
   esac
   [ -n "$present" ] || missing+=("$package")

@@ -19,7 +19,7 @@ skip() { echo "SKIPPED $1: $2"; "$report" skip "$counts" "$1" "$2"; }
 title() { printf '\n== %s\n' "$*"; }
 
 title "What the tests need"
-scripts/need.sh postgresql chromium jq python3
+scripts/need.sh postgresql chromium jq python3 gcc libc6-dev
 go build -o "$report" ./scripts/report || exit 1
 if [ -n "$(scripts/postgres.sh where)" ] && url=$(scripts/postgres.sh start "$work/pg"); then
   export ATELIER_TEST_PG_URL=$url
@@ -27,8 +27,13 @@ if [ -n "$(scripts/postgres.sh where)" ] && url=$(scripts/postgres.sh start "$wo
 fi
 
 title "Go"
+race=-race
+if ! command -v gcc >/dev/null; then
+  race=
+  skip race "the race detector needs gcc"
+fi
 rooms=$(go list ./... | grep -v '/scripts/' | paste -sd,)
-go test -race -shuffle=on -timeout 10m -json -coverpkg="$rooms" -coverprofile="$work/cover.out" ./... </dev/null 2>&1 | "$report" go "$counts"
+go test $race -shuffle=on -timeout 10m -json -coverpkg="$rooms" -coverprofile="$work/cover.out" ./... </dev/null 2>&1 | "$report" go "$counts"
 title "Statement coverage"
 "$report" coverage "$work/cover.out"
 
