@@ -1,0 +1,80 @@
+package schema
+
+import (
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// bounded refuses a graph in which too many schemas apply to one value: it counts what each schema expands to in place
+// (references, combinations, conditions), without going down into the document. Each node is counted once and sums stop
+// growing at the limit, so that counting is linear however large the expansion is.
+func bounded(all []*node) *fault.Detail {
+	b := bounds{sizes: make(map[*node]size, len(all)), anchors: map[string][]*node{}}
+	for _, n := range all {
+		if n.scope == nil {
+			continue
+		}
+		for anchor, target := range n.scope.anchors {
+			if target == n {
+				b.anchors[anchor] = append(b.anchors[anchor], n)
+			}
+		}
+	}
+	for _, n := range all {
+		if problem := b.visit(n); problem != nil {
+			return problem
+		}
+	}
+	return nil
+}
+
+type bounds struct {
+	sizes   map[*node]size
+	anchors map[string][]*node // where a $dynamicRef may lead
+}
+
+// size is what a node expands to: schemas in all, and how many nested in one another. A node that is being counted has
+// open set: to meet it again is a reference to itself.
+type size struct {
+	count, chain int
+	open         bool
+}
+
+func (b *bounds) visit(n *node) *fault.Detail {
+	if s, ok := b.sizes[n]; ok {
+		if s.open {
+			return complexity(n.pointer, "refers to itself for the same value, so that no check would end")
+		}
+		return nil
+	}
+	// This recursion is as deep as the longest chain, which is refused on the way up only; maxValues bounds it.
+	b.sizes[n] = size{open: true}
+	total := size{count: 1, chain: 1}
+	for _, other := range b.targets(n) {
+		if problem := b.visit(other); problem != nil {
+			return problem
+		}
+		total.count += b.sizes[other].count
+		total.chain = max(total.chain, 1+b.sizes[other].chain)
+		if total.count > MaxExpansion {
+			return complexity(n.pointer, "stands for more than "+itoa(MaxExpansion)+" schemas once its references are written out; refer to each schema once")
+		}
+		if total.chain > maxChain {
+			return complexity(n.pointer, "nests more than "+itoa(maxChain)+" references and combinations for one value")
+		}
+	}
+	b.sizes[n] = total
+	return nil
+}
+
+// targets lists what applies in place; a $dynamicRef may lead to any schema with its anchor.
+func (b *bounds) targets(n *node) []*node {
+	all := n.inPlace()
+	if n.dynamic != nil && n.dynamic.anchor != "" {
+		for _, target := range b.anchors[n.dynamic.anchor] {
+			if target != n.dynamic.fallback {
+				all = append(all, target)
+			}
+		}
+	}
+	return all
+}

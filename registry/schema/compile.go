@@ -1,0 +1,172 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// home is the address of the schema that is compiled. It ends in .invalid, so that nobody owns it, and is never loaded.
+const home = "https://schema.invalid/root.json"
+
+// The dialects that a schema may name in $schema.
+const (
+	draft2020 = "https://json-schema.org/draft/2020-12/schema"
+	draft7    = "http://json-schema.org/draft-07/schema"
+)
+
+// Compile returns a schema, or InvalidInput with pointers into the schema. Absent (no bytes or null) and {} accept anything.
+func Compile(raw json.RawMessage) (*Schema, error) {
+	if absent(raw) {
+		return &Schema{}, nil
+	}
+	if err := canon.Check(raw, canon.Limits{Depth: MaxDepth, Bytes: MaxBytes}); err != nil {
+		return nil, invalid(detailOf(err))
+	}
+	doc, err := decode(raw)
+	if err != nil {
+		return nil, invalid(fault.Detail{Code: string(canon.Syntax), Message: "is not JSON"})
+	}
+	found, problem := look(doc)
+	if problem != nil {
+		return nil, invalid(*problem)
+	}
+	if err := checkMeta(doc); err != nil {
+		return nil, err
+	}
+	return compile(doc, found)
+}
+
+// CompileInput is Compile for the input of a tool, which is an object wherever tools are called: a schema that is
+// neither absent nor {} must say so at its root.
+func CompileInput(raw json.RawMessage) (*Schema, error) {
+	s, err := Compile(raw)
+	if err != nil {
+		return nil, err
+	}
+	if !s.Anything() && !s.root.describesObject() {
+		return nil, invalid(fault.Detail{Code: "type", Message: `must describe an object: add "type": "object" at the root`})
+	}
+	return s, nil
+}
+
+func compile(doc any, found survey) (*Schema, error) {
+	c := newCompiler()
+	if err := c.AddResource(home, doc); err != nil {
+		return nil, fmt.Errorf("add the schema: %w", err)
+	}
+	root, err := compileAt(c, "")
+	if err != nil {
+		return nil, invalid(problemOf(err, doc))
+	}
+	g := newGraph(doc)
+	for _, pointer := range found.dynamicAnchors {
+		// What stands in an example or a default may look like an anchor and not compile; it is none.
+		if anchored, err := compileAt(c, pointer); err == nil {
+			g.node(anchored)
+		}
+	}
+	s := &Schema{root: g.node(root)}
+	if problem := g.finish(); problem != nil {
+		return nil, invalid(*problem)
+	}
+	if problem := bounded(g.all); problem != nil {
+		return nil, invalid(*problem)
+	}
+	return s, nil
+}
+
+// compileAt compiles the schema at a pointer of the document. The library is known to panic on documents that nobody
+// meant to write; here that is one more reason to refuse the document.
+func compileAt(c *jsonschema.Compiler, pointer string) (s *jsonschema.Schema, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errUnreadable
+		}
+	}()
+	return c.Compile(home + "#" + fragment(pointer))
+}
+
+func newCompiler() *jsonschema.Compiler {
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	c.UseLoader(noLoader{})
+	c.UseRegexpEngine(func(text string) (jsonschema.Regexp, error) { return newPattern(text) })
+	return c
+}
+
+// noLoader keeps schemas from reading files and asking hosts. The meta-schemas are in the library.
+type noLoader struct{}
+
+var (
+	errElsewhere  = errors.New("references to other documents are not followed")
+	errUnreadable = errors.New("the schema cannot be read")
+)
+
+// Load implements jsonschema.URLLoader.
+func (noLoader) Load(string) (any, error) { return nil, errElsewhere }
+
+// checkMeta checks a schema against the schema of schemas, with our own walk for the sake of its bounds and sentences.
+func checkMeta(doc any) error {
+	dialect, problem := dialectOf(doc)
+	if problem != nil {
+		return invalid(*problem)
+	}
+	compiled, err := newCompiler().Compile(dialect)
+	if err != nil {
+		return fmt.Errorf("compile %s: %w", dialect, err)
+	}
+	g := newGraph(nil)
+	root := g.node(compiled)
+	if problem := g.finish(); problem != nil {
+		return fmt.Errorf("translate %s: %s", dialect, problem.Message)
+	}
+	if details := evaluate(root, doc); len(details) > 0 {
+		return invalid(details...)
+	}
+	return nil
+}
+
+// dialectOf names the meta-schema of a document.
+func dialectOf(doc any) (string, *fault.Detail) {
+	object, _ := doc.(map[string]any)
+	named, ok := object["$schema"].(string)
+	if !ok {
+		return draft2020, nil
+	}
+	switch strings.TrimSuffix(named, "#") {
+	case draft2020:
+		return draft2020, nil
+	case draft7, "https://json-schema.org/draft-07/schema":
+		return draft7, nil
+	}
+	return "", &fault.Detail{Pointer: "/$schema", Code: "$schema", Message: "must be " + draft2020 + " (which is meant without it) or " + draft7 + "#"}
+}
+
+func decode(raw []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var doc any
+	err := d.Decode(&doc)
+	return doc, err
+}
+
+func invalid(details ...fault.Detail) error {
+	return &fault.Error{Code: fault.InvalidInput, Message: "The schema is not valid.", Details: details}
+}
+
+// detailOf tells what the wall for JSON found.
+func detailOf(err error) fault.Detail {
+	var e *canon.Error
+	if !errors.As(err, &e) {
+		return fault.Detail{Code: string(canon.Syntax), Message: "is not JSON"}
+	}
+	return fault.Detail{Pointer: e.Pointer, Code: string(e.Reason), Message: e.Message}
+}

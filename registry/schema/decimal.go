@@ -1,0 +1,146 @@
+package schema
+
+import (
+	"cmp"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// decimal is a number exactly as it was written: 0.digits × 10^exponent. digits has no zeros at either end and is ""
+// for zero. Comparing needs no arithmetic, so that 1e300 and numbers of a million digits cost what their text costs.
+type decimal struct {
+	negative bool
+	digits   string
+	exponent int
+}
+
+// hugeExponent stands for every exponent that does not fit; such numbers are all but zero or, in a schema, refused.
+const hugeExponent = 1 << 40
+
+// parseDecimal reads a JSON number. It reports whether the exponent is one that arithmetic is done with.
+func parseDecimal(literal string) (decimal, bool) {
+	var d decimal
+	literal, d.negative = strings.CutPrefix(literal, "-")
+	mantissa, power := literal, ""
+	if i := strings.IndexAny(literal, "eE"); i >= 0 {
+		mantissa, power = literal[:i], literal[i+1:]
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	d.digits = strings.TrimLeft(whole, "0")
+	d.exponent = len(d.digits)
+	if fraction != "" {
+		all := whole + fraction
+		d.digits = strings.TrimLeft(all, "0")
+		d.exponent = len(whole) - (len(all) - len(d.digits))
+	}
+	d.digits = strings.TrimRight(d.digits, "0")
+	if d.digits == "" {
+		return decimal{}, true
+	}
+	d.exponent += exponentOf(power)
+	return d, d.exponent <= maxNumber && d.exponent >= -maxNumber
+}
+
+func exponentOf(power string) int {
+	if power == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(power)
+	switch {
+	case err == nil && n <= hugeExponent && n >= -hugeExponent:
+		return n
+	case power[0] == '-':
+		return -hugeExponent
+	}
+	return hugeExponent
+}
+
+func (d decimal) isInteger() bool { return d.exponent >= len(d.digits) }
+
+func (d decimal) compare(other decimal) int {
+	switch {
+	case d.sign() != other.sign():
+		return cmp.Compare(d.sign(), other.sign())
+	case d.negative:
+		return other.compareSize(d)
+	}
+	return d.compareSize(other)
+}
+
+func (d decimal) sign() int {
+	switch {
+	case d.digits == "":
+		return 0
+	case d.negative:
+		return -1
+	}
+	return 1
+}
+
+func (d decimal) compareSize(other decimal) int {
+	if d.exponent != other.exponent {
+		return cmp.Compare(d.exponent, other.exponent)
+	}
+	return strings.Compare(d.digits, other.digits)
+}
+
+// key is the same for equal numbers only.
+func (d decimal) key() string {
+	sign := "+"
+	if d.negative {
+		sign = "-"
+	}
+	return sign + d.digits + "e" + strconv.Itoa(d.exponent)
+}
+
+// multipleOf reports whether d is a multiple of step, and whether that could be told: arithmetic with very many digits
+// is not done.
+func (d decimal) multipleOf(step decimal) (fits, known bool) {
+	if d.digits == "" {
+		return true, true
+	}
+	n, ok1 := d.rat()
+	by, ok2 := step.rat()
+	if !ok1 || !ok2 || by.Sign() == 0 {
+		return false, false
+	}
+	return n.Quo(n, by).IsInt(), true
+}
+
+func (d decimal) rat() (*big.Rat, bool) {
+	if len(d.digits) > maxNumber || d.exponent > maxNumber || d.exponent < -maxNumber {
+		return nil, false
+	}
+	return new(big.Rat).SetString(d.String())
+}
+
+// String writes the number in a form that people read: 12.5, -0.001, 1e+40.
+func (d decimal) String() string {
+	sign := ""
+	if d.negative {
+		sign = "-"
+	}
+	const readable = 21
+	switch {
+	case d.digits == "":
+		return "0"
+	case d.exponent > readable || d.exponent < -5 || len(d.digits) > maxNumber:
+		return sign + "0." + d.digits + "e" + strconv.Itoa(d.exponent)
+	case d.exponent <= 0:
+		return sign + "0." + strings.Repeat("0", -d.exponent) + d.digits
+	case d.isInteger():
+		return sign + d.digits + strings.Repeat("0", d.exponent-len(d.digits))
+	}
+	return sign + d.digits[:d.exponent] + "." + d.digits[d.exponent:]
+}
+
+// ratDecimal turns back what the library made of a number in a schema.
+func ratDecimal(r *big.Rat) *decimal {
+	if r == nil {
+		return nil
+	}
+	n, _ := r.FloatPrec()
+	d, _ := parseDecimal(r.FloatString(n))
+	return &d
+}

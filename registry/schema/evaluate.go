@@ -1,0 +1,207 @@
+package schema
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// MaxDetails is how many things Validate lists.
+const MaxDetails = 50
+
+// maxBranchDetails is how many are kept of an alternative that may turn out not to matter.
+const maxBranchDetails = 10
+
+// maxWork bounds one check, in steps of some ten nanoseconds, so that the worst takes about half a second. A schema that recurses in two places doubles its work
+// with each level of the document, which no look at the schema alone can tell from one that does not.
+const maxWork = 20_000_000
+
+// evaluation is one check of one document.
+type evaluation struct {
+	work    int           // steps that are left
+	slow    time.Duration // that patterns which backtrack may still take
+	scopes  []*scope      // resources that are being evaluated, outermost first
+	path    []string      // tokens of the pointer to the value
+	stopped *fault.Detail // why the check ended early; everything answers false from then on
+	full    bool          // enough was found; likewise
+}
+
+// report collects what is wrong. A nil report asks for yes or no only.
+type report struct {
+	limit int
+	found []problem
+}
+
+// problem is a detail together with what choosing between alternatives needs to know about it.
+type problem struct {
+	fault.Detail
+	depth int     // of the value in the document
+	types typeSet // for a wrong type: those that were wanted
+}
+
+// evaluate asks for yes or no first: most documents fit, and alternatives that do not cost no sentences. Only then it
+// looks for what is wrong.
+func evaluate(root *node, doc any) []fault.Detail {
+	quick := newEvaluation()
+	if quick.fits(root, doc, nil, nil) {
+		return nil
+	}
+	if quick.stopped != nil {
+		return []fault.Detail{*quick.stopped}
+	}
+	e, r := newEvaluation(), &report{limit: MaxDetails}
+	e.fits(root, doc, r, nil)
+	details := r.details()
+	if e.stopped != nil {
+		details = append(details[:min(len(details), MaxDetails-1)], *e.stopped)
+	}
+	return details
+}
+
+func newEvaluation() *evaluation { return &evaluation{work: maxWork, slow: slowPatternBudget} }
+
+// details drops what is said twice, as two schemas may.
+func (r *report) details() []fault.Detail {
+	var details []fault.Detail
+	seen := map[[2]string]bool{}
+	for _, p := range r.found {
+		if key := [2]string{p.Pointer, p.Message}; !seen[key] {
+			seen[key] = true
+			details = append(details, p.Detail)
+		}
+	}
+	return details
+}
+
+// spend takes steps from what is left and reports whether there were enough.
+func (e *evaluation) spend(steps int) bool {
+	e.work -= steps
+	if e.work < 0 && e.stopped == nil {
+		e.stopped = &fault.Detail{Code: TooComplex, Message: "is too large to be checked against this schema; send less, or simplify the schema"}
+	}
+	return !e.over()
+}
+
+func (e *evaluation) over() bool { return e.stopped != nil || e.full }
+
+func (e *evaluation) pointer() string {
+	var b strings.Builder
+	for _, token := range e.path {
+		b.WriteByte('/')
+		b.WriteString(canon.EscapePointer(token))
+	}
+	return b.String()
+}
+
+// wrong notes a problem with the current value and answers false.
+func (e *evaluation) wrong(r *report, code, message string) bool {
+	e.note(r, problem{Detail: fault.Detail{Code: code, Message: message}})
+	return false
+}
+
+func (e *evaluation) note(r *report, p problem) {
+	if r == nil || len(r.found) >= r.limit || !e.spend(32+8*len(e.path)) {
+		return
+	}
+	p.Pointer, p.depth = e.pointer(), len(e.path)
+	r.found = append(r.found, p)
+	e.full = r.limit == MaxDetails && len(r.found) == MaxDetails
+}
+
+// fits checks a value against a schema. marks, if not nil, is told what the schema has evaluated, for the unevaluated
+// keywords of a schema further out; a schema that does not fit evaluates nothing.
+func (e *evaluation) fits(n *node, v any, r *report, marks *marks) bool {
+	if !e.spend(4) {
+		return false
+	}
+	if n.always {
+		return true
+	}
+	if n.never {
+		return e.wrong(r, "false", "is not allowed")
+	}
+	if n.scope != nil && (len(e.scopes) == 0 || e.scopes[len(e.scopes)-1] != n.scope) {
+		e.scopes = append(e.scopes, n.scope)
+		defer func() { e.scopes = e.scopes[:len(e.scopes)-1] }()
+	}
+	own := marks.inner(n)
+	if !e.isAllowed(n, v, r) {
+		return false
+	}
+	ok := e.combined(n, v, r, own)
+	if ok || r != nil {
+		ok = e.typed(n, v, r, own) && ok
+	}
+	if ok || r != nil {
+		ok = e.unevaluated(n, v, r, own) && ok
+	}
+	ok = ok && !e.over()
+	if ok {
+		marks.add(own)
+	}
+	return ok
+}
+
+// isAllowed checks type, enum, const and format. Where one is wrong, the rest of the schema would only repeat it.
+func (e *evaluation) isAllowed(n *node, v any, r *report) bool {
+	if n.types != 0 && !n.types.has(v) {
+		if r != nil {
+			e.note(r, problem{Detail: detail("type", "must be "+n.types.text()), types: n.types})
+		}
+		return false
+	}
+	if n.constant == nil && n.enum == nil && n.format == nil {
+		return true
+	}
+	if n.constant != nil || n.enum != nil {
+		key := keyOf(v)
+		if !e.spend(len(key) / 8) {
+			return false
+		}
+		if n.constant != nil && *n.constant != key {
+			return e.wrong(r, "const", n.constantText)
+		}
+		if _, ok := n.enum[key]; n.enum != nil && !ok {
+			return e.wrong(r, "enum", n.enumText)
+		}
+	}
+	if n.format == nil {
+		return true
+	}
+	text, isText := v.(string)
+	if !isText {
+		return true
+	}
+	if !e.spend(len(text) / 4) {
+		return false
+	}
+	if wrong := n.format.problem(text); wrong != "" {
+		return e.wrong(r, "format", wrong)
+	}
+	return true
+}
+
+func (e *evaluation) typed(n *node, v any, r *report, own *marks) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return e.object(n, v, r, own)
+	case []any:
+		return e.array(n, v, r, own)
+	case string:
+		return e.text(n, v, r)
+	case json.Number:
+		return e.number(n, v, r)
+	}
+	return true
+}
+
+// at checks a part of the value.
+func (e *evaluation) at(token string, n *node, v any, r *report) bool {
+	e.path = append(e.path, token)
+	ok := e.fits(n, v, r, nil)
+	e.path = e.path[:len(e.path)-1]
+	return ok
+}

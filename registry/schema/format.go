@@ -1,0 +1,101 @@
+package schema
+
+import (
+	"errors"
+	"net/netip"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// format is a format that is asserted. Others (iri, uri-template, idn-email, what people invent) are annotations: a
+// check that is wrong now and then would be worse than none.
+type format struct {
+	check func(any) error // the library's
+	wants string
+}
+
+func formatOf(f *jsonschema.Format) *format {
+	if f == nil {
+		return nil
+	}
+	wants, ok := map[string]string{
+		"date":                  "must be a date such as 2026-11-30",
+		"date-time":             "must be a date and time such as 2026-11-30T12:00:00Z",
+		"time":                  "must be a time such as 12:00:00Z",
+		"duration":              "must be a duration such as P1DT12H",
+		"email":                 "must be an email address",
+		"uri":                   "must be an absolute URI such as https://example.com/path",
+		"uri-reference":         "must be a URI or a relative reference such as ../path",
+		"uuid":                  "must be a UUID",
+		"ipv4":                  "must be an IPv4 address",
+		"ipv6":                  "must be an IPv6 address",
+		"hostname":              "must be a host name",
+		"json-pointer":          "must be a JSON pointer such as /a/0",
+		"relative-json-pointer": "must be a relative JSON pointer such as 1/a",
+		"regex":                 "must be a regular expression",
+	}[f.Name]
+	if !ok {
+		return nil
+	}
+	check := f.Validate
+	switch f.Name {
+	case "uri", "uri-reference":
+		check = func(v any) error { return errors.Join(uriCharacters(v), f.Validate(v)) }
+	case "email":
+		check = func(v any) error { return errors.Join(emailName(v), f.Validate(v)) }
+	case "ipv4":
+		check = ipv4
+	}
+	return &format{check: check, wants: wants}
+}
+
+var errFormat = errors.New("has not the format")
+
+// problem says what is wrong with a text, "" if nothing.
+func (f *format) problem(text string) string {
+	err := f.check(text)
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, errLongPattern), errors.Is(err, errLargePattern), errors.Is(err, errBadPattern):
+		return err.Error() // a pattern in a schema: say what to do
+	}
+	return f.wants
+}
+
+// uriCharacters refuses what RFC 3986 has no place for and net/url is lenient about: spaces, quotes, brackets in a path.
+func uriCharacters(v any) error {
+	text, _ := v.(string)
+	const fine = "-._~:/?#[]@!$&'()*+,;=%"
+	for _, c := range []byte(text) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		digit := c >= '0' && c <= '9'
+		if !letter && !digit && strings.IndexByte(fine, c) < 0 {
+			return errFormat
+		}
+	}
+	_, rest, hasAuthority := strings.Cut(text, "//")
+	if !hasAuthority {
+		rest = "/" + text
+	}
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 && strings.ContainsAny(rest[i:], "[]") {
+		return errFormat
+	}
+	return nil
+}
+
+func emailName(v any) error {
+	if text, _ := v.(string); strings.HasPrefix(text, "@") {
+		return errFormat
+	}
+	return nil
+}
+
+func ipv4(v any) error {
+	text, _ := v.(string)
+	if address, err := netip.ParseAddr(text); err != nil || !address.Is4() {
+		return errFormat
+	}
+	return nil
+}

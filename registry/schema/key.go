@@ -1,0 +1,62 @@
+package schema
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// keyOf writes a value so that equal values, and only those, give the same text: 1, 1.0 and 10e-1 are equal, and the
+// order of properties does not matter. It is how enum, const and uniqueItems compare.
+func keyOf(v any) string {
+	var b strings.Builder
+	writeKey(&b, v)
+	return b.String()
+}
+
+func writeKey(b *strings.Builder, v any) {
+	switch v := v.(type) {
+	case nil:
+		b.WriteByte('n')
+	case bool:
+		b.WriteString(strconv.FormatBool(v))
+	case json.Number:
+		d, _ := parseDecimal(string(v))
+		b.WriteString(d.key())
+	case string:
+		writeText(b, v)
+	case []any:
+		b.WriteByte('[')
+		for _, item := range v {
+			writeKey(b, item)
+			b.WriteByte(',')
+		}
+		b.WriteByte(']')
+	case map[string]any:
+		b.WriteByte('{')
+		for _, name := range sortedKeys(v) {
+			writeText(b, name)
+			writeKey(b, v[name])
+			b.WriteByte(',')
+		}
+		b.WriteByte('}')
+	}
+}
+
+// writeText puts the length before a string, so that no string can look like something else.
+func writeText(b *strings.Builder, s string) {
+	b.WriteByte('"')
+	b.WriteString(strconv.Itoa(len(s)))
+	b.WriteByte(':')
+	b.WriteString(s)
+}
+
+func sortPatterns(patterns []patternNode) {
+	slices.SortFunc(patterns, func(a, b patternNode) int { return strings.Compare(a.pattern.text, b.pattern.text) })
+}
+
+func index(token string) (int, bool) {
+	i, err := strconv.Atoi(token)
+	return i, err == nil && i >= 0
+}

@@ -1,0 +1,82 @@
+package schema
+
+// marks remembers which properties and items some schema has evaluated. A nil *marks is not interested.
+type marks struct {
+	allProperties bool
+	properties    map[string]struct{}
+	items         int // the first of them
+	contained     map[int]struct{}
+}
+
+// inner returns the marks that evaluating n fills: its own, because nothing is passed on if n does not fit.
+func (m *marks) inner(n *node) *marks {
+	if m == nil && n.unevaluatedProperties == nil && n.unevaluatedItems == nil {
+		return nil
+	}
+	return &marks{}
+}
+
+func (m *marks) property(name string) {
+	if m == nil || m.allProperties {
+		return
+	}
+	if m.properties == nil {
+		m.properties = map[string]struct{}{}
+	}
+	m.properties[name] = struct{}{}
+}
+
+func (m *marks) everyProperty() {
+	if m != nil {
+		m.allProperties = true
+	}
+}
+
+func (m *marks) hasProperty(name string) bool {
+	_, ok := m.properties[name]
+	return ok || m.allProperties
+}
+
+func (m *marks) firstItems(n int) {
+	if m != nil {
+		m.items = max(m.items, n)
+	}
+}
+
+func (m *marks) item(i int) {
+	if m == nil {
+		return
+	}
+	if m.contained == nil {
+		m.contained = map[int]struct{}{}
+	}
+	m.contained[i] = struct{}{}
+}
+
+func (m *marks) hasItem(i int) bool {
+	_, ok := m.contained[i]
+	return ok || i < m.items
+}
+
+// add takes over what an inner schema has evaluated.
+func (m *marks) add(inner *marks) {
+	if m == nil || inner == nil {
+		return
+	}
+	m.allProperties = m.allProperties || inner.allProperties
+	for name := range inner.properties {
+		m.property(name)
+	}
+	m.firstItems(inner.items)
+	for i := range inner.contained {
+		m.item(i)
+	}
+}
+
+// size is how many entries add copies.
+func (m *marks) size() int {
+	if m == nil {
+		return 0
+	}
+	return len(m.properties) + len(m.contained)
+}

@@ -1,0 +1,80 @@
+package schema
+
+import (
+	"errors"
+	"regexp"
+	"regexp/syntax"
+	"time"
+
+	"github.com/dlclark/regexp2/v2"
+)
+
+const (
+	maxPattern        = 2_000  // bytes of a pattern
+	maxProgram        = 10_000 // instructions of a compiled RE2 pattern
+	matchTimeout      = 50 * time.Millisecond
+	slowPatternBudget = 250 * time.Millisecond // of one document, for patterns that may backtrack
+)
+
+// pattern is a regular expression. RE2 takes nearly all that people write and never backtracks; what only ECMAScript
+// has (look-around, back references) is left to an engine that does, under a clock.
+type pattern struct {
+	text string
+	re2  *regexp.Regexp
+	size int // instructions of re2
+	ecma *regexp2.Regexp
+}
+
+var (
+	errLongPattern  = errors.New("is longer than 2000 bytes; split it, or check in the program")
+	errLargePattern = errors.New("is too large once its repetitions are written out; use smaller counts, or minLength and maxLength")
+	errBadPattern   = errors.New("is not a regular expression of RE2 or ECMAScript; check brackets, groups and escapes")
+)
+
+func newPattern(text string) (*pattern, error) {
+	if len(text) > maxPattern {
+		return nil, errLongPattern
+	}
+	p := &pattern{text: text}
+	rewritten, ok := toRE2(text)
+	tree, err := syntax.Parse(rewritten, syntax.Perl)
+	if err != nil || !ok {
+		p.ecma, err = newECMA(text)
+		return p, err
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil || len(program.Inst) > maxProgram {
+		return nil, errLargePattern
+	}
+	p.size = len(program.Inst)
+	p.re2, err = regexp.Compile(rewritten)
+	return p, err
+}
+
+// newECMA compiles with the engine that backtracks. It is no parser of ours, and the text is a stranger's: a panic
+// counts as a refusal.
+func newECMA(text string) (re *regexp2.Regexp, err error) {
+	defer func() {
+		if recover() != nil {
+			re, err = nil, errBadPattern
+		}
+	}()
+	re, err = regexp2.Compile(text, regexp2.ECMAScript|regexp2.Unicode)
+	if err != nil {
+		return nil, errBadPattern
+	}
+	re.MatchTimeout = matchTimeout
+	return re, nil
+}
+
+// String implements jsonschema.Regexp.
+func (p *pattern) String() string { return p.text }
+
+// MatchString implements jsonschema.Regexp, for the library's own use of the patterns in meta-schemas.
+func (p *pattern) MatchString(s string) bool {
+	if p.re2 != nil {
+		return p.re2.MatchString(s)
+	}
+	fits, err := p.ecma.MatchString(s)
+	return err == nil && fits
+}

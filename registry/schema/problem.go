@@ -1,0 +1,123 @@
+package schema
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// problemOf tells what the library refused to compile, and where.
+func problemOf(err error, doc any) fault.Detail {
+	var (
+		elsewhere  *jsonschema.LoadURLError
+		noPointer  *jsonschema.JSONPointerNotFoundError
+		noAnchor   *jsonschema.AnchorNotFoundError
+		badPattern *jsonschema.InvalidRegexError
+		notSchema  *jsonschema.SchemaValidationError
+	)
+	switch {
+	case errors.As(err, &elsewhere):
+		return fault.Detail{Pointer: reference(doc, elsewhere.URL, false), Code: "$ref",
+			Message: "refers to another document, which is not followed; copy what it needs under $defs and refer to #/$defs/name"}
+	case errors.As(err, &noPointer):
+		return fault.Detail{Pointer: reference(doc, noPointer.URL, true), Code: "$ref", Message: "refers to a place that is not in the schema"}
+	case errors.As(err, &noAnchor):
+		return fault.Detail{Pointer: reference(doc, noAnchor.Reference, true), Code: "$ref", Message: "refers to an anchor that is not in the schema"}
+	case errors.As(err, &badPattern):
+		return fault.Detail{Pointer: patternPointer(badPattern), Code: "pattern", Message: badPattern.Err.Error()}
+	case errors.As(err, &notSchema):
+		return fault.Detail{Pointer: pointerOf(notSchema.URL), Code: "$ref", Message: "is referred to and is not a schema"}
+	}
+	return fault.Detail{Code: "schema", Message: "cannot be compiled: check every $id, $anchor and $ref"}
+}
+
+// patternPointer names the pattern; for a key of patternProperties the library names only the object.
+func patternPointer(err *jsonschema.InvalidRegexError) string {
+	pointer := pointerOf(err.URL)
+	if strings.HasSuffix(pointer, "/patternProperties") {
+		return pointer + "/" + canon.EscapePointer(err.Regex)
+	}
+	return pointer
+}
+
+// reference finds the $ref or $dynamicRef that stands for an address, which the library does not tell; "" if it cannot.
+func reference(doc any, address string, withFragment bool) string {
+	base, frag, _ := strings.Cut(address, "#")
+	found := ""
+	walk(doc, "", func(pointer string, value any) bool {
+		object, ok := value.(map[string]any)
+		for _, keyword := range []string{"$ref", "$dynamicRef"} {
+			target, isText := object[keyword].(string)
+			if !ok || !isText || found != "" {
+				continue
+			}
+			path, targetFrag, _ := strings.Cut(target, "#")
+			switch {
+			case withFragment && targetFrag != "" && unescape(targetFrag) == unescape(frag),
+				!withFragment && path != "" && strings.HasSuffix(base, strings.TrimPrefix(path, "./")):
+				found = pointer + "/" + keyword
+			}
+		}
+		return found == ""
+	})
+	return found
+}
+
+// pointerOf is the pointer in an address that the library made.
+func pointerOf(address string) string {
+	_, frag, _ := strings.Cut(address, "#")
+	return unescape(frag)
+}
+
+func unescape(frag string) string {
+	if plain, err := url.PathUnescape(frag); err == nil {
+		return plain
+	}
+	return frag
+}
+
+// fragment writes a pointer so that the library reads it back as it is.
+func fragment(pointer string) string {
+	tokens := strings.Split(pointer, "/")
+	for i := range tokens {
+		tokens[i] = url.PathEscape(tokens[i])
+	}
+	return strings.Join(tokens, "/")
+}
+
+// walk visits a document in the order of sorted keys until visit says no.
+func walk(value any, pointer string, visit func(pointer string, value any) bool) bool {
+	if !visit(pointer, value) {
+		return false
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for _, key := range sortedKeys(v) {
+			if !walk(v[key], pointer+"/"+canon.EscapePointer(key), visit) {
+				return false
+			}
+		}
+	case []any:
+		for i, item := range v {
+			if !walk(item, pointer+"/"+itoa(i), visit) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

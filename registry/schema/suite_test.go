@@ -1,0 +1,106 @@
+package schema_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry/schema"
+)
+
+type suiteGroup struct {
+	Description string
+	Schema      json.RawMessage
+	Tests       []struct {
+		Description string
+		Data        json.RawMessage
+		Valid       bool
+	}
+}
+
+// TestSuite runs the tests that every implementation of JSON Schema must pass. A schema may be refused only because it
+// needs another document or a dialect of its own.
+func TestSuite(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ least, refused int }{
+		"draft2020-12": {least: 1500, refused: 24},
+		"draft7":       {least: 1100, refused: 11},
+	}
+	suite := readSuite(t)
+	for draft, tt := range tests {
+		t.Run(draft, func(t *testing.T) {
+			t.Parallel()
+			ran, refused := 0, 0
+			for file, groups := range suite[draft] {
+				for _, group := range groups {
+					s, err := schema.Compile(inDialect(t, draft, group.Schema))
+					if err != nil {
+						refused++
+						checkRefusal(t, file+": "+group.Description, err)
+						continue
+					}
+					for _, test := range group.Tests {
+						ran++
+						if details := s.Validate(test.Data); (len(details) == 0) != test.Valid {
+							t.Errorf("%s: %s: %s: want valid %v, got %v", file, group.Description, test.Description, test.Valid, details)
+						}
+					}
+				}
+			}
+			if ran < tt.least || refused > tt.refused {
+				t.Errorf("ran %d tests, refused %d schemas", ran, refused)
+			}
+		})
+	}
+}
+
+func readSuite(t *testing.T) map[string]map[string][]suiteGroup {
+	t.Helper()
+	file, err := os.Open("testdata/suite.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	text, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var suite map[string]map[string][]suiteGroup
+	if err := json.NewDecoder(text).Decode(&suite); err != nil {
+		t.Fatal(err)
+	}
+	return suite
+}
+
+// inDialect names draft-07 in schemas of its part of the suite, which leaves that to the runner.
+func inDialect(t *testing.T, draft string, raw json.RawMessage) json.RawMessage {
+	t.Helper()
+	var object map[string]json.RawMessage
+	if draft != "draft7" || json.Unmarshal(raw, &object) != nil || object["$schema"] != nil {
+		return raw
+	}
+	object["$schema"] = json.RawMessage(`"http://json-schema.org/draft-07/schema#"`)
+	raw, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func checkRefusal(t *testing.T, name string, err error) {
+	t.Helper()
+	var f *fault.Error
+	if !errors.As(err, &f) || len(f.Details) != 1 {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	d := f.Details[0]
+	elsewhere := d.Code == "$ref" && strings.Contains(d.Message, "another document")
+	if !elsewhere && d.Code != "$schema" {
+		t.Errorf("%s: %v", name, err)
+	}
+}

@@ -1,0 +1,115 @@
+package schema
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// survey is what a look at the text of a schema finds before anything is compiled.
+type survey struct {
+	dynamicAnchors []string // pointers
+	values, names  int
+	stray          map[string]struct{}
+}
+
+// look refuses what would make compiling slow: the library compares each schema with all others, and each named one
+// and each reference to an unusual place with everything.
+func look(doc any) (survey, *fault.Detail) {
+	found := survey{stray: map[string]struct{}{}}
+	var problem *fault.Detail
+	walk(doc, "", func(pointer string, value any) bool {
+		problem = found.visit(pointer, value)
+		return problem == nil
+	})
+	return found, problem
+}
+
+func (s *survey) visit(pointer string, value any) *fault.Detail {
+	s.values++
+	if s.values > maxValues {
+		return complexity("", "has more than "+itoa(maxValues)+" values")
+	}
+	switch v := value.(type) {
+	case json.Number:
+		if _, ok := parseDecimal(string(v)); !ok || len(v) > maxNumber {
+			return complexity(pointer, "has more digits than a schema may have")
+		}
+	case []any:
+		if len(v) > maxEnum && strings.HasSuffix(pointer, "/enum") {
+			return complexity(pointer, "has more than "+itoa(maxEnum)+" values; a pattern or a check in the program is better")
+		}
+	case map[string]any:
+		return s.visitObject(pointer, v)
+	}
+	return nil
+}
+
+func (s *survey) visitObject(pointer string, object map[string]any) *fault.Detail {
+	for _, keyword := range []string{"$id", "$anchor", "$dynamicAnchor"} {
+		if _, ok := object[keyword].(string); ok {
+			s.names++
+		}
+	}
+	if s.names > maxNames {
+		return complexity(pointer, "is one of more than "+itoa(maxNames)+" named schemas")
+	}
+	if _, ok := object["$dynamicAnchor"].(string); ok {
+		s.dynamicAnchors = append(s.dynamicAnchors, pointer)
+	}
+	if ref, ok := object["$ref"].(string); ok && strayRef(ref) {
+		s.stray[ref] = struct{}{}
+	}
+	if len(s.stray) > maxStrayRefs {
+		return complexity(pointer+"/$ref", "is one of more than "+itoa(maxStrayRefs)+" references to places that hold no schema; put what is shared under $defs")
+	}
+	return nil
+}
+
+// strayRef reports whether a reference points to a place where no schema is expected.
+func strayRef(ref string) bool {
+	_, frag, _ := strings.Cut(ref, "#")
+	if !strings.HasPrefix(frag, "/") {
+		return false
+	}
+	tokens := strings.Split(unescape(frag), "/")[1:]
+	for len(tokens) > 0 {
+		n := schemaTokens(tokens)
+		if n == 0 {
+			return true
+		}
+		tokens = tokens[n:]
+	}
+	return false
+}
+
+// schemaTokens is how many tokens of a pointer lead from one schema to the next; 0 if they do not.
+func schemaTokens(tokens []string) int {
+	switch tokens[0] {
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies",
+		"allOf", "anyOf", "oneOf", "prefixItems":
+		if len(tokens) < 2 {
+			return 0
+		}
+		return 2
+	case "items":
+		if len(tokens) > 1 {
+			if _, err := strconv.Atoi(tokens[1]); err == nil {
+				return 2
+			}
+		}
+		return 1
+	case "additionalItems", "contains", "not", "if", "then", "else", "propertyNames", "additionalProperties",
+		"unevaluatedProperties", "unevaluatedItems":
+		return 1
+	}
+	return 0
+}
+
+func complexity(pointer, message string) *fault.Detail {
+	return &fault.Detail{Pointer: pointer, Code: TooComplex, Message: message}
+}
+
+func itoa(i int) string { return strconv.Itoa(i) }
