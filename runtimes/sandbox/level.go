@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
 // Levels of isolation, as users read them.
@@ -35,9 +33,7 @@ const scopedLandlock = 6
 // judge puts together what was found when the sandbox was made.
 func (s *Sandbox) judge(probe error) Level {
 	var missing []string
-	if s.ids.pool {
-		missing = append(missing, s.missingForRoot()...)
-	} else {
+	if !s.ids.pool {
 		missing = append(missing, "Runs share the user of the server on the host, because only root can give each its own: namespaces, "+
 			"seccomp and landlock keep them apart. Start the server as root to add that wall; guests are never root.")
 	}
@@ -64,15 +60,11 @@ func (s *Sandbox) judge(probe error) Level {
 	return Level{Level: level, Missing: missing}
 }
 
-func (s *Sandbox) missingForRoot() []string {
-	if s.groups.Mode() == cgroups.None {
-		return nil // said once by the groups themselves
-	}
-	return nil
-}
-
 // explain turns the error of a jail that could not be set up into a sentence with a remedy.
 func explain(err error) string {
+	if errors.Is(err, errCgo) {
+		return "Nothing can be jailed, because this binary is linked with cgo and cannot drop privileges on all of its threads: build it with CGO_ENABLED=0, as make build does."
+	}
 	for _, setting := range []struct{ file, bad, remedy string }{
 		{"/proc/sys/user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000"},
 		{"/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"},

@@ -64,6 +64,28 @@ func TestUnusableBinary(t *testing.T) {
 	}
 }
 
+// TestLinkedWithCgo builds the binary as go build does where a C compiler is.
+func TestLinkedWithCgo(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("gcc"); err != nil || os.Getenv(hostileVar) != "" {
+		t.Skip("nothing can be built here")
+	}
+	exe := filepath.Join(t.TempDir(), "exe")
+	build := exec.Command("go", "build", "-o", exe, "./sandboxtest/hostiletest")
+	build.Env = append(os.Environ(), "CGO_ENABLED=1", "GOFLAGS=")
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	box, err := sandbox.New(t.Context(), sandbox.Options{Exe: exe})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	if level := box.Level(); level.Level != sandbox.LevelNone || !strings.Contains(level.Missing[0], "CGO_ENABLED=0") {
+		t.Errorf("%+v", level)
+	}
+}
+
 func TestPrepareFails(t *testing.T) {
 	t.Parallel()
 	box := newBox(t)

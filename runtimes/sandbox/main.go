@@ -41,6 +41,11 @@ func inside(args []string, roles []Role) (code int, err error) {
 		return exitSetup, errors.New("this command is for the server, which starts it in a jail")
 	}
 	runtime.GOMAXPROCS(workerThreads) // also stops the runtime from looking at control groups, which it will not see
+	if err := forgetCapabilities(); errors.Is(err, errCgo) {
+		return exitCgo, err
+	} else if err != nil {
+		return exitSetup, err
+	}
 	if err := closeForeign(); err != nil {
 		return exitSetup, err
 	}

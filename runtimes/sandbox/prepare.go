@@ -31,6 +31,9 @@ func (s *Sandbox) prepare(ctx context.Context, profile Profile) (*Jail, error) {
 	if err := j.handshake(ctx, config); err != nil {
 		j.Kill()
 		exit := j.Wait()
+		if exit.Code == exitCgo {
+			return nil, errCgo
+		}
 		return nil, fmt.Errorf("%w (code %d, signal %d): %s", err, exit.Code, exit.Signal, exit.Stderr)
 	}
 	j.markBase()

@@ -49,17 +49,22 @@ func setLimits(config setup) error {
 	return nil
 }
 
-// dropPrivileges gives up every capability for good, on all threads, and makes this process opaque to the programs that
-// run beside it under the same user.
-func dropPrivileges(setup) error {
+// forgetCapabilities empties the set of capabilities that executing a file may give. Each takes a call on every thread, so
+// this comes first, while there are few.
+func forgetCapabilities() error {
 	for capability := uintptr(0); ; capability++ {
 		if err := unix.Prctl(unix.PR_CAPBSET_READ, capability, 0, 0, 0); errors.Is(err, unix.EINVAL) {
-			break // the kernel has no more of them
+			return nil // the kernel has no more of them
 		}
 		if err := everyThread(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, capability, 0); err != nil {
 			return fmt.Errorf("drop capability %d: %w", capability, err)
 		}
 	}
+}
+
+// dropPrivileges gives up every capability for good, on all threads, and makes this process opaque to the programs that
+// run beside it under the same user.
+func dropPrivileges(setup) error {
 	if err := everyThread(unix.SYS_PRCTL, unix.PR_SET_SECUREBITS, securebits, 0); err != nil {
 		return fmt.Errorf("lock secure bits: %w", err)
 	}
@@ -80,12 +85,14 @@ func dropPrivileges(setup) error {
 	return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 }
 
+var errCgo = errors.New("a binary that is linked with cgo cannot drop privileges on all of its threads")
+
 // everyThread makes a system call on all threads of this process: what the kernel calls process attributes often belong
 // to a thread. Binaries that are linked with cgo cannot do that.
 func everyThread(call, a, b, c uintptr) error {
 	_, _, errno := syscall.AllThreadsSyscall6(call, a, b, c, 0, 0, 0)
 	if errno == syscall.ENOTSUP {
-		return errors.New("this binary is linked with cgo and cannot drop privileges on all of its threads: build it with CGO_ENABLED=0")
+		return errCgo
 	}
 	if errno != 0 {
 		return errno

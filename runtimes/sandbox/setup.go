@@ -20,6 +20,7 @@ const (
 	argument      = "__sbx"
 	exitSetup     = 125 // the jail could not be set up; stderr says why
 	exitOrphan    = 124 // the server is gone
+	exitCgo       = 123 // the binary is linked with cgo
 	exitServe     = 1   // Serve answered an error; stderr says which
 	maxSetup      = 1 << 20
 	insideID      = 1000
