@@ -34,6 +34,7 @@ var floors = map[string]int{
 	"runtimes/frames": 2,
 
 	"registry/blobs":           3,
+	"registry/digest":          3,
 	"registry/references":      3,
 	"registry/schema":          3,
 	"runtimes/sandbox/cgroups": 3,

@@ -1,0 +1,117 @@
+// Package digest names what a version is by content: three digests, each "sha256:" and hexadecimal over canonical JSON
+// (RFC 8785). They are built on one another, so that who has the parts can check the whole.
+package digest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Sums are the digests of a version. Code covers files and entrypoint. Content covers that and everything else which
+// decides what the version does or says it does: settings, schemas, limits, capabilities, title and description.
+// Version covers that and name, semver and changelog: it is what a pinned reference names.
+type Sums struct{ Version, Content, Code string }
+
+// Of computes the digests of a version. When it was published, by whom, and whether it is deprecated do not count.
+func Of(v registry.Version) (Sums, error) {
+	code, err := Code(v.Files, v.Entrypoint)
+	if err != nil {
+		return Sums{}, err
+	}
+	content, err := canon.DigestValue(contentOf(v, code))
+	if err != nil {
+		return Sums{}, fmt.Errorf("digest the content of %s: %w", v.Reference(), err)
+	}
+	whole, err := canon.DigestValue(wholeForm{Form: "atelier/version/1", Content: content, Name: v.Agent, Version: v.Version, Changelog: v.Changelog})
+	if err != nil {
+		return Sums{}, fmt.Errorf("digest %s: %w", v.Reference(), err)
+	}
+	return Sums{Version: whole, Content: content, Code: code}, nil
+}
+
+// Code computes the digest of a program: its files, by the SHA-256 of their bytes, and its entrypoint.
+func Code[F ~[]byte](files map[string]F, entrypoint string) (string, error) {
+	form := codeForm{Form: "atelier/code/1", Entrypoint: entrypoint, Files: make(map[string]string, len(files))}
+	for path, content := range files {
+		if !utf8.ValidString(path) {
+			return "", fmt.Errorf("digest code: a path is not UTF-8") // encoding/json would make it equal to another
+		}
+		form.Files[path] = canon.Sum(content)
+	}
+	sum, err := canon.DigestValue(form)
+	if err != nil {
+		return "", fmt.Errorf("digest code: %w", err)
+	}
+	return sum, nil
+}
+
+// The forms are what is digested. Form says which, so that no two kinds of digest are ever of the same text, and is
+// raised when the meaning of a member changes.
+type codeForm struct {
+	Form       string            `json:"form"`
+	Entrypoint string            `json:"entrypoint"`
+	Files      map[string]string `json:"files"`
+}
+
+type contentForm struct {
+	Form             string                `json:"form"`
+	Code             string                `json:"code"`
+	Title            string                `json:"title"`
+	Description      string                `json:"description"`
+	Language         runtimes.Language     `json:"language"`
+	Runtime          runtimes.Name         `json:"runtime"`
+	InputSchema      json.RawMessage       `json:"inputSchema"`
+	OutputSchema     json.RawMessage       `json:"outputSchema"`
+	Packages         []string              `json:"packages"`
+	Environment      map[string]string     `json:"environment"`
+	Secrets          []string              `json:"secrets"`
+	Capabilities     runtimes.Capabilities `json:"capabilities"`
+	Limits           runtimes.Limits       `json:"limits"`
+	SafetyFlags      []string              `json:"safetyFlags"`
+	RequiresApproval bool                  `json:"requiresApproval"`
+	Deterministic    bool                  `json:"deterministic"`
+}
+
+type wholeForm struct {
+	Form      string `json:"form"`
+	Content   string `json:"content"`
+	Name      string `json:"name"`
+	Version   string `json:"version"`
+	Changelog string `json:"changelog"`
+}
+
+// contentOf writes the same content the same way: absent is empty, and sets have no order.
+func contentOf(v registry.Version, code string) contentForm {
+	form := contentForm{
+		Form: "atelier/content/1", Code: code, Title: v.Title, Description: v.Description,
+		Language: v.Language, Runtime: v.Runtime, InputSchema: schemaOf(v.InputSchema), OutputSchema: schemaOf(v.OutputSchema),
+		Packages: append([]string{}, v.Packages...), Environment: v.Environment, Secrets: set(v.Secrets),
+		Capabilities: v.Capabilities, Limits: v.Limits, SafetyFlags: set(v.SafetyFlags),
+		RequiresApproval: v.RequiresApproval, Deterministic: v.Deterministic,
+	}
+	form.Capabilities.Hosts, form.Capabilities.HostFunctions = set(v.Capabilities.Hosts), set(v.Capabilities.HostFunctions)
+	if form.Environment == nil {
+		form.Environment = map[string]string{}
+	}
+	return form
+}
+
+func schemaOf(raw json.RawMessage) json.RawMessage {
+	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || string(trimmed) == "null" {
+		return json.RawMessage("{}")
+	}
+	return raw
+}
+
+func set(names []string) []string {
+	sorted := append([]string{}, names...)
+	slices.Sort(sorted)
+	return slices.Compact(sorted)
+}
