@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 const prefix = "atelier-"
@@ -226,7 +227,7 @@ func sweep(parent string) {
 			if leaf.IsDir() {
 				dir := filepath.Join(base, leaf.Name())
 				killMembers(dir)
-				_ = removeEmpty(dir)
+				_ = removeEmpty(dir, time.Now().Add(removeWait))
 			}
 		}
 		_ = os.Remove(base)

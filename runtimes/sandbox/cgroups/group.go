@@ -195,25 +195,29 @@ func (g *Group) Remove() error {
 	}
 	g.mu.Unlock()
 	var all error
+	limit := time.Now().Add(removeWait)
 	for _, dir := range g.dirs {
-		all = errors.Join(all, removeEmpty(dir))
+		all = errors.Join(all, removeEmpty(dir, limit))
 	}
 	return all
 }
 
+// removeWait is how long the dead may take to leave their group.
+const removeWait = 2 * time.Second
+
 // removeEmpty waits a little: the kernel counts a process as a member until shortly after it was waited for.
-func removeEmpty(dir string) error {
+func removeEmpty(dir string, limit time.Time) error {
 	pause := 50 * time.Microsecond
 	for {
 		err := os.Remove(dir)
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if !errors.Is(err, unix.EBUSY) || pause > time.Second {
+		if !errors.Is(err, unix.EBUSY) || time.Now().After(limit) {
 			return fmt.Errorf("remove control group: %w", err)
 		}
 		time.Sleep(pause)
-		pause *= 2
+		pause = min(2*pause, 20*time.Millisecond)
 	}
 }
 

@@ -81,7 +81,7 @@ func build(pkg string) (string, error) {
 		return "", err
 	}
 	cmd := exec.Command("go", "build", "-o", next, module+pkg)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=mod")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, text)
 	}

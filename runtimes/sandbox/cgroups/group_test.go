@@ -1,0 +1,160 @@
+package cgroups_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
+)
+
+func open(t *testing.T) *cgroups.Tree {
+	t.Helper()
+	tree, err := cgroups.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := tree.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if tree.Mode() == cgroups.None {
+		if group, err := tree.New(); group != nil || err != nil || len(tree.Missing()) == 0 {
+			t.Errorf("without control groups: %v, %v, %q", group, err, tree.Missing())
+		}
+		t.Skip("this host gives us no control groups")
+	}
+	return tree
+}
+
+// start runs a shell that waits until it is in its group.
+func start(t *testing.T, group *cgroups.Group, script string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("/bin/bash", "-c", "read; "+script)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := group.Join(cmd.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Write([]byte("go\n")); err != nil {
+		t.Fatal(err)
+	}
+	return cmd
+}
+
+func TestGroup(t *testing.T) {
+	t.Parallel()
+	tree := open(t)
+	group, err := tree.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, megabytes := range []int64{32, 256, 64} { // down after up: the order of the two limits matters
+		if err := group.Limit(megabytes<<20, 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := start(t, group, "x=$(head -c 20M /dev/zero | tr '\\0' x); for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 30 & done; wait")
+	limit := time.Now().Add(10 * time.Second)
+	for group.Stats().PidsHits == 0 && time.Now().Before(limit) {
+		time.Sleep(time.Millisecond)
+	}
+	stats := group.Stats()
+	if stats.PidsHits == 0 || stats.Pids == 0 || stats.CPU == 0 || stats.Peak < 20<<20 || stats.OOMKills != 0 {
+		t.Errorf("%+v", stats)
+	}
+	group.ResetPeak()
+	if err := group.Remove(); err == nil {
+		t.Error("a group with members was removed")
+	}
+	group.Kill()
+	_ = cmd.Wait()
+	if err := group.Remove(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	group, err := open(t).New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := group.Limit(16<<20, 10); err != nil {
+		t.Fatal(err)
+	}
+	cmd := start(t, group, "tail -c 100M /dev/zero | head -c 1 >/dev/null; x=$(head -c 90M /dev/zero | tr '\\0' x)")
+	_ = cmd.Wait()
+	if stats := group.Stats(); stats.OOMKills == 0 {
+		t.Errorf("%+v", stats)
+	}
+	group.Kill()
+	if err := group.Remove(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSweep leaves the directories of a dead server behind and opens another tree.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	group, err := open(t).New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := group.Remove(); err != nil {
+			t.Error(err)
+		}
+	}()
+	dead := exec.Command("/bin/true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	var stale []string
+	for _, dir := range group.Dirs() {
+		parent := filepath.Dir(filepath.Dir(dir))
+		base := filepath.Join(parent, "atelier-"+strconv.Itoa(dead.Process.Pid)+"-1-cafe")
+		if err := os.MkdirAll(filepath.Join(base, "j1"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		stale = append(stale, base)
+	}
+	member := exec.Command("/bin/sleep", "60")
+	member.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := member.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for _, base := range stale {
+		if err := os.WriteFile(filepath.Join(base, "j1", "cgroup.procs"), []byte(strconv.Itoa(member.Process.Pid)), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- member.Wait() }()
+	open(t)
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "killed") {
+		t.Errorf("what a dead server left running ended with %v", err)
+	}
+	open(t)
+	for _, base := range stale {
+		if _, err := os.Lstat(base); !os.IsNotExist(err) {
+			t.Errorf("%s is left: %v", base, err)
+		}
+	}
+	for _, dir := range group.Dirs() {
+		if _, err := os.Lstat(dir); err != nil {
+			t.Errorf("the group of a living server: %v", err)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package cgroups
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestVersion1Alone uses what this host has of version 1 as if there were no unified tree: killing then means freezing.
+func TestVersion1Alone(t *testing.T) {
+	t.Parallel()
+	all, err := detect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = slices.DeleteFunc(all, func(h hierarchy) bool { return h.unified })
+	parents := version1(all)
+	if parents == nil || parents["freezer"] == "" {
+		t.Skip("this host has no control groups of version 1 for us")
+	}
+	name, err := ownName()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := &Tree{mode: None, bases: map[string]string{}}
+	tree.openV1(parents, all, name)
+	if tree.Mode() != V1 || len(tree.Missing()) > 0 {
+		t.Fatalf("mode %s, %q", tree.Mode(), tree.Missing())
+	}
+	group, err := tree.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/bin/bash", "-c", "read; while :; do sleep 60 & sleep 0.01; done")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := group.Join(cmd.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Write([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	for limit := time.Now().Add(5 * time.Second); group.Stats().Pids < 5 && time.Now().Before(limit); {
+		time.Sleep(time.Millisecond)
+	}
+	group.Kill()
+	_ = cmd.Wait()
+	if err := group.Remove(); err != nil {
+		t.Error(err)
+	}
+	if err := tree.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestVersion2Files stands in for a kernel with version 2 alone, which the machine at hand may not be: files have the
+// names and forms that the kernel documents.
+func TestVersion2Files(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{
+		"memory.max": "max\n", "memory.swap.max": "max\n", "pids.max": "max\n", "memory.current": "4096\n", "memory.peak": "8192\n",
+		"memory.events": "low 0\nhigh 0\nmax 3\noom 1\noom_kill 2\noom_group_kill 0\n", "pids.current": "7\n", "pids.events": "max 5\n",
+		"cpu.stat": "usage_usec 1500\nuser_usec 1000\nsystem_usec 500\n", "cgroup.kill": "", "cgroup.procs": "",
+	} {
+		put(name, text)
+	}
+	group := &Group{v2: true, dirs: map[string]string{"unified": dir}}
+	if err := group.Join(42); err != nil {
+		t.Fatal(err)
+	}
+	if err := group.Limit(1<<20, 9); err != nil {
+		t.Fatal(err)
+	}
+	want := Stats{CPU: 1500 * time.Microsecond, Memory: 4096, Peak: 8192, OOMKills: 2, Pids: 7, PidsHits: 5}
+	if diff := cmp.Diff(want, group.Stats()); diff != "" {
+		t.Error(diff)
+	}
+	group.Kill()
+	for name, want := range map[string]string{"cgroup.procs": "42", "memory.max": "1048576", "memory.swap.max": "0", "pids.max": "9", "cgroup.kill": "1"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || len(text) == 0 || string(text[:len(want)]) != want {
+			t.Errorf("%s holds %q, %v, want %q first", name, text, err, want)
+		}
+	}
+}
+
+// TestDivide prepares a delegated group of version 2 for children.
+func TestDivide(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"cgroup.subtree_control": "", "cgroup.controllers": "cpu memory pids\n", "cgroup.procs": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := delegate(dir); err != nil {
+		t.Fatal(err)
+	}
+	if !has(filepath.Join(dir, "cgroup.controllers"), "memory") || has(filepath.Join(dir, "cgroup.controllers"), "io") {
+		t.Error("controllers are misread")
+	}
+	tree := &Tree{mode: None, bases: map[string]string{}}
+	tree.openV2([]hierarchy{{unified: true, dir: dir}}, "atelier-1-2-x")
+	if tree.Mode() != None {
+		t.Error("a directory without control files is taken for a group")
+	}
+	entries, err := filepath.Glob(filepath.Join(dir, "atelier-*"))
+	if err != nil || len(entries) > 0 {
+		t.Errorf("%v is left, %v", entries, err)
+	}
+}
