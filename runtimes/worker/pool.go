@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ type Options struct {
 	Max     int             // all jails together; who wants one more waits. Default 16
 	Prelude any             // payload of a Job frame that every jail gets ahead of its job; nil for none
 	Now     func() time.Time
+	Log     *slog.Logger // of workers that ended unexpectedly; nil for none
 }
 
 // Reuse says when a worker that may run more than one job is replaced. Whatever goes wrong in a run replaces it at once.
@@ -67,6 +69,9 @@ func NewPool(options Options) *Pool {
 	if options.Max <= 0 {
 		options.Max = 16
 	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
 	if options.Now == nil {
 		options.Now = time.Now
 	}
@@ -100,7 +105,11 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 	if m.runs > 0 {
 		m.jail.ResetPeak()
 	}
-	outcome, fit, err := newSession(m.peer, task, host, asked).run(ctx)
+	session := newSession(m.peer, task, host, asked)
+	outcome, fit, err := session.run(ctx)
+	if session.lost != nil { // the program's doing, perhaps; but it may be ours
+		p.options.Log.LogAttrs(ctx, slog.LevelWarn, "worker ended unexpectedly", slog.String("run_id", task.Job.RunID), slog.String("error", session.lost.Error()))
+	}
 	if fit && p.options.Reuse.Memory > 0 && outcome.Usage.PeakMemory > p.options.Reuse.Memory {
 		fit = false
 	}
@@ -172,8 +181,11 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 		}
 		if m := p.pick(job, special); m != nil {
 			p.busy++
+			last := p.unused() == 0
 			p.mu.Unlock()
-			p.nudge()
+			if last { // otherwise the next one is prepared when this run is over, not beside it
+				p.nudge()
+			}
 			return m, nil
 		}
 		if p.places < p.options.Max {
@@ -276,10 +288,11 @@ func (p *Pool) release(m *member, job runtimes.Job, fit bool) {
 	p.nudge()
 }
 
-// bury kills a worker and frees its place when nothing is left of it.
+// bury kills a worker and frees its place when nothing is left of it. Nobody waits for that: it takes the kernel longer
+// than most programs run.
 func (p *Pool) bury(m *member) {
-	m.jail.Kill()
 	p.joined.Go(func() {
+		m.jail.Kill()
 		m.jail.Wait()
 		p.vacate()
 	})

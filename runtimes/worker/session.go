@@ -51,6 +51,7 @@ type session struct {
 	calls     int64     // of this run, for the IDs
 	notes     int64     // log and progress calls
 	noteBytes int64
+	lost      error // how a worker ended that was not ended by us
 }
 
 func newSession(p *peer, task Task, host runtimes.Host, asked time.Time) *session {
@@ -74,6 +75,9 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 		s.jail.Kill()
 		exit := s.jail.Wait()
 		end.usage, end.exit, end.breach = exit.Usage, &exit, err
+		if end.cause == "" {
+			s.lost = ended(err, exit)
+		}
 	}
 	finished := time.Now()
 	outcome = s.judge(end)
@@ -187,8 +191,12 @@ func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outco
 	return runtimes.Outcome{}, false, &fault.Error{
 		Code:    fault.SandboxUnavailable,
 		Message: "The sandbox could not start the program.",
-		Err:     fmt.Errorf("worker ended before it started the program: %w (signal %d, code %d): %s", cause, exit.Signal, exit.Code, exit.Stderr),
+		Err:     ended(cause, exit),
 	}
+}
+
+func ended(cause error, exit sandbox.Exit) error {
+	return fmt.Errorf("worker ended: %w (signal %d, code %d): %s", cause, exit.Signal, exit.Code, exit.Stderr)
 }
 
 // ending is all that is known when a conversation is over.

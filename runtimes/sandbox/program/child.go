@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"runtime"
 	"strconv"
 	"sync"
 	"syscall"
@@ -17,6 +18,7 @@ type child struct {
 	pid            int
 	stdout, stderr int
 	channel        *channel
+	death          *death
 }
 
 // start starts the program. root holds the file that becomes its stdin, nil means an empty one.
@@ -48,14 +50,15 @@ func start(job Job, root *os.Root) (*child, error) {
 		files[i] = uintptr(fd)
 	}
 	attr := &syscall.ProcAttr{Env: job.Env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true}}
-	pid, err := syscall.ForkExec(job.Argv[0], job.Argv, attr)
+	death := new(death)
+	pid, err := death.parent(func() (int, error) { return syscall.ForkExec(job.Argv[0], job.Argv, attr) })
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", job.Argv[0], err)
 	}
 	// When memory runs out the program has to go, not the process that reports it. Where /proc cannot be written the
 	// kernel decides by size, which is nearly as good.
 	_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte("1000"), 0)
-	return &child{pid: pid, stdout: ours[0], stderr: ours[1], channel: &channel{fd: ours[2]}}, nil
+	return &child{pid: pid, stdout: ours[0], stderr: ours[1], channel: &channel{fd: ours[2]}, death: death}, nil
 }
 
 // limit applies the rlimits, soft and hard alike. The program was started microseconds ago, or waits for its Hello.
@@ -95,30 +98,44 @@ func (d *death) wait() syscall.WaitStatus {
 	return d.status
 }
 
-// reap collects every dead process, ours and the orphans that become ours. When the program ends it kills the rest:
-// nothing outlives its parent, and no pipe stays open.
-func (c *child) reap() (*death, error) {
+// parent starts the program and then collects every dead process, its own and the orphans that become its own. When the
+// program ends it kills the rest: nothing outlives its parent, and no pipe stays open.
+//
+// One thread does all that. Landlock's domains belong to threads, and a thread may not signal what was born in the
+// domain of another: a kill from elsewhere in this process fails without a sound.
+func (d *death) parent(begin func() (int, error)) (pid int, err error) {
 	var fds [2]int
 	if err := syscall.Pipe2(fds[:], syscall.O_CLOEXEC); err != nil {
-		return nil, err
+		return 0, err
 	}
-	d := &death{fd: fds[0]}
+	d.fd = fds[0]
+	begun := make(chan struct{})
 	d.joined.Go(func() {
 		defer syscall.Close(fds[1])
-		for {
-			var status syscall.WaitStatus
-			pid, err := syscall.Wait4(-1, &status, syscall.WALL, nil)
-			switch {
-			case errors.Is(err, syscall.EINTR):
-			case err != nil: // ECHILD: everything is dead
-				return
-			case pid == c.pid:
-				d.status = status
-				_ = syscall.Kill(-1, syscall.SIGKILL)
-			}
+		runtime.LockOSThread() // for good: the thread ends with the goroutine
+		pid, err = begin()
+		close(begun)
+		if err == nil {
+			d.reap(pid)
 		}
 	})
-	return d, nil
+	<-begun
+	return pid, err
+}
+
+func (d *death) reap(program int) {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WALL, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil: // ECHILD: everything is dead
+			return
+		case pid == program:
+			d.status = status
+			_ = syscall.Kill(-1, syscall.SIGKILL)
+		}
+	}
 }
 
 // descriptors are file descriptors of one side, in the order of their numbers in the program.

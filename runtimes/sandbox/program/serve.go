@@ -70,19 +70,15 @@ func carryOut(job Job, c *child, root *os.Root, in *frames.Reader, out *frames.W
 	if err := out.Write(frames.Started, nil); err != nil {
 		return err
 	}
-	ended, err := c.reap()
-	if err != nil {
-		return err
-	}
 	go answer(in, c.channel) // ends with the connection or the process
 	if job.Hello != nil {
 		c.channel.line(job.Hello)
 	}
 	relay := relay{child: c, out: out, largest: int(job.Largest)}
-	if err := relay.run(ended.fd); err != nil {
+	if err := relay.run(c.death.fd); err != nil {
 		return err
 	}
-	status := ended.wait()
+	status := c.death.wait()
 	report := Report{End: relay.end, Huge: relay.huge}
 	result := frames.Result{DiskFull: full(sandbox.WorkDir) || status.Signal() == syscall.SIGXFSZ}
 	if status.Signaled() {
@@ -94,9 +90,11 @@ func carryOut(job Job, c *child, root *os.Root, in *frames.Reader, out *frames.W
 	if job.Result != "" {
 		result.Output, report.File, report.Flaw = read(root, job.Result, job.Largest)
 	}
-	if result.Stats, err = json.Marshal(report); err != nil {
+	stats, err := json.Marshal(report)
+	if err != nil {
 		return err
 	}
+	result.Stats = stats
 	return out.WriteJSON(frames.Done, result)
 }
 

@@ -1,0 +1,264 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// troupe is a jailer whose workers all play the same part.
+type troupe struct {
+	t    testing.TB
+	play func(*actor)
+
+	mu     sync.Mutex
+	failed error
+	stages []*stage
+	disks  []int64
+}
+
+func (j *troupe) Level() string { return "full" }
+
+func (j *troupe) Prepare(_ context.Context, profile sandbox.Profile) (worker.Jail, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.failed != nil {
+		return nil, j.failed
+	}
+	s := newStage(j.t, j.play)
+	j.stages, j.disks = append(j.stages, s), append(j.disks, profile.DiskBytes)
+	return s, nil
+}
+
+// made is how many workers were prepared.
+func (j *troupe) made() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.stages)
+}
+
+func (j *troupe) fail(err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.failed = err
+}
+
+// tireless serves one job after the other; the output is how many it has served.
+func tireless(a *actor) {
+	for n := 1; ; n++ {
+		if kind, _ := a.read(); kind != frames.Job {
+			return
+		}
+		a.send(frames.Started, "")
+		a.send(frames.Done, `{"output":`+strings.Repeat("1", n)+`}`)
+	}
+}
+
+func newPool(t testing.TB, options worker.Options) *worker.Pool {
+	t.Helper()
+	pool := worker.NewPool(options)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// serve runs a job for a workspace and returns its output, which is how many jobs the worker had.
+func serve(t *testing.T, pool *worker.Pool, workspace string, edit ...func(*runtimes.Job)) string {
+	t.Helper()
+	task := worker.Task{Job: job(), Payload: struct{}{}}
+	task.Job.Workspace = workspace
+	for _, change := range edit {
+		change(&task.Job)
+	}
+	outcome, err := pool.Run(t.Context(), task, newAudience())
+	if err != nil || outcome.Error != nil {
+		t.Fatalf("%+v, %v", outcome.Error, err)
+	}
+	if outcome.Level != "full" {
+		t.Errorf("level %q", outcome.Level)
+	}
+	return string(outcome.Output)
+}
+
+func expect(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %s, want %s", what, got, want)
+	}
+}
+
+func TestPoolReusesWithinAWorkspaceOnly(t *testing.T) {
+	t.Parallel()
+	jailer := &troupe{t: t, play: tireless}
+	pool := newPool(t, worker.Options{Jailer: jailer, Reuse: worker.Reuse{Runs: 3}})
+	expect(t, "first", serve(t, pool, "a"), "1")
+	expect(t, "again", serve(t, pool, "a"), "11")
+	expect(t, "another workspace", serve(t, pool, "b"), "1")
+	expect(t, "no workspace", serve(t, pool, ""), "1")
+	expect(t, "no workspace again", serve(t, pool, ""), "1")
+	expect(t, "strict", serve(t, pool, "a", func(j *runtimes.Job) { j.Isolation = runtimes.Strict }), "1")
+	expect(t, "the last of its runs", serve(t, pool, "a"), "111")
+	expect(t, "recycled", serve(t, pool, "a"), "1")
+}
+
+func TestPoolOfSingleUse(t *testing.T) {
+	t.Parallel()
+	jailer := &troupe{t: t, play: tireless}
+	pool := newPool(t, worker.Options{Jailer: jailer, Idle: 2, Max: 4})
+	if err := pool.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := pool.Stats(); got != (worker.Stats{Idle: 2}) {
+		t.Errorf("%+v", got)
+	}
+	for range 10 {
+		expect(t, "any run", serve(t, pool, "a"), "1")
+	}
+	if err := pool.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if jailer.made() < 10 {
+		t.Errorf("%d workers for 10 runs", jailer.made())
+	}
+}
+
+func TestPoolReplacesTheOld(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	now := time.Unix(0, 0)
+	pool := newPool(t, worker.Options{Jailer: &troupe{t: t, play: tireless}, Reuse: worker.Reuse{Runs: 100, Age: time.Minute}, Now: func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		return now
+	}})
+	expect(t, "young", serve(t, pool, "a"), "1")
+	expect(t, "young", serve(t, pool, "a"), "11")
+	mu.Lock()
+	now = now.Add(2 * time.Minute)
+	mu.Unlock()
+	expect(t, "replaced", serve(t, pool, "a"), "1")
+}
+
+func TestPoolHeals(t *testing.T) {
+	t.Parallel()
+	jailer := &troupe{t: t, play: tireless}
+	pool := newPool(t, worker.Options{Jailer: jailer, Reuse: worker.Reuse{Runs: 100}})
+	serve(t, pool, "a")
+	jailer.stages[0].kill() // it dies while idle
+	expect(t, "after a death", serve(t, pool, "a"), "1")
+}
+
+// TestPoolGivesPlaces: an idle worker of one workspace makes room for another one's.
+func TestPoolGivesPlaces(t *testing.T) {
+	t.Parallel()
+	jailer := &troupe{t: t, play: tireless}
+	pool := newPool(t, worker.Options{Jailer: jailer, Reuse: worker.Reuse{Runs: 100}, Max: 2})
+	for _, workspace := range []string{"a", "b", "c", "d", "a"} {
+		expect(t, workspace, serve(t, pool, workspace), "1")
+	}
+}
+
+func TestPoolIsBounded(t *testing.T) {
+	t.Parallel()
+	const most = 3
+	var mu sync.Mutex
+	busy, peak := 0, 0
+	jailer := &troupe{t: t, play: func(a *actor) {
+		a.begin()
+		mu.Lock()
+		busy++
+		peak = max(peak, busy)
+		mu.Unlock()
+		a.send(frames.CallReq, `{"id":1,"name":"pause"}`)
+		a.read()
+		mu.Lock()
+		busy--
+		mu.Unlock()
+		a.send(frames.Done, `{}`)
+	}}
+	pool := newPool(t, worker.Options{Jailer: jailer, Idle: 2, Max: most})
+	var all sync.WaitGroup
+	for range 30 {
+		all.Go(func() {
+			if outcome, err := pool.Run(t.Context(), worker.Task{Job: job()}, newAudience()); err != nil || outcome.Error != nil {
+				t.Errorf("%+v, %v", outcome.Error, err)
+			}
+		})
+	}
+	all.Wait()
+	if peak > most {
+		t.Errorf("%d at once, at most %d", peak, most)
+	}
+}
+
+func TestPoolPreparesAnotherDisk(t *testing.T) {
+	t.Parallel()
+	jailer := &troupe{t: t, play: tireless}
+	profile := sandbox.Profile{Filter: sandbox.FilterProgram, DiskBytes: runtimes.DefaultLimits().DiskBytes}
+	pool := newPool(t, worker.Options{Jailer: jailer, Profile: profile, Idle: 1, Max: 2})
+	if err := pool.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	serve(t, pool, "a", func(j *runtimes.Job) { j.Limits.DiskBytes = 1 << 20 })
+	jailer.mu.Lock()
+	defer jailer.mu.Unlock()
+	if jailer.disks[1] != 1<<20 {
+		t.Errorf("disks %v", jailer.disks)
+	}
+}
+
+func TestPoolTellsWhyItIsEmpty(t *testing.T) {
+	t.Parallel()
+	jailer := &troupe{t: t, play: tireless}
+	jailer.fail(fault.New(fault.SandboxUnavailable, "no namespaces"))
+	pool := newPool(t, worker.Options{Jailer: jailer, Idle: 1})
+	if err := pool.Warm(t.Context()); !fault.Is(err, fault.SandboxUnavailable) {
+		t.Errorf("warm: %v", err)
+	}
+	if _, err := pool.Run(t.Context(), worker.Task{Job: job()}, newAudience()); !fault.Is(err, fault.SandboxUnavailable) {
+		t.Errorf("run: %v", err)
+	}
+	jailer.fail(nil)
+	serve(t, pool, "a")
+}
+
+func TestPoolCloses(t *testing.T) {
+	t.Parallel()
+	jailer := &troupe{t: t, play: func(a *actor) { a.begin(); a.send(frames.Stdout, "started"); a.stuck() }}
+	pool := worker.NewPool(worker.Options{Jailer: jailer, Idle: 2, Max: 3})
+	if err := pool.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	host := newAudience()
+	var run sync.WaitGroup
+	run.Go(func() {
+		outcome, err := pool.Run(t.Context(), worker.Task{Job: job()}, host)
+		if err != nil || outcome.Error == nil || outcome.Error.Type != runtimes.Cancelled {
+			t.Errorf("%+v, %v, want cancelled", outcome.Error, err)
+		}
+	})
+	<-host.seen
+	pool.Close()
+	run.Wait()
+	for _, s := range jailer.stages {
+		select {
+		case <-s.done:
+		default:
+			t.Error("a worker survived")
+		}
+	}
+	if _, err := pool.Run(t.Context(), worker.Task{Job: job()}, host); !fault.Is(err, fault.ShuttingDown) && err != nil {
+		t.Errorf("after the end: %v", err)
+	}
+	if err := pool.Warm(t.Context()); !errors.As(err, new(*fault.Error)) {
+		t.Errorf("warm after the end: %v", err)
+	}
+}
