@@ -38,6 +38,7 @@ type life struct {
 	recording    *recorder.Recording
 	job          runtimes.Job
 	outputSchema json.RawMessage
+	created      time.Time // with the monotonic clock, for durations
 	span         trace.Span
 	done         chan struct{} // closed after run and err are final
 
@@ -97,7 +98,8 @@ func (l *life) perform() (runtimes.Outcome, error) {
 	if err != nil {
 		return runtimes.Failed(runtimes.Cancelled, "The run was cancelled while it waited in the queue."), nil
 	}
-	l.update(func(run *registry.Run) { run.Status, run.StartedAt = registry.Running, &started })
+	startedAt := stamp(started)
+	l.update(func(run *registry.Run) { run.Status, run.StartedAt = registry.Running, &startedAt })
 	l.emit(runtimes.KindStatus, runtimes.StatusData{Status: string(registry.Running)})
 	ctx, span := s.Tracer.Start(l.ctx, "run")
 	defer span.End()
@@ -212,9 +214,10 @@ func (l *life) checkOutput(outcome *runtimes.Outcome) {
 // conclude fills in the final run.
 func (l *life) conclude(outcome runtimes.Outcome) registry.Run {
 	now := l.service.Now()
+	finishedAt := stamp(now)
 	run := l.snapshot()
 	run.Stdout, run.Stderr, run.Truncated = l.recording.Output()
-	run.Status, run.Error, run.ExitCode, run.FinishedAt = registry.StatusOf(outcome.Error), outcome.Error, outcome.ExitCode, &now
+	run.Status, run.Error, run.ExitCode, run.FinishedAt = registry.StatusOf(outcome.Error), outcome.Error, outcome.ExitCode, &finishedAt
 	run.Output = outcome.Output // kept when the output schema refused it, so that it can be looked at
 	if len(run.Output) > 0 {
 		if hash, err := canon.Digest(run.Output); err == nil {
@@ -226,7 +229,7 @@ func (l *life) conclude(outcome runtimes.Outcome) registry.Run {
 	}
 	run.Metrics.StartMs, run.Metrics.RunMs, run.Metrics.CPUMs = ms(outcome.Usage.Start), ms(outcome.Usage.Run), ms(outcome.Usage.CPU)
 	run.Metrics.PeakMemoryBytes = outcome.Usage.PeakMemory
-	run.Metrics.TotalMs = ms(now.Sub(run.CreatedAt))
+	run.Metrics.TotalMs = ms(now.Sub(l.created))
 	return run
 }
 
@@ -271,5 +274,8 @@ func (l *life) emitResult(run registry.Run) {
 	}
 	l.recording.Close(runtimes.Event{Kind: runtimes.KindResult, Data: raw})
 }
+
+// stamp is a time as both databases keep it: what is told and what is stored are the same.
+func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

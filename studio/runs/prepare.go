@@ -40,7 +40,7 @@ func (s *Service) prepare(ctx context.Context, actor registry.Actor, req Request
 		span.End()
 		return nil, err
 	}
-	l.run.CreatedAt, l.span = created, span
+	l.created, l.run.CreatedAt, l.span = created, stamp(created), span
 	if sc := span.SpanContext(); sc.HasTraceID() {
 		l.run.TraceID = sc.TraceID().String()
 	}

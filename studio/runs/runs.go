@@ -229,4 +229,6 @@ func (s *Service) leave(l *life) {
 }
 
 // newRecording is where a run's events go.
-func (s *Service) newRecording() *recorder.Recording { return recorder.New(s.Now) }
+func (s *Service) newRecording() *recorder.Recording {
+	return recorder.New(func() time.Time { return stamp(s.Now()) })
+}
