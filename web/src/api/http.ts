@@ -1,0 +1,92 @@
+// The one place that speaks HTTP. A non-2xx answer becomes an ApiError, a dead connection an OfflineError, once.
+import { isObject, parseJson, stringifyJson, type Json, type JsonObject } from './json';
+import type { FieldProblem } from './types';
+
+export const apiBase = '/api/v1';
+
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly fields: FieldProblem[],
+    readonly problem: JsonObject,
+    readonly retryAfter: number | undefined,
+  ) {
+    super(message);
+  }
+}
+
+export class OfflineError extends Error {
+  constructor() {
+    super('The server cannot be reached.');
+  }
+}
+
+export interface Request {
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+export async function request<T>(
+  path: string,
+  { method = 'GET', body, headers = {}, signal }: Request = {},
+): Promise<T> {
+  const init: RequestInit = { method, headers: { Accept: 'application/json', ...headers }, credentials: 'same-origin' };
+  if (body !== undefined) {
+    init.body = stringifyJson(body);
+    init.headers = { ...init.headers, 'Content-Type': 'application/json' };
+  }
+  if (signal) init.signal = signal;
+  const response = await send(path, init);
+  const text = await response.text();
+  if (!response.ok) throw refusal(response, text);
+  return (text === '' ? null : parseJson(text)) as T;
+}
+
+async function send(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(apiBase + path, init);
+  } catch (cause) {
+    if (init.signal?.aborted === true) throw cause;
+    throw new OfflineError();
+  }
+}
+
+function refusal(response: Response, text: string): ApiError {
+  const problem = parseProblem(text);
+  const message =
+    asString(problem['detail']) ?? asString(problem['title']) ?? `The server answered ${response.status}.`;
+  const code = asString(problem['code']) ?? 'internal';
+  const retry = Number(response.headers.get('Retry-After'));
+  return new ApiError(response.status, code, message, fieldsOf(problem), problem, retry > 0 ? retry : undefined);
+}
+
+function parseProblem(text: string): JsonObject {
+  try {
+    const value = parseJson(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function fieldsOf(problem: JsonObject): FieldProblem[] {
+  const errors = problem['errors'];
+  if (!Array.isArray(errors)) return [];
+  return errors.filter(isObject).map((e) => ({
+    pointer: asString(e['pointer']) ?? '',
+    message: asString(e['message']) ?? 'Not valid.',
+  }));
+}
+
+function asString(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** What to tell a person about any failure of a call. */
+export function explain(error: unknown): string {
+  return error instanceof Error ? error.message : 'Something went wrong.';
+}

@@ -1,0 +1,62 @@
+// What the screens read of the server, cached by key.
+import { QueryCache, QueryClient, useQuery } from '@tanstack/react-query';
+import { ApiError } from './http';
+import {
+  getAgent,
+  getCapabilities,
+  getSession,
+  getVersion,
+  listAgents,
+  listRuns,
+  listSamples,
+  listVersions,
+} from './verbs';
+
+export const keys = {
+  session: ['session'] as const,
+  agents: ['agents'] as const,
+  agent: (name: string) => ['agent', name] as const,
+  versions: (name: string) => ['agent', name, 'versions'] as const,
+  version: (name: string, version: string) => ['agent', name, 'versions', version] as const,
+  runs: (name: string) => ['runs', name] as const,
+};
+
+export const queryClient: QueryClient = new QueryClient({
+  queryCache: new QueryCache({
+    // A session that ended anywhere ends everywhere: the page then asks to sign in.
+    onError: (error, query) => {
+      if (error instanceof ApiError && error.status === 401 && query.queryKey[0] !== 'session')
+        void queryClient.invalidateQueries({ queryKey: keys.session });
+    },
+  }),
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      retry: (count, error) => count < 2 && !(error instanceof ApiError && error.status < 500),
+    },
+  },
+});
+
+const forever = { staleTime: Infinity } as const;
+
+export const useSession = () =>
+  useQuery({ queryKey: keys.session, queryFn: ({ signal }) => getSession(signal), staleTime: 60_000 });
+export const useCapabilities = () => useQuery({ queryKey: ['capabilities'], queryFn: getCapabilities, ...forever });
+export const useSamples = () => useQuery({ queryKey: ['samples'], queryFn: listSamples, ...forever });
+export const useAgents = () => useQuery({ queryKey: keys.agents, queryFn: listAgents });
+// The draft belongs to its session once it is open, so it is fetched anew for each visit and never behind its back.
+export const useAgent = (name: string) =>
+  useQuery({
+    queryKey: keys.agent(name),
+    queryFn: () => getAgent(name),
+    gcTime: 0,
+    staleTime: Infinity,
+    refetchOnReconnect: false,
+  });
+export const useVersions = (name: string) =>
+  useQuery({ queryKey: keys.versions(name), queryFn: () => listVersions(name) });
+export const useVersion = (name: string, version: string) =>
+  useQuery({ queryKey: keys.version(name, version), queryFn: () => getVersion(name, version), ...forever });
+export const useRuns = (name: string) => useQuery({ queryKey: keys.runs(name), queryFn: () => listRuns(name) });
+
+export const refreshAgents = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.agents });

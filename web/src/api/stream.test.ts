@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { followRun, type Socket, type StreamState, type StreamWorld } from './stream';
+
+function fakeWorld() {
+  const sockets: (Socket & { path: string; closed: boolean })[] = [];
+  const timers: { run: () => void; ms: number }[] = [];
+  const frames: (() => void)[] = [];
+  const world: StreamWorld = {
+    open(path) {
+      const socket = {
+        path,
+        closed: false,
+        onopen: null,
+        onmessage: null,
+        onclose: null,
+        close: () => (socket.closed = true),
+      };
+      sockets.push(socket);
+      return socket;
+    },
+    later(run, ms) {
+      timers.push({ run, ms });
+      return () => undefined;
+    },
+    frame(run) {
+      frames.push(run);
+      return () => undefined;
+    },
+  };
+  const send = (seq: number, kind: string, data: unknown) =>
+    sockets.at(-1)?.onmessage?.({ data: JSON.stringify({ seq, at: '', kind, data }) });
+  return { world, sockets, timers, frames, send };
+}
+
+function follow() {
+  const fake = fakeWorld();
+  const batches: number[][] = [];
+  const states: StreamState[] = [];
+  const stop = followRun(
+    'r1',
+    { events: (events) => batches.push(events.map((e) => e.seq)), state: (s) => states.push(s) },
+    fake.world,
+  );
+  return { ...fake, batches, states, stop };
+}
+
+describe('followRun', () => {
+  it('hands over one batch a frame', () => {
+    const f = follow();
+    f.send(1, 'stdout', 'a');
+    f.send(2, 'stdout', 'b');
+    expect(f.batches).toEqual([]);
+    f.frames.shift()?.();
+    expect(f.batches).toEqual([[1, 2]]);
+  });
+
+  it('resumes after the last seq, waits longer each time and shows nothing twice', () => {
+    const f = follow();
+    f.sockets[0]?.onopen?.();
+    f.send(1, 'stdout', 'a');
+    f.frames.shift()?.();
+    f.sockets[0]?.onclose?.();
+    f.timers[0]?.run();
+    expect(f.sockets[1]?.path).toBe('/api/v1/runs/r1/stream?from=1');
+    f.sockets[1]?.onclose?.();
+    expect(f.timers.map((t) => t.ms)).toEqual([500, 1000]);
+    f.timers[1]?.run();
+    f.send(1, 'stdout', 'a');
+    f.send(2, 'stdout', 'b');
+    f.frames.shift()?.();
+    expect(f.batches).toEqual([[1], [2]]);
+    expect(f.states).toEqual(['connecting', 'live', 'reconnecting', 'reconnecting']);
+  });
+
+  it('ends with the result at once and does not reconnect', () => {
+    const f = follow();
+    f.send(1, 'stdout', 'a');
+    f.send(2, 'result', {});
+    expect(f.batches).toEqual([[1, 2]]);
+    f.sockets[0]?.onclose?.();
+    expect(f.timers).toEqual([]);
+    expect(f.sockets[0]?.closed).toBe(true);
+    expect(f.states.at(-1)).toBe('ended');
+  });
+});

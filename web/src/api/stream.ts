@@ -1,0 +1,108 @@
+// Follows one run over a WebSocket: one event a frame, resumed after the last seq when the connection breaks.
+import { apiBase } from './http';
+import { parseJson } from './json';
+import type { RunEvent } from './types';
+
+export type StreamState = 'connecting' | 'live' | 'reconnecting' | 'ended';
+
+export interface StreamListener {
+  events(batch: RunEvent[]): void;
+  state(state: StreamState): void;
+}
+
+/** The part of a WebSocket that following needs, and the clock it waits by; tests bring their own. */
+export interface Socket {
+  onopen: (() => void) | null;
+  onmessage: ((message: { data: unknown }) => void) | null;
+  onclose: (() => void) | null;
+  close(): void;
+}
+export interface StreamWorld {
+  open(path: string): Socket;
+  later(run: () => void, ms: number): () => void;
+  /** Calls back before the next paint, so that a flood of events costs one render a frame. */
+  frame(run: () => void): () => void;
+}
+
+const firstDelay = 500;
+const lastDelay = 8000;
+
+export const browserWorld: StreamWorld = {
+  open(path) {
+    const scheme = location.protocol === 'https:' ? 'wss:' : 'ws:';
+    return new WebSocket(`${scheme}//${location.host}${path}`) as Socket;
+  },
+  later(run, ms) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+  // A hidden tab paints nothing, yet its run must go on; there a timer stands in for the frame.
+  frame(run) {
+    if (document.hidden) return browserWorld.later(run, 100);
+    const frame = requestAnimationFrame(run);
+    return () => cancelAnimationFrame(frame);
+  },
+};
+
+/** Follows the run until its result, and returns the function that stops following. */
+export function followRun(runId: string, listener: StreamListener, world: StreamWorld = browserWorld): () => void {
+  let last = 0;
+  let delay = firstDelay;
+  let ended = false;
+  let socket: Socket | undefined;
+  let batch: RunEvent[] = [];
+  let cancelTimer = (): void => undefined;
+  let cancelFrame: (() => void) | undefined;
+
+  const flush = (): void => {
+    cancelFrame?.();
+    cancelFrame = undefined;
+    if (batch.length === 0) return;
+    const events = batch;
+    batch = [];
+    listener.events(events);
+  };
+
+  const accept = (data: unknown): void => {
+    if (typeof data !== 'string') return;
+    const event = parseJson(data) as unknown as RunEvent;
+    // After a resume the server may repeat what was on its way; a seq is shown once.
+    if (event.seq <= last) return;
+    last = event.seq;
+    delay = firstDelay;
+    batch.push(event);
+    if (event.kind === 'result') return finish();
+    cancelFrame ??= world.frame(() => {
+      cancelFrame = undefined;
+      flush();
+    });
+  };
+
+  const finish = (): void => {
+    ended = true;
+    flush();
+    listener.state('ended');
+    socket?.close();
+  };
+
+  const connect = (): void => {
+    socket = world.open(`${apiBase}/runs/${runId}/stream?from=${last}`);
+    socket.onopen = () => listener.state('live');
+    socket.onmessage = (message) => accept(message.data);
+    socket.onclose = () => {
+      if (ended) return;
+      listener.state('reconnecting');
+      cancelTimer = world.later(connect, delay);
+      delay = Math.min(delay * 2, lastDelay);
+    };
+  };
+
+  listener.state('connecting');
+  connect();
+  return () => {
+    ended = true;
+    cancelTimer();
+    cancelFrame?.();
+    socket?.close();
+  };
+}

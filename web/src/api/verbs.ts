@@ -1,0 +1,110 @@
+// What the Studio asks of the server, one function for each verb.
+import { request } from './http';
+import type { Json, JsonObject } from './json';
+import type {
+  About,
+  Agent,
+  AgentBody,
+  AgentSummary,
+  Capabilities,
+  Draft,
+  Files,
+  JsonSchema,
+  Language,
+  Run,
+  RunSummary,
+  Sample,
+  Session,
+  Validation,
+  Version,
+  VersionSummary,
+} from './types';
+
+interface Page<T> {
+  items: T[];
+  nextCursor?: string;
+}
+
+const agentPath = (agent: string): string => `/code-agents/${encodeURIComponent(agent)}`;
+const versionPath = (agent: string, version: string): string =>
+  `${agentPath(agent)}/versions/${encodeURIComponent(version)}`;
+
+export const getSession = (signal?: AbortSignal): Promise<Session> => request('/session', signal ? { signal } : {});
+export const signIn = (token: string): Promise<null> => request('/session', { method: 'POST', body: { token } });
+export const signOut = (): Promise<null> => request('/session', { method: 'DELETE' });
+export const getCapabilities = (): Promise<Capabilities> => request('/capabilities');
+
+export async function listSamples(): Promise<Sample[]> {
+  return (await request<Page<Sample>>('/samples')).items;
+}
+
+export async function listAgents(): Promise<AgentSummary[]> {
+  const all: AgentSummary[] = [];
+  let cursor = '';
+  do {
+    const query = new URLSearchParams({ limit: '200', ...(cursor === '' ? {} : { cursor }) });
+    const page = await request<Page<AgentSummary>>(`/code-agents?${query.toString()}`);
+    all.push(...page.items);
+    cursor = page.nextCursor ?? '';
+  } while (cursor !== '' && all.length < 5000);
+  return all;
+}
+
+export const getAgent = (agent: string): Promise<Agent> => request(agentPath(agent));
+export const createAgent = (body: AgentBody): Promise<Agent> => request('/code-agents', { method: 'POST', body });
+export const deleteAgent = (agent: string): Promise<null> => request(agentPath(agent), { method: 'DELETE' });
+
+export function saveAgent(id: string, about: About, draft: Draft, signal?: AbortSignal): Promise<Agent> {
+  const { revision, ...fields } = draft;
+  const { title, description, tags, metadata, name } = about;
+  return request(agentPath(id), {
+    method: 'PUT',
+    headers: { 'If-Match': `"${revision}"` },
+    body: { name, title, description, tags, metadata, ...fields },
+    ...(signal ? { signal } : {}),
+  });
+}
+
+export async function listVersions(agent: string): Promise<VersionSummary[]> {
+  return (await request<Page<VersionSummary>>(`${agentPath(agent)}/versions`)).items;
+}
+export const getVersion = (agent: string, version: string): Promise<Version> => request(versionPath(agent, version));
+
+export type PublishAs = { version: string } | { bump: 'auto' | 'major' | 'minor' | 'patch' };
+export function publish(agent: string, as: PublishAs, changelog: string): Promise<VersionSummary> {
+  return request(`${agentPath(agent)}/versions`, { method: 'POST', body: { ...as, changelog } });
+}
+
+export interface ExportRequest {
+  format: string;
+  version?: string;
+  publish?: boolean;
+}
+export function exportTool(agent: string, body: ExportRequest): Promise<JsonObject> {
+  return request(`${agentPath(agent)}/export-tool`, { method: 'POST', body });
+}
+
+export function execute(agent: string, version: string, input: Json): Promise<{ runId: string }> {
+  return request(`${agentPath(agent)}/execute`, {
+    method: 'POST',
+    headers: { Prefer: 'respond-async' },
+    body: { version, input },
+  });
+}
+export const cancelRun = (runId: string): Promise<null> => request(`/runs/${runId}/cancel`, { method: 'POST' });
+export const getRun = (runId: string): Promise<Run> => request(`/runs/${runId}`);
+export async function listRuns(agent: string): Promise<RunSummary[]> {
+  const query = new URLSearchParams({ agent, limit: '50' });
+  return (await request<Page<RunSummary>>(`/runs?${query.toString()}`)).items;
+}
+
+export interface ValidateRequest {
+  language: Language;
+  files: Files;
+  entrypoint: string;
+  inputSchema?: JsonSchema;
+  outputSchema?: JsonSchema;
+}
+export function validate(body: ValidateRequest, signal: AbortSignal): Promise<Validation> {
+  return request('/validate', { method: 'POST', body, signal });
+}

@@ -1,0 +1,95 @@
+import { lazy, Suspense, useEffect } from 'react';
+import { Route, Router, Switch, useLocation } from 'wouter';
+import { ApiError } from '../api/http';
+import { useSession } from '../api/queries';
+import { AgentPage } from '../features/agents/AgentPage';
+import { HomePage } from '../features/samples/HomePage';
+import { Button } from '../ui/Button';
+import { Empty, Waiting } from '../ui/Empty';
+import { listenForKeys, useCommand } from './commands';
+import { showDialog, useDialog } from './dialogs';
+import { ErrorBoundary } from './ErrorBoundary';
+import { setLayout, toggleRight, useLayout } from './layout';
+import { Notices } from './Notices';
+import { nextRegion } from './regions';
+import { SignIn } from './SignIn';
+import { switchTheme } from './theme';
+
+// Dialogs that are not needed for the first paint.
+const Palette = lazy(() => import('./Palette').then((m) => ({ default: m.Palette })));
+const Shortcuts = lazy(() => import('./Shortcuts').then((m) => ({ default: m.Shortcuts })));
+const NewAgentDialog = lazy(() =>
+  import('../features/agents/NewAgentDialog').then((m) => ({ default: m.NewAgentDialog })),
+);
+const DeleteAgentDialog = lazy(() =>
+  import('../features/agents/DeleteAgentDialog').then((m) => ({ default: m.DeleteAgentDialog })),
+);
+
+export function App() {
+  useEffect(listenForKeys, []);
+  return (
+    <ErrorBoundary>
+      <Router base="/studio">
+        <SessionGate />
+      </Router>
+      <Notices />
+    </ErrorBoundary>
+  );
+}
+
+/** Nothing of the Studio is shown to someone who has not signed in. */
+function SessionGate() {
+  const session = useSession();
+  if (session.data) return <Pages />;
+  if (session.error instanceof ApiError && session.error.status === 401) return <SignIn />;
+  if (session.isError) {
+    return (
+      <Empty actions={<Button onClick={() => void session.refetch()}>Try again</Button>}>
+        The server does not answer. {session.error.message}
+      </Empty>
+    );
+  }
+  return <Waiting what="the Studio" onRetry={() => void session.refetch()} />;
+}
+
+function Pages() {
+  const [, navigate] = useLocation();
+  useCommand('palette', () => showDialog({ kind: 'palette', scope: 'all' }));
+  useCommand('goto', () => showDialog({ kind: 'palette', scope: 'places' }));
+  useCommand('agents', () => navigate('/'));
+  useCommand('agent.new', () => showDialog({ kind: 'new' }));
+  useCommand('help.keys', () => showDialog({ kind: 'keys' }));
+  useCommand('view.theme', switchTheme);
+  useCommand('view.left', () => setLayout({ leftOpen: !useLayout.getState().leftOpen }));
+  useCommand('view.bottom', () => setLayout({ bottomOpen: !useLayout.getState().bottomOpen }));
+  useCommand('view.maximise', () => setLayout({ maximised: !useLayout.getState().maximised, bottomOpen: true }));
+  useCommand('view.right', toggleRight);
+  useCommand('region.next', () => nextRegion(1));
+  useCommand('region.previous', () => nextRegion(-1));
+  return (
+    <>
+      <Switch>
+        <Route path="/">
+          <HomePage />
+        </Route>
+        <Route path="/a/:ref">{({ ref }) => <AgentPage key={ref} agentRef={decodeURIComponent(ref)} />}</Route>
+        <Route>
+          <Empty actions={<Button onClick={() => navigate('/')}>All agents</Button>}>There is no such page.</Empty>
+        </Route>
+      </Switch>
+      <Dialogs />
+    </>
+  );
+}
+
+function Dialogs() {
+  const { open } = useDialog();
+  return (
+    <Suspense>
+      {open.kind === 'new' && <NewAgentDialog name={open.name ?? ''} />}
+      {open.kind === 'delete' && <DeleteAgentDialog id={open.id} name={open.name} />}
+      {open.kind === 'palette' && <Palette scope={open.scope} />}
+      {open.kind === 'keys' && <Shortcuts />}
+    </Suspense>
+  );
+}

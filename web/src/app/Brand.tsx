@@ -1,0 +1,73 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { CircleUser, Moon, Search, Sun } from 'lucide-react';
+import { useSyncExternalStore } from 'react';
+import { Link } from 'wouter';
+import { useSession } from '../api/queries';
+import { signOut } from '../api/verbs';
+import { IconButton } from '../ui/Button';
+import { Menu } from '../ui/Menu';
+import css from './Brand.module.css';
+import { isMac, runCommand } from './commands';
+import { showKeys } from './hotkeys';
+import { currentTheme, onTheme, switchTheme } from './theme';
+
+export function Brand() {
+  return (
+    <Link href="/" className={css.brand} aria-label="Atelier, all agents">
+      <svg width="20" height="20" viewBox="0 0 16 16" aria-hidden>
+        <rect width="16" height="16" rx="4" fill="var(--accent-bg)" />
+        <path
+          d="M4 12 8 4l4 8M5.6 9h4.8"
+          fill="none"
+          stroke="#fff"
+          strokeWidth="1.6"
+          strokeLinecap="round"
+          strokeLinejoin="round"
+        />
+      </svg>
+      <span>Atelier</span>
+    </Link>
+  );
+}
+
+export const Grow = () => <span className={css.grow} />;
+
+/** The right end of every header. */
+export function HeaderTools() {
+  const theme = useSyncExternalStore(onTheme, currentTheme);
+  return (
+    <div className={css.tools}>
+      <IconButton label={`Command palette (${showKeys('Mod+K', isMac)})`} onClick={() => runCommand('palette')}>
+        <Search size={16} aria-hidden />
+      </IconButton>
+      <IconButton label={theme === 'dark' ? 'Switch to light theme' : 'Switch to dark theme'} onClick={switchTheme}>
+        {theme === 'dark' ? <Sun size={16} aria-hidden /> : <Moon size={16} aria-hidden />}
+      </IconButton>
+      <User />
+    </div>
+  );
+}
+
+function User() {
+  const client = useQueryClient();
+  const { data } = useSession();
+  const leave = async (): Promise<void> => {
+    await signOut();
+    await client.resetQueries();
+  };
+  return (
+    <Menu
+      trigger={
+        <IconButton label="Account">
+          <CircleUser size={16} aria-hidden />
+        </IconButton>
+      }
+      entries={[
+        { kind: 'label', label: data ? `${data.actor.name} · ${data.workspace.name}` : 'Not signed in' },
+        { kind: 'rule' },
+        { kind: 'item', label: 'Keyboard shortcuts', keys: '?', run: () => setTimeout(() => runCommand('help.keys')) },
+        { kind: 'item', label: 'Sign out', run: () => void leave() },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,22 @@
+import { Component, type ReactNode } from 'react';
+import { Button } from '../ui/Button';
+import { Empty } from '../ui/Empty';
+
+/** A fault of the page is shown as one; edits are kept in the browser and come back with the reload. */
+export class ErrorBoundary extends Component<{ children: ReactNode }, { error: Error | undefined }> {
+  override state: { error: Error | undefined } = { error: undefined };
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+
+  override render() {
+    const { error } = this.state;
+    if (!error) return this.props.children;
+    return (
+      <Empty actions={<Button onClick={() => location.reload()}>Reload</Button>}>
+        The page stopped: {error.message}. Your edits are kept in this browser.
+      </Empty>
+    );
+  }
+}

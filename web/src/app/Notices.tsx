@@ -1,0 +1,22 @@
+import { CircleAlert, CircleCheck, X } from 'lucide-react';
+import { IconButton } from '../ui/Button';
+import { classes } from '../ui/classes';
+import css from './Notices.module.css';
+import { dismiss, useNotices } from './noticeStore';
+
+export function Notices() {
+  const { notices } = useNotices();
+  return (
+    <div className={css.notices} role="region" aria-label="Notices" aria-live="polite">
+      {notices.map(({ id, kind, text }) => (
+        <div key={id} className={classes(css.notice, css[kind])}>
+          {kind === 'done' ? <CircleCheck size={14} aria-hidden /> : <CircleAlert size={14} aria-hidden />}
+          <p>{text}</p>
+          <IconButton small label="Dismiss" onClick={() => dismiss(id)}>
+            <X size={14} aria-hidden />
+          </IconButton>
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+import { Command as Cmdk } from 'cmdk';
+import { useLocation } from 'wouter';
+import { classes } from '../ui/classes';
+import { useAgents } from '../api/queries';
+import { isMac, runCommand, useHandlers } from './commands';
+import { closeDialog } from './dialogs';
+import { commands, showKeys, type Command, type CommandId } from './hotkeys';
+import css from './Palette.module.css';
+import { usePlaces } from './places';
+import { agentUrl } from './urlState';
+
+/** Everything that can be done or opened now, by typing. */
+export function Palette({ scope }: { scope: 'all' | 'places' }) {
+  const agents = useAgents();
+  const { handlers } = useHandlers();
+  const { places } = usePlaces();
+  const [, navigate] = useLocation();
+  const all: readonly (Command & { id: CommandId })[] = commands;
+  // The dialog must be gone before a command runs, since it may open the next one and takes the focus back.
+  const pick = (run: () => void) => () => {
+    closeDialog();
+    setTimeout(run);
+  };
+  return (
+    <Cmdk.Dialog
+      open
+      onOpenChange={(open) => !open && closeDialog()}
+      label="Command palette"
+      className={classes(css.palette)}
+      overlayClassName={classes(css.veil)}
+    >
+      <Cmdk.Input placeholder={scope === 'all' ? 'Type a command, a file or an agent' : 'Type a file or an agent'} />
+      <Cmdk.List className={css.list}>
+        <Cmdk.Empty>Nothing matches.</Cmdk.Empty>
+        {scope === 'all' && (
+          <Cmdk.Group heading="Commands">
+            {all
+              .filter((c) => handlers[c.id] !== undefined && c.id !== 'palette')
+              .map((c) => (
+                <Cmdk.Item key={c.id} value={c.title} onSelect={pick(() => runCommand(c.id))}>
+                  {c.title}
+                  {c.keys !== undefined && <kbd>{showKeys(c.keys, isMac)}</kbd>}
+                </Cmdk.Item>
+              ))}
+          </Cmdk.Group>
+        )}
+        {places.length > 0 && (
+          <Cmdk.Group heading="Files">
+            {places.map((place) => (
+              <Cmdk.Item key={place.label} value={`file ${place.label}`} onSelect={pick(place.open)}>
+                {place.label}
+              </Cmdk.Item>
+            ))}
+          </Cmdk.Group>
+        )}
+        <Cmdk.Group heading="Agents">
+          {agents.data?.map((a) => (
+            <Cmdk.Item
+              key={a.id}
+              value={`agent ${a.name} ${a.title}`}
+              onSelect={pick(() => navigate(agentUrl(a.name)))}
+            >
+              {a.name}
+              <span>{a.title}</span>
+            </Cmdk.Item>
+          ))}
+        </Cmdk.Group>
+      </Cmdk.List>
+    </Cmdk.Dialog>
+  );
+}

@@ -1,0 +1,16 @@
+// Which dialog is open. One at a time, asked for from anywhere.
+import { create } from 'zustand';
+
+export type OpenDialog =
+  | { kind: 'none' }
+  | { kind: 'new'; name?: string }
+  | { kind: 'delete'; id: string; name: string }
+  | { kind: 'publish' }
+  | { kind: 'export'; version?: string }
+  | { kind: 'palette'; scope: 'all' | 'places' }
+  | { kind: 'keys' };
+
+export const useDialog = create<{ open: OpenDialog }>(() => ({ open: { kind: 'none' } }));
+
+export const showDialog = (open: OpenDialog): void => useDialog.setState({ open });
+export const closeDialog = (): void => useDialog.setState({ open: { kind: 'none' } });

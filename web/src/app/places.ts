@@ -1,0 +1,17 @@
+// The places of the screen that is shown, for the palette.
+import { useEffect } from 'react';
+import { create } from 'zustand';
+
+export interface Place {
+  label: string;
+  open: () => void;
+}
+
+export const usePlaces = create<{ places: Place[] }>(() => ({ places: [] }));
+
+export function useOfferPlaces(places: Place[]): void {
+  useEffect(() => {
+    usePlaces.setState({ places });
+    return () => usePlaces.setState({ places: [] });
+  }, [places]);
+}

@@ -1,0 +1,8 @@
+/** Moves the focus to the next part of the screen; this is also the way out of the editor, which keeps Tab. */
+export function nextRegion(step: 1 | -1): void {
+  const regions = [...document.querySelectorAll<HTMLElement>('[data-region]')].filter((r) => r.offsetParent !== null);
+  const now = regions.findIndex((r) => r.contains(document.activeElement));
+  const start = now < 0 ? (step > 0 ? -1 : 0) : now;
+  const next = regions[(start + step + regions.length) % regions.length];
+  next?.focus();
+}

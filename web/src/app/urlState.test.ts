@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { readRef, readUrl, writeUrl, type UrlState } from './urlState';
+
+describe('url state', () => {
+  const cases: Record<string, { url: string; state: UrlState }> = {
+    nothing: { url: '', state: {} },
+    'a file, a line and a panel': {
+      url: '?file=lib/util.ts&line=12&panel=console',
+      state: { tab: { kind: 'file', path: 'lib/util.ts' }, line: 12, panel: 'console' },
+    },
+    'a schema and a run': {
+      url: '?schema=output&run=r1',
+      state: { tab: { kind: 'schema', which: 'output' }, run: 'r1' },
+    },
+  };
+  for (const [name, { url, state }] of Object.entries(cases)) {
+    it(name, () => {
+      expect(readUrl(url)).toEqual(state);
+      expect(writeUrl(state)).toBe(url);
+    });
+  }
+
+  it('ignores what it does not know', () => {
+    expect(readUrl('?panel=nonsense&line=-3&schema=x&file=')).toEqual({});
+  });
+
+  it('reads a reference', () => {
+    expect(readRef('weather@1.0.0')).toEqual({ name: 'weather', version: '1.0.0' });
+    expect(readRef('weather')).toEqual({ name: 'weather', version: undefined });
+  });
+});

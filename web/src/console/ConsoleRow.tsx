@@ -1,0 +1,70 @@
+import type { CSSProperties } from 'react';
+import { classes } from '../ui/classes';
+import css from './Console.module.css';
+import type { Line } from './ring';
+import { parseLine, type Style } from './sgr';
+
+// More of one line than a screen can show costs time and nothing is seen of it; copy has all of it.
+const mostShown = 4000;
+
+interface Props {
+  line: Line;
+  text: string;
+  position: number;
+  size: number;
+  look: 'plain' | 'match' | 'hit';
+}
+
+/** One line; what a program printed reaches the page as text nodes only. `text` makes a row draw again when it grows. */
+export function ConsoleRow({ line, text, position, size, look }: Props) {
+  const shown = text.length > mostShown ? text.slice(0, mostShown) : text;
+  const { spans } = parseLine(shown, line.style);
+  const kind = line.stream === 'stdout' || line.stream === 'log' ? undefined : css[line.stream];
+  return (
+    <div
+      role="listitem"
+      aria-setsize={size}
+      aria-posinset={position}
+      className={classes(css.row, kind, look !== 'plain' && css[look])}
+    >
+      <span className={css.number} aria-hidden>
+        {line.number}
+      </span>
+      {line.stream === 'log' && (
+        <span className={css.level} data-level={line.level}>
+          {line.level}
+        </span>
+      )}
+      <span>
+        {spans.map((span, i) => (
+          <span key={i} style={styleOf(span.style)}>
+            {span.text}
+          </span>
+        ))}
+        {text.length > mostShown && (
+          <span className={css.cut}> … {(text.length - mostShown).toLocaleString('en')} more</span>
+        )}
+      </span>
+      {line.fields !== undefined && <span className={css.fields}>{line.fields}</span>}
+    </div>
+  );
+}
+
+function styleOf(style: Style): CSSProperties | undefined {
+  if (Object.keys(style).length === 0) return undefined;
+  const [fg, bg] = style.inverse ? [style.bg ?? 'var(--bg0)', style.fg ?? 'var(--fg)'] : [style.fg, style.bg];
+  const css: CSSProperties = {};
+  // Colours a program brings are mixed towards the text until they can be read on our background.
+  if (fg !== undefined)
+    css.color = fg.startsWith('rgb') && bg === undefined ? `color-mix(in oklab, ${fg} 65%, var(--fg))` : fg;
+  if (bg !== undefined) {
+    css.background = bg;
+    if (fg === undefined) css.color = 'var(--bg0)';
+  }
+  if (style.bold) css.fontWeight = 700;
+  if (style.italic) css.fontStyle = 'italic';
+  if (style.dim) css.color = css.color ?? 'var(--fg3)';
+  const lines = [style.underline && 'underline', style.strike && 'line-through'].filter(Boolean).join(' ');
+  if (lines !== '') css.textDecoration = lines;
+  return css;
+}

@@ -1,0 +1,83 @@
+// One Monaco instance that shows one model at a time and remembers where the reader was in each.
+import { monaco } from './monaco';
+import type { Workspace } from './workspace';
+
+export interface Problems {
+  errors: number;
+  warnings: number;
+}
+export interface EditorEvents {
+  cursor(line: number, column: number): void;
+  problems(problems: Problems): void;
+}
+
+export class CodeEditor {
+  private readonly editor: monaco.editor.IStandaloneCodeEditor;
+  private readonly disposables: monaco.IDisposable[] = [];
+  private shown: { workspace: Workspace; path: string } | undefined;
+
+  constructor(host: HTMLElement, events: EditorEvents) {
+    this.editor = monaco.editor.create(host, {
+      model: null,
+      automaticLayout: true,
+      fontFamily: "'JetBrains Mono Variable', ui-monospace, monospace",
+      fontLigatures: false,
+      fontSize: 13,
+      lineHeight: 20,
+      minimap: { enabled: false },
+      fixedOverflowWidgets: true,
+      scrollBeyondLastLine: false,
+      padding: { top: 8, bottom: 8 },
+      accessibilitySupport: 'auto',
+      lineNumbersMinChars: 4,
+      overviewRulerBorder: false,
+      stickyScroll: { enabled: false },
+      bracketPairColorization: { enabled: false },
+      renderLineHighlight: 'line',
+      scrollbar: { verticalScrollbarSize: 10, horizontalScrollbarSize: 10 },
+      unicodeHighlight: { ambiguousCharacters: false },
+    });
+    this.disposables.push(
+      this.editor.onDidChangeCursorPosition(({ position }) => events.cursor(position.lineNumber, position.column)),
+      monaco.editor.onDidChangeMarkers(() => events.problems(this.problems())),
+      this.editor.onDidChangeModel(() => events.problems(this.problems())),
+    );
+  }
+
+  show(workspace: Workspace, path: string, text: string, readOnly: boolean): void {
+    if (this.shown?.workspace !== workspace || this.shown.path !== path) {
+      this.rememberView();
+      this.editor.setModel(workspace.open(path, text));
+      this.editor.restoreViewState(workspace.view(path));
+      this.shown = { workspace, path };
+    }
+    const leave = readOnly ? 'read only' : 'press Control M then Tab to leave';
+    this.editor.updateOptions({ readOnly, ariaLabel: `Code editor, ${path}, ${leave}` });
+  }
+
+  reveal(line: number, column = 1): void {
+    this.editor.setPosition({ lineNumber: line, column });
+    this.editor.revealLineInCenterIfOutsideViewport(line);
+  }
+
+  focus(): void {
+    this.editor.focus();
+  }
+
+  dispose(): void {
+    this.rememberView();
+    for (const disposable of this.disposables) disposable.dispose();
+    this.editor.dispose();
+  }
+
+  private rememberView(): void {
+    if (this.shown) this.shown.workspace.keepView(this.shown.path, this.editor.saveViewState());
+  }
+
+  private problems(): Problems {
+    const { workspace } = this.shown ?? {};
+    const markers = monaco.editor.getModelMarkers({}).filter((m) => workspace?.owns(m.resource) === true);
+    const count = (severity: monaco.MarkerSeverity): number => markers.filter((m) => m.severity === severity).length;
+    return { errors: count(monaco.MarkerSeverity.Error), warnings: count(monaco.MarkerSeverity.Warning) };
+  }
+}

@@ -1,0 +1,41 @@
+// Two texts beside each other, for the dialog in which someone must choose.
+import { monaco } from './monaco';
+import { languageOf } from './workspace';
+
+export interface DiffView {
+  show(path: string, before: string, after: string): void;
+  dispose(): void;
+}
+
+export function openDiff(host: HTMLElement): DiffView {
+  const editor = monaco.editor.createDiffEditor(host, {
+    automaticLayout: true,
+    readOnly: true,
+    fontFamily: "'JetBrains Mono Variable', ui-monospace, monospace",
+    fontSize: 12,
+    lineHeight: 18,
+    minimap: { enabled: false },
+    scrollBeyondLastLine: false,
+    renderOverviewRuler: false,
+    lineNumbersMinChars: 3,
+  });
+  let models: monaco.editor.ITextModel[] = [];
+  const clear = (): void => {
+    editor.setModel(null);
+    for (const model of models) model.dispose();
+    models = [];
+  };
+  return {
+    show(path, before, after) {
+      clear();
+      const original = monaco.editor.createModel(before, languageOf(path));
+      const modified = monaco.editor.createModel(after, languageOf(path));
+      models = [original, modified];
+      editor.setModel({ original, modified });
+    },
+    dispose() {
+      clear();
+      editor.dispose();
+    },
+  };
+}

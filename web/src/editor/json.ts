@@ -1,0 +1,65 @@
+// JSON in the editor: schema files complete the keywords of JSON Schema, and nothing is ever fetched.
+import { json } from './monaco';
+
+const any = { $ref: '#' };
+const text = { type: 'string' };
+const count = { type: 'integer', minimum: 0 };
+const number = { type: 'number' };
+const flag = { type: 'boolean' };
+const schemas = { type: 'array', items: any };
+const named = { type: 'object', additionalProperties: any };
+const typeName = { enum: ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] };
+
+const keywords = {
+  type: ['object', 'boolean'],
+  properties: {
+    type: { anyOf: [typeName, { type: 'array', items: typeName }] },
+    title: text,
+    description: text,
+    default: {},
+    examples: { type: 'array' },
+    const: {},
+    enum: { type: 'array', minItems: 1 },
+    properties: named,
+    required: { type: 'array', items: text },
+    additionalProperties: any,
+    patternProperties: named,
+    minProperties: count,
+    maxProperties: count,
+    items: any,
+    prefixItems: schemas,
+    minItems: count,
+    maxItems: count,
+    uniqueItems: flag,
+    minLength: count,
+    maxLength: count,
+    pattern: text,
+    format: { anyOf: [{ enum: ['date', 'date-time', 'email', 'uri', 'uuid'] }, text] },
+    minimum: number,
+    maximum: number,
+    exclusiveMinimum: number,
+    exclusiveMaximum: number,
+    multipleOf: number,
+    oneOf: schemas,
+    anyOf: schemas,
+    allOf: schemas,
+    not: any,
+    if: any,
+    then: any,
+    else: any,
+    $ref: text,
+    $defs: named,
+    deprecated: flag,
+    'x-multiline': flag,
+    'x-secret': flag,
+  },
+};
+
+export function setUpJson(): void {
+  json.jsonDefaults.setDiagnosticsOptions({
+    validate: true,
+    enableSchemaRequest: false,
+    allowComments: false,
+    schemas: [{ uri: 'atelier://schema-keywords', fileMatch: ['*.schema.json'], schema: keywords }],
+  });
+}

@@ -1,0 +1,35 @@
+// What the page may do with the editor: open one, and open a workspace of models. Everything handed out is disposed
+// by who asked for it.
+import { setUpJson } from './json';
+import { monaco } from './monaco';
+import { followTheme } from './theme';
+import { setUpTypeScript, setTypes } from './typescript';
+import { Workspace, type WorkspaceEvents } from './workspace';
+import { CodeEditor, type EditorEvents } from './codeEditor';
+import { openDiff, type DiffView } from './diff';
+
+export interface EditorKit {
+  createEditor(host: HTMLElement, events: EditorEvents): CodeEditor;
+  createWorkspace(name: string, events: WorkspaceEvents): Workspace;
+  createDiff(host: HTMLElement): DiffView;
+  setTypes(declarations: string): void;
+}
+
+let kit: EditorKit | undefined;
+
+export function openKit(): EditorKit {
+  kit ??= makeKit();
+  return kit;
+}
+
+function makeKit(): EditorKit {
+  followTheme(monaco);
+  setUpTypeScript();
+  setUpJson();
+  return {
+    createEditor: (host, events) => new CodeEditor(host, events),
+    createWorkspace: (name, events) => new Workspace(name, events),
+    createDiff: openDiff,
+    setTypes,
+  };
+}

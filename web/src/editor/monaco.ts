@@ -1,0 +1,28 @@
+// The only file that imports Monaco, because its minor releases move paths. It is loaded lazily, through load.ts.
+import * as monaco from 'monaco-editor/editor';
+import 'monaco-editor/features/register.all';
+import 'monaco-editor/languages/definitions/javascript/register';
+import 'monaco-editor/languages/definitions/typescript/register';
+import 'monaco-editor/languages/definitions/python/register';
+import 'monaco-editor/languages/definitions/shell/register';
+import * as typescript from 'monaco-editor/languages/features/typescript/register';
+import * as json from 'monaco-editor/languages/features/json/register';
+import EditorWorker from 'monaco-editor/editor/editor.worker?worker';
+import TypeScriptWorker from 'monaco-editor/languages/features/typescript/ts.worker?worker';
+import JsonWorker from 'monaco-editor/languages/features/json/json.worker?worker';
+
+self.MonacoEnvironment = {
+  getWorker(_id, label) {
+    if (label === 'typescript' || label === 'javascript') return new TypeScriptWorker();
+    return label === 'json' ? new JsonWorker() : new EditorWorker();
+  },
+};
+
+// Run is Ctrl+Enter everywhere; Monaco would insert a line.
+const { CtrlCmd, Shift } = monaco.KeyMod;
+monaco.editor.addKeybindingRules([
+  { keybinding: CtrlCmd | monaco.KeyCode.Enter, command: '-editor.action.insertLineAfter' },
+  { keybinding: CtrlCmd | Shift | monaco.KeyCode.Enter, command: '-editor.action.insertLineBefore' },
+]);
+
+export { monaco, typescript, json };

@@ -1,0 +1,129 @@
+// The models of one agent. A model is made when its tab opens, or when the language service needs it to resolve an
+// import; making all of them at once would boot a worker for each language.
+import type { Files } from '../api/types';
+import { monaco } from './monaco';
+
+export interface Marker {
+  path: string;
+  line: number;
+  column: number;
+  message: string;
+  severity: 'error' | 'warning';
+}
+
+export interface WorkspaceEvents {
+  edit(path: string, text: string): void;
+}
+
+const languages: Record<string, string> = {
+  ts: 'typescript',
+  js: 'javascript',
+  mjs: 'javascript',
+  cjs: 'javascript',
+  py: 'python',
+  sh: 'shell',
+  bash: 'shell',
+  json: 'json',
+};
+
+export const languageOf = (path: string): string =>
+  languages[path.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'plaintext';
+
+export class Workspace {
+  private readonly models = new Map<string, monaco.editor.ITextModel>();
+  private readonly views = new Map<string, monaco.editor.ICodeEditorViewState>();
+  private readonly texts = new Map<string, string>();
+  private applying = false;
+
+  constructor(
+    private readonly name: string,
+    private readonly events: WorkspaceEvents,
+  ) {}
+
+  /** The model of a path, made from the text when there is none yet. */
+  open(path: string, text: string): monaco.editor.ITextModel {
+    const known = this.models.get(path);
+    if (known) return known;
+    const uri = monaco.Uri.from({ scheme: 'file', path: `/workspace/${this.name}/${path}` });
+    monaco.editor.getModel(uri)?.dispose();
+    const model = monaco.editor.createModel(text, languageOf(path), uri);
+    model.updateOptions({ tabSize: languageOf(path) === 'python' ? 4 : 2, insertSpaces: true });
+    model.onDidChangeContent(() => {
+      const now = model.getValue();
+      this.texts.set(path, now);
+      if (!this.applying) this.events.edit(path, now);
+    });
+    this.models.set(path, model);
+    this.texts.set(path, text);
+    return model;
+  }
+
+  /** Brings the models up to what the draft holds: changed from outside, renamed, deleted. */
+  sync(files: Files): void {
+    for (const [path, model] of this.models) {
+      const text = files[path];
+      if (typeof text !== 'string') this.close(path);
+      else if (this.texts.get(path) !== text) this.replace(model, text);
+    }
+    // The files beside an open one, so that its imports resolve.
+    const open = new Set([...this.models.keys()].map(languageOf));
+    for (const [path, text] of Object.entries(files)) {
+      const language = languageOf(path);
+      if ((language === 'typescript' || language === 'javascript') && open.has(language) && typeof text === 'string')
+        this.open(path, text);
+    }
+  }
+
+  keepView(path: string, view: monaco.editor.ICodeEditorViewState | null): void {
+    if (view) this.views.set(path, view);
+  }
+
+  view(path: string): monaco.editor.ICodeEditorViewState | null {
+    return this.views.get(path) ?? null;
+  }
+
+  /** Shows what the server found; the page's own language services keep their own marks. */
+  setMarkers(markers: Marker[]): void {
+    for (const [path, model] of this.models) {
+      const own = markers.filter((m) => m.path === path);
+      monaco.editor.setModelMarkers(
+        model,
+        'atelier',
+        own.map(({ line, column, message, severity }) => {
+          const at = model.validatePosition({ lineNumber: line, column });
+          const word = model.getWordAtPosition(at);
+          return {
+            startLineNumber: at.lineNumber,
+            startColumn: word?.startColumn ?? at.column,
+            endLineNumber: at.lineNumber,
+            endColumn: word?.endColumn ?? Math.max(at.column + 1, model.getLineMaxColumn(at.lineNumber)),
+            message,
+            severity: severity === 'error' ? monaco.MarkerSeverity.Error : monaco.MarkerSeverity.Warning,
+          };
+        }),
+      );
+    }
+  }
+
+  owns(uri: monaco.Uri): boolean {
+    return uri.path.startsWith(`/workspace/${this.name}/`);
+  }
+
+  dispose(): void {
+    for (const path of [...this.models.keys()]) this.close(path);
+  }
+
+  private close(path: string): void {
+    this.models.get(path)?.dispose();
+    this.models.delete(path);
+    this.views.delete(path);
+    this.texts.delete(path);
+  }
+
+  private replace(model: monaco.editor.ITextModel, text: string): void {
+    this.applying = true;
+    // As an edit, so that Undo leads back to what was there.
+    model.pushEditOperations([], [{ range: model.getFullModelRange(), text }], () => null);
+    this.applying = false;
+  }
+}

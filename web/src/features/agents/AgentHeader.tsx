@@ -1,0 +1,118 @@
+import { PanelRight, Play, Square } from 'lucide-react';
+import { useLocation } from 'wouter';
+import { Brand, Grow, HeaderTools } from '../../app/Brand';
+import { isMac, runCommand } from '../../app/commands';
+import { showDialog } from '../../app/dialogs';
+import { ariaKeys, showKeys } from '../../app/hotkeys';
+import { toggleRight } from '../../app/layout';
+import { agentUrl } from '../../app/urlState';
+import { Button, IconButton } from '../../ui/Button';
+import { classes } from '../../ui/classes';
+import type { RunHandle } from '../run/useRun';
+import css from './AgentHeader.module.css';
+import { useOpenAgent, type OpenAgent } from './openAgent';
+
+export function AgentHeader({ run }: { run: RunHandle }) {
+  const agent = useOpenAgent();
+  const [, navigate] = useLocation();
+  const draft = agent.version === undefined;
+  return (
+    <>
+      <Brand />
+      <span className={css.rule} />
+      <div className={css.title}>
+        <h1 title={agent.about.title === '' ? undefined : agent.about.title}>{agent.name}</h1>
+        <span className={css.pill}>{draft ? 'Draft' : `${agent.version ?? ''}, read only`}</span>
+      </div>
+      {draft && <SaveStatus agent={agent} />}
+      <Grow />
+      <div className={css.actions}>
+        <Button className={css.wide} onClick={() => showExport(agent)}>
+          Export as tool
+        </Button>
+        {draft ? (
+          <Button
+            className={css.wide}
+            aria-keyshortcuts={ariaKeys('Mod+Shift+S', isMac)}
+            onClick={() => showDialog({ kind: 'publish' })}
+          >
+            Publish…
+          </Button>
+        ) : (
+          <Button className={css.wide} onClick={() => navigate(agentUrl(agent.name))}>
+            Open the draft
+          </Button>
+        )}
+        <RunButton run={run} />
+      </div>
+      <span className={css.rule} />
+      <IconButton label="Toggle configuration" onClick={toggleRight} className={css.wide}>
+        <PanelRight size={16} aria-hidden />
+      </IconButton>
+      <HeaderTools />
+    </>
+  );
+}
+
+export function showExport({ version }: OpenAgent): void {
+  showDialog(version === undefined ? { kind: 'export' } : { kind: 'export', version });
+}
+
+function RunButton({ run }: { run: RunHandle }) {
+  if (run.busy) {
+    return (
+      <Button
+        look="danger"
+        className={css.run}
+        aria-label="Stop"
+        aria-keyshortcuts={ariaKeys('Mod+Shift+.', isMac)}
+        disabled={run.view.run.kind === 'starting' || run.view.stopping}
+        onClick={run.stop}
+      >
+        <Square size={12} fill="currentColor" aria-hidden />
+        {run.view.stopping ? 'Stopping' : 'Stop'}
+      </Button>
+    );
+  }
+  return (
+    <Button
+      look="primary"
+      className={css.run}
+      aria-label="Run"
+      aria-keyshortcuts={ariaKeys('Mod+Enter', isMac)}
+      onClick={() => runCommand('run.start')}
+    >
+      <Play size={12} fill="currentColor" aria-hidden />
+      Run
+      <kbd>{showKeys('Mod+Enter', isMac)}</kbd>
+    </Button>
+  );
+}
+
+function SaveStatus({ agent }: { agent: OpenAgent }) {
+  const { text, look } = saveWords(agent);
+  return (
+    <span role="status" aria-label="Draft" className={classes(css.save, look !== 'quiet' && css[look])} title={text}>
+      {text}
+    </span>
+  );
+}
+
+function saveWords({ save, schemas }: OpenAgent): { text: string; look: 'quiet' | 'warn' | 'err' } {
+  const unreadable = schemas.input.fault ? 'input' : schemas.output.fault ? 'output' : undefined;
+  switch (save.kind) {
+    case 'saved':
+      return unreadable === undefined
+        ? { text: 'Saved', look: 'quiet' }
+        : { text: `Saved, but not the ${unreadable} schema: it is not valid JSON`, look: 'warn' };
+    case 'dirty':
+    case 'saving':
+      return { text: 'Saving', look: 'quiet' };
+    case 'offline':
+      return { text: 'Offline, changes kept here', look: 'warn' };
+    case 'conflict':
+      return { text: 'Conflict', look: 'err' };
+    case 'refused':
+      return { text: `Not saved: ${save.message}`, look: 'err' };
+  }
+}

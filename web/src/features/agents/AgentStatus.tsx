@@ -1,0 +1,43 @@
+import { CircleX, TriangleAlert } from 'lucide-react';
+import { plural } from '../../app/format';
+import { ServerStatus } from '../../app/StatusLine';
+import type { Tab } from '../../app/urlState';
+import { classes } from '../../ui/classes';
+import type { Problems } from '../../editor/codeEditor';
+import css from './AgentStatus.module.css';
+import type { Cursor } from './AgentWorkbench';
+
+const names: Record<string, string> = {
+  ts: 'TypeScript',
+  js: 'JavaScript',
+  mjs: 'JavaScript',
+  cjs: 'JavaScript',
+  py: 'Python',
+  sh: 'Bash',
+  bash: 'Bash',
+  json: 'JSON',
+};
+
+export function AgentStatus({ tab, cursor, problems }: { tab: Tab; cursor: Cursor; problems: Problems }) {
+  const { errors, warnings } = problems;
+  const language = tab.kind === 'schema' ? 'JSON Schema' : (names[tab.path.split('.').at(-1) ?? ''] ?? 'Plain text');
+  return (
+    <>
+      <span className={classes(css.count, errors > 0 && css.errors)} title={plural(errors, 'error')}>
+        <CircleX size={12} aria-hidden />
+        {errors}
+        <span className="visually-hidden">{errors === 1 ? 'error' : 'errors'}</span>
+      </span>
+      <span className={classes(css.count, warnings > 0 && css.warnings)} title={plural(warnings, 'warning')}>
+        <TriangleAlert size={12} aria-hidden />
+        {warnings}
+        <span className="visually-hidden">{warnings === 1 ? 'warning' : 'warnings'}</span>
+      </span>
+      <span className={css.number}>
+        Ln {cursor.line}, Col {cursor.column}
+      </span>
+      <span>{language}</span>
+      <ServerStatus />
+    </>
+  );
+}

@@ -1,0 +1,97 @@
+import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
+import type { Problems } from '../../editor/codeEditor';
+import { showRight } from '../../app/layout';
+import { useDialog } from '../../app/dialogs';
+import { useOfferPlaces } from '../../app/places';
+import type { Panel, Tab } from '../../app/urlState';
+import { Workbench } from '../../app/Workbench';
+import { ConfigPanel } from '../config/ConfigPanel';
+import { EditorPane } from '../files/EditorPane';
+import { FilesPanel } from '../files/FilesPanel';
+import { useTabs } from '../files/useTabs';
+import { RunPanel } from '../run/RunPanel';
+import { useRun } from '../run/useRun';
+import { AgentHeader } from './AgentHeader';
+import { AgentsPanel } from './AgentsPanel';
+import { AgentStatus } from './AgentStatus';
+import { ConflictBar } from './ConflictBar';
+import { useAgentCommands } from './useAgentCommands';
+import { useOpenAgent } from './openAgent';
+
+const PublishDialog = lazy(() => import('../publish/PublishDialog').then((m) => ({ default: m.PublishDialog })));
+const ExportDialog = lazy(() => import('../tool/ExportDialog').then((m) => ({ default: m.ExportDialog })));
+
+export interface Cursor {
+  line: number;
+  column: number;
+}
+
+/** The screen of an open agent. */
+export function AgentWorkbench() {
+  const agent = useOpenAgent();
+  const tabs = useTabs(agent);
+  const [cursor, setCursor] = useState<Cursor>({ line: 1, column: 1 });
+  const [problems, setProblems] = useState<Problems>({ errors: 0, warnings: 0 });
+  const run = useRun(agent, tabs);
+  useAgentCommands(agent, run, tabs);
+
+  const { open } = tabs;
+  const paths = Object.keys(agent.fields.files).join('\n');
+  const places = useMemo(
+    () => paths.split('\n').map((path) => ({ label: path, open: () => open({ kind: 'file', path }) })),
+    [paths, open],
+  );
+  useOfferPlaces(places);
+
+  const goTo = useCallback((path: string, line: number) => open({ kind: 'file', path }, line), [open]);
+  const current = tabs.active.kind === 'file' ? tabs.active.path : undefined;
+  return (
+    <>
+      <Workbench
+        header={<AgentHeader run={run} />}
+        left={
+          <div style={{ display: 'flex', flexDirection: 'column', height: '100%' }}>
+            <AgentsPanel current={agent.name} />
+            <FilesPanel current={current} onOpen={(path) => open({ kind: 'file', path })} onRenamed={tabs.renamed} />
+          </div>
+        }
+        main={
+          <>
+            <ConflictBar />
+            <EditorPane tabs={tabs} onCursor={setCursor} onProblems={setProblems} />
+          </>
+        }
+        bottom={
+          <RunPanel
+            run={run}
+            panel={tabs.panel}
+            onPanel={(panel: Panel) => tabs.showPanel(panel)}
+            onGoTo={goTo}
+            onRaise={(limit) => focusLimit(limit)}
+          />
+        }
+        right={<ConfigPanel onSchema={(which) => open({ kind: 'schema', which })} active={schemaOf(tabs.active)} />}
+        status={<AgentStatus tab={tabs.active} cursor={cursor} problems={problems} />}
+      />
+      <Dialogs />
+    </>
+  );
+}
+
+function Dialogs() {
+  const { open } = useDialog();
+  return (
+    <Suspense>
+      {open.kind === 'publish' && <PublishDialog />}
+      {open.kind === 'export' && <ExportDialog version={open.version} />}
+    </Suspense>
+  );
+}
+
+const schemaOf = (tab: Tab): 'input' | 'output' | undefined => (tab.kind === 'schema' ? tab.which : undefined);
+
+/** Opens the limits and puts the focus where the limit is set. */
+function focusLimit(limit: string): void {
+  showRight('runtime');
+  setTimeout(() => document.getElementById(`limit-${limit}`)?.focus(), 50);
+}

@@ -1,0 +1,15 @@
+import type { Language } from '../../api/types';
+import css from './AgentsPanel.module.css';
+import { languageNames } from './blank';
+
+const marks: Record<Language, string> = { typescript: 'TS', javascript: 'JS', python: 'PY', bash: 'SH' };
+
+/** Two letters for a language; the whole name for who cannot see them. */
+export function LanguageMark({ language }: { language: Language }) {
+  return (
+    <span className={css.lang} title={languageNames[language]}>
+      <span aria-hidden>{marks[language]}</span>
+      <span className="visually-hidden">{languageNames[language]}</span>
+    </span>
+  );
+}

@@ -1,0 +1,88 @@
+// The agents that "New agent" begins with: one small program in each language that shows the contract.
+import type { AgentBody, Language } from '../../api/types';
+
+export const languageNames: Record<Language, string> = {
+  typescript: 'TypeScript',
+  javascript: 'JavaScript',
+  python: 'Python',
+  bash: 'Bash',
+};
+
+const programs: Record<Language, { entrypoint: string; code: string }> = {
+  typescript: {
+    entrypoint: 'main.ts',
+    code: `export default async function main(input: Input, ctx: Ctx): Promise<Output> {
+  console.log(\`Hello, \${input.name}\`);
+  return { greeting: \`Hello, \${input.name}\` };
+}
+`,
+  },
+  javascript: {
+    entrypoint: 'main.js',
+    code: `/**
+ * @param {Input} input
+ * @param {Ctx} ctx
+ * @returns {Promise<Output>}
+ */
+export default async function main(input, ctx) {
+  console.log(\`Hello, \${input.name}\`);
+  return { greeting: \`Hello, \${input.name}\` };
+}
+`,
+  },
+  python: {
+    entrypoint: 'main.py',
+    code: `def main(input, ctx):
+    print(f"Hello, {input['name']}")
+    return {"greeting": f"Hello, {input['name']}"}
+`,
+  },
+  bash: {
+    entrypoint: 'main.sh',
+    code: `#!/usr/bin/env bash
+set -euo pipefail
+
+# The input is on stdin, in $INPUT_FILE and in $INPUT; the output goes to the file $OUTPUT.
+name=$(sed -E 's/.*"name" *: *"([^"]*)".*/\\1/' "$INPUT_FILE")
+echo "Hello, $name"
+printf '{"greeting":"Hello, %s"}\\n' "$name" > "$OUTPUT"
+`,
+  },
+};
+
+export function blankAgent(name: string, language: Language): AgentBody {
+  const { entrypoint, code } = programs[language];
+  return {
+    name,
+    title: '',
+    description: '',
+    language,
+    files: { [entrypoint]: code },
+    entrypoint,
+    inputSchema: {
+      type: 'object',
+      required: ['name'],
+      properties: { name: { type: 'string', title: 'Name', default: 'world' } },
+    },
+    outputSchema: { type: 'object', required: ['greeting'], properties: { greeting: { type: 'string' } } },
+  };
+}
+
+/** Why a name cannot be used, or undefined. The server has the last word. */
+export function nameFault(name: string): string | undefined {
+  if (name === '') return 'A name is needed.';
+  if (!/^[a-z]/.test(name)) return 'A name begins with a lower-case letter.';
+  if (!/^[a-z0-9_-]*$/.test(name)) return 'Only lower-case letters, digits, - and _.';
+  if (name.length > 63) return 'A name has at most 63 characters.';
+  if (name === 'registry' || name === 'new') return 'This name is taken by the Studio.';
+  return undefined;
+}
+
+/** The name, or the name with the lowest number that is still free; `-` and `_` count as equal. */
+export function freeName(wanted: string, taken: string[]): string {
+  const plain = (name: string): string => name.replaceAll('-', '_');
+  const used = new Set(taken.map(plain));
+  let name = wanted;
+  for (let n = 2; used.has(plain(name)); n++) name = `${wanted}-${n}`;
+  return name;
+}

@@ -1,0 +1,68 @@
+// What the screen shows: an agent's draft, which can be edited, or one of its versions, which cannot.
+import { createContext, use } from 'react';
+import type { About, Agent, Draft, FieldProblem, JsonSchema, Version } from '../../api/types';
+import type { DraftSession, SaveState, SessionView } from './session';
+
+export type Fields = Omit<Draft, 'revision'>;
+
+export interface SchemaText {
+  text: string;
+  fault: string | undefined;
+}
+
+export interface OpenAgent {
+  id: string;
+  name: string;
+  about: About;
+  fields: Fields;
+  latestVersion: string;
+  /** Undefined is the draft. */
+  version: string | undefined;
+  save: SaveState;
+  session: DraftSession | undefined;
+  schemas: { input: SchemaText; output: SchemaText };
+  editSchema: (which: 'input' | 'output', text: string) => void;
+}
+
+const Context = createContext<OpenAgent | undefined>(undefined);
+export const OpenAgentProvider = Context.Provider;
+
+export function useOpenAgent(): OpenAgent {
+  const agent = use(Context);
+  if (!agent) throw new Error('There is no open agent here.');
+  return agent;
+}
+
+export type Opened = Omit<OpenAgent, 'schemas' | 'editSchema'>;
+
+export function openDraft(session: DraftSession, view: SessionView): Opened {
+  const { id, about, draft, latestVersion, save } = view;
+  return { id, name: about.name, about, fields: draft, latestVersion, version: undefined, save, session };
+}
+
+export function openVersion(agent: Agent, version: Version): Opened {
+  const { id, name, latestVersion } = agent;
+  const fields = version;
+  return {
+    id,
+    name,
+    about: agent,
+    fields,
+    latestVersion,
+    version: version.version,
+    save: { kind: 'saved' },
+    session: undefined,
+  };
+}
+
+/** What the server said about one field of the draft, by its pointer or anything below it. */
+export function problemAt(save: SaveState, pointer: string): string | undefined {
+  if (save.kind !== 'refused') return undefined;
+  const hit = save.fields.find((f: FieldProblem) => f.pointer === pointer || f.pointer.startsWith(`${pointer}/`));
+  if (!hit) return undefined;
+  const below = hit.pointer.slice(pointer.length);
+  return below === '' ? hit.message : `${below}: ${hit.message}`;
+}
+
+export const schemaOf = (fields: Fields, which: 'input' | 'output'): JsonSchema =>
+  which === 'input' ? fields.inputSchema : fields.outputSchema;

@@ -1,0 +1,209 @@
+// The draft that is open: what was edited, what is saved, and how the two meet. Every edit lands here; saving is
+// debounced, carries the revision it began from, and never overwrites what someone else saved.
+import { ApiError, explain, OfflineError } from '../../api/http';
+import type { About, Agent, Draft, FieldProblem, FileContent } from '../../api/types';
+
+export type SaveState =
+  | { kind: 'saved' }
+  | { kind: 'dirty' }
+  | { kind: 'saving' }
+  | { kind: 'offline' }
+  | { kind: 'refused'; message: string; fields: FieldProblem[] }
+  | { kind: 'conflict'; theirs: Agent };
+
+export interface Content {
+  about: About;
+  draft: Draft;
+}
+
+export interface SessionView extends Content {
+  id: string;
+  latestVersion: string;
+  save: SaveState;
+}
+
+/** What a session needs of the world: the server, a place that survives the page, and a clock. */
+export interface SessionWorld {
+  save(id: string, content: Content): Promise<Agent>;
+  load(id: string): Promise<Agent>;
+  keep(id: string, content: Content): void;
+  forget(id: string): void;
+  later(run: () => void, ms: number): () => void;
+}
+
+const saveDelay = 600;
+const retryDelay = 3000;
+
+export class DraftSession {
+  private view: SessionView;
+  private readonly listeners = new Set<() => void>();
+  private cancelTimer = (): void => undefined;
+  private inFlight: Promise<void> | undefined;
+  private edits = 0;
+
+  constructor(
+    agent: Agent,
+    private readonly world: SessionWorld,
+    kept?: Content,
+  ) {
+    this.view = { ...viewOf(agent), save: { kind: 'saved' } };
+    if (kept) this.restore(agent, kept);
+  }
+
+  get = (): SessionView => this.view;
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  editDraft(change: Partial<Draft>): void {
+    this.edited({ draft: { ...this.view.draft, ...change } });
+  }
+
+  editAbout(change: Partial<About>): void {
+    this.edited({ about: { ...this.view.about, ...change } });
+  }
+
+  setFile(path: string, content: FileContent): void {
+    if (this.view.draft.files[path] === content) return;
+    this.editDraft({ files: { ...this.view.draft.files, [path]: content } });
+  }
+
+  /** Saves now and resolves when the server has every edit; false says that it has not, and `save` says why. */
+  async flush(): Promise<boolean> {
+    this.cancelTimer();
+    while (this.needsSaving()) {
+      await (this.inFlight ?? this.start());
+      if (!['saved', 'dirty', 'saving'].includes(this.view.save.kind)) return false;
+    }
+    return this.view.save.kind === 'saved';
+  }
+
+  /** Publishing and exporting change what the server knows beside the draft. */
+  published(version: string): void {
+    this.update({ latestVersion: version });
+  }
+
+  keepMine(): void {
+    const { save, draft } = this.view;
+    if (save.kind !== 'conflict') return;
+    this.edited({ draft: { ...draft, revision: save.theirs.draft.revision } }, 0);
+  }
+
+  takeTheirs(): void {
+    const { save } = this.view;
+    if (save.kind !== 'conflict') return;
+    this.world.forget(this.view.id);
+    this.update({ ...viewOf(save.theirs), save: { kind: 'saved' } });
+  }
+
+  dispose(): void {
+    this.cancelTimer();
+    this.listeners.clear();
+  }
+
+  private restore(agent: Agent, kept: Content): void {
+    if (sameContent(kept, contentOf(agent))) return this.world.forget(agent.id);
+    const stale = kept.draft.revision !== agent.draft.revision;
+    this.view = { ...this.view, ...kept, save: stale ? { kind: 'conflict', theirs: agent } : { kind: 'dirty' } };
+    if (!stale) this.schedule(0);
+  }
+
+  private needsSaving(): boolean {
+    const { kind } = this.view.save;
+    return kind === 'dirty' || kind === 'saving' || kind === 'offline' || kind === 'refused';
+  }
+
+  private edited(change: Partial<Content>, delay = saveDelay): void {
+    this.edits++;
+    const content = { about: change.about ?? this.view.about, draft: change.draft ?? this.view.draft };
+    const unresolved = this.view.save.kind === 'conflict' && delay > 0;
+    this.world.keep(this.view.id, content);
+    this.update(unresolved ? content : { ...content, save: this.inFlight ? { kind: 'saving' } : { kind: 'dirty' } });
+    if (!unresolved) this.schedule(delay);
+  }
+
+  private schedule(delay: number): void {
+    this.cancelTimer();
+    this.cancelTimer = this.world.later(() => void (this.inFlight ?? this.start()), delay);
+  }
+
+  private start(): Promise<void> {
+    this.inFlight = this.saveOnce().finally(() => {
+      this.inFlight = undefined;
+      if (this.view.save.kind === 'dirty') this.schedule(saveDelay);
+    });
+    return this.inFlight;
+  }
+
+  private async saveOnce(): Promise<void> {
+    const edits = this.edits;
+    this.update({ save: { kind: 'saving' } });
+    try {
+      const agent = await this.world.save(this.view.id, { about: this.view.about, draft: this.view.draft });
+      this.accept(agent, edits);
+    } catch (error) {
+      await this.fail(error);
+    }
+  }
+
+  private accept(agent: Agent, edits: number): void {
+    const revision = agent.draft.revision;
+    const { latestVersion } = agent;
+    if (edits === this.edits) {
+      this.world.forget(this.view.id);
+      // The server may fill in what was left out, but what is on the screen is what was sent.
+      this.update({ latestVersion, draft: { ...this.view.draft, revision }, save: { kind: 'saved' } });
+      return;
+    }
+    const draft = { ...this.view.draft, revision };
+    this.world.keep(this.view.id, { about: this.view.about, draft });
+    this.update({ latestVersion, draft, save: { kind: 'dirty' } });
+  }
+
+  private async fail(error: unknown): Promise<void> {
+    if (error instanceof ApiError && error.status === 409 && error.code === 'stale_draft') return this.meet();
+    if (error instanceof ApiError && error.status < 500 && error.status !== 401 && error.status !== 429) {
+      this.update({ save: { kind: 'refused', message: explain(error), fields: error.fields } });
+      return;
+    }
+    this.update({ save: { kind: 'offline' } });
+    this.schedule(retryDelay);
+  }
+
+  /** Someone else saved: their state is fetched so that a person can choose. */
+  private async meet(): Promise<void> {
+    try {
+      const theirs = await this.world.load(this.view.id);
+      if (sameContent(this.view, contentOf(theirs))) {
+        this.world.forget(this.view.id);
+        this.update({ ...viewOf(theirs), save: { kind: 'saved' } });
+      } else {
+        this.update({ save: { kind: 'conflict', theirs } });
+      }
+    } catch (error) {
+      this.update({ save: { kind: 'offline' } });
+      if (error instanceof OfflineError) this.schedule(retryDelay);
+    }
+  }
+
+  private update(change: Partial<SessionView>): void {
+    this.view = { ...this.view, ...change };
+    for (const listener of [...this.listeners]) listener();
+  }
+}
+
+export function contentOf(agent: Agent): Content {
+  const { name, title, description, tags, metadata } = agent;
+  return { about: { name, title, description, tags, metadata }, draft: agent.draft };
+}
+
+function viewOf(agent: Agent): Omit<SessionView, 'save'> {
+  return { id: agent.id, latestVersion: agent.latestVersion, ...contentOf(agent) };
+}
+
+function sameContent(a: Content, b: Content): boolean {
+  const essence = ({ about, draft }: Content): string => JSON.stringify([about, { ...draft, revision: 0 }]);
+  return essence(a) === essence(b);
+}

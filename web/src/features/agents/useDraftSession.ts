@@ -1,0 +1,17 @@
+import { useEffect, useState } from 'react';
+import type { Agent } from '../../api/types';
+import { browserWorld, keptDraft } from './browserWorld';
+import { DraftSession } from './session';
+
+/** Opens the draft for as long as it is shown; what is unsaved when it closes is saved on the way out. */
+export function useDraftSession(agent: Agent): DraftSession | undefined {
+  const [session, setSession] = useState<DraftSession>();
+  useEffect(() => {
+    const opened = new DraftSession(agent, browserWorld, keptDraft(agent.id));
+    setSession(opened);
+    return () => {
+      void opened.flush().finally(() => opened.dispose());
+    };
+  }, [agent]);
+  return session;
+}

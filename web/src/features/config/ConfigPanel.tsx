@@ -1,0 +1,28 @@
+import css from './ConfigPanel.module.css';
+import { EnvironmentSection } from './EnvironmentSection';
+import { GeneralSection } from './GeneralSection';
+import { RuntimeSection } from './RuntimeSection';
+import { SafetySection } from './SafetySection';
+import { SchemaSection } from './SchemaSection';
+import { VersionsSection } from './VersionsSection';
+
+interface Props {
+  /** Which schema the editor shows now. */
+  active: 'input' | 'output' | undefined;
+  onSchema: (which: 'input' | 'output') => void;
+}
+
+/** Everything about the agent that is no code. */
+export function ConfigPanel({ active, onSchema }: Props) {
+  return (
+    <div className={css.panel}>
+      <RuntimeSection />
+      <SchemaSection which="input" active={active === 'input'} onEdit={() => onSchema('input')} />
+      <SchemaSection which="output" active={active === 'output'} onEdit={() => onSchema('output')} />
+      <EnvironmentSection />
+      <SafetySection />
+      <GeneralSection />
+      <VersionsSection />
+    </div>
+  );
+}

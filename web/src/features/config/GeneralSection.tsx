@@ -1,0 +1,71 @@
+import { useState } from 'react';
+import { Field } from '../../ui/Field';
+import { problemAt, useOpenAgent } from '../agents/openAgent';
+import { Section } from './Section';
+
+export function GeneralSection() {
+  const { about, save, session } = useOpenAgent();
+  const readOnly = session === undefined;
+  return (
+    <Section id="general" title="Description" summary={about.title === '' ? 'No title' : about.title}>
+      <Field label="Title" error={problemAt(save, '/title')}>
+        {(control) => (
+          <input
+            {...control}
+            readOnly={readOnly}
+            value={about.title}
+            onChange={(e) => session?.editAbout({ title: e.target.value })}
+          />
+        )}
+      </Field>
+      <Field
+        label="Description"
+        hint="What a model reads to decide whether to call it."
+        error={problemAt(save, '/description')}
+      >
+        {(control) => (
+          <textarea
+            {...control}
+            rows={3}
+            readOnly={readOnly}
+            value={about.description}
+            onChange={(e) => session?.editAbout({ description: e.target.value })}
+          />
+        )}
+      </Field>
+      <Tags />
+    </Section>
+  );
+}
+
+/** Tags are typed as one line; a comma being typed must not vanish, so the text is kept beside the list. */
+function Tags() {
+  const { about, save, session } = useOpenAgent();
+  const [typed, setTyped] = useState<string>();
+  const joined = about.tags.join(', ');
+  const shown = typed !== undefined && split(typed).join(', ') === joined ? typed : joined;
+  return (
+    <Field label="Tags" hint="Separated by commas" error={problemAt(save, '/tags')}>
+      {(control) => (
+        <input
+          {...control}
+          readOnly={session === undefined}
+          value={shown}
+          onChange={(e) => {
+            setTyped(e.target.value);
+            session?.editAbout({ tags: split(e.target.value) });
+          }}
+        />
+      )}
+    </Field>
+  );
+}
+
+const split = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(',')
+      .map((t) => t.trim())
+      .filter((t) => t !== ''),
+  ),
+];

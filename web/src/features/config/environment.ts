@@ -1,0 +1,37 @@
+// The environment table: rows as they are typed, which may not be variables yet.
+export interface Variable {
+  id: number;
+  name: string;
+  value: string;
+}
+
+const reserved = /^(PATH|HOME|LANG|TMPDIR|INPUT|INPUT_FILE|OUTPUT|LD_.*|PYTHON.*|NODE_.*)$/;
+const mostNames = 64;
+const mostBytes = 32 * 1024;
+
+/** Why the row at an index is no variable, or undefined. The server has the last word. */
+export function variableFault(rows: Variable[], index: number): string | undefined {
+  const row = rows[index];
+  if (!row || (row.name === '' && row.value === '')) return undefined;
+  if (row.name === '') return 'A name is needed.';
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(row.name))
+    return 'A name has letters, digits and _, and does not begin with a digit.';
+  if (reserved.test(row.name)) return `${row.name} is reserved by the sandbox.`;
+  if (rows.some((r, i) => i < index && r.name === row.name)) return `${row.name} is there twice.`;
+  return undefined;
+}
+
+export function environmentFault(rows: Variable[]): string | undefined {
+  if (rows.length > mostNames) return `At most ${mostNames} variables.`;
+  const size = rows.reduce((n, r) => n + new TextEncoder().encode(r.name + r.value).length, 0);
+  return size > mostBytes ? 'All names and values together may have 32 KiB.' : undefined;
+}
+
+export function toEnvironment(rows: Variable[]): Record<string, string> {
+  return Object.fromEntries(
+    rows.filter((r, i) => r.name !== '' && variableFault(rows, i) === undefined).map((r) => [r.name, r.value]),
+  );
+}
+
+export const sameEnvironment = (a: Record<string, string>, b: Record<string, string>): boolean =>
+  Object.keys(a).length === Object.keys(b).length && Object.entries(a).every(([k, v]) => b[k] === v);

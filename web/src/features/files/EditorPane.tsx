@@ -1,0 +1,155 @@
+import { useEffect, useRef, useState } from 'react';
+import type { CodeEditor, Problems } from '../../editor/codeEditor';
+import type { EditorKit } from '../../editor/kit';
+import { loadEditor } from '../../editor/load';
+import type { Workspace } from '../../editor/workspace';
+import { agentTypes } from '../../schema/declarations';
+import type { Files } from '../../api/types';
+import type { Tab } from '../../app/urlState';
+import { Button } from '../../ui/Button';
+import { Empty } from '../../ui/Empty';
+import { classes } from '../../ui/classes';
+import { problemAt, useOpenAgent, type OpenAgent } from '../agents/openAgent';
+import type { Cursor } from '../agents/AgentWorkbench';
+import css from './EditorPane.module.css';
+import { EditorTabs } from './EditorTabs';
+import { useServerMarkers } from './useServerMarkers';
+import type { Tabs } from './useTabs';
+
+interface Props {
+  tabs: Tabs;
+  onCursor: (cursor: Cursor) => void;
+  onProblems: (problems: Problems) => void;
+}
+
+// Where the schemas live among the models; the ending makes the JSON service complete schema keywords.
+const schemaPaths = { input: '.atelier/input.schema.json', output: '.atelier/output.schema.json' };
+const pathOf = (tab: Tab): string => (tab.kind === 'file' ? tab.path : schemaPaths[tab.which]);
+
+type Kit = { kind: 'loading' } | { kind: 'ready'; kit: EditorKit } | { kind: 'failed' };
+
+/** The tabs and the editor beneath them. Until the editor is here the file can be read as plain text. */
+export function EditorPane({ tabs, onCursor, onProblems }: Props) {
+  const agent = useOpenAgent();
+  const [kit, setKit] = useState<Kit>({ kind: 'loading' });
+  const [attempt, setAttempt] = useState(0);
+  useEffect(() => {
+    let gone = false;
+    loadEditor().then(
+      (loaded) => !gone && setKit({ kind: 'ready', kit: loaded }),
+      () => !gone && setKit({ kind: 'failed' }),
+    );
+    return () => {
+      gone = true;
+    };
+  }, [attempt]);
+
+  const { active } = tabs;
+  const text = textOf(agent, active);
+  return (
+    <div className={css.pane}>
+      <EditorTabs tabs={tabs} agent={agent} />
+      <Banner agent={agent} tab={active} />
+      <div className={css.host}>
+        {kit.kind === 'failed' && (
+          <Empty actions={<Button onClick={() => setAttempt((n) => n + 1)}>Try again</Button>}>
+            The editor could not be loaded.
+          </Empty>
+        )}
+        {kit.kind === 'loading' && text !== undefined && <pre className={css.text}>{text}</pre>}
+        {kit.kind === 'ready' && (
+          <MonacoHost kit={kit.kit} tabs={tabs} text={text} onCursor={onCursor} onProblems={onProblems} />
+        )}
+        {text === undefined && (
+          <Empty>{active.kind === 'file' ? `${active.path} is binary, it cannot be edited here.` : ''}</Empty>
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface HostProps extends Props {
+  kit: EditorKit;
+  text: string | undefined;
+}
+
+function MonacoHost({ kit, tabs, text, onCursor, onProblems }: HostProps) {
+  const agent = useOpenAgent();
+  const { active, target } = tabs;
+  const host = useRef<HTMLDivElement>(null);
+  const [editor, setEditor] = useState<CodeEditor>();
+  const [workspace, setWorkspace] = useState<Workspace>();
+  const latest = useRef({ agent, onCursor, onProblems });
+  useEffect(() => {
+    latest.current = { agent, onCursor, onProblems };
+  });
+
+  const key = agent.version === undefined ? agent.id : `${agent.id}@${agent.version}`;
+  useEffect(() => {
+    if (!host.current) return;
+    const opened = kit.createWorkspace(key, { edit: (path, now) => edit(latest.current.agent, path, now) });
+    const created = kit.createEditor(host.current, {
+      cursor: (line, column) => latest.current.onCursor({ line, column }),
+      problems: (problems) => latest.current.onProblems(problems),
+    });
+    setWorkspace(opened);
+    setEditor(created);
+    return () => {
+      created.dispose();
+      opened.dispose();
+    };
+  }, [kit, key]);
+
+  const { inputSchema, outputSchema, environment } = agent.fields;
+  useEffect(() => {
+    const timer = setTimeout(() => kit.setTypes(agentTypes(inputSchema, outputSchema, environment)), 150);
+    return () => clearTimeout(timer);
+  }, [kit, inputSchema, outputSchema, environment]);
+
+  const path = pathOf(active);
+  const readOnly = agent.version !== undefined;
+  const shown = text !== undefined;
+  useEffect(() => {
+    if (!editor || !workspace || !shown) return;
+    editor.show(workspace, path, textOf(latest.current.agent, active) ?? '', readOnly);
+    if (target.line !== undefined) editor.reveal(target.line);
+    if (target.turn > 0) editor.focus();
+    performance.mark('editor-ready');
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the path is the tab
+  }, [editor, workspace, path, readOnly, shown, target]);
+
+  const { files } = agent.fields;
+  const input = agent.schemas.input.text;
+  const output = agent.schemas.output.text;
+  useEffect(() => {
+    workspace?.sync({ ...files, [schemaPaths.input]: input, [schemaPaths.output]: output });
+  }, [workspace, files, input, output, path]);
+
+  useServerMarkers(agent, workspace);
+
+  return <div ref={host} className={css.monaco} hidden={!shown} />;
+}
+
+function edit({ session, editSchema }: OpenAgent, path: string, text: string): void {
+  if (path === schemaPaths.input) return editSchema('input', text);
+  if (path === schemaPaths.output) return editSchema('output', text);
+  session?.setFile(path, text);
+}
+
+function textOf({ fields, schemas }: OpenAgent, tab: Tab): string | undefined {
+  if (tab.kind === 'schema') return schemas[tab.which].text;
+  const files: Files = fields.files;
+  const content = files[tab.path];
+  return typeof content === 'string' ? content : undefined;
+}
+
+function Banner({ agent, tab }: { agent: OpenAgent; tab: Tab }) {
+  if (tab.kind !== 'schema') return null;
+  const { fault } = agent.schemas[tab.which];
+  const message = fault ?? problemAt(agent.save, `/${tab.which}Schema`);
+  return message === undefined ? null : (
+    <p role="alert" className={classes(css.banner)}>
+      {message} {fault === undefined ? 'The draft is not saved until it is mended.' : 'The last valid schema is kept.'}
+    </p>
+  );
+}

@@ -1,0 +1,61 @@
+// Paths as a tree, flattened to the rows that are drawn.
+export interface TreeRow {
+  path: string;
+  name: string;
+  level: number;
+  kind: 'folder' | 'file';
+  open: boolean;
+  setSize: number;
+  position: number;
+}
+
+interface Folder {
+  folders: Map<string, Folder>;
+  files: string[];
+}
+
+export function rowsOf(paths: string[], closed: ReadonlySet<string>): TreeRow[] {
+  const root: Folder = { folders: new Map(), files: [] };
+  for (const path of paths) {
+    const parts = path.split('/');
+    const name = parts.pop() ?? path;
+    let at = root;
+    for (const part of parts) {
+      let next = at.folders.get(part);
+      if (!next) at.folders.set(part, (next = { folders: new Map(), files: [] }));
+      at = next;
+    }
+    at.files.push(name);
+  }
+  return flatten(root, '', 1, closed);
+}
+
+function flatten(folder: Folder, prefix: string, level: number, closed: ReadonlySet<string>): TreeRow[] {
+  const names = [...folder.folders.keys()].sort();
+  const files = [...folder.files].sort();
+  const setSize = names.length + files.length;
+  const rows: TreeRow[] = [];
+  names.forEach((name, i) => {
+    const path = prefix + name;
+    const open = !closed.has(path);
+    rows.push({ path, name, level, kind: 'folder', open, setSize, position: i + 1 });
+    const inside = folder.folders.get(name);
+    if (open && inside) rows.push(...flatten(inside, `${path}/`, level + 1, closed));
+  });
+  files.forEach((name, i) => {
+    rows.push({ path: prefix + name, name, level, kind: 'file', open: false, setSize, position: names.length + i + 1 });
+  });
+  return rows;
+}
+
+/** Why a path cannot be a file of an agent, or undefined. The server has the last word. */
+export function pathFault(path: string, taken: string[]): string | undefined {
+  if (path === '') return 'A name is needed.';
+  if (path.startsWith('/') || path.endsWith('/') || path.includes('//')) return 'A path has a name between slashes.';
+  if (path.split('/').some((part) => part === '.' || part === '..')) return 'A path stays inside the agent.';
+  if (/[\\:*?"<>|]/.test(path) || Array.from(path).some((c) => c < ' '))
+    return 'A path has only letters, digits, and - _ . /';
+  if (taken.includes(path)) return `${path} is there already.`;
+  if (taken.some((t) => t.startsWith(`${path}/`) || path.startsWith(`${t}/`))) return 'A file cannot be a folder too.';
+  return undefined;
+}

@@ -1,0 +1,112 @@
+// The open tabs, and which of them, which line and which panel the address names.
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { agentUrl, readUrl, writeUrl, type Panel, type Tab, type UrlState } from '../../app/urlState';
+import { setLayout, useLayout } from '../../app/layout';
+import type { OpenAgent } from '../agents/openAgent';
+
+export interface Tabs {
+  all: Tab[];
+  active: Tab;
+  /** The line to show, and a number that rises each time it is asked for anew. */
+  target: { line: number | undefined; turn: number };
+  panel: Panel;
+  run: string | undefined;
+  open: (tab: Tab, line?: number) => void;
+  close: (tab: Tab) => void;
+  renamed: (from: string, to: string) => void;
+  showPanel: (panel: Panel, run?: string) => void;
+}
+
+export const tabKey = (tab: Tab): string => (tab.kind === 'file' ? `file:${tab.path}` : `schema:${tab.which}`);
+export const sameTab = (a: Tab, b: Tab): boolean => tabKey(a) === tabKey(b);
+
+export function useTabs(agent: OpenAgent): Tabs {
+  const { name, version, fields } = agent;
+  const { files, entrypoint } = fields;
+  const search = useSearch();
+  const url = useMemo(() => readUrl(search), [search]);
+  const [, navigate] = useLocation();
+  const entry: Tab = useMemo(() => ({ kind: 'file', path: entrypoint }), [entrypoint]);
+  const [opened, setOpened] = useState<Tab[]>(() => [entry]);
+  const [turn, setTurn] = useState(0);
+
+  const exists = (tab: Tab): boolean => tab.kind === 'schema' || tab.path in files;
+  const wanted = url.tab && exists(url.tab) ? url.tab : undefined;
+  const kept = opened.filter(exists);
+  const all = wanted && !kept.some((t) => sameTab(t, wanted)) ? [...kept, wanted] : kept;
+  const active = wanted ?? kept[0] ?? entry;
+
+  // Handlers read the latest address, so that they need not change with it.
+  const latest = useRef({ url, all, active });
+  useEffect(() => {
+    latest.current = { url, all, active };
+  });
+  const go = useCallback(
+    (change: UrlState, drop: (keyof UrlState)[] = []) => {
+      const next: UrlState = { ...latest.current.url, ...change };
+      for (const key of drop) Reflect.deleteProperty(next, key);
+      navigate(agentUrl(name, version) + writeUrl(next), { replace: true });
+    },
+    [navigate, name, version],
+  );
+
+  const open = useCallback(
+    (tab: Tab, line?: number) => {
+      setOpened((now) => {
+        const shown = latest.current.all.length > now.length ? latest.current.all : now;
+        return shown.some((t) => sameTab(t, tab)) ? shown : [...shown, tab];
+      });
+      setTurn((n) => n + 1);
+      setLayout({ pane: 'code', sheetOpen: false, ...(useLayout.getState().maximised ? { maximised: false } : {}) });
+      go(line === undefined ? { tab } : { tab, line }, line === undefined ? ['line'] : []);
+    },
+    [go],
+  );
+
+  const close = useCallback(
+    (tab: Tab) => {
+      const { all: tabs, active: now } = latest.current;
+      const rest = tabs.filter((t) => !sameTab(t, tab));
+      setOpened(rest);
+      if (!sameTab(tab, now)) return;
+      const next = rest[Math.max(0, tabs.findIndex((t) => sameTab(t, tab)) - 1)];
+      go(next ? { tab: next } : {}, next ? ['line'] : ['tab', 'line']);
+    },
+    [go],
+  );
+
+  const renamed = useCallback(
+    (from: string, to: string) => {
+      const moved = (tab: Tab): Tab => {
+        if (tab.kind !== 'file') return tab;
+        if (tab.path === from) return { kind: 'file', path: to };
+        return tab.path.startsWith(`${from}/`) ? { kind: 'file', path: to + tab.path.slice(from.length) } : tab;
+      };
+      setOpened(latest.current.all.map(moved));
+      go({ tab: moved(latest.current.active) });
+    },
+    [go],
+  );
+
+  const showPanel = useCallback(
+    (panel: Panel, run?: string) => go(run === undefined ? { panel } : { panel, run }),
+    [go],
+  );
+
+  return useMemo(
+    () => ({
+      all,
+      active,
+      target: { line: url.line, turn },
+      panel: url.panel ?? 'input',
+      run: url.run,
+      open,
+      close,
+      renamed,
+      showPanel,
+    }),
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the lists are new each time; their keys say when they differ
+    [all.map(tabKey).join('\n'), tabKey(active), url, turn, open, close, renamed, showPanel],
+  );
+}

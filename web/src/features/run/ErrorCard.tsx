@@ -1,0 +1,47 @@
+import type { RunAnswer } from '../../api/types';
+import { Button } from '../../ui/Button';
+import { useOpenAgent } from '../agents/openAgent';
+import css from './ResultTab.module.css';
+import { finalWords, limitOf } from './words';
+
+interface Props {
+  answer: RunAnswer;
+  onGoTo: (path: string, line: number) => void;
+  onRaise: (limit: string) => void;
+}
+
+/** Why the program did not succeed, where, and what can be done. */
+export function ErrorCard({ answer, onGoTo, onRaise }: Props) {
+  const { fields, session } = useOpenAgent();
+  const { error } = answer;
+  if (!error) return null;
+  const { type, message, file, line, column, stack, remedy } = error;
+  const limit = session && limitOf(type);
+  const place = file !== undefined && line !== undefined && file in fields.files ? { file, line } : undefined;
+  return (
+    <section className={css.error} aria-label="Error">
+      <h2>{finalWords(answer).word}</h2>
+      <p className={css.message}>{message}</p>
+      {remedy !== undefined && remedy !== '' && <p className={css.remedy}>{remedy}</p>}
+      <div className={css.actions}>
+        {place && (
+          <Button look="link" onClick={() => onGoTo(place.file, place.line)}>
+            {place.file}:{place.line}
+            {column !== undefined && column > 0 && `:${column}`}
+          </Button>
+        )}
+        {limit !== undefined && (
+          <Button look="link" onClick={() => onRaise(limit)}>
+            Raise limit
+          </Button>
+        )}
+      </div>
+      {stack !== undefined && stack !== '' && (
+        <details className={css.stack}>
+          <summary>Stack</summary>
+          <pre>{stack}</pre>
+        </details>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,99 @@
+import { useEffect, useRef } from 'react';
+import type { FieldProblem } from '../../api/types';
+import { fieldId, SchemaForm } from '../../schema/form/SchemaForm';
+import { Button } from '../../ui/Button';
+import { useOpenAgent } from '../agents/openAgent';
+import css from './InputTab.module.css';
+import { defaultInput, type RunHandle } from './useRun';
+
+/** What the run gets: a form made from the schema, or the same value as JSON. */
+export function InputTab({ run }: { run: RunHandle }) {
+  const agent = useOpenAgent();
+  const { input, changeInput, problems, focusProblem, view } = run;
+  const { inputSchema } = agent.fields;
+  const refusal = view.run.kind === 'refused' ? view.run.message : undefined;
+  const tab = useRef<HTMLDivElement>(null);
+
+  const first = problems[0]?.pointer;
+  const partial = Object.keys(input.partial)[0];
+  useEffect(() => {
+    if (focusProblem === 0) return;
+    const target = first ?? partial;
+    const field = target === undefined ? undefined : nearest(target);
+    (field ?? tab.current?.querySelector<HTMLElement>('textarea, input, select'))?.focus();
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the focus moves when a run was tried, not while typing
+  }, [focusProblem]);
+
+  return (
+    <div className={css.tab} ref={tab}>
+      <div className={css.bar}>
+        <div className={css.modes} role="radiogroup" aria-label="Input as">
+          {(['form', 'json'] as const).map((mode) => (
+            <button
+              key={mode}
+              type="button"
+              role="radio"
+              aria-checked={input.mode === mode}
+              disabled={mode === 'form' && input.fault !== undefined}
+              onClick={() => changeInput({ do: 'mode', mode })}
+            >
+              {mode === 'form' ? 'Form' : 'JSON'}
+            </button>
+          ))}
+        </div>
+        <span className={css.grow} />
+        <Button look="link" onClick={() => changeInput({ do: 'replace', value: defaultInput(agent) })}>
+          Reset to defaults
+        </Button>
+      </div>
+      {(problems.length > 0 || refusal !== undefined || input.fault !== undefined) && (
+        <Problems problems={problems} summary={input.fault ?? (problems.length === 0 ? refusal : undefined)} />
+      )}
+      {input.mode === 'json' ? (
+        <div className={css.raw}>
+          <textarea
+            aria-label="Input as JSON"
+            aria-invalid={input.fault !== undefined}
+            spellCheck={false}
+            value={input.text}
+            onChange={(e) => changeInput({ do: 'text', text: e.target.value })}
+          />
+        </div>
+      ) : (
+        <div className={css.scroll}>
+          <SchemaForm schema={inputSchema} input={input} problems={problems} onChange={changeInput} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Problems({ problems, summary }: { problems: FieldProblem[]; summary: string | undefined }) {
+  return (
+    <div className={css.problems} role="alert">
+      {summary !== undefined && <p>{summary}</p>}
+      {problems.length > 0 && <p>The input does not fit the schema:</p>}
+      <ul>
+        {problems.slice(0, 8).map(({ pointer, message }) => (
+          <li key={pointer + message}>
+            <Button look="link" onClick={() => nearest(pointer)?.focus()}>
+              {pointer === '' ? 'Input' : pointer.slice(1)}
+            </Button>
+            : {message}
+          </li>
+        ))}
+        {problems.length > 8 && <li>and {problems.length - 8} more</li>}
+      </ul>
+    </div>
+  );
+}
+
+/** The field of a pointer, or of the closest thing around it that has one. */
+function nearest(pointer: string): HTMLElement | undefined {
+  const parts = pointer.split('/');
+  for (let n = parts.length; n > 0; n--) {
+    const field = document.getElementById(fieldId(parts.slice(0, n).join('/')));
+    if (field) return field;
+  }
+  return document.querySelector<HTMLElement>('[aria-label="Input as JSON"]') ?? undefined;
+}

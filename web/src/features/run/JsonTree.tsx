@@ -1,0 +1,82 @@
+import { ChevronDown, ChevronRight } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
+import { isObject, rawNumber, type Json } from '../../api/json';
+import { plural } from '../../app/format';
+import { Button } from '../../ui/Button';
+import css from './JsonTree.module.css';
+
+const page = 100;
+// Deeper than this begins closed, so that a large result is no wall.
+const openTo = 3;
+
+/** A JSON value as a tree; long lists come a page at a time. */
+export function JsonTree({ value }: { value: Json }) {
+  return (
+    <div className={css.tree}>
+      <div className={css.root}>
+        <Branch value={value} depth={0} />
+      </div>
+    </div>
+  );
+}
+
+function Branch({ label, value, depth }: { label?: string; value: Json; depth: number }) {
+  const entries: [string, Json][] | undefined = Array.isArray(value)
+    ? value.map((v, i) => [String(i), v])
+    : isObject(value)
+      ? Object.entries(value)
+      : undefined;
+  const [open, setOpen] = useState(depth < openTo && (entries?.length ?? 0) <= page);
+  const [shown, setShown] = useState(page);
+  const key = label === undefined ? null : <span className={css.key}>{label}: </span>;
+  if (!entries) {
+    return (
+      <>
+        {key}
+        <Scalar value={value} />
+      </>
+    );
+  }
+  const list = Array.isArray(value);
+  if (entries.length === 0) {
+    return (
+      <>
+        {key}
+        <span className={css.quiet}>{list ? '[]' : '{}'}</span>
+      </>
+    );
+  }
+  const size = list ? plural(entries.length, 'item') : plural(entries.length, 'key');
+  return (
+    <>
+      <button type="button" className={css.toggle} aria-expanded={open} onClick={() => setOpen(!open)}>
+        {open ? <ChevronDown aria-hidden /> : <ChevronRight aria-hidden />}
+        {key}
+        <span className={css.quiet}>{list ? `[${size}]` : `{${size}}`}</span>
+      </button>
+      {open && (
+        <ul>
+          {entries.slice(0, shown).map(([k, v]) => (
+            <li key={k}>
+              <Branch label={k} value={v} depth={depth + 1} />
+            </li>
+          ))}
+          {entries.length > shown && (
+            <li>
+              <Button look="link" className={css.more} onClick={() => setShown(shown + page)}>
+                Show {Math.min(page, entries.length - shown)} more of {entries.length - shown}
+              </Button>
+            </li>
+          )}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function Scalar({ value }: { value: Json }): ReactNode {
+  if (typeof value === 'string') return <span className={css.string}>{JSON.stringify(value)}</span>;
+  const number = rawNumber(value) ?? (typeof value === 'number' ? String(value) : undefined);
+  if (number !== undefined) return <span className={css.number}>{number}</span>;
+  return <span className={css.word}>{JSON.stringify(value)}</span>;
+}

@@ -1,0 +1,140 @@
+import { Ban, CircleCheck, CircleX, Clock, LoaderCircle, Maximize2, Minimize2 } from 'lucide-react';
+import { Tabs } from 'radix-ui';
+import { useEffect, useState } from 'react';
+import { isMac, runCommand } from '../../app/commands';
+import { showKeys } from '../../app/hotkeys';
+import { useLayout } from '../../app/layout';
+import type { Panel } from '../../app/urlState';
+import { Console } from '../../console/Console';
+import { IconButton } from '../../ui/Button';
+import { HistoryTab } from './HistoryTab';
+import { InputTab } from './InputTab';
+import { ResultTab } from './ResultTab';
+import css from './RunPanel.module.css';
+import type { RunHandle } from './useRun';
+import { stateWords, type Look } from './words';
+
+interface Props {
+  run: RunHandle;
+  panel: Panel;
+  onPanel: (panel: Panel) => void;
+  onGoTo: (path: string, line: number) => void;
+  onRaise: (limit: string) => void;
+}
+
+const panels: { panel: Panel; label: string }[] = [
+  { panel: 'input', label: 'Input' },
+  { panel: 'console', label: 'Console' },
+  { panel: 'result', label: 'Result' },
+  { panel: 'history', label: 'History' },
+];
+
+export function RunPanel({ run, panel, onPanel, onGoTo, onRaise }: Props) {
+  const unread = useUnread(run, panel);
+  return (
+    <Tabs.Root className={css.panel} value={panel} onValueChange={(value) => onPanel(value as Panel)}>
+      <div className={css.head} onDoubleClick={(e) => e.target === e.currentTarget && runCommand('view.maximise')}>
+        <Tabs.List className={css.tabs} aria-label="Run">
+          {panels.map(({ panel: value, label }) => (
+            <Tabs.Trigger key={value} value={value}>
+              {label}
+              {value === 'console' && unread && <span className={css.dot} title="New output" />}
+              {value === 'input' && run.problems.length > 0 && (
+                <span className={css.dot} data-look="err" title="Not valid" />
+              )}
+            </Tabs.Trigger>
+          ))}
+        </Tabs.List>
+        <span className={css.grow} />
+        <State run={run} />
+        <Maximise />
+      </div>
+      {run.busy && <Bar run={run} />}
+      <Tabs.Content className={css.body} value="input" tabIndex={-1}>
+        <InputTab run={run} />
+      </Tabs.Content>
+      <Tabs.Content className={css.body} value="console" tabIndex={-1}>
+        <Console
+          ring={run.controller.ring}
+          changes={run.view.output}
+          running={run.busy}
+          onClear={() => run.controller.clearOutput()}
+        />
+      </Tabs.Content>
+      <Tabs.Content className={css.body} value="result" tabIndex={-1}>
+        <ResultTab run={run} onGoTo={onGoTo} onRaise={onRaise} />
+      </Tabs.Content>
+      <Tabs.Content className={css.body} value="history" tabIndex={-1}>
+        <HistoryTab run={run} />
+      </Tabs.Content>
+    </Tabs.Root>
+  );
+}
+
+function State({ run }: { run: RunHandle }) {
+  const { run: state, stream } = run.view;
+  const elapsed = useElapsed(state.kind === 'running' ? state.since : undefined);
+  const words = stateWords(state, elapsed);
+  return (
+    <>
+      {run.busy && stream === 'reconnecting' && <span className={css.stream}>Reconnecting</span>}
+      <span role="status" aria-label="Run state" className={css.state} data-look={words?.look}>
+        {words && <Mark look={words.look} spinning={run.busy} />}
+        {words?.text}
+      </span>
+    </>
+  );
+}
+
+function Mark({ look, spinning }: { look: Look; spinning: boolean }) {
+  if (spinning) return <LoaderCircle size={14} aria-hidden />;
+  if (look === 'ok') return <CircleCheck size={14} aria-hidden />;
+  if (look === 'err') return <CircleX size={14} aria-hidden />;
+  return look === 'warn' ? <Ban size={14} aria-hidden /> : <Clock size={14} aria-hidden />;
+}
+
+function Bar({ run }: { run: RunHandle }) {
+  const { progress } = run.view;
+  const known = progress !== undefined && progress.total > 0;
+  const share = known ? Math.min(100, Math.max(0, (100 * progress.done) / progress.total)) : undefined;
+  return (
+    <div
+      className={css.bar}
+      role="progressbar"
+      aria-label="Progress"
+      aria-valuenow={share === undefined ? undefined : Math.round(share)}
+      data-known={known}
+      style={{ '--done': `${share ?? 0}%` }}
+    />
+  );
+}
+
+function Maximise() {
+  const { maximised } = useLayout();
+  return (
+    <IconButton
+      small
+      label={`${maximised ? 'Restore' : 'Maximise'} (${showKeys('Alt+M', isMac)})`}
+      onClick={() => runCommand('view.maximise')}
+    >
+      {maximised ? <Minimize2 size={14} aria-hidden /> : <Maximize2 size={14} aria-hidden />}
+    </IconButton>
+  );
+}
+
+function useElapsed(since: number | undefined): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (since === undefined) return;
+    const timer = setInterval(() => setNow(Date.now()), 100);
+    return () => clearInterval(timer);
+  }, [since]);
+  return since === undefined ? 0 : Math.max(0, now - since);
+}
+
+/** Output that came while another tab was shown. */
+function useUnread({ view, controller }: RunHandle, panel: Panel): boolean {
+  const [seen, setSeen] = useState(view.output);
+  if (panel === 'console' && seen !== view.output) setSeen(view.output);
+  return panel !== 'console' && view.output !== seen && controller.ring.length > 0;
+}

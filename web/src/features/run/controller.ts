@@ -1,0 +1,138 @@
+// One run as the screen sees it: started, queued, running, done. Output goes to the ring, the rest is small state.
+import { ApiError, explain } from '../../api/http';
+import type { Json } from '../../api/json';
+import { followRun, type StreamState } from '../../api/stream';
+import type { FieldProblem, RunAnswer, RunEvent, RunStatus } from '../../api/types';
+import { cancelRun, execute } from '../../api/verbs';
+import { Ring } from '../../console/ring';
+
+export type RunState =
+  | { kind: 'idle' }
+  | { kind: 'starting' }
+  | { kind: 'refused'; message: string; fields: FieldProblem[] }
+  | { kind: 'queued'; runId: string; position: number | undefined }
+  | { kind: 'running'; runId: string; since: number }
+  | { kind: 'done'; runId: string; answer: RunAnswer };
+
+export interface Progress {
+  done: number;
+  total: number;
+  message?: string;
+}
+
+export interface RunView {
+  run: RunState;
+  stream: StreamState | undefined;
+  progress: Progress | undefined;
+  stopping: boolean;
+  /** Rises when the ring changes, so that a view draws again. */
+  output: number;
+}
+
+const idle: RunView = { run: { kind: 'idle' }, stream: undefined, progress: undefined, stopping: false, output: 0 };
+
+export class RunController {
+  readonly ring = new Ring();
+  private view = idle;
+  private readonly listeners = new Set<() => void>();
+  private unfollow = (): void => undefined;
+  private turn = 0;
+
+  get = (): RunView => this.view;
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  /** Starts a run; the answer is its id, or undefined when the server refused. */
+  async start(agent: string, version: string, input: Json): Promise<string | undefined> {
+    const turn = this.reset();
+    this.update({ run: { kind: 'starting' } });
+    try {
+      const { runId } = await execute(agent, version, input);
+      if (turn === this.turn) this.follow(runId);
+      return runId;
+    } catch (error) {
+      if (turn === this.turn) this.refuse(error);
+      return undefined;
+    }
+  }
+
+  /** Shows a run that was started before, from its first event. */
+  attach(runId: string): void {
+    this.reset();
+    this.follow(runId);
+  }
+
+  refuse(error: unknown): void {
+    const fields = error instanceof ApiError ? error.fields : [];
+    const again =
+      error instanceof ApiError && error.retryAfter !== undefined ? ` Try again in ${error.retryAfter} s.` : '';
+    this.update({ run: { kind: 'refused', message: explain(error) + again, fields } });
+  }
+
+  async stop(): Promise<void> {
+    const { run } = this.view;
+    if (run.kind !== 'queued' && run.kind !== 'running') return;
+    this.update({ stopping: true });
+    try {
+      await cancelRun(run.runId);
+    } catch (error) {
+      this.ring.system(`Stop did not reach the run. ${explain(error)}`);
+      this.update({ stopping: false, output: this.ring.changes });
+    }
+  }
+
+  clearOutput(): void {
+    this.ring.clear();
+    this.update({ output: this.ring.changes });
+  }
+
+  /** Stops following; the run itself goes on. */
+  detach(): void {
+    this.turn++;
+    this.unfollow();
+  }
+
+  private reset(): number {
+    this.unfollow();
+    this.ring.clear();
+    this.view = { ...idle, output: this.ring.changes };
+    return ++this.turn;
+  }
+
+  private follow(runId: string): void {
+    this.update({ run: { kind: 'queued', runId, position: undefined } });
+    this.unfollow = followRun(runId, {
+      events: (batch) => this.accept(runId, batch),
+      state: (stream) => this.update({ stream }),
+    });
+  }
+
+  private accept(runId: string, batch: RunEvent[]): void {
+    this.ring.append(batch);
+    const change: Partial<RunView> = { output: this.ring.changes };
+    for (const event of batch) {
+      if (event.kind === 'status') change.run = this.status(runId, event.data.status, event.data.position, event.at);
+      if (event.kind === 'progress') change.progress = event.data;
+      if (event.kind === 'result') {
+        change.run = { kind: 'done', runId, answer: event.data };
+        change.progress = undefined;
+        change.stopping = false;
+      }
+    }
+    this.update(change);
+  }
+
+  private status(runId: string, status: RunStatus, position: number | undefined, at: string): RunState {
+    if (status === 'running') return { kind: 'running', runId, since: Date.parse(at) || Date.now() };
+    if (status === 'queued' || status === 'awaiting_approval') return { kind: 'queued', runId, position };
+    return this.view.run;
+  }
+
+  private update(change: Partial<RunView>): void {
+    this.view = { ...this.view, ...change };
+    for (const listener of [...this.listeners]) listener();
+  }
+}

@@ -1,0 +1,139 @@
+// The run of the open agent: its input, its controller, and what starting one means for the screen.
+import { useCallback, useEffect, useMemo, useReducer, useRef, useState, useSyncExternalStore } from 'react';
+import { keys, queryClient } from '../../api/queries';
+import { parseJson, type Json } from '../../api/json';
+import type { FieldProblem } from '../../api/types';
+import { setLayout } from '../../app/layout';
+import { initialValue } from '../../schema/form/defaults';
+import { reduceInput, startInput, type InputAction, type InputState } from '../../schema/form/input';
+import { check } from '../../schema/validate';
+import type { OpenAgent } from '../agents/openAgent';
+import type { Tabs } from '../files/useTabs';
+import { RunController, type RunView } from './controller';
+import { rememberedInput, rememberInput } from './rememberedInput';
+
+export interface RunHandle {
+  controller: RunController;
+  view: RunView;
+  input: InputState;
+  changeInput: (action: InputAction) => void;
+  /** What is wrong with the input: shown once a run was tried, until it is mended. */
+  problems: FieldProblem[];
+  start: () => void;
+  stop: () => void;
+  open: (runId: string) => void;
+  busy: boolean;
+  /** Rises when the first wrong field should have the focus. */
+  focusProblem: number;
+}
+
+export function useRun(agent: OpenAgent, tabs: Tabs): RunHandle {
+  const { id, name, version, session } = agent;
+  const { inputSchema } = agent.fields;
+  const [controller] = useState(() => new RunController());
+  const view = useSyncExternalStore(controller.subscribe, controller.get);
+  const [input, changeInput] = useReducer(reduceInput, undefined, () => firstInput(agent));
+  const [tried, setTried] = useState(false);
+  const [focusProblem, setFocusProblem] = useState(0);
+  const busy = view.run.kind === 'starting' || view.run.kind === 'queued' || view.run.kind === 'running';
+
+  const local = useMemo(() => check(input.value, inputSchema), [input.value, inputSchema]);
+  const refused = view.run.kind === 'refused' ? view.run.fields : none;
+  const problems = useMemo(
+    () => (tried ? (local.length > 0 ? local : refused.map(inInput)) : none),
+    [tried, local, refused],
+  );
+
+  useEffect(() => rememberInput(id, input.text), [id, input.text]);
+
+  const { showPanel, run: shownRun } = tabs;
+  const latest = useRef({ input, local, panel: tabs.panel });
+  useEffect(() => {
+    latest.current = { input, local, panel: tabs.panel };
+  });
+
+  const start = useCallback(() => {
+    const { input: now, local: wrong } = latest.current;
+    setTried(true);
+    setLayout({ bottomOpen: true, pane: 'output' });
+    if (now.fault !== undefined || wrong.length > 0 || Object.keys(now.partial).length > 0) {
+      showPanel('input');
+      setFocusProblem((n) => n + 1);
+      return;
+    }
+    void begin(controller, agent, now.value).then((runId) => {
+      if (runId !== undefined) showPanel('console', runId);
+      else if (fieldsOf(controller) > 0) {
+        showPanel('input');
+        setFocusProblem((n) => n + 1);
+      }
+    });
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- these say which draft or version it is
+  }, [controller, name, version, session, showPanel]);
+
+  const open = useCallback(
+    (runId: string) => {
+      controller.attach(runId);
+      showPanel('console', runId);
+    },
+    [controller, showPanel],
+  );
+  const stop = useCallback(() => void controller.stop(), [controller]);
+
+  // A link may name a run; it is shown from its first event.
+  const [linked] = useState(shownRun);
+  useEffect(() => {
+    if (linked !== undefined) controller.attach(linked);
+    return () => controller.detach();
+  }, [controller, linked]);
+
+  const done = view.run.kind === 'done' ? view.run.runId : undefined;
+  useEffect(() => {
+    if (done === undefined) return;
+    void queryClient.invalidateQueries({ queryKey: keys.runs(name) });
+    if (done !== linked && latest.current.panel === 'console') showPanel('result');
+  }, [done, linked, name, showPanel]);
+
+  return { controller, view, input, changeInput, problems, start, stop, open, busy, focusProblem };
+}
+
+const none: FieldProblem[] = [];
+const inInput = ({ pointer, message }: FieldProblem): FieldProblem => ({
+  pointer: pointer.replace(/^\/input(?=\/|$)/, ''),
+  message,
+});
+const fieldsOf = (controller: RunController): number => {
+  const { run } = controller.get();
+  return run.kind === 'refused' ? run.fields.length : 0;
+};
+
+/** The draft that runs is the draft on the screen, so what is unsaved is saved first. */
+async function begin(
+  controller: RunController,
+  { name, version, session }: OpenAgent,
+  input: Json,
+): Promise<string | undefined> {
+  if (session && !(await session.flush())) {
+    controller.refuse(new Error(unsaved[session.get().save.kind] ?? 'The draft could not be saved.'));
+    return undefined;
+  }
+  return controller.start(name, version ?? 'draft', input);
+}
+
+const unsaved: Record<string, string> = {
+  offline: 'The server cannot be reached, so the draft could not be saved and run.',
+  conflict: 'Someone else changed this draft. Choose which one to keep, then run.',
+  refused: 'The server refuses this draft. Mend what the configuration shows, then run.',
+};
+
+function firstInput({ id, fields }: OpenAgent): InputState {
+  const kept = rememberedInput(id);
+  if (kept === undefined) return startInput(fields.inputSchema);
+  try {
+    return startInput(fields.inputSchema, parseJson(kept));
+  } catch {
+    return reduceInput({ ...startInput(fields.inputSchema), mode: 'json' }, { do: 'text', text: kept });
+  }
+}
+
+export const defaultInput = (agent: OpenAgent): Json => initialValue(agent.fields.inputSchema) ?? {};

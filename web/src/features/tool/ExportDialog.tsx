@@ -1,0 +1,199 @@
+import { useQuery } from '@tanstack/react-query';
+import { Download } from 'lucide-react';
+import { useState, type KeyboardEvent } from 'react';
+import { explain } from '../../api/http';
+import { parseJson, stringifyJson, type Json } from '../../api/json';
+import { keys, queryClient, refreshAgents, useCapabilities, useVersions } from '../../api/queries';
+import { exportTool } from '../../api/verbs';
+import { download } from '../../app/clipboard';
+import { closeDialog } from '../../app/dialogs';
+import { initialValue } from '../../schema/form/defaults';
+import { Button } from '../../ui/Button';
+import { CopyButton } from '../../ui/CopyButton';
+import { Dialog } from '../../ui/Dialog';
+import { Waiting } from '../../ui/Empty';
+import { Field } from '../../ui/Field';
+import { useOpenAgent, type OpenAgent } from '../agents/openAgent';
+import { rememberedInput } from '../run/rememberedInput';
+import { curlLine, runLine } from './commands';
+import css from './ExportDialog.module.css';
+
+const formatNames: Record<string, string> = { atelier: 'Atelier', openai: 'OpenAI', langchain: 'LangChain' };
+
+/** A version as a tool, in the form that each client understands. A draft is never exported. */
+export function ExportDialog({ version: asked }: { version: string | undefined }) {
+  const { name, latestVersion } = useOpenAgent();
+  const version = asked ?? latestVersion;
+  return (
+    <Dialog
+      wide
+      title={`Export ${name} as a tool`}
+      about="What a model or a workflow needs to call it: its name, its input and where it is."
+      onClose={closeDialog}
+    >
+      {version === '' ? <Unpublished /> : <Exported first={version} />}
+    </Dialog>
+  );
+}
+
+function Unpublished() {
+  const { name, session } = useOpenAgent();
+  const [state, setState] = useState<{ kind: 'asking' } | { kind: 'busy' } | { kind: 'failed'; message: string }>({
+    kind: 'asking',
+  });
+  const go = async (): Promise<void> => {
+    setState({ kind: 'busy' });
+    if (session && !(await session.flush())) {
+      return setState({ kind: 'failed', message: 'The draft is not saved yet, so it cannot be published.' });
+    }
+    try {
+      const manifest = await exportTool(name, { format: 'atelier', publish: true });
+      await queryClient.invalidateQueries({ queryKey: keys.versions(name) });
+      void refreshAgents();
+      const { version } = manifest;
+      session?.published(typeof version === 'string' ? version : '1.0.0');
+    } catch (error) {
+      setState({ kind: 'failed', message: explain(error) });
+    }
+  };
+  return (
+    <>
+      <p>
+        A tool points at a version, since a draft changes under whoever calls it. {name} has no version yet: publish it
+        as 1.0.0 and export that.
+      </p>
+      {state.kind === 'failed' && (
+        <p role="alert" className={css.error}>
+          {state.message}
+        </p>
+      )}
+      <div>
+        <Button look="primary" disabled={state.kind === 'busy'} onClick={() => void go()}>
+          Publish and export
+        </Button>
+      </div>
+    </>
+  );
+}
+
+function Exported({ first }: { first: string }) {
+  const agent = useOpenAgent();
+  const { name } = agent;
+  const capabilities = useCapabilities();
+  const versions = useVersions(name);
+  const [version, setVersion] = useState(first);
+  const [format, setFormat] = useState('openai');
+  const formats = capabilities.data?.exportFormats ?? Object.keys(formatNames);
+  const all = [...new Set([first, ...(versions.data ?? []).map((v) => v.version)])];
+  const manifest = useQuery({
+    queryKey: ['manifest', name, version, format],
+    queryFn: () => exportTool(name, { version, format }),
+    staleTime: Infinity,
+  });
+  const text = manifest.data && stringifyJson(manifest.data, 2);
+  const input = exampleInput(agent);
+  return (
+    <>
+      <div className={css.bar}>
+        <Formats formats={formats} format={format} onPick={setFormat} />
+        <div className={css.version}>
+          <Field label="Version" hideLabel>
+            {(control) => (
+              <select {...control} value={version} onChange={(e) => setVersion(e.target.value)}>
+                {all.map((v) => (
+                  <option key={v} value={v}>
+                    {v}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </div>
+        <span className={css.grow} />
+        {text !== undefined && (
+          <>
+            <CopyButton label="Copy the manifest" wording="Copy" text={text} />
+            <Button
+              aria-label="Download the manifest"
+              onClick={() => download(`${name}-${version}.${format}.json`, `${text}\n`, 'application/json')}
+            >
+              <Download size={14} aria-hidden />
+              Download
+            </Button>
+          </>
+        )}
+      </div>
+      {manifest.isError && (
+        <p role="alert" className={css.error}>
+          {manifest.error.message}
+        </p>
+      )}
+      {manifest.isPending && (
+        <div className={css.waiting}>
+          <Waiting what="the manifest" />
+        </div>
+      )}
+      {text !== undefined && (
+        <pre className={css.manifest} tabIndex={0} role="region" aria-label="Manifest">
+          {text}
+        </pre>
+      )}
+      <CommandLine label="Call it over HTTP" text={curlLine(location.origin, name, version, input)} />
+      <CommandLine label="Call it from a terminal" text={runLine(name, version, input)} />
+      <p className={css.hint}>
+        The HTTP call needs a token in <code>$ATELIER_TOKEN</code>; <code>atelier token create</code> makes one.
+      </p>
+    </>
+  );
+}
+
+function Formats({ formats, format, onPick }: { formats: string[]; format: string; onPick: (f: string) => void }) {
+  const key = (e: KeyboardEvent): void => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+    if (by === undefined) return;
+    const next = formats[(formats.indexOf(format) + by + formats.length) % formats.length];
+    if (next === undefined) return;
+    onPick(next);
+    e.currentTarget.querySelector<HTMLElement>(`[data-format="${next}"]`)?.focus();
+  };
+  return (
+    <div className={css.formats} role="tablist" aria-label="Format" onKeyDown={key}>
+      {formats.map((f) => (
+        <button
+          key={f}
+          type="button"
+          role="tab"
+          data-format={f}
+          aria-selected={f === format}
+          tabIndex={f === format ? 0 : -1}
+          onClick={() => onPick(f)}
+        >
+          {formatNames[f] ?? f}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function CommandLine({ label, text }: { label: string; text: string }) {
+  return (
+    <div className={css.line}>
+      <h3>{label}</h3>
+      <CopyButton label={`Copy: ${label}`} text={text} />
+      <pre tabIndex={0} role="region" aria-label={label}>
+        {text}
+      </pre>
+    </div>
+  );
+}
+
+/** The input of the last run here, since it is known to be one; else the schema's defaults. */
+function exampleInput({ id, fields }: OpenAgent): Json {
+  const kept = rememberedInput(id);
+  try {
+    if (kept !== undefined) return parseJson(kept);
+  } catch {
+    // What was kept may be text that is no JSON yet.
+  }
+  return initialValue(fields.inputSchema) ?? {};
+}

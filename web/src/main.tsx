@@ -1,0 +1,24 @@
+import '@fontsource-variable/inter/wght.css';
+import '@fontsource-variable/jetbrains-mono/wght.css';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { queryClient } from './api/queries';
+import { App } from './app/App';
+import { loadEditor } from './editor/load';
+import './ui/tokens.css';
+import './ui/base.css';
+
+// The editor's code is on its way before the first paint; a failure is told where the editor is shown.
+loadEditor().catch(() => undefined);
+
+const root = document.getElementById('root');
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queryClient}>
+        <App />
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,47 @@
+import { useState } from 'react';
+import { parseJson, stringifyJson } from '../../api/json';
+import { Field } from '../../ui/Field';
+import { faultSentence } from '../locate';
+import { fieldId, useForm, type FieldProps } from './SchemaForm';
+
+/** A part of the value that is edited as JSON. Text that is no JSON yet stays as it is typed. */
+export function JsonBranch({ pointer, node, label, value, error, readOnly }: FieldProps & { readOnly?: boolean }) {
+  const { onChange } = useForm();
+  const [typed, setTyped] = useState<{ text: string; fault: string | undefined; was: string }>();
+  const current = value === undefined ? '' : stringifyJson(value, 2);
+  // What was typed holds until the value changes from elsewhere.
+  const shown = typed && typed.was === current ? typed : undefined;
+  const change = (text: string): void => {
+    if (text.trim() === '') {
+      setTyped({ text, fault: undefined, was: '' });
+      return onChange({ do: 'set', at: pointer, to: undefined });
+    }
+    try {
+      const parsed = parseJson(text);
+      setTyped({ text, fault: undefined, was: stringifyJson(parsed, 2) });
+      onChange({ do: 'set', at: pointer, to: parsed });
+    } catch {
+      setTyped({ text, fault: faultSentence(text), was: current });
+    }
+  };
+  return (
+    <Field
+      label={pointer === '' ? 'Input as JSON' : label}
+      hint={node.description}
+      error={shown?.fault ?? error}
+      id={fieldId(pointer)}
+      mono
+    >
+      {(control) => (
+        <textarea
+          {...control}
+          rows={Math.min(8, Math.max(2, current.split('\n').length))}
+          readOnly={readOnly ?? false}
+          spellCheck={false}
+          value={shown?.text ?? current}
+          onChange={(e) => change(e.target.value)}
+        />
+      )}
+    </Field>
+  );
+}

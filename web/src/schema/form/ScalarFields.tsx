@@ -1,0 +1,100 @@
+import { useId } from 'react';
+import { parseNumber, rawNumber, type Json } from '../../api/json';
+import { Field } from '../../ui/Field';
+import { fieldId, useForm, type FieldProps } from './SchemaForm';
+import css from './SchemaForm.module.css';
+import type { Shape } from './shape';
+
+type TextShape = Extract<Shape, { kind: 'text' }>;
+
+export function TextField({ pointer, node, label, required, value, error, shape }: FieldProps & { shape: TextShape }) {
+  const { onChange } = useForm();
+  const text = typeof value === 'string' ? value : '';
+  // An emptied optional text is no text; a required one is the empty text, which its schema may refuse.
+  const change = (now: string): void =>
+    onChange({ do: 'set', at: pointer, to: now === '' && !required ? undefined : now });
+  return (
+    <Field label={label} hint={node.description} error={error} id={fieldId(pointer)}>
+      {(control) =>
+        shape.multiline ? (
+          <textarea {...control} rows={3} value={text} onChange={(e) => change(e.target.value)} />
+        ) : (
+          <input
+            {...control}
+            type={shape.secret ? 'password' : shape.input}
+            autoComplete="off"
+            spellCheck={false}
+            value={text}
+            onChange={(e) => change(e.target.value)}
+          />
+        )
+      }
+    </Field>
+  );
+}
+
+export function NumberField({ pointer, node, label, value, error, integer }: FieldProps & { integer: boolean }) {
+  const { onChange, input } = useForm();
+  const partial = input.partial[pointer];
+  const wrong = partial === undefined ? error : 'Must be a number.';
+  return (
+    <Field label={label} hint={hintOf(node.description, node.schema)} error={wrong} id={fieldId(pointer)}>
+      {(control) => (
+        // A text field, since a number field hides what is not a number yet.
+        <input
+          {...control}
+          type="text"
+          inputMode={integer ? 'numeric' : 'decimal'}
+          autoComplete="off"
+          value={partial ?? numberText(value)}
+          onChange={(e) =>
+            onChange({ do: 'type', at: pointer, text: e.target.value, value: parseNumber(e.target.value) })
+          }
+        />
+      )}
+    </Field>
+  );
+}
+
+function numberText(value: Json | undefined): string {
+  return rawNumber(value) ?? (typeof value === 'number' ? String(value) : '');
+}
+
+function hintOf(description: string | undefined, schema: Record<string, Json>): string | undefined {
+  const { minimum, maximum } = schema;
+  const range =
+    minimum !== undefined && maximum !== undefined
+      ? `${JSON.stringify(minimum)} to ${JSON.stringify(maximum)}`
+      : minimum !== undefined
+        ? `At least ${JSON.stringify(minimum)}`
+        : maximum !== undefined
+          ? `At most ${JSON.stringify(maximum)}`
+          : undefined;
+  return [description, range].filter((part) => part !== undefined).join(' ') || undefined;
+}
+
+export function SwitchField({ pointer, node, label, value, error }: FieldProps) {
+  const { onChange } = useForm();
+  const hint = useId();
+  return (
+    <div>
+      <div className={css.switch}>
+        <input
+          id={fieldId(pointer)}
+          type="checkbox"
+          role="switch"
+          checked={value === true}
+          aria-describedby={node.description === undefined ? undefined : hint}
+          onChange={(e) => onChange({ do: 'set', at: pointer, to: e.target.checked })}
+        />
+        <label htmlFor={fieldId(pointer)}>{label}</label>
+      </div>
+      {error !== undefined && <p className={css.error}>{error}</p>}
+      {node.description !== undefined && (
+        <p id={hint} className={css.hint}>
+          {node.description}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,152 @@
+// A form from a schema: a pure function of schema, value and problems. What it cannot draw it leaves as JSON.
+import { createContext, use, useMemo, type ReactNode } from 'react';
+import { isObject, type Json } from '../../api/json';
+import type { FieldProblem, JsonSchema } from '../../api/types';
+import { get, join } from '../pointer';
+import { ChoiceField } from './ChoiceField';
+import type { InputAction, InputState } from './input';
+import { JsonBranch } from './JsonBranch';
+import { ListField } from './ListField';
+import { NumberField, SwitchField, TextField } from './ScalarFields';
+import css from './SchemaForm.module.css';
+import { readNode, type Node } from './shape';
+import { VariantsField } from './VariantsField';
+
+interface FormContext {
+  root: JsonSchema;
+  input: InputState;
+  messages: Map<string, string>;
+  onChange: (action: InputAction) => void;
+}
+
+const Context = createContext<FormContext | undefined>(undefined);
+
+export function useForm(): FormContext {
+  const form = use(Context);
+  if (!form) throw new Error('There is no form here.');
+  return form;
+}
+
+export const fieldId = (pointer: string): string => `input:${pointer}`;
+
+interface Props {
+  schema: JsonSchema;
+  input: InputState;
+  problems: FieldProblem[];
+  onChange: (action: InputAction) => void;
+}
+
+export function SchemaForm({ schema, input, problems, onChange }: Props) {
+  const messages = useMemo(() => new Map(problems.map((p) => [p.pointer, p.message])), [problems]);
+  const node = readNode(schema, schema);
+  const empty = node.shape.kind === 'object' && node.shape.properties.length === 0 && hasNothing(input.value);
+  return (
+    <Context value={{ root: schema, input, messages, onChange }}>
+      <div className={css.form}>
+        {empty ? <p className={css.none}>This agent takes no input.</p> : <NodeField pointer="" node={node} required />}
+      </div>
+    </Context>
+  );
+}
+
+const hasNothing = (value: Json): boolean => isObject(value) && Object.keys(value).length === 0;
+
+/** What every kind of field gets. */
+export interface FieldProps {
+  pointer: string;
+  node: Node;
+  label: ReactNode;
+  required: boolean;
+  value: Json | undefined;
+  error: string | undefined;
+}
+
+interface NodeFieldProps {
+  pointer: string;
+  node: Node;
+  required: boolean;
+  label?: string;
+}
+
+export function NodeField({ pointer, node, required, label }: NodeFieldProps) {
+  const { input, messages } = useForm();
+  const value = get(input.value, pointer);
+  const name = node.title ?? label ?? '';
+  const props: FieldProps = {
+    pointer,
+    node,
+    label: (
+      <>
+        {name}
+        {!required && name !== '' && <em> optional</em>}
+      </>
+    ),
+    required,
+    value,
+    error: messages.get(pointer),
+  };
+  // A value of another type than the schema's is shown as it is, not hidden behind an empty field.
+  if (!fits(node, value)) return <JsonBranch {...props} />;
+  switch (node.shape.kind) {
+    case 'text':
+      return <TextField {...props} shape={node.shape} />;
+    case 'number':
+      return <NumberField {...props} integer={node.shape.integer} />;
+    case 'switch':
+      return <SwitchField {...props} />;
+    case 'choice':
+      return <ChoiceField {...props} options={node.shape.options} />;
+    case 'constant':
+      return <JsonBranch {...props} readOnly />;
+    case 'object':
+      return <ObjectField {...props} properties={node.shape.properties} />;
+    case 'list':
+      return <ListField {...props} items={node.shape.items} />;
+    case 'variants':
+      return <VariantsField {...props} branches={node.shape.branches} />;
+    case 'json':
+      return <JsonBranch {...props} />;
+  }
+}
+
+function fits({ shape, nullable }: Node, value: Json | undefined): boolean {
+  if (value === undefined) return true;
+  if (value === null && nullable) return shape.kind !== 'object' && shape.kind !== 'list';
+  switch (shape.kind) {
+    case 'text':
+      return typeof value === 'string';
+    case 'number':
+      return typeof value === 'number' || (typeof value === 'object' && !Array.isArray(value) && !isObject(value));
+    case 'switch':
+      return typeof value === 'boolean';
+    case 'object':
+      return isObject(value);
+    case 'list':
+      return Array.isArray(value);
+    case 'choice':
+    case 'constant':
+    case 'variants':
+    case 'json':
+      return true;
+  }
+}
+
+interface ObjectProps extends FieldProps {
+  properties: { key: string; schema: JsonSchema; required: boolean }[];
+}
+
+function ObjectField({ pointer, node, label, error, properties }: ObjectProps) {
+  const { root } = useForm();
+  const fields = properties.map(({ key, schema, required }) => (
+    <NodeField key={key} pointer={join(pointer, key)} node={readNode(schema, root)} required={required} label={key} />
+  ));
+  if (pointer === '') return <>{fields}</>;
+  return (
+    <fieldset id={fieldId(pointer)} tabIndex={-1}>
+      <legend className={css.legend}>{label}</legend>
+      {node.description !== undefined && <p className={css.hint}>{node.description}</p>}
+      {error !== undefined && <p className={css.error}>{error}</p>}
+      <div className={css.group}>{fields}</div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,61 @@
+// The value a form begins with: defaults where the schema has them, empty containers where something is required.
+import { isObject, type Json, type JsonObject } from '../../api/json';
+import type { JsonSchema } from '../../api/types';
+import { readNode } from './shape';
+
+const deepest = 8;
+
+export function initialValue(schema: JsonSchema, root: JsonSchema = schema, depth = 0): Json | undefined {
+  const { shape, schema: node } = readNode(schema, root);
+  if ('default' in node) return node['default'];
+  if (depth > deepest) return undefined;
+  switch (shape.kind) {
+    case 'constant':
+      return shape.value;
+    case 'object': {
+      const value: JsonObject = {};
+      for (const { key, schema: property, required } of shape.properties) {
+        const item = initialValue(property, root, depth + 1);
+        if (item !== undefined && (required || !isEmpty(item))) value[key] = item;
+      }
+      return value;
+    }
+    case 'list':
+      return [];
+    case 'variants':
+      return initialValue(shape.branches[0]?.schema ?? true, root, depth + 1);
+    case 'text':
+    case 'number':
+    case 'switch':
+    case 'choice':
+    case 'json':
+      return undefined;
+  }
+}
+
+/** What "Add item" and a newly chosen branch put in: something to edit, of the right type. */
+export function blankValue(schema: JsonSchema, root: JsonSchema): Json {
+  const initial = initialValue(schema, root);
+  if (initial !== undefined) return initial;
+  const { shape } = readNode(schema, root);
+  switch (shape.kind) {
+    case 'text':
+      return '';
+    case 'number':
+      return 0;
+    case 'switch':
+      return false;
+    case 'choice':
+      return shape.options[0]?.value ?? null;
+    case 'constant':
+    case 'object':
+    case 'list':
+    case 'variants':
+    case 'json':
+      return null;
+  }
+}
+
+function isEmpty(value: Json): boolean {
+  return (Array.isArray(value) && value.length === 0) || (isObject(value) && Object.keys(value).length === 0);
+}

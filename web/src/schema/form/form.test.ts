@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { parseJson, parseNumber, stringifyJson } from '../../api/json';
+import type { JsonSchema } from '../../api/types';
+import { faultOffset } from '../locate';
+import { check } from '../validate';
+import { initialValue } from './defaults';
+import { reduceInput, startInput, type InputAction, type InputState } from './input';
+import { readNode } from './shape';
+
+const weather: JsonSchema = {
+  type: 'object',
+  required: ['city', 'where'],
+  properties: {
+    city: { type: 'string', minLength: 1 },
+    days: { type: 'integer', minimum: 1, maximum: 14, default: 3 },
+    where: { type: 'object', properties: { lat: { type: 'number' } } },
+    tags: { type: 'array', items: { type: 'string' } },
+  },
+};
+const after = (state: InputState, ...actions: InputAction[]): InputState => actions.reduce(reduceInput, state);
+
+describe('reduceInput', () => {
+  it('begins with defaults and required containers', () => {
+    expect(startInput(weather).value).toEqual({ days: 3, where: {} });
+  });
+
+  it('keeps keys that the schema does not know, over a round trip', () => {
+    const state = after(
+      startInput(weather),
+      { do: 'mode', mode: 'json' },
+      { do: 'text', text: '{"city":"Oslo","extra":[1,{"a":null}]}' },
+      { do: 'mode', mode: 'form' },
+      { do: 'set', at: '/city', to: 'Bergen' },
+    );
+    expect(state.value).toEqual({ city: 'Bergen', extra: [1, { a: null }] });
+    expect(JSON.parse(state.text)).toEqual(state.value);
+  });
+
+  it('keeps text that is no JSON, and stays raw', () => {
+    const state = after(
+      startInput(weather),
+      { do: 'mode', mode: 'json' },
+      { do: 'text', text: '{\n  "city": }' },
+      { do: 'mode', mode: 'form' },
+    );
+    expect(state.mode).toBe('json');
+    expect(state.text).toBe('{\n  "city": }');
+    expect(state.fault).toContain('line 2, column 11');
+  });
+
+  it('keeps a half-typed number beside the field', () => {
+    const typed = after(startInput(weather), { do: 'type', at: '/days', text: '-', value: parseNumber('-') });
+    expect(typed.partial).toEqual({ '/days': '-' });
+    expect(typed.value).toMatchObject({ days: 3 });
+    const done = after(typed, { do: 'type', at: '/days', text: '-1', value: parseNumber('-1') });
+    expect(done.partial).toEqual({});
+    expect(done.value).toMatchObject({ days: -1 });
+  });
+
+  it('removes an emptied number and a list item', () => {
+    const state = after(
+      startInput(weather, { days: 3, tags: ['a', 'b'] }),
+      { do: 'type', at: '/days', text: '', value: undefined },
+      { do: 'set', at: '/tags/0', to: undefined },
+    );
+    expect(state.value).toEqual({ tags: ['b'] });
+  });
+});
+
+describe('check', () => {
+  it('speaks at the field', () => {
+    expect(check({ days: 99, where: { lat: 'x' } }, weather)).toEqual([
+      { pointer: '/city', message: 'Required.' },
+      { pointer: '/days', message: 'Must be at most 14.' },
+      { pointer: '/where/lat', message: 'Must be a number.' },
+    ]);
+  });
+  it('leaves a schema it cannot read to the server', () => {
+    expect(check({}, { $ref: 'https://example.com/x' })).toEqual([]);
+  });
+});
+
+describe('readNode', () => {
+  it('follows references and survives a cycle', () => {
+    const root: JsonSchema = { $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' }, c: { type: 'integer' } } };
+    expect(readNode({ $ref: '#/$defs/c', title: 'C' }, root)).toMatchObject({ shape: { kind: 'number' }, title: 'C' });
+    expect(readNode({ $ref: '#/$defs/a' }, root).shape.kind).toBe('json');
+  });
+  it('ends a recursive default', () => {
+    const root: JsonSchema = { type: 'object', required: ['next'], properties: { next: { $ref: '#' } } };
+    expect(JSON.stringify(initialValue(root)).length).toBeLessThan(500);
+  });
+});
+
+describe('faultOffset', () => {
+  const cases: Record<string, number | undefined> = {
+    '{"a":[1,-2.5e3,true,null,"\\u00e9"]}': undefined,
+    '{"a":}': 5,
+    '[1,]': 3,
+    '{"a":1,}': 7,
+    '{"a" 1}': 5,
+    '[1 2]': 3,
+    '"open': 0,
+    '{"a":1} x': 8,
+    '': 0,
+    tru: 0,
+  };
+  for (const [text, want] of Object.entries(cases)) {
+    it(JSON.stringify(text), () => {
+      expect(faultOffset(text)).toBe(want);
+    });
+  }
+});
+
+describe('json', () => {
+  it('keeps every digit and the order of keys', () => {
+    const text = '{"b":12345678901234567890,"a":1.0,"c":1e400}';
+    const keeps = 'rawJSON' in JSON;
+    expect(stringifyJson(parseJson(text))).toBe(keeps ? text : '{"b":12345678901234567000,"a":1,"c":null}');
+  });
+});

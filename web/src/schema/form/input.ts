@@ -1,0 +1,66 @@
+// The input of a run: one value that the form and the raw JSON both edit. What is typed is never lost: raw text that
+// is no JSON stays raw, a half-typed number stays beside its field, keys the schema does not know survive.
+import { parseJson, stringifyJson, type Json } from '../../api/json';
+import type { JsonSchema } from '../../api/types';
+import { faultSentence } from '../locate';
+import { set } from '../pointer';
+import { initialValue } from './defaults';
+
+export interface InputState {
+  mode: 'form' | 'json';
+  value: Json;
+  /** The raw text; in form mode it is made from the value. */
+  text: string;
+  /** Why the text is no JSON; while there is one, the value is the last good one. */
+  fault: string | undefined;
+  /** Texts that are not values yet, by pointer ("-", "1e"). */
+  partial: Record<string, string>;
+}
+
+export type InputAction =
+  | { do: 'set'; at: string; to: Json | undefined }
+  | { do: 'type'; at: string; text: string; value: Json | undefined }
+  | { do: 'text'; text: string }
+  | { do: 'mode'; mode: 'form' | 'json' }
+  | { do: 'replace'; value: Json };
+
+export function startInput(schema: JsonSchema, value: Json = initialValue(schema) ?? {}): InputState {
+  return { mode: 'form', value, text: stringifyJson(value, 2), fault: undefined, partial: {} };
+}
+
+export function reduceInput(state: InputState, action: InputAction): InputState {
+  switch (action.do) {
+    case 'set':
+      return withValue({ ...state, partial: forget(state.partial, action.at) }, action.at, action.to);
+    case 'type': {
+      const partial = forget(state.partial, action.at);
+      if (action.value !== undefined || action.text === '')
+        return withValue({ ...state, partial }, action.at, action.value);
+      return { ...state, partial: { ...partial, [action.at]: action.text } };
+    }
+    case 'text':
+      return readText(state, action.text);
+    case 'mode':
+      // Text that is no JSON cannot be shown as a form; it stays where it can be mended.
+      return state.fault !== undefined ? state : { ...state, mode: action.mode, partial: {} };
+    case 'replace':
+      return { ...state, value: action.value, text: stringifyJson(action.value, 2), fault: undefined, partial: {} };
+  }
+}
+
+function withValue(state: InputState, at: string, to: Json | undefined): InputState {
+  const value = set(state.value, at, to) ?? {};
+  return { ...state, value, text: stringifyJson(value, 2), fault: undefined };
+}
+
+function readText(state: InputState, text: string): InputState {
+  try {
+    return { ...state, text, value: parseJson(text), fault: undefined, partial: {} };
+  } catch {
+    return { ...state, text, fault: faultSentence(text) };
+  }
+}
+
+function forget(partial: Record<string, string>, at: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(partial).filter(([k]) => k !== at && !k.startsWith(`${at}/`)));
+}

@@ -1,0 +1,189 @@
+// JSON Schema (the 2020-12 subset that types can say) to TypeScript declarations. It must be instant while a schema is
+// being typed, so it runs in the page. References become named aliases, which is what lets them recurse.
+import { isObject, type Json, type JsonObject } from '../api/json';
+import type { JsonSchema } from '../api/types';
+
+interface Walk {
+  root: JsonSchema;
+  prefix: string;
+  /** Reference → alias name; the alias is reserved before its body is written, so a cycle ends at the name. */
+  aliases: Map<string, string>;
+  bodies: string[];
+}
+
+const indentStep = '  ';
+
+/** Declares `type <name>` for the schema, and one alias for each `$ref` that it uses. */
+export function toTypes(name: string, schema: JsonSchema): string {
+  const walk: Walk = { root: schema, prefix: name, aliases: new Map([['#', name]]), bodies: [] };
+  const body = typeOf(schema, walk, '');
+  const doc = isObject(schema) ? docOf(schema, '') : '';
+  return [`${doc}type ${name} = ${body};`, ...walk.bodies].join('\n') + '\n';
+}
+
+function typeOf(schema: Json | undefined, walk: Walk, indent: string): string {
+  if (schema === false) return 'never';
+  if (!isObject(schema)) return 'unknown';
+  const parts = [baseOf(schema, walk, indent), ...combined(schema, walk, indent)].filter((p) => p !== 'unknown');
+  const type =
+    parts.length === 0 ? 'unknown' : parts.length === 1 ? (parts[0] ?? 'unknown') : parts.map(group).join(' & ');
+  return schema['nullable'] === true && type !== 'unknown' ? union([type, 'null']) : type;
+}
+
+function combined(schema: JsonObject, walk: Walk, indent: string): string[] {
+  const parts: string[] = [];
+  for (const key of ['oneOf', 'anyOf']) {
+    const branches = schema[key];
+    if (Array.isArray(branches)) parts.push(union(branches.map((b) => typeOf(b, walk, indent))));
+  }
+  const all = schema['allOf'];
+  if (Array.isArray(all)) parts.push(...all.map((b) => typeOf(b, walk, indent)));
+  return parts;
+}
+
+function baseOf(schema: JsonObject, walk: Walk, indent: string): string {
+  const ref = schema['$ref'];
+  if (typeof ref === 'string') return aliasOf(ref, walk);
+  if ('const' in schema) return literal(schema['const']);
+  if (Array.isArray(schema['enum'])) return union(schema['enum'].map(literal));
+  const type = schema['type'];
+  if (Array.isArray(type)) return union(type.map((t) => named(t, schema, walk, indent)));
+  return named(type ?? implied(schema), schema, walk, indent);
+}
+
+function implied(schema: JsonObject): string | undefined {
+  if ('properties' in schema || 'additionalProperties' in schema || 'required' in schema) return 'object';
+  if ('items' in schema || 'prefixItems' in schema) return 'array';
+  return undefined;
+}
+
+function named(type: Json | undefined, schema: JsonObject, walk: Walk, indent: string): string {
+  switch (type) {
+    case 'string':
+    case 'boolean':
+    case 'null':
+      return type;
+    case 'number':
+    case 'integer':
+      return 'number';
+    case 'array':
+      return arrayOf(schema, walk, indent);
+    case 'object':
+      return objectOf(schema, walk, indent);
+    default:
+      return 'unknown';
+  }
+}
+
+function arrayOf(schema: JsonObject, walk: Walk, indent: string): string {
+  const prefix = schema['prefixItems'];
+  const items = schema['items'];
+  if (!Array.isArray(prefix)) return `Array<${typeOf(items, walk, indent)}>`;
+  const slots = prefix.map((s) => typeOf(s, walk, indent));
+  if (items !== false) slots.push(`...Array<${typeOf(items, walk, indent)}>`);
+  return `[${slots.join(', ')}]`;
+}
+
+function objectOf(schema: JsonObject, walk: Walk, indent: string): string {
+  const properties = isObject(schema['properties']) ? schema['properties'] : {};
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  const inner = indent + indentStep;
+  const lines = Object.entries(properties).map(([key, value]) => {
+    const doc = isObject(value) ? docOf(value, inner) : '';
+    return `${doc}${inner}${propertyName(key)}${required.includes(key) ? '' : '?'}: ${typeOf(value, walk, inner)};`;
+  });
+  const extra = indexOf(schema['additionalProperties'], lines.length > 0, walk, inner);
+  if (extra !== undefined) lines.push(`${inner}[key: string]: ${extra};`);
+  return lines.length === 0 ? emptyObject(schema) : `{\n${lines.join('\n')}\n${indent}}`;
+}
+
+function emptyObject(schema: JsonObject): string {
+  return schema['additionalProperties'] === false ? 'Record<string, never>' : 'Record<string, unknown>';
+}
+
+/** The index signature; beside known properties it must be unknown, or TypeScript refuses the properties. */
+function indexOf(extra: Json | undefined, hasProperties: boolean, walk: Walk, indent: string): string | undefined {
+  if (!isObject(extra)) return undefined;
+  return hasProperties ? 'unknown' : typeOf(extra, walk, indent);
+}
+
+function aliasOf(ref: string, walk: Walk): string {
+  const known = walk.aliases.get(ref);
+  if (known !== undefined) return known;
+  const target = ref.startsWith('#') ? resolve(ref, walk.root) : undefined;
+  if (target === undefined) return 'unknown';
+  const alias = freeName(ref, walk);
+  walk.aliases.set(ref, alias);
+  const doc = isObject(target) ? docOf(target, '') : '';
+  const body = typeOf(target, walk, '');
+  // An alias that is only itself is an error in TypeScript and says nothing.
+  walk.bodies.push(`${doc}type ${alias} = ${body === alias ? 'unknown' : body};`);
+  return alias;
+}
+
+function resolve(ref: string, root: JsonSchema): Json | undefined {
+  let at: Json | undefined = root;
+  for (const token of ref.slice(1).split('/').slice(1)) {
+    const key = unescapeToken(token);
+    at = Array.isArray(at) ? at[Number(key)] : isObject(at) ? at[key] : undefined;
+  }
+  return ref === '#' || ref.startsWith('#/') ? at : undefined;
+}
+
+function unescapeToken(token: string): string {
+  try {
+    return decodeURIComponent(token).replace(/~1/g, '/').replace(/~0/g, '~');
+  } catch {
+    return token;
+  }
+}
+
+function freeName(ref: string, walk: Walk): string {
+  const words = (ref.split('/').at(-1) ?? '').split(/[^A-Za-z0-9]+/).filter((w) => w !== '');
+  const base = walk.prefix + words.map((w) => w.charAt(0).toUpperCase() + w.slice(1)).join('');
+  const taken = new Set(walk.aliases.values());
+  let name = base;
+  for (let n = 2; taken.has(name); n++) name = `${base}${n}`;
+  return name;
+}
+
+function literal(value: Json | undefined): string {
+  if (isObject(value)) {
+    return `{ ${Object.entries(value)
+      .map(([k, v]) => `${propertyName(k)}: ${literal(v)}`)
+      .join('; ')} }`;
+  }
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
+  return JSON.stringify(value ?? null);
+}
+
+function union(types: string[]): string {
+  const distinct = [...new Set(types)];
+  if (distinct.includes('unknown')) return 'unknown';
+  if (distinct.length === 0) return 'never';
+  return distinct.length === 1 ? (distinct[0] ?? 'never') : distinct.map(group).join(' | ');
+}
+
+function group(type: string): string {
+  return /^[^{["]*[|&]/.test(type) ? `(${type})` : type;
+}
+
+function propertyName(key: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key);
+}
+
+const facts = ['default', 'format', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern'];
+
+function docOf(schema: JsonObject, indent: string): string {
+  const lines: string[] = [];
+  const description = schema['description'];
+  if (typeof description === 'string') lines.push(...description.split('\n'));
+  for (const fact of facts) {
+    if (fact in schema) lines.push(`@${fact} ${JSON.stringify(schema[fact])}`);
+  }
+  if (schema['deprecated'] === true) lines.push('@deprecated');
+  if (lines.length === 0) return '';
+  const safe = lines.map((l) => l.replace(/\*\//g, '*\\/'));
+  if (safe.length === 1) return `${indent}/** ${safe[0] ?? ''} */\n`;
+  return `${indent}/**\n${safe.map((l) => `${indent} * ${l}`).join('\n')}\n${indent} */\n`;
+}

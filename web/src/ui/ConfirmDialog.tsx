@@ -1,0 +1,35 @@
+import { Button } from './Button';
+import { Dialog } from './Dialog';
+
+interface Props {
+  title: string;
+  about: string;
+  verb: string;
+  onClose: () => void;
+  onConfirm: () => void;
+}
+
+/** Asks before something is taken away. */
+export function ConfirmDialog({ title, about, verb, onClose, onConfirm }: Props) {
+  const confirm = (): void => {
+    onConfirm();
+    onClose();
+  };
+  return (
+    <Dialog
+      title={title}
+      about={about}
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="danger" onClick={confirm}>
+            {verb}
+          </Button>
+        </>
+      }
+    >
+      {null}
+    </Dialog>
+  );
+}

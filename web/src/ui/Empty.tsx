@@ -1,0 +1,35 @@
+import { useEffect, useState, type ReactNode } from 'react';
+import { Button } from './Button';
+import css from './Empty.module.css';
+
+/** One sentence on what this is, and what to do. */
+export function Empty({ children, actions }: { children: ReactNode; actions?: ReactNode }) {
+  return (
+    <div className={css.empty}>
+      <p>{children}</p>
+      {actions !== undefined && <div className={css.actions}>{actions}</div>}
+    </div>
+  );
+}
+
+/** Waiting says nothing at first, then says so, and after five seconds offers to try again. */
+export function Waiting({ what, onRetry }: { what: string; onRetry?: () => void }) {
+  const [phase, setPhase] = useState<'silent' | 'loading' | 'still'>('silent');
+  useEffect(() => {
+    const soon = setTimeout(() => setPhase('loading'), 150);
+    const late = setTimeout(() => setPhase('still'), 5000);
+    return () => {
+      clearTimeout(soon);
+      clearTimeout(late);
+    };
+  }, []);
+  if (phase === 'silent') return null;
+  const still = phase === 'still';
+  const retry = still && onRetry ? <Button onClick={onRetry}>Retry</Button> : undefined;
+  return (
+    <div role="status" className={css.empty}>
+      <p>{still ? `Still loading ${what}…` : `Loading ${what}…`}</p>
+      {retry}
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+import type { KeyboardEvent, PointerEvent } from 'react';
+import { classes } from './classes';
+import css from './Splitter.module.css';
+
+interface Props {
+  label: string;
+  /** The line's own direction: "column" stands between columns. */
+  between: 'column' | 'row';
+  value: number;
+  min: number;
+  max: number;
+  /** Whether dragging right or down makes the panel smaller. */
+  inverse?: boolean;
+  onChange: (value: number) => void;
+}
+
+const step = 16;
+
+/** A window splitter as WAI-ARIA describes it: drag, or arrows, Home and End. */
+export function Splitter({ label, between, value, min, max, inverse, onChange }: Props) {
+  const clamp = (v: number): number => Math.round(Math.min(max, Math.max(min, v)));
+  const sign = inverse ? -1 : 1;
+
+  const drag = (down: PointerEvent<HTMLDivElement>): void => {
+    down.preventDefault();
+    const handle = down.currentTarget;
+    handle.setPointerCapture(down.pointerId);
+    const start = between === 'column' ? down.clientX : down.clientY;
+    const move = (e: globalThis.PointerEvent): void =>
+      onChange(clamp(value + sign * ((between === 'column' ? e.clientX : e.clientY) - start)));
+    const up = (): void => {
+      handle.removeEventListener('pointermove', move);
+      handle.removeEventListener('pointerup', up);
+      handle.removeEventListener('pointercancel', up);
+    };
+    handle.addEventListener('pointermove', move);
+    handle.addEventListener('pointerup', up);
+    handle.addEventListener('pointercancel', up);
+  };
+
+  const key = (e: KeyboardEvent): void => {
+    const [less, more] = between === 'column' ? ['ArrowLeft', 'ArrowRight'] : ['ArrowUp', 'ArrowDown'];
+    const next = { [less]: value - sign * step, [more]: value + sign * step, Home: min, End: max }[e.key];
+    if (next === undefined) return;
+    e.preventDefault();
+    onChange(clamp(next));
+  };
+
+  return (
+    <div
+      role="separator"
+      tabIndex={0}
+      aria-label={label}
+      aria-orientation={between === 'column' ? 'vertical' : 'horizontal'}
+      aria-valuenow={Math.round(value)}
+      aria-valuemin={min}
+      aria-valuemax={max}
+      className={classes(css.splitter, css[between])}
+      onPointerDown={drag}
+      onKeyDown={key}
+    />
+  );
+}

@@ -1,0 +1,1 @@
+export const classes = (...names: (string | false | undefined)[]): string => names.filter(Boolean).join(' ');
