@@ -185,14 +185,21 @@ func (j *Jail) release() error {
 	return err
 }
 
-func (s *Sandbox) add(j *Jail) error {
+// begin announces a jail that is about to start, so that Close waits for it and then knows it.
+func (s *Sandbox) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return errors.New("the sandbox is closed")
 	}
-	s.jails[j] = struct{}{}
+	s.starting.Add(1)
 	return nil
+}
+
+func (s *Sandbox) add(j *Jail) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.jails[j] = struct{}{}
 }
 
 func (s *Sandbox) remove(j *Jail) {

@@ -90,7 +90,8 @@ func allowProgram(rules int, config setup, handled uint64) error {
 		paths[device] = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	}
 	if config.Proc {
-		paths["/proc"] = readFiles | unix.LANDLOCK_ACCESS_FS_WRITE_FILE // a thread names itself in /proc/self/task
+		// A thread names itself there, and process 1 tells the kernel whom to kill when memory is short.
+		paths["/proc"] = readFiles | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	}
 	for path, access := range paths {
 		if err := allow(rules, path, access&handled); err != nil {

@@ -77,6 +77,10 @@ func explain(err error) string {
 	if errors.Is(err, unix.EACCES) {
 		return fmt.Sprintf("Nothing can be jailed: the binary may not be executed by other users (%v). Use chmod o+rx on it.", err)
 	}
+	if errors.Is(err, unix.EPERM) {
+		return fmt.Sprintf("Nothing can be jailed: the host refuses new namespaces (%v). In a container, start it with a seccomp profile that "+
+			"allows clone with new user namespaces, such as seccomp=unconfined; the jails have a filter of their own.", err)
+	}
 	return fmt.Sprintf("Nothing can be jailed on this host: %v.", err)
 }
 

@@ -99,6 +99,10 @@ func (s *Sandbox) start(role string, config setup) (*Jail, error) {
 // enter takes an id and a group, starts process 1 and puts it there before it does anything.
 func (j *Jail) enter(role string, theirs, stderr *os.File) (err error) {
 	s := j.sandbox
+	if err := s.begin(); err != nil {
+		return err
+	}
+	defer s.starting.Done()
 	if j.id, err = s.ids.take(); err != nil {
 		return err
 	}
@@ -106,22 +110,17 @@ func (j *Jail) enter(role string, theirs, stderr *os.File) (err error) {
 		s.ids.give(j.id)
 		return err
 	}
-	if err := s.add(j); err != nil {
-		j.release()
-		return err
-	}
 	if j.process, err = s.keeper.start(s.exe, role, j.id, theirs, stderr); err != nil {
-		j.release()
-		return fmt.Errorf("start process 1 of the jail: %w", err)
+		return errors.Join(fmt.Errorf("start process 1 of the jail: %w", err), j.release())
 	}
 	if j.group == nil {
 		j.watch = newWatch(j.process.Pid, j.Kill)
 	} else if err := j.group.Join(j.process.Pid); err != nil {
 		j.Kill()
 		_, _ = j.process.Wait()
-		j.release()
-		return err
+		return errors.Join(err, j.release())
 	}
+	s.add(j)
 	return nil
 }
 

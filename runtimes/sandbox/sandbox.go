@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -47,9 +48,10 @@ type Sandbox struct {
 	level       Level
 	log         *slog.Logger
 
-	mu     sync.Mutex
-	closed bool
-	jails  map[*Jail]struct{}
+	starting sync.WaitGroup
+	mu       sync.Mutex
+	closed   bool
+	jails    map[*Jail]struct{}
 }
 
 // New finds out what the host can enforce, by setting up a jail for real, and removes what a killed server left behind.
@@ -144,10 +146,10 @@ func (s *Sandbox) Prepare(ctx context.Context, profile Profile) (*Jail, error) {
 func (s *Sandbox) Close() error {
 	s.mu.Lock()
 	s.closed = true
-	var jails []*Jail
-	for j := range s.jails {
-		jails = append(jails, j)
-	}
+	s.mu.Unlock()
+	s.starting.Wait()
+	s.mu.Lock()
+	jails := slices.Collect(maps.Keys(s.jails))
 	s.mu.Unlock()
 	for _, j := range jails {
 		j.Kill()
