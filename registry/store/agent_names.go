@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 
 	"github.com/uptrace/bun"
@@ -23,6 +24,16 @@ type nameRow struct {
 func (s *Store) idOfName(workspace, name string) *bun.SelectQuery {
 	return s.read.NewSelect().Model((*nameRow)(nil)).Column("agent_id").
 		Where("n.workspace_id = ?", workspace).Where("n.name_key = ?", registry.NameKey(name))
+}
+
+// agentID turns a name into an ID and leaves what is no name as it is.
+func (s *Store) agentID(ctx context.Context, workspace, nameOrID string) (string, error) {
+	var id string
+	err := s.idOfName(workspace, nameOrID).Scan(ctx, &id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nameOrID, nil
+	}
+	return id, err
 }
 
 // takeName gives a name to an agent that may have it already. Error: NameTaken.

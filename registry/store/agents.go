@@ -38,6 +38,9 @@ func (s *Store) CreateAgent(ctx context.Context, a registry.Agent) error {
 // Agent returns an agent with its draft and changelog. A former name is as good as the present one. Error: NotFound, also
 // for a deleted agent.
 func (s *Store) Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error) {
+	if impossible(nameOrID) {
+		return registry.Agent{}, noAgent(nameOrID)
+	}
 	a, err := s.agent(ctx, s.read, workspace, nameOrID)
 	return a, wrap("read agent", err)
 }

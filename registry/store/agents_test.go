@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -341,13 +342,40 @@ func TestListAgentsPages(t *testing.T) {
 func TestBadCursorsAreRefused(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		for _, cursor := range []string{"x", "!!", "e30x", "IjEi", "bnVsbA=", "' OR 1=1"} {
+		for _, cursor := range []string{
+			"x", "!!", "e30x", "IjEi", "bnVsbA=", "' OR 1=1", base64.RawURLEncoding.EncodeToString([]byte(`{"i":"\u0000","t":"2026-01-01T00:00:00Z"}`)),
+		} {
 			_, agents := s.ListAgents(t.Context(), ws, registry.AgentFilter{Cursor: cursor})
 			expect(t, agents, fault.InvalidInput)
 			_, runs := s.ListRuns(t.Context(), ws, registry.RunFilter{Cursor: cursor})
 			expect(t, runs, fault.InvalidInput)
 			if invalid := new(fault.Error); !asFault(runs, &invalid) || invalid.Details[0].Pointer != "/cursor" {
 				t.Errorf("%q: %+v", cursor, runs)
+			}
+		}
+	})
+}
+
+func TestWhatCannotBeInARowIsNotThere(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		a := create(t, s, agent("weather"))
+		for _, odd := range []string{"a\x00b", "\xff", "'; DROP TABLE agents; --", "?", "?0", "$1", "{}", `\`, strings.Repeat("x", 1<<16)} {
+			_, err := s.Agent(t.Context(), ws, odd)
+			expect(t, err, fault.NotFound)
+			_, err = s.Version(t.Context(), ws, a.ID, odd)
+			expect(t, err, fault.NotFound)
+			_, err = s.Run(t.Context(), ws, odd)
+			expect(t, err, fault.NotFound)
+			expect(t, s.SetDeprecated(t.Context(), ws, a.ID, odd, true, ""), fault.NotFound)
+			expect(t, s.RevokeToken(t.Context(), ws, odd, start), fault.NotFound)
+			runs, err := s.ListRuns(t.Context(), ws, registry.RunFilter{Agent: odd, Version: odd, Status: registry.Status(odd)})
+			if err != nil || len(runs.Items) != 0 {
+				t.Errorf("%q: %v, %v", odd, runs, err)
+			}
+			found, err := s.Events(t.Context(), ws, odd, 0, 0)
+			if err != nil || len(found) != 0 {
+				t.Errorf("%q: %v, %v", odd, found, err)
 			}
 		}
 	})

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 
@@ -38,7 +39,7 @@ func readCursor(cursor string, key any) error {
 	if err == nil {
 		err = json.Unmarshal(text, key)
 	}
-	if err != nil {
+	if err != nil || bytes.Contains(text, []byte(`\u0000`)) {
 		return fault.Invalid("/cursor", "The cursor is not one that this list gave; start again without it.")
 	}
 	return nil

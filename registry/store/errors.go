@@ -68,4 +68,10 @@ func constrains(err error, codes ...int) bool {
 
 func noAgent(nameOrID string) error { return fault.New(fault.NotFound, "No such agent: %s.", nameOrID) }
 
+func noVersion(numberOrDigest string) error {
+	return fault.New(fault.NotFound, "No such version: %s.", numberOrDigest)
+}
+
 func noRun(id string) error { return fault.New(fault.NotFound, "No such run: %s.", id) }
+
+func noToken(id string) error { return fault.New(fault.NotFound, "No such token: %s.", id) }

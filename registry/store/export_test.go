@@ -1,6 +1,11 @@
 package store
 
-import "context"
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+)
 
 // Exec runs SQL of a test's own on the writing connection.
 func (s *Store) Exec(ctx context.Context, statement string, args ...any) error {
@@ -16,4 +21,51 @@ func (s *Store) Rollback(ctx context.Context) (int, error) {
 	}
 	group, err := m.Rollback(ctx)
 	return len(group.Migrations), err
+}
+
+// Tables lists the tables of the schema, without the migrator's own.
+func (s *Store) Tables(ctx context.Context) ([]string, error) {
+	catalogue := "SELECT name FROM sqlite_master WHERE type = 'table'"
+	if s.dialect == postgresDialect {
+		catalogue = "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'"
+	}
+	var names []string
+	err := s.write.NewRaw("SELECT name FROM ("+catalogue+") AS t WHERE name NOT LIKE 'bun_%' AND name NOT LIKE 'sqlite_%' ORDER BY name").Scan(ctx, &names)
+	return names, err
+}
+
+// EmptyTables lists the tables that have no rows.
+func (s *Store) EmptyTables(ctx context.Context) ([]string, error) {
+	names, err := s.Tables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var empty []string
+	for _, name := range names {
+		some, err := s.write.NewSelect().TableExpr("?", bun.Ident(name)).Exists(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !some {
+			empty = append(empty, name)
+		}
+	}
+	return empty, nil
+}
+
+// Value returns the one value of a query on the writing connection.
+func (s *Store) Value(ctx context.Context, query string) (string, error) {
+	var value string
+	err := s.write.DB.QueryRowContext(ctx, query).Scan(&value)
+	return value, err
+}
+
+// Plan tells how SQLite would answer a query.
+func (s *Store) Plan(ctx context.Context, query string) (string, error) {
+	var steps []struct {
+		ID, Parent, Notused int
+		Detail              string
+	}
+	err := s.write.NewRaw("EXPLAIN QUERY PLAN "+query).Scan(ctx, &steps)
+	return fmt.Sprint(steps), err
 }

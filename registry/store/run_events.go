@@ -29,6 +29,9 @@ func (s *Store) AppendEvents(_ context.Context, workspace, runID string, events 
 
 // Events returns up to limit events of a run that come after number from, in order; 0 means as many as one answer takes.
 func (s *Store) Events(ctx context.Context, workspace, runID string, from int64, limit int) ([]runtimes.Event, error) {
+	if impossible(runID) {
+		return []runtimes.Event{}, nil
+	}
 	if limit <= 0 || limit > mostEvents {
 		limit = mostEvents
 	}

@@ -62,12 +62,15 @@ func (s *Store) Tokens(ctx context.Context, workspace string) ([]registry.Token,
 
 // RevokeToken marks a token as useless; the first revocation counts. Error: NotFound.
 func (s *Store) RevokeToken(ctx context.Context, workspace, id string, at time.Time) error {
+	if impossible(id) {
+		return noToken(id)
+	}
 	result, err := s.write.NewUpdate().Model((*tokenRow)(nil)).Set("revoked_at = COALESCE(revoked_at, ?)", instant(at)).
 		Where("t.workspace_id = ?", workspace).Where("t.id = ?", id).Exec(ctx)
 	if err != nil {
 		return wrap("revoke token", err)
 	}
-	return wrap("revoke token", expectRow(result, fault.New(fault.NotFound, "No such token: %s.", id)))
+	return wrap("revoke token", expectRow(result, noToken(id)))
 }
 
 // TouchToken notes that a token was used. Within a minute of the last note, which the token carries, it does nothing.

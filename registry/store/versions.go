@@ -82,12 +82,15 @@ func (s *Store) VersionByDigest(ctx context.Context, workspace, agentID, digest 
 }
 
 func (s *Store) version(ctx context.Context, workspace, agentID, condition, value string) (registry.Version, error) {
+	if impossible(agentID, value) {
+		return registry.Version{}, noVersion(value)
+	}
 	var row versionRow
 	err := s.read.NewSelect().Model(&row).Join("JOIN agents AS a ON a.id = v.agent_id").
 		Where("v.workspace_id = ?", workspace).Where("v.agent_id = ?", agentID).Where("a.deleted_at IS NULL").
 		Where(condition, value).OrderExpr("v.published_at").Limit(1).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return registry.Version{}, fault.New(fault.NotFound, "No such version: %s.", value)
+		return registry.Version{}, noVersion(value)
 	}
 	if err != nil {
 		return registry.Version{}, wrap("read version", err)
@@ -149,13 +152,16 @@ func (s *Store) SetDeprecated(ctx context.Context, workspace, agentID, version s
 	if err := storable("/reason", reason); err != nil {
 		return err
 	}
+	if impossible(version) {
+		return noVersion(version)
+	}
 	result, err := s.write.NewUpdate().Model((*versionRow)(nil)).
 		Set("deprecated = ?", deprecated).Set("deprecated_reason = ?", reason).
 		Where("v.workspace_id = ?", workspace).Where("v.agent_id = ?", agentID).Where("v.version = ?", version).Exec(ctx)
 	if err != nil {
 		return wrap("deprecate version", err)
 	}
-	return wrap("deprecate version", expectRow(result, fault.New(fault.NotFound, "No such version: %s.", version)))
+	return wrap("deprecate version", expectRow(result, noVersion(version)))
 }
 
 // changelog is an agent's history, newest first.

@@ -84,7 +84,7 @@ func TestLargeFilesAreABlob(t *testing.T) {
 			o.Blobs = folder(t, dir)
 			s := storetest.Reopen(t, o)
 			a := agent("weather")
-			a.Draft.Files = map[string]registry.File{"main.ts": bytes.Repeat([]byte("// 'line'\n"), 200_000), "b": {0, 1}}
+			a.Draft.Files = map[string]registry.File{"main.ts": bytes.Repeat([]byte("// 'line'\n"), 20_000), "b": {0, 1}}
 			create(t, s, a)
 			want := publish(t, s, a, "1.0.0")
 			got, err := s.Version(t.Context(), ws, a.ID, "1.0.0")

@@ -1,0 +1,50 @@
+package migrations_test
+
+import (
+	"io/fs"
+	"maps"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/atelier-run/atelier/migrations"
+)
+
+var name = regexp.MustCompile(`^(\d{14})_([a-z]+(?:_[a-z0-9]+)+)\.tx\.(up|down)\.sql$`)
+
+// stamps maps each stamp of a dialect to its subject, and reports what is wrong with the names of its files.
+func stamps(t *testing.T, dialect string) map[string]string {
+	t.Helper()
+	files, err := fs.ReadDir(migrations.Files, dialect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	subjects, directions := map[string]string{}, map[string][]string{}
+	for _, file := range files {
+		parts := name.FindStringSubmatch(file.Name())
+		if parts == nil {
+			t.Errorf("%s/%s is not named YYYYMMDDHHMMSS_verb_noun.tx.up.sql or .tx.down.sql", dialect, file.Name())
+			continue
+		}
+		stamp, subject, direction := parts[1], parts[2], parts[3]
+		if other, ok := subjects[stamp]; ok && other != subject {
+			t.Errorf("%s: %s and %s have the stamp %s", dialect, other, subject, stamp)
+		}
+		subjects[stamp] = subject
+		directions[stamp] = append(directions[stamp], direction)
+	}
+	for stamp, found := range directions {
+		if slices.Sort(found); !slices.Equal(found, []string{"down", "up"}) {
+			t.Errorf("%s: %s_%s has only %v", dialect, stamp, subjects[stamp], found)
+		}
+	}
+	return subjects
+}
+
+func TestMigrationsHaveUniqueStampsAndBothDirectionsInBothDialects(t *testing.T) {
+	t.Parallel()
+	sqlite, postgres := stamps(t, "sqlite"), stamps(t, "postgres")
+	if len(sqlite) == 0 || !maps.Equal(sqlite, postgres) {
+		t.Errorf("the dialects differ: %v and %v", sqlite, postgres)
+	}
+}

@@ -1,0 +1,124 @@
+package store_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/registry/store/storetest"
+)
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		later := start.Add(time.Hour)
+		want := registry.Token{ID: newID(), Workspace: ws, Name: "ci", Hash: "h1", CreatedAt: start, CreatedBy: ada.ID, Creator: ada, ExpiresAt: &later}
+		if err := s.PutToken(t.Context(), want); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.TokenByHash(t.Context(), "h1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, got, want)
+		_, err = s.TokenByHash(t.Context(), "h2")
+		expect(t, err, fault.NotFound)
+
+		want.Hash, want.Name = "h2", "renewed"
+		if err := s.PutToken(t.Context(), want); err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.TokenByHash(t.Context(), "h1")
+		expect(t, err, fault.NotFound)
+		foreign := want
+		foreign.Workspace, foreign.Hash = "other", "h3"
+		expect(t, s.PutToken(t.Context(), foreign), fault.Conflict)
+
+		for _, at := range []time.Time{start, start.Add(30 * time.Second)} {
+			if err := s.TouchToken(t.Context(), want, at); err != nil {
+				t.Fatal(err)
+			}
+			want.LastUsed = &start
+		}
+		expect(t, s.RevokeToken(t.Context(), "other", want.ID, start), fault.NotFound)
+		for _, at := range []time.Time{start, later} {
+			if err := s.RevokeToken(t.Context(), ws, want.ID, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want.RevokedAt = &start
+		all, err := s.Tokens(t.Context(), ws)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, all, []registry.Token{want})
+		if all, err := s.Tokens(t.Context(), "other"); err != nil || len(all) != 0 {
+			t.Errorf("another workspace has %v, %v", all, err)
+		}
+	})
+}
+
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		want := registry.Session{Hash: "s1", Actor: ada, CreatedAt: start, ExpiresAt: start.Add(time.Hour)}
+		expired := registry.Session{Hash: "s2", Actor: ada, CreatedAt: start, ExpiresAt: start}
+		for _, session := range []registry.Session{want, expired} {
+			if err := s.PutSession(t.Context(), session); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.SweepSessions(t.Context(), start); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.SessionByHash(t.Context(), "s2")
+		expect(t, err, fault.NotFound)
+		got, err := s.SessionByHash(t.Context(), "s1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, got, want)
+		for range 2 {
+			if err := s.DeleteSession(t.Context(), "s1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err = s.SessionByHash(t.Context(), "s1")
+		expect(t, err, fault.NotFound)
+	})
+}
+
+func TestLoginLinkIsSpentOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for _, hash := range []string{"fresh", "late"} {
+			if err := s.PutLoginLink(t.Context(), hash, start); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if ok, err := s.TakeLoginLink(t.Context(), "late", start); ok || err != nil {
+			t.Errorf("an expired link was spent: %v", err)
+		}
+		var spent atomic.Int64
+		var group sync.WaitGroup
+		for range 10 {
+			group.Go(func() {
+				ok, err := s.TakeLoginLink(t.Context(), "fresh", start.Add(-time.Second))
+				if err != nil {
+					t.Error(err)
+				}
+				if ok {
+					spent.Add(1)
+				}
+			})
+		}
+		group.Wait()
+		if spent.Load() != 1 {
+			t.Errorf("the link was spent %d times", spent.Load())
+		}
+	})
+}

@@ -1,0 +1,257 @@
+package store_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/registry/store/storetest"
+)
+
+func TestFiftyWritersLoseNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		agents := []registry.Agent{create(t, s, agent("a")), create(t, s, agent("b")), create(t, s, agent("c"))}
+		const writers, each = 50, 20
+		var group sync.WaitGroup
+		for w := range writers {
+			group.Go(func() {
+				for i := range each {
+					run := finished()
+					run.AgentID, run.Status = agents[(w+i)%3].ID, registry.Succeeded
+					run.Output = json.RawMessage(fmt.Sprintf(`{"writer":%d,"run":%d}`, w, i))
+					if err := s.FinishRun(t.Context(), run, events(1, 3)); err != nil {
+						t.Error(err)
+						return
+					}
+					// What was acknowledged is there, for other connections too.
+					got, err := s.Run(t.Context(), ws, run.ID)
+					if err != nil || string(got.Output) != string(run.Output) {
+						t.Errorf("after the acknowledgement: %s, %v", got.Output, err)
+					}
+				}
+			})
+		}
+		group.Wait()
+		var uses int64
+		for _, a := range agents {
+			got, err := s.Agent(t.Context(), ws, a.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			uses += got.UsageCount
+		}
+		if uses != writers*each {
+			t.Errorf("%d uses were counted, not %d", uses, writers*each)
+		}
+	})
+}
+
+func TestOneBadWriteDoesNotSpoilTheOthers(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		const good = 40
+		ids := make([]string, good)
+		var group sync.WaitGroup
+		for i := range good {
+			group.Go(func() {
+				run := finished()
+				ids[i] = run.ID
+				if err := s.FinishRun(t.Context(), run, events(1, 2)); err != nil {
+					t.Error(err)
+				}
+			})
+			group.Go(func() {
+				expect(t, s.AppendEvents(t.Context(), ws, "unknown", events(1, 2)), fault.NotFound)
+			})
+		}
+		group.Wait()
+		for _, id := range ids {
+			read(t, s, id)
+			if got, err := s.Events(t.Context(), ws, id, 0, 0); err != nil || len(got) != 2 {
+				t.Errorf("%d events, %v", len(got), err)
+			}
+		}
+	})
+}
+
+func TestRunsAreRecordedWhenTheCallerIsGone(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		run := queued()
+		if err := s.BeginRun(gone, run); err != nil {
+			t.Fatal(err)
+		}
+		run.Status = registry.StatusCancelled
+		if err := s.FinishRun(gone, run, events(1, 1)); err != nil {
+			t.Fatal(err)
+		}
+		same(t, read(t, s, run.ID), run)
+	})
+}
+
+func TestCloseDrains(t *testing.T) {
+	t.Parallel()
+	for _, d := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {
+		t.Run(string(d), func(t *testing.T) {
+			t.Parallel()
+			o := storetest.Options(t, d)
+			s := storetest.Reopen(t, o)
+			var mu sync.Mutex
+			var acknowledged []string
+			var group sync.WaitGroup
+			for range 30 {
+				group.Go(func() {
+					for {
+						run := finished()
+						err := s.FinishRun(t.Context(), run, nil)
+						if fault.Is(err, fault.ShuttingDown) {
+							return
+						}
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						mu.Lock()
+						acknowledged = append(acknowledged, run.ID)
+						mu.Unlock()
+					}
+				})
+			}
+			for enough := false; !enough; { // closes in the middle of the work
+				mu.Lock()
+				enough = len(acknowledged) > 50
+				mu.Unlock()
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			group.Wait()
+			again := storetest.Reopen(t, o)
+			for _, id := range acknowledged {
+				read(t, again, id)
+			}
+		})
+	}
+}
+
+// childURL tells the test process that it is the child of TestAcknowledgedRunsSurviveAKill.
+const childURL = "ATELIER_TEST_STORE_URL"
+
+// TestAcknowledgedRunsSurviveAKill kills a process that writes runs, again and again, and looks for every run that it
+// had acknowledged.
+func TestAcknowledgedRunsSurviveAKill(t *testing.T) {
+	if address := os.Getenv(childURL); address != "" {
+		writeUntilKilled(t, address)
+		return
+	}
+	t.Parallel()
+	for _, d := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {
+		t.Run(string(d), func(t *testing.T) {
+			t.Parallel()
+			o := storetest.Options(t, d)
+			storetest.Reopen(t, o) // its schema
+			for round := range 3 {
+				acknowledged, begun := killAfter(t, o.URL, 300*(round+1))
+				s := storetest.Reopen(t, o)
+				for _, id := range acknowledged {
+					run := read(t, s, id)
+					if run.Status != registry.Succeeded || string(run.Output) != `"`+id+`"` {
+						t.Fatalf("run %s was acknowledged and is %s with %s", id, run.Status, run.Output)
+					}
+					if got, err := s.Events(t.Context(), ws, id, 0, 0); err != nil || len(got) != 3 {
+						t.Fatalf("run %s has %d events, %v", id, len(got), err)
+					}
+				}
+				interrupted, err := s.InterruptRuns(t.Context(), start)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, id := range begun {
+					if run := read(t, s, id); !run.Status.Final() {
+						t.Errorf("run %s is still %s", id, run.Status)
+					}
+				}
+				t.Logf("round %d: %d runs acknowledged, %d begun, %d interrupted", round, len(acknowledged), len(begun), interrupted)
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// killAfter starts a child that writes to a database and kills it after so many lines.
+func killAfter(t *testing.T, address string, lines int) (acknowledged, begun []string) {
+	t.Helper()
+	child := exec.Command(os.Args[0], "-test.run=^TestAcknowledgedRunsSurviveAKill$")
+	child.Env = append(os.Environ(), childURL+"="+address)
+	child.Stderr = os.Stderr
+	output, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	scanner := bufio.NewScanner(output)
+	for n := 0; scanner.Scan(); n++ {
+		word, id, _ := strings.Cut(scanner.Text(), " ")
+		switch word {
+		case "finished":
+			acknowledged = append(acknowledged, id)
+		case "begun":
+			begun = append(begun, id)
+		default:
+			t.Errorf("the child says: %s", scanner.Text())
+		}
+		if n == lines {
+			if err := child.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := child.Wait(); child.ProcessState.ExitCode() != -1 {
+		t.Fatalf("the child was not killed: %v", err)
+	}
+	return acknowledged, begun
+}
+
+// writeUntilKilled prints a line for each acknowledgement.
+func writeUntilKilled(t *testing.T, address string) {
+	s, err := store.Open(t.Context(), store.Options{URL: address, Blobs: folder(t, t.TempDir())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 20 {
+		group.Go(func() {
+			for {
+				run := queued()
+				if err := s.BeginRun(t.Context(), run); err != nil {
+					fmt.Println(err)
+					return
+				}
+				fmt.Println("begun " + run.ID)
+				run.Status, run.Output = registry.Succeeded, json.RawMessage(`"`+run.ID+`"`)
+				if err := s.FinishRun(t.Context(), run, events(1, 3)); err != nil {
+					fmt.Println(err)
+					return
+				}
+				fmt.Println("finished " + run.ID)
+			}
+		})
+	}
+	group.Wait()
+}

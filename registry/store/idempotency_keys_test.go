@@ -1,0 +1,120 @@
+package store_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/registry/store/storetest"
+)
+
+func reserve(t *testing.T, s *store.Store, k registry.IdempotencyKey) *registry.IdempotencyKey {
+	t.Helper()
+	existing, err := s.ReserveKey(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return existing
+}
+
+func TestKeyLeadsToItsAnswer(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		expires := time.Now().UTC().Truncate(time.Microsecond).Add(time.Hour)
+		k := registry.IdempotencyKey{Workspace: ws, Owner: "default/u1", Key: "k", BodyHash: "b", ExpiresAt: expires}
+		if reserve(t, s, k) != nil {
+			t.Fatal("a free key was taken")
+		}
+		same(t, reserve(t, s, k), &k) // at work: no status, no body
+		other := k
+		other.Owner = "default/u2"
+		if reserve(t, s, other) != nil {
+			t.Error("keys of different callers are one")
+		}
+
+		if err := s.CompleteKey(t.Context(), k.Owner, k.Key, 204, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.ReleaseKey(t.Context(), k.Owner, k.Key); err != nil { // too late: stays
+			t.Fatal(err)
+		}
+		want := k
+		want.Status, want.Body = 204, []byte{}
+		same(t, reserve(t, s, k), &want)
+		if err := s.CompleteKey(t.Context(), k.Owner, k.Key, 201, []byte("{\x00}")); err != nil {
+			t.Fatal(err)
+		}
+		want.Status, want.Body = 201, []byte("{\x00}")
+		same(t, reserve(t, s, k), &want)
+
+		if err := s.ReleaseKey(t.Context(), other.Owner, other.Key); err != nil {
+			t.Fatal(err)
+		}
+		if reserve(t, s, other) != nil {
+			t.Error("a released key was taken")
+		}
+		if n, err := s.ReleaseKeys(t.Context()); n != 1 || err != nil {
+			t.Errorf("released %d, %v", n, err)
+		}
+		expect(t, s.CompleteKey(t.Context(), other.Owner, other.Key, 200, nil), fault.NotFound)
+		if n, err := s.SweepKeys(t.Context(), expires); n != 1 || err != nil {
+			t.Errorf("swept %d, %v", n, err)
+		}
+	})
+}
+
+func TestExpiredKeyIsFree(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		old := registry.IdempotencyKey{Owner: "o", Key: "k", BodyHash: "old", ExpiresAt: time.Now().Add(-time.Second)}
+		reserve(t, s, old)
+		if err := s.CompleteKey(t.Context(), "o", "k", 200, []byte("old")); err != nil {
+			t.Fatal(err)
+		}
+		fresh := old
+		fresh.BodyHash, fresh.ExpiresAt = "new", time.Now().Add(time.Hour)
+		if reserve(t, s, fresh) != nil {
+			t.Fatal("an expired key was taken")
+		}
+		if got := reserve(t, s, fresh); got == nil || got.BodyHash != "new" || got.Status != 0 || got.Body != nil {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestOneOfManyReservesAKey(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for _, expires := range []time.Duration{-time.Second, time.Hour} { // the second round takes over an expired key
+			k := registry.IdempotencyKey{Owner: "o", Key: "k", ExpiresAt: time.Now().Add(time.Hour)}
+			if expires < 0 {
+				expired := k
+				expired.ExpiresAt = time.Now().Add(expires)
+				reserve(t, s, expired)
+			} else if err := s.ReleaseKey(t.Context(), "o", "k"); err != nil {
+				t.Fatal(err)
+			}
+			var got atomic.Int64
+			var group sync.WaitGroup
+			for range 20 {
+				group.Go(func() {
+					existing, err := s.ReserveKey(t.Context(), k)
+					if err != nil {
+						t.Error(err)
+					}
+					if existing == nil {
+						got.Add(1)
+					}
+				})
+			}
+			group.Wait()
+			if got.Load() != 1 {
+				t.Errorf("%d callers reserved the key", got.Load())
+			}
+		}
+	})
+}

@@ -1,0 +1,130 @@
+package store_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/registry/store/storetest"
+)
+
+func each(t *testing.T, test func(t *testing.T, o store.Options)) {
+	t.Helper()
+	for _, d := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {
+		t.Run(string(d), func(t *testing.T) {
+			t.Parallel()
+			test(t, storetest.Options(t, d))
+		})
+	}
+}
+
+// fill puts a row into every table.
+func fill(t *testing.T, s *store.Store) {
+	t.Helper()
+	a := create(t, s, agent("weather"))
+	publish(t, s, a, "1.0.0")
+	run := finished()
+	run.AgentID = a.ID
+	finish(t, s, run, events(1, 3)...)
+	token := registry.Token{ID: newID(), Workspace: ws, Hash: newID(), CreatedAt: start}
+	session := registry.Session{Hash: newID(), Actor: ada, CreatedAt: start, ExpiresAt: start}
+	_, err := s.ReserveKey(t.Context(), registry.IdempotencyKey{Owner: "o", Key: newID(), ExpiresAt: start})
+	if err := errors.Join(err, s.PutToken(t.Context(), token), s.PutSession(t.Context(), session), s.PutLoginLink(t.Context(), newID(), start)); err != nil {
+		t.Fatal(err)
+	}
+	empty, err := s.EmptyTables(t.Context())
+	if err != nil || len(empty) != 0 {
+		t.Fatalf("tables without rows: %v, %v", empty, err)
+	}
+}
+
+func TestMigrationsGoUpDownAndUpWithRows(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, o store.Options) {
+		s := storetest.Reopen(t, o)
+		all, err := s.MigrationStatus(t.Context())
+		if err != nil || len(all) == 0 {
+			t.Fatalf("%v, %v", all, err)
+		}
+		for _, one := range all {
+			if one.AppliedAt == nil || one.AppliedAt.IsZero() {
+				t.Errorf("%s is pending after Open", one.Name)
+			}
+		}
+		for range 2 {
+			fill(t, s)
+			if n, err := s.Rollback(t.Context()); err != nil || n != len(all) {
+				t.Fatalf("took %d back, %v", n, err)
+			}
+			if left, err := s.Tables(t.Context()); err != nil || len(left) != 0 {
+				t.Errorf("left behind: %v, %v", left, err)
+			}
+			applied, err := s.Migrate(t.Context())
+			if err != nil || len(applied) != len(all) || applied[0] != all[0].Name {
+				t.Fatalf("applied %v, %v", applied, err)
+			}
+		}
+		fill(t, s)
+		if applied, err := s.Migrate(t.Context()); err != nil || len(applied) != 0 {
+			t.Errorf("applied again: %v, %v", applied, err)
+		}
+	})
+}
+
+func TestNewerSchemaIsRefused(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, o store.Options) {
+		s := storetest.Reopen(t, o)
+		if err := s.Exec(t.Context(), "INSERT INTO bun_migrations (name, group_id) VALUES ('29990101000000', 9)"); err != nil {
+			t.Fatal(err)
+		}
+		for _, leave := range []bool{false, true} {
+			o.NoMigrate = leave
+			_, err := store.Open(t.Context(), o)
+			if err == nil || !strings.Contains(err.Error(), "newer Atelier") || !strings.Contains(err.Error(), "29990101000000") {
+				t.Errorf("%v", err)
+			}
+		}
+	})
+}
+
+func TestNoMigrateLeavesTheSchema(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, o store.Options) {
+		o.NoMigrate = true
+		s := storetest.Reopen(t, o)
+		all, err := s.MigrationStatus(t.Context())
+		if err != nil || len(all) == 0 || all[0].AppliedAt != nil {
+			t.Errorf("%v, %v", all, err)
+		}
+		if s.FinishRun(t.Context(), finished(), nil) == nil {
+			t.Error("a run was stored without a table")
+		}
+		if _, err := s.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		finish(t, s, finished())
+	})
+}
+
+func TestServersThatStartTogetherMigrateOnce(t *testing.T) {
+	t.Parallel()
+	o := storetest.Options(t, storetest.Postgres)
+	var group sync.WaitGroup
+	for range 5 {
+		group.Go(func() {
+			s, err := store.Open(t.Context(), o)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+}
