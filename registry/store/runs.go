@@ -172,7 +172,7 @@ func (s *Store) InterruptRuns(ctx context.Context, at time.Time) (int, error) {
 		Set("error = ?", reason).
 		Set("finished_at = ?", instant(at)).
 		// The first condition is that of the index: without its words the whole table would be read.
-		Where("r.status IN (" + unfinished + ")").Where("r.status <> ?", string(registry.AwaitingApproval)).
+		Where("r.status IN ("+unfinished+")").Where("r.status <> ?", string(registry.AwaitingApproval)).
 		Exec(ctx)
 	if err != nil {
 		return 0, wrap("interrupt runs", err)
