@@ -3,6 +3,7 @@
 package guests
 
 import (
+	goja "github.com/atelier-run/atelier/runtimes/goja/guest"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 )
@@ -11,5 +12,6 @@ import (
 func Main(args []string) bool {
 	return sandbox.Main(args, []sandbox.Role{
 		program.Role(),
+		{Name: "goja", Filter: sandbox.FilterWorker, Serve: goja.Serve},
 	})
 }
