@@ -69,9 +69,10 @@ ifneq ($(NODE),)
 endif
 
 .PHONY: gen
-gen: ## Make generated files anew
+gen: bin ## Make generated files anew
+	bin/atelier openapi >docs/openapi.json
 ifneq ($(NODE),)
-gen: bin node_modules/.package-lock.json
+	@$(MAKE) node_modules/.package-lock.json
 	npm run --silent gen
 endif
 

@@ -84,10 +84,11 @@ export class Studio {
     await console.getByRole('listitem').filter({ hasText: text }).first().waitFor({ timeout: 30_000 });
   }
 
-  /** The output of the last run, as the result panel shows it. */
+  /** The output of the last run, copied from the result panel. */
   async result(): Promise<unknown> {
     const result = await this.panel('Result');
-    return JSON.parse(await result.getByRole('region', { name: 'Output' }).innerText());
+    await result.getByRole('button', { name: 'Copy the output as JSON' }).click();
+    return JSON.parse(await this.page.evaluate(() => navigator.clipboard.readText()));
   }
 
   /** Opens the export dialog, chooses a form and reads it and the line for a terminal. */
@@ -96,7 +97,7 @@ export class Studio {
     const dialog = this.page.getByRole('dialog');
     await dialog.getByRole('tab', { name: form }).click();
     const manifest = await dialog.getByRole('region', { name: 'Manifest' }).innerText();
-    const curl = await dialog.getByRole('region', { name: 'curl' }).innerText();
+    const curl = await dialog.getByRole('region', { name: 'Call it over HTTP' }).innerText();
     await this.page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
     return { manifest, curl };
@@ -104,10 +105,12 @@ export class Studio {
 
   async publish(version: string): Promise<void> {
     await this.page.getByRole('button', { name: 'Publish…' }).click();
-    const dialog = this.page.getByRole('dialog');
-    await dialog.getByRole('textbox', { name: 'Version' }).fill(version);
-    await dialog.getByRole('button', { name: 'Publish', exact: true }).click();
-    await dialog.waitFor({ state: 'hidden' });
+    const asking = this.page.getByRole('dialog', { name: /^Publish / });
+    await asking.getByRole('textbox', { name: 'Version' }).fill(version);
+    await asking.getByRole('button', { name: `Publish ${version}` }).click();
+    const done = this.page.getByRole('dialog', { name: `Published ${version}` });
+    await done.getByRole('button', { name: 'Done' }).click();
+    await done.waitFor({ state: 'hidden' });
   }
 
   async hasNoErrorMarks(): Promise<void> {
