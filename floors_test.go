@@ -49,7 +49,7 @@ var floors = map[string]int{
 	"runtimes/worker":                          4,
 
 	"registry/store/storetest": 5,
-	"runtimes/goja/guest/gaps": 5,
+	"runtimes/goja/guest/gaps": 4,
 	"runtimes/goja/guest":      5,
 	"runtimes/inspect/guest":   5,
 	"runtimes/sandbox/program": 5,

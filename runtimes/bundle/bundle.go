@@ -1,0 +1,183 @@
+// Package bundle turns the files of a JavaScript or TypeScript agent into one program: esbuild with a resolver that
+// knows the agent's files and nothing else. It parses user code, and esbuild can neither be stopped nor limited from
+// within, so it is called in the jail only. It knows no JavaScript engine beyond the syntax that goja takes.
+package bundle
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+	"github.com/go-sourcemap/sourcemap"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// MaxSource bounds the source text of one program in bytes. esbuild holds about fifty times as much while it works.
+const MaxSource = 2 << 20
+
+// MaxProblems bounds the list of errors and of warnings: whoever sends 10,000 broken lines is helped by the first ones.
+const MaxProblems = 50
+
+// Source is what is bundled: the agent's files and the one that the program starts from.
+type Source struct {
+	Files      map[string][]byte
+	Entrypoint string
+	Language   runtimes.Language // decides how a file without a known extension is read
+}
+
+// Program is a bundled agent: the source of one function expression `(exports, require, module, HookName) => …`, which
+// runs the entrypoint as a CommonJS module and hands a top-level `main` to the hook. Positions in it are told in terms
+// of the agent's files by Position, and by Map for engines that read source maps.
+type Program struct {
+	Code     string
+	Map      []byte // source map whose columns count from 1 on both sides, as goja looks them up
+	Warnings []fault.Detail
+
+	consumer *sourcemap.Consumer
+}
+
+// HookName is the parameter by which a program hands over the top-level main of its entrypoint.
+const HookName = "__atelier_main__"
+
+// hook is appended to the entrypoint on a line of its own, so that no line of the agent's moves. It keeps a top-level
+// main from being dropped as unused, and works alike for ES modules, CommonJS modules and plain scripts.
+const hook = "\n;" + HookName + `(typeof main === "undefined" ? void 0 : main);`
+
+// Codes of problems, beside those of the gaps of an engine.
+const (
+	CodeSyntax  = "syntax_error"
+	CodeImport  = "import_refused"
+	CodeEntry   = "missing_entry"
+	CodeNesting = "nested_too_deeply"
+	CodeSize    = "source_too_large"
+	CodeConfig  = "tsconfig"
+)
+
+// Build bundles a source. A source that is wrong is told in problems, with file, line and column where they are known,
+// and gives no program.
+func Build(src Source) (*Program, []fault.Detail) {
+	files, problem := open(src)
+	if problem != nil {
+		return nil, []fault.Detail{*problem}
+	}
+	result := files.build(hook)
+	if len(result.Errors) > 0 {
+		// The hook can spoil the message of a file that ends too early: without it the message is the user's own.
+		if plain := files.build(""); len(plain.Errors) > 0 {
+			result = plain
+		}
+		return nil, problems(src, result.Errors)
+	}
+	program, err := link(result)
+	if err != nil {
+		return nil, []fault.Detail{{File: src.Entrypoint, Code: CodeSyntax, Message: "The bundled program could not be read: " + err.Error()}}
+	}
+	program.Warnings = append(files.notes, problems(src, result.Warnings)...)
+	return program, nil
+}
+
+// Position maps a position of the program, both counted from 1, to the agent's file that it came from.
+func (p *Program) Position(line, column int) (file string, sourceLine, sourceColumn int, ok bool) {
+	if p.consumer == nil {
+		consumer, err := sourcemap.Parse("", p.Map)
+		if err != nil {
+			return "", 0, 0, false
+		}
+		p.consumer = consumer
+	}
+	file, _, sourceLine, sourceColumn, ok = p.consumer.Source(line, column)
+	return file, sourceLine, sourceColumn, ok
+}
+
+// syntax is what goja takes as it is. Everything newer than ES2017 that is not named here is lowered by esbuild: async
+// generators, for await, decorators, accessors, using. Regular expressions with the flags d and v stay literals, so
+// that the engine refuses them before the run and with a position.
+func syntax() map[string]bool {
+	taken := map[string]bool{"dynamic-import": false, "top-level-await": false}
+	for _, feature := range []string{
+		"class-field", "class-private-accessor", "class-private-brand-check", "class-private-field",
+		"class-private-method", "class-private-static-accessor", "class-private-static-field",
+		"class-private-static-method", "class-static-blocks", "class-static-field", "bigint",
+		"logical-assignment", "nullish-coalescing", "object-rest-spread", "optional-catch-binding", "optional-chain",
+		"regexp-dot-all-flag", "regexp-lookbehind-assertions", "regexp-match-indices", "regexp-named-capture-groups",
+		"regexp-set-notation", "regexp-unicode-property-escapes",
+	} {
+		taken[feature] = true
+	}
+	return taken
+}
+
+func (f *sources) build(suffix string) api.BuildResult {
+	f.suffix = suffix
+	return api.Build(f.options(api.FormatCommonJS))
+}
+
+func (f *sources) options(format api.Format) api.BuildOptions {
+	return api.BuildOptions{
+		EntryPoints:    []string{f.Entrypoint},
+		Bundle:         true,
+		Write:          false,
+		Outfile:        "/program.js",
+		AbsWorkingDir:  "/",
+		Format:         format,
+		Platform:       api.PlatformNeutral,
+		Target:         api.ES2017,
+		Supported:      syntax(),
+		Sourcemap:      api.SourceMapExternal,
+		SourcesContent: api.SourcesContentExclude,
+		Charset:        api.CharsetASCII, // columns of bytes and of UTF-16 units are then the same
+		LegalComments:  api.LegalCommentsNone,
+		LogLevel:       api.LogLevelSilent,
+		LogLimit:       MaxProblems,
+		Metafile:       true,
+		TsconfigRaw:    f.tsconfig,
+		Plugins:        []api.Plugin{f.plugin()},
+	}
+}
+
+// link wraps esbuild's output into a function and moves the source map along.
+func link(result api.BuildResult) (*Program, error) {
+	var code, mapping []byte
+	for _, file := range result.OutputFiles {
+		if strings.HasSuffix(file.Path, ".map") {
+			mapping = file.Contents
+		} else {
+			code = file.Contents
+		}
+	}
+	mapping, err := shift(mapping)
+	if err != nil {
+		return nil, err
+	}
+	var text strings.Builder
+	text.Grow(len(code) + 128)
+	fmt.Fprintf(&text, "(function (exports, require, module, %s) {%s\n", HookName, directive(result.Metafile))
+	text.Write(code)
+	text.WriteString("\n})")
+	return &Program{Code: text.String(), Map: mapping}, nil
+}
+
+// directive is "use strict" for a program whose entrypoint is an ES module: modules are strict, and esbuild does not
+// say so in the CommonJS that it makes of them. Scripts and CommonJS modules stay as they are.
+func directive(metafile string) string {
+	var meta struct {
+		Inputs map[string]struct {
+			Format string `json:"format"`
+		} `json:"inputs"`
+		Outputs map[string]struct {
+			EntryPoint string `json:"entryPoint"`
+		} `json:"outputs"`
+	}
+	if json.Unmarshal([]byte(metafile), &meta) != nil {
+		return ""
+	}
+	for _, output := range meta.Outputs {
+		if output.EntryPoint != "" && meta.Inputs[output.EntryPoint].Format == "esm" {
+			return ` "use strict";`
+		}
+	}
+	return ""
+}

@@ -1,0 +1,82 @@
+package bundle
+
+// MaxNesting bounds how deep brackets may be nested. Every parser in the worker recurses: deeper source would end the
+// process by stack overflow, which is survived but costs a worker. People and generators stay far below.
+const MaxNesting = 2000
+
+// tooDeep says where brackets are nested too deeply. It skips strings, templates and comments without knowing regular
+// expressions: those can hide brackets from it, never invent any. What slips through kills the worker, not more.
+func tooDeep(text []byte) (line, column int, deep bool) {
+	line = 1
+	depth, start := 0, 0
+	var quote byte // the string or template that the scan is in
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c == '\n' {
+			line, start = line+1, i+1
+			if quote != '`' {
+				quote = 0
+			}
+			continue
+		}
+		if quote != 0 {
+			switch {
+			case c == '\\':
+				if i+1 < len(text) && text[i+1] != '\n' {
+					i++
+				}
+			case c == quote:
+				quote = 0
+			case quote == '`' && c == '$' && i+1 < len(text) && text[i+1] == '{':
+				// Within ${ } is code again; nested templates end this one early, which only hides brackets.
+				quote = 0
+			}
+			continue
+		}
+		switch c {
+		case '"', '\'', '`':
+			quote = c
+		case '/':
+			if skipped, lines, last := comment(text[i:]); skipped > 0 {
+				if lines > 0 {
+					line, start = line+lines, i+last+1
+				}
+				i += skipped - 1
+			}
+		case '(', '[', '{':
+			if depth++; depth > MaxNesting {
+				return line, i - start + 1, true
+			}
+		case ')', ']', '}':
+			depth = max(0, depth-1)
+		}
+	}
+	return 0, 0, false
+}
+
+// comment measures a comment at the start of text: its length, its newlines and where the last of them is.
+func comment(text []byte) (length, lines, last int) {
+	if len(text) < 2 {
+		return 0, 0, 0
+	}
+	switch text[1] {
+	case '/':
+		for i, c := range text {
+			if c == '\n' {
+				return i, 0, 0
+			}
+		}
+		return len(text), 0, 0
+	case '*':
+		for i := 2; i < len(text); i++ {
+			if text[i] == '\n' {
+				lines, last = lines+1, i
+			}
+			if text[i] == '/' && text[i-1] == '*' && i > 2 {
+				return i + 1, lines, last
+			}
+		}
+		return len(text), lines, last
+	}
+	return 0, 0, 0
+}

@@ -1,0 +1,50 @@
+package bundle
+
+import (
+	"strings"
+	"unicode/utf16"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// problems tells esbuild's messages in terms of the agent's files, with columns in UTF-16 units as editors count them.
+func problems(src Source, messages []api.Message) []fault.Detail {
+	var all []fault.Detail
+	for _, message := range messages[:min(len(messages), MaxProblems)] {
+		detail := fault.Detail{Code: CodeSyntax, Message: sentence(message)}
+		if message.PluginName == pluginName {
+			detail.Code = CodeImport
+		}
+		if at := message.Location; at != nil {
+			detail.File = strings.TrimPrefix(at.File, namespace+":")
+			detail.Line = at.Line
+			detail.Column = len(utf16.Encode([]rune(at.LineText[:min(at.Column, len(at.LineText))]))) + 1
+			clamp(&detail, src.Files[detail.File])
+		}
+		all = append(all, detail)
+	}
+	return all
+}
+
+// sentence is esbuild's text, with its first note where that explains and does not point elsewhere.
+func sentence(message api.Message) string {
+	text := message.Text
+	if len(message.Notes) > 0 && message.Notes[0].Location == nil && message.PluginName != pluginName {
+		text = strings.TrimSuffix(text, ".") + ". " + message.Notes[0].Text
+	}
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	return text
+}
+
+// clamp keeps a position within the file: what is appended to the entrypoint is not the user's.
+func clamp(detail *fault.Detail, text []byte) {
+	lines := strings.Split(string(text), "\n")
+	if detail.Line > len(lines) {
+		detail.Line = len(lines)
+		detail.Column = len(utf16.Encode([]rune(lines[len(lines)-1]))) + 1
+	}
+}

@@ -1,0 +1,177 @@
+package bundle
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// namespace marks modules as the agent's. esbuild reads the host's disk for its own namespace "file" only, and the
+// resolver below never answers with that one.
+const namespace = "agent"
+
+// pluginName marks messages as the resolver's own.
+const pluginName = "agent"
+
+// sources serves the agent's files to one esbuild call.
+type sources struct {
+	Source
+	suffix   string // appended to the entrypoint
+	tsconfig string
+	notes    []fault.Detail
+}
+
+// open checks what must hold before a parser sees the source.
+func open(src Source) (*sources, *fault.Detail) {
+	if _, ok := src.Files[src.Entrypoint]; !ok {
+		return nil, &fault.Detail{Code: CodeEntry, Message: fmt.Sprintf("The entrypoint %q is not one of the agent's files.", src.Entrypoint)}
+	}
+	f := &sources{Source: src}
+	total := 0
+	for _, name := range names(src.Files) {
+		if loader(name, src.Language) == api.LoaderNone {
+			continue
+		}
+		text := src.Files[name]
+		if total += len(text); total > MaxSource {
+			return nil, &fault.Detail{File: name, Code: CodeSize, Message: fmt.Sprintf("The agent's source files hold more than %d bytes.", MaxSource)}
+		}
+		if line, column, deep := tooDeep(text); deep {
+			return nil, &fault.Detail{File: name, Line: line, Column: column, Code: CodeNesting, Message: fmt.Sprintf("Brackets are nested more than %d deep.", MaxNesting)}
+		}
+	}
+	f.tsconfig, f.notes = compilerOptions(src.Files)
+	return f, nil
+}
+
+func names(files map[string][]byte) []string {
+	all := make([]string, 0, len(files))
+	for name := range files {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func loader(name string, language runtimes.Language) api.Loader {
+	switch path.Ext(name) {
+	case ".js", ".mjs", ".cjs":
+		return api.LoaderJS
+	case ".jsx":
+		return api.LoaderJSX
+	case ".ts", ".mts", ".cts":
+		return api.LoaderTS
+	case ".tsx":
+		return api.LoaderTSX
+	case ".json":
+		return api.LoaderJSON
+	case "":
+		if language == runtimes.TypeScript {
+			return api.LoaderTS
+		}
+		return api.LoaderJS
+	}
+	return api.LoaderNone
+}
+
+func (f *sources) plugin() api.Plugin {
+	return api.Plugin{Name: pluginName, Setup: func(build api.PluginBuild) {
+		build.OnResolve(api.OnResolveOptions{Filter: ".*"}, f.resolve)
+		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: namespace}, f.load)
+	}}
+}
+
+func (f *sources) resolve(args api.OnResolveArgs) (api.OnResolveResult, error) {
+	if args.Kind == api.ResolveEntryPoint {
+		return api.OnResolveResult{Path: f.Entrypoint, Namespace: namespace}, nil
+	}
+	name, ok := f.find(args.Importer, args.Path)
+	if !ok {
+		return api.OnResolveResult{Errors: []api.Message{{Text: Refusal(f.Files, args.Path)}}}, nil
+	}
+	if loader(name, f.Language) == api.LoaderNone {
+		text := fmt.Sprintf("%q cannot be imported: only JavaScript, TypeScript and JSON files can.", args.Path)
+		return api.OnResolveResult{Errors: []api.Message{{Text: text}}}, nil
+	}
+	return api.OnResolveResult{Path: name, Namespace: namespace}, nil
+}
+
+func (f *sources) load(args api.OnLoadArgs) (api.OnLoadResult, error) {
+	contents := string(f.Files[args.Path])
+	kind := loader(args.Path, f.Language)
+	if args.Path == f.Entrypoint && kind != api.LoaderJSON {
+		contents += f.suffix
+	}
+	return api.OnLoadResult{Contents: &contents, Loader: kind}, nil
+}
+
+// find answers which file a relative import means: the name itself, with an extension, or the index of a folder. As in
+// TypeScript, an import of "./x.js" also means x.ts.
+func (f *sources) find(importer, wanted string) (string, bool) {
+	if !relative(wanted) {
+		return "", false
+	}
+	name := path.Join(path.Dir(importer), wanted)
+	for _, candidate := range candidates(name, strings.HasSuffix(wanted, "/")) {
+		if _, ok := f.Files[candidate]; ok {
+			return candidate, true
+		}
+	}
+	return "", false
+}
+
+func relative(wanted string) bool {
+	return wanted == "." || wanted == ".." || strings.HasPrefix(wanted, "./") || strings.HasPrefix(wanted, "../")
+}
+
+func candidates(name string, folder bool) []string {
+	extensions := []string{".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json"}
+	var all []string
+	if !folder {
+		all = append(all, name)
+		for from, to := range map[string]string{".js": ".ts", ".jsx": ".tsx", ".mjs": ".mts", ".cjs": ".cts"} {
+			if stem, ok := strings.CutSuffix(name, from); ok {
+				all = append(all, stem+to)
+			}
+		}
+		for _, extension := range extensions {
+			all = append(all, name+extension)
+		}
+	}
+	for _, extension := range extensions {
+		all = append(all, path.Join(name, "index"+extension))
+	}
+	return all
+}
+
+// Refusal is the sentence that says why an import is refused and what to write instead.
+func Refusal(files map[string][]byte, wanted string) string {
+	text := fmt.Sprintf("%q is not one of the agent's files", wanted)
+	bare := strings.TrimPrefix(wanted, "node:")
+	switch {
+	case strings.HasPrefix(wanted, "node:") || slices.Contains(nodeModules(), bare):
+		return text + ": modules of Node are not available in this runtime."
+	case relative(wanted):
+		return text + "."
+	}
+	for _, candidate := range candidates(strings.TrimPrefix(wanted, "/"), false) {
+		if _, ok := files[candidate]; ok {
+			return text + fmt.Sprintf(": write %q for %s.", "./"+strings.TrimPrefix(wanted, "/"), candidate)
+		}
+	}
+	return text + ": only relative imports between its files are possible."
+}
+
+func nodeModules() []string {
+	return []string{
+		"assert", "async_hooks", "buffer", "child_process", "cluster", "console", "crypto", "dgram", "dns", "events", "fs", "fs/promises",
+		"http", "http2", "https", "module", "net", "os", "path", "perf_hooks", "process", "querystring", "readline",
+		"stream", "string_decoder", "timers", "timers/promises", "tls", "tty", "url", "util", "v8", "vm", "worker_threads", "zlib",
+	}
+}

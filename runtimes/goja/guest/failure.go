@@ -1,0 +1,226 @@
+package guest
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// maxTrace bounds the text of a stack.
+const maxTrace = 16 << 10
+
+// failure tells why a run failed in terms of the agent's source.
+func (r *run) failure(err error) *runtimes.ProgramError {
+	if why := r.stopped.Load(); why != nil {
+		e := &runtimes.ProgramError{Type: why.kind, Message: why.message}
+		var interrupted *goja.InterruptedError
+		if errors.As(err, &interrupted) {
+			r.locate(e, trace(interrupted.Stack()))
+		}
+		return e
+	}
+	var (
+		overflow  *goja.StackOverflowError
+		exception *goja.Exception
+		promise   *rejected
+		entry     *entryError
+		output    *outputError
+	)
+	switch {
+	case errors.As(err, &overflow):
+		e := &runtimes.ProgramError{Type: runtimes.RecursionLimit, Message: fmt.Sprintf("Calls are nested more than %d deep.", r.job.Limits.RecursionDepth)}
+		lines := trace(overflow.Stack())
+		r.locate(e, lines[:min(len(lines), 20)])
+		return e
+	case errors.As(err, &exception):
+		e := r.uncaught(exception.Value())
+		if e.Stack == "" {
+			r.locate(e, trace(exception.Stack()))
+		}
+		return e
+	case errors.As(err, &promise):
+		e := r.uncaught(promise.value)
+		if promise.orphan {
+			e.Message += " (in a promise that nobody awaited)"
+		}
+		return e
+	case errors.As(err, &entry):
+		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: entry.message, File: entry.file, Line: 1, Column: 1}
+	case errors.As(err, &output):
+		return &runtimes.ProgramError{Type: output.kind, Message: output.message, Remedy: output.remedy}
+	case errors.Is(err, errDeadlock):
+		return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The program waits forever: " + err.Error() + ".", File: r.job.Entrypoint}
+	}
+	return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: err.Error()}
+}
+
+// uncaught describes a thrown value. Looking at it may run code of the program, which must not fail the worker.
+func (r *run) uncaught(value goja.Value) *runtimes.ProgramError {
+	e := &runtimes.ProgramError{Type: runtimes.RuntimeError}
+	vm := r.vm.Load()
+	object, isObject := value.(*goja.Object)
+	if isObject && isError(vm, object) {
+		var stack string
+		vm.Try(func() { e.Message = errorText(object) })
+		vm.Try(func() {
+			if v := object.Get("stack"); v != nil && goja.IsString(v) {
+				stack = v.String()
+			}
+		})
+		r.locate(e, parseStack(stack))
+		vm.Try(func() {
+			if cause := object.Get("cause"); cause != nil && !goja.IsUndefined(cause) {
+				e.Stack += "\n  [cause]: " + indent(r.inspect(vm, cause), "  ")
+			}
+			if list := object.Get("errors"); list != nil && !goja.IsUndefined(list) {
+				e.Stack += "\n  [errors]: " + indent(r.inspect(vm, list), "  ")
+			}
+		})
+		if e.Message == "" {
+			e.Message = "An error was thrown that cannot be shown."
+		}
+		e.Remedy = remedy(e.Message)
+		return e
+	}
+	e.Message = "Uncaught " + r.inspect(vm, value)
+	return e
+}
+
+// remedy helps with the mistakes that this runtime invites.
+func remedy(message string) string {
+	switch {
+	case strings.HasPrefix(message, "ReferenceError: Intl is not defined"):
+		return "Intl is not available in the goja runtime: write the format in the program, or use toLocaleString with the locale en-US."
+	case strings.HasPrefix(message, "ReferenceError: process is not defined"):
+		return "Use ctx.env for environment values and ctx.log for messages."
+	case strings.HasPrefix(message, "ReferenceError: fetch is not defined"):
+		return "No network access is granted."
+	case strings.Contains(message, "Cannot mix BigInt and other types"):
+		return "Integers of the input beyond 2^53 arrive as BigInt, so that no digit is lost: convert with Number(value) where rounding is fine."
+	}
+	return ""
+}
+
+func isError(vm *goja.Runtime, object *goja.Object) bool {
+	if object.ClassName() == "Error" {
+		return true
+	}
+	// DOMException and other objects that were made to look like errors.
+	var is bool
+	vm.Try(func() {
+		if constructor, ok := vm.GlobalObject().Get("Error").(*goja.Object); ok {
+			is = vm.InstanceOf(object, constructor)
+		}
+	})
+	return is
+}
+
+// errorText is what String(error) says, without the program's own toString.
+func errorText(object *goja.Object) string {
+	text := func(key, otherwise string) string {
+		if v := object.Get(key); v != nil && !goja.IsUndefined(v) {
+			return v.String()
+		}
+		return otherwise
+	}
+	name, message := text("name", "Error"), text("message", "")
+	switch {
+	case message == "":
+		return name
+	case name == "":
+		return message
+	}
+	return name + ": " + message
+}
+
+// frame is one line of a stack.
+type frame struct {
+	function, file string
+	line, column   int
+}
+
+func trace(stack []goja.StackFrame) []frame {
+	var all []frame
+	for i := range stack {
+		at := stack[i].Position()
+		if at.Filename == "" || at.Filename == programName {
+			continue
+		}
+		function := stack[i].FuncName()
+		if function == "<anonymous>" {
+			function = ""
+		}
+		all = append(all, frame{function: function, file: sourceName(at.Filename), line: at.Line, column: at.Column})
+	}
+	return all
+}
+
+// parseStack reads goja's text of a stack; lines of native functions and of the bundler's helpers are left out.
+func parseStack(stack string) []frame {
+	line := regexp.MustCompile(`^\tat (?:(.*) \()?(.+):(\d+):(\d+)\(\d+\)\)?$`)
+	var all []frame
+	for text := range strings.SplitSeq(stack, "\n") {
+		match := line.FindStringSubmatch(text)
+		if match == nil || match[2] == programName || match[2] == "<eval>" {
+			continue
+		}
+		row, _ := strconv.Atoi(match[3])
+		column, _ := strconv.Atoi(match[4])
+		all = append(all, frame{function: match[1], file: sourceName(match[2]), line: row, column: column})
+	}
+	return all
+}
+
+// sourceName undoes the escaping of names by goja's source maps, which takes them for URLs.
+func sourceName(name string) string {
+	if plain, err := url.PathUnescape(name); err == nil {
+		return plain
+	}
+	return name
+}
+
+// locate puts a stack into an error, and the first position that is the agent's.
+func (r *run) locate(e *runtimes.ProgramError, lines []frame) {
+	var text strings.Builder
+	text.WriteString(e.Message)
+	for _, f := range lines {
+		if _, own := r.job.Files[f.file]; own && e.File == "" {
+			e.File, e.Line, e.Column = f.file, f.line, f.column
+		}
+		if text.Len() > maxTrace {
+			text.WriteString("\n    …")
+			break
+		}
+		text.WriteString("\n    at " + f.String())
+	}
+	if len(lines) > 0 {
+		e.Stack = strings.TrimPrefix(text.String(), "\n")
+	}
+}
+
+func (f frame) String() string {
+	at := fmt.Sprintf("%s:%d:%d", f.file, f.line, f.column)
+	if f.function == "" {
+		return at
+	}
+	return f.function + " (" + at + ")"
+}
+
+// stackText is the stack of an error as people know it from Node.
+func stackText(message, stack string) string {
+	var text strings.Builder
+	text.WriteString(message)
+	for _, f := range parseStack(stack) {
+		text.WriteString("\n    at " + f.String())
+	}
+	return text.String()
+}
+
+func indent(text, by string) string { return strings.ReplaceAll(text, "\n", "\n"+by) }

@@ -1,0 +1,146 @@
+// Package gaps closes or names what goja lacks of JavaScript where that can be told from the source: property escapes
+// in regular expressions are rewritten, because goja would compile them and never match, and the rest becomes a
+// diagnostic with file and line. It works on goja's syntax tree of a bundled program and runs in the jail only.
+package gaps
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/dop251/goja/parser"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// Codes of diagnostics.
+const (
+	CodeSyntax      = "syntax_error"
+	CodeRegExpFlag  = "regexp_flag"
+	CodeProperty    = "regexp_property"
+	CodeLocale      = "locale"
+	CodeUnavailable = "unavailable_global"
+)
+
+// maxProblems bounds every list of this package.
+const maxProblems = 50
+
+// Refusals tells why goja did not take a program, in terms of the agent's files. position maps a position of the
+// program; errors of goja's compiler have been mapped already, those of its parser have not.
+func Refusals(err error, position func(line, column int) (string, int, int, bool)) []fault.Detail {
+	var list parser.ErrorList
+	if errors.As(err, &list) {
+		var all []fault.Detail
+		for _, e := range list[:min(len(list), maxProblems)] {
+			detail := fault.Detail{Code: CodeSyntax, Message: sentence(e.Message)}
+			if name, line, column, ok := position(e.Position.Line, e.Position.Column); ok {
+				detail.File, detail.Line, detail.Column = name, line, column
+			}
+			all = append(all, detail)
+		}
+		return all
+	}
+	var compiler *goja.CompilerSyntaxError
+	if errors.As(err, &compiler) {
+		detail := fault.Detail{Code: CodeSyntax, Message: sentence(compiler.Message)}
+		if rest, ok := strings.CutPrefix(compiler.Message, "Invalid flags supplied to RegExp constructor "); ok {
+			detail.Code, detail.Message = CodeRegExpFlag, FlagAdvice(strings.Trim(rest, "'"))
+		}
+		if compiler.File != nil {
+			at := compiler.File.Position(compiler.Offset)
+			detail.File, detail.Line, detail.Column = at.Filename, at.Line, at.Column
+		}
+		return []fault.Detail{detail}
+	}
+	return []fault.Detail{{Code: CodeSyntax, Message: sentence(err.Error())}}
+}
+
+// FlagAdvice says what to write instead of flags of a regular expression that goja does not have.
+func FlagAdvice(flags string) string {
+	switch {
+	case strings.Contains(flags, "d"):
+		return "The regular expression flag d is not available in the goja runtime: use match.index and the lengths of the groups instead of indices."
+	case strings.Contains(flags, "v"):
+		return "The regular expression flag v is not available in the goja runtime: use the flag u, and write set operations as a lookahead."
+	}
+	return fmt.Sprintf("The regular expression flags %q are not valid.", flags)
+}
+
+func sentence(text string) string {
+	text = strings.TrimPrefix(text, "SyntaxError: ")
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	return text
+}
+
+// Rewrite replaces property escapes in the regular expressions of a program by the characters that they mean. It
+// answers the original of each pattern that it changed.
+func Rewrite(tree *ast.Program) (originals map[string]string, problems []fault.Detail) {
+	if !strings.Contains(tree.File.Source(), `\p{`) && !strings.Contains(tree.File.Source(), `\P{`) {
+		return nil, nil
+	}
+	originals = map[string]string{}
+	walk(tree, func(node any) {
+		literal, ok := node.(*ast.RegExpLiteral)
+		if !ok || !strings.Contains(literal.Flags, "u") {
+			return
+		}
+		pattern, err := Expand(literal.Pattern)
+		if err != nil {
+			if len(problems) < maxProblems {
+				problems = append(problems, at(tree, literal.Idx, CodeProperty, "%s", err))
+			}
+			return
+		}
+		if pattern != literal.Pattern {
+			originals[pattern] = literal.Pattern
+			literal.Pattern = pattern
+		}
+	})
+	return originals, problems
+}
+
+func at(tree *ast.Program, index file.Idx, code, format string, args ...any) fault.Detail {
+	position := tree.File.Position(int(index) - tree.File.Base())
+	return fault.Detail{File: position.Filename, Line: position.Line, Column: position.Column, Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// walk visits every node of a tree once. Trees of goja have no visitor; their fields are nodes, slices of nodes and
+// plain values, and the lists of declarations name nodes a second time.
+func walk(tree *ast.Program, visit func(node any)) {
+	seen := map[uintptr]struct{}{}
+	pending := []reflect.Value{reflect.ValueOf(tree.Body)}
+	for len(pending) > 0 {
+		v := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		switch v.Kind() {
+		case reflect.Interface:
+			pending = append(pending, v.Elem())
+		case reflect.Pointer:
+			if v.IsNil() || v.Type().Elem().Kind() != reflect.Struct {
+				continue
+			}
+			if _, again := seen[v.Pointer()]; again {
+				continue
+			}
+			seen[v.Pointer()] = struct{}{}
+			visit(v.Interface())
+			pending = append(pending, v.Elem())
+		case reflect.Slice:
+			for i := v.Len() - 1; i >= 0; i-- {
+				pending = append(pending, v.Index(i))
+			}
+		case reflect.Struct:
+			for i := v.NumField() - 1; i >= 0; i-- {
+				if v.Type().Field(i).IsExported() {
+					pending = append(pending, v.Field(i))
+				}
+			}
+		}
+	}
+}

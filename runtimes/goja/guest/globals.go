@@ -1,0 +1,235 @@
+package guest
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja_nodejs/buffer"
+	"github.com/dop251/goja_nodejs/url"
+	"github.com/google/uuid"
+)
+
+// globals makes each global that JavaScript itself does not have. They are made on first use.
+func globals() map[string]func(r *run, vm *goja.Runtime) goja.Value {
+	all := map[string]func(*run, *goja.Runtime) goja.Value{
+		"console":         func(r *run, vm *goja.Runtime) goja.Value { return newConsole(r, vm) },
+		"setTimeout":      timerFunction("setTimeout", false, false),
+		"setInterval":     timerFunction("setInterval", true, false),
+		"setImmediate":    timerFunction("setImmediate", false, true),
+		"clearTimeout":    clearFunction("clearTimeout"),
+		"clearInterval":   clearFunction("clearInterval"),
+		"clearImmediate":  clearFunction("clearImmediate"),
+		"queueMicrotask":  queueMicrotask,
+		"URL":             fromModule(url.Require, "URL"),
+		"URLSearchParams": fromModule(url.Require, "URLSearchParams"),
+		"Buffer":          newBuffer,
+		"atob":            func(_ *run, vm *goja.Runtime) goja.Value { return function(vm, "atob", atob(vm)) },
+		"btoa":            func(_ *run, vm *goja.Runtime) goja.Value { return function(vm, "btoa", btoa(vm)) },
+		"performance":     performance,
+		"crypto":          newCrypto,
+	}
+	for _, name := range webNames() {
+		all[name] = func(r *run, vm *goja.Runtime) goja.Value { return r.web(vm).Get(name) }
+	}
+	return all
+}
+
+// install puts into the VM what the program names.
+func (r *run) install(vm *goja.Runtime) {
+	w := r.program.words
+	global := vm.GlobalObject()
+	if len(w) > 0 {
+		for name, make := range globals() {
+			if w.has(name) {
+				r.lazily(vm, global, name, make)
+			}
+		}
+	}
+	if w.has("asyncIterator") {
+		if symbol, ok := global.Get("Symbol").(*goja.Object); ok {
+			_ = symbol.DefineDataProperty("asyncIterator", goja.NewSymbol("Symbol.asyncIterator"), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+		}
+	}
+	r.mend(vm, w)
+}
+
+// lazily defines a global that is made when it is first read. Assigning to it works as for any global.
+func (r *run) lazily(vm *goja.Runtime, global *goja.Object, name string, make func(*run, *goja.Runtime) goja.Value) {
+	settle := func(value goja.Value) {
+		_ = global.DefineDataProperty(name, value, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	get := func(goja.FunctionCall) goja.Value {
+		value := make(r, vm)
+		settle(value)
+		return value
+	}
+	set := func(call goja.FunctionCall) goja.Value {
+		settle(call.Argument(0))
+		return goja.Undefined()
+	}
+	_ = global.DefineAccessorProperty(name, vm.ToValue(get), vm.ToValue(set), goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// function makes a native function with a name of its own: goja would show the name of the Go function in stacks.
+func function(vm *goja.Runtime, name string, call func(goja.FunctionCall) goja.Value) *goja.Object {
+	object := vm.ToValue(call).ToObject(vm)
+	_ = object.DefineDataProperty("name", vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	return object
+}
+
+// method defines a method as the language's own are: not enumerable.
+func method(vm *goja.Runtime, object *goja.Object, name string, call func(goja.FunctionCall) goja.Value) {
+	_ = object.DefineDataProperty(name, function(vm, name, call), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+func timerFunction(name string, repeat, immediate bool) func(*run, *goja.Runtime) goja.Value {
+	return func(r *run, vm *goja.Runtime) goja.Value {
+		return function(vm, name, func(call goja.FunctionCall) goja.Value { return r.loop.set(vm, call, repeat, immediate) })
+	}
+}
+
+func clearFunction(name string) func(*run, *goja.Runtime) goja.Value {
+	return func(r *run, vm *goja.Runtime) goja.Value { return function(vm, name, r.loop.clear) }
+}
+
+// queueMicrotask goes through a promise. What the callback throws is a rejection that nobody handles, which ends the run
+// as an uncaught error does.
+func queueMicrotask(_ *run, vm *goja.Runtime) goja.Value {
+	return function(vm, "queueMicrotask", func(call goja.FunctionCall) goja.Value {
+		callback, ok := goja.AssertFunction(call.Argument(0))
+		if !ok {
+			panic(vm.NewTypeError("The callback of queueMicrotask is not a function"))
+		}
+		promise, resolve, _ := vm.NewPromise()
+		_ = resolve(goja.Undefined())
+		object := vm.ToValue(promise).ToObject(vm)
+		then, _ := goja.AssertFunction(object.Get("then"))
+		later := vm.ToValue(func(goja.FunctionCall) goja.Value {
+			if _, err := callback(goja.Undefined()); err != nil {
+				panic(err)
+			}
+			return goja.Undefined()
+		})
+		if _, err := then(object, later); err != nil {
+			panic(err)
+		}
+		return goja.Undefined()
+	})
+}
+
+// fromModule takes one export of a module of goja_nodejs. Its loader, which reads files, is not involved.
+func fromModule(load func(*goja.Runtime, *goja.Object), name string) func(*run, *goja.Runtime) goja.Value {
+	return func(r *run, vm *goja.Runtime) goja.Value { return r.module(vm, name, load).Get(name) }
+}
+
+// module loads a module of goja_nodejs once in a run: URL and URLSearchParams have to know each other.
+func (r *run) module(vm *goja.Runtime, name string, load func(*goja.Runtime, *goja.Object)) *goja.Object {
+	if name == "URLSearchParams" {
+		name = "URL"
+	}
+	if exports, ok := r.modules[name]; ok {
+		return exports
+	}
+	module, exports := vm.NewObject(), vm.NewObject()
+	_ = module.Set("exports", exports)
+	load(vm, module)
+	if r.modules == nil {
+		r.modules = map[string]*goja.Object{}
+	}
+	r.modules[name] = exports
+	return exports
+}
+
+// newBuffer is the Buffer of goja_nodejs with what its prototype still lacks.
+func newBuffer(r *run, vm *goja.Runtime) goja.Value {
+	class := r.module(vm, "Buffer", buffer.Require).Get("Buffer")
+	extend, ok := goja.AssertFunction(r.web(vm).Get("extendBuffer"))
+	if !ok {
+		return class
+	}
+	if _, err := extend(goja.Undefined(), class); err != nil {
+		panic(err)
+	}
+	return class
+}
+
+func performance(r *run, vm *goja.Runtime) goja.Value {
+	object := vm.NewObject()
+	method(vm, object, "now", func(goja.FunctionCall) goja.Value {
+		return vm.ToValue(float64(time.Since(r.began).Microseconds()) / 1000)
+	})
+	_ = object.Set("timeOrigin", float64(r.began.UnixMicro())/1000)
+	return object
+}
+
+// maxRandom is what getRandomValues fills at most in one call, as in browsers.
+const maxRandom = 65536
+
+func newCrypto(_ *run, vm *goja.Runtime) goja.Value {
+	object := vm.NewObject()
+	method(vm, object, "randomUUID", func(goja.FunctionCall) goja.Value { return vm.ToValue(uuid.NewString()) })
+	method(vm, object, "getRandomValues", func(call goja.FunctionCall) goja.Value {
+		array, ok := call.Argument(0).(*goja.Object)
+		if !ok || kindOf(array) != bytesObject {
+			panic(vm.NewTypeError("getRandomValues takes a typed array of integers"))
+		}
+		view, ok := array.Get("buffer").Export().(goja.ArrayBuffer)
+		if !ok {
+			panic(vm.NewTypeError("getRandomValues takes a typed array of integers"))
+		}
+		start, size := array.Get("byteOffset").ToInteger(), array.Get("byteLength").ToInteger()
+		if size > maxRandom {
+			panic(throw(vm, "RangeError", fmt.Sprintf("getRandomValues fills at most %d bytes", maxRandom)))
+		}
+		if strings.HasPrefix(array.Get("constructor").ToObject(vm).Get("name").String(), "Float") {
+			panic(vm.NewTypeError("getRandomValues takes a typed array of integers"))
+		}
+		_, _ = rand.Read(view.Bytes()[start : start+size]) // never fails
+		return array
+	})
+	return object
+}
+
+// btoa encodes a string of bytes.
+func btoa(vm *goja.Runtime) func(goja.FunctionCall) goja.Value {
+	return func(call goja.FunctionCall) goja.Value {
+		text, _ := call.Argument(0).ToString().(goja.String)
+		data := make([]byte, 0, text.Length())
+		for i := range text.Length() {
+			unit := text.CharAt(i)
+			if unit > 0xff {
+				panic(throw(vm, "Error", "InvalidCharacterError: btoa takes characters up to U+00FF; encode the text with TextEncoder or Buffer first"))
+			}
+			data = append(data, byte(unit))
+		}
+		return vm.ToValue(base64.StdEncoding.EncodeToString(data))
+	}
+}
+
+// atob decodes base64, forgiving white space and missing padding as browsers do.
+func atob(vm *goja.Runtime) func(goja.FunctionCall) goja.Value {
+	return func(call goja.FunctionCall) goja.Value {
+		text := strings.Map(func(c rune) rune {
+			if strings.ContainsRune(" \t\n\f\r", c) {
+				return -1
+			}
+			return c
+		}, call.Argument(0).String())
+		if len(text)%4 == 0 {
+			text = strings.TrimSuffix(strings.TrimSuffix(text, "="), "=")
+		}
+		data, err := base64.RawStdEncoding.DecodeString(text)
+		if err != nil {
+			panic(throw(vm, "Error", "InvalidCharacterError: the text given to atob is not Base64"))
+		}
+		units := make([]uint16, len(data))
+		for i, b := range data {
+			units[i] = uint16(b)
+		}
+		return goja.StringFromUTF16(units)
+	}
+}

@@ -1,0 +1,56 @@
+package guest
+
+import (
+	"math"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+const (
+	watchDelay = 20 * time.Millisecond // before the first look: short programs pay nothing
+	watchEvery = 5 * time.Millisecond
+)
+
+// watchMemory interrupts a program whose heap comes near its limit. The kernel is the wall; this only tells the program's
+// line where the kernel tells nothing, for programs that grow in steps. It returns how to stop watching.
+//
+// The collector is told a limit below, so that garbage does not count.
+func watchMemory(r *run) (stop func()) {
+	limit := r.job.Limits.MemoryBytes
+	if limit <= 0 {
+		return func() {}
+	}
+	base := taken()
+	debug.SetMemoryLimit(base + limit*3/4)
+	done := make(chan struct{})
+	var look func()
+	alarm := time.AfterFunc(math.MaxInt64, func() { look() })
+	look = func() {
+		select {
+		case <-done:
+			return
+		default:
+		}
+		if taken()-base > limit*9/10 {
+			r.interrupt(runtimes.MemoryLimit, "")
+			return
+		}
+		alarm.Reset(watchEvery)
+	}
+	alarm.Reset(watchDelay)
+	return func() {
+		close(done)
+		alarm.Stop()
+		debug.SetMemoryLimit(math.MaxInt64)
+	}
+}
+
+// taken is the memory that the process holds of the kernel's, without what the collector gave back.
+func taken() int64 {
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(samples)
+	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
+}

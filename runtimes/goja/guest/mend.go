@@ -1,0 +1,207 @@
+package guest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/atelier-run/atelier/runtimes/goja/guest/gaps"
+)
+
+// mend closes gaps of goja that would give a silently wrong answer, as far as the program names what they concern.
+func (r *run) mend(vm *goja.Runtime, w words) {
+	if w.has("JSON") {
+		mendParse(vm)
+	}
+	if w.has("toString") {
+		mendRadix(vm)
+	}
+	if w.has("toLocaleString", "toLocaleDateString", "toLocaleTimeString") {
+		mendNumbers(vm)
+		mendDates(vm)
+	}
+	if w.has("localeCompare") {
+		mendCompare(vm)
+	}
+	if w.has("isWellFormed", "toWellFormed") {
+		addWellFormed(vm)
+	}
+	if w.has("RegExp") {
+		mendRegExp(vm)
+	}
+	if len(r.program.sources) > 0 || w.has("RegExp") {
+		r.mendSource(vm)
+	}
+}
+
+// prototype answers the prototype of a class of the language.
+func prototype(vm *goja.Runtime, class string) *goja.Object {
+	if constructor, ok := vm.GlobalObject().Get(class).(*goja.Object); ok {
+		if proto, ok := constructor.Get("prototype").(*goja.Object); ok {
+			return proto
+		}
+	}
+	return vm.NewObject()
+}
+
+// mendParse replaces JSON.parse by our reader: numbers beyond the range are Infinity, nesting is bounded, and errors
+// speak as elsewhere.
+func mendParse(vm *goja.Runtime) {
+	json, ok := vm.GlobalObject().Get("JSON").(*goja.Object)
+	if !ok {
+		return
+	}
+	method(vm, json, "parse", func(call goja.FunctionCall) goja.Value {
+		decoder := decoder{vm: vm, text: []byte(call.Argument(0).String())}
+		value, err := decoder.decode()
+		if err != nil {
+			panic(throw(vm, "SyntaxError", err.Error()))
+		}
+		reviver, ok := goja.AssertFunction(call.Argument(1))
+		if !ok {
+			return value
+		}
+		root := vm.NewObject()
+		_ = root.DefineDataProperty("", value, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+		return revive(vm, reviver, root, "")
+	})
+}
+
+// revive calls the reviver of JSON.parse from the leaves up, as the language says.
+func revive(vm *goja.Runtime, reviver goja.Callable, holder *goja.Object, key string) goja.Value {
+	value := holder.Get(key)
+	if object, ok := value.(*goja.Object); ok {
+		for _, name := range object.Keys() {
+			if replaced := revive(vm, reviver, object, name); replaced == nil || goja.IsUndefined(replaced) {
+				_ = object.Delete(name)
+			} else {
+				_ = object.DefineDataProperty(name, replaced, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+			}
+		}
+	}
+	replaced, err := reviver(holder, vm.ToValue(key), value)
+	if err != nil {
+		panic(err)
+	}
+	return replaced
+}
+
+// mendRadix writes the sign that goja drops from small negative numbers in other bases than ten.
+func mendRadix(vm *goja.Runtime) {
+	proto := prototype(vm, "Number")
+	original, ok := goja.AssertFunction(proto.Get("toString"))
+	if !ok {
+		return
+	}
+	method(vm, proto, "toString", func(call goja.FunctionCall) goja.Value {
+		this, sign := call.This, ""
+		if len(call.Arguments) > 0 && goja.IsNumber(this) && this.ToFloat() < 0 && call.Argument(0).ToInteger() != 10 {
+			this, sign = vm.ToValue(-this.ToFloat()), "-"
+		}
+		text, err := original(this, call.Arguments...)
+		if err != nil {
+			panic(err)
+		}
+		if sign == "" {
+			return text
+		}
+		return vm.ToValue(sign + text.String())
+	})
+}
+
+func addWellFormed(vm *goja.Runtime) {
+	proto := prototype(vm, "String")
+	method(vm, proto, "isWellFormed", func(call goja.FunctionCall) goja.Value { return vm.ToValue(wellFormed(call.This)) })
+	method(vm, proto, "toWellFormed", func(call goja.FunctionCall) goja.Value {
+		if wellFormed(call.This) {
+			return call.This.ToString()
+		}
+		return vm.ToValue(call.This.String()) // Go's strings hold no lone surrogates: they have become U+FFFD
+	})
+}
+
+// mendRegExp lets the constructor know property escapes, and say what is wrong with flags.
+func mendRegExp(vm *goja.Runtime) {
+	global := vm.GlobalObject()
+	original, ok := global.Get("RegExp").(*goja.Object)
+	if !ok {
+		return
+	}
+	translate := func(args []goja.Value) []goja.Value {
+		if len(args) < 2 || goja.IsUndefined(args[1]) {
+			return args
+		}
+		flags := args[1].String()
+		if strings.ContainsAny(flags, "dv") {
+			panic(throw(vm, "SyntaxError", gaps.FlagAdvice(flags)))
+		}
+		if object, ok := args[0].(*goja.Object); ok && kindOf(object) == regExpObject || !strings.Contains(flags, "u") {
+			return args
+		}
+		pattern, err := gaps.Expand(args[0].String())
+		if err != nil {
+			panic(throw(vm, "SyntaxError", err.Error()))
+		}
+		return append([]goja.Value{vm.ToValue(pattern)}, args[1:]...)
+	}
+	construct, _ := goja.AssertConstructor(original)
+	call, _ := goja.AssertFunction(original)
+	proxy := vm.NewProxy(original, &goja.ProxyTrapConfig{
+		Construct: func(_ *goja.Object, args []goja.Value, newTarget *goja.Object) *goja.Object {
+			object, err := construct(newTarget, translate(args)...)
+			if err != nil {
+				panic(err)
+			}
+			return object
+		},
+		Apply: func(_ *goja.Object, this goja.Value, args []goja.Value) goja.Value {
+			value, err := call(this, translate(args)...)
+			if err != nil {
+				panic(err)
+			}
+			return value
+		},
+	})
+	class := vm.ToValue(proxy)
+	_ = global.DefineDataProperty("RegExp", class, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = prototype(vm, "RegExp").DefineDataProperty("constructor", class, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// mendSource shows the pattern that was written where the engine knows an expanded one.
+func (r *run) mendSource(vm *goja.Runtime) {
+	if len(r.program.sources) == 0 {
+		return
+	}
+	proto := prototype(vm, "RegExp")
+	object, ok := vm.GlobalObject().Get("Object").(*goja.Object)
+	if !ok {
+		return
+	}
+	describe, _ := goja.AssertFunction(object.Get("getOwnPropertyDescriptor"))
+	descriptor, err := describe(object, proto, vm.ToValue("source"))
+	if err != nil {
+		return
+	}
+	original, ok := goja.AssertFunction(descriptor.ToObject(vm).Get("get"))
+	if !ok {
+		return
+	}
+	get := function(vm, "get source", func(call goja.FunctionCall) goja.Value {
+		source, err := original(call.This)
+		if err != nil {
+			panic(err)
+		}
+		if written, ok := r.program.sources[source.String()]; ok {
+			return vm.ToValue(written)
+		}
+		return source
+	})
+	_ = proto.DefineAccessorProperty("source", get, nil, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// noLocale is the error for a locale or an option that this runtime cannot honour: an answer in another format would be
+// wrong without anybody noticing.
+func noLocale(vm *goja.Runtime, name, what string) goja.Value {
+	return throw(vm, "RangeError", fmt.Sprintf("%s: %s is not available in the goja runtime, only the locale en-US is: write the format in the program", name, what))
+}

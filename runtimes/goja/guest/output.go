@@ -1,0 +1,81 @@
+package guest
+
+import (
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes/frames"
+)
+
+const (
+	chunkBytes = 32 << 10               // of stdout or stderr in one frame
+	chunkDelay = 500 * time.Microsecond // that a printed line may wait for others
+)
+
+// output sends what a program prints. Lines that come in a burst share a frame; none waits longer than chunkDelay, and
+// stdout and stderr keep their order.
+type output struct {
+	frames *frames.Writer
+
+	mu      sync.Mutex
+	kind    frames.Kind
+	pending []byte
+	alarm   *time.Timer
+	closed  bool
+}
+
+func newOutput(w *frames.Writer) *output { return &output{frames: w} }
+
+func (o *output) write(kind frames.Kind, text string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if kind != o.kind {
+		o.send()
+		o.kind = kind
+	}
+	for len(text) > 0 {
+		if len(o.pending) == 0 {
+			o.arm()
+		}
+		n := min(len(text), chunkBytes-len(o.pending))
+		o.pending = append(o.pending, text[:n]...)
+		text = text[n:]
+		if len(o.pending) == chunkBytes {
+			o.send()
+		}
+	}
+}
+
+// arm sees to it that what is pending is sent soon, even if the program computes for long.
+func (o *output) arm() {
+	if o.alarm == nil {
+		o.alarm = time.AfterFunc(chunkDelay, o.flush)
+		return
+	}
+	o.alarm.Reset(chunkDelay)
+}
+
+func (o *output) flush() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.send()
+}
+
+// send needs the lock. A connection that failed is noticed by whoever reads from it.
+func (o *output) send() {
+	if len(o.pending) == 0 || o.closed {
+		return
+	}
+	_ = o.frames.Write(o.kind, o.pending)
+	o.pending = o.pending[:0]
+}
+
+func (o *output) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.alarm != nil {
+		o.alarm.Stop()
+	}
+	o.send()
+	o.closed = true
+}

@@ -1,0 +1,114 @@
+package guest
+
+import (
+	"container/list"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes/bundle"
+	"github.com/atelier-run/atelier/runtimes/goja/guest/gaps"
+)
+
+// programName is what positions outside the agent's files carry: those in the bundler's helpers.
+const programName = "(program)"
+
+// program is an agent, compiled. It is immutable and serves any number of VMs.
+type program struct {
+	code     *goja.Program
+	problems []fault.Detail // why there is no code
+	words    words
+	sources  map[string]string // original text of patterns that were rewritten
+	size     int
+}
+
+// The cache of programs is bounded by number and by source text.
+const (
+	maxPrograms     = 64
+	maxProgramBytes = 8 << 20
+)
+
+// programs caches compiled agents, the least recently used go first.
+type programs struct {
+	byKey  map[string]*list.Element
+	recent *list.List
+	bytes  int
+}
+
+type cached struct {
+	key     string
+	program *program
+}
+
+func newPrograms() *programs { return &programs{byKey: map[string]*list.Element{}, recent: list.New()} }
+
+func (c *programs) get(job Job) *program {
+	key := job.key()
+	if element, ok := c.byKey[key]; ok {
+		c.recent.MoveToFront(element)
+		return element.Value.(*cached).program
+	}
+	p := compile(job)
+	c.byKey[key] = c.recent.PushFront(&cached{key: key, program: p})
+	c.bytes += p.size
+	for c.recent.Len() > maxPrograms || c.bytes > maxProgramBytes && c.recent.Len() > 1 {
+		last := c.recent.Remove(c.recent.Back()).(*cached)
+		delete(c.byKey, last.key)
+		c.bytes -= last.program.size
+	}
+	return p
+}
+
+// key names the program of a job: the digest that the server computed, else one of our own.
+func (j Job) key() string {
+	if j.Digest != "" {
+		return j.Digest + "\x00" + string(j.Language) + "\x00" + j.Entrypoint
+	}
+	sum := sha256.New()
+	names := make([]string, 0, len(j.Files))
+	for name := range j.Files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		fmt.Fprintf(sum, "%q %d ", name, len(j.Files[name]))
+		_, _ = io.WriteString(sum, j.Files[name])
+	}
+	fmt.Fprintf(sum, "%q %q", j.Entrypoint, j.Language)
+	return string(sum.Sum(nil))
+}
+
+// compile bundles and compiles the agent of a job.
+//
+// goja follows source maps, which makes every position and every stack point into the agent's files. By default it
+// would read any file or URL that the last line of a source names; the loader here knows one map only, the bundle's.
+func compile(job Job) *program {
+	files, size := make(map[string][]byte, len(job.Files)), 0
+	for name, text := range job.Files {
+		files[name] = []byte(text)
+		size += len(text)
+	}
+	bundled, problems := bundle.Build(bundle.Source{Files: files, Entrypoint: job.Entrypoint, Language: job.Language})
+	if len(problems) > 0 {
+		return &program{problems: problems, size: size}
+	}
+	text := bundled.Code + "\n//# sourceMappingURL=bundle.map"
+	tree, err := goja.Parse(programName, text, parser.WithSourceMapLoader(func(string) ([]byte, error) { return bundled.Map, nil }))
+	if err != nil {
+		return &program{problems: gaps.Refusals(err, bundled.Position), size: size}
+	}
+	sources, problems := gaps.Rewrite(tree)
+	if len(problems) > 0 {
+		return &program{problems: problems, size: size}
+	}
+	code, err := goja.CompileAST(tree, false)
+	if err != nil {
+		return &program{problems: gaps.Refusals(err, bundled.Position), size: size}
+	}
+	return &program{code: code, words: scan(bundled.Code), sources: sources, size: size + len(bundled.Code)}
+}

@@ -1,0 +1,379 @@
+package guest
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/bundle"
+	"github.com/atelier-run/atelier/runtimes/frames"
+)
+
+// run is one job on one VM. The VM belongs to the goroutine of carryOut; interrupt, reply and hangUp come from others.
+type run struct {
+	worker  *worker
+	job     Job
+	vm      atomic.Pointer[goja.Runtime]
+	stopped atomic.Pointer[interruption]
+	wake    chan struct{}      // the program is to stop
+	replies chan frames.Answer // to the one host call that waits
+	output  *output
+	program *program
+	loop    *loop
+	began   time.Time
+	calls   int64
+	exact   map[goja.Value]string   // integers of the input that a number cannot hold, with their digits
+	modules map[string]*goja.Object // what was loaded for globals
+}
+
+// interruption is why a program is stopped from outside.
+type interruption struct {
+	kind    runtimes.ErrorType
+	message string
+}
+
+func (i *interruption) Error() string { return string(i.kind) }
+
+func newRun(w *worker) *run {
+	r := &run{worker: w, wake: make(chan struct{}, 1), replies: make(chan frames.Answer, 1), output: newOutput(w.out)}
+	r.loop = newLoop(r)
+	return r
+}
+
+// interrupt ends the program. The first reason counts.
+func (r *run) interrupt(kind runtimes.ErrorType, message string) {
+	if !r.stopped.CompareAndSwap(nil, &interruption{kind: kind, message: message}) {
+		return
+	}
+	if vm := r.vm.Load(); vm != nil {
+		vm.Interrupt(r.stopped.Load())
+	}
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// hangUp ends the program because nobody is left to hear of it.
+func (r *run) hangUp() { r.interrupt(runtimes.Interrupted, "") }
+
+func (r *run) reply(answer frames.Answer) {
+	select {
+	case r.replies <- answer:
+	default: // to a call that nobody made
+	}
+}
+
+// newVM makes a VM with what every program needs. Its stack limit comes with the job.
+func newVM() *goja.Runtime {
+	vm := goja.New()
+	vm.SetParserOptions(parser.WithDisableSourceMaps) // eval must not look for files
+	return vm
+}
+
+// carryOut runs the job and says how it ended.
+func (r *run) carryOut() frames.Result {
+	r.began = time.Now()
+	r.program = r.worker.programs.get(r.job)
+	if r.program.code == nil {
+		return frames.Result{Error: problem(r.program.problems)}
+	}
+	vm := r.worker.vm()
+	vm.SetMaxCallStackSize(int(min(r.job.Limits.RecursionDepth, 1<<20)))
+	vm.SetPromiseRejectionTracker(r.loop.track)
+	r.vm.Store(vm)
+	if why := r.stopped.Load(); why != nil { // it came before there was a VM to tell
+		vm.Interrupt(why)
+	}
+	defer watchMemory(r)()
+
+	value, err := r.execute(vm)
+	if err != nil {
+		return frames.Result{Error: r.failure(err)}
+	}
+	output, err := r.encode(vm, value)
+	if err != nil {
+		return frames.Result{Error: r.failure(err)}
+	}
+	return frames.Result{Output: output}
+}
+
+// execute loads the program, calls its entry, and answers what that came to.
+func (r *run) execute(vm *goja.Runtime) (goja.Value, error) {
+	r.install(vm)
+	entry, err := r.load(vm)
+	if err != nil {
+		return nil, err
+	}
+	input, err := r.input(vm)
+	if err != nil {
+		return nil, err
+	}
+	result, err := entry(goja.Undefined(), input, r.context(vm))
+	if err != nil {
+		return nil, err
+	}
+	return r.loop.settle(vm, result)
+}
+
+func (r *run) input(vm *goja.Runtime) (goja.Value, error) {
+	if len(r.job.Input) == 0 {
+		return goja.Null(), nil
+	}
+	decoder := decoder{vm: vm, text: r.job.Input, exact: r.keep}
+	input, err := decoder.decode()
+	if err != nil {
+		return nil, fmt.Errorf("input: %w", err) // the server checked it
+	}
+	if len(r.exact) > 0 {
+		r.installExact(vm)
+	}
+	return input, nil
+}
+
+// load runs the module and finds its entry: the default export, else an exported main, else a top-level main.
+func (r *run) load(vm *goja.Runtime) (goja.Callable, error) {
+	wrapper, err := vm.RunProgram(r.program.code)
+	if err != nil {
+		return nil, err
+	}
+	start, ok := goja.AssertFunction(wrapper)
+	if !ok {
+		return nil, fmt.Errorf("the program is %s, not a function", wrapper)
+	}
+	module, exports := vm.NewObject(), vm.NewObject()
+	if err := module.Set("exports", exports); err != nil {
+		return nil, err
+	}
+	var main goja.Value
+	hook := func(call goja.FunctionCall) goja.Value {
+		main = call.Argument(0)
+		return goja.Undefined()
+	}
+	if _, err := start(goja.Undefined(), exports, vm.ToValue(r.require), module, vm.ToValue(hook)); err != nil {
+		return nil, err
+	}
+	var entry goja.Callable
+	var kind string
+	if ex := vm.Try(func() { entry, kind = find(module.Get("exports"), main) }); ex != nil {
+		return nil, ex
+	}
+	if entry == nil {
+		return nil, noEntry(r.job.Entrypoint, kind)
+	}
+	return entry, nil
+}
+
+// find answers the entry among the exports, or what the default export is instead of a function.
+func find(exports, main goja.Value) (entry goja.Callable, kind string) {
+	if entry, ok := goja.AssertFunction(exports); ok {
+		return entry, "" // module.exports = function
+	}
+	var candidates []goja.Value
+	if object, ok := exports.(*goja.Object); ok {
+		fallback := object.Get("default")
+		if fallback != nil && !goja.IsUndefined(fallback) {
+			kind = typeOf(fallback)
+		}
+		candidates = append(candidates, fallback, object.Get("main"))
+		if inner, ok := fallback.(*goja.Object); ok { // export default { main }, and CommonJS behind an interop default
+			candidates = append(candidates, inner.Get("main"))
+		}
+	}
+	for _, candidate := range append(candidates, main) {
+		if entry, ok := goja.AssertFunction(candidate); ok {
+			return entry, ""
+		}
+	}
+	return nil, kind
+}
+
+func typeOf(v goja.Value) string {
+	switch {
+	case goja.IsNull(v):
+		return "null"
+	case goja.IsNumber(v):
+		return "a number"
+	case goja.IsString(v):
+		return "a string"
+	case goja.IsBigInt(v):
+		return "a bigint"
+	}
+	if _, ok := v.(*goja.Object); ok {
+		return "an object"
+	}
+	return "a " + v.ExportType().String()
+}
+
+// entryError says that a program has nothing to call.
+type entryError struct{ file, message string }
+
+func (e *entryError) Error() string { return e.message }
+
+func noEntry(file, kind string) error {
+	message := "The program has no entry: " + EntryAdvice
+	if kind != "" {
+		message = "The default export is " + kind + ", not a function: " + EntryAdvice
+	}
+	return &entryError{file: file, message: message}
+}
+
+// EntryAdvice says what an entry looks like.
+const EntryAdvice = "export a default function, export a function main, or declare function main(input, ctx)."
+
+// require is what a require or an import with a computed name ends in. Those with a literal name were bundled.
+func (r *run) require(call goja.FunctionCall) goja.Value {
+	files := make(map[string][]byte, len(r.job.Files))
+	for name := range r.job.Files {
+		files[name] = nil
+	}
+	panic(throw(r.vm.Load(), "Error", bundle.Refusal(files, call.Argument(0).String())))
+}
+
+// throw makes an error of one of JavaScript's classes; panic with it inside a function that a program calls.
+func throw(vm *goja.Runtime, class, message string) goja.Value {
+	constructor, ok := vm.GlobalObject().Get(class).(*goja.Object)
+	if !ok {
+		return vm.ToValue(class + ": " + message)
+	}
+	object, err := vm.New(constructor, vm.ToValue(message))
+	if err != nil {
+		return vm.ToValue(class + ": " + message)
+	}
+	return object
+}
+
+func problem(details []fault.Detail) *runtimes.ProgramError {
+	if len(details) == 0 {
+		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The program could not be read."}
+	}
+	first := details[0]
+	e := &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: first.Message, File: first.File, Line: first.Line, Column: first.Column}
+	if len(details) > 1 {
+		e.Message += fmt.Sprintf(" (and %d more)", len(details)-1)
+	}
+	return e
+}
+
+func (r *run) context(vm *goja.Runtime) goja.Value {
+	ctx := vm.NewObject()
+	env := vm.NewObject()
+	for name, value := range r.job.Environment {
+		_ = env.DefineDataProperty(name, vm.ToValue(value), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	}
+	_ = ctx.Set("env", env)
+	_ = ctx.Set("log", r.log)
+	_ = ctx.Set("progress", r.progress)
+	_ = ctx.Set("call", func(call goja.FunctionCall) goja.Value {
+		return r.call(vm, call.Argument(0).String(), call.Argument(1))
+	})
+	return ctx
+}
+
+// log is ctx.log(level, message, fields); ctx.log(message) is an info.
+func (r *run) log(call goja.FunctionCall) goja.Value {
+	vm := r.vm.Load()
+	level, message, fields := call.Argument(0), call.Argument(1), call.Argument(2)
+	if len(call.Arguments) == 1 {
+		level, message = vm.ToValue("info"), call.Argument(0)
+	}
+	args := vm.NewObject()
+	_ = args.Set("level", level.String())
+	text := message.String()
+	if _, ok := message.(*goja.Object); ok {
+		text = r.inspect(vm, message)
+	}
+	_ = args.Set("message", text)
+	if !goja.IsUndefined(fields) && !goja.IsNull(fields) {
+		_ = args.Set("fields", fields)
+	}
+	return r.call(vm, "log", args)
+}
+
+// progress is ctx.progress(done, total, message).
+func (r *run) progress(call goja.FunctionCall) goja.Value {
+	vm := r.vm.Load()
+	args := vm.NewObject()
+	_ = args.Set("done", call.Argument(0).ToFloat())
+	total := call.Argument(1)
+	if goja.IsUndefined(total) || goja.IsNull(total) {
+		total = vm.ToValue(0)
+	}
+	_ = args.Set("total", total.ToFloat())
+	if message := call.Argument(2); !goja.IsUndefined(message) {
+		_ = args.Set("message", message.String())
+	}
+	return r.call(vm, "progress", args)
+}
+
+// maxCall bounds the arguments of a host call, as the server does.
+const maxCall = 1 << 20
+
+// call asks the host and waits for its answer. What the program printed before is sent before.
+func (r *run) call(vm *goja.Runtime, name string, arguments goja.Value) goja.Value {
+	encoder := encoder{vm: vm, exact: r.exact, limit: maxCall, root: name}
+	args, err := encoder.encode(arguments)
+	if err != nil {
+		panic(throw(vm, "TypeError", err.Error()))
+	}
+	r.output.flush()
+	r.calls++
+	if err := r.worker.out.WriteJSON(frames.CallReq, frames.Call{ID: r.calls, Name: name, Args: args}); err != nil {
+		panic(throw(vm, "Error", "The host could not be asked."))
+	}
+	for {
+		select {
+		case answer := <-r.replies:
+			if answer.ID != r.calls {
+				continue
+			}
+			return r.answer(vm, answer)
+		case <-r.wake:
+			panic(throw(vm, "Error", "The run was stopped.")) // the VM ends at the next instruction, nothing can catch that
+		}
+	}
+}
+
+func (r *run) answer(vm *goja.Runtime, answer frames.Answer) goja.Value {
+	if answer.Error != nil {
+		e := throw(vm, "Error", answer.Error.Message)
+		if object, ok := e.(*goja.Object); ok {
+			_ = object.Set("code", answer.Error.Code)
+		}
+		panic(e)
+	}
+	if len(answer.Result) == 0 || string(answer.Result) == "null" {
+		return goja.Undefined()
+	}
+	decoder := decoder{vm: vm, text: answer.Result, exact: r.keep}
+	value, err := decoder.decode()
+	if err != nil {
+		panic(throw(vm, "Error", "The host's answer could not be read."))
+	}
+	if len(r.exact) > 0 {
+		r.installExact(vm)
+	}
+	return value
+}
+
+// encode writes what the entry came to as JSON. It may run code of the program: getters, proxies and toJSON.
+func (r *run) encode(vm *goja.Runtime, value goja.Value) (json.RawMessage, error) {
+	encoder := encoder{vm: vm, exact: r.exact, limit: int(r.job.Limits.OutputBytes), root: "output"}
+	var output []byte
+	var problem error
+	// Within a function that the VM calls, an interrupt or a thrown value ends up in its error.
+	inside, _ := goja.AssertFunction(vm.ToValue(func(goja.FunctionCall) goja.Value {
+		output, problem = encoder.encode(value)
+		return nil
+	}))
+	if _, err := inside(goja.Undefined()); err != nil {
+		return nil, err
+	}
+	return output, problem
+}

@@ -1,0 +1,137 @@
+package guest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime/debug"
+	"sync"
+
+	"github.com/dop251/goja"
+
+	"github.com/atelier-run/atelier/runtimes/frames"
+)
+
+const (
+	maxReply     = 20 << 20
+	maxInterrupt = 4 << 10
+
+	// maxStack is far above what the deepest program needs that the pre-checks and limits let through. Beyond it the
+	// worker dies at once, with a message that the server understands, instead of filling its memory first.
+	maxStack = 64 << 20
+
+	// gcPercent trades memory for speed: a VM is garbage after some hundred microseconds.
+	gcPercent = 400
+)
+
+// Serve runs jobs from conn, one at a time, until conn ends. It is called in a process of its own: it tunes the Go
+// runtime of the process to the job's limits.
+func Serve(conn net.Conn) error {
+	debug.SetMaxStack(maxStack)
+	debug.SetGCPercent(gcPercent)
+	return serve(conn)
+}
+
+// worker is the state that outlives a run: what was compiled, and a VM that nothing ran in yet.
+type worker struct {
+	out      *frames.Writer
+	programs *programs
+	spare    *goja.Runtime
+	web      func() (*goja.Program, error) // web.js, compiled when a program first needs it
+}
+
+func serve(conn net.Conn) error {
+	w := &worker{out: frames.NewWriter(conn), programs: newPrograms(), spare: newVM(), web: sync.OnceValues(compileWeb)}
+	jobs := make(chan *run)
+	failed := make(chan error, 1)
+	ended := make(chan struct{})
+	defer close(ended)
+	go func() {
+		defer close(jobs)
+		failed <- listen(conn, w, jobs, ended)
+	}()
+	for r := range jobs {
+		if err := w.carryOut(r); err != nil {
+			_ = conn.Close() // ends the listener
+			<-failed
+			return err
+		}
+	}
+	if err := <-failed; !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && !errors.Is(err, io.ErrClosedPipe) {
+		return err
+	}
+	return nil
+}
+
+// listen hands out what the server sends: jobs to the worker, replies and interrupts to the job that came last. An
+// interrupt that crossed the end of its job finds that job, and is lost with it.
+func listen(conn net.Conn, w *worker, jobs chan<- *run, ended <-chan struct{}) error {
+	in := frames.NewReader(conn, map[frames.Kind]int{frames.Job: frames.MaxFrame, frames.Reply: maxReply, frames.Interrupt: maxInterrupt})
+	var current *run
+	for {
+		kind, payload, err := in.Read()
+		if err != nil {
+			if current != nil {
+				current.hangUp()
+			}
+			return err
+		}
+		switch kind {
+		case frames.Job:
+			r := newRun(w)
+			if err := json.Unmarshal(payload, &r.job); err != nil {
+				return fmt.Errorf("job: %w", err)
+			}
+			current = r
+			select {
+			case jobs <- r:
+			case <-ended:
+				return net.ErrClosed
+			}
+		case frames.Reply:
+			var answer frames.Answer
+			if err := json.Unmarshal(payload, &answer); err != nil {
+				return fmt.Errorf("reply: %w", err)
+			}
+			if current != nil {
+				current.reply(answer)
+			}
+		case frames.Interrupt:
+			var reason frames.Reason
+			if err := json.Unmarshal(payload, &reason); err != nil {
+				return fmt.Errorf("interrupt: %w", err)
+			}
+			if current != nil {
+				current.interrupt(reason.Type, "")
+			}
+		}
+	}
+}
+
+// carryOut runs one job and tells how it ended.
+func (w *worker) carryOut(r *run) error {
+	if err := w.out.Write(frames.Started, nil); err != nil {
+		return err
+	}
+	result := r.carryOut()
+	r.output.close()
+	if err := w.out.WriteJSON(frames.Done, result); err != nil {
+		return err
+	}
+	if w.spare == nil {
+		w.spare = newVM() // after the answer, where nobody waits for it
+	}
+	return nil
+}
+
+// vm hands out a VM that nothing ran in.
+func (w *worker) vm() *goja.Runtime {
+	vm := w.spare
+	w.spare = nil
+	if vm == nil {
+		vm = newVM()
+	}
+	return vm
+}

@@ -1,0 +1,337 @@
+// Globals of the web that goja lacks, in plain JavaScript: small enough to read, and run only in programs that name one.
+(function (native) {
+  "use strict";
+  const hidden = (target, members) => {
+    for (const [key, value] of Object.entries(members)) Object.defineProperty(target, key, { value, writable: true, configurable: true });
+  };
+  const tag = (target, name) => Object.defineProperty(target.prototype, Symbol.toStringTag, { value: name, configurable: true });
+
+  class DOMException extends Error {
+    constructor(message = "", name = "Error") {
+      super(message);
+      const given = typeof name === "object" && name !== null ? (name.name ?? "Error") : String(name);
+      hidden(this, { name: given });
+      if (typeof name === "object" && name !== null && "cause" in name) hidden(this, { cause: name.cause });
+    }
+    get code() {
+      return { DataCloneError: 25, AbortError: 20, InvalidCharacterError: 5, TimeoutError: 23, SyntaxError: 12 }[this.name] ?? 0;
+    }
+  }
+  tag(DOMException, "DOMException");
+
+  class Event {
+    #stopped = false;
+    constructor(type, init = {}) {
+      this.type = String(type);
+      this.cancelable = Boolean(init.cancelable);
+      this.defaultPrevented = false;
+      this.target = null;
+      this.currentTarget = null;
+      hidden(this, { stopped: () => this.#stopped });
+    }
+    preventDefault() {
+      if (this.cancelable) this.defaultPrevented = true;
+    }
+    stopImmediatePropagation() {
+      this.#stopped = true;
+    }
+    stopPropagation() {}
+  }
+  tag(Event, "Event");
+
+  class EventTarget {
+    #listeners = new Map();
+    addEventListener(type, listener, options) {
+      if (listener === null || listener === undefined) return;
+      const list = this.#listeners.get(type) ?? [];
+      if (list.some((entry) => entry.listener === listener)) return;
+      const entry = { listener, once: typeof options === "object" && options !== null && Boolean(options.once) };
+      const signal = typeof options === "object" && options !== null ? options.signal : undefined;
+      if (signal?.aborted) return;
+      signal?.addEventListener("abort", () => this.removeEventListener(type, listener));
+      this.#listeners.set(type, [...list, entry]);
+    }
+    removeEventListener(type, listener) {
+      this.#listeners.set(type, (this.#listeners.get(type) ?? []).filter((entry) => entry.listener !== listener));
+    }
+    dispatchEvent(event) {
+      event.target = this;
+      event.currentTarget = this;
+      const handler = this["on" + event.type];
+      if (typeof handler === "function") handler.call(this, event);
+      for (const entry of this.#listeners.get(event.type) ?? []) {
+        if (event.stopped()) break;
+        if (entry.once) this.removeEventListener(event.type, entry.listener);
+        if (typeof entry.listener === "function") entry.listener.call(this, event);
+        else entry.listener.handleEvent(event);
+      }
+      return !event.defaultPrevented;
+    }
+  }
+  tag(EventTarget, "EventTarget");
+
+  const making = Symbol("making");
+  const aborts = new WeakMap();
+  class AbortSignal extends EventTarget {
+    #aborted = false;
+    #reason = undefined;
+    constructor(key) {
+      super();
+      if (key !== making) throw new TypeError("Illegal constructor");
+      hidden(this, { onabort: null });
+      aborts.set(this, (reason = new DOMException("This operation was aborted", "AbortError")) => {
+        if (this.#aborted) return;
+        this.#aborted = true;
+        this.#reason = reason;
+        this.dispatchEvent(new Event("abort"));
+      });
+    }
+    get aborted() {
+      return this.#aborted;
+    }
+    get reason() {
+      return this.#reason;
+    }
+    throwIfAborted() {
+      if (this.#aborted) throw this.#reason;
+    }
+    static abort(reason) {
+      const signal = new AbortSignal(making);
+      aborts.get(signal)(reason);
+      return signal;
+    }
+    static timeout(milliseconds) {
+      const signal = new AbortSignal(making);
+      native.setTimeout(() => aborts.get(signal)(new DOMException("The operation was aborted due to timeout", "TimeoutError")), milliseconds);
+      return signal;
+    }
+    static any(signals) {
+      const all = new AbortSignal(making);
+      for (const signal of signals) {
+        if (signal.aborted) {
+          aborts.get(all)(signal.reason);
+          break;
+        }
+        signal.addEventListener("abort", () => aborts.get(all)(signal.reason));
+      }
+      return all;
+    }
+  }
+  tag(AbortSignal, "AbortSignal");
+
+  class AbortController {
+    #signal = new AbortSignal(making);
+    get signal() {
+      return this.#signal;
+    }
+    abort(reason) {
+      aborts.get(this.#signal)(reason);
+    }
+  }
+  tag(AbortController, "AbortController");
+
+  const bytesOf = (input) => {
+    if (input === undefined) return [new ArrayBuffer(0), 0, 0];
+    if (input instanceof ArrayBuffer) return [input, 0, input.byteLength];
+    if (ArrayBuffer.isView(input)) return [input.buffer, input.byteOffset, input.byteLength];
+    throw new TypeError("The input must be an ArrayBuffer or a view of one");
+  };
+
+  class TextEncoder {
+    get encoding() {
+      return "utf-8";
+    }
+    encode(text = "") {
+      return new Uint8Array(native.encode(String(text)));
+    }
+    encodeInto(text, target) {
+      let read = 0;
+      let written = 0;
+      for (const character of String(text)) {
+        const bytes = this.encode(character);
+        if (written + bytes.length > target.length) break;
+        target.set(bytes, written);
+        written += bytes.length;
+        read += character.length;
+      }
+      return { read, written };
+    }
+  }
+  tag(TextEncoder, "TextEncoder");
+
+  const labels = {
+    "utf-8": "utf-8", utf8: "utf-8", "unicode-1-1-utf-8": "utf-8", "utf-16le": "utf-16le", "utf-16": "utf-16le", ucs2: "utf-16le",
+    latin1: "latin1", "iso-8859-1": "latin1", ascii: "latin1", "us-ascii": "latin1", "windows-1252": "latin1",
+  };
+  class TextDecoder {
+    #label;
+    #pending = new Uint8Array(0);
+    constructor(label = "utf-8", options = {}) {
+      this.#label = labels[String(label).trim().toLowerCase()];
+      if (this.#label === undefined) throw new RangeError(`The encoding "${label}" is not available in the goja runtime`);
+      hidden(this, { fatal: Boolean(options.fatal), ignoreBOM: Boolean(options.ignoreBOM) });
+    }
+    get encoding() {
+      return this.#label === "latin1" ? "windows-1252" : this.#label;
+    }
+    decode(input, options = {}) {
+      let [buffer, offset, length] = bytesOf(input);
+      if (this.#pending.length > 0) {
+        const joined = new Uint8Array(this.#pending.length + length);
+        joined.set(this.#pending);
+        joined.set(new Uint8Array(buffer, offset, length), this.#pending.length);
+        [buffer, offset, length] = [joined.buffer, 0, joined.length];
+        this.#pending = new Uint8Array(0);
+      }
+      if (options.stream) {
+        const rest = unfinished(new Uint8Array(buffer, offset, length), this.#label);
+        this.#pending = new Uint8Array(buffer, offset + length - rest, rest).slice();
+        length -= rest;
+      }
+      const text = native.decode(buffer, offset, length, this.#label, this.fatal);
+      if (text === undefined) throw new TypeError("The encoded data was not valid for encoding utf-8");
+      return !this.ignoreBOM && text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+    }
+  }
+  tag(TextDecoder, "TextDecoder");
+
+  // unfinished counts the bytes at the end that begin a character without ending it.
+  const unfinished = (bytes, label) => {
+    if (label === "utf-16le") return bytes.length % 2;
+    if (label !== "utf-8") return 0;
+    for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+      const byte = bytes[bytes.length - back];
+      if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0;
+      if (byte < 0x80) return 0;
+    }
+    return 0;
+  };
+
+  const errors = { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
+  const cannot = (value) => {
+    throw new DOMException(`${typeof value === "function" ? "A function" : typeof value === "symbol" ? "A symbol" : "The object"} could not be cloned.`, "DataCloneError");
+  };
+  const clone = (value, seen) => {
+    if (typeof value === "function" || typeof value === "symbol") cannot(value);
+    if (typeof value !== "object" || value === null) return value;
+    if (seen.has(value)) return seen.get(value);
+    const keep = (copy) => {
+      seen.set(value, copy);
+      return copy;
+    };
+    const kind = Object.prototype.toString.call(value).slice(8, -1);
+    if (Array.isArray(value)) {
+      const copy = keep(new Array(value.length));
+      for (const key of Object.keys(value)) copy[key] = clone(value[key], seen);
+      return copy;
+    }
+    if (value instanceof Date) return keep(new Date(value.getTime()));
+    if (value instanceof RegExp) return keep(new RegExp(value.source, value.flags));
+    if (value instanceof Map) {
+      const copy = keep(new Map());
+      for (const [k, v] of value) copy.set(clone(k, seen), clone(v, seen));
+      return copy;
+    }
+    if (value instanceof Set) {
+      const copy = keep(new Set());
+      for (const v of value) copy.add(clone(v, seen));
+      return copy;
+    }
+    if (value instanceof ArrayBuffer) return keep(value.slice(0));
+    if (ArrayBuffer.isView(value)) {
+      const buffer = clone(value.buffer, seen);
+      if (value instanceof DataView) return keep(new DataView(buffer, value.byteOffset, value.byteLength));
+      const own = Object.getPrototypeOf(Uint8Array.prototype);
+      const name = Object.getOwnPropertyDescriptor(own, Symbol.toStringTag).get.call(value);
+      return keep(new globalThis[name](buffer, value.byteOffset, value.length));
+    }
+    if (value instanceof Error) {
+      const base = errors[value.name] ?? Error;
+      const copy = keep(new base(String(value.message)));
+      hidden(copy, { stack: value.stack });
+      if ("cause" in value) hidden(copy, { cause: clone(value.cause, seen) });
+      return copy;
+    }
+    if (["Number", "String", "Boolean", "BigInt"].includes(kind) && typeof value.valueOf() !== "object") return keep(Object(value.valueOf()));
+    if (["Promise", "WeakMap", "WeakSet", "WeakRef", "Symbol", "Generator"].includes(kind)) cannot(value);
+    const copy = keep({});
+    for (const key of Object.keys(value)) {
+      Object.defineProperty(copy, key, { value: clone(value[key], seen), writable: true, enumerable: true, configurable: true });
+    }
+    return copy;
+  };
+  const structuredClone = (...args) => {
+    if (args.length === 0) throw new TypeError("structuredClone needs a value");
+    return clone(args[0], new Map());
+  };
+  Object.defineProperty(structuredClone, "name", { value: "structuredClone" });
+
+  // A run is short and ends with all its memory: a reference that never lets go is what the language allows.
+  class WeakRef {
+    #target;
+    constructor(target) {
+      if ((typeof target !== "object" || target === null) && typeof target !== "function" && typeof target !== "symbol") {
+        throw new TypeError("WeakRef: the target must be an object");
+      }
+      this.#target = target;
+    }
+    deref() {
+      return this.#target;
+    }
+  }
+  tag(WeakRef, "WeakRef");
+
+  const extendBuffer = (Buffer) => {
+    const as = (bytes) => Object.setPrototypeOf(bytes, Buffer.prototype);
+    const bytes = (value) => (typeof value === "string" ? Buffer.from(value) : typeof value === "number" ? Buffer.from([value & 255]) : value);
+    const compare = (a, b) => {
+      for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i] < b[i] ? -1 : 1;
+      return Math.sign(a.length - b.length);
+    };
+    const missing = (target, members) => {
+      for (const [key, value] of Object.entries(members)) if (!Object.hasOwn(target, key)) hidden(target, { [key]: value });
+    };
+    missing(Buffer, {
+      isBuffer: (value) => value instanceof Buffer,
+      isEncoding: (name) => ["utf8", "utf-8", "hex", "base64", "base64url", "latin1", "binary", "ascii", "utf16le", "ucs2"].includes(String(name).toLowerCase()),
+      byteLength: (value, encoding) => (typeof value === "string" ? Buffer.from(value, encoding).length : value.byteLength),
+      allocUnsafe: (size) => Buffer.alloc(size),
+      compare,
+    });
+    missing(Buffer.prototype, {
+      subarray(start, end) {
+        const view = Uint8Array.prototype.subarray.call(new Uint8Array(this.buffer, this.byteOffset, this.length), start, end);
+        return as(view);
+      },
+      slice(start, end) {
+        return this.subarray(start, end);
+      },
+      copy(target, at = 0, start = 0, end = this.length) {
+        const part = this.subarray(start, Math.min(end, start + target.length - at));
+        target.set(part, at);
+        return part.length;
+      },
+      compare(other) {
+        return compare(this, other);
+      },
+      indexOf(value, from = 0) {
+        const wanted = bytes(value);
+        for (let i = from < 0 ? Math.max(0, this.length + from) : from; i + wanted.length <= this.length; i++) {
+          let j = 0;
+          while (j < wanted.length && this[i + j] === wanted[j]) j++;
+          if (j === wanted.length) return i;
+        }
+        return -1;
+      },
+      includes(value, from) {
+        return this.indexOf(value, from) >= 0;
+      },
+      toJSON() {
+        return { type: "Buffer", data: Array.from(this) };
+      },
+    });
+    return Buffer;
+  };
+
+  return { structuredClone, AbortController, AbortSignal, Event, EventTarget, DOMException, TextEncoder, TextDecoder, WeakRef, extendBuffer };
+});

@@ -1,0 +1,58 @@
+package guest
+
+// words are the identifiers of a program that mean a global, or a method which the guest mends. Only what a program
+// names is put into its VM, so that a small program pays for none of it.
+type words map[string]bool
+
+// everything is in the words of a program that can reach names without spelling them.
+const everything = "*"
+
+func (w words) has(names ...string) bool {
+	if w[everything] {
+		return true
+	}
+	for _, name := range names {
+		if w[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// scan collects the known words of a source. It looks at text, not at syntax: a word in a string costs a few
+// microseconds and nothing else.
+func scan(source string) words {
+	known := map[string]bool{"eval": true, "Function": true, "globalThis": true}
+	for _, name := range knownWords() {
+		known[name] = true
+	}
+	found := words{}
+	for i := 0; i < len(source); {
+		if !isWord(source[i]) {
+			i++
+			continue
+		}
+		start := i
+		for i < len(source) && isWord(source[i]) {
+			i++
+		}
+		if word := source[start:i]; known[word] {
+			found[word] = true
+		}
+	}
+	if found["eval"] || found["Function"] || found["globalThis"] {
+		found[everything] = true
+	}
+	return found
+}
+
+func knownWords() []string {
+	all := []string{
+		"asyncIterator", "JSON", "RegExp", "toString", "toLocaleString", "toLocaleDateString", "toLocaleTimeString",
+		"localeCompare", "isWellFormed", "toWellFormed",
+	}
+	for name := range globals() {
+		all = append(all, name)
+	}
+	return all
+}
