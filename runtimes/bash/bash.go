@@ -7,6 +7,7 @@ import (
 	"context"
 	_ "embed" // the prelude
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -39,6 +40,7 @@ type Options struct {
 	Interpreter string // absolute path of bash
 	Idle        int    // jails that wait prepared; default 2
 	Max         int    // jails together, waiting and running; default 16
+	Log         *slog.Logger
 }
 
 // Engine is the runtime. It is safe for concurrent use.
@@ -60,7 +62,7 @@ func New(options Options) *Engine {
 	return &Engine{
 		interpreter: interpreter.Path,
 		pool: worker.NewPool(worker.Options{
-			Jailer: options.Jailer, Idle: options.Idle, Max: options.Max,
+			Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log,
 			Profile: sandbox.Profile{
 				Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts,
 				DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),

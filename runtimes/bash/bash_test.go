@@ -94,3 +94,7 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	runtimetest.Conformance(t, newEngine(t), programs())
 }
+
+func BenchmarkHello(b *testing.B) {
+	runtimetest.Benchmark(b, newEngine(b), programs())
+}

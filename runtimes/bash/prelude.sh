@@ -78,8 +78,9 @@ __atelier_ask() {
   printf x >&"$__atelier_give"
   case $__atelier_reply in
   '{"id":'*'"error":'*)
-    __atelier_reply=${__atelier_reply#*\"message\":}
-    printf 'atelier: %s\n' "${__atelier_reply%\}\}}" >&2
+    __atelier_reply=${__atelier_reply#*\"code\":\"}
+    __atelier_quoted=${__atelier_reply#*\"message\":\"}
+    printf 'atelier: %s: %s\n' "${__atelier_reply%%\"*}" "${__atelier_quoted%\"\}\}}" >&2
     return 1
     ;;
   esac

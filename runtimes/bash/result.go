@@ -45,7 +45,7 @@ func (s *transcript) interpret(result frames.Result) frames.Result {
 	return result
 }
 
-// output is the file $OUTPUT, else the last line of stdout if it is JSON, else stdout as text.
+// output is the file $OUTPUT, else the last line of stdout if it is JSON, else all of stdout if that is, else as text.
 func (s *transcript) output(file json.RawMessage, report program.Report) (json.RawMessage, *runtimes.ProgramError) {
 	switch report.File {
 	case program.FileValid:
@@ -65,6 +65,9 @@ func (s *transcript) output(file json.RawMessage, report program.Report) (json.R
 	last = bytes.TrimSpace(last[bytes.LastIndexByte(last, '\n')+1:])
 	if len(last) > 0 && json.Valid(last) {
 		return last, nil
+	}
+	if whole := bytes.TrimSpace(printed); json.Valid(whole) { // several lines, as jq prints it
+		return whole, nil
 	}
 	return text(printed, int(s.limits.OutputBytes)), nil
 }
@@ -107,8 +110,11 @@ func (s *transcript) failure(code int, told json.RawMessage) *runtimes.ProgramEr
 	if known.Line > 0 {
 		e.File, e.Line = s.file(known.File), known.Line
 	}
-	if file, line, message, ok := s.complaint(lines[len(lines)-1]); ok {
+	last := lines[len(lines)-1]
+	if file, line, message, ok := s.complaint(last); ok {
 		e.File, e.Line, e.Message = file, line, fmt.Sprintf("%s (exit code %d)", message, code)
+	} else if strings.HasPrefix(last, "atelier: ") {
+		e.Message = fmt.Sprintf("%s (exit code %d)", last, code)
 	} else if known.Line > 0 && known.Command != "" && !strings.HasPrefix(known.Command, "exit") && !strings.HasPrefix(known.Command, "return") {
 		e.Message = fmt.Sprintf("The script exited with code %d: the command %s failed.", code, quote(known.Command))
 		if known.Function != "" {
@@ -116,6 +122,9 @@ func (s *transcript) failure(code int, told json.RawMessage) *runtimes.ProgramEr
 		}
 	}
 	e.Type = kind(code, string(s.stderr))
+	if strings.HasPrefix(last, "atelier: denied: ") {
+		e.Type = runtimes.Denied
+	}
 	return e
 }
 

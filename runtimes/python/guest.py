@@ -118,7 +118,14 @@ def load(entry):
     with open(path, "rb") as file:
         source = file.read()
     try:
-        code = compile(source, path, "exec", dont_inherit=True)
+        try:
+            code = compile(source, path, "exec", dont_inherit=True)
+        except SyntaxError:
+            # Of bytes, Python counts the column in bytes. Of text it counts characters.
+            code = compile(str(source, "utf-8-sig"), path, "exec", dont_inherit=True)
+    except UnicodeDecodeError as e:
+        line = source[:e.start].count(b"\n") + 1
+        raise Stop("syntax_error", f"SyntaxError: the file is not UTF-8 (byte {source[e.start]:#x})", file=entry, line=line) from None
     except (MemoryError, RecursionError):
         raise Stop("syntax_error", "The program is nested too deeply.", file=entry) from None
     except ValueError as e:  # null bytes, before Python 3.12
@@ -157,7 +164,8 @@ def arguments(function, value, ctx):
     """Binds the input to main's parameters: all of it to a first one named input, otherwise its properties by name."""
     args, named, missing = [], {}, []
     listed = parameters(function)
-    if function.__name__ == "run" and [p[0] for p in listed[:2]] == ["action", "args"]:
+    title = getattr(function, "__name__", "main")
+    if title == "run" and [p[0] for p in listed[:2]] == ["action", "args"]:
         if isinstance(value, dict) and isinstance(value.get("action"), str):
             return [value["action"], value.get("args", {})], {}
         return ["run", value], {}
@@ -192,7 +200,7 @@ def arguments(function, value, ctx):
         code = getattr(function, "__code__", None)
         raise Stop(
             "runtime_error",
-            f"{function.__name__}() needs {' and '.join(map(repr, missing))}, which the input does not have.",
+            f"{title}() needs {' and '.join(map(repr, missing))}, which the input does not have.",
             file=relative(getattr(code, "co_filename", "")),
             line=getattr(code, "co_firstlineno", 0),
             remedy="Name the first parameter input to get the whole input, or give the parameter a default.",

@@ -7,6 +7,7 @@ import (
 	_ "embed" // the guest script
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -29,6 +30,7 @@ type Options struct {
 	Interpreter string // absolute path of python3
 	Idle        int    // interpreters that wait started; default 2
 	Max         int    // jails together, waiting and running; default 16
+	Log         *slog.Logger
 }
 
 // Engine is the runtime. It is safe for concurrent use.
@@ -50,7 +52,7 @@ func New(options Options) *Engine {
 	return &Engine{
 		interpreter: interpreter.Path,
 		pool: worker.NewPool(worker.Options{
-			Jailer: options.Jailer, Idle: options.Idle, Max: options.Max,
+			Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log,
 			Profile: sandbox.Profile{
 				Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts,
 				DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),

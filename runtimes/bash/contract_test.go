@@ -1,0 +1,124 @@
+package bash_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/runtimetest"
+)
+
+func TestContract(t *testing.T) {
+	t.Parallel()
+	engine, p := newEngine(t), programs()
+	lib := map[string][]byte{"lib/broken.sh": []byte("f() {\n  nosuch x\n}\n"), "lib/syntax.sh": []byte("x=1\nif fi\n")}
+	tests := map[string]struct {
+		source, input string
+		output        string                // wanted, if it succeeds
+		want          runtimes.ProgramError // wanted, if it fails: the message is a part
+		code          int
+	}{
+		"last line is JSON":     {source: "echo working\necho '{\"a\": 1}'\n", output: `{"a":1}`},
+		"last line is a number": {source: "echo 12345678901234567890", output: `12345678901234567890`},
+		"space after it":        {source: "printf '[1]  \\n\\n'", output: `[1]`},
+		"text":                  {source: "echo hello; printf world", output: `{"stdout":"hello\nworld"}`},
+		"nothing":               {source: ":", output: `{"stdout":""}`},
+		"large text":            {source: "for ((i = 0; i < 30000; i++)); do echo '\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"'; done; echo end"},
+		"output goes before it": {source: "echo '{\"a\":2}' >\"$OUTPUT\"; echo 1", output: `{"a":2}`},
+		"empty output does not": {source: ": >\"$OUTPUT\"; echo 1", output: `1`},
+		"input on stdin":        {source: "cat", input: `{"a":[1, 2]}`, output: `{"a":[1,2]}`},
+		"input in a variable":   {source: "echo \"$INPUT\"", input: `{"a":1}`, output: `{"a":1}`},
+		"large input is no variable": {
+			source: "[[ ! -v INPUT ]] && wc -c <\"$INPUT_FILE\"", input: `"` + strings.Repeat("x", 100_000) + `"`, output: `100002`,
+		},
+		"jq where the host has it": {source: "jq '{sum: (.a + .b)}'", input: `{"a":1,"b":2}`, output: `{"sum":3}`},
+		"its own descriptors":      {source: "exec 3>x; echo 1 >&3; exec 3>&-; atelier log info hi; cat x", output: `1`},
+		"strict mode and its own traps": {
+			source: "set -euo pipefail; IFS=x; trap 'echo 2' EXIT\natelier log warn 'a x b' k=v; atelier progress 1; x=1\necho $x", output: `2`,
+		},
+		"a refusal can be caught":  {source: "atelier call nope '{}' || echo $?", output: `1`},
+		"a refusal that is not":    {source: "set -e\natelier call nope '{}'", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "atelier: denied: The host function nope is not granted. (exit code 1)", File: "main.sh", Line: 2}, code: 1},
+		"exit code":                {source: "echo hi\nexit 3", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "code 3"}, code: 3},
+		"command that fails last":  {source: "echo hi\n\nfalse", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: `"false" failed`, File: "main.sh", Line: 3}, code: 1},
+		"command in a function":    {source: "set -e\nf() {\n  false\n}\n\nf", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: `in the function f the command "false"`, File: "main.sh", Line: 6}, code: 1},
+		"command not found":        {source: "echo hi\nnosuch x", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "nosuch: command not found (exit code 127)", File: "main.sh", Line: 2}, code: 127},
+		"in another file":          {source: "set -e\nsource lib/broken.sh\nf", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "nosuch: command not found", File: "lib/broken.sh", Line: 2}, code: 127},
+		"variable that is not set": {source: "set -u\necho hi\n\necho $nope", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "nope: unbound variable", File: "main.sh", Line: 4}, code: 1},
+		"pipe that fails":          {source: "set -eo pipefail\nfalse | cat", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "code 1", File: "main.sh", Line: 2}, code: 1},
+		"syntax error at the end":  {source: "echo hi\nif true; then", want: runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "unexpected end of file", File: "main.sh", Line: 3}, code: 2},
+		"quote without end":        {source: "echo hi\necho \"abc\n", want: runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "unexpected EOF", File: "main.sh", Line: 2}, code: 2},
+		"syntax error elsewhere":   {source: "set -e\nsource lib/syntax.sh", want: runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "syntax error near", File: "lib/syntax.sh", Line: 2}, code: 2},
+		"output is not JSON":       {source: "echo '{a:1}' >\"$OUTPUT\"", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "$OUTPUT is not JSON"}},
+		"wrong use of atelier":     {source: "set -e\natelier progress half", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "atelier: usage: atelier progress", File: "main.sh", Line: 2}, code: 2},
+		"killed":                   {source: "kill -9 $$", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "signal 9"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			outcome, host := runtimetest.Run(t, engine, p.Job(tt.source, func(j *runtimes.Job) {
+				for file, text := range lib {
+					j.Files[file] = text
+				}
+				if tt.input != "" {
+					j.Input = json.RawMessage(tt.input)
+				}
+			}))
+			got := outcome.Error
+			if tt.want.Type == "" {
+				if got != nil || tt.output != "" && string(outcome.Output) != tt.output {
+					t.Errorf("%.200s, %+v, stderr %q, want %s", outcome.Output, got, host.Stderr(t), tt.output)
+				}
+				return
+			}
+			if got == nil || got.Type != tt.want.Type || !strings.Contains(got.Message, tt.want.Message) || got.File != tt.want.File || got.Line != tt.want.Line {
+				t.Fatalf("%+v, output %s, stderr %q, want %+v", got, outcome.Output, host.Stderr(t), tt.want)
+			}
+			if tt.code != 0 && (outcome.ExitCode == nil || *outcome.ExitCode != tt.code) {
+				t.Errorf("exit code of %+v, want %d", outcome, tt.code)
+			}
+		})
+	}
+}
+
+// TestNotes: the shell's words reach the host as they are, whatever is in them.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	source := `atelier log error $'a "b" \\ \n\t\x01 é & {}' n=-1.5e3 t=true z=007 s=x=y 'k "q"=v'
+atelier log hello
+atelier progress 3 10 'half "way"'
+for i in 1 2 3 4 5 6 7 8; do (atelier log info "$i") & done; wait`
+	outcome, host := runtimetest.Run(t, newEngine(t), programs().Job(source))
+	if outcome.Error != nil {
+		t.Fatalf("%+v", outcome.Error)
+	}
+	want := []string{
+		`{"level":"error","message":"a \"b\" \\ \u000a\u0009\u0001 é & {}","fields":{"n":-1.5e3,"t":true,"z":"007","s":"x=y","k \"q\"":"v"}}`,
+		`{"level":"info","message":"hello"}`,
+		`{"done":3,"total":10,"message":"half \"way\""}`,
+	}
+	events := host.Events()
+	if len(events) != len(want)+8 {
+		t.Fatalf("%d events: %+v", len(events), events)
+	}
+	for i := range want {
+		if string(events[i].Data) != want[i] {
+			t.Errorf("%s\nwant %s", events[i].Data, want[i])
+		}
+	}
+}
+
+func TestReservedNames(t *testing.T) {
+	t.Parallel()
+	engine := newEngine(t)
+	outcome, _ := runtimetest.Run(t, engine, programs().Job("echo \"\\\"$PATH $OUTPUT $X\\\"\"", func(j *runtimes.Job) {
+		j.Environment = map[string]string{"PATH": "/evil", "OUTPUT": "/evil", "INPUT": "evil", "BASH_ENV": "/evil", "X": "fine"}
+	}))
+	if string(outcome.Output) != `"/usr/local/bin:/usr/bin:/bin /work/.atelier/output.json fine"` {
+		t.Errorf("%s %+v", outcome.Output, outcome.Error)
+	}
+	outcome, _ = runtimetest.Run(t, engine, programs().Job(":", func(j *runtimes.Job) { j.Files[".atelier/prelude.sh"] = nil }))
+	if outcome.Error == nil || !strings.Contains(outcome.Error.Message, "reserved") {
+		t.Errorf("%+v", outcome.Error)
+	}
+}

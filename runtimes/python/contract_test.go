@@ -1,0 +1,147 @@
+package python_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/runtimetest"
+)
+
+func TestContract(t *testing.T) {
+	t.Parallel()
+	engine, p := newEngine(t), programs()
+	tests := map[string]struct {
+		source, input string
+		output        string                // wanted, if it succeeds
+		want          runtimes.ProgramError // wanted, if it fails: the message is a part, a line or column of 0 is not looked at
+		stack         []string              // in this order in the stack
+		stdout        string
+	}{
+		"properties by name":         {source: "def main(b, a=1, *, c=3): return [a, b, c]", input: `{"b":2,"x":0}`, output: `[1,2,3]`},
+		"the rest of the properties": {source: "def main(a, **more): return more", input: `{"a":1,"b":2}`, output: `{"b":2}`},
+		"ctx by name":                {source: "def main(a, ctx): return ctx.env", input: `{"a":1,"ctx":2}`, output: `{}`},
+		"input named input":          {source: "def main(input, other=1): return [input, other]", input: `{"other":2}`, output: `[{"other":2},2]`},
+		"positional only":            {source: "def main(a, /, b): return [a, b]", input: `{"a":1,"b":2}`, output: `[1,2]`},
+		"one parameter, no object":   {source: "def main(items): return items", input: `[1]`, output: `[1]`},
+		"no parameters":              {source: "def main(): return True", input: `{"a":1}`, output: `true`},
+		"decorated": {
+			source: "import functools\ndef d(f):\n    @functools.wraps(f)\n    def w(*a, **k): return f(*a, **k)\n    return w\n@d\ndef main(a): return a",
+			input:  `{"a":1}`, output: `1`,
+		},
+		"callable object":             {source: "class M:\n    def __call__(self, a): return a\nmain = M()", input: `{"a":1}`, output: `1`},
+		"async":                       {source: "import asyncio\nasync def main(a):\n    await asyncio.sleep(0)\n    return a", input: `{"a":1}`, output: `1`},
+		"skill with an action":        {source: "def run(action, args): return [action, args]", input: `{"action":"go","args":{"x":1}}`, output: `["go",{"x":1}]`},
+		"skill without one":           {source: "def run(action, args): return [action, args]", input: `{"x":1}`, output: `["run",{"x":1}]`},
+		"skill with named parameters": {source: "def run(x): return x", input: `{"x":1}`, output: `1`},
+		"returns nothing":             {source: "def main(): pass", output: `null`},
+		"keys that are not strings":   {source: "def main(): return {1: 2, None: 3, True: 4}", output: `{"1":4,"null":3}`},
+		"tuples":                      {source: "def main(): return (1, (2,))", output: `[1,[2]]`},
+		"leaves early":                {source: "import sys\ndef main():\n    print('x', end='')\n    sys.exit()", output: `null`, stdout: "x"},
+		"at exit":                     {source: "import atexit\natexit.register(lambda: print('bye'))\ndef main(): return 1", output: `1`, stdout: "bye\n"},
+		"threads and processes": {
+			source: "import subprocess, threading, multiprocessing.pool\ndef main():\n    x = []\n    t = threading.Thread(target=lambda: x.append(1)); t.start(); t.join()\n    with multiprocessing.pool.ThreadPool(2) as pool: x += pool.map(abs, [-1, -2])\n    return x + [subprocess.run(['echo', 'hi'], capture_output=True, text=True).stdout]",
+			output: `[1,1,2,"hi\n"]`,
+		},
+		"standard library": {
+			source: "import sqlite3, decimal, zoneinfo, tempfile, hashlib, csv, re, random, uuid, ssl, xml.etree.ElementTree, urllib.parse, datetime\ndef main():\n    with tempfile.TemporaryDirectory() as d: sqlite3.connect(d + '/x').execute('create table t (a)')\n    return datetime.datetime(2024, 7, 1, 12, tzinfo=zoneinfo.ZoneInfo('Europe/Oslo')).isoformat()",
+			output: `"2024-07-01T12:00:00+02:00"`,
+		},
+		"dataclasses and pickle": {
+			source: "import dataclasses, pickle\n@dataclasses.dataclass\nclass P:\n    x: int\ndef main(): return dataclasses.asdict(pickle.loads(pickle.dumps(P(1))))",
+			output: `{"x":1}`,
+		},
+		"a refusal can be caught": {
+			source: "def main(ctx):\n    try: ctx.read_file(path='x')\n    except Exception as e: return [type(e).__name__, e.code, str(e)]",
+			output: `["HostError","denied","The host function readFile is not granted."]`,
+		},
+		"a refusal that is not caught": {
+			source: "def main(ctx):\n    ctx.call('nope')",
+			want:   runtimes.ProgramError{Type: runtimes.Denied, Message: "nope", File: "main.py", Line: 2, Column: 5},
+		},
+		"exception": {
+			source: "class Bad(Exception): pass\ndef main(a):\n    try:\n        {}['ö'] + a[0]\n    except KeyError as e:\n        raise Bad('boom') from e",
+			input:  `{"a":[1]}`,
+			want:   runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "Bad: boom", File: "main.py", Line: 6, Column: 9},
+			stack:  []string{`File "main.py", line 4, in main`, "KeyError: 'ö'", "direct cause", `File "main.py", line 6, in main`, "main.Bad: boom"},
+		},
+		"column counts characters": {
+			source: "def main():\n    x = 'ööö' + {}['a']",
+			want:   runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "KeyError", File: "main.py", Line: 2, Column: 17},
+		},
+		"exception in the library": {
+			source: "import json\ndef main(): return json.loads('{')",
+			want:   runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "json.decoder.JSONDecodeError", File: "main.py", Line: 2},
+		},
+		"exception that cannot be shown": {
+			source: "class E(Exception):\n    def __str__(self): raise ValueError\ndef main(): raise E",
+			want:   runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "E", File: "main.py", Line: 3},
+		},
+		"missing property":       {source: "x = 1\ndef main(city, n=1): pass", input: `{"town":1}`, want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "main() needs 'city'", File: "main.py", Line: 2}},
+		"no main":                {source: "def mian(): pass", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "no main function", File: "main.py", Line: 1}},
+		"exit code":              {source: "import sys\ndef main(): sys.exit(3)", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "code 3", File: "main.py", Line: 2}},
+		"syntax error":           {source: "def main():\n    return ö ö", want: runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "SyntaxError: invalid syntax", File: "main.py", Line: 2, Column: 14}},
+		"indentation":            {source: "def main():\nreturn 1", want: runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "IndentationError", File: "main.py", Line: 2, Column: 1}},
+		"import not there":       {source: "import numpy", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "ModuleNotFoundError: No module named 'numpy'", File: "main.py", Line: 1}},
+		"not even UTF-8":         {source: "x = '\xff'", want: runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "SyntaxError", File: "main.py"}},
+		"syntax error in eval":   {source: "def main():\n    eval('1 +')", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "SyntaxError", File: "main.py", Line: 2}},
+		"bytes":                  {source: "def main(): return {'a b': [b'x']}", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: `output["a b"][0]: bytes is not JSON`}},
+		"set":                    {source: "def main(): return {1}", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output: set is not JSON"}},
+		"infinity":               {source: "def main(): return [1e999]", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output[0]: float Infinity"}},
+		"half a character":       {source: "def main(): return {'x': '\\ud800'}", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output.x: half of a surrogate pair"}},
+		"one key twice":          {source: "def main(): return {1: 1, '1': 2}", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "twice"}},
+		"key that is a tuple":    {source: "def main(): return {'a': {(1, 2): 3}}", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output.a: a key of type tuple"}},
+		"coroutine in it":        {source: "async def f(): pass\ndef main(): return [f()]", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "coroutine"}},
+		"wrong log level":        {source: "def main(ctx):\n    ctx.log('loud', 'x')", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "debug, info, warn or error", File: "main.py", Line: 2}},
+		"cannot start a program": {source: "import subprocess\ndef main(): subprocess.run(['nope'])", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "FileNotFoundError", File: "main.py", Line: 2}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			outcome, host := runtimetest.Run(t, engine, p.Job(tt.source, func(j *runtimes.Job) {
+				if tt.input != "" {
+					j.Input = json.RawMessage(tt.input)
+				}
+			}))
+			if tt.want.Type == "" {
+				if outcome.Error != nil || string(outcome.Output) != tt.output || host.Stdout(t) != tt.stdout {
+					t.Errorf("%s, %+v, stdout %q, stderr %q, want %s", outcome.Output, outcome.Error, host.Stdout(t), host.Stderr(t), tt.output)
+				}
+				return
+			}
+			got := outcome.Error
+			if got == nil || got.Type != tt.want.Type || !strings.Contains(got.Message, tt.want.Message) || got.File != tt.want.File ||
+				tt.want.Line != 0 && got.Line != tt.want.Line || tt.want.Column != 0 && got.Column != tt.want.Column {
+				t.Fatalf("%+v, output %s, want %+v", got, outcome.Output, tt.want)
+			}
+			rest := got.Stack
+			for _, part := range tt.stack {
+				_, after, found := strings.Cut(rest, part)
+				if !found {
+					t.Fatalf("stack\n%s\nlacks %q", got.Stack, part)
+				}
+				rest = after
+			}
+			if strings.Contains(got.Stack, "/work/") || strings.Contains(got.Stack, "__agent__") {
+				t.Errorf("stack shows the house:\n%s", got.Stack)
+			}
+		})
+	}
+}
+
+// TestEntryInAFolder: relative imports go up and down from there.
+func TestEntryInAFolder(t *testing.T) {
+	t.Parallel()
+	job := programs().Job("")
+	job.Entrypoint = "app/my-agent.v1.py"
+	job.Files = map[string][]byte{
+		job.Entrypoint: []byte("from .part import one\nfrom ..top import two\nfrom top import two as again\ndef main(): return [one, two, again, __file__]"),
+		"app/part.py":  []byte("one = 1"),
+		"top.py":       []byte("two = 2"),
+	}
+	outcome, _ := runtimetest.Run(t, newEngine(t), job)
+	if string(outcome.Output) != `[1,2,2,"/work/app/my-agent.v1.py"]` {
+		t.Errorf("%s, %+v", outcome.Output, outcome.Error)
+	}
+}
