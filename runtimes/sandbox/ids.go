@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"math/rand/v2"
 	"os"
 	"sync"
 )
@@ -19,8 +20,11 @@ func newIDs(base, count int) *ids {
 		return &ids{own: hostID{uid: os.Geteuid(), gid: os.Getegid()}}
 	}
 	pool := &ids{pool: true}
-	for n := count - 1; n >= 0; n-- {
-		pool.free = append(pool.free, hostID{uid: base + n, gid: base + n, pooled: true})
+	// Two servers of one host do not know of each other: they begin at different places.
+	first := rand.IntN(count)
+	for n := range count {
+		id := base + (first+n)%count
+		pool.free = append(pool.free, hostID{uid: id, gid: id, pooled: true})
 	}
 	return pool
 }
