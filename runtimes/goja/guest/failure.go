@@ -52,7 +52,7 @@ func (r *run) failure(err error) *runtimes.ProgramError {
 		}
 		return e
 	case errors.As(err, &entry):
-		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: entry.message, File: entry.file, Line: 1, Column: 1}
+		return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: entry.message, File: entry.file, Line: 1, Column: 1}
 	case errors.As(err, &output):
 		return &runtimes.ProgramError{Type: output.kind, Message: output.message, Remedy: output.remedy}
 	case errors.Is(err, errDeadlock):
@@ -87,6 +87,9 @@ func (r *run) uncaught(value goja.Value) *runtimes.ProgramError {
 			e.Message = "An error was thrown that cannot be shown."
 		}
 		e.Remedy = remedy(e.Message)
+		if r.denied[object] {
+			e.Type = runtimes.Denied
+		}
 		return e
 	}
 	e.Message = "Uncaught " + r.inspect(vm, value)

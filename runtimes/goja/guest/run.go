@@ -29,6 +29,7 @@ type run struct {
 	began   time.Time
 	calls   int64
 	exact   map[goja.Value]string   // integers of the input that a number cannot hold, with their digits
+	denied  map[*goja.Object]bool   // errors of host calls that no grant allows
 	modules map[string]*goja.Object // what was loaded for globals
 }
 
@@ -279,17 +280,24 @@ func (r *run) context(vm *goja.Runtime) goja.Value {
 // log is ctx.log(level, message, fields); ctx.log(message) is an info.
 func (r *run) log(call goja.FunctionCall) goja.Value {
 	vm := r.vm.Load()
-	level, message, fields := call.Argument(0), call.Argument(1), call.Argument(2)
+	level, message, fields := call.Argument(0).String(), call.Argument(1), call.Argument(2)
 	if len(call.Arguments) == 1 {
-		level, message = vm.ToValue("info"), call.Argument(0)
+		level, message = "info", call.Argument(0)
+	}
+	switch level {
+	case "debug", "info", "warn", "error":
+	case "warning":
+		level = "warn"
+	default:
+		panic(vm.NewTypeError("a log level is debug, info, warn or error, not %q", level))
 	}
 	args := vm.NewObject()
-	_ = args.Set("level", level.String())
-	text := message.String()
-	if _, ok := message.(*goja.Object); ok {
-		text = r.inspect(vm, message)
+	_ = args.Set("level", level)
+	if goja.IsString(message) {
+		_ = args.Set("message", message)
+	} else {
+		_ = args.Set("message", r.inspect(vm, message))
 	}
-	_ = args.Set("message", text)
 	if !goja.IsUndefined(fields) && !goja.IsNull(fields) {
 		_ = args.Set("fields", fields)
 	}
@@ -345,6 +353,12 @@ func (r *run) answer(vm *goja.Runtime, answer frames.Answer) goja.Value {
 		e := throw(vm, "Error", answer.Error.Message)
 		if object, ok := e.(*goja.Object); ok {
 			_ = object.Set("code", answer.Error.Code)
+			if answer.Error.Code == string(runtimes.Denied) {
+				if r.denied == nil {
+					r.denied = map[*goja.Object]bool{}
+				}
+				r.denied[object] = true
+			}
 		}
 		panic(e)
 	}

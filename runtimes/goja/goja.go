@@ -1,0 +1,109 @@
+// Package goja runs JavaScript and TypeScript programs in pooled, jailed processes: each run has a VM of its own, each
+// workspace processes of its own. The engine itself is in the jail; this package only says what is sent there and what a
+// worker's death means.
+package goja
+
+import (
+	"context"
+	"log/slog"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/goja/guest"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// A worker is replaced after so many runs, so long, or a run that took so much memory: what a hostile program may have
+// left in the process does not stay.
+const (
+	reuseRuns   = 500
+	reuseAge    = 10 * time.Minute
+	reuseMemory = 192 << 20
+)
+
+// grace is what a program gets to stop at its next instruction and tell its line, before the process is killed.
+const grace = 250 * time.Millisecond
+
+// Options of an Engine.
+type Options struct {
+	Jailer worker.Jailer
+	Idle   int // workers that wait unused; default 2
+	Max    int // workers together; default 16
+	Log    *slog.Logger
+}
+
+// Engine is the runtime. It is safe for concurrent use.
+type Engine struct {
+	pool *worker.Pool
+}
+
+// New starts an engine; Close it.
+func New(options Options) *Engine {
+	if options.Idle <= 0 {
+		options.Idle = 2
+	}
+	return &Engine{pool: worker.NewPool(worker.Options{
+		Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log,
+		Profile: sandbox.Profile{Role: guest.RoleName, Filter: sandbox.FilterWorker, Limits: runtimes.DefaultLimits()},
+		Reuse:   worker.Reuse{Runs: reuseRuns, Age: reuseAge, Memory: reuseMemory},
+	})}
+}
+
+// Run implements runtimes.Runtime.
+func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
+	return e.pool.Run(ctx, worker.Task{
+		Job: job,
+		Payload: guest.Job{
+			Files: sources(job), Entrypoint: job.Entrypoint, Language: job.Language, Digest: job.CodeDigest,
+			Input: job.Input, Environment: job.Environment, Limits: job.Limits,
+		},
+		Grace: grace,
+		Death: death,
+	}, host)
+}
+
+// sources are the files that the bundler may read. An agent's other files stay in the server.
+func sources(job runtimes.Job) map[string]string {
+	texts := make(map[string]string, len(job.Files))
+	for name, content := range job.Files {
+		switch path.Ext(name) {
+		case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".json":
+			texts[name] = string(content)
+		default:
+			text := ""
+			if name == job.Entrypoint {
+				text = string(content)
+			}
+			texts[name] = text // its name alone, so that an import of it is refused with the right reason
+		}
+	}
+	return texts
+}
+
+// death reads the last words of a worker. A parser that ran out of stack is the source's fault, anything else that did is
+// the running program's.
+func death(exit sandbox.Exit) *runtimes.ProgramError {
+	if !strings.Contains(exit.Stderr, "stack overflow") && !strings.Contains(exit.Stderr, "stack exceeds") {
+		return nil
+	}
+	for _, parser := range []string{"esbuild/internal/", "goja/parser.", "goja.(*compiler)", "goja.CompileAST"} {
+		if strings.Contains(exit.Stderr, parser) {
+			return &runtimes.ProgramError{
+				Type: runtimes.SyntaxError, Message: "The source is nested too deeply.", Remedy: "Nest brackets and expressions less deeply.",
+			}
+		}
+	}
+	return nil
+}
+
+// Warm waits until an idle worker is there.
+func (e *Engine) Warm(ctx context.Context) error { return e.pool.Warm(ctx) }
+
+// Stats counts the engine's workers.
+func (e *Engine) Stats() worker.Stats { return e.pool.Stats() }
+
+// Close ends every run and waits until nothing is left of them.
+func (e *Engine) Close() { e.pool.Close() }
