@@ -60,8 +60,11 @@ func New(ctx context.Context, options Options) (*Sandbox, error) {
 	if options.Exe == "" {
 		options.Exe = "/proc/self/exe"
 	}
+	if options.UIDBase <= 0 {
+		options.UIDBase = defaultUIDBase
+	}
 	if options.UIDCount <= 0 {
-		options.UIDBase, options.UIDCount = defaultUIDBase, defaultUIDCount
+		options.UIDCount = defaultUIDCount
 	}
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
