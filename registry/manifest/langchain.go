@@ -1,47 +1,56 @@
 package manifest
 
-import (
-	"encoding/json"
+import "encoding/json"
 
-	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/registry"
-)
-
-// langChainTool is read by LangChain for Python as a function dictionary (name, description, parameters), and holds what
-// DynamicStructuredTool of LangChain for JavaScript and existing clients ask for besides: schema, and a handler.
+// langChainTool is one document for both LangChains, which have no manifest of their own. Python's convert_to_openai_tool
+// takes the whole, because it has a name, and keeps name, description and parameters; it takes Parameters by themselves
+// too, because they have a title; and args_schema takes those. In JavaScript, DynamicStructuredTool takes the whole with
+// a func beside, and reads name, description, schema and metadata. A member input_schema or type would be taken for
+// another vendor's form.
 type langChainTool struct {
-	Name        string          `json:"name"`
-	Title       string          `json:"title"`
-	Description string          `json:"description"`
-	Parameters  json.RawMessage `json:"parameters"`
-	Schema      json.RawMessage `json:"schema"`
-	Output      json.RawMessage `json:"outputSchema"`
-	Handler     Handler         `json:"handler"`
-	Metadata    langChainNotes  `json:"metadata"`
+	Title        string            `json:"title"`
+	Name         string            `json:"name"`
+	Description  string            `json:"description"`
+	Parameters   members           `json:"parameters"`
+	Schema       members           `json:"schema"`
+	OutputSchema json.RawMessage   `json:"outputSchema"`
+	Metadata     langChainMetadata `json:"metadata"`
+	Handler      Handler           `json:"handler"`
 }
 
-type langChainNotes struct {
+// langChainMetadata becomes the metadata of a LangChain tool, which tracing shows.
+type langChainMetadata struct {
+	Title            string   `json:"title"`
+	Version          string   `json:"version"`
 	Reference        string   `json:"reference"`
 	Digest           string   `json:"digest"`
 	SafetyFlags      []string `json:"safetyFlags"`
 	RequiresApproval bool     `json:"requiresApproval"`
+	Deprecated       bool     `json:"deprecated"`
 }
 
-func langChain(v registry.Version, baseURL string) (Result, error) {
-	parameters, warnings, err := objectRoot(v.InputSchema)
+func langChain(m Manifest) (Result, error) {
+	schema, err := parameters(m)
 	if err != nil {
 		return Result{}, err
 	}
-	canonical := Build(v, baseURL)
-	return encode(langChainTool{
-		Name: v.Agent, Title: v.Agent, Description: describe(v), Parameters: parameters, Schema: parameters, Output: canonical.OutputSchema,
-		Handler: canonical.Handler,
-		Metadata: langChainNotes{
-			Reference: canonical.Reference, Digest: v.Digest, SafetyFlags: canonical.SafetyFlags, RequiresApproval: v.RequiresApproval,
+	description, warnings := describe(m)
+	for _, root := range []struct{ keyword, value string }{{"description", description}, {"title", m.Name}} {
+		text, err := encode(root.value)
+		if err != nil {
+			return Result{}, err
+		}
+		if was := schema.get(root.keyword); was != nil && string(was) != string(text) {
+			warnings = append(warnings, "The root of parameters has the tool's "+root.keyword+" in place of the schema's own: LangChain looks for it there.")
+		}
+		schema.set(root.keyword, text)
+	}
+	return result(langChainTool{
+		Title: m.Name, Name: m.Name, Description: description, Parameters: schema, Schema: schema, OutputSchema: m.OutputSchema,
+		Metadata: langChainMetadata{
+			Title: m.Title, Version: m.Version, Reference: m.Reference, Digest: m.Digest,
+			SafetyFlags: m.SafetyFlags, RequiresApproval: m.RequiresApproval, Deprecated: m.Deprecated,
 		},
+		Handler: m.Handler,
 	}, warnings)
-}
-
-func notAnObject() error {
-	return fault.Invalid("/format", "This format takes tools with an object as input; the input schema of this version asks for something else.")
 }

@@ -44,17 +44,13 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	return compile(doc, found)
 }
 
-// CompileInput is Compile for the input of a tool, which is an object wherever tools are called: a schema that is
-// neither absent nor {} must say so at its root.
-func CompileInput(raw json.RawMessage) (*Schema, error) {
-	s, err := Compile(raw)
-	if err != nil {
-		return nil, err
+// CheckInput tells whether the schema may be that of a tool's input, which is an object wherever tools are called: a
+// schema that is neither absent nor empty must say so at its root.
+func (s *Schema) CheckInput() error {
+	if s.Anything() || s.root.describesObject() {
+		return nil
 	}
-	if !s.Anything() && !s.root.describesObject() {
-		return nil, invalid(fault.Detail{Code: "type", Message: `must describe an object: add "type": "object" at the root`})
-	}
-	return s, nil
+	return invalid(fault.Detail{Code: "type", Message: `must describe an object: add "type": "object" at the root`})
 }
 
 func compile(doc any, found survey) (*Schema, error) {

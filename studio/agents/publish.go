@@ -10,7 +10,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
-	"github.com/atelier-run/atelier/registry/manifest"
+	"github.com/atelier-run/atelier/registry/digest"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/inspect"
 )
@@ -47,9 +47,11 @@ func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string,
 		ID: s.NewID(), AgentID: a.ID, Agent: a.Name, Title: a.Title, Description: a.Description, Version: number, Changelog: req.Changelog,
 		PublishedAt: s.Now(), PublishedBy: actor.ID, Publisher: actor, Spec: spec,
 	}
-	if v.Digest, v.ContentDigest, v.CodeDigest, err = manifest.Digests(spec, a.Name, number, req.Changelog); err != nil {
+	sums, err := digest.Of(v)
+	if err != nil {
 		return registry.Version{}, err
 	}
+	v.Digest, v.ContentDigest, v.CodeDigest = sums.Version, sums.Content, sums.Code
 	if err := s.Versions.InsertVersion(ctx, actor.Workspace, v); err != nil {
 		return registry.Version{}, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/internal/canon"
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
-	"github.com/atelier-run/atelier/registry/manifest"
+	"github.com/atelier-run/atelier/registry/digest"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -135,8 +135,8 @@ func (s *Service) resolve(ctx context.Context, actor registry.Actor, req Request
 
 // withCodeDigest completes a target that was never published.
 func withCodeDigest(t target) (target, error) {
-	digest, err := manifest.CodeDigest(t.spec)
-	t.codeDigest = digest
+	var err error
+	t.codeDigest, err = digest.Code(t.spec.Files, t.spec.Entrypoint)
 	return t, err
 }
 

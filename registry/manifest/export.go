@@ -1,0 +1,95 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// The formats of Export.
+const (
+	Atelier   = "atelier"
+	OpenAI    = "openai"
+	LangChain = "langchain"
+)
+
+// Formats lists the formats that Export knows, the canonical one first.
+func Formats() []string { return []string{Atelier, OpenAI, LangChain} }
+
+// Result is a manifest in some format, and sentences about what a person should know of it: printable, of a few hundred
+// bytes and at most some twenty. They are apart from the manifest because the peers refuse members that they do not know.
+type Result struct {
+	Manifest json.RawMessage
+	Warnings []string
+}
+
+// Export writes a version in one of the Formats; another is InvalidInput. No keyword of a schema is dropped: what a dialect cannot express is a warning.
+func Export(format string, v registry.Version, baseURL string) (Result, error) {
+	m := Build(v, baseURL)
+	switch format {
+	case Atelier:
+		return result(m, nil)
+	case OpenAI:
+		return openAI(m)
+	case LangChain:
+		return langChain(m)
+	}
+	return Result{}, fault.Invalid("/format", "must be one of: %s", strings.Join(Formats(), ", "))
+}
+
+func result(manifest any, warnings []string) (Result, error) {
+	raw, err := encode(manifest)
+	if err != nil {
+		return Result{}, fmt.Errorf("write a tool manifest: %w", err)
+	}
+	var pretty bytes.Buffer
+	if err := json.Indent(&pretty, raw, "", "  "); err != nil {
+		return Result{}, fmt.Errorf("indent a tool manifest: %w", err)
+	}
+	for i := range warnings {
+		warnings[i] = printable(warnings[i])
+	}
+	return Result{Manifest: pretty.Bytes(), Warnings: warnings}, nil
+}
+
+// printable makes a warning, which may name an author's properties, fit for a terminal and a header.
+func printable(warning string) string {
+	const most = 300
+	if runes := []rune(warning); len(runes) > most {
+		warning = string(runes[:most]) + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '\ufffd'
+	}, warning)
+}
+
+// encode leaves <, > and & as they are: manifests are read by people and pasted into code.
+func encode(value any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+// describe returns what a model is told; a tool without a description has its title at least.
+func describe(m Manifest) (description string, warnings []string) {
+	if m.Description != "" {
+		return m.Description, nil
+	}
+	warnings = []string{"The agent has no description, by which models choose tools; write one and publish."}
+	if m.Title != "" {
+		return m.Title, warnings
+	}
+	return m.Name + " code agent", warnings
+}

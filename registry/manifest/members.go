@@ -1,0 +1,116 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// members is a JSON object whose members keep their order and their text, so that an author's schema stays as it was
+// written except for what is set.
+type members []memberOf
+
+type memberOf struct {
+	name  string
+	value json.RawMessage
+}
+
+// readMembers reads an object; anything else (the schema true) has no members.
+func readMembers(raw json.RawMessage) (members, error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
+		return nil, err
+	}
+	var all members
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return nil, err
+		}
+		text, _ := name.(string) // the name of a member always is one
+		all = append(all, memberOf{text, value})
+	}
+	_, err := decoder.Token()
+	return all, err
+}
+
+func (m members) get(name string) json.RawMessage {
+	for _, other := range m {
+		if other.name == name {
+			return other.value
+		}
+	}
+	return nil
+}
+
+// set changes a member where it is, or puts it first.
+func (m *members) set(name string, value json.RawMessage) {
+	for i := range *m {
+		if (*m)[i].name == name {
+			(*m)[i].value = value
+			return
+		}
+	}
+	*m = slices.Insert(*m, 0, memberOf{name, value})
+}
+
+// MarshalJSON implements json.Marshaler.
+func (m members) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, other := range m {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := encode(other.name)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(other.value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// parameters is an input schema as the peers want it: an object with type and properties at its root. Both are added
+// only where they are missing, which changes nothing: an input is an object, and no properties are no condition.
+func parameters(m Manifest) (members, error) {
+	if string(m.InputSchema) == "false" {
+		return nil, notAnObject()
+	}
+	all, err := readMembers(m.InputSchema)
+	if err != nil {
+		return nil, fmt.Errorf("read the input schema of %s: %w", m.Reference, err)
+	}
+	if all.get("properties") == nil {
+		all.set("properties", json.RawMessage("{}"))
+	}
+	switch t := typesIn(all.get("type")); {
+	case len(t) == 0, len(t) == 1 && t[0] == "object":
+		all.set("type", json.RawMessage(`"object"`))
+	default:
+		return nil, notAnObject()
+	}
+	return all, nil
+}
+
+func typesIn(raw json.RawMessage) []string {
+	var value any
+	if json.Unmarshal(raw, &value) != nil {
+		return nil
+	}
+	return typesOf(value)
+}
+
+func notAnObject() error {
+	return fault.Invalid("/format", "takes tools whose input is an object; the input schema of this version asks for something else.")
+}
