@@ -8,7 +8,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
-	"github.com/atelier-run/atelier/registry/manifest"
+	"github.com/atelier-run/atelier/registry/digest"
 	"github.com/atelier-run/atelier/registry/store"
 	"github.com/atelier-run/atelier/registry/store/storetest"
 	"github.com/atelier-run/atelier/runtimes"
@@ -20,10 +20,11 @@ const workspace = registry.DefaultWorkspace
 func publish(t *testing.T, s *store.Store, agent registry.Agent, version string) registry.Version {
 	t.Helper()
 	v := registry.Version{ID: "v-" + version, AgentID: agent.ID, Agent: agent.Name, Version: version, PublishedAt: time.Now(), Spec: agent.Draft.Spec}
-	var err error
-	if v.Digest, v.ContentDigest, v.CodeDigest, err = manifest.Digests(v.Spec, agent.Name, version, ""); err != nil {
+	sums, err := digest.Of(v)
+	if err != nil {
 		t.Fatal(err)
 	}
+	v.Digest, v.ContentDigest, v.CodeDigest = sums.Version, sums.Content, sums.Code
 	if err := s.InsertVersion(t.Context(), workspace, v); err != nil {
 		t.Fatal(err)
 	}
