@@ -79,6 +79,9 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if e.unavailable != nil {
 		return runtimes.Outcome{}, e.unavailable
 	}
+	if err := program.CheckEnvironment(job.Environment); err != nil {
+		return runtimes.Outcome{}, err
+	}
 	files, refused := filesOf(job)
 	if refused != nil {
 		return runtimes.Outcome{Error: refused}, nil

@@ -425,6 +425,7 @@ def boot():
     sys.stdout.reconfigure(line_buffering=True)
     channel = Channel()
     job = channel.receive()
+    channel.send(b'{"start":true}\n')  # from here it is the program's time
     told, code = run(job, channel)
     if "atexit" in sys.modules:
         sys.modules["atexit"]._run_exitfuncs()

@@ -84,6 +84,9 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if e.unavailable != nil {
 		return runtimes.Outcome{}, e.unavailable
 	}
+	if err := program.CheckEnvironment(job.Environment); err != nil {
+		return runtimes.Outcome{}, err
+	}
 	if _, ok := job.Files[job.Entrypoint]; !ok {
 		return runtimes.Failed(runtimes.RuntimeError, fmt.Sprintf("The entrypoint %q is not one of the files.", job.Entrypoint)), nil
 	}

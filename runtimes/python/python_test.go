@@ -3,6 +3,7 @@ package python_test
 import (
 	"testing"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/python"
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
@@ -111,6 +112,31 @@ def main():
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	runtimetest.Conformance(t, newEngine(t), programs())
+}
+
+// TestBrokenInterpreter: what is there but no Python is the house's failure, and nobody waits for it.
+func TestBrokenInterpreter(t *testing.T) {
+	t.Parallel()
+	box := sandboxtest.New(t, sandboxtest.Exe(t))
+	for path, want := range map[string]fault.Code{
+		"/usr/bin/false": fault.SandboxUnavailable, "/usr/bin/nope": fault.RuntimeUnavailable, "python3": fault.RuntimeUnavailable, "/usr/lib": fault.RuntimeUnavailable,
+	} {
+		engine := python.New(python.Options{Jailer: worker.FromSandbox(box), Interpreter: path})
+		for range 3 {
+			if _, err := engine.Run(t.Context(), programs().Job(programs().Hello), runtimetest.NewHost()); !fault.Is(err, want) {
+				t.Errorf("%s: %v, want %s", path, err, want)
+			}
+		}
+		engine.Close()
+	}
+}
+
+func TestImpossibleEnvironment(t *testing.T) {
+	t.Parallel()
+	job := programs().Job(programs().Hello, func(j *runtimes.Job) { j.Environment = map[string]string{"A": "\x00"} })
+	if _, err := newEngine(t).Run(t.Context(), job, runtimetest.NewHost()); !fault.Is(err, fault.InvalidInput) {
+		t.Errorf("%v, want invalid_input", err)
+	}
 }
 
 func BenchmarkHello(b *testing.B) {

@@ -178,12 +178,17 @@ func (s *session) answer(ctx context.Context, call frames.Call) (json.RawMessage
 	return s.host.Call(ctx, call.Name, call.Args)
 }
 
-// neverStarted tells why the program did not even start. That is never its own fault.
+// neverStarted tells why the program did not even start. It had no part in that, but its limits may have.
 func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outcome, bool, error) {
 	s.jail.Kill()
 	exit := s.jail.Wait()
 	if ctx.Err() != nil {
 		return runtimes.Outcome{Error: reached(runtimes.Cancelled, s.limits)}, false, nil
+	}
+	for kind, hit := range map[runtimes.ErrorType]bool{runtimes.MemoryLimit: exit.Usage.OOMKilled, runtimes.ProcessLimit: exit.Usage.PidsLimited} {
+		if hit { // limits so low that not even the interpreter fits
+			return runtimes.Outcome{Error: reached(kind, s.limits)}, false, nil
+		}
 	}
 	if s.watch.late() {
 		cause = fmt.Errorf("no start within %v", startDeadline)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
@@ -53,4 +54,14 @@ func beneath(path, dir string) bool { return strings.HasPrefix(path, dir+"/") }
 // Environment is what every program has in its environment, before its own values.
 func Environment() []string {
 	return []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + sandbox.WorkDir, "TMPDIR=" + sandbox.TempDir, "LANG=C.UTF-8"}
+}
+
+// CheckEnvironment refuses what no process can have in its environment.
+func CheckEnvironment(values map[string]string) error {
+	for name, value := range values {
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
+			return fault.Invalid("/environment", "A name has no = and neither name nor value has a null byte.")
+		}
+	}
+	return nil
 }

@@ -55,8 +55,11 @@ const (
 	FileIrregular FileState = "irregular" // a link, a device, a directory
 )
 
-// Message is one line that the program sends over descriptor 3: a host call, which is answered with one line, or its end.
+// Message is one line that the program sends over descriptor 3: that it has read its Hello and begins, a host call,
+// which is answered with one line, or its end. Without a Hello it began when it was started.
 type Message struct {
+	Start bool `json:"start"`
+
 	Call string          `json:"call"`
 	Args json.RawMessage `json:"args"`
 	End  json.RawMessage `json:"end"`

@@ -28,6 +28,7 @@ type relay struct {
 	*child
 	out     *frames.Writer
 	largest int
+	started bool // the server was told that the program runs
 
 	calls int64
 	end   json.RawMessage
@@ -40,45 +41,70 @@ type relay struct {
 
 // run relays until everything is dead, which makes ended readable, and the pipes are empty.
 func (r *relay) run(ended int) error {
-	fds := []unix.PollFd{
-		{Fd: int32(r.stdout), Events: unix.POLLIN},
-		{Fd: int32(r.stderr), Events: unix.POLLIN},
-		{Fd: int32(r.channel.fd), Events: unix.POLLIN},
-		{Fd: int32(ended), Events: unix.POLLIN},
-	}
+	streams := []stream{{r.stdout, frames.Stdout, true}, {r.stderr, frames.Stderr, true}}
+	listening := true
 	for {
+		// poll leaves a negative descriptor out.
+		fds := []unix.PollFd{{Fd: int32(ended), Events: unix.POLLIN}, {Fd: -1}, {Fd: -1}, {Fd: -1}}
+		if listening {
+			fds[1] = unix.PollFd{Fd: int32(r.channel.fd), Events: unix.POLLIN}
+		}
+		for i, s := range streams {
+			if s.open && r.started {
+				fds[2+i] = unix.PollFd{Fd: int32(s.fd), Events: unix.POLLIN}
+			}
+		}
 		if _, err := unix.Poll(fds, -1); errors.Is(err, unix.EINTR) {
 			continue
 		} else if err != nil {
 			return fmt.Errorf("poll: %w", err)
 		}
-		over := fds[3].Revents != 0
-		for i, kind := range []frames.Kind{frames.Stdout, frames.Stderr} {
-			if fds[i].Revents == 0 && !over {
+		over := fds[0].Revents != 0
+		// The channel first: it may hold the start of a program that is over already, and a call takes the streams along.
+		if listening && (fds[1].Revents != 0 || over) {
+			for more := true; more; more = over && listening {
+				var err error
+				if listening, err = r.listen(); err != nil {
+					return err
+				}
+			}
+		}
+		for i := range streams {
+			if fds[2+i].Revents == 0 && !over {
 				continue
 			}
-			open, err := r.drain(int(fds[i].Fd), kind)
-			for over && open && err == nil { // the pipe may have been made larger than usual; its end is certain now
-				open, err = r.drain(int(fds[i].Fd), kind)
-			}
-			if err != nil {
+			if err := r.pump(&streams[i], over); err != nil {
 				return err
 			}
-			if !open {
-				fds[i].Fd = -1 // poll leaves it out
-			}
 		}
-		if fds[2].Revents != 0 || over {
-			open, err := r.listen()
-			if err != nil {
-				return err
-			}
-			if !open {
-				fds[2].Fd = -1
-			}
-		}
-		if over {
+		switch {
+		case over && !r.started:
+			words := make([]byte, 4<<10)
+			n, _ := read1(r.stderr, words)
+			return fmt.Errorf("the program ended before it was ready: %s", words[:max(n, 0)])
+		case over:
 			return nil
+		}
+	}
+}
+
+// stream is one of the program's pipes.
+type stream struct {
+	fd   int
+	kind frames.Kind
+	open bool
+}
+
+// pump relays what a stream holds now, or all that is left of it.
+func (r *relay) pump(s *stream, all bool) error {
+	if !s.open || !r.started {
+		return nil
+	}
+	for {
+		open, err := r.drain(s.fd, s.kind)
+		s.open = open
+		if err != nil || !open || !all {
+			return err
 		}
 	}
 }
@@ -86,9 +112,6 @@ func (r *relay) run(ended int) error {
 // drain relays what a pipe holds and reports whether its other end is still open. It reads no more than a pipe's usual
 // capacity at once, so that a flood in one of them does not silence the rest.
 func (r *relay) drain(fd int, kind frames.Kind) (open bool, err error) {
-	if fd < 0 {
-		return false, nil
-	}
 	for range 3 {
 		n, err := read1(fd, r.buf[:])
 		if n <= 0 || err != nil {
@@ -157,6 +180,9 @@ func (r *relay) take(line []byte) error {
 	case err != nil:
 		r.refuse("A line on this channel is a JSON object with call and args.")
 		return nil
+	case m.Start && !r.started:
+		r.started = true
+		return r.out.Write(frames.Started, nil)
 	case m.End != nil:
 		r.end = slices.Clone(m.End)
 		return nil

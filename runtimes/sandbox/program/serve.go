@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 
 	"github.com/atelier-run/atelier/runtimes"
@@ -32,16 +33,18 @@ func Serve(conn net.Conn) error {
 	in := frames.NewReader(bufio.NewReader(conn), map[frames.Kind]int{frames.Job: frames.MaxFrame, frames.Reply: frames.MaxFrame, frames.Interrupt: 1 << 10})
 	out := frames.NewWriter(conn)
 
-	var ahead *child
 	job, err := readJob(in)
-	if err == nil && job.Ahead {
-		if ahead, err = start(job, nil); err != nil {
-			return err
-		}
-		job, err = readJob(in)
-	}
 	if err != nil {
 		return err
+	}
+	var c *child
+	if job.Ahead {
+		if c, err = start(job, nil); err != nil {
+			return err
+		}
+		if job, err = c.await(in); err != nil {
+			return err
+		}
 	}
 	root, err := os.OpenRoot(sandbox.WorkDir)
 	if err != nil {
@@ -53,7 +56,6 @@ func Serve(conn net.Conn) error {
 	} else if err != nil {
 		return err
 	}
-	c := ahead
 	if c == nil {
 		if c, err = start(job, root); err != nil {
 			return err
@@ -67,14 +69,16 @@ func carryOut(job Job, c *child, root *os.Root, in *frames.Reader, out *frames.W
 	if err := c.limit(job.Rlimits); err != nil {
 		return err
 	}
-	if err := out.Write(frames.Started, nil); err != nil {
-		return err
+	relay := relay{child: c, out: out, largest: int(job.Largest), started: job.Hello == nil}
+	if relay.started {
+		if err := out.Write(frames.Started, nil); err != nil {
+			return err
+		}
 	}
 	go answer(in, c.channel) // ends with the connection or the process
 	if job.Hello != nil {
 		c.channel.line(job.Hello)
 	}
-	relay := relay{child: c, out: out, largest: int(job.Largest)}
 	if err := relay.run(c.death.fd); err != nil {
 		return err
 	}
@@ -96,6 +100,29 @@ func carryOut(job Job, c *child, root *os.Root, in *frames.Reader, out *frames.W
 	}
 	result.Stats = stats
 	return out.WriteJSON(frames.Done, result)
+}
+
+// await reads the job of a program that was started ahead of it. A program that does not live to see it takes the jail
+// along: that is never the job's fault, and the next one must not get this jail.
+func (c *child) await(in *frames.Reader) (Job, error) {
+	var mu sync.Mutex
+	waiting := true
+	go func() {
+		c.death.wait()
+		mu.Lock()
+		defer mu.Unlock()
+		if waiting {
+			words := make([]byte, 4<<10)
+			n, _ := syscall.Read(c.stderr, words)
+			fmt.Fprintf(os.Stderr, "program ended before its job came: %s\n", words[:max(n, 0)])
+			os.Exit(1)
+		}
+	}()
+	job, err := readJob(in)
+	mu.Lock()
+	waiting = false
+	mu.Unlock()
+	return job, err
 }
 
 func readJob(in *frames.Reader) (Job, error) {
