@@ -1,8 +1,10 @@
 package registry
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"unicode/utf8"
 )
 
@@ -17,7 +19,9 @@ func (f File) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]string{"base64": base64.StdEncoding.EncodeToString(f)})
 }
 
-// UnmarshalJSON reads either form.
+var errFile = errors.New(`a file is a string, or {"base64": "…"} for bytes that are no text`)
+
+// UnmarshalJSON reads either form, and nothing that would silently become an empty file.
 func (f *File) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		var text string
@@ -28,11 +32,17 @@ func (f *File) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	var binary struct {
-		Base64 []byte `json:"base64"`
+		Base64 *string `json:"base64"`
 	}
-	if err := json.Unmarshal(data, &binary); err != nil {
-		return err
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&binary); err != nil || binary.Base64 == nil {
+		return errFile
 	}
-	*f = File(binary.Base64)
+	content, err := base64.StdEncoding.DecodeString(*binary.Base64)
+	if err != nil {
+		return errFile
+	}
+	*f = content
 	return nil
 }

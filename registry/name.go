@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -14,11 +15,13 @@ import (
 // MaxPath bounds a file's path in bytes.
 const MaxPath = 255
 
+var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
+
 // CheckName tells whether an agent may have this name; the error names the field and the remedy.
 func CheckName(name string) error {
-	const rule = "A name starts with a lower-case letter and has up to 63 of a-z, 0-9, - and _."
+	const rule = "A name starts with a lower-case letter and has at most 63 of a-z, 0-9, - and _."
 	switch {
-	case !regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`).MatchString(name):
+	case !nameForm.MatchString(name):
 		return fault.Invalid("/name", rule)
 	case name == "registry" || name == "new":
 		return fault.Invalid("/name", "%q is reserved; choose another name.", name)
@@ -31,12 +34,13 @@ func CheckName(name string) error {
 // NameKey is what must be unique about names in a workspace: "my-agent" and "my_agent" conflict.
 func NameKey(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
-// CheckPath tells whether a file may have this path: relative, slash-separated, clean, of printable UTF-8.
+// CheckPath says what is wrong with a file's path, "" if nothing. A path is relative, slash-separated, clean and of
+// printable UTF-8: what turns the direction of text or has no width would let one path look like another.
 func CheckPath(p string) string {
 	switch {
 	case p == "" || len(p) > MaxPath:
 		return "A path has 1 to 255 bytes."
-	case !utf8.ValidString(p) || strings.ContainsFunc(p, func(r rune) bool { return r < 0x20 || r == 0x7f || r == '\\' || r == ':' }):
+	case !utf8.ValidString(p) || strings.ContainsFunc(p, func(r rune) bool { return !unicode.IsPrint(r) || r == '\\' || r == ':' }):
 		return "A path is printable UTF-8 without backslashes and colons."
 	case path.IsAbs(p) || path.Clean(p) != p || p == "." || p == ".." || strings.HasPrefix(p, "../"):
 		return "A path is relative, without . and .. parts, empty parts or a slash at the end."

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -31,8 +32,8 @@ func (r Reference) String() string {
 
 // ParseReference splits "name@version". An agent without a version is returned with an empty Version.
 func ParseReference(s string) (Reference, error) {
-	agent, version, _ := strings.Cut(s, "@")
-	if agent == "" {
+	agent, version, pinned := strings.Cut(s, "@")
+	if agent == "" || (pinned && version == "") {
 		return Reference{}, fault.Invalid("/reference", "A reference looks like name@1.2.0, name@^1, name@latest or name@sha256:….")
 	}
 	ref := Reference{Agent: agent, Version: version}
@@ -56,7 +57,7 @@ const (
 
 var (
 	digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
-	exactForm  = regexp.MustCompile(`^\d+\.\d+\.\d+(-|\+|$)`)
+	exactForm  = regexp.MustCompile(`^\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]*)?$`)
 )
 
 // KindOf says how a version reference picks; CheckVersionRange tells whether it is well formed.
@@ -74,8 +75,14 @@ func KindOf(version string) VersionKind {
 	return Range
 }
 
+// maxRange bounds a version reference in bytes.
+const maxRange = 256
+
 // CheckVersionRange tells whether a version reference is well formed.
 func CheckVersionRange(version string) error {
+	if len(version) > maxRange || version != strings.TrimSpace(version) {
+		return fault.Invalid("/version", "A version has at most %d bytes and no space around it.", maxRange)
+	}
 	switch KindOf(version) {
 	case ByLatest, ByDraft:
 		return nil
@@ -101,34 +108,54 @@ func CheckSemver(version string) error {
 	return nil
 }
 
-// Pick returns the index of the version that a range or latest stands for: the highest semver without pre-release
-// (a pre-release only if the range itself names one), a deprecated one only if nothing else fits; -1 for none.
+// Pick returns the index of the version that a reference stands for; -1 for none, and for a draft. An exact version and
+// a digest are what they say. A range and latest are the highest semver without pre-release (a pre-release only if the
+// range itself names one), a deprecated one only if nothing else fits.
 func Pick(version string, candidates []Version) int {
-	constraint := (*semver.Constraints)(nil)
-	if KindOf(version) == Range {
-		c, err := semver.NewConstraint(version)
+	switch KindOf(version) {
+	case Exact:
+		return slices.IndexFunc(candidates, func(c Version) bool { return c.Version == version })
+	case ByDigest:
+		return slices.IndexFunc(candidates, func(c Version) bool { return c.Digest == version })
+	case ByDraft:
+		return -1
+	case ByLatest:
+		return highest(candidates, func(v *semver.Version) bool { return v.Prerelease() == "" })
+	case Range:
+		constraint, err := semver.NewConstraint(version)
 		if err != nil {
 			return -1
 		}
-		constraint = c
+		return highest(candidates, constraint.Check)
 	}
-	best, bestDeprecated := -1, -1
-	var bestV, bestDeprecatedV *semver.Version
+	return -1
+}
+
+// highest returns the index of the highest version that fits, deprecated ones last.
+func highest(candidates []Version, fits func(*semver.Version) bool) int {
+	best := -1
+	var bestVersion *semver.Version
 	for i, c := range candidates {
 		v, err := semver.StrictNewVersion(c.Version)
-		if err != nil || (constraint == nil && v.Prerelease() != "") || (constraint != nil && !constraint.Check(v)) {
+		if err != nil || !fits(v) {
 			continue
 		}
-		if c.Deprecated {
-			if bestDeprecatedV == nil || v.GreaterThan(bestDeprecatedV) {
-				bestDeprecated, bestDeprecatedV = i, v
-			}
-		} else if bestV == nil || v.GreaterThan(bestV) {
-			best, bestV = i, v
+		if best >= 0 && !above(v, c.Deprecated, bestVersion, candidates[best].Deprecated) {
+			continue
 		}
-	}
-	if best < 0 {
-		return bestDeprecated
+		best, bestVersion = i, v
 	}
 	return best
+}
+
+// above orders versions for highest. Semver gives 1.0.0+a and 1.0.0+b the same rank; the text decides between them, so
+// that the answer does not depend on the order of the candidates.
+func above(v *semver.Version, deprecated bool, than *semver.Version, thanDeprecated bool) bool {
+	if deprecated != thanDeprecated {
+		return thanDeprecated
+	}
+	if order := v.Compare(than); order != 0 {
+		return order > 0
+	}
+	return v.Metadata() > than.Metadata()
 }
