@@ -28,7 +28,7 @@ func TestBuild(t *testing.T) {
 	}{
 		"an ES module is strict and exports": {
 			src:  source("main.ts", map[string]string{"main.ts": "export default (n: number) => n"}),
-			want: []string{`"use strict";`, "module.exports = ", "default: () =>"},
+			want: []string{`"use strict";`, "return {default: main_default, };"},
 			not:  []string{": number"},
 		},
 		"a script stays sloppy and keeps its unused main": {

@@ -20,22 +20,52 @@ type console struct {
 	timers map[string]time.Time
 }
 
+func consoleMethods() []string {
+	return []string{
+		"log", "info", "debug", "warn", "error", "trace", "dir", "table", "assert", "group", "groupCollapsed", "groupEnd", "count",
+		"countReset", "time", "timeLog", "timeEnd",
+	}
+}
+
+// newConsole makes the methods that the program names, all of them if it uses the console in another way.
 func newConsole(r *run, vm *goja.Runtime) *goja.Object {
 	c := &console{run: r, vm: vm, counts: map[string]int{}, timers: map[string]time.Time{}}
 	object := vm.NewObject()
-	for _, name := range []string{"log", "info", "debug"} {
-		method(vm, object, name, c.printer(frames.Stdout))
-	}
-	for _, name := range []string{"warn", "error"} {
-		method(vm, object, name, c.printer(frames.Stderr))
-	}
-	for name, call := range map[string]func(goja.FunctionCall) goja.Value{
-		"trace": c.trace, "dir": c.dir, "table": c.printer(frames.Stdout), "assert": c.assert, "group": c.group, "groupCollapsed": c.group,
-		"groupEnd": c.groupEnd, "count": c.count, "countReset": c.countReset, "time": c.time, "timeLog": c.timeLog, "timeEnd": c.timeEnd,
-	} {
-		method(vm, object, name, call)
+	whole := r.program.words.has(wholeConsole)
+	for _, name := range consoleMethods() {
+		if whole || r.program.words.has(name) {
+			method(vm, object, name, c.method(name))
+		}
 	}
 	return object
+}
+
+func (c *console) method(name string) func(goja.FunctionCall) goja.Value {
+	switch name {
+	case "warn", "error":
+		return c.printer(frames.Stderr)
+	case "trace":
+		return c.trace
+	case "dir":
+		return c.dir
+	case "assert":
+		return c.assert
+	case "group", "groupCollapsed":
+		return c.group
+	case "groupEnd":
+		return c.groupEnd
+	case "count":
+		return c.count
+	case "countReset":
+		return c.countReset
+	case "time":
+		return c.time
+	case "timeLog":
+		return c.timeLog
+	case "timeEnd":
+		return c.timeEnd
+	}
+	return c.printer(frames.Stdout)
 }
 
 func (c *console) printer(kind frames.Kind) func(goja.FunctionCall) goja.Value {

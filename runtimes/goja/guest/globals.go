@@ -13,42 +13,44 @@ import (
 	"github.com/google/uuid"
 )
 
-// globals makes each global that JavaScript itself does not have. They are made on first use.
-func globals() map[string]func(r *run, vm *goja.Runtime) goja.Value {
-	all := map[string]func(*run, *goja.Runtime) goja.Value{
-		"console":         func(r *run, vm *goja.Runtime) goja.Value { return newConsole(r, vm) },
-		"setTimeout":      timerFunction("setTimeout", false, false),
-		"setInterval":     timerFunction("setInterval", true, false),
-		"setImmediate":    timerFunction("setImmediate", false, true),
-		"clearTimeout":    clearFunction("clearTimeout"),
-		"clearInterval":   clearFunction("clearInterval"),
-		"clearImmediate":  clearFunction("clearImmediate"),
-		"queueMicrotask":  queueMicrotask,
-		"URL":             fromModule(url.Require, "URL"),
-		"URLSearchParams": fromModule(url.Require, "URLSearchParams"),
-		"Buffer":          newBuffer,
-		"atob":            func(_ *run, vm *goja.Runtime) goja.Value { return function(vm, "atob", atob(vm)) },
-		"btoa":            func(_ *run, vm *goja.Runtime) goja.Value { return function(vm, "btoa", btoa(vm)) },
-		"performance":     performance,
-		"crypto":          newCrypto,
+// maker makes one global of a VM.
+type maker struct {
+	name string
+	make func(r *run, vm *goja.Runtime) goja.Value
+}
+
+// globals are the globals that JavaScript itself does not have. They are made on first use.
+func globals() []maker {
+	all := []maker{
+		{"console", func(r *run, vm *goja.Runtime) goja.Value { return newConsole(r, vm) }},
+		{"setTimeout", timerFunction("setTimeout", false, false)},
+		{"setInterval", timerFunction("setInterval", true, false)},
+		{"setImmediate", timerFunction("setImmediate", false, true)},
+		{"clearTimeout", clearFunction("clearTimeout")},
+		{"clearInterval", clearFunction("clearInterval")},
+		{"clearImmediate", clearFunction("clearImmediate")},
+		{"queueMicrotask", queueMicrotask},
+		{"URL", fromModule(url.Require, "URL")},
+		{"URLSearchParams", fromModule(url.Require, "URLSearchParams")},
+		{"Buffer", newBuffer},
+		{"atob", func(_ *run, vm *goja.Runtime) goja.Value { return function(vm, "atob", atob(vm)) }},
+		{"btoa", func(_ *run, vm *goja.Runtime) goja.Value { return function(vm, "btoa", btoa(vm)) }},
+		{"performance", performance},
+		{"crypto", newCrypto},
 	}
 	for _, name := range webNames() {
-		all[name] = func(r *run, vm *goja.Runtime) goja.Value { return r.web(vm).Get(name) }
+		all = append(all, maker{name, func(r *run, vm *goja.Runtime) goja.Value { return r.web(vm).Get(name) }})
 	}
 	return all
 }
 
 // install puts into the VM what the program names.
 func (r *run) install(vm *goja.Runtime) {
-	w := r.program.words
 	global := vm.GlobalObject()
-	if len(w) > 0 {
-		for name, make := range globals() {
-			if w.has(name) {
-				r.lazily(vm, global, name, make)
-			}
-		}
+	for _, wanted := range r.program.globals {
+		r.lazily(vm, global, wanted.name, wanted.make)
 	}
+	w := r.program.words
 	if w.has("asyncIterator") {
 		if symbol, ok := global.Get("Symbol").(*goja.Object); ok {
 			_ = symbol.DefineDataProperty("asyncIterator", goja.NewSymbol("Symbol.asyncIterator"), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)

@@ -23,6 +23,7 @@ type program struct {
 	code     *goja.Program
 	problems []fault.Detail // why there is no code
 	words    words
+	globals  []maker
 	sources  map[string]string // original text of patterns that were rewritten
 	size     int
 }
@@ -110,5 +111,6 @@ func compile(job Job) *program {
 	if err != nil {
 		return &program{problems: gaps.Refusals(err, bundled.Position), size: size}
 	}
-	return &program{code: code, words: scan(bundled.Code), sources: sources, size: size + len(bundled.Code)}
+	named := scan(bundled.Code)
+	return &program{code: code, words: named, globals: named.globals(), sources: sources, size: size + len(bundled.Code)}
 }

@@ -148,21 +148,18 @@ func (r *run) load(vm *goja.Runtime) (goja.Callable, error) {
 	if !ok {
 		return nil, fmt.Errorf("the program is %s, not a function", wrapper)
 	}
-	module, exports := vm.NewObject(), vm.NewObject()
-	if err := module.Set("exports", exports); err != nil {
-		return nil, err
-	}
 	var main goja.Value
 	hook := func(call goja.FunctionCall) goja.Value {
 		main = call.Argument(0)
 		return goja.Undefined()
 	}
-	if _, err := start(goja.Undefined(), exports, vm.ToValue(r.require), module, vm.ToValue(hook)); err != nil {
+	exports, err := start(goja.Undefined(), vm.ToValue(r.require), vm.ToValue(hook))
+	if err != nil {
 		return nil, err
 	}
 	var entry goja.Callable
 	var kind string
-	if ex := vm.Try(func() { entry, kind = find(module.Get("exports"), main) }); ex != nil {
+	if ex := vm.Try(func() { entry, kind = find(exports, main) }); ex != nil {
 		return nil, ex
 	}
 	if entry == nil {
@@ -173,9 +170,6 @@ func (r *run) load(vm *goja.Runtime) (goja.Callable, error) {
 
 // find answers the entry among the exports, or what the default export is instead of a function.
 func find(exports, main goja.Value) (entry goja.Callable, kind string) {
-	if entry, ok := goja.AssertFunction(exports); ok {
-		return entry, "" // module.exports = function
-	}
 	var candidates []goja.Value
 	if object, ok := exports.(*goja.Object); ok {
 		fallback := object.Get("default")
@@ -183,8 +177,12 @@ func find(exports, main goja.Value) (entry goja.Callable, kind string) {
 			kind = typeOf(fallback)
 		}
 		candidates = append(candidates, fallback, object.Get("main"))
-		if inner, ok := fallback.(*goja.Object); ok { // export default { main }, and CommonJS behind an interop default
-			candidates = append(candidates, inner.Get("main"))
+		// export default { main }, and CommonJS, where module.exports is the default.
+		if inner, ok := fallback.(*goja.Object); ok && kindOf(inner) != functionObject {
+			candidates = append(candidates, inner.Get("default"), inner.Get("main"))
+			if len(inner.Keys()) == 0 {
+				kind = ""
+			}
 		}
 	}
 	for _, candidate := range append(candidates, main) {

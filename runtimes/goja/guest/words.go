@@ -19,10 +19,16 @@ func (w words) has(names ...string) bool {
 	return false
 }
 
+// wholeConsole is in the words of a program that uses the console other than by naming its methods.
+const wholeConsole = "console…"
+
 // scan collects the known words of a source. It looks at text, not at syntax: a word in a string costs a few
 // microseconds and nothing else.
 func scan(source string) words {
 	known := map[string]bool{"eval": true, "Function": true, "globalThis": true}
+	for _, name := range consoleMethods() {
+		known[name] = true
+	}
 	for _, name := range knownWords() {
 		known[name] = true
 	}
@@ -36,8 +42,12 @@ func scan(source string) words {
 		for i < len(source) && isWord(source[i]) {
 			i++
 		}
-		if word := source[start:i]; known[word] {
+		word := source[start:i]
+		if known[word] {
 			found[word] = true
+		}
+		if word == "console" && (i >= len(source) || source[i] != '.') {
+			found[wholeConsole] = true
 		}
 	}
 	if found["eval"] || found["Function"] || found["globalThis"] {
@@ -51,8 +61,19 @@ func knownWords() []string {
 		"asyncIterator", "JSON", "RegExp", "toString", "toLocaleString", "toLocaleDateString", "toLocaleTimeString",
 		"localeCompare", "isWellFormed", "toWellFormed",
 	}
-	for name := range globals() {
-		all = append(all, name)
+	for _, global := range globals() {
+		all = append(all, global.name)
 	}
 	return all
+}
+
+// globals are the makers of the globals that the words name.
+func (w words) globals() []maker {
+	var wanted []maker
+	for _, global := range globals() {
+		if w.has(global.name) {
+			wanted = append(wanted, global)
+		}
+	}
+	return wanted
 }
