@@ -32,14 +32,12 @@ type endpoint struct {
 // none is the input or output of a route that has none.
 type none struct{}
 
-type bodyKey struct{}
-
 // add hangs an endpoint into the door. The handler knows neither statuses nor problem documents.
 func add[I, O any](a *API, e endpoint, handler func(context.Context, *I) (*O, error)) {
 	op := huma.Operation{
 		OperationID: e.id, Method: e.method, Path: e.path, Tags: []string{e.tag}, Summary: e.summary, Description: e.about,
 		DefaultStatus: e.status, Errors: refusals(e), Hidden: e.hidden, Responses: e.answers,
-		BodyReadTimeout: -1, MaxBodyBytes: -1, // the gate reads bodies, with its own bounds
+		BodyReadTimeout: -1, MaxBodyBytes: -1, SkipValidateBody: true, // enter reads and checks bodies
 		Middlewares: huma.Middlewares{a.enter(e)},
 	}
 	if e.public {
@@ -86,7 +84,10 @@ func (a *API) enter(e endpoint) func(huma.Context, func(huma.Context)) {
 			a.Problems.Write(w, r, err)
 			return
 		}
-		r = r.WithContext(context.WithValue(r.Context(), bodyKey{}, body))
+		if err := a.bodies.check(c.Operation(), body); err != nil {
+			a.Problems.Write(w, r, err)
+			return
+		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		key := r.Header.Get("Idempotency-Key")
 		if !e.idempotent || key == "" {

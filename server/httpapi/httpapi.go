@@ -60,12 +60,14 @@ type API struct {
 	Options
 	router chi.Router
 	huma   huma.API
+	bodies *bodyChecks
 }
 
 // New returns the door with all its routes.
 func New(o Options) *API {
 	router := chi.NewRouter()
 	a := &API{Options: o, router: router, huma: humachi.New(router, describe())}
+	a.bodies = &bodyChecks{api: a.huma.OpenAPI()}
 	router.Use(middleware.GetHead)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		o.Problems.Write(w, r, fault.New(fault.NotFound, "There is no such route; /docs lists them."))
@@ -133,6 +135,9 @@ func (a *API) sessionRoutes() {
 	a.getSession()
 	a.closeSession()
 	a.followLoginLink()
+	a.createToken()
+	a.listTokens()
+	a.revokeToken()
 }
 
 func (a *API) documentRoutes() {

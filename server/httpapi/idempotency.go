@@ -29,7 +29,7 @@ func (a *API) once(w http.ResponseWriter, r *http.Request, key string, body []by
 	}
 	ctx := context.WithoutCancel(r.Context())
 	who := actor(ctx)
-	reserved := registry.IdempotencyKey{Owner: who.Workspace + "/" + who.ID, Key: key, BodyHash: requestHash(r, body), ExpiresAt: a.Now().Add(keyFor)}
+	reserved := registry.IdempotencyKey{Workspace: who.Workspace, Owner: who.Workspace + "/" + who.ID, Key: key, BodyHash: requestHash(r, body), ExpiresAt: a.Now().Add(keyFor)}
 	existing, err := a.Keys.ReserveKey(ctx, reserved)
 	if err != nil {
 		a.Problems.Write(w, r, err)

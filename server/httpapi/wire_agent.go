@@ -76,6 +76,19 @@ func (agentBody) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[AgentBody](), true, "AgentBody")
 }
 
+// MarshalJSON leaves out the limits that are not said: 0 stands for that in Go only.
+func (b agentBody) MarshalJSON() ([]byte, error) {
+	said := struct {
+		agents.Input
+		Limits *LimitsBody `json:"limits,omitempty"`
+	}{Input: b.Input}
+	if b.Limits != nil {
+		limits := LimitsBody(*b.Limits)
+		said.Limits = &limits
+	}
+	return json.Marshal(said)
+}
+
 // AgentBody describes an agent to create or save: the draft's fields beside those of the agent. What is absent keeps its
 // value, or takes the default when the agent is created.
 type AgentBody struct {

@@ -3,10 +3,12 @@
 package problem
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -48,7 +50,7 @@ func (d *Document) GetStatus() int { return d.Status }
 
 // GetHeaders returns the headers that belong to the document.
 func (d *Document) GetHeaders() http.Header {
-	h := http.Header{"Cache-Control": {"no-store"}}
+	h := http.Header{}
 	if d.RetryAfter > 0 {
 		seconds := (d.RetryAfter + time.Second - 1) / time.Second
 		h.Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
@@ -62,16 +64,45 @@ func (d *Document) GetHeaders() http.Header {
 // ContentType is what a framework should answer with instead of plain JSON.
 func (d *Document) ContentType(string) string { return MediaType }
 
-// MarshalJSON writes the members of RFC 9457, ours and the extra ones, in one object.
+// MarshalJSON writes the members of RFC 9457 and ours, then the extra ones by name, in one object.
 func (d *Document) MarshalJSON() ([]byte, error) {
-	members := map[string]any{}
-	maps.Copy(members, d.Extra)
-	members["type"], members["title"], members["status"] = "about:blank", d.Title, d.Status
-	members["code"], members["detail"] = d.Code, d.Detail
-	if len(d.Errors) > 0 {
-		members["errors"] = d.Errors
+	var text bytes.Buffer
+	known := struct {
+		Type   string         `json:"type"`
+		Title  string         `json:"title"`
+		Status int            `json:"status"`
+		Code   fault.Code     `json:"code"`
+		Detail string         `json:"detail"`
+		Errors []fault.Detail `json:"errors,omitempty"`
+	}{"about:blank", d.Title, d.Status, d.Code, d.Detail, d.Errors}
+	if err := encode(&text, known); err != nil {
+		return nil, err
 	}
-	return json.Marshal(members)
+	for _, name := range slices.Sorted(maps.Keys(d.Extra)) {
+		if slices.Contains([]string{"type", "title", "status", "code", "detail", "errors"}, name) {
+			continue
+		}
+		text.Truncate(text.Len() - 1) // the closing brace
+		text.WriteByte(',')
+		if err := encode(&text, name); err != nil {
+			return nil, err
+		}
+		text.WriteByte(':')
+		if err := encode(&text, d.Extra[name]); err != nil {
+			return nil, err
+		}
+		text.WriteByte('}')
+	}
+	return text.Bytes(), nil
+}
+
+// encode writes v as JSON in which <, > and & stay as they are.
+func encode(text *bytes.Buffer, v any) error {
+	encoder := json.NewEncoder(text)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(v)
+	text.Truncate(len(bytes.TrimSuffix(text.Bytes(), []byte{'\n'})))
+	return err
 }
 
 func retryAfter(f *fault.Error) time.Duration {

@@ -2,7 +2,6 @@ package problem
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 
@@ -31,16 +30,17 @@ func (p Writer) Describe(ctx context.Context, err error) *Document {
 // Write answers a request with the problem that err is.
 func (p Writer) Write(w http.ResponseWriter, r *http.Request, err error) {
 	doc := p.Describe(r.Context(), err)
-	body, err := json.Marshal(doc)
+	body, err := doc.MarshalJSON()
 	if err != nil { // an extra member that is no JSON
 		p.Log.LogAttrs(r.Context(), slog.LevelError, "encode problem", slog.Any("error", err))
 		doc.Extra = nil
-		body, _ = json.Marshal(doc) // strings and numbers always marshal
+		body, _ = doc.MarshalJSON() // strings and numbers always marshal
 	}
 	for name, values := range doc.GetHeaders() {
 		w.Header()[name] = values
 	}
 	w.Header().Set("Content-Type", MediaType)
+	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(doc.Status)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(append(body, '\n')) // the client is gone: there is nobody to tell

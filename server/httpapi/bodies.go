@@ -1,0 +1,48 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry/schema"
+)
+
+// bodyChecks holds bodies to the schemas of the description. The framework could too, but it takes the dots in names of
+// files for steps of a path, and its sentences repeat values.
+type bodyChecks struct {
+	api  *huma.OpenAPI
+	once sync.Map // operation ID → func() (*schema.Schema, error)
+}
+
+// check lists what is wrong with the body of an operation, by JSON pointer.
+func (b *bodyChecks) check(op *huma.Operation, body []byte) error {
+	if op.RequestBody == nil {
+		return nil
+	}
+	if body == nil {
+		return fault.Invalid("", "A JSON body is required.")
+	}
+	compile, _ := b.once.LoadOrStore(op.OperationID, sync.OnceValues(func() (*schema.Schema, error) { return b.compile(op) }))
+	fits, err := compile.(func() (*schema.Schema, error))()
+	if err != nil {
+		return err
+	}
+	if details := fits.Validate(body); len(details) > 0 {
+		return &fault.Error{Code: fault.InvalidInput, Message: "The body is not valid.", Details: details}
+	}
+	return nil
+}
+
+// compile makes one schema of an operation's body and all that it refers to.
+func (b *bodyChecks) compile(op *huma.Operation) (*schema.Schema, error) {
+	document := map[string]any{"$defs": b.api.Components.Schemas.Map(), "allOf": []any{op.RequestBody.Content["application/json"].Schema}}
+	text, err := json.Marshal(document)
+	if err != nil {
+		return nil, err
+	}
+	return schema.Compile([]byte(strings.ReplaceAll(string(text), `"#/components/schemas/`, `"#/$defs/`)))
+}

@@ -1,0 +1,67 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// TokenBody asks for a bearer token.
+type TokenBody struct {
+	Name      string     `json:"name" minLength:"1" maxLength:"100" doc:"What it is for."`
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+}
+
+// NewToken is a token with its secret, which is shown this once.
+type NewToken struct {
+	registry.Token
+	Secret string `json:"secret"`
+}
+
+// TokenList is the tokens of the workspace, without secrets.
+type TokenList struct {
+	Items []registry.Token `json:"items"`
+}
+
+func (a *API) createToken() {
+	type in struct{ Body TokenBody }
+	type out struct{ Body NewToken }
+	add(a, endpoint{
+		id: "createToken", method: http.MethodPost, path: Base + "/tokens", tag: "session", summary: "Make a bearer token",
+		about: "The secret is shown this once; only its hash is kept.", status: http.StatusCreated,
+	}, func(ctx context.Context, q *in) (*out, error) {
+		secret, token, err := a.Access.CreateToken(ctx, actor(ctx), q.Body.Name, q.Body.ExpiresAt)
+		if err != nil {
+			return nil, err
+		}
+		return &out{Body: NewToken{Token: token, Secret: secret}}, nil
+	})
+}
+
+func (a *API) listTokens() {
+	type out struct{ Body TokenList }
+	add(a, endpoint{
+		id: "listTokens", method: http.MethodGet, path: Base + "/tokens", tag: "session", summary: "Tokens of the workspace",
+	}, func(ctx context.Context, _ *none) (*out, error) {
+		tokens, err := a.Access.ListTokens(ctx, actor(ctx))
+		if err != nil {
+			return nil, err
+		}
+		return &out{Body: TokenList{Items: orEmpty(tokens)}}, nil
+	})
+}
+
+func (a *API) revokeToken() {
+	type in struct {
+		Token string `path:"token" maxLength:"100" doc:"ID of the token."`
+	}
+	add(a, endpoint{
+		id: "revokeToken", method: http.MethodDelete, path: Base + "/tokens/{token}", tag: "session", summary: "Make a token useless at once",
+		status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, q *in) (*none, error) {
+		return &none{}, a.Access.RevokeToken(ctx, actor(ctx), q.Token)
+	})
+}
