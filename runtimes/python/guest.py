@@ -424,6 +424,7 @@ def boot():
     sys.set_int_max_str_digits(0) if hasattr(sys, "set_int_max_str_digits") else None
     sys.stdout.reconfigure(line_buffering=True)
     channel = Channel()
+    channel.send(b'{"ready":true}\n')
     job = channel.receive()
     channel.send(b'{"start":true}\n')  # from here it is the program's time
     told, code = run(job, channel)

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -21,7 +20,7 @@ type Options struct {
 	Reuse   Reuse           // the zero value: a jail runs one job
 	Idle    int             // jails that wait prepared, used by nobody yet
 	Max     int             // all jails together; who wants one more waits. Default 16
-	Prelude any             // payload of a Job frame that every jail gets ahead of its job; nil for none
+	Prelude any             // payload of a Job frame that every jail gets ahead of its job, and answers with Ready; nil for none
 	Now     func() time.Time
 	Log     *slog.Logger // of workers that ended unexpectedly; nil for none
 }
@@ -321,12 +320,27 @@ func (p *Pool) prepare(ctx context.Context, profile sandbox.Profile) (*member, e
 	if p.options.Prelude == nil {
 		return m, nil
 	}
-	if err := m.out.WriteJSON(frames.Job, p.options.Prelude); err != nil {
+	if err := m.prelude(ctx, p.options.Prelude); err != nil {
 		jail.Kill()
 		exit := jail.Wait()
-		return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not be prepared.", Err: errors.Join(err, errors.New(exit.Stderr))}
+		return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not be prepared.", Err: ended(err, exit)}
 	}
 	return m, nil
+}
+
+// prelude sends what goes ahead of a job and waits until the worker is ready for the job itself.
+func (m *member) prelude(ctx context.Context, payload any) error {
+	defer context.AfterFunc(ctx, m.jail.Kill)()
+	if err := m.jail.Conn().SetDeadline(time.Now().Add(startDeadline)); err != nil {
+		return err
+	}
+	if err := m.out.WriteJSON(frames.Job, payload); err != nil {
+		return err
+	}
+	if _, _, err := frames.NewReader(m.in, map[frames.Kind]int{frames.Ready: 0}).Read(); err != nil {
+		return err
+	}
+	return m.jail.Conn().SetDeadline(time.Time{})
 }
 
 // unused counts idle workers that nobody used yet. It needs the lock.

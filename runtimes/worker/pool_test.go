@@ -215,6 +215,31 @@ func TestPoolPreparesAnotherDisk(t *testing.T) {
 	}
 }
 
+// TestPoolWaitsForThePrelude: a worker is idle when it has said that it is ready, and dead if it never does.
+func TestPoolWaitsForThePrelude(t *testing.T) {
+	t.Parallel()
+	good := newPool(t, worker.Options{Idle: 1, Prelude: "ahead", Jailer: &troupe{t: t, play: func(a *actor) {
+		if _, payload := a.read(); payload != `"ahead"` {
+			return
+		}
+		a.send(frames.Ready, "")
+		tireless(a)
+	}}})
+	if err := good.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "after the prelude", serve(t, good, "a"), "1")
+	for name, play := range map[string]func(*actor){
+		"dies":            func(a *actor) { a.read() },
+		"speaks nonsense": func(a *actor) { a.read(); a.send(frames.Done, "{}"); a.stuck() },
+	} {
+		bad := newPool(t, worker.Options{Idle: 1, Prelude: "ahead", Jailer: &troupe{t: t, play: play}})
+		if err := bad.Warm(t.Context()); !fault.Is(err, fault.SandboxUnavailable) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestPoolTellsWhyItIsEmpty(t *testing.T) {
 	t.Parallel()
 	jailer := &troupe{t: t, play: tireless}

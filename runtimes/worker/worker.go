@@ -44,7 +44,7 @@ func (s sandboxJailer) Prepare(ctx context.Context, profile sandbox.Profile) (Ja
 	return jail, nil
 }
 
-func (s sandboxJailer) Level() string { return s.Sandbox.Level().Level }
+func (s sandboxJailer) Level() string { return s.Sandbox.Level().String() }
 
 // Task is one run on a worker.
 type Task struct {

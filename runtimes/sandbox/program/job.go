@@ -55,9 +55,11 @@ const (
 	FileIrregular FileState = "irregular" // a link, a device, a directory
 )
 
-// Message is one line that the program sends over descriptor 3: that it has read its Hello and begins, a host call,
-// which is answered with one line, or its end. Without a Hello it began when it was started.
+// Message is one line that the program sends over descriptor 3: that it waits for its Hello, if it was started ahead; that
+// it has read it and begins; a host call, which is answered with one line; its end. Without a Hello it began when it was
+// started.
 type Message struct {
+	Ready bool `json:"ready"`
 	Start bool `json:"start"`
 
 	Call string          `json:"call"`

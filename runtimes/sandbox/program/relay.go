@@ -29,6 +29,7 @@ type relay struct {
 	out     *frames.Writer
 	largest int
 	started bool // the server was told that the program runs
+	ready   bool // the program waits for its Hello
 
 	calls int64
 	end   json.RawMessage
@@ -79,13 +80,41 @@ func (r *relay) run(ended int) error {
 		}
 		switch {
 		case over && !r.started:
-			words := make([]byte, 4<<10)
-			n, _ := read1(r.stderr, words)
-			return fmt.Errorf("the program ended before it was ready: %s", words[:max(n, 0)])
+			return r.early()
 		case over:
 			return nil
 		}
 	}
+}
+
+// untilReady waits for the program to say that it is ready for its job.
+func (r *relay) untilReady() error {
+	for {
+		fds := []unix.PollFd{{Fd: int32(r.death.fd), Events: unix.POLLIN}, {Fd: int32(r.channel.fd), Events: unix.POLLIN}}
+		if _, err := unix.Poll(fds, -1); errors.Is(err, unix.EINTR) {
+			continue
+		} else if err != nil {
+			return fmt.Errorf("poll: %w", err)
+		}
+		if fds[1].Revents != 0 {
+			if _, err := r.listen(); err != nil {
+				return err
+			}
+		}
+		switch {
+		case r.ready:
+			return nil
+		case fds[0].Revents != 0:
+			return r.early()
+		}
+	}
+}
+
+// early is the error of a program that ended before it began, with its last words.
+func (r *relay) early() error {
+	words := make([]byte, 4<<10)
+	n, _ := read1(r.stderr, words)
+	return fmt.Errorf("the program ended before it was ready: %s", words[:max(n, 0)])
 }
 
 // stream is one of the program's pipes.
@@ -179,6 +208,9 @@ func (r *relay) take(line []byte) error {
 	switch err := json.Unmarshal(line, &m); {
 	case err != nil:
 		r.refuse("A line on this channel is a JSON object with call and args.")
+		return nil
+	case m.Ready:
+		r.ready = true
 		return nil
 	case m.Start && !r.started:
 		r.started = true

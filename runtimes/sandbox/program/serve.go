@@ -42,7 +42,7 @@ func Serve(conn net.Conn) error {
 		if c, err = start(job, nil); err != nil {
 			return err
 		}
-		if job, err = c.await(in); err != nil {
+		if job, err = c.await(in, out); err != nil {
 			return err
 		}
 	}
@@ -102,19 +102,24 @@ func carryOut(job Job, c *child, root *os.Root, in *frames.Reader, out *frames.W
 	return out.WriteJSON(frames.Done, result)
 }
 
-// await reads the job of a program that was started ahead of it. A program that does not live to see it takes the jail
-// along: that is never the job's fault, and the next one must not get this jail.
-func (c *child) await(in *frames.Reader) (Job, error) {
+// await tells the server when a program that was started ahead of its job is ready for it, and reads the job. A program
+// that does not live to see it takes the jail along: that is never the job's fault, and no job must get this jail.
+func (c *child) await(in *frames.Reader, out *frames.Writer) (Job, error) {
+	relay := relay{child: c, out: out}
+	if err := relay.untilReady(); err != nil {
+		return Job{}, err
+	}
+	if err := out.Write(frames.Ready, nil); err != nil {
+		return Job{}, err
+	}
 	var mu sync.Mutex
 	waiting := true
-	go func() {
+	go func() { // ends with the program, at the latest with the process
 		c.death.wait()
 		mu.Lock()
 		defer mu.Unlock()
 		if waiting {
-			words := make([]byte, 4<<10)
-			n, _ := syscall.Read(c.stderr, words)
-			fmt.Fprintf(os.Stderr, "program ended before its job came: %s\n", words[:max(n, 0)])
+			fmt.Fprintln(os.Stderr, relay.early())
 			os.Exit(1)
 		}
 	}()
