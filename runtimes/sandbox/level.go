@@ -17,71 +17,141 @@ const (
 	LevelNone    = "none"
 )
 
-// Level says how much of the jail this host can enforce. Missing are sentences for a person: what is missing, what that
-// means, and the exact remedy. With LevelNone nothing is executed.
+// Level says how much of the jail this host can enforce. With LevelNone nothing is executed.
 type Level struct {
 	Level   string
-	Missing []string
+	Missing []string // a sentence or two for each of Lacks: what is missing, what that means, and the exact remedy
+	Lacks   []Lack   // what decides the level comes first
 }
 
-// WeakSeccomp is the name in Options.AllowWeak that lets jails run without a system call filter.
-const WeakSeccomp = "seccomp"
+// Lack is one thing that this host does not do for a jail.
+type Lack struct {
+	Mechanism string // one of Mechanisms, or "" for the host as a whole
+	Effect    string // a sentence: what is missing, and what that means
+	Remedy    string // a sentence: what changes it
+	Allowed   bool   // it is required, and the operator named it in Options.AllowWeak
+}
+
+// String is the level with the names of what is missing, as it is kept with every run: reduced(users, cgroups).
+func (l Level) String() string {
+	if l.Level != LevelReduced {
+		return l.Level
+	}
+	names := make([]string, 0, len(l.Lacks))
+	for _, lack := range l.Lacks {
+		names = append(names, lack.Mechanism)
+	}
+	return l.Level + "(" + strings.Join(names, ", ") + ")"
+}
+
+// Weak are the lacks that the operator has accepted, which is to be told wherever the server tells of itself.
+func (l Level) Weak() []Lack {
+	var weak []Lack
+	for _, lack := range l.Lacks {
+		if lack.Allowed {
+			weak = append(weak, lack)
+		}
+	}
+	return weak
+}
 
 // scopedLandlock is the first version that keeps signals and abstract sockets within a jail.
 const scopedLandlock = 6
 
 // judge puts together what was found when the sandbox was made.
 func (s *Sandbox) judge(probe error) Level {
-	var missing []string
+	var lacks []Lack
+	if probe != nil {
+		lacks = append(lacks, explain(probe))
+	}
+	if s.weakSeccomp {
+		lacks = append(lacks, Lack{
+			Mechanism: Seccomp, Allowed: true,
+			Effect: "System calls are not filtered, because the server was told that this may be missing (" + AllowFlag + "=" + Seccomp + "): a hole in any system call of the kernel is within reach of programs.",
+			Remedy: seccompRemedy + " and start the server without the flag.",
+		})
+	}
 	if !s.ids.pool {
-		missing = append(missing, "Runs share the user of the server on the host, because only root can give each its own: namespaces, "+
-			"seccomp and landlock keep them apart. Start the server as root to add that wall; guests are never root.")
+		lacks = append(lacks, Lack{
+			Mechanism: Users,
+			Effect:    "Runs share the user of the server on the host, because only root can give each its own: namespaces, seccomp and landlock keep them apart.",
+			Remedy:    "Start the server as root to add that wall; guests are never root.",
+		})
 	}
 	switch {
 	case s.landlock == 0:
-		missing = append(missing, "The kernel has no landlock, so mounts alone decide about files: use Linux 5.13 or later with lsm=landlock.")
+		lacks = append(lacks, Lack{
+			Mechanism: Landlock, Effect: "The kernel has no landlock, so mounts alone decide about files.",
+			Remedy: "Use Linux 5.13 or later and have landlock in the list of the boot parameter lsm= (cat /sys/kernel/security/lsm shows it).",
+		})
 	case s.landlock < scopedLandlock:
-		missing = append(missing, fmt.Sprintf("Landlock is version %d and does not scope signals and sockets: use Linux 6.12 or later.", s.landlock))
+		lacks = append(lacks, Lack{
+			Mechanism: Landlock, Effect: fmt.Sprintf("Landlock is version %d and does not scope signals and sockets.", s.landlock),
+			Remedy: "Use Linux 6.12 or later.",
+		})
 	}
 	if s.noProc {
-		missing = append(missing, "The host does not allow a private /proc, so programs have none: in a container, unmask /proc (systempaths=unconfined).")
+		lacks = append(lacks, Lack{
+			Mechanism: Proc, Effect: "The host does not allow a private /proc, so programs have none.",
+			Remedy: "In a container, unmask /proc (systempaths=unconfined).",
+		})
 	}
-	if s.weakSeccomp {
-		missing = append(missing, "System calls are not filtered, because the server was told to allow that (seccomp).")
+	for _, effect := range s.groups.Missing() {
+		lacks = append(lacks, Lack{Mechanism: Cgroups, Effect: effect, Remedy: "Run the server as root, or in a systemd unit with Delegate=yes (for a try: systemd-run --user --scope -p Delegate=yes atelier serve)."})
 	}
-	missing = append(missing, s.groups.Missing()...)
-	level := LevelFull
-	if len(missing) > 0 {
-		level = LevelReduced
+	level := Level{Level: LevelFull, Lacks: lacks}
+	switch {
+	case probe != nil:
+		level.Level = LevelNone
+	case len(lacks) > 0:
+		level.Level = LevelReduced
 	}
-	if probe != nil {
-		return Level{Level: LevelNone, Missing: append([]string{explain(probe)}, missing...)}
+	for _, lack := range lacks {
+		level.Missing = append(level.Missing, lack.Effect+" "+lack.Remedy)
 	}
-	return Level{Level: level, Missing: missing}
+	return level
 }
 
-// explain turns the error of a jail that could not be set up into a sentence with a remedy.
-func explain(err error) string {
+const seccompRemedy = "Use a kernel with CONFIG_SECCOMP_FILTER; in a container, start it with a seccomp profile that lets seccomp(2) pass"
+
+// unfiltered says that jails can be set up, but not with a filter of system calls.
+type unfiltered struct{ error }
+
+func (u unfiltered) Unwrap() error { return u.error }
+
+// explain turns the error of a jail that could not be set up into sentences with a remedy.
+func explain(err error) Lack {
+	nothing := func(mechanism, remedy, format string, args ...any) Lack {
+		return Lack{Mechanism: mechanism, Effect: "Nothing can be jailed" + fmt.Sprintf(format, args...), Remedy: remedy}
+	}
+	var open unfiltered
+	if errors.As(err, &open) {
+		return Lack{
+			Mechanism: Seccomp, Effect: fmt.Sprintf("System calls cannot be filtered on this host, so nothing is executed (%v).", open.error),
+			Remedy: seccompRemedy + ". To run programs without this wall, start the server with " + AllowFlag + "=" + Seccomp + ".",
+		}
+	}
 	if errors.Is(err, errCgo) {
-		return "Nothing can be jailed, because this binary is linked with cgo and cannot drop privileges on all of its threads: build it with CGO_ENABLED=0, as make build does."
+		return nothing("", "Build it with CGO_ENABLED=0, as make build does.",
+			", because this binary is linked with cgo and cannot drop privileges on all of its threads.")
 	}
 	for _, setting := range []struct{ file, bad, remedy string }{
-		{"/proc/sys/user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000"},
-		{"/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"},
-		{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "an AppArmor profile with userns for this binary, or sysctl kernel.apparmor_restrict_unprivileged_userns=0"},
+		{"/proc/sys/user/max_user_namespaces", "0", "Use sysctl user.max_user_namespaces=10000."},
+		{"/proc/sys/kernel/unprivileged_userns_clone", "0", "Use sysctl kernel.unprivileged_userns_clone=1."},
+		{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "Use an AppArmor profile with userns for this binary, or sysctl kernel.apparmor_restrict_unprivileged_userns=0."},
 	} {
 		if text, readErr := os.ReadFile(setting.file); readErr == nil && strings.TrimSpace(string(text)) == setting.bad {
-			return fmt.Sprintf("Nothing can be jailed: the host forbids user namespaces (%s is %s). Use %s.", setting.file, setting.bad, setting.remedy)
+			return nothing(Namespaces, setting.remedy, ": the host forbids user namespaces (%s is %s).", setting.file, setting.bad)
 		}
 	}
 	if errors.Is(err, unix.EACCES) {
-		return fmt.Sprintf("Nothing can be jailed: the binary may not be executed by other users (%v). Use chmod o+rx on it.", err)
+		return nothing("", "Use chmod o+rx on it, and on the folders above it.", ": the binary may not be executed by other users (%v).", err)
 	}
 	if errors.Is(err, unix.EPERM) {
-		return fmt.Sprintf("Nothing can be jailed: the host refuses new namespaces (%v). In a container, start it with a seccomp profile that "+
-			"allows clone with new user namespaces, such as seccomp=unconfined; the jails have a filter of their own.", err)
+		return nothing(Namespaces, "In a container, start it with a seccomp profile that allows clone with new user namespaces, such as seccomp=unconfined; the jails have a filter of their own.",
+			": the host refuses new namespaces (%v).", err)
 	}
-	return fmt.Sprintf("Nothing can be jailed on this host: %v.", err)
+	return nothing("", "`atelier doctor` shows what the host has.", " on this host: %v.", err)
 }
 
 // kernel is the version of the running kernel, as major*1000+minor.

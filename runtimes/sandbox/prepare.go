@@ -23,6 +23,9 @@ func (s *Sandbox) prepare(ctx context.Context, profile Profile) (*Jail, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.stumble(); err != nil {
+		return nil, err
+	}
 	j, err := s.start(profile.Role, config)
 	if err != nil {
 		return nil, err

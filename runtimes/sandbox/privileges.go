@@ -24,7 +24,7 @@ const (
 func setLimits(config setup) error {
 	disk := uint64(config.Disk)
 	limits := []struct{ resource, soft, hard uint64 }{
-		{unix.RLIMIT_CORE, 0, 0},
+		{unix.RLIMIT_CORE, 1, 1}, // 0 keeps no core from a helper of the host that core_pattern pipes into, 1 byte does
 		{unix.RLIMIT_NOFILE, maxFiles, maxFiles},
 		{unix.RLIMIT_FSIZE, disk, disk},
 		{unix.RLIMIT_STACK, softStack, maxStack},

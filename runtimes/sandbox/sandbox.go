@@ -26,7 +26,8 @@ type Options struct {
 	UIDBase   int    // as root: host uids and gids of jails, one per live jail; default 200000
 	UIDCount  int    // default 512
 	Log       *slog.Logger
-	AllowWeak []string // names of required mechanisms that may be missing: WeakSeccomp
+	AllowWeak []string // required mechanisms that may be missing, of Weakenable
+	Without   []string // mechanisms to do without, of Maskable, as on a host that lacks them: for trials of what happens there
 }
 
 const (
@@ -37,6 +38,7 @@ const (
 
 // Sandbox prepares jails. Its methods may be called from any goroutine.
 type Sandbox struct {
+	options     Options
 	exe         *os.File
 	ids         *ids
 	groups      *cgroups.Tree
@@ -69,35 +71,48 @@ func New(ctx context.Context, options Options) (*Sandbox, error) {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
+	if err := errors.Join(checkNames(options.AllowWeak, Weakenable(), "may be missing"), checkNames(options.Without, Maskable(), "can be masked")); err != nil {
+		return nil, err
+	}
 	exe, err := os.OpenFile(options.Exe, unix.O_PATH, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open the binary for jails: %w", err)
 	}
-	groups, err := cgroups.Open()
+	groups := cgroups.Unusable()
+	if !options.masked(Cgroups) {
+		groups, err = cgroups.Open()
+	}
 	if err != nil {
 		return nil, errors.Join(err, exe.Close())
 	}
 	s := &Sandbox{
-		exe: exe, ids: newIDs(options.UIDBase, options.UIDCount), groups: groups, keeper: newKeeper(), filters: map[Filter][]byte{},
+		options: options, exe: exe, ids: newIDs(options.UIDBase, options.UIDCount), groups: groups, keeper: newKeeper(), filters: map[Filter][]byte{},
 		landlock: landlockVersion(), log: options.Log, jails: map[*Jail]struct{}{},
+	}
+	if options.masked(Landlock) {
+		s.landlock = 0
 	}
 	for filter, policy := range policies(groups.Mode()) {
 		if s.filters[filter], err = compileFilter(policy); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
-	s.level = s.judge(s.probe(ctx, options))
-	s.log.LogAttrs(ctx, slog.LevelInfo, "sandbox", slog.String("level", s.level.Level), slog.String("cgroups", string(groups.Mode())),
+	s.level = s.judge(s.probe(ctx))
+	severity := slog.LevelInfo
+	if s.level.Level == LevelNone || len(s.level.Weak()) > 0 {
+		severity = slog.LevelWarn
+	}
+	s.log.LogAttrs(ctx, severity, "sandbox", slog.String("level", s.level.Level), slog.String("cgroups", string(groups.Mode())),
 		slog.Int("landlock", s.landlock), slog.Any("missing", s.level.Missing))
 	return s, nil
 }
 
-// probe sets up a jail, and another without what may be missing if that fails.
-func (s *Sandbox) probe(ctx context.Context, options Options) error {
+// probe finds out what a jail on this host can be.
+func (s *Sandbox) probe(ctx context.Context) error {
 	if version := kernel(); version < oldestKernel {
 		return fmt.Errorf("Linux %d.%d is too old, 5.12 is the first that fits", version/1000, version%1000)
 	}
-	try := func() error {
+	return s.settle(func() error {
 		profile := Profile{
 			Role: probeRole, Filter: FilterProgram, Mounts: []Mount{{Host: "/usr", Path: "/usr"}},
 			Limits: runtimes.DefaultLimits(), Proc: true,
@@ -109,27 +124,12 @@ func (s *Sandbox) probe(ctx context.Context, options Options) error {
 		j.Kill()
 		j.Wait()
 		return nil
-	}
-	err := try()
-	if err == nil {
-		return nil
-	}
-	if s.noProc = true; try() == nil {
-		return nil
-	}
-	s.noProc = false
-	if slices.Contains(options.AllowWeak, WeakSeccomp) {
-		if s.weakSeccomp = true; try() == nil {
-			return nil
-		}
-		s.weakSeccomp = false
-	}
-	return err
+	})
 }
 
 // Level says what this host can enforce.
 func (s *Sandbox) Level() Level {
-	return Level{Level: s.level.Level, Missing: slices.Clone(s.level.Missing)}
+	return Level{Level: s.level.Level, Missing: slices.Clone(s.level.Missing), Lacks: slices.Clone(s.level.Lacks)}
 }
 
 // Prepare starts a jail and returns it when it is set up and its role waits for a job. An error means that the house

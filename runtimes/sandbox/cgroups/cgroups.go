@@ -40,7 +40,7 @@ type Tree struct {
 // Open finds the hierarchies, removes what dead servers left there and makes our directories. Without any usable
 // hierarchy it answers a tree of mode None, which makes no groups and says why in Missing.
 func Open() (*Tree, error) {
-	all, err := detect()
+	all, err := detect("self")
 	if err != nil {
 		return nil, err
 	}
@@ -55,10 +55,17 @@ func Open() (*Tree, error) {
 		t.openV2(all, name)
 	}
 	if t.mode == None {
-		t.missing = append(t.missing, "Control groups are not usable, so memory and processes are only watched every 20 ms, a "+
-			"sudden memory bomb can overshoot, and a run that is over its memory ends as a whole: run the server as root, or in a systemd unit or scope with Delegate=yes.")
+		t.missing = append(t.missing, unusable)
 	}
 	return t, nil
+}
+
+const unusable = "Control groups are not usable, so memory and processes are only watched every 20 ms, a " +
+	"sudden memory bomb can overshoot, and a run that is over its memory ends as a whole."
+
+// Unusable is the tree of a host whose control groups cannot be used.
+func Unusable() *Tree {
+	return &Tree{mode: None, bases: map[string]string{}, missing: []string{unusable}}
 }
 
 // ownName tells trees apart, of one process and of all there have been: process numbers are used again.
@@ -104,7 +111,7 @@ func (t *Tree) openV1(parents map[string]string, all []hierarchy, name string) {
 		sweep(parent)
 		dir := filepath.Join(parent, name)
 		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.missing = append(t.missing, fmt.Sprintf("The control group %s cannot be made (%v): run the server as root or delegate it.", dir, err))
+			t.missing = append(t.missing, fmt.Sprintf("The control group %s cannot be made (%v).", dir, err))
 			continue
 		}
 		t.bases[controller] = dir
@@ -127,7 +134,7 @@ func (t *Tree) openV2(all []hierarchy, name string) {
 	}
 	sweep(own)
 	if err := delegate(own); err != nil {
-		t.missing = append(t.missing, fmt.Sprintf("Control groups cannot be divided (%v): start the server in a systemd unit or scope of its own with Delegate=yes.", err))
+		t.missing = append(t.missing, fmt.Sprintf("Control groups cannot be divided (%v), as other processes share ours.", err))
 		return
 	}
 	dir := filepath.Join(own, name)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -99,11 +100,24 @@ func parseMount(line string) (mount, bool) {
 	}, true
 }
 
-// detect reads the mounts of this process.
-func detect() ([]hierarchy, error) {
-	groups, err := os.Open("/proc/self/cgroup")
+// Of lists the directories of the groups that a process of this host is in.
+func Of(pid int) ([]string, error) {
+	all, err := detect(strconv.Itoa(pid))
 	if err != nil {
-		return nil, fmt.Errorf("find own control group: %w", err)
+		return nil, err
+	}
+	dirs := make([]string, 0, len(all))
+	for _, h := range all {
+		dirs = append(dirs, h.dir)
+	}
+	return dirs, nil
+}
+
+// detect reads the groups of a process and the mounts of this one.
+func detect(process string) ([]hierarchy, error) {
+	groups, err := os.Open(filepath.Join("/proc", process, "cgroup"))
+	if err != nil {
+		return nil, fmt.Errorf("find the control group: %w", err)
 	}
 	defer groups.Close()
 	mounts, err := os.Open("/proc/self/mountinfo")

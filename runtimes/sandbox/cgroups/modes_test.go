@@ -14,7 +14,7 @@ import (
 // TestVersion1Alone uses what this host has of version 1 as if there were no unified tree: killing then means freezing.
 func TestVersion1Alone(t *testing.T) {
 	t.Parallel()
-	all, err := detect()
+	all, err := detect("self")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,78 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// The mechanisms that a host may lack, by the names of Options, flags and reports.
+const (
+	Namespaces = "namespaces" // required, and there is no jail without
+	Seccomp    = "seccomp"    // required, unless the operator names it
+	Landlock   = "landlock"
+	Cgroups    = "cgroups"
+	Proc       = "proc"  // a private /proc
+	Users      = "users" // of the host, one for each live jail
+)
+
+// AllowFlag names to the operator what Options.AllowWeak is on the command line.
+const AllowFlag = "--allow-weak-sandbox"
+
+// Weakenable are the required mechanisms that Options.AllowWeak may name.
+func Weakenable() []string { return []string{Seccomp} }
+
+// Maskable are the mechanisms that Options.Without may name. Users are not among them: as root there would be no other
+// user for a guest than root.
+func Maskable() []string { return []string{Namespaces, Seccomp, Landlock, Cgroups, Proc} }
+
+func checkNames(given, known []string, what string) error {
+	for _, name := range given {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("%q is no mechanism that %s; there is %s", name, what, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// masked says whether to behave as on a host that lacks a mechanism.
+func (o Options) masked(mechanism string) bool { return slices.Contains(o.Without, mechanism) }
+
+// stumble answers the error that the set-up of a jail would meet on a host that lacks what is masked.
+func (s *Sandbox) stumble() error {
+	switch {
+	case s.options.masked(Namespaces):
+		return fmt.Errorf("start process 1 of the jail: %w (masked)", unix.EPERM)
+	case s.options.masked(Seccomp) && !s.weakSeccomp:
+		return fmt.Errorf("set up the jail: seccomp: %w (masked)", unix.ENOSYS)
+	case s.options.masked(Proc) && !s.noProc:
+		return fmt.Errorf("set up the jail: mounts: mount /proc: %w (masked)", unix.EPERM)
+	}
+	return nil
+}
+
+// settle sets up a jail for real, first with everything and then without what may be missing, until that works. It leaves
+// the sandbox as it has to be on this host.
+func (s *Sandbox) settle(try func() error) error {
+	ways := []struct{ noProc, weakSeccomp bool }{{false, false}, {true, false}, {false, true}, {true, true}}
+	var first error
+	for _, way := range ways {
+		s.noProc, s.weakSeccomp = way.noProc, way.weakSeccomp
+		err := try()
+		if first == nil {
+			first = err
+		}
+		if err != nil {
+			continue
+		}
+		if way.weakSeccomp && !slices.Contains(s.options.AllowWeak, Seccomp) {
+			s.weakSeccomp = false
+			return unfiltered{first}
+		}
+		return nil
+	}
+	s.noProc, s.weakSeccomp = false, false
+	return first
+}
