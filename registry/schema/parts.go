@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"math/bits"
 	"time"
 	"unicode/utf8"
 
@@ -31,26 +32,41 @@ func (e *evaluation) object(n *node, object map[string]any, r *report, own *mark
 	return e.members(n, object, r, own) && ok
 }
 
-// members checks the properties themselves, in the order of their sorted names so that answers are always the same.
+// members checks the properties themselves.
 func (e *evaluation) members(n *node, object map[string]any, r *report, own *marks) bool {
 	if n.properties == nil && n.patterns == nil && n.additional == nil && n.names == nil {
 		return true
 	}
-	if !e.spend(len(object) * 8) {
+	ok := e.each(object, r, func(name string, v any) bool {
+		fits := n.names == nil || e.name(n.names, name, r)
+		return e.member(n, name, v, r, own) && fits
+	})
+	if n.additional != nil {
+		own.everyProperty()
+	}
+	return ok
+}
+
+// each visits the properties of an object until one does not fit; with a report all of them, in the order of their
+// names, so that answers are always the same.
+func (e *evaluation) each(object map[string]any, r *report, fits func(name string, v any) bool) bool {
+	if r == nil {
+		for name, v := range object {
+			if !e.spend(8) || !fits(name, v) {
+				return false
+			}
+		}
+		return true
+	}
+	if !e.spend(len(object) * (8 + 4*bits.Len(uint(len(object))))) {
 		return false
 	}
 	ok := true
 	for _, name := range sortedKeys(object) {
-		if n.names != nil {
-			ok = e.name(n.names, name, r) && ok
-		}
-		ok = e.member(n, name, object[name], r, own) && ok
-		if e.over() || (!ok && r == nil) {
+		ok = fits(name, object[name]) && ok
+		if e.over() {
 			return false
 		}
-	}
-	if n.additional != nil {
-		own.everyProperty()
 	}
 	return ok
 }
@@ -175,11 +191,9 @@ func (e *evaluation) unevaluated(n *node, v any, r *report, own *marks) bool {
 		if n.unevaluatedProperties == nil {
 			return true
 		}
-		for _, name := range sortedKeys(v) {
-			if !own.hasProperty(name) {
-				ok = e.extra("unevaluatedProperties", n.unevaluatedProperties, name, v[name], r) && ok
-			}
-		}
+		ok = e.each(v, r, func(name string, value any) bool {
+			return own.hasProperty(name) || e.extra("unevaluatedProperties", n.unevaluatedProperties, name, value, r)
+		})
 		own.everyProperty()
 	case []any:
 		if n.unevaluatedItems == nil {

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	maxPattern        = 2_000  // bytes of a pattern
-	maxProgram        = 10_000 // instructions of a compiled RE2 pattern
-	matchTimeout      = 50 * time.Millisecond
-	slowPatternBudget = 250 * time.Millisecond // of one document, for patterns that may backtrack
+	maxPattern        = 2_000                  // bytes of a pattern
+	maxProgram        = 10_000                 // instructions of a compiled RE2 pattern
+	matchTimeout      = 250 * time.Millisecond // by the wall's clock, so not so short that a busy machine refuses good input
+	slowPatternBudget = time.Second            // of one document, for patterns that may backtrack
 )
 
 // pattern is a regular expression. RE2 takes nearly all that people write and never backtracks; what only ECMAScript
