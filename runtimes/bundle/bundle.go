@@ -33,7 +33,9 @@ type Source struct {
 // of the agent's files by Position, and by Map for engines that read source maps.
 type Program struct {
 	Code     string
-	Map      []byte // source map whose columns count from 1 on both sides, as goja looks them up
+	Map      []byte   // source map whose columns count from 1 on both sides, as goja looks them up
+	Exports  []string // names that the entrypoint exports, if it is an ES module
+	CommonJS bool     // the entrypoint is a CommonJS module: what it exports is known when it ran
 	Warnings []fault.Detail
 
 	consumer *sourcemap.Consumer
@@ -49,6 +51,7 @@ const hook = "\n;" + HookName + `(typeof main === "undefined" ? void 0 : main);`
 // Codes of problems, beside those of the gaps of an engine.
 const (
 	CodeSyntax  = "syntax_error"
+	CodeWarning = "syntax_warning"
 	CodeImport  = "import_refused"
 	CodeEntry   = "missing_entry"
 	CodeNesting = "nested_too_deeply"
@@ -69,13 +72,13 @@ func Build(src Source) (*Program, []fault.Detail) {
 		if plain := files.build(""); len(plain.Errors) > 0 {
 			result = plain
 		}
-		return nil, problems(src, result.Errors)
+		return nil, problems(src, CodeSyntax, result.Errors)
 	}
 	program, err := link(result)
 	if err != nil {
 		return nil, []fault.Detail{{File: src.Entrypoint, Code: CodeSyntax, Message: "The bundled program could not be read: " + err.Error()}}
 	}
-	program.Warnings = append(files.notes, problems(src, result.Warnings)...)
+	program.Warnings = append(files.notes, problems(src, CodeWarning, result.Warnings)...)
 	return program, nil
 }
 
@@ -158,24 +161,25 @@ func link(result api.BuildResult) (*Program, error) {
 	var text strings.Builder
 	text.Grow(len(code) + 256)
 	fmt.Fprintf(&text, "(function (require, %s) {%s\n", HookName, directive(result.Metafile))
-	body, exports := cutExports(string(code))
+	body, statement, exports, commonJS := cutExports(string(code))
 	text.WriteString(body)
-	text.WriteString(exports)
+	text.WriteString(statement)
 	text.WriteString("\n})")
-	return &Program{Code: text.String(), Map: mapping}, nil
+	return &Program{Code: text.String(), Map: mapping, Exports: exports, CommonJS: commonJS}, nil
 }
 
-// cutExports splits the export statement off the end of a bundled module and answers it as a return statement.
-func cutExports(code string) (body, exports string) {
+// cutExports splits the export statement off the end of a bundled module and answers it as a return statement, with the
+// names that it exports.
+func cutExports(code string) (body, statement string, names []string, commonJS bool) {
 	code = strings.TrimRight(code, "\n")
-	if at := strings.LastIndex(code, "\nexport default "); at >= 0 && !strings.Contains(code[at+1:], "\n") { // a CommonJS entrypoint
-		value := strings.TrimSuffix(code[at+len("\nexport default "):], ";")
-		return code[:at+1], "return { default: " + value + " };"
+	const whole, open, end = "\nexport default ", "export {\n", "\n};"
+	if at := strings.LastIndex(code, whole); at >= 0 && !strings.Contains(code[at+1:], "\n") {
+		value := strings.TrimSuffix(code[at+len(whole):], ";")
+		return code[:at+1], "return { default: " + value + " };", nil, true
 	}
-	open, end := "export {\n", "\n};"
 	at := strings.LastIndex("\n"+code, "\n"+open)
 	if at < 0 || !strings.HasSuffix(code, end) {
-		return code, "\nreturn {};"
+		return code, "\nreturn {};", nil, false
 	}
 	var out strings.Builder
 	out.WriteString("return {")
@@ -185,9 +189,10 @@ func cutExports(code string) (body, exports string) {
 			alias = name
 		}
 		out.WriteString(alias + ": " + name + ", ")
+		names = append(names, alias)
 	}
 	out.WriteString("};")
-	return code[:at], out.String()
+	return code[:at], out.String(), names, false
 }
 
 // directive is "use strict" for a program whose entrypoint is an ES module: modules are strict, functions are not by

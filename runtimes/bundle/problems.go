@@ -10,10 +10,10 @@ import (
 )
 
 // problems tells esbuild's messages in terms of the agent's files, with columns in UTF-16 units as editors count them.
-func problems(src Source, messages []api.Message) []fault.Detail {
+func problems(src Source, code string, messages []api.Message) []fault.Detail {
 	var all []fault.Detail
 	for _, message := range messages[:min(len(messages), MaxProblems)] {
-		detail := fault.Detail{Code: CodeSyntax, Message: sentence(message)}
+		detail := fault.Detail{Code: code, Message: sentence(message)}
 		if message.PluginName == pluginName {
 			detail.Code = CodeImport
 		}

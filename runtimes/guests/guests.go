@@ -4,6 +4,7 @@ package guests
 
 import (
 	goja "github.com/atelier-run/atelier/runtimes/goja/guest"
+	inspect "github.com/atelier-run/atelier/runtimes/inspect/guest"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 )
@@ -12,6 +13,7 @@ import (
 func Main(args []string) bool {
 	return sandbox.Main(args, []sandbox.Role{
 		program.Role(),
-		{Name: "goja", Filter: sandbox.FilterWorker, Serve: goja.Serve},
+		{Name: goja.RoleName, Filter: sandbox.FilterWorker, Serve: goja.Serve},
+		{Name: inspect.RoleName, Filter: sandbox.FilterWorker, Serve: inspect.Serve},
 	})
 }

@@ -85,7 +85,7 @@ func Rewrite(tree *ast.Program) (originals map[string]string, problems []fault.D
 		return nil, nil
 	}
 	originals = map[string]string{}
-	walk(tree, func(node any) {
+	Walk(tree, func(node any) {
 		literal, ok := node.(*ast.RegExpLiteral)
 		if !ok || !strings.Contains(literal.Flags, "u") {
 			return
@@ -110,9 +110,9 @@ func at(tree *ast.Program, index file.Idx, code, format string, args ...any) fau
 	return fault.Detail{File: position.Filename, Line: position.Line, Column: position.Column, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// walk visits every node of a tree once. Trees of goja have no visitor; their fields are nodes, slices of nodes and
+// Walk visits every node of a tree once. Trees of goja have no visitor; their fields are nodes, slices of nodes and
 // plain values, and the lists of declarations name nodes a second time.
-func walk(tree *ast.Program, visit func(node any)) {
+func Walk(tree *ast.Program, visit func(node any)) {
 	seen := map[uintptr]struct{}{}
 	pending := []reflect.Value{reflect.ValueOf(tree.Body)}
 	for len(pending) > 0 {

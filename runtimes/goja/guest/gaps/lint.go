@@ -34,7 +34,7 @@ func Lint(tree *ast.Program) []fault.Detail {
 	var found []fault.Detail
 	var uses []*ast.Identifier
 	names := map[*ast.Identifier]bool{} // property and label names, which refer to nothing
-	walk(tree, func(node any) {
+	Walk(tree, func(node any) {
 		switch n := node.(type) {
 		case *ast.DotExpression:
 			names[&n.Identifier] = true

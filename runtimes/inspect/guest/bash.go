@@ -1,0 +1,96 @@
+package guest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes/bundle"
+)
+
+// Codes of diagnostics of this package.
+const (
+	CodeSyntax     = "syntax_error"
+	CodeLineEnding = "line_endings"
+)
+
+// bash parses every script of an agent.
+func bash(job Job) Report {
+	if _, ok := job.Files[job.Entrypoint]; !ok {
+		return Report{Errors: []fault.Detail{{Code: bundle.CodeEntry, Message: fmt.Sprintf("The entrypoint %q is not one of the agent's files.", job.Entrypoint)}}}
+	}
+	var report Report
+	for _, name := range slices.Sorted(maps.Keys(job.Files)) {
+		if name != job.Entrypoint && path.Ext(name) != ".sh" && path.Ext(name) != ".bash" {
+			continue
+		}
+		text := job.Files[name]
+		if problem := parse(name, text); problem != nil {
+			report.Errors = append(report.Errors, *problem)
+		}
+		if at := bytes.Index(text, []byte("\r\n")); at >= 0 {
+			report.Warnings = append(report.Warnings, fault.Detail{
+				File: name, Line: bytes.Count(text[:at], []byte("\n")) + 1, Column: 1, Code: CodeLineEnding,
+				Message: "The lines end in \\r\\n: bash takes the \\r for a part of the last word. Save the file with \\n.",
+			})
+		}
+	}
+	return report
+}
+
+// maxNesting bounds brackets ahead of a parser that recurses. It counts without knowing quotes, so it is generous.
+const maxNesting = 5000
+
+func parse(name string, text []byte) *fault.Detail {
+	depth, line, start := 0, 1, 0
+	for i, c := range text {
+		switch c {
+		case '\n':
+			line, start = line+1, i+1
+		case '(', '{', '[':
+			if depth++; depth > maxNesting {
+				return &fault.Detail{File: name, Line: line, Column: i - start + 1, Code: bundle.CodeNesting, Message: fmt.Sprintf("Brackets are nested more than %d deep.", maxNesting)}
+			}
+		case ')', '}', ']':
+			depth = max(0, depth-1)
+		}
+	}
+	_, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(bytes.NewReader(text), name)
+	if err == nil {
+		return nil
+	}
+	detail := fault.Detail{File: name, Code: CodeSyntax, Message: sentence(err.Error())}
+	var bad syntax.ParseError
+	var other syntax.LangError
+	switch {
+	case errors.As(err, &bad):
+		detail.Message = sentence(bad.Text)
+		detail.Line, detail.Column = position(text, bad.Pos)
+	case errors.As(err, &other):
+		detail.Message = sentence(fmt.Sprintf("%s is not a feature of bash", other.Feature))
+		detail.Line, detail.Column = position(text, other.Pos)
+	}
+	return &detail
+}
+
+// position counts columns in UTF-16 units, as editors do.
+func position(text []byte, at syntax.Pos) (line, column int) {
+	offset := min(int(at.Offset()), len(text))
+	start := bytes.LastIndexByte(text[:offset], '\n') + 1
+	return int(at.Line()), len(utf16.Encode([]rune(string(text[start:offset])))) + 1
+}
+
+func sentence(text string) string {
+	if text == "" {
+		return "The script cannot be parsed."
+	}
+	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
+}

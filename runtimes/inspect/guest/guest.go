@@ -1,0 +1,79 @@
+// Package guest is the half of inspection that lives in the jail: it parses JavaScript, TypeScript and Bash, and runs
+// nothing. Parsers that recurse without a bound would end the server with a stack overflow; here they end a worker.
+package guest
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime/debug"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
+)
+
+// RoleName is the name of the role that Serve plays.
+const RoleName = "inspect"
+
+// Job is the payload of the Job frame.
+type Job struct {
+	Language   runtimes.Language `json:"language"`
+	Files      map[string][]byte `json:"files"`
+	Entrypoint string            `json:"entrypoint"`
+}
+
+// Report is the output of a job.
+type Report struct {
+	Errors   []fault.Detail `json:"errors,omitempty"`
+	Warnings []fault.Detail `json:"warnings,omitempty"`
+}
+
+// maxStack lets a parser that recurses without a bound die early, with a message that the server understands.
+const maxStack = 64 << 20
+
+// Serve answers jobs from conn, one at a time, until conn ends.
+func Serve(conn net.Conn) error {
+	debug.SetMaxStack(maxStack)
+	in := frames.NewReader(bufio.NewReader(conn), map[frames.Kind]int{frames.Job: frames.MaxFrame, frames.Interrupt: 4 << 10})
+	out := frames.NewWriter(conn)
+	for {
+		kind, payload, err := in.Read()
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if kind != frames.Job {
+			continue // an interrupt that came too late; parsers cannot be interrupted anyway
+		}
+		var job Job
+		if err := json.Unmarshal(payload, &job); err != nil {
+			return fmt.Errorf("job: %w", err)
+		}
+		if err := out.Write(frames.Started, nil); err != nil {
+			return err
+		}
+		output, err := json.Marshal(inspect(job))
+		if err != nil {
+			return err
+		}
+		if err := out.WriteJSON(frames.Done, frames.Result{Output: output}); err != nil {
+			return err
+		}
+	}
+}
+
+func inspect(job Job) Report {
+	switch job.Language {
+	case runtimes.JavaScript, runtimes.TypeScript:
+		return javascript(job)
+	case runtimes.Bash:
+		return bash(job)
+	}
+	return Report{Errors: []fault.Detail{{Message: fmt.Sprintf("Programs in %q cannot be inspected here.", job.Language)}}}
+}

@@ -1,0 +1,112 @@
+package guest
+
+import (
+	"slices"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/parser"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes/bundle"
+	"github.com/atelier-run/atelier/runtimes/goja/guest/gaps"
+)
+
+// javascript bundles and compiles as the engine will, and names what the engine lacks.
+func javascript(job Job) Report {
+	program, problems := bundle.Build(bundle.Source{Files: job.Files, Entrypoint: job.Entrypoint, Language: job.Language})
+	if len(problems) > 0 {
+		return Report{Errors: problems}
+	}
+	report := Report{Warnings: program.Warnings}
+	text := program.Code + "\n//# sourceMappingURL=bundle.map"
+	tree, err := goja.Parse("(program)", text, parser.WithSourceMapLoader(func(string) ([]byte, error) { return program.Map, nil }))
+	if err != nil {
+		report.Errors = gaps.Refusals(err, program.Position)
+		return report
+	}
+	report.Warnings = append(report.Warnings, gaps.Lint(tree)...)
+	if !program.CommonJS && !slices.Contains(program.Exports, "default") && !slices.Contains(program.Exports, "main") && !hasMain(tree) {
+		report.Errors = append(report.Errors, fault.Detail{
+			File: job.Entrypoint, Line: 1, Column: 1, Code: bundle.CodeEntry,
+			Message: "The program has no entry: export a default function, export a function main, or declare function main(input, ctx).",
+		})
+	}
+	if _, problems := gaps.Rewrite(tree); len(problems) > 0 {
+		report.Errors = append(report.Errors, problems...)
+		return report
+	}
+	if _, err := goja.CompileAST(tree, false); err != nil {
+		report.Errors = append(report.Errors, gaps.Refusals(err, program.Position)...)
+	}
+	return report
+}
+
+// hasMain says whether the main that a program hands over is declared beside the call that does it. esbuild keeps the
+// name of a main that is not declared there from meaning anything else.
+func hasMain(tree *ast.Program) bool {
+	found := false
+	gaps.Walk(tree, func(node any) {
+		var body []ast.Statement
+		switch n := node.(type) {
+		case *ast.FunctionLiteral:
+			if n.Body != nil {
+				body = n.Body.List
+			}
+		case *ast.ArrowFunctionLiteral:
+			if block, ok := n.Body.(*ast.BlockStatement); ok {
+				body = block.List
+			}
+		}
+		if name := handedOver(body); name != "" && declares(body, name) {
+			found = true
+		}
+	})
+	return found
+}
+
+// handedOver answers the name in `hook(typeof main === "undefined" ? void 0 : main)` among statements.
+func handedOver(body []ast.Statement) string {
+	for _, statement := range body {
+		expression, ok := statement.(*ast.ExpressionStatement)
+		if !ok {
+			continue
+		}
+		call, ok := expression.Expression.(*ast.CallExpression)
+		if !ok || len(call.ArgumentList) != 1 {
+			continue
+		}
+		callee, ok := call.Callee.(*ast.Identifier)
+		if !ok || callee.Name != bundle.HookName {
+			continue
+		}
+		if choice, ok := call.ArgumentList[0].(*ast.ConditionalExpression); ok {
+			if name, ok := choice.Alternate.(*ast.Identifier); ok {
+				return name.Name.String()
+			}
+		}
+	}
+	return ""
+}
+
+func declares(body []ast.Statement, name string) bool {
+	bound := func(list []*ast.Binding) bool {
+		return slices.ContainsFunc(list, func(b *ast.Binding) bool {
+			id, ok := b.Target.(*ast.Identifier)
+			return ok && id.Name.String() == name
+		})
+	}
+	return slices.ContainsFunc(body, func(statement ast.Statement) bool {
+		switch s := statement.(type) {
+		case *ast.FunctionDeclaration:
+			return s.Function.Name != nil && s.Function.Name.Name.String() == name
+		case *ast.ClassDeclaration:
+			return s.Class.Name != nil && s.Class.Name.Name.String() == name
+		case *ast.VariableStatement:
+			return bound(s.List)
+		case *ast.LexicalDeclaration:
+			return bound(s.List)
+		}
+		return false
+	})
+}

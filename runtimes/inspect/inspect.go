@@ -1,0 +1,268 @@
+package inspect
+
+import (
+	"context"
+	_ "embed" // the checker of Python
+	"encoding/json"
+	"log/slog"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/inspect/guest"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/program"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+//go:embed checker.py
+var checker string
+
+const (
+	// timeLimit bounds one inspection. Source that takes longer to parse is refused as too large.
+	timeLimit = 10 * time.Second
+	// shared is the workspace of all inspections. Workers parse and run nothing, so they serve any workspace in turn.
+	shared = "inspect"
+	// maxPlaces is how many inspections may go on at once in one language.
+	maxPlaces = 4
+	// pythonStack lets Python's parser reach its own bound on nesting before that of the process.
+	pythonStack = 64 << 20
+)
+
+// Options of an Inspector.
+type Options struct {
+	Jailer worker.Jailer
+	Python string // absolute path of python3; "" or one that is not there: Python is not inspected
+	Bash   string // absolute path of bash, which has the last word about what another parser refuses; may be ""
+	Log    *slog.Logger
+}
+
+// Inspector checks programs. It is safe for concurrent use.
+type Inspector struct {
+	parsers *worker.Pool
+	python  *language // nil where there is no interpreter
+	bash    *language
+}
+
+// language is an interpreter that checks syntax in jails of its own.
+type language struct {
+	interpreter program.Interpreter
+	pool        *worker.Pool
+}
+
+// New starts an inspector; Close it. Its workers are made when they are first needed.
+func New(options Options) *Inspector {
+	limits := limits()
+	i := &Inspector{
+		parsers: worker.NewPool(worker.Options{
+			Jailer: options.Jailer, Max: maxPlaces, Log: options.Log,
+			Profile: sandbox.Profile{Role: guest.RoleName, Filter: sandbox.FilterWorker, Limits: limits},
+			Reuse:   worker.Reuse{Runs: 200, Age: 10 * time.Minute, Memory: 192 << 20},
+		}),
+	}
+	open := func(path string) *language {
+		interpreter, err := program.FindInterpreter(path)
+		if err != nil {
+			return nil
+		}
+		return &language{interpreter: interpreter, pool: worker.NewPool(worker.Options{
+			Jailer: options.Jailer, Max: maxPlaces, Log: options.Log,
+			Profile: sandbox.Profile{
+				Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts, DiskBytes: limits.DiskBytes, Limits: limits,
+			},
+		})}
+	}
+	i.python, i.bash = open(options.Python), open(options.Bash)
+	return i
+}
+
+func limits() runtimes.Limits {
+	l := runtimes.DefaultLimits()
+	l.TimeoutMs, l.CPUMs = timeLimit.Milliseconds(), timeLimit.Milliseconds()
+	return l
+}
+
+// Check says what is wrong with a program, without running it. It answers an error only when the house failed.
+func (i *Inspector) Check(ctx context.Context, req Request) (Report, error) {
+	job := runtimes.Job{
+		RunID: "inspect", Workspace: shared, Language: req.Language, Files: req.Files, Entrypoint: req.Entrypoint, Limits: limits(),
+	}
+	if req.Language == runtimes.Python {
+		return i.checkPython(ctx, job)
+	}
+	outcome, err := i.parsers.Run(ctx, worker.Task{
+		Job:     job,
+		Payload: guest.Job{Language: req.Language, Files: sources(req), Entrypoint: req.Entrypoint},
+		Death:   death,
+	}, silent{})
+	report, err := read(ctx, outcome, err, req)
+	if err == nil && req.Language == runtimes.Bash && len(report.Errors) > 0 {
+		return i.askBash(ctx, job, report)
+	}
+	return report, err
+}
+
+// sources leaves out what no parser reads.
+func sources(req Request) map[string][]byte {
+	kept := map[string][]byte{}
+	for name, content := range req.Files {
+		switch ext := path.Ext(name); {
+		case name == req.Entrypoint:
+		case req.Language == runtimes.Bash && (ext == ".sh" || ext == ".bash"):
+		case req.Language != runtimes.Bash && strings.Contains(".js.mjs.cjs.jsx.ts.mts.cts.tsx.json.", ext+".") && ext != "":
+		default:
+			content = nil // its name alone, so that an import of it is refused with the right reason
+		}
+		kept[name] = content
+	}
+	return kept
+}
+
+// read takes the report from an outcome. A worker that failed on the source says something about the source.
+func read(ctx context.Context, outcome runtimes.Outcome, err error, req Request) (Report, error) {
+	if err != nil {
+		return Report{}, err
+	}
+	if e := outcome.Error; e != nil {
+		if ctx.Err() != nil {
+			return Report{}, &fault.Error{Code: fault.Cancelled, Message: "The inspection was cancelled.", Err: ctx.Err()}
+		}
+		return Report{Errors: []fault.Detail{{File: req.Entrypoint, Code: string(runtimes.SyntaxError), Message: complaint(e)}}}, nil
+	}
+	var found guest.Report
+	if err := json.Unmarshal(outcome.Output, &found); err != nil {
+		return Report{}, &fault.Error{Code: fault.Internal, Message: "The inspection failed.", Err: err}
+	}
+	// What a worker says of files and lines is checked like everything that comes from a jail.
+	return Report{Errors: known(found.Errors, req), Warnings: known(found.Warnings, req)}, nil
+}
+
+func complaint(e *runtimes.ProgramError) string {
+	switch e.Type {
+	case runtimes.Timeout:
+		return "The source takes too long to parse: make it smaller."
+	case runtimes.MemoryLimit:
+		return "The source takes too much memory to parse: it is too large, or nested too deeply."
+	case runtimes.SyntaxError:
+		return e.Message
+	}
+	return "The source cannot be parsed: " + e.Message
+}
+
+// known drops positions that are in none of the program's files.
+func known(details []fault.Detail, req Request) []fault.Detail {
+	for i, d := range details {
+		if _, ok := req.Files[d.File]; !ok || d.Line < 0 || d.Column < 0 {
+			details[i].File, details[i].Line, details[i].Column = "", 0, 0
+		}
+	}
+	return details
+}
+
+// death reads the last words of a worker: a parser that ran out of stack.
+func death(exit sandbox.Exit) *runtimes.ProgramError {
+	if strings.Contains(exit.Stderr, "stack overflow") || strings.Contains(exit.Stderr, "stack exceeds") {
+		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The source is nested too deeply."}
+	}
+	return nil
+}
+
+// checkPython lets CPython itself compile the files.
+func (i *Inspector) checkPython(ctx context.Context, job runtimes.Job) (Report, error) {
+	req := Request{Language: job.Language, Files: job.Files, Entrypoint: job.Entrypoint}
+	if i.python == nil {
+		return Report{}, &fault.Error{Code: fault.RuntimeUnavailable, Message: "Python is not available on this server."}
+	}
+	if _, ok := job.Files[job.Entrypoint]; !ok {
+		return Report{Errors: []fault.Detail{{Code: "missing_entry", Message: "The entrypoint is not one of the agent's files."}}}, nil
+	}
+	hello, err := json.Marshal(map[string]string{"entry": job.Entrypoint})
+	if err != nil {
+		return Report{}, err
+	}
+	outcome, err := i.python.pool.Run(ctx, worker.Task{
+		Job: job,
+		Payload: program.Job{
+			Argv: []string{i.python.interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", checker}, Env: program.Environment(),
+			Files: scripts(job), Hello: hello, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, pythonStack),
+		},
+		Interpret: func(result frames.Result) frames.Result {
+			var said program.Report
+			if result.Error != nil || json.Unmarshal(result.Stats, &said) != nil || said.End == nil {
+				return frames.Result{Error: &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "Python's parser gave up on the source."}}
+			}
+			return frames.Result{Output: said.End}
+		},
+	}, silent{})
+	return read(ctx, outcome, err, req)
+}
+
+// scripts are the files that Python compiles.
+func scripts(job runtimes.Job) map[string][]byte {
+	kept := map[string][]byte{}
+	for name, content := range job.Files {
+		if name == job.Entrypoint || path.Ext(name) == ".py" {
+			kept[name] = content
+		}
+	}
+	return kept
+}
+
+// askBash lets bash itself look at scripts that our parser refuses: what bash takes may be published.
+func (i *Inspector) askBash(ctx context.Context, job runtimes.Job, report Report) (Report, error) {
+	if i.bash == nil {
+		return report, nil
+	}
+	var kept []fault.Detail
+	for _, problem := range report.Errors {
+		if problem.Code != guest.CodeSyntax || problem.File == "" {
+			kept = append(kept, problem)
+			continue
+		}
+		outcome, err := i.bash.pool.Run(ctx, worker.Task{
+			Job: job,
+			Payload: program.Job{
+				Argv: []string{i.bash.interpreter.Path, "--noprofile", "--norc", "-n", "--", problem.File}, Env: program.Environment(),
+				Files: map[string][]byte{problem.File: job.Files[problem.File]}, Rlimits: program.LimitsOf(job.Limits, 0),
+			},
+			Interpret: func(result frames.Result) frames.Result {
+				if result.Error == nil && (result.ExitCode == nil || *result.ExitCode != 0) {
+					result.Error = &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: problem.Message}
+				}
+				return result
+			},
+		}, silent{})
+		if err != nil {
+			return report, err
+		}
+		if outcome.Error != nil {
+			kept = append(kept, problem)
+			continue
+		}
+		report.Warnings = append(report.Warnings, problem)
+	}
+	report.Errors = kept
+	return report, nil
+}
+
+// Close waits until nothing is left of the workers.
+func (i *Inspector) Close() {
+	i.parsers.Close()
+	for _, l := range []*language{i.python, i.bash} {
+		if l != nil {
+			l.pool.Close()
+		}
+	}
+}
+
+// silent is the host of a worker that has nothing to say.
+type silent struct{}
+
+func (silent) Emit(runtimes.Event) {}
+
+func (silent) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return nil, &runtimes.CallError{Code: "denied", Message: "An inspection calls nothing."}
+}

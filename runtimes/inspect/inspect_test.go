@@ -1,0 +1,136 @@
+package inspect_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/inspect"
+	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+func newInspector(t *testing.T) *inspect.Inspector {
+	t.Helper()
+	box := sandboxtest.New(t, sandboxtest.Exe(t))
+	inspector := inspect.New(inspect.Options{Jailer: worker.FromSandbox(box), Python: "/usr/bin/python3", Bash: "/usr/bin/bash"})
+	t.Cleanup(inspector.Close)
+	return inspector
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	type files map[string]string
+	const js, ts, py, sh = runtimes.JavaScript, runtimes.TypeScript, runtimes.Python, runtimes.Bash
+	tests := map[string]struct {
+		language runtimes.Language
+		files    files // the first of main.js, main.ts, main.py, main.sh is the entrypoint
+		errors   []fault.Detail
+		warnings []fault.Detail // Message is a piece of it
+	}{
+		"a module":         {js, files{"main.js": "export default () => 1"}, nil, nil},
+		"a script":         {js, files{"main.js": "const x = 1\nasync function main(input, ctx) { return x }"}, nil, nil},
+		"a const":          {js, files{"main.js": "const main = () => 1"}, nil, nil},
+		"an imported main": {js, files{"main.js": "import { main } from './b'", "b.js": "export function main() {}"}, nil, nil},
+		"CommonJS":         {js, files{"main.js": "module.exports = { run: require('./b').main }", "b.js": "exports.main = () => 1"}, nil, nil},
+		"CommonJS script":  {js, files{"main.js": "const b = require('./b')\nfunction main() { return b }", "b.js": "exports.main = () => 1"}, nil, nil},
+		"TypeScript":       {ts, files{"main.ts": "type A = number; export default async (a: A): Promise<A> => a satisfies A"}, nil, nil},
+		"no entry": {js, files{"main.js": "const helper = 1", "other.js": "export function main() {}"},
+			[]fault.Detail{{File: "main.js", Line: 1, Column: 1, Code: "missing_entry", Message: "has no entry"}}, nil},
+		"a main that is not the entrypoint's": {js, files{"main.js": "import './b'", "b.js": "function main() {}\nconsole.log(main)"},
+			[]fault.Detail{{File: "main.js", Line: 1, Column: 1, Code: "missing_entry", Message: "has no entry"}}, nil},
+		"a main within": {js, files{"main.js": "{ const main = () => 1; main() }\nconst f = () => { const main = 1; return main }\nf()"},
+			[]fault.Detail{{File: "main.js", Line: 1, Column: 1, Code: "missing_entry", Message: "has no entry"}}, nil},
+		"syntax": {ts, files{"main.ts": "export default () => {\n  const x: = 1\n}"},
+			[]fault.Detail{{File: "main.ts", Line: 2, Column: 12, Code: "syntax_error", Message: "Unexpected"}}, nil},
+		"several errors": {ts, files{"main.ts": "import a from 'fs'\nimport b from './b'\nexport default () => [a, b]"},
+			[]fault.Detail{
+				{File: "main.ts", Line: 1, Column: 15, Code: "import_refused", Message: "modules of Node"},
+				{File: "main.ts", Line: 2, Column: 15, Code: "import_refused", Message: "is not one of the agent's files"},
+			}, nil},
+		"flag d": {js, files{"main.js": "export default () =>\n  /a/d"}, []fault.Detail{{File: "main.js", Line: 2, Column: 3, Code: "regexp_flag", Message: "flag d"}}, nil},
+		"flag v": {js, files{"main.js": "export default () =>\n  /[a--b]/v"}, []fault.Detail{{File: "main.js", Line: 2, Column: 3, Code: "regexp_flag", Message: "flag v"}}, nil},
+		"a property that is not known": {js, files{"main.js": "export default () =>\n  /\\p{Script_Extensions=Greek}/u"},
+			[]fault.Detail{{File: "main.js", Line: 2, Column: 3, Code: "regexp_property", Message: `use \p{Script=Greek}`}}, nil},
+		"properties that are": {js, files{"main.js": "export default () => /\\p{L}\\P{Script=Greek}[\\p{Emoji}]/u"}, nil, nil},
+		"gaps": {js, files{"main.js": "export default (i) => {\n  new Intl.NumberFormat('de')\n  i.toLocaleString('de-DE')\n  new Date().toLocaleDateString('en-US')\n  'a'.localeCompare('b', 'sv')\n  new RegExp('a', 'dg')\n  return process.env\n}"},
+			nil, []fault.Detail{
+				{File: "main.js", Line: 2, Column: 7, Code: "unavailable_global", Message: "Intl is not available"},
+				{File: "main.js", Line: 3, Column: 20, Code: "locale", Message: `"de-DE"`},
+				{File: "main.js", Line: 6, Column: 19, Code: "regexp_flag", Message: "flag d"},
+				{File: "main.js", Line: 7, Column: 10, Code: "unavailable_global", Message: "ctx.env"},
+			}},
+		"gaps that are asked for first": {js, files{"main.js": "export default () => typeof fetch === 'function' ? fetch('x') : { process: 1 }.process"}, nil, nil},
+		"warnings":                      {js, files{"main.js": "export default (a) => a === -0"}, nil, []fault.Detail{{File: "main.js", Line: 1, Column: 29, Code: "syntax_warning", Message: "-0"}}},
+		"nests":                         {js, files{"main.js": strings.Repeat("[", 200_000)}, []fault.Detail{{File: "main.js", Line: 1, Column: 2001, Code: "nested_too_deeply", Message: "nested"}}, nil},
+		"nests of another kind":         {js, files{"main.js": "export default () => " + strings.Repeat("!", 1_000_000) + "1"}, []fault.Detail{{File: "main.js", Code: "syntax_error", Message: "nested too deeply"}}, nil},
+
+		"bash":             {sh, files{"main.sh": "set -euo pipefail\nwhile read -r x; do echo \"${x^^}\"; done <<<\"$INPUT\"\n", "lib/a.sh": "f() { :; }"}, nil, nil},
+		"bash, syntax":     {sh, files{"main.sh": "echo 'ü'; if true; then\n  echo x\nfi fi"}, []fault.Detail{{File: "main.sh", Line: 3, Column: 4, Code: "syntax_error", Message: "Statements must be separated"}}, nil},
+		"bash, other file": {sh, files{"main.sh": "source lib/a.sh", "lib/a.sh": "f() { echo 'x\n"}, []fault.Detail{{File: "lib/a.sh", Line: 1, Column: 12, Code: "syntax_error", Message: "closing quote"}}, nil},
+		"bash, nests":      {sh, files{"main.sh": strings.Repeat("(", 200_000)}, []fault.Detail{{File: "main.sh", Line: 1, Column: 5001, Code: "nested_too_deeply", Message: "nested"}}, nil},
+		"bash, Windows":    {sh, files{"main.sh": "echo 1\r\necho 2\r\n"}, nil, []fault.Detail{{File: "main.sh", Line: 1, Column: 1, Code: "line_endings", Message: `\r\n`}}},
+
+		"python":               {py, files{"main.py": "from .lib import f\nasync def main(input, ctx):\n    return f(input)\n", "lib.py": "def f(x): return x\n"}, nil, nil},
+		"python, a skill":      {py, files{"main.py": "def run(action, args): pass"}, nil, nil},
+		"python, conditional":  {py, files{"main.py": "try:\n    from x import main\nexcept ImportError:\n    pass"}, nil, nil},
+		"python, syntax":       {py, files{"main.py": "def main():\n    return 'ü' 'ö' ö ö"}, []fault.Detail{{File: "main.py", Line: 2, Column: 22, Code: "syntax_error", Message: "SyntaxError: invalid syntax"}}, nil},
+		"python, compiler":     {py, files{"main.py": "def main():\n    pass\nreturn 1"}, []fault.Detail{{File: "main.py", Line: 3, Column: 1, Code: "syntax_error", Message: "'return' outside function"}}, nil},
+		"python, indentation":  {py, files{"main.py": "def main():\nreturn 1"}, []fault.Detail{{File: "main.py", Line: 2, Column: 1, Code: "syntax_error", Message: "IndentationError"}}, nil},
+		"python, other file":   {py, files{"main.py": "def main(): pass", "lib/x.py": "def ("}, []fault.Detail{{File: "lib/x.py", Line: 1, Column: 5, Code: "syntax_error", Message: "SyntaxError"}}, nil},
+		"python, no entry":     {py, files{"main.py": "def mian(): pass"}, []fault.Detail{{File: "main.py", Line: 1, Column: 1, Code: "missing_entry", Message: "define main"}}, nil},
+		"python, warning":      {py, files{"main.py": "def main(x):\n    return x is 'a'"}, nil, []fault.Detail{{File: "main.py", Line: 2, Column: 1, Code: "syntax_warning", Message: "\"is\" with"}}},
+		"python, nests":        {py, files{"main.py": "x = " + strings.Repeat("(", 100_000)}, []fault.Detail{{File: "main.py", Line: 1, Column: 205, Code: "syntax_error", Message: "too many nested parentheses"}}, nil},
+		"python, not UTF-8":    {py, files{"main.py": "x = 1\ny = '\xff'"}, []fault.Detail{{File: "main.py", Line: 2, Column: 1, Code: "syntax_error", Message: "not UTF-8"}}, nil},
+		"python, runs nothing": {py, files{"main.py": "while True: pass\ndef main(): pass"}, nil, nil},
+	}
+	inspector := newInspector(t)
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			req := inspect.Request{Language: tt.language, Files: map[string][]byte{}}
+			for file, text := range tt.files {
+				req.Files[file] = []byte(text)
+				if strings.HasPrefix(file, "main.") {
+					req.Entrypoint = file
+				}
+			}
+			report, err := inspector.Check(t.Context(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compare(t, "errors", tt.errors, report.Errors)
+			compare(t, "warnings", tt.warnings, report.Warnings)
+		})
+	}
+}
+
+// compare takes the wanted message for a piece of the real one.
+func compare(t *testing.T, what string, want, got []fault.Detail) {
+	t.Helper()
+	for i := range min(len(want), len(got)) {
+		if strings.Contains(got[i].Message, want[i].Message) {
+			got[i].Message = want[i].Message
+		}
+	}
+	if len(want) == 0 && len(got) == 0 {
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func TestPythonThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	box := sandboxtest.New(t, sandboxtest.Exe(t))
+	inspector := inspect.New(inspect.Options{Jailer: worker.FromSandbox(box), Python: "/nowhere/python3"})
+	t.Cleanup(inspector.Close)
+	_, err := inspector.Check(t.Context(), inspect.Request{Language: runtimes.Python, Files: map[string][]byte{"main.py": nil}, Entrypoint: "main.py"})
+	if !fault.Is(err, fault.RuntimeUnavailable) {
+		t.Fatalf("got %v", err)
+	}
+}
