@@ -20,6 +20,9 @@ const (
 	exampleFile  = "input.json"
 )
 
+// SpecOf is the program that an input describes, without the defaults of what it does not say.
+func SpecOf(in Input) registry.Spec { return overlay(registry.Spec{}, in) }
+
 // Folder is an agent as it lies on disk: its settings and files, and an example input, {} when there is none.
 type Folder struct {
 	Agent   Input

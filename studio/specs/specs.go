@@ -24,9 +24,11 @@ const (
 	MaxNames            = 64 // secrets, host functions, hosts
 )
 
-// Schemas compiles a JSON Schema or says what is wrong with it.
+// Schemas compiles a JSON Schema or says what is wrong with it; that of an input must describe an object, because tools
+// are called with one.
 type Schemas interface {
 	Check(schema json.RawMessage) error
+	CheckInput(schema json.RawMessage) error
 }
 
 // Checker is safe for concurrent use.
@@ -127,7 +129,7 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 		faults.add(err)
 	}
 	checkFiles(faults, spec, l.suffixes)
-	faults.add(at("/inputSchema", c.schemas.Check(spec.InputSchema)))
+	faults.add(at("/inputSchema", c.schemas.CheckInput(spec.InputSchema)))
 	faults.add(at("/outputSchema", c.schemas.Check(spec.OutputSchema)))
 	checkEnvironment(faults, spec)
 	checkCapabilities(faults, spec)

@@ -69,6 +69,7 @@ func TestCompleteNamesTheField(t *testing.T) {
 		"path with a line break":  {func(s *registry.Spec) { s.Files["a\nb"] = nil }, "/files/a\nb"},
 		"file beneath a file":     {func(s *registry.Spec) { s.Files["main.py/x"] = nil }, "/files/main.py~1x"},
 		"schema is no schema":     {func(s *registry.Spec) { s.InputSchema = json.RawMessage(`{"type":"strin"}`) }, "/inputSchema"},
+		"input is no object":      {func(s *registry.Spec) { s.InputSchema = json.RawMessage(`{"type":"array"}`) }, "/inputSchema"},
 		"output schema":           {func(s *registry.Spec) { s.OutputSchema = json.RawMessage(`{"type":7}`) }, "/outputSchema"},
 		"reserved variable":       {func(s *registry.Spec) { s.Environment = map[string]string{"LD_PRELOAD": "x"} }, "/environment/LD_PRELOAD"},
 		"variable name":           {func(s *registry.Spec) { s.Environment = map[string]string{"a-b": "x"} }, "/environment/a-b"},

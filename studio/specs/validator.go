@@ -19,6 +19,15 @@ func (v *Validator) Check(raw json.RawMessage) error {
 	return err
 }
 
+// CheckInput is Check for the schema of an input, which describes an object.
+func (v *Validator) CheckInput(raw json.RawMessage) error {
+	compiled, err := v.cache.Get(raw)
+	if err != nil {
+		return err
+	}
+	return compiled.CheckInput()
+}
+
 // Validate lists every violation of a document, by pointers into it. The error is about the schema.
 func (v *Validator) Validate(raw, document json.RawMessage) ([]fault.Detail, error) {
 	compiled, err := v.cache.Get(raw)
