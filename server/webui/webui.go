@@ -50,8 +50,9 @@ func (s studio) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := strings.TrimPrefix(path.Clean("/"+strings.TrimPrefix(r.URL.Path, Base)), "/")
-	if path.Ext(name) == "" {
-		name = page // a place within the Studio: the page finds it
+	// A place within the Studio is found by the page. The address of a version, a/weather@1.0.0, only looks like a file.
+	if path.Ext(name) == "" || strings.HasPrefix(name, "a/") {
+		name = page
 	}
 	if !fs.ValidPath(name) || compressed(name) || !s.exists(name) {
 		s.refuse.Write(w, r, fault.New(fault.NotFound, "No such file of the Studio."))

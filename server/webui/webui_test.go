@@ -49,6 +49,7 @@ func TestStudio(t *testing.T) {
 		"page, plain HTTP":         {"GET", "/studio/", "gzip, deflate", 200, "page-gz", "text/html; charset=utf-8", "gzip", "no-cache"},
 		"page, no compression":     {"GET", "/studio/", "", 200, "<page>", "text/html; charset=utf-8", "", "no-cache"},
 		"place in the Studio":      {"GET", "/studio/agents/weather", "", 200, "<page>", "text/html; charset=utf-8", "", "no-cache"},
+		"place of a version":       {"GET", "/studio/a/weather@1.0.0", "", 200, "<page>", "text/html; charset=utf-8", "", "no-cache"},
 		"asset":                    {"GET", "/studio/assets/app-ab12.js", "br", 200, "brotli", "text/javascript; charset=utf-8", "br", forGood},
 		"asset, brotli refused":    {"GET", "/studio/assets/app-ab12.js", "br;q=0, gzip;q=0.5", 200, "gzipped", "text/javascript; charset=utf-8", "gzip", forGood},
 		"asset kept only packed":   {"GET", "/studio/assets/lone-1.js", "", 200, "only gzip", "text/javascript; charset=utf-8", "", forGood},
