@@ -27,8 +27,8 @@ type Config struct {
 
 	Concurrency   int // programs at once; 0 is chosen from the machine
 	QueueSize     int // runs that may wait, per workspace
-	Warm          int // prepared workers per runtime; 0 prepares none
-	AcceptMissing []string
+	Warm          int // prepared workers per runtime
+	AllowWeak     []string
 	ScriptRuntime bool
 
 	Defaults Limits

@@ -40,6 +40,17 @@ func hostNames(v string) ([]string, error) {
 	return names, nil
 }
 
+// mechanisms are what a sandbox can be told to do without; the sandbox has the same names.
+func mechanisms(v string) ([]string, error) {
+	names := list(v)
+	for _, name := range names {
+		if name != "seccomp" {
+			return nil, fmt.Errorf("lists %q, which the sandbox cannot do without; only seccomp may be missing", name)
+		}
+	}
+	return names, nil
+}
+
 func baseURL(v string) (string, error) {
 	if v == "" {
 		return "", nil

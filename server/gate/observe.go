@@ -33,22 +33,26 @@ func (g *Gate) observe(next http.Handler) http.Handler {
 		g.Propagate.Inject(ctx, propagation.HeaderCarrier(w.Header()))
 		answer := &answer{ResponseWriter: w}
 		r = r.WithContext(withRoutes(ctx, routes))
+		defer func() { g.conclude(r, began, about, routes, answer, span) }() // also when an answer is cut short
 		next.ServeHTTP(answer, r)
-
-		route, took := routes.RoutePattern(), time.Since(began)
-		if route == "" {
-			route = "none"
-		}
-		span.SetName(r.Method + " " + route)
-		span.SetAttributes(attribute.String("http.request.method", r.Method), attribute.String("http.route", route),
-			attribute.Int("http.response.status_code", answer.code()))
-		g.Meter.Request(method(r.Method), route, answer.code(), took)
-		g.Log.LogAttrs(ctx, levelOf(r), "request", append([]slog.Attr{
-			slog.String("request_id", about.ID), slog.String("method", r.Method), slog.String("path", r.URL.Path),
-			slog.Int("status", answer.code()), slog.Int64("bytes", answer.bytes), slog.Duration("took", took),
-			slog.String("from", r.RemoteAddr),
-		}, about.Notes()...)...)
 	})
+}
+
+// conclude tells what came of a request: in its span, the metrics and one line of the log.
+func (g *Gate) conclude(r *http.Request, began time.Time, about *telemetry.Request, routes *chi.Context, answer *answer, span trace.Span) {
+	route, took := routes.RoutePattern(), time.Since(began)
+	if route == "" {
+		route = "none"
+	}
+	span.SetName(r.Method + " " + route)
+	span.SetAttributes(attribute.String("http.request.method", r.Method), attribute.String("http.route", route),
+		attribute.Int("http.response.status_code", answer.code()))
+	g.Meter.Request(method(r.Method), route, answer.code(), took)
+	g.Log.LogAttrs(r.Context(), levelOf(r), "request", append([]slog.Attr{
+		slog.String("request_id", about.ID), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.Int("status", answer.code()), slog.Int64("bytes", answer.bytes), slog.Duration("took", took),
+		slog.String("from", r.RemoteAddr),
+	}, about.Notes()...)...)
 }
 
 // levelOf keeps the assets of a page and the polling of monitors out of the ordinary log.

@@ -27,6 +27,9 @@ type endpoint struct {
 	public           bool         // needs no actor
 	hidden           bool
 	answers          map[string]*huma.Response // that the output type does not tell
+
+	// instead serves a request that wants something else than JSON, and says whether it did.
+	instead func(w http.ResponseWriter, r *http.Request) bool
 }
 
 // none is the input or output of a route that has none.
@@ -79,6 +82,9 @@ func (a *API) enter(e endpoint) func(huma.Context, func(huma.Context)) {
 	}
 	return func(c huma.Context, next func(huma.Context)) {
 		r, w := humachi.Unwrap(c)
+		if e.instead != nil && e.instead(w, r) {
+			return
+		}
 		body, err := gate.Body(w, r, most)
 		if err != nil {
 			a.Problems.Write(w, r, err)

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
 
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -23,39 +23,45 @@ type EventList struct {
 func (a *API) listRunEvents() {
 	type in struct {
 		RunRef
-		From   int64  `query:"from" minimum:"0" doc:"Only events with a higher seq."`
-		Last   string `header:"Last-Event-ID" doc:"What a reconnecting EventSource sends instead of from."`
-		Accept string `header:"Accept" hidden:"true"`
+		From int64  `query:"from" minimum:"0" doc:"Only events with a higher seq."`
+		Last string `header:"Last-Event-ID" doc:"What a reconnecting EventSource sends instead of from."`
 	}
-	type out struct{ Body any }
+	type out struct{ Body EventList }
 	schemas := a.huma.OpenAPI().Components.Schemas
 	add(a, endpoint{
 		id: "listRunEvents", method: http.MethodGet, path: Base + "/runs/{run}/events", tag: "runs", summary: "Events of a run",
 		about:    "JSON with the events so far, or with Accept: text/event-stream a stream that ends after the result.",
-		refusals: []fault.Code{fault.NotFound},
+		refusals: []fault.Code{fault.NotFound}, instead: a.streamRunEvents,
 		answers: map[string]*huma.Response{"200": {Description: "The events.", Content: map[string]*huma.MediaType{
 			"application/json":  {Schema: schemas.Schema(reflect.TypeFor[EventList](), true, "")},
 			"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}},
 		}}},
 	}, func(ctx context.Context, q *in) (*out, error) {
-		from := q.From
-		if q.Last != "" {
-			seq, err := strconv.ParseInt(q.Last, 10, 64)
-			if err != nil || seq < 0 {
-				return nil, fault.New(fault.BadRequest, "Last-Event-ID must be the seq of an event.")
-			}
-			from = seq
-		}
-		if wantsStream(q.Accept) {
-			stream, err := a.stream(ctx, actor(ctx), q.Run, from)
-			return &out{Body: stream}, err
-		}
-		events, err := a.Runs.Events(ctx, actor(ctx), q.Run, from)
+		events, err := a.Runs.Events(ctx, actor(ctx), q.Run, q.From)
 		if err != nil {
 			return nil, err
 		}
 		return &out{Body: EventList{Items: orEmpty(events)}}, nil
 	})
+}
+
+// streamRunEvents serves an EventSource. What can be refused is refused before the stream begins.
+func (a *API) streamRunEvents(w http.ResponseWriter, r *http.Request) bool {
+	if !wantsStream(r.Header.Get("Accept")) {
+		return false
+	}
+	from, err := startOf(r)
+	if err != nil {
+		a.Problems.Write(w, r, err)
+		return true
+	}
+	events, err := a.Runs.Follow(r.Context(), actor(r.Context()), chi.URLParam(r, "run"), from)
+	if err != nil {
+		a.Problems.Write(w, r, err)
+		return true
+	}
+	sendEvents(w, r, events)
+	return true
 }
 
 func wantsStream(accept string) bool {
@@ -67,11 +73,18 @@ func wantsStream(accept string) bool {
 	return false
 }
 
-// stream opens a run's events for an EventSource. A run that is unknown is refused before the stream begins.
-func (a *API) stream(ctx context.Context, who registry.Actor, run string, from int64) (func(huma.Context), error) {
-	follower, err := a.Runs.Follow(ctx, who, run, from)
-	if err != nil {
-		return nil, err
+// startOf is the seq that a stream goes on after: what a reconnecting EventSource has seen wins over the address.
+func startOf(r *http.Request) (int64, error) {
+	text := r.Header.Get("Last-Event-ID")
+	if text == "" {
+		text = r.URL.Query().Get("from")
 	}
-	return sendEvents(follower), nil
+	if text == "" {
+		return 0, nil
+	}
+	from, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || from < 0 {
+		return 0, fault.New(fault.BadRequest, "from and Last-Event-ID must be the seq of an event.")
+	}
+	return from, nil
 }

@@ -9,9 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humachi"
-
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -27,27 +24,20 @@ type follower interface {
 
 // sendEvents writes server-sent events until the result, until the reader goes away or does not keep up. It may come back
 // with Last-Event-ID: nothing is lost.
-func sendEvents(events follower) func(huma.Context) {
-	return func(c huma.Context) {
-		r, w := humachi.Unwrap(c)
-		s := eventStream{w: w, control: http.NewResponseController(w)}
-		first, err := s.next(r.Context(), events)
-		if err != nil {
-			// Everything was seen: 204 is what tells an EventSource not to come back.
-			w.WriteHeader(http.StatusNoContent)
-			return
-		}
-		h := w.Header()
-		h.Set("Content-Type", "text/event-stream; charset=utf-8")
-		h.Set("X-Accel-Buffering", "no")
-		w.WriteHeader(http.StatusOK)
-		for event := first; ; {
-			if s.send(event) != nil {
-				return
-			}
-			if event, err = s.next(r.Context(), events); err != nil {
-				return
-			}
+func sendEvents(w http.ResponseWriter, r *http.Request, events follower) {
+	s := eventStream{w: w, control: http.NewResponseController(w)}
+	event, err := s.next(r.Context(), events)
+	if err != nil {
+		// Everything was seen: 204 is what tells an EventSource not to come back.
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	w.Header().Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	for err == nil {
+		if err = s.send(event); err == nil {
+			event, err = s.next(r.Context(), events)
 		}
 	}
 }

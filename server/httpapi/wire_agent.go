@@ -76,12 +76,17 @@ func (agentBody) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[AgentBody](), true, "AgentBody")
 }
 
-// MarshalJSON leaves out the limits that are not said: 0 stands for that in Go only.
+// MarshalJSON leaves out the limits and capabilities that are not said: 0 and nil stand for that in Go only.
 func (b agentBody) MarshalJSON() ([]byte, error) {
 	said := struct {
 		agents.Input
-		Limits *LimitsBody `json:"limits,omitempty"`
+		Capabilities *CapabilitiesBody `json:"capabilities,omitempty"`
+		Limits       *LimitsBody       `json:"limits,omitempty"`
 	}{Input: b.Input}
+	if b.Capabilities != nil {
+		capabilities := CapabilitiesBody(*b.Capabilities)
+		said.Capabilities = &capabilities
+	}
 	if b.Limits != nil {
 		limits := LimitsBody(*b.Limits)
 		said.Limits = &limits

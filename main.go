@@ -1,0 +1,29 @@
+// Atelier is a studio for code agents: one binary that serves the Studio and the API, runs programs in a sandbox of
+// copies of itself, and is its own command line.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/atelier-run/atelier/internal/config"
+	"github.com/atelier-run/atelier/runtimes/guests"
+	"github.com/atelier-run/atelier/server/cli"
+)
+
+// version is set when a release is built.
+var version = "dev"
+
+func main() {
+	if guests.Main(os.Args) {
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	os.Exit(cli.Main(ctx, cli.Process{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: config.Environment,
+		Version: version, Studio: below(dist, "web/dist/app"), Samples: below(samples, "samples"),
+	}))
+}

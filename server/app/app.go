@@ -1,0 +1,130 @@
+// Package app is the composition root: it opens what a server consists of, in order, wires it, serves, and closes it in
+// reverse. It decides nothing that a room could decide.
+package app
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/atelier-run/atelier/internal/config"
+	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/server/gate"
+	"github.com/atelier-run/atelier/server/httpapi"
+	"github.com/atelier-run/atelier/server/problem"
+	"github.com/atelier-run/atelier/server/streamapi"
+	"github.com/atelier-run/atelier/server/webui"
+	"github.com/atelier-run/atelier/studio/access"
+	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+// Options is what an App is made of, beside its configuration.
+type Options struct {
+	Config  config.Config
+	Version string
+	Log     *slog.Logger
+	Studio  fs.FS             // what the web build left; without index.html the Studio was not built
+	Samples fs.FS             // one folder for each sample
+	Exe     string            // the binary that is started in jails; "" is the running one
+	Traces  *telemetry.Traces // nil makes them as configured
+	Now     func() time.Time  // nil is time.Now
+}
+
+// App is an open server. Serve may be called once; Close always.
+type App struct {
+	Options
+	closers  closers
+	newID    func() string
+	metrics  *telemetry.Metrics
+	store    *store.Store
+	bench    *Bench
+	access   *access.Service
+	agents   *agents.Service
+	runs     *runs.Service
+	stream   *streamapi.Door
+	handler  http.Handler
+	problems problem.Writer
+}
+
+// Open opens everything but the network. A data directory that cannot be used, a database that is newer than this
+// program and the like are errors that say what to do.
+func Open(ctx context.Context, o Options) (*App, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	a := &App{Options: o, newID: newID, problems: problem.Writer{Log: o.Log}}
+	for _, step := range []func(context.Context) error{
+		a.openTelemetry, a.openData, a.openStoreAndBench, a.openStudio, a.openDoors, a.sweep,
+	} {
+		if err := step(ctx); err != nil {
+			return nil, joinClose(err, a.closers.close())
+		}
+	}
+	return a, nil
+}
+
+// Close closes what Open opened, in reverse.
+func (a *App) Close() error { return a.closers.close() }
+
+// newID returns a UUID that sorts by the time it was made.
+func newID() string {
+	return uuid.Must(uuid.NewV7()).String() // fails only without random numbers, and then the process is to end
+}
+
+func (a *App) openTelemetry(ctx context.Context) error {
+	a.metrics = telemetry.NewMetrics(a.Version)
+	if a.Traces != nil {
+		return nil
+	}
+	traces, err := telemetry.NewTraces(ctx, a.Version, a.Config.Traces)
+	if err != nil {
+		return err
+	}
+	a.Traces = traces
+	a.closers.add("traces", traces.Close)
+	return nil
+}
+
+// openStoreAndBench opens the two that take long side by side: neither needs the other.
+func (a *App) openStoreAndBench(ctx context.Context) error {
+	var bench *Bench
+	var benchErr error
+	opened := make(chan struct{})
+	go func() {
+		defer close(opened)
+		bench, benchErr = OpenBench(ctx, a.Config, a.Exe, a.Log)
+	}()
+	storeErr := a.openStore(ctx)
+	<-opened
+	if benchErr == nil {
+		a.keepBench(bench)
+	}
+	return joinClose(storeErr, benchErr)
+}
+
+// openDoors hangs every door beside the others, behind one gate.
+func (a *App) openDoors(context.Context) error {
+	samples, err := agents.LoadSamples(a.Samples, agents.SampleNames())
+	if err != nil {
+		return err
+	}
+	api := httpapi.New(httpapi.Options{
+		Agents: a.agents, Runs: a.runs, Access: a.access, Keys: a.store, House: a.newHouse(), Samples: samples, Metrics: a.metrics.Handler(),
+		Problems: a.problems, Attempts: gate.NewAttempts(a.Now), PublicURL: a.Config.PublicURL, BodyBytes: a.Config.BodyBytes, Now: a.Now,
+	})
+	a.stream = streamapi.New(streamapi.Options{Follow: a.follow, Refuse: a.problems})
+	api.Router().Handle(httpapi.StreamPath, a.stream)
+	api.Router().Handle(webui.Base+"*", webui.New(a.Studio, a.problems))
+	g := gate.New(gate.Options{
+		Names: a.names(), PublicURL: a.Config.PublicURL, Access: a.access, Refuse: a.problems, Meter: a.metrics,
+		Tracer: a.Traces.Tracer("server/gate"), Propagate: a.Traces.Propagator(), Log: a.Log, NewID: a.newID,
+	})
+	a.handler = g.Guard(api.Router())
+	return nil
+}

@@ -1,0 +1,107 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+
+	"github.com/atelier-run/atelier/internal/config"
+	"github.com/atelier-run/atelier/registry/schema"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/bash"
+	"github.com/atelier-run/atelier/runtimes/goja"
+	"github.com/atelier-run/atelier/runtimes/inspect"
+	"github.com/atelier-run/atelier/runtimes/python"
+	"github.com/atelier-run/atelier/runtimes/router"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/script"
+	"github.com/atelier-run/atelier/runtimes/worker"
+	"github.com/atelier-run/atelier/studio/specs"
+)
+
+// schemasKept is how many compiled schemas stay in memory.
+const schemasKept = 512
+
+// Bench is everything that it takes to run a program, and nothing that is saved.
+type Bench struct {
+	closers   closers
+	config    config.Config
+	sandbox   *sandbox.Sandbox
+	engines   map[runtimes.Name]engine
+	Router    *router.Router
+	Inspector *inspect.Inspector
+	Validator *specs.Validator
+	Specs     *specs.Checker
+}
+
+// engine is a runtime with workers.
+type engine interface {
+	runtimes.Runtime
+	Warm(ctx context.Context) error
+	Stats() worker.Stats
+	Close()
+}
+
+// OpenBench finds out what this host can enforce and starts preparing workers in the background. exe is the binary that
+// is started in jails, "" the running one.
+func OpenBench(ctx context.Context, c config.Config, exe string, log *slog.Logger) (*Bench, error) {
+	box, err := sandbox.New(ctx, sandbox.Options{Exe: exe, Log: log, AllowWeak: c.AllowWeak})
+	if err != nil {
+		return nil, err
+	}
+	b := &Bench{config: c, sandbox: box}
+	b.closers.add("sandbox", box.Close)
+	b.openEngines(worker.FromSandbox(box), log)
+	b.Validator = specs.NewValidator(schema.NewCache(schemasKept))
+	b.Specs = specs.New(b.Validator, runtimes.Limits(c.Ceilings))
+	return b, nil
+}
+
+func (b *Bench) openEngines(jailer worker.Jailer, log *slog.Logger) {
+	running := b.config.Concurrency
+	if running == 0 {
+		running = max(8, 4*runtime.NumCPU())
+	}
+	jails := running + b.config.Warm
+	pythonPath, bashPath := interpreter(b.config.Python, "python3"), interpreter(b.config.Bash, "bash")
+	b.engines = map[runtimes.Name]engine{
+		runtimes.Goja:         goja.New(goja.Options{Jailer: jailer, Idle: b.config.Warm, Max: jails, Log: log}),
+		runtimes.PythonEngine: python.New(python.Options{Jailer: jailer, Interpreter: pythonPath, Idle: b.config.Warm, Max: jails, Log: log}),
+		runtimes.BashEngine:   bash.New(bash.Options{Jailer: jailer, Interpreter: bashPath, Idle: b.config.Warm, Max: jails, Log: log}),
+	}
+	all := map[runtimes.Name]runtimes.Runtime{}
+	for name, e := range b.engines {
+		all[name] = e
+		b.closers.add(string(name), func() error { e.Close(); return nil })
+	}
+	if b.config.ScriptRuntime {
+		all[runtimes.Script] = script.New()
+	}
+	b.Inspector = inspect.New(inspect.Options{Jailer: jailer, Bash: bashPath, Python: pythonPath, Log: log})
+	b.closers.add("inspector", func() error { b.Inspector.Close(); return nil })
+	b.Router = router.New(router.Options{Engines: all, Running: running, Queue: b.config.QueueSize})
+}
+
+// Close ends every worker and removes what the sandbox made on the host.
+func (b *Bench) Close() error { return b.closers.close() }
+
+// Level is how much of the sandbox this host enforces.
+func (b *Bench) Level() sandbox.Level { return b.sandbox.Level() }
+
+func (a *App) keepBench(bench *Bench) {
+	a.bench = bench
+	a.closers.add("runtimes", bench.Close)
+	a.showLoad()
+}
+
+// showLoad puts into the metrics what is read when somebody asks.
+func (a *App) showLoad() {
+	router := a.bench.Router
+	a.metrics.Gauge("atelier_queue_waiting", "Runs that wait for a place.", nil, func() float64 { return float64(router.Load().Waiting) })
+	a.metrics.Gauge("atelier_runs_running", "Runs at work.", nil, func() float64 { return float64(router.Load().Running) })
+	for name, e := range a.bench.engines {
+		labels := map[string]string{"runtime": string(name)}
+		a.metrics.Gauge("atelier_workers_idle", "Prepared workers.", labels, func() float64 { return float64(e.Stats().Idle) })
+		a.metrics.Gauge("atelier_workers_busy", "Workers in a run.", labels, func() float64 { return float64(e.Stats().Busy) })
+	}
+}

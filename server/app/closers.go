@@ -1,0 +1,41 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+)
+
+// closers closes in reverse what was opened in order.
+type closers struct{ all []closer }
+
+type closer struct {
+	what  string
+	close func() error
+}
+
+func (c *closers) add(what string, closing func() error) {
+	c.all = append(c.all, closer{what, closing})
+}
+
+func (c *closers) close() error {
+	var errs []error
+	for len(c.all) > 0 {
+		last := c.all[len(c.all)-1]
+		c.all = c.all[:len(c.all)-1]
+		if err := last.close(); err != nil {
+			errs = append(errs, fmt.Errorf("close %s: %w", last.what, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// joinClose keeps the first error in front: it is why the others happened.
+func joinClose(err, closing error) error {
+	switch {
+	case err == nil:
+		return closing
+	case closing == nil:
+		return err
+	}
+	return errors.Join(err, closing)
+}

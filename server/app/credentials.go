@@ -1,0 +1,92 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/atelier-run/atelier/studio/access"
+)
+
+// credentialsFile lies in the data directory, for the command line of the same user.
+const credentialsFile = "cli-token"
+
+// credentialsName is the name of its token in the list.
+const credentialsName = "command line on the server"
+
+// Credentials is where the command line finds a server and what it shows there.
+type Credentials struct {
+	URL   string `json:"url"`
+	Token string `json:"token"`
+}
+
+// LoginLink returns an address that logs one browser in, once.
+func (a *App) LoginLink(ctx context.Context, base string) (string, error) {
+	secret, err := a.access.LoginLink(ctx)
+	return base + "/login?link=" + url.QueryEscape(secret), err
+}
+
+// WriteCredentials leaves DATA/cli-token for the command line, readable by this user only. The token of an earlier start
+// is used again if it still opens the door.
+func (a *App) WriteCredentials(ctx context.Context, listening net.Addr) error {
+	path := filepath.Join(a.Config.Data, credentialsFile)
+	credentials, err := ReadCredentials(a.Config.Data)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if credentials.Token == "" || !a.opens(ctx, credentials.Token) {
+		if credentials.Token, err = a.Token(ctx, credentialsName); err != nil {
+			return err
+		}
+	}
+	credentials.URL = localURL(listening)
+	text, err := json.Marshal(credentials)
+	if err != nil {
+		return err
+	}
+	next := path + ".next"
+	if err := errors.Join(os.WriteFile(next, append(text, '\n'), 0o600), os.Rename(next, path)); err != nil {
+		return fmt.Errorf("write %s: %w", credentialsFile, err)
+	}
+	return nil
+}
+
+// Token makes a token of the administrator's workspace.
+func (a *App) Token(ctx context.Context, name string) (string, error) {
+	secret, _, err := a.access.CreateToken(ctx, access.Administrator(), name, nil)
+	return secret, err
+}
+
+func (a *App) opens(ctx context.Context, token string) bool {
+	_, err := a.access.Authenticate(ctx, token)
+	return err == nil
+}
+
+// ReadCredentials reads what the server of a data directory left. A file that cannot be understood counts as none.
+func ReadCredentials(data string) (Credentials, error) {
+	text, err := os.ReadFile(filepath.Join(data, credentialsFile))
+	if err != nil {
+		return Credentials{}, err
+	}
+	var c Credentials
+	if json.Unmarshal(text, &c) != nil {
+		return Credentials{}, nil
+	}
+	return c, nil
+}
+
+// PassingToken makes a token for this process alone; forget makes it useless.
+func (a *App) PassingToken(ctx context.Context) (secret string, forget func() error, err error) {
+	soon := a.Now().Add(time.Hour)
+	secret, token, err := a.access.CreateToken(ctx, access.Administrator(), "command line, this once", &soon)
+	return secret, func() error {
+		return a.access.RevokeToken(context.WithoutCancel(ctx), access.Administrator(), token.ID)
+	}, err
+}

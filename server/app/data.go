@@ -1,0 +1,51 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrInUse says that another server has the data directory.
+var ErrInUse = errors.New("in use by another atelier")
+
+// openData makes the data directory and takes its lock, which the kernel gives back whatever happens to this process.
+func (a *App) openData(context.Context) error {
+	dir, err := filepath.Abs(a.Config.Data)
+	if err != nil {
+		return fmt.Errorf("data directory %s: %w", a.Config.Data, err)
+	}
+	a.Config.Data = dir
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return unusable(dir, err)
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return unusable(dir, err)
+	}
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = lock.Close() // nothing was written
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return fmt.Errorf("the data directory %s is %w; stop that one, or choose another directory with --data", dir, ErrInUse)
+		}
+		return unusable(dir, err)
+	}
+	a.closers.add("lock", lock.Close)
+	return nil
+}
+
+// unusable says in one sentence why a data directory cannot be used and what to do.
+func unusable(dir string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.EROFS):
+		return fmt.Errorf("the data directory %s is not writable; give this user write access, or choose another directory with --data: %w", dir, err)
+	case errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EEXIST):
+		return fmt.Errorf("the data directory %s is a file or lies beneath one; choose another directory with --data: %w", dir, err)
+	}
+	return fmt.Errorf("the data directory %s cannot be used; choose another directory with --data: %w", dir, err)
+}

@@ -1,0 +1,123 @@
+package app
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/manifest"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/server/httpapi"
+	"github.com/atelier-run/atelier/studio/access"
+	"github.com/atelier-run/atelier/studio/specs"
+)
+
+// house tells the doors what this server is and how it is doing.
+type house struct {
+	app *App
+
+	mu     sync.Mutex // guards what is remembered of the last look at the registry
+	looked time.Time
+	loaded bool
+	skills int
+}
+
+// lookEvery bounds how often anybody who polls /health makes the database count.
+const lookEvery = 5 * time.Second
+
+func (a *App) newHouse() *house { return &house{app: a} }
+
+// Capabilities implements httpapi.House.
+func (h *house) Capabilities() httpapi.Capabilities {
+	c := httpapi.Capabilities{
+		Limits:  httpapi.LimitBounds{Defaults: runtimes.DefaultLimits(), Ceilings: runtimes.Limits(h.app.Config.Ceilings)},
+		Sandbox: h.sandbox(), HostFunctions: []string{"log", "progress"}, ExportFormats: manifest.Formats(),
+	}
+	for _, language := range specs.Languages() {
+		c.Languages = append(c.Languages, h.language(language))
+	}
+	return c
+}
+
+func (h *house) sandbox() httpapi.SandboxState {
+	level := h.app.bench.Level()
+	missing := level.Missing
+	if missing == nil {
+		missing = []string{}
+	}
+	return httpapi.SandboxState{Level: level.Level, Missing: missing}
+}
+
+func (h *house) language(language runtimes.Language) httpapi.LanguageState {
+	names := specs.Runtimes(language)
+	state := httpapi.LanguageState{Language: language, Runtimes: names, Entrypoint: specs.Entrypoint(language), Available: true}
+	level := h.app.bench.Level()
+	if level.Level == sandbox.LevelNone {
+		state.Available, state.Reason = false, level.Missing[0]
+		return state
+	}
+	interpreted, ok := h.app.bench.engines[names[0]].(interface{ Interpreter() string })
+	if !ok {
+		return state
+	}
+	if state.Interpreter = interpreted.Interpreter(); state.Interpreter == "" {
+		state.Available, state.Reason = false, "Its interpreter is not in /usr/bin or /usr/local/bin; install it, or name it with --"+string(language)+"."
+	}
+	return state
+}
+
+// Runtimes implements httpapi.House.
+func (h *house) Runtimes() []httpapi.RuntimeState {
+	var states []httpapi.RuntimeState
+	load := h.app.bench.Router.Load()
+	for _, language := range specs.Languages() {
+		can := h.language(language)
+		for _, name := range can.Runtimes {
+			state := httpapi.RuntimeState{Runtime: name, Language: language, Ready: can.Available, Queue: httpapi.QueueState{Depth: load.Waiting, Running: load.ByRuntime[name]}}
+			if e, ok := h.app.bench.engines[name]; ok {
+				workers := e.Stats()
+				state.Workers = httpapi.WorkerState{Idle: workers.Idle, Busy: workers.Busy}
+			}
+			states = append(states, state)
+		}
+	}
+	return states
+}
+
+// Health implements httpapi.House.
+func (h *house) Health(ctx context.Context) httpapi.Health {
+	loaded, skills := h.look(ctx)
+	health := httpapi.Health{Status: "ok", Version: h.app.Version, RegistryLoaded: loaded, SkillsCount: skills, Sandbox: h.sandbox()}
+	health.ExecutorReady = health.Sandbox.Level != sandbox.LevelNone
+	if !loaded || !health.ExecutorReady {
+		health.Status = "degraded"
+	}
+	return health
+}
+
+// look asks the registry whether it answers, and how many agents are published.
+func (h *house) look(ctx context.Context) (loaded bool, skills int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.looked.IsZero() && h.app.Now().Sub(h.looked) < lookEvery {
+		return h.loaded, h.skills
+	}
+	h.looked, h.loaded, h.skills = h.app.Now(), true, 0
+	filter := registry.AgentFilter{State: "published", Limit: 200}
+	for {
+		page, err := h.app.agents.List(ctx, access.Administrator(), filter)
+		if err != nil {
+			h.loaded = false
+			if ctx.Err() != nil {
+				h.looked = time.Time{} // it was the client that went away
+			}
+			return h.loaded, h.skills
+		}
+		h.skills += len(page.Items)
+		if filter.Cursor = page.NextCursor; filter.Cursor == "" {
+			return h.loaded, h.skills
+		}
+	}
+}

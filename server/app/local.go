@@ -1,0 +1,43 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/config"
+	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+// Local runs programs of files in the jail of this machine. Nothing outlives the process.
+type Local struct {
+	*runs.Service
+	closers closers
+}
+
+// OpenLocal opens what a run needs, and neither a data directory nor a database.
+func OpenLocal(ctx context.Context, c config.Config, exe, version string, log *slog.Logger) (*Local, error) {
+	l, kept := &Local{}, newMemory()
+	traces, err := telemetry.NewTraces(ctx, version, c.Traces)
+	if err != nil {
+		return nil, err
+	}
+	l.closers.add("traces", traces.Close)
+	bench, err := OpenBench(ctx, c, exe, log)
+	if err != nil {
+		return nil, joinClose(err, l.closers.close())
+	}
+	l.closers.add("runtimes", bench.Close)
+	l.Service = runs.New(runs.Options{
+		Journal: kept, Archive: kept, Drafts: kept, Resolver: kept, Specs: bench.Specs, Validator: bench.Validator,
+		Router: bench.Router, Meter: meter{telemetry.NewMetrics(version)}, Tracer: traces.Tracer("studio/runs"), Log: log,
+		Ceilings: runtimes.Limits(c.Ceilings), Level: bench.Level().Level, Now: time.Now, NewID: newID,
+	})
+	l.closers.add("runs", func() error { l.Service.Close(); return nil })
+	return l, nil
+}
+
+// Close ends what is running.
+func (l *Local) Close() error { return l.closers.close() }

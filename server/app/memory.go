@@ -1,0 +1,83 @@
+package app
+
+import (
+	"context"
+	"sync"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// memory is where the runs of a Local are kept while its process lives. It has no agents and no versions: what a Local
+// runs are files.
+type memory struct {
+	mu     sync.Mutex
+	runs   map[string]registry.Run
+	events map[string][]runtimes.Event
+}
+
+func newMemory() *memory {
+	return &memory{runs: map[string]registry.Run{}, events: map[string][]runtimes.Event{}}
+}
+
+// BeginRun implements runs.Journal.
+func (m *memory) BeginRun(_ context.Context, run registry.Run) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.runs[run.ID] = run
+	return nil
+}
+
+// AppendEvents implements runs.Journal.
+func (m *memory) AppendEvents(_ context.Context, _, id string, events []runtimes.Event) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.events[id] = append(m.events[id], events...)
+	return nil
+}
+
+// FinishRun implements runs.Journal.
+func (m *memory) FinishRun(ctx context.Context, run registry.Run, events []runtimes.Event) error {
+	_ = m.AppendEvents(ctx, run.Workspace, run.ID, events) // never fails
+	return m.BeginRun(ctx, run)
+}
+
+// Run implements runs.Archive.
+func (m *memory) Run(_ context.Context, _, id string) (registry.Run, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	run, ok := m.runs[id]
+	if !ok {
+		return run, fault.New(fault.NotFound, "No such run.")
+	}
+	return run, nil
+}
+
+// ListRuns implements runs.Archive. Nobody lists the runs of a process.
+func (m *memory) ListRuns(context.Context, string, registry.RunFilter) (registry.RunPage, error) {
+	return registry.RunPage{Items: []registry.Run{}}, nil
+}
+
+// Events implements runs.Archive.
+func (m *memory) Events(_ context.Context, _, id string, from int64, limit int) ([]runtimes.Event, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var found []runtimes.Event
+	for _, e := range m.events[id] {
+		if e.Seq > from && len(found) < limit {
+			found = append(found, e)
+		}
+	}
+	return found, nil
+}
+
+// Agent implements runs.Drafts.
+func (m *memory) Agent(_ context.Context, _, name string) (registry.Agent, error) {
+	return registry.Agent{}, fault.New(fault.NotFound, "No such agent: %s.", name)
+}
+
+// Resolve implements runs.Resolver.
+func (m *memory) Resolve(_ context.Context, _ string, ref registry.Reference) (registry.Version, error) {
+	return registry.Version{}, fault.New(fault.NotFound, "No such version: %s.", ref)
+}

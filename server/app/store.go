@@ -1,0 +1,82 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/config"
+	"github.com/atelier-run/atelier/registry/blobs"
+	"github.com/atelier-run/atelier/registry/store"
+)
+
+// DatabaseURL is the database of a configuration: the one it names, or SQLite in the data directory.
+func DatabaseURL(c config.Config) string {
+	if c.DatabaseURL != "" {
+		return c.DatabaseURL
+	}
+	return "sqlite:" + filepath.Join(c.Data, "atelier.db")
+}
+
+// openStore opens the database and settles what an earlier server left undone: runs that it did not see the end of are
+// interrupted, and requests that it did not answer may be tried again.
+func (a *App) openStore(ctx context.Context) error {
+	files, err := blobs.Open(filepath.Join(a.Config.Data, "blobs"))
+	if err != nil {
+		return err
+	}
+	a.store, err = store.Open(ctx, store.Options{URL: DatabaseURL(a.Config), Blobs: files, Now: a.Now, Log: a.Log})
+	if err != nil {
+		return err
+	}
+	a.closers.add("store", a.store.Close)
+	interrupted, err := a.store.InterruptRuns(ctx, a.Now())
+	if err != nil {
+		return err
+	}
+	released, err := a.store.ReleaseKeys(ctx)
+	if err != nil {
+		return err
+	}
+	if interrupted > 0 || released > 0 {
+		a.Log.LogAttrs(ctx, slog.LevelWarn, "the last server did not end well", slog.Int("runs_interrupted", interrupted), slog.Int("keys_released", released))
+	}
+	return nil
+}
+
+const sweepEvery = time.Hour
+
+// sweep removes what has expired, now and every hour.
+func (a *App) sweep(ctx context.Context) error {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	a.closers.add("sweeper", func() error {
+		stop()
+		<-ended
+		return nil
+	})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(sweepEvery)
+		defer tick.Stop()
+		for {
+			a.sweepOnce(ctx)
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return nil
+}
+
+func (a *App) sweepOnce(ctx context.Context) {
+	if _, err := a.store.SweepKeys(ctx, a.Now()); err != nil && ctx.Err() == nil {
+		a.Log.LogAttrs(ctx, slog.LevelError, "sweep idempotency keys", slog.Any("error", err))
+	}
+	if err := a.store.SweepSessions(ctx, a.Now()); err != nil && ctx.Err() == nil {
+		a.Log.LogAttrs(ctx, slog.LevelError, "sweep sessions", slog.Any("error", err))
+	}
+}

@@ -1,0 +1,51 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/server/streamapi"
+	"github.com/atelier-run/atelier/studio/access"
+	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/references"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+// openStudio wires the rooms of what people do.
+func (a *App) openStudio(context.Context) error {
+	resolver := references.New(a.store, a.Now)
+	a.access = access.New(access.Options{Tokens: a.store, Sessions: a.store, Admin: a.Config.Token, Now: a.Now, NewID: a.newID})
+	a.agents = agents.New(agents.Options{
+		Agents: a.store, Versions: a.store, Resolver: resolver, Inspector: a.bench.Inspector, Validator: a.bench.Validator, Specs: a.bench.Specs,
+		Now: a.Now, NewID: a.newID,
+	})
+	a.runs = runs.New(runs.Options{
+		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.bench.Specs, Validator: a.bench.Validator,
+		Router: a.bench.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
+		Ceilings: runtimes.Limits(a.Config.Ceilings), Level: a.bench.Level().Level, Now: a.Now, NewID: a.newID,
+	})
+	a.closers.add("runs", func() error { a.runs.Close(); return nil })
+	return nil
+}
+
+// follow gives the stream door a reader of a run's events.
+func (a *App) follow(ctx context.Context, actor registry.Actor, run string, from int64) (streamapi.Follower, error) {
+	f, err := a.runs.Follow(ctx, actor, run, from)
+	if err != nil {
+		return nil, err // not f: a nil *Follower in an interface is not nil
+	}
+	return f, nil
+}
+
+// meter counts runs in the words of the metrics.
+type meter struct{ metrics *telemetry.Metrics }
+
+// RunFinished implements runs.Meter.
+func (m meter) RunFinished(run registry.Run) {
+	m.metrics.Run(string(run.Runtime), string(run.Status), milliseconds(run.Metrics.QueuedMs), milliseconds(run.Metrics.TotalMs))
+}
+
+func milliseconds(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }

@@ -1,0 +1,167 @@
+// Package cli is the command line: the server, programs of files in the local jail, and a client of a server. Output
+// that a program can read goes to stdout alone; everything else goes to stderr.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/atelier-run/atelier/internal/config"
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/telemetry"
+)
+
+// Process is everything that a command touches of the process it runs in.
+type Process struct {
+	Args    []string // without the program's name
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Getenv  func(string) string
+	Version string
+	Studio  fs.FS // what the web build left
+	Samples fs.FS
+	Exe     string // the binary that is started in jails; "" is the running one
+}
+
+// Exit codes.
+const (
+	fine   = 0
+	failed = 1
+	misuse = 2
+)
+
+// grammar is the command line.
+type grammar struct {
+	Serve    serveCommand    `cmd:"" help:"Serve the Studio and the API."`
+	Run      runCommand      `cmd:"" help:"Run a file, a folder or a published version, and print its output."`
+	Export   exportCommand   `cmd:"" help:"Print a version as a tool, in the form that a client understands."`
+	Agents   agentsCommand   `cmd:"" help:"List agents."`
+	Versions versionsCommand `cmd:"" help:"List the versions of an agent."`
+	Runs     runsCommand     `cmd:"" help:"List runs, newest first."`
+	Token    tokenCommand    `cmd:"" help:"Make, list and revoke bearer tokens."`
+	Migrate  migrateCommand  `cmd:"" help:"Look after the database's schema. The server must not run."`
+	OpenAPI  openAPICommand  `cmd:"" name:"openapi" hidden:"" help:"Print the description of the API."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
+}
+
+// runner is a command.
+type runner interface {
+	run(ctx context.Context, p Process) error
+}
+
+// misused is an error of whoever typed the command.
+type misused struct{ error }
+
+func misusedf(format string, args ...any) error { return misused{fmt.Errorf(format, args...)} }
+
+// errTold ends a command that has said already why it failed.
+var errTold = errors.New("told already")
+
+// left is how the parser ends the process when it has printed the help.
+type left struct{ code int }
+
+// Main runs one command and returns the exit code: 0, 1 for a failure, 2 for a command that makes no sense.
+func Main(ctx context.Context, p Process) (code int) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			exit, ok := cause.(left)
+			if !ok {
+				panic(cause)
+			}
+			code = exit.code
+		}
+	}()
+	var g grammar
+	g.Serve.Settings = kong.Plugins{flagsOf(func(config.Setting) bool { return true })}
+	parser, err := kong.New(&g, kong.Name("atelier"), kong.Writers(p.Stdout, p.Stderr), kong.Exit(func(code int) { panic(left{code}) }),
+		kong.Description("A studio for code agents: write them in the browser, run them in a sandbox, publish them as tools."),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 120}))
+	if err != nil {
+		return p.report(err)
+	}
+	if len(p.Args) == 0 {
+		p.Args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(p.Args)
+	if err != nil {
+		return p.report(misused{fmt.Errorf("%w; `atelier --help` explains", err)})
+	}
+	command, ok := parsed.Selected().Target.Addr().Interface().(runner)
+	if !ok {
+		return p.report(fmt.Errorf("%s is no command", parsed.Command()))
+	}
+	return p.report(command.run(ctx, p))
+}
+
+// report tells a failure on stderr and returns the exit code.
+func (p Process) report(err error) int {
+	var wrong misused
+	var faults config.Faults
+	switch {
+	case err == nil:
+		return fine
+	case errors.Is(err, errTold):
+		return failed
+	case errors.As(err, &faults):
+		_, _ = fmt.Fprintln(p.Stderr, "atelier: "+lines(faults.Error()))
+		return misuse
+	case errors.As(err, &wrong):
+		_, _ = fmt.Fprintln(p.Stderr, "atelier: "+lines(wrong.Error()))
+		return misuse
+	}
+	_, _ = fmt.Fprintln(p.Stderr, "atelier: "+lines(sentence(err)))
+	return failed
+}
+
+// sentence is an error in words for a person: a fault's message and what is wrong where.
+func sentence(err error) string {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return err.Error()
+	}
+	text := f.Message
+	for _, d := range f.Details {
+		text += "\n  " + place(d) + d.Message
+	}
+	if f.Err != nil {
+		text += " (" + f.Err.Error() + ")"
+	}
+	return text
+}
+
+func place(d fault.Detail) string {
+	switch {
+	case d.Pointer != "":
+		return d.Pointer + " "
+	case d.File != "" && d.Line > 0:
+		return fmt.Sprintf("%s:%d:%d: ", d.File, d.Line, d.Column)
+	case d.File != "":
+		return d.File + ": "
+	}
+	return ""
+}
+
+// lines escapes what could fool a terminal, line by line.
+func lines(text string) string {
+	all := strings.Split(text, "\n")
+	for i, line := range all {
+		all[i] = telemetry.Escape(line)
+	}
+	return strings.Join(all, "\n")
+}
+
+// load reads the configuration for a command that has only some of the flags.
+func (p Process) load(flags map[string]string, file string) (config.Config, error) {
+	return config.Load(config.Sources{File: file, Getenv: p.Getenv, Flags: flags})
+}
+
+// quietLog tells only what went wrong: the output of a command is not to be lost among lines of a server.
+func (p Process) quietLog() *slog.Logger { return telemetry.NewLog(p.Stderr, "text", slog.LevelWarn) }

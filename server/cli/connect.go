@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/config"
+	"github.com/atelier-run/atelier/server/app"
+)
+
+// remote is how commands find a server.
+type remote struct {
+	Server string `help:"Address of a server; without it the one of the data directory." placeholder:"URL"`
+	Token  string `help:"Bearer token for it (ATELIER_TOKEN)." placeholder:"SECRET"`
+	database
+}
+
+// answersWithin is how long a server may take to say that it is there.
+const answersWithin = 2 * time.Second
+
+// connect finds a server: the one that is named, else one that has left its token in the data directory and answers,
+// else the store itself, opened in this process under its lock. close ends what it opened.
+func (r remote) connect(ctx context.Context, p Process) (c *client, close func() error, err error) {
+	if r.Server != "" {
+		return r.named(p)
+	}
+	settings, err := p.load(r.flags(), r.Config)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c := answering(ctx, p, settings); c != nil {
+		return c, func() error { return nil }, nil
+	}
+	return within(ctx, p, settings)
+}
+
+func (r remote) named(p Process) (*client, func() error, error) {
+	token := r.Token
+	if token == "" {
+		token = p.Getenv("ATELIER_TOKEN")
+	}
+	if left, err := app.ReadCredentials(r.dataOf(p)); token == "" && err == nil && left.URL == r.Server {
+		token = left.Token
+	}
+	if token == "" {
+		return nil, nil, misusedf("the server wants a token: give --token, or ATELIER_TOKEN")
+	}
+	return &client{base: r.Server, token: token, version: p.Version, http: &http.Client{}}, func() error { return nil }, nil
+}
+
+func (r remote) dataOf(p Process) string {
+	settings, err := p.load(r.flags(), r.Config)
+	if err != nil {
+		return ""
+	}
+	return settings.Data
+}
+
+// answering is the running server of the data directory, nil when there is none.
+func answering(ctx context.Context, p Process, settings config.Config) *client {
+	left, err := app.ReadCredentials(settings.Data)
+	if err != nil || left.URL == "" {
+		return nil
+	}
+	c := &client{base: left.URL, token: left.Token, version: p.Version, http: &http.Client{}}
+	ctx, cancel := context.WithTimeout(ctx, answersWithin)
+	defer cancel()
+	if c.call(ctx, http.MethodGet, "/api/v1/session", nil, nil) != nil {
+		return nil
+	}
+	return c
+}
+
+// within opens the server in this process and speaks to it without a network.
+func within(ctx context.Context, p Process, settings config.Config) (*client, func() error, error) {
+	if _, err := os.Stat(settings.Data); errors.Is(err, os.ErrNotExist) {
+		return nil, nil, fmt.Errorf("no server answers, and there is no data directory %s; start one with `atelier serve`, or name one with --server", settings.Data)
+	}
+	a, err := app.Open(ctx, app.Options{Config: settings, Version: p.Version, Log: p.quietLog(), Samples: p.Samples, Exe: p.Exe})
+	if errors.Is(err, app.ErrInUse) {
+		return nil, nil, fmt.Errorf("a server has the data directory %s, but does not answer: %w", settings.Data, err)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	token, forget, err := a.PassingToken(ctx)
+	if err != nil {
+		return nil, nil, errors.Join(err, a.Close())
+	}
+	line := newLine()
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() { ended <- a.Serve(ctx, line) }()
+	c := &client{base: "http://localhost", token: token, version: p.Version, http: &http.Client{Transport: &http.Transport{DialContext: line.dial}}}
+	return c, func() error {
+		c.http.CloseIdleConnections()
+		stop()
+		return errors.Join(<-ended, forget(), a.Close())
+	}, nil
+}

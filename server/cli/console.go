@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/mattn/go-isatty"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// console shows a run: its output on stdout, all else on stderr, where what a program prints cannot do more to a
+// terminal than colour it.
+type console struct {
+	out   io.Writer
+	plain bool // out is no terminal, so the output goes there byte for byte
+	err   *tame
+	quiet bool
+}
+
+func newConsole(p Process, quiet bool) *console {
+	return &console{out: p.Stdout, plain: !isTerminal(p.Stdout), err: newTame(p.Stderr, isTerminal(p.Stderr)), quiet: quiet}
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(file.Fd())
+}
+
+// show tells one event. After the result it returns true; a program that failed is errTold, and was told.
+func (c *console) show(e runtimes.Event) (ended bool, err error) {
+	switch e.Kind {
+	case runtimes.KindStdout, runtimes.KindStderr:
+		var text string
+		return false, c.tell(e, &text, func() string { return text })
+	case runtimes.KindLog:
+		var log runtimes.LogData
+		return false, c.tell(e, &log, func() string { return logLine(log) })
+	case runtimes.KindProgress:
+		var progress runtimes.ProgressData
+		return false, c.tell(e, &progress, func() string { return progressLine(progress) })
+	case runtimes.KindDropped:
+		var dropped runtimes.DroppedData
+		return false, c.tell(e, &dropped, func() string { return fmt.Sprintf("[%d bytes of output over the limit]\n", dropped.Bytes) })
+	case runtimes.KindStatus:
+		var status runtimes.StatusData
+		return false, c.tell(e, &status, func() string { return queueLine(status) })
+	case runtimes.KindResult:
+		return true, c.finish(e)
+	case runtimes.KindCall, runtimes.KindEgress:
+	}
+	return false, nil
+}
+
+func (c *console) tell(e runtimes.Event, into any, text func() string) error {
+	if c.quiet {
+		return nil
+	}
+	if err := json.Unmarshal(e.Data, into); err != nil {
+		return fmt.Errorf("read event %d: %w", e.Seq, err)
+	}
+	c.err.write(text())
+	return nil
+}
+
+func logLine(log runtimes.LogData) string {
+	line := log.Level + "  " + log.Message
+	if len(log.Fields) > 0 && string(log.Fields) != "null" && string(log.Fields) != "{}" {
+		line += "  " + string(log.Fields)
+	}
+	return line + "\n"
+}
+
+func progressLine(p runtimes.ProgressData) string {
+	line := fmt.Sprintf("progress  %g", p.Done)
+	if p.Total > 0 {
+		line += fmt.Sprintf("/%g", p.Total)
+	}
+	if p.Message != "" {
+		line += "  " + p.Message
+	}
+	return line + "\n"
+}
+
+func queueLine(s runtimes.StatusData) string {
+	if s.Position > 0 {
+		return fmt.Sprintf("queued  %d\n", s.Position)
+	}
+	return ""
+}
+
+// finish prints the output of a program that succeeded, or why it did not.
+func (c *console) finish(e runtimes.Event) error {
+	var answer struct {
+		Status registry.Status        `json:"status"`
+		Output json.RawMessage        `json:"output"`
+		Error  *runtimes.ProgramError `json:"error"`
+	}
+	if err := json.Unmarshal(e.Data, &answer); err != nil {
+		return fmt.Errorf("read the result: %w", err)
+	}
+	c.err.end()
+	if answer.Status == registry.Succeeded {
+		text := string(answer.Output)
+		if !c.plain {
+			text = escapeJSON(text)
+		}
+		_, err := io.WriteString(c.out, text+"\n")
+		return err
+	}
+	c.err.write(failure(string(answer.Status), answer.Error))
+	c.err.end()
+	return errTold
+}
+
+// failure is a program's error in a few lines.
+func failure(status string, e *runtimes.ProgramError) string {
+	if e == nil {
+		return status + "\n"
+	}
+	text := string(e.Type) + ": " + e.Message + "\n"
+	if e.File != "" {
+		text += fmt.Sprintf("  at %s:%d:%d\n", e.File, e.Line, e.Column)
+	}
+	if e.Stack != "" && e.Stack != e.Message {
+		text += strings.TrimRight(e.Stack, "\n") + "\n"
+	}
+	if e.Remedy != "" {
+		text += e.Remedy + "\n"
+	}
+	return text
+}

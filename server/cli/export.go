@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+type exportCommand struct {
+	Reference string `arg:"" help:"name@1.0.0, name@^1 or name for the latest version." placeholder:"REF"`
+	Format    string `help:"atelier, openai or langchain." default:"atelier" enum:"atelier,openai,langchain"`
+	Publish   bool   `help:"Publish the draft first when the agent has no version yet."`
+	remote
+}
+
+func (c *exportCommand) run(ctx context.Context, p Process) (err error) {
+	ref, err := registry.ParseReference(c.Reference)
+	if err != nil {
+		return misused{fmt.Errorf("%s: %s", c.Reference, sentence(err))}
+	}
+	server, closing, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	body := map[string]any{"format": c.Format, "publish": c.Publish}
+	if ref.Version != "" {
+		body["version"] = ref.Version
+	}
+	answer, err := server.request(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(ref.Agent)+"/export-tool", body, nil)
+	if err != nil {
+		return err
+	}
+	for _, warning := range answer.Header["Atelier-Warning"] {
+		_, _ = fmt.Fprintln(p.Stderr, "note: "+lines(warning))
+	}
+	var manifest json.RawMessage
+	if err := decode(answer, &manifest); err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := json.Indent(&text, manifest, "", "  "); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.Stdout, text.String())
+	return err
+}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/atelier-run/atelier/server/app"
+)
+
+// database is where commands find the database without a server.
+type database struct {
+	Data     string `help:"The server's data directory (default data, ATELIER_DATA)." placeholder:"DIR"`
+	Database string `help:"sqlite:PATH or postgres://… (ATELIER_DATABASE_URL)." placeholder:"URL"`
+	Config   string `help:"File with settings." placeholder:"FILE"`
+}
+
+func (d database) flags() map[string]string {
+	given := map[string]string{}
+	for name, value := range map[string]string{"data": d.Data, "database": d.Database} {
+		if value != "" {
+			given[name] = value
+		}
+	}
+	return given
+}
+
+type migrateCommand struct {
+	Up     migrateUp     `cmd:"" help:"Bring the schema up to date."`
+	Status migrateStatus `cmd:"" help:"List the steps and when they were applied."`
+}
+
+type migrateUp struct{ database }
+
+func (c *migrateUp) run(ctx context.Context, p Process) error {
+	settings, err := p.load(c.flags(), c.Config)
+	if err != nil {
+		return err
+	}
+	applied, err := app.Migrate(ctx, settings, p.quietLog())
+	if err != nil {
+		return err
+	}
+	for _, name := range applied {
+		_, _ = fmt.Fprintln(p.Stdout, "applied", name)
+	}
+	_, err = fmt.Fprintf(p.Stdout, "%d applied; the schema is up to date\n", len(applied))
+	return err
+}
+
+type migrateStatus struct{ database }
+
+func (c *migrateStatus) run(ctx context.Context, p Process) error {
+	settings, err := p.load(c.flags(), c.Config)
+	if err != nil {
+		return err
+	}
+	steps, err := app.MigrationStatus(ctx, settings, p.quietLog())
+	if err != nil {
+		return err
+	}
+	t := newTable(p.Stdout, "MIGRATION", "APPLIED")
+	for _, step := range steps {
+		applied := "pending"
+		if step.AppliedAt != nil {
+			applied = step.AppliedAt.UTC().Format(time.RFC3339)
+		}
+		t.row(step.Name, applied)
+	}
+	return t.flush()
+}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/server/app"
+	"github.com/atelier-run/atelier/studio/access"
+	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+// source reads a program from disk.
+type source func() (registry.Spec, error)
+
+// folderAt is an agent's folder: agent.yaml and the files beside it.
+func folderAt(dir string) source {
+	return func() (registry.Spec, error) {
+		folder, err := agents.ReadFolder(os.DirFS(dir))
+		return agents.SpecOf(folder.Agent), err
+	}
+}
+
+// fileAt is a program of one file; its name tells the language.
+func fileAt(path string) source {
+	return func() (registry.Spec, error) {
+		languages := map[string]runtimes.Language{
+			".ts": runtimes.TypeScript, ".mts": runtimes.TypeScript, ".cts": runtimes.TypeScript, ".tsx": runtimes.TypeScript,
+			".js": runtimes.JavaScript, ".mjs": runtimes.JavaScript, ".cjs": runtimes.JavaScript, ".jsx": runtimes.JavaScript,
+			".py": runtimes.Python, ".sh": runtimes.Bash, ".bash": runtimes.Bash,
+		}
+		language, ok := languages[filepath.Ext(path)]
+		if !ok {
+			return registry.Spec{}, misusedf("%s: no language has this suffix; it must be .ts, .js, .py or .sh", path)
+		}
+		text, err := os.ReadFile(path)
+		name := filepath.Base(path)
+		return registry.Spec{Language: language, Entrypoint: name, Files: map[string]registry.File{name: text}}, err
+	}
+}
+
+// runFiles runs a program of files in the jail of this machine.
+func (c *runCommand) runFiles(ctx context.Context, p Process, out *console, read source, input json.RawMessage) (err error) {
+	spec, err := read()
+	if err != nil {
+		return err
+	}
+	settings, err := p.load(c.flags(), c.Config)
+	if err != nil {
+		return err
+	}
+	settings.Warm = 1
+	local, err := app.OpenLocal(ctx, settings, p.Exe, p.Version, p.quietLog())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, local.Close()) }()
+	actor := access.Administrator()
+	run, err := local.Start(ctx, actor, runs.Request{Inline: &spec, Input: input, Trigger: registry.TriggerCLI})
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _, _ = local.Cancel(context.WithoutCancel(ctx), actor, run.ID) }) // its end is an event
+	defer stop()
+	events, err := local.Follow(ctx, actor, run.ID, 0)
+	if err != nil {
+		return err
+	}
+	for {
+		event, err := events.Next(context.WithoutCancel(ctx))
+		if errors.Is(err, io.EOF) {
+			return fmt.Errorf("the run ended without a result")
+		}
+		if err != nil {
+			return err
+		}
+		if ended, err := out.show(event); ended || err != nil {
+			return err
+		}
+	}
+}

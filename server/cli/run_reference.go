@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// runReference runs a version on a server. The run is asked for asynchronously and followed, so that output shows while
+// the program runs; when this process is told to stop, the run is cancelled.
+func (c *runCommand) runReference(ctx context.Context, p Process, out *console, input json.RawMessage) (err error) {
+	ref, err := referenceOf(c.Target)
+	if err != nil {
+		return err
+	}
+	server, closing, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	body := map[string]any{"version": ref.Version, "input": input}
+	answer, err := server.request(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(ref.Agent)+"/execute", body, map[string]string{"Prefer": "respond-async"})
+	if err != nil {
+		return err
+	}
+	var accepted struct {
+		RunID string `json:"runId"`
+	}
+	if err := decode(answer, &accepted); err != nil {
+		return err
+	}
+	follow := context.WithoutCancel(ctx)
+	stop := context.AfterFunc(ctx, func() {
+		_ = server.call(follow, http.MethodPost, "/api/v1/runs/"+url.PathEscape(accepted.RunID)+"/cancel", nil, nil) // its end is an event
+	})
+	defer stop()
+	ended := false
+	err = server.events(follow, accepted.RunID, func(e runtimes.Event) (err error) {
+		var last bool
+		last, err = out.show(e)
+		ended = ended || last
+		return err
+	})
+	if err == nil && !ended {
+		return fmt.Errorf("the connection ended before the run did; see it with: atelier runs")
+	}
+	return err
+}

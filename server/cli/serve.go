@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/server/app"
+)
+
+type serveCommand struct {
+	Config   string       `help:"File with settings, one per line; atelier.yaml in the working directory is read without being named." placeholder:"FILE"`
+	Settings kong.Plugins `embed:""`
+}
+
+// Help is shown above the flags.
+func (*serveCommand) Help() string {
+	return "Each setting is a flag, a variable and a key of atelier.yaml (logLevel for --log-level); the flag wins over the " +
+		"variable, the variable over the file. Variables OTEL_EXPORTER_OTLP_* send traces to a collector."
+}
+
+func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
+	settings, err := p.load(givenIn(c.Settings[0]), c.Config)
+	if err != nil {
+		return err
+	}
+	log := telemetry.NewLog(p.Stderr, settings.LogFormat, telemetry.Level(settings.LogLevel))
+	a, err := app.Open(ctx, app.Options{Config: settings, Version: p.Version, Log: log, Studio: p.Studio, Samples: p.Samples, Exe: p.Exe})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	listener, err := a.Listen(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.WriteCredentials(ctx, listener.Addr()); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	base := a.URL(listener.Addr())
+	link, err := a.LoginLink(ctx, base)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	_, _ = fmt.Fprintf(p.Stdout, "Atelier %s serves %s\n\n  Open  %s\n\nThe link logs one browser in, once, within 15 minutes. For programs: atelier token create NAME\n",
+		p.Version, base, link)
+	return a.Serve(ctx, listener)
+}

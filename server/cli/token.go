@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+type tokenCommand struct {
+	Create tokenCreate `cmd:"" help:"Make a token; its secret is printed this once."`
+	List   tokenList   `cmd:"" help:"List tokens, without secrets."`
+	Revoke tokenRevoke `cmd:"" help:"Make a token useless at once."`
+}
+
+const tokensPath = "/api/v1/tokens"
+
+type tokenCreate struct {
+	Name    string        `arg:"" help:"What it is for."`
+	Expires time.Duration `help:"How long it opens the door, such as 720h; for ever without it." placeholder:"DURATION"`
+	remote
+}
+
+func (c *tokenCreate) run(ctx context.Context, p Process) (err error) {
+	body := map[string]any{"name": c.Name}
+	if c.Expires < 0 {
+		return misusedf("--expires must be positive")
+	}
+	if c.Expires > 0 {
+		body["expiresAt"] = time.Now().Add(c.Expires).UTC()
+	}
+	server, closing, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	var made struct{ Secret string }
+	if err := server.call(ctx, http.MethodPost, tokensPath, body, &made); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.Stdout, made.Secret)
+	return err
+}
+
+type tokenList struct{ remote }
+
+func (c *tokenList) run(ctx context.Context, p Process) (err error) {
+	server, closing, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	var tokens page[struct {
+		ID, Name                         string
+		CreatedAt                        time.Time
+		LastUsedAt, ExpiresAt, RevokedAt *time.Time
+	}]
+	if err := server.call(ctx, http.MethodGet, tokensPath, nil, &tokens); err != nil {
+		return err
+	}
+	t := newTable(p.Stdout, "ID", "NAME", "CREATED", "LAST USED", "STATE")
+	for _, token := range tokens.Items {
+		state := "open"
+		switch {
+		case token.RevokedAt != nil:
+			state = "revoked"
+		case token.ExpiresAt != nil && token.ExpiresAt.Before(time.Now()):
+			state = "expired"
+		case token.ExpiresAt != nil:
+			state = "until " + token.ExpiresAt.UTC().Format(time.RFC3339)
+		}
+		used := "never"
+		if token.LastUsedAt != nil {
+			used = token.LastUsedAt.UTC().Format(time.RFC3339)
+		}
+		t.row(token.ID, token.Name, token.CreatedAt.UTC().Format(time.RFC3339), used, state)
+	}
+	return t.flush()
+}
+
+type tokenRevoke struct {
+	ID string `arg:"" help:"Of the list."`
+	remote
+}
+
+func (c *tokenRevoke) run(ctx context.Context, p Process) (err error) {
+	server, closing, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	return server.call(ctx, http.MethodDelete, tokensPath+"/"+url.PathEscape(c.ID), nil, nil)
+}
