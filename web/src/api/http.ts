@@ -34,10 +34,11 @@ export async function request<T>(
   path: string,
   { method = 'GET', body, headers = {}, signal }: Request = {},
 ): Promise<T> {
-  const init: RequestInit = { method, headers: { Accept: 'application/json', ...headers }, credentials: 'same-origin' };
+  const sent: Record<string, string> = { Accept: 'application/json', ...headers };
+  const init: RequestInit = { method, headers: sent, credentials: 'same-origin' };
   if (body !== undefined) {
     init.body = stringifyJson(body);
-    init.headers = { ...init.headers, 'Content-Type': 'application/json' };
+    sent['Content-Type'] = 'application/json';
   }
   if (signal) init.signal = signal;
   const response = await send(path, init);

@@ -20,6 +20,7 @@ function copyBySelection(text: string): boolean {
   // Inside a dialog the focus trap takes the focus back from anything outside of it.
   (before?.closest('[role=dialog]') ?? document.body).append(area);
   area.select();
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else copies on plain HTTP
   const done = document.execCommand('copy');
   area.remove();
   if (before instanceof HTMLElement) before.focus();

@@ -8,7 +8,7 @@ type Handlers = Partial<Record<CommandId, () => void>>;
 
 export const useHandlers = create<{ handlers: Handlers }>(() => ({ handlers: {} }));
 
-export const isMac = navigator.platform.startsWith('Mac');
+export const isMac = /^Mozilla\/5\.0 \(Mac/.test(navigator.userAgent);
 
 export function runCommand(id: CommandId): void {
   useHandlers.getState().handlers[id]?.();

@@ -11,6 +11,13 @@ export interface Command {
 }
 
 export const commands = [
+  { id: 'run.start', title: 'Run', group: 'Run', keys: 'Mod+Enter' },
+  { id: 'run.stop', title: 'Stop', group: 'Run', keys: 'Mod+Shift+.' },
+  { id: 'agent.new', title: 'New agent…', group: 'Agent' },
+  { id: 'agent.save', title: 'Save now', group: 'Agent', keys: 'Mod+S' },
+  { id: 'agent.publish', title: 'Publish…', group: 'Agent', keys: 'Mod+Shift+S' },
+  { id: 'agent.export', title: 'Export as tool', group: 'Agent', keys: 'Mod+Shift+E' },
+  { id: 'agent.reference', title: 'Copy reference', group: 'Agent', keys: 'Alt+C' },
   { id: 'palette', title: 'Command palette', group: 'Go to', keys: 'Mod+K' },
   { id: 'goto', title: 'Go to file or agent', group: 'Go to', keys: 'Mod+P' },
   { id: 'agents', title: 'All agents', group: 'Go to' },
@@ -19,13 +26,6 @@ export const commands = [
   { id: 'tab.close', title: 'Close tab', group: 'Go to', keys: 'Alt+W' },
   { id: 'region.next', title: 'Next region', group: 'Go to', keys: 'F6' },
   { id: 'region.previous', title: 'Previous region', group: 'Go to', keys: 'Shift+F6' },
-  { id: 'agent.new', title: 'New agent…', group: 'Agent' },
-  { id: 'agent.save', title: 'Save now', group: 'Agent', keys: 'Mod+S' },
-  { id: 'agent.publish', title: 'Publish…', group: 'Agent', keys: 'Mod+Shift+S' },
-  { id: 'agent.export', title: 'Export as tool', group: 'Agent', keys: 'Mod+Shift+E' },
-  { id: 'agent.reference', title: 'Copy reference', group: 'Agent', keys: 'Alt+C' },
-  { id: 'run.start', title: 'Run', group: 'Run', keys: 'Mod+Enter' },
-  { id: 'run.stop', title: 'Stop', group: 'Run', keys: 'Mod+Shift+.' },
   { id: 'view.left', title: 'Toggle left panel', group: 'View', keys: 'Mod+B' },
   { id: 'view.bottom', title: 'Toggle bottom panel', group: 'View', keys: 'Mod+J' },
   { id: 'view.right', title: 'Toggle configuration', group: 'View', keys: 'Alt+B' },

@@ -30,9 +30,9 @@ export function ConsoleRow({ line, text, position, size, look }: Props) {
       <span className={css.number} aria-hidden>
         {line.number}
       </span>
-      {line.stream === 'log' && (
+      {(line.stream === 'log' || line.stream === 'progress') && (
         <span className={css.level} data-level={line.level}>
-          {line.level}
+          {line.level ?? 'progress'}
         </span>
       )}
       <span>

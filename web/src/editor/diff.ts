@@ -11,6 +11,7 @@ export function openDiff(host: HTMLElement): DiffView {
   const editor = monaco.editor.createDiffEditor(host, {
     automaticLayout: true,
     readOnly: true,
+    useInlineViewWhenSpaceIsLimited: false,
     fontFamily: "'JetBrains Mono Variable', ui-monospace, monospace",
     fontSize: 12,
     lineHeight: 18,
@@ -19,6 +20,8 @@ export function openDiff(host: HTMLElement): DiffView {
     renderOverviewRuler: false,
     lineNumbersMinChars: 3,
   });
+  editor.getOriginalEditor().updateOptions({ ariaLabel: 'Theirs' });
+  editor.getModifiedEditor().updateOptions({ ariaLabel: 'Mine' });
   let models: monaco.editor.ITextModel[] = [];
   const clear = (): void => {
     editor.setModel(null);

@@ -1,5 +1,5 @@
 // Checks a value against a schema in the page, for messages beside the field. The server decides; this only tells sooner.
-import { Validator, type Schema } from '@cfworker/json-schema';
+import { Validator } from '@cfworker/json-schema';
 import { isObject, plain, type Json } from '../api/json';
 import type { FieldProblem, JsonSchema } from '../api/types';
 import { get, join } from './pointer';
@@ -23,7 +23,7 @@ export function check(value: Json | undefined, schema: JsonSchema): FieldProblem
   if (typeof schema === 'boolean') return schema ? [] : [{ pointer: '', message: 'Nothing is allowed here.' }];
   if (value === undefined) return [];
   try {
-    const { errors } = new Validator(schema as Schema, '2020-12', false).validate(plain(value));
+    const { errors } = new Validator(schema, '2020-12', false).validate(plain(value));
     const problems = errors.filter((e) => !isContainer(e.keyword, e.error)).map((e) => problemOf(e, schema));
     return distinct(problems);
   } catch {

@@ -9,7 +9,8 @@ interface Props {
   title: string;
   about?: ReactNode;
   wide?: boolean;
-  onClose: () => void;
+  /** Without it the dialog must be answered. */
+  onClose?: () => void;
   children: ReactNode;
   foot?: ReactNode;
 }
@@ -17,7 +18,7 @@ interface Props {
 /** A modal dialog; it is open as long as it is rendered. */
 export function Dialog({ title, about, wide, onClose, children, foot }: Props) {
   return (
-    <Radix.Root open onOpenChange={(open) => !open && onClose()}>
+    <Radix.Root open onOpenChange={(open) => !open && onClose?.()}>
       <Radix.Portal>
         <Radix.Overlay className={css.veil} />
         <Radix.Content
@@ -26,11 +27,13 @@ export function Dialog({ title, about, wide, onClose, children, foot }: Props) {
         >
           <div className={css.head}>
             <Radix.Title className={css.title}>{title}</Radix.Title>
-            <Radix.Close asChild>
-              <IconButton label="Close" small>
-                <X size={16} aria-hidden />
-              </IconButton>
-            </Radix.Close>
+            {onClose && (
+              <Radix.Close asChild>
+                <IconButton label="Close" small>
+                  <X size={16} aria-hidden />
+                </IconButton>
+              </Radix.Close>
+            )}
           </div>
           {about !== undefined && <Radix.Description className={css.about}>{about}</Radix.Description>}
           <div className={css.body}>{children}</div>

@@ -8,11 +8,17 @@ import { toggleRight } from '../../app/layout';
 import { agentUrl } from '../../app/urlState';
 import { Button, IconButton } from '../../ui/Button';
 import { classes } from '../../ui/classes';
-import type { RunHandle } from '../run/useRun';
 import css from './AgentHeader.module.css';
 import { useOpenAgent, type OpenAgent } from './openAgent';
 
-export function AgentHeader({ run }: { run: RunHandle }) {
+interface Props {
+  busy: boolean;
+  /** The run cannot be stopped now: it is not there yet, or is being stopped. */
+  fixed: boolean;
+  onStop: () => void;
+}
+
+export function AgentHeader({ busy, fixed, onStop }: Props) {
   const agent = useOpenAgent();
   const [, navigate] = useLocation();
   const draft = agent.version === undefined;
@@ -43,7 +49,7 @@ export function AgentHeader({ run }: { run: RunHandle }) {
             Open the draft
           </Button>
         )}
-        <RunButton run={run} />
+        <RunButton busy={busy} fixed={fixed} onStop={onStop} />
       </div>
       <span className={css.rule} />
       <IconButton label="Toggle configuration" onClick={toggleRight} className={css.wide}>
@@ -58,19 +64,18 @@ export function showExport({ version }: OpenAgent): void {
   showDialog(version === undefined ? { kind: 'export' } : { kind: 'export', version });
 }
 
-function RunButton({ run }: { run: RunHandle }) {
-  if (run.busy) {
+function RunButton({ busy, fixed, onStop }: Props) {
+  if (busy) {
     return (
       <Button
         look="danger"
         className={css.run}
-        aria-label="Stop"
         aria-keyshortcuts={ariaKeys('Mod+Shift+.', isMac)}
-        disabled={run.view.run.kind === 'starting' || run.view.stopping}
-        onClick={run.stop}
+        disabled={fixed}
+        onClick={onStop}
       >
         <Square size={12} fill="currentColor" aria-hidden />
-        {run.view.stopping ? 'Stopping' : 'Stop'}
+        Stop
       </Button>
     );
   }
@@ -78,13 +83,12 @@ function RunButton({ run }: { run: RunHandle }) {
     <Button
       look="primary"
       className={css.run}
-      aria-label="Run"
       aria-keyshortcuts={ariaKeys('Mod+Enter', isMac)}
       onClick={() => runCommand('run.start')}
     >
       <Play size={12} fill="currentColor" aria-hidden />
       Run
-      <kbd>{showKeys('Mod+Enter', isMac)}</kbd>
+      <kbd aria-hidden>{showKeys('Mod+Enter', isMac)}</kbd>
     </Button>
   );
 }

@@ -3,7 +3,7 @@ import type { Problems } from '../../editor/codeEditor';
 import { showRight } from '../../app/layout';
 import { useDialog } from '../../app/dialogs';
 import { useOfferPlaces } from '../../app/places';
-import type { Panel, Tab } from '../../app/urlState';
+import type { Tab } from '../../app/urlState';
 import { Workbench } from '../../app/Workbench';
 import { ConfigPanel } from '../config/ConfigPanel';
 import { EditorPane } from '../files/EditorPane';
@@ -44,34 +44,52 @@ export function AgentWorkbench() {
   useOfferPlaces(places);
 
   const goTo = useCallback((path: string, line: number) => open({ kind: 'file', path }, line), [open]);
-  const current = tabs.active.kind === 'file' ? tabs.active.path : undefined;
+  const { name } = agent;
+  const { active, renamed, showPanel } = tabs;
+  const { busy, stop, view } = run;
+  const fixed = view.run.kind === 'starting' || view.stopping;
+
+  // Output changes the run at every frame; these parts do not depend on it and are drawn only when they change.
+  const header = useMemo(() => <AgentHeader busy={busy} fixed={fixed} onStop={stop} />, [busy, fixed, stop]);
+  const left = useMemo(
+    () => (
+      <div style={{ display: 'flex', flexDirection: 'column', height: '100%' }}>
+        <AgentsPanel current={name} />
+        <FilesPanel
+          current={active.kind === 'file' ? active.path : undefined}
+          onOpen={(path) => open({ kind: 'file', path })}
+          onRenamed={renamed}
+        />
+      </div>
+    ),
+    [name, active, open, renamed],
+  );
+  const main = useMemo(
+    () => (
+      <>
+        <ConflictBar />
+        <EditorPane tabs={tabs} onCursor={setCursor} onProblems={setProblems} />
+      </>
+    ),
+    [tabs],
+  );
+  const right = useMemo(
+    () => <ConfigPanel onSchema={(which) => open({ kind: 'schema', which })} active={schemaOf(active)} />,
+    [active, open],
+  );
+  const status = useMemo(
+    () => <AgentStatus tab={active} cursor={cursor} problems={problems} />,
+    [active, cursor, problems],
+  );
   return (
     <>
       <Workbench
-        header={<AgentHeader run={run} />}
-        left={
-          <div style={{ display: 'flex', flexDirection: 'column', height: '100%' }}>
-            <AgentsPanel current={agent.name} />
-            <FilesPanel current={current} onOpen={(path) => open({ kind: 'file', path })} onRenamed={tabs.renamed} />
-          </div>
-        }
-        main={
-          <>
-            <ConflictBar />
-            <EditorPane tabs={tabs} onCursor={setCursor} onProblems={setProblems} />
-          </>
-        }
-        bottom={
-          <RunPanel
-            run={run}
-            panel={tabs.panel}
-            onPanel={(panel: Panel) => tabs.showPanel(panel)}
-            onGoTo={goTo}
-            onRaise={(limit) => focusLimit(limit)}
-          />
-        }
-        right={<ConfigPanel onSchema={(which) => open({ kind: 'schema', which })} active={schemaOf(tabs.active)} />}
-        status={<AgentStatus tab={tabs.active} cursor={cursor} problems={problems} />}
+        header={header}
+        left={left}
+        main={main}
+        bottom={<RunPanel run={run} panel={tabs.panel} onPanel={showPanel} onGoTo={goTo} onRaise={focusLimit} />}
+        right={right}
+        status={status}
       />
       <Dialogs />
     </>

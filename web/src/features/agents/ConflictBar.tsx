@@ -40,7 +40,6 @@ function ConflictDialog({ session, theirs, mine }: { session: DraftSession; thei
       wide
       title="This draft was changed elsewhere"
       about={`It was saved ${minutes > 0 ? `${minutes} min` : 'moments'} ago in another tab or by someone else. Choose which one to keep.`}
-      onClose={() => undefined}
       foot={
         <>
           <Button onClick={() => session.takeTheirs()}>Take theirs</Button>

@@ -45,9 +45,9 @@ function writeNow(): void {
 }
 
 /** Storage may be full or forbidden; edits then live in memory until they are saved. */
-function store<T>(use: (storage: Storage) => T): T | undefined {
+function store<T>(act: (storage: Storage) => T): T | undefined {
   try {
-    return use(localStorage);
+    return act(localStorage);
   } catch {
     return undefined;
   }

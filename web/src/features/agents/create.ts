@@ -1,6 +1,6 @@
 import { ApiError } from '../../api/http';
-import { stringifyJson, type Json } from '../../api/json';
-import { refreshAgents } from '../../api/queries';
+import { stringifyJson } from '../../api/json';
+import { keys, queryClient, refreshAgents } from '../../api/queries';
 import type { Agent, AgentBody, Sample } from '../../api/types';
 import { createAgent, listAgents } from '../../api/verbs';
 import { rememberInput } from '../run/rememberedInput';
@@ -8,6 +8,8 @@ import { freeName } from './blank';
 
 export async function createFrom(body: AgentBody): Promise<Agent> {
   const agent = await createAgent(body);
+  // The page that said there is no such agent shows it at once.
+  queryClient.setQueryData(keys.agent(agent.name), agent);
   void refreshAgents();
   return agent;
 }
@@ -15,7 +17,7 @@ export async function createFrom(body: AgentBody): Promise<Agent> {
 /** A draft of one's own from a sample; when its name is taken, the next free one. */
 export async function createFromSample(sample: Sample): Promise<Agent> {
   const agent = await createFree(sample.agent);
-  rememberInput(agent.id, stringifyJson(sample.input as Json, 2));
+  rememberInput(agent.id, stringifyJson(sample.input, 2));
   return agent;
 }
 

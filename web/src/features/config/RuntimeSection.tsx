@@ -82,9 +82,13 @@ function Limit({ field, ceiling }: { field: LimitField; ceiling: number | undefi
   };
   return (
     <Field
-      label={field.label}
+      label={
+        <>
+          {field.label}
+          {ceiling !== undefined && <em> {ceilingText(field, ceiling)}</em>}
+        </>
+      }
       error={error}
-      hint={error === undefined && ceiling !== undefined ? ceilingText(field, ceiling) : undefined}
       id={`limit-${field.key}`}
     >
       {(control) => (

@@ -68,12 +68,8 @@ export function SchemaSection({ which, active, onEdit }: Props) {
         </table>
       )}
       <div>
-        <Button
-          aria-pressed={active}
-          aria-label={`${agent.session ? 'Edit' : 'Show'} ${title.toLowerCase()}`}
-          onClick={onEdit}
-        >
-          {agent.session ? 'Edit as JSON' : 'Show as JSON'}
+        <Button aria-pressed={active} onClick={onEdit}>
+          {agent.session ? 'Edit' : 'Show'} {title.toLowerCase()}
         </Button>
       </div>
     </Section>

@@ -19,7 +19,7 @@ export const limitFields: LimitField[] = [
   { key: 'processes', label: 'Processes', unit: '', scale: 1 },
   { key: 'outputBytes', label: 'Output', unit: 'KiB', scale: kib },
   { key: 'diskBytes', label: 'Disk', unit: 'MiB', scale: mib },
-  { key: 'recursionDepth', label: 'Recursion depth', unit: '', scale: 1 },
+  { key: 'recursionDepth', label: 'Recursion', unit: '', scale: 1 },
 ];
 
 export const inUnit = (field: LimitField, wire: number): string => String(Number((wire / field.scale).toFixed(3)));
@@ -27,7 +27,7 @@ export const inUnit = (field: LimitField, wire: number): string => String(Number
 const withUnit = (field: LimitField, wire: number): string =>
   `${inUnit(field, wire)}${field.unit === '' ? '' : ` ${field.unit}`}`;
 
-export const ceilingText = (field: LimitField, ceiling: number): string => `At most ${withUnit(field, ceiling)}`;
+export const ceilingText = (field: LimitField, ceiling: number): string => `up to ${withUnit(field, ceiling)}`;
 
 export type ReadLimit = { ok: true; wire: number } | { ok: false; message: string };
 
@@ -37,6 +37,6 @@ export function readLimit(field: LimitField, text: string, ceiling: number | und
     return { ok: false, message: 'Must be a number above 0.' };
   const wire = Math.round(value * field.scale);
   if (wire < 1) return { ok: false, message: 'Too small.' };
-  if (ceiling !== undefined && wire > ceiling) return { ok: false, message: `${ceilingText(field, ceiling)}.` };
+  if (ceiling !== undefined && wire > ceiling) return { ok: false, message: `At most ${withUnit(field, ceiling)}.` };
   return { ok: true, wire };
 }

@@ -1,7 +1,6 @@
 import { X } from 'lucide-react';
 import type { KeyboardEvent } from 'react';
 import type { Tab } from '../../app/urlState';
-import { IconButton } from '../../ui/Button';
 import { classes } from '../../ui/classes';
 import { problemAt, type OpenAgent } from '../agents/openAgent';
 import css from './EditorPane.module.css';
@@ -40,16 +39,19 @@ export function EditorTabs({ tabs, agent }: { tabs: Tabs; agent: OpenAgent }) {
               {tab.kind === 'schema' && hasFault(agent, tab.which) && (
                 <span className={css.fault} role="img" aria-label="not valid" />
               )}
+              {/* For the mouse; the keyboard closes with Delete, or Alt+W from the editor. */}
+              <span
+                aria-hidden
+                className={css.close}
+                title="Close"
+                onClick={(e) => {
+                  e.stopPropagation();
+                  close(tab);
+                }}
+              >
+                <X size={14} />
+              </span>
             </button>
-            <IconButton
-              small
-              className={css.close}
-              label={`Close ${titleOf(tab, all)}`}
-              tabIndex={-1}
-              onClick={() => close(tab)}
-            >
-              <X size={14} aria-hidden />
-            </IconButton>
           </div>
         );
       })}

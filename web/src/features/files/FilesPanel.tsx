@@ -133,7 +133,7 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
               key={row.path}
               role="treeitem"
               data-path={row.path}
-              aria-label={row.name}
+              aria-label={row.path === entrypoint ? `${row.name} entry` : row.name}
               aria-level={row.level}
               aria-setsize={row.setSize}
               aria-posinset={row.position}
@@ -149,7 +149,7 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
             >
               <RowIcon row={row} />
               <span className={css.name}>{row.name}</span>
-              {row.path === entrypoint && <span className={css.entry}>entry</span>}
+              {row.path === entrypoint && <span className={css.entry}> entry</span>}
               {session && (
                 // Clicks on the menu must not reach the row.
                 <span onClick={(e) => e.stopPropagation()} onKeyDown={(e) => e.stopPropagation()}>

@@ -25,8 +25,8 @@ export function ResultTab({ run, onGoTo, onRaise }: Props) {
     return (
       <Empty
         actions={
-          <Button onClick={() => runCommand('run.start')} aria-label="Start the program">
-            Run <kbd>{showKeys('Mod+Enter', isMac)}</kbd>
+          <Button onClick={() => runCommand('run.start')}>
+            Start <kbd aria-hidden>{showKeys('Mod+Enter', isMac)}</kbd>
           </Button>
         }
       >
