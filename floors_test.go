@@ -82,10 +82,10 @@ var floors = map[string]int{
 	"server/webui":     13,
 
 	"server/app": 14,
-	"server/cli": 14,
+	"server/cli": 15,
 
-	"main":              15,
-	"server/servertest": 15,
+	"main":              16,
+	"server/servertest": 16,
 }
 
 func TestImportsGoDownstairs(t *testing.T) {
