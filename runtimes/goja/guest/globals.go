@@ -44,6 +44,9 @@ func globals() []maker {
 	return all
 }
 
+// symbols are those that esbuild's lowering of newer syntax looks for.
+func symbols() []string { return []string{"asyncIterator", "dispose", "asyncDispose"} }
+
 // install puts into the VM what the program names.
 func (r *run) install(vm *goja.Runtime) {
 	global := vm.GlobalObject()
@@ -51,9 +54,12 @@ func (r *run) install(vm *goja.Runtime) {
 		r.lazily(vm, global, wanted.name, wanted.make)
 	}
 	w := r.program.words
-	if w.has("asyncIterator") {
+	for _, name := range symbols() {
+		if !w.has(name) {
+			continue
+		}
 		if symbol, ok := global.Get("Symbol").(*goja.Object); ok {
-			_ = symbol.DefineDataProperty("asyncIterator", goja.NewSymbol("Symbol.asyncIterator"), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+			_ = symbol.DefineDataProperty(name, goja.NewSymbol("Symbol."+name), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 		}
 	}
 	r.mend(vm, w)

@@ -183,8 +183,11 @@ func (in *inspector) body(object *goja.Object, what kind) string {
 	case plainObject, proxyObject:
 	}
 	prefix := in.name(object, "Object")
-	if prefix == "Object" {
+	switch prefix {
+	case "Object":
 		prefix = ""
+	case "WeakMap", "WeakSet", "WeakRef":
+		return prefix + " { <items unknown> }"
 	}
 	return in.list(prefix, "{", in.members(object), "}")
 }
@@ -226,8 +229,8 @@ func (in *inspector) function(object *goja.Object) string {
 		}
 		return text + "]"
 	}
-	class := object.ClassName()
-	if class == "" || class == "Object" {
+	class := in.name(object, "Function")
+	if !strings.HasSuffix(class, "Function") {
 		class = "Function"
 	}
 	if name == "" {
@@ -347,7 +350,11 @@ func (in *inspector) failure(object *goja.Object) string {
 			extra = append(extra, "["+key+"]: "+in.property(own))
 		}
 	}
-	extra = append(extra, in.members(object)...)
+	for _, member := range in.members(object) {
+		if key, _, _ := strings.Cut(member, ":"); key != "name" && key != "message" && key != "stack" {
+			extra = append(extra, member)
+		}
+	}
 	if len(extra) > 0 {
 		return text + " {\n  " + indent(strings.Join(extra, ",\n"), "  ") + "\n}"
 	}

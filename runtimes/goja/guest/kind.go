@@ -48,7 +48,7 @@ func kindOf(object *goja.Object) kind {
 		}
 		return arrayObject
 	default:
-		if t != nil && t.Kind() == reflect.Slice {
+		if t != nil && t.Kind() == reflect.Slice && numeric(t.Elem().Kind()) {
 			return bytesObject
 		}
 	}
@@ -61,10 +61,16 @@ func kindOf(object *goja.Object) kind {
 	return plainObject
 }
 
+func numeric(k reflect.Kind) bool {
+	return k >= reflect.Int && k <= reflect.Float64 && k != reflect.Uintptr
+}
+
 func byClass(class string) (kind, bool) {
 	switch class {
 	case "Object", "Function":
 		return plainObject, false
+	case "Array": // a list that a Go function made
+		return arrayObject, true
 	case "Number":
 		return numberObject, true
 	case "String":

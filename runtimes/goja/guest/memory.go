@@ -4,6 +4,7 @@ import (
 	"math"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
 	"time"
 
 	"github.com/atelier-run/atelier/runtimes"
@@ -17,22 +18,26 @@ const (
 // watchMemory interrupts a program whose heap comes near its limit. The kernel is the wall; this only tells the program's
 // line where the kernel tells nothing, for programs that grow in steps. It returns how to stop watching.
 //
-// The collector is told a limit below, so that garbage does not count.
+// The collector is told a limit below, so that garbage does not count. That stops the world, so it is done at the first
+// look only, as is the rest.
 func watchMemory(r *run) (stop func()) {
-	limit := r.job.Limits.MemoryBytes
+	limit, base := r.job.Limits.MemoryBytes, r.worker.base
 	if limit <= 0 {
 		return func() {}
 	}
-	base := taken()
-	debug.SetMemoryLimit(base + limit*3/4)
-	done := make(chan struct{})
+	var mu sync.Mutex
+	looked, done := false, false
 	var look func()
 	alarm := time.AfterFunc(math.MaxInt64, func() { look() })
 	look = func() {
-		select {
-		case <-done:
+		mu.Lock()
+		defer mu.Unlock()
+		if done {
 			return
-		default:
+		}
+		if !looked {
+			looked = true
+			debug.SetMemoryLimit(base + limit*3/4)
 		}
 		if taken()-base > limit*9/10 {
 			r.interrupt(runtimes.MemoryLimit, "")
@@ -42,9 +47,13 @@ func watchMemory(r *run) (stop func()) {
 	}
 	alarm.Reset(watchDelay)
 	return func() {
-		close(done)
 		alarm.Stop()
-		debug.SetMemoryLimit(math.MaxInt64)
+		mu.Lock()
+		defer mu.Unlock()
+		done = true
+		if looked {
+			debug.SetMemoryLimit(math.MaxInt64)
+		}
 	}
 }
 

@@ -163,9 +163,29 @@ func mendRegExp(vm *goja.Runtime) {
 			return value
 		},
 	})
+	// The engine's own instanceof does not know proxies.
+	_ = original.DefineDataPropertySymbol(goja.SymHasInstance, function(vm, "[Symbol.hasInstance]", hasInstance(vm)), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	class := vm.ToValue(proxy)
 	_ = global.DefineDataProperty("RegExp", class, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	_ = prototype(vm, "RegExp").DefineDataProperty("constructor", class, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// hasInstance is what instanceof does with a class.
+func hasInstance(vm *goja.Runtime) func(goja.FunctionCall) goja.Value {
+	return func(call goja.FunctionCall) goja.Value {
+		class, isClass := call.This.(*goja.Object)
+		object, isObject := call.Argument(0).(*goja.Object)
+		if !isClass || !isObject {
+			return vm.ToValue(false)
+		}
+		wanted := class.Get("prototype")
+		for proto := object.Prototype(); proto != nil; proto = proto.Prototype() {
+			if proto.SameAs(wanted) {
+				return vm.ToValue(true)
+			}
+		}
+		return vm.ToValue(false)
+	}
 }
 
 // mendSource shows the pattern that was written where the engine knows an expanded one.
@@ -198,6 +218,10 @@ func (r *run) mendSource(vm *goja.Runtime) {
 		return source
 	})
 	_ = proto.DefineAccessorProperty("source", get, nil, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	method(vm, proto, "toString", func(call goja.FunctionCall) goja.Value {
+		this := call.This.ToObject(vm)
+		return vm.ToValue("/" + this.Get("source").String() + "/" + this.Get("flags").String())
+	})
 }
 
 // noLocale is the error for a locale or an option that this runtime cannot honour: an answer in another format would be

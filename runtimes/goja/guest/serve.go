@@ -39,11 +39,12 @@ type worker struct {
 	out      *frames.Writer
 	programs *programs
 	spare    *goja.Runtime
+	base     int64                         // memory taken before the run
 	web      func() (*goja.Program, error) // web.js, compiled when a program first needs it
 }
 
 func serve(conn net.Conn) error {
-	w := &worker{out: frames.NewWriter(conn), programs: newPrograms(), spare: newVM(), web: sync.OnceValues(compileWeb)}
+	w := &worker{out: frames.NewWriter(conn), programs: newPrograms(), spare: newVM(), base: taken(), web: sync.OnceValues(compileWeb)}
 	jobs := make(chan *run)
 	failed := make(chan error, 1)
 	ended := make(chan struct{})
@@ -120,9 +121,11 @@ func (w *worker) carryOut(r *run) error {
 	if err := w.out.WriteJSON(frames.Done, result); err != nil {
 		return err
 	}
+	// After the answer, where nobody waits for it:
 	if w.spare == nil {
-		w.spare = newVM() // after the answer, where nobody waits for it
+		w.spare = newVM()
 	}
+	w.base = taken()
 	return nil
 }
 

@@ -291,6 +291,43 @@
     const missing = (target, members) => {
       for (const [key, value] of Object.entries(members)) if (!Object.hasOwn(target, key)) hidden(target, { [key]: value });
     };
+    // goja_nodejs knows utf8, hex and base64, and takes every other name for utf8.
+    const known = { utf8: "utf8", "utf-8": "utf8", hex: "hex", base64: "base64", base64url: "base64url", latin1: "latin1", binary: "latin1", ascii: "latin1", utf16le: "utf16le", "utf-16le": "utf16le", ucs2: "utf16le" };
+    const encodingOf = (name) => {
+      const encoding = name === undefined || name === null ? "utf8" : known[String(name).toLowerCase()];
+      if (encoding === undefined) throw new TypeError(`Unknown encoding: ${name}`);
+      return encoding;
+    };
+    const { from } = Buffer;
+    const { toString } = Buffer.prototype;
+    hidden(Buffer, {
+      from(value, encoding, length) {
+        if (typeof value !== "string") return from.call(Buffer, value, encoding, length);
+        switch (encodingOf(encoding)) {
+          case "base64url":
+          case "base64":
+            return from.call(Buffer, value.replace(/-/g, "+").replace(/_/g, "/"), "base64");
+          case "latin1":
+            return from.call(Buffer, Array.from({ length: value.length }, (_, i) => value.charCodeAt(i) & 255));
+          case "utf16le":
+            return from.call(Buffer, Array.from({ length: value.length * 2 }, (_, i) => (value.charCodeAt(i >> 1) >> (8 * (i & 1))) & 255));
+        }
+        return from.call(Buffer, value, encodingOf(encoding));
+      },
+    });
+    hidden(Buffer.prototype, {
+      toString(encoding, start, end) {
+        switch (encodingOf(encoding)) {
+          case "base64url":
+            return toString.call(this, "base64", start, end).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+          case "latin1":
+            return Array.from(this.subarray(start, end), (byte) => String.fromCharCode(byte)).join("");
+          case "utf16le":
+            return new TextDecoder("utf-16le").decode(this.subarray(start, end));
+        }
+        return toString.call(this, encodingOf(encoding), start, end);
+      },
+    });
     missing(Buffer, {
       isBuffer: (value) => value instanceof Buffer,
       isEncoding: (name) => ["utf8", "utf-8", "hex", "base64", "base64url", "latin1", "binary", "ascii", "utf16le", "ucs2"].includes(String(name).toLowerCase()),

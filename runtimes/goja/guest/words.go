@@ -58,13 +58,13 @@ func scan(source string) words {
 
 func knownWords() []string {
 	all := []string{
-		"asyncIterator", "JSON", "RegExp", "toString", "toLocaleString", "toLocaleDateString", "toLocaleTimeString",
+		"JSON", "RegExp", "toString", "toLocaleString", "toLocaleDateString", "toLocaleTimeString",
 		"localeCompare", "isWellFormed", "toWellFormed",
 	}
 	for _, global := range globals() {
 		all = append(all, global.name)
 	}
-	return all
+	return append(all, symbols()...)
 }
 
 // globals are the makers of the globals that the words name.
