@@ -13,8 +13,12 @@ import (
 // window is how long output may wait for more of its kind. The first bytes after a pause never wait.
 const window = 4 * time.Millisecond
 
+// maxTurns is how often stdout and stderr may take turns within a window and still keep their exact order.
+const maxTurns = 4096
+
 // output turns a worker's bytes into events: bounded, coalesced, cut where characters end. A program that writes byte by
-// byte makes at most one event per window and kind, so the number of events is bounded by time and by bytes.
+// byte makes at most one event per window and kind, and maxTurns more for its order, so the number of events is bounded
+// by time and by bytes.
 type output struct {
 	host  runtimes.Host
 	limit int64
@@ -24,7 +28,8 @@ type output struct {
 	taken   int64
 	dropped int64
 	streams [2]stream
-	current *stream // the one that has bytes which may still wait
+	current int // the index of the stream that was written last
+	turns   int // events that were made early, because the other stream was written
 	last    time.Time
 	timer   *time.Timer
 	closed  bool
@@ -53,17 +58,19 @@ func (o *output) write(kind frames.Kind, p []byte) (within bool) {
 	if o.tap != nil && len(p) > 0 {
 		o.tap(kind, p)
 	}
-	s := &o.streams[0]
+	turn := 0
 	if kind == frames.Stderr {
-		s = &o.streams[1]
+		turn = 1
 	}
-	if o.current != nil && o.current != s {
-		o.flush(o.current, false)
+	if o.current != turn && o.turns < maxTurns {
+		o.turns++
+		o.flushAll(false)
 	}
-	o.current = s
+	o.current = turn
+	s := &o.streams[turn]
 	s.buf = append(s.buf, p...)
 	if len(s.buf) >= runtimes.MaxChunk || time.Since(o.last) >= window {
-		o.flush(s, false)
+		o.flushAll(false)
 	} else {
 		o.arm()
 	}
@@ -81,18 +88,14 @@ func (o *output) drop(n int) {
 func (o *output) sync() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.current != nil {
-		o.flush(o.current, false)
-	}
+	o.flushAll(false)
 }
 
 // close makes events of what is left, tells what was dropped, and lets nothing out afterwards.
 func (o *output) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for i := range o.streams {
-		o.flush(&o.streams[i], true)
-	}
+	o.flushAll(true)
 	if o.dropped > 0 {
 		o.host.Emit(runtimes.Event{Kind: runtimes.KindDropped, Data: encode(runtimes.DroppedData{Bytes: o.dropped})})
 	}
@@ -109,13 +112,19 @@ func (o *output) arm() {
 		o.timer = time.AfterFunc(wait, func() {
 			o.mu.Lock()
 			defer o.mu.Unlock()
-			if !o.closed && o.current != nil {
-				o.flush(o.current, false)
+			if !o.closed {
+				o.flushAll(false)
 			}
 		})
 		return
 	}
 	o.timer.Reset(wait)
+}
+
+// flushAll emits what waits, the stream that was written last at the end.
+func (o *output) flushAll(final bool) {
+	o.flush(&o.streams[1-o.current], final)
+	o.flush(&o.streams[o.current], final)
 }
 
 // flush emits the bytes of a stream but for those of an unfinished character at the end, unless it is final.

@@ -89,7 +89,7 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 	defer cancel()
 	defer context.AfterFunc(p.ctx, cancel)()
 
-	m, err := p.take(ctx, task.Job)
+	m, err := p.takeLimited(ctx, task.Job)
 	if err != nil {
 		if ctx.Err() != nil {
 			return runtimes.Outcome{Error: reached(runtimes.Cancelled, task.Job.Limits), Level: p.options.Jailer.Level()}, nil
@@ -98,9 +98,6 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 	}
 	fit := false
 	defer func() { p.release(m, task.Job, fit) }()
-	if err := m.jail.Limit(task.Job.Limits); err != nil {
-		return runtimes.Outcome{}, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not set the limits of the run.", Err: err}
-	}
 	if m.runs > 0 {
 		m.jail.ResetPeak()
 	}
@@ -164,6 +161,25 @@ func (p *Pool) Close() {
 }
 
 var errClosed = &fault.Error{Code: fault.ShuttingDown, Message: "The server is shutting down."}
+
+// takeLimited answers a worker with the limits of the run. One that still holds more memory than the run may have, from
+// runs before, is of no use to it and goes.
+func (p *Pool) takeLimited(ctx context.Context, job runtimes.Job) (*member, error) {
+	for {
+		m, err := p.take(ctx, job)
+		if err != nil {
+			return nil, err
+		}
+		if err = m.jail.Limit(job.Limits); err == nil {
+			return m, nil
+		}
+		used := m.runs > 0
+		p.release(m, job, false)
+		if !used {
+			return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not set the limits of the run.", Err: err}
+		}
+	}
+}
 
 // take answers a worker that this run may use, made for it if need be. It waits while all places are taken.
 func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {

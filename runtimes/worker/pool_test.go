@@ -19,6 +19,7 @@ import (
 type troupe struct {
 	t    testing.TB
 	play func(*actor)
+	wrap func(*stage) worker.Jail // nil for none
 
 	mu     sync.Mutex
 	failed error
@@ -36,6 +37,9 @@ func (j *troupe) Prepare(_ context.Context, profile sandbox.Profile) (worker.Jai
 	}
 	s := newStage(j.t, j.play)
 	j.stages, j.disks = append(j.stages, s), append(j.disks, profile.DiskBytes)
+	if j.wrap != nil {
+		return j.wrap(s), nil
+	}
 	return s, nil
 }
 

@@ -23,7 +23,7 @@ func checkResult(raw []byte) (json.RawMessage, error) {
 	if err := syntax(raw); err != nil {
 		return nil, err
 	}
-	w := walker{text: raw}
+	w := walker{text: string(raw)}
 	if err := w.value(); err != nil {
 		return nil, err
 	}
@@ -75,9 +75,17 @@ func syntax(raw []byte) error {
 
 // walker walks valid JSON of bounded depth.
 type walker struct {
-	text []byte
+	text string // keys are parts of it
 	at   int
-	path []string
+	path []step
+}
+
+// step is one part of a path: a member of an object, or else of an array. It becomes text only when something is wrong:
+// a result may have millions of members.
+type step struct {
+	key    string
+	index  int
+	object bool
 }
 
 func (w *walker) value() error {
@@ -91,7 +99,11 @@ func (w *walker) value() error {
 		_, err := w.str()
 		return err
 	default:
-		for w.at < len(w.text) && !strings.ContainsRune(" \t\r\n,]}", rune(w.text[w.at])) {
+		for w.at < len(w.text) {
+			switch w.text[w.at] {
+			case ' ', '\t', '\r', '\n', ',', ']', '}':
+				return nil
+			}
 			w.at++
 		}
 		return nil
@@ -110,7 +122,7 @@ func (w *walker) object() error {
 		if err != nil {
 			return err
 		}
-		w.path = append(w.path, step(key))
+		w.path = append(w.path, step{key: key, object: true})
 		if _, twice := seen[key]; twice {
 			return fmt.Errorf("%s: the key appears twice in its object", w.where())
 		}
@@ -137,7 +149,7 @@ func (w *walker) array() error {
 			w.at++
 			return nil
 		}
-		w.path = append(w.path, "["+strconv.Itoa(i)+"]")
+		w.path = append(w.path, step{index: i})
 		if err := w.value(); err != nil {
 			return err
 		}
@@ -162,20 +174,20 @@ func (w *walker) str() (string, error) {
 	w.at++
 	quoted := w.text[start:w.at]
 	if !escaped {
-		return string(quoted[1 : len(quoted)-1]), nil
+		return quoted[1 : len(quoted)-1], nil
 	}
 	if loneSurrogate(quoted) {
 		return "", fmt.Errorf("%s: half of a surrogate pair is not text", w.where())
 	}
 	var s string
-	if err := json.Unmarshal(quoted, &s); err != nil {
+	if err := json.Unmarshal([]byte(quoted), &s); err != nil {
 		return "", fmt.Errorf("%s: %w", w.where(), err)
 	}
 	return s, nil
 }
 
 // loneSurrogate finds a \uD800-\uDBFF escape without its other half, or the other half alone.
-func loneSurrogate(quoted []byte) bool {
+func loneSurrogate(quoted string) bool {
 	for i := 0; i+1 < len(quoted); i++ {
 		if quoted[i] != '\\' {
 			continue
@@ -197,38 +209,54 @@ func loneSurrogate(quoted []byte) bool {
 }
 
 // escape reads uXXXX at i.
-func escape(quoted []byte, i int) (uint64, bool) {
+func escape(quoted string, i int) (uint64, bool) {
 	if i+5 > len(quoted) || quoted[i] != 'u' {
 		return 0, false
 	}
-	unit, err := strconv.ParseUint(string(quoted[i+1:i+5]), 16, 16)
+	unit, err := strconv.ParseUint(quoted[i+1:i+5], 16, 16)
 	return unit, err == nil
 }
 
 func (w *walker) space() {
-	for w.at < len(w.text) && strings.IndexByte(" \t\r\n", w.text[w.at]) >= 0 {
-		w.at++
+	for w.at < len(w.text) {
+		switch w.text[w.at] {
+		case ' ', '\t', '\r', '\n':
+			w.at++
+		default:
+			return
+		}
 	}
 }
 
 func (w *walker) where() string {
-	path := "output" + strings.Join(w.path, "")
-	if len(path) > 200 {
-		path = strings.ToValidUTF8(path[:200], "") + "…"
+	const longest = 200
+	var path strings.Builder
+	path.WriteString("output")
+	for _, s := range w.path {
+		if path.Len() > longest {
+			break
+		}
+		path.WriteString(s.String())
 	}
-	return path
+	if path.Len() > longest {
+		return strings.ToValidUTF8(path.String()[:longest], "") + "…"
+	}
+	return path.String()
 }
 
-// step is one member in a path: .name, or ["any thing"] if it is no plain name.
-func step(key string) string {
-	for i, c := range key {
+// String is .name, ["any thing"] if it is no plain name, or [index].
+func (s step) String() string {
+	if !s.object {
+		return "[" + strconv.Itoa(s.index) + "]"
+	}
+	for i, c := range s.key {
 		letter := c == '_' || c == '$' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 		if !letter && (i == 0 || c < '0' || c > '9') {
-			return "[" + strconv.Quote(key) + "]"
+			return "[" + strconv.Quote(s.key) + "]"
 		}
 	}
-	if key == "" {
+	if s.key == "" {
 		return `[""]`
 	}
-	return "." + key
+	return "." + s.key
 }

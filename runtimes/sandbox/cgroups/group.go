@@ -53,22 +53,26 @@ func (g *Group) Join(pid int) error {
 	return nil
 }
 
-// Limit bounds memory in bytes, with swap, and the number of processes and threads. Less memory than the group uses may
-// be refused by the kernel.
+// Limit bounds memory in bytes, with swap, and the number of processes and threads. Less memory than the group uses is
+// refused.
 func (g *Group) Limit(memory, pids int64) error {
 	if err := write(g.dir("pids"), "pids.max", strconv.FormatInt(pids, 10)); err != nil {
 		return fmt.Errorf("limit processes: %w", err)
 	}
-	if err := g.limitMemory(strconv.FormatInt(memory, 10)); err != nil {
+	if err := g.limitMemory(memory); err != nil {
 		return fmt.Errorf("limit memory: %w", err)
 	}
 	return nil
 }
 
-func (g *Group) limitMemory(bytes string) error {
-	dir := g.dir("memory")
+func (g *Group) limitMemory(bytes int64) error {
+	dir, text := g.dir("memory"), strconv.FormatInt(bytes, 10)
 	if g.v2 {
-		if err := write(dir, "memory.max", bytes); err != nil {
+		// Version 1 refuses a limit below what is in use; version 2 takes it and kills.
+		if number(dir, "memory.current") > bytes {
+			return unix.EBUSY
+		}
+		if err := write(dir, "memory.max", text); err != nil {
 			return err
 		}
 		return ignoreMissing(write(dir, "memory.swap.max", "0"))
@@ -76,13 +80,13 @@ func (g *Group) limitMemory(bytes string) error {
 	// The limit of memory with swap may never be below that of memory: going up it is raised first, going down it is
 	// lowered last. On a host that does not count swap it is not there.
 	plain, swap := "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"
-	if err := write(dir, plain, bytes); err == nil {
-		return ignoreMissing(write(dir, swap, bytes))
+	if err := write(dir, plain, text); err == nil {
+		return ignoreMissing(write(dir, swap, text))
 	}
-	if err := ignoreMissing(write(dir, swap, bytes)); err != nil {
+	if err := ignoreMissing(write(dir, swap, text)); err != nil {
 		return err
 	}
-	return write(dir, plain, bytes)
+	return write(dir, plain, text)
 }
 
 func ignoreMissing(err error) error {

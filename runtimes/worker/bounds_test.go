@@ -1,0 +1,81 @@
+package worker_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// TestTurnsAreBounded: a program that writes a byte to stdout and one to stderr in turn makes no event of each.
+func TestTurnsAreBounded(t *testing.T) {
+	t.Parallel()
+	const each = 20_000
+	host := newAudience()
+	task := worker.Task{Job: job()}
+	task.Job.Limits.OutputBytes = 2 * each
+	outcome, err := worker.Run(t.Context(), newStage(t, func(a *actor) {
+		a.begin()
+		for range each {
+			a.send(frames.Stdout, "o")
+			a.send(frames.Stderr, "e")
+		}
+		a.send(frames.Done, `{}`)
+	}), task, host)
+	if err != nil || outcome.Error != nil {
+		t.Fatalf("%+v, %v", outcome, err)
+	}
+	count, text := map[runtimes.Kind]int{}, host.transcript(t)
+	for _, e := range host.events {
+		count[e.Kind]++
+	}
+	if n := len(host.events); n > each/2 {
+		t.Errorf("%d events of %d bytes", n, 2*each)
+	}
+	if strings.Count(text, "o")-strings.Count(text, "stdout") != each || count[runtimes.KindDropped] > 0 {
+		t.Errorf("output was lost: %v", count)
+	}
+	if !slices.Equal(host.kinds()[:3], []runtimes.Kind{runtimes.KindStdout, runtimes.KindStderr, runtimes.KindStdout}) {
+		t.Error("the order of the first lines is lost")
+	}
+}
+
+func (h *audience) kinds() []runtimes.Kind {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	kinds := make([]runtimes.Kind, 0, len(h.events))
+	for _, e := range h.events {
+		kinds = append(kinds, e.Kind)
+	}
+	return kinds
+}
+
+// full is a worker that holds more memory than a run with a small limit may have, once it has run something.
+type full struct {
+	*stage
+	limited atomic.Int64
+}
+
+func (f *full) Limit(l runtimes.Limits) error {
+	if f.limited.Add(1) > 1 && l.MemoryBytes < 100<<20 {
+		return errors.New("in use")
+	}
+	return nil
+}
+
+// TestPoolReplacesTheFull: a worker that grew in one run is no reason to refuse another that may have less memory.
+func TestPoolReplacesTheFull(t *testing.T) {
+	t.Parallel()
+	jailer := &troupe{t: t, play: tireless, wrap: func(s *stage) worker.Jail { return &full{stage: s} }}
+	pool := newPool(t, worker.Options{Jailer: jailer, Max: 1, Reuse: worker.Reuse{Runs: 100}})
+	small := func(j *runtimes.Job) { j.Limits.MemoryBytes = 64 << 20 }
+	expect(t, "first", serve(t, pool, "a"), "1")
+	expect(t, "large again", serve(t, pool, "a"), "11")
+	expect(t, "small", serve(t, pool, "a", small), "1")
+	expect(t, "large after it", serve(t, pool, "a"), "11")
+}
