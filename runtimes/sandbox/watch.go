@@ -157,27 +157,28 @@ func proportional(dir string) int64 {
 	if err != nil || len(text) == 0 {
 		return resident(dir)
 	}
-	var kilobytes int64
-	for line := range strings.Lines(string(text)) {
-		if fields := strings.Fields(line); len(fields) > 1 && (fields[0] == "Pss_Anon:" || fields[0] == "Pss_Shmem:") {
-			kilobytes += parse(fields[1])
-		}
-	}
-	return kilobytes << 10
+	return kilobytes(text, "Pss_Anon:", "Pss_Shmem:") << 10
 }
 
-// resident is the memory of a process without files it shares with others. Pages shared after a fork count once for each
-// process, so the sum is on the safe side.
+// resident is the memory of a process without files of the host. Pages that are shared count once for each process, so
+// the sum is on the safe side.
 func resident(dir string) int64 {
-	text, err := os.ReadFile(filepath.Join(dir, "statm"))
+	text, err := os.ReadFile(filepath.Join(dir, "status"))
 	if err != nil {
 		return 0
 	}
-	fields := strings.Fields(string(text))
-	if len(fields) < 3 {
-		return 0
+	return kilobytes(text, "RssAnon:", "RssShmem:") << 10
+}
+
+// kilobytes adds up the fields of two names in lines of "name number kB".
+func kilobytes(text []byte, a, b string) int64 {
+	var sum int64
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) > 1 && (fields[0] == a || fields[0] == b) {
+			sum += parse(fields[1])
+		}
 	}
-	return (parse(fields[1]) - parse(fields[2])) * int64(os.Getpagesize())
+	return sum
 }
 
 func parse(text string) int64 {

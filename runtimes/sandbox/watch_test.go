@@ -50,3 +50,33 @@ func TestWatch(t *testing.T) {
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	_ = cmd.Wait()
 }
+
+// TestWatchSeesSharedMemory: anonymous memory that is shared belongs to a process as well, to Python the usual kind of it.
+func TestWatchSeesSharedMemory(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("/usr/bin/python3", "-I", "-S", "-c", "import mmap; m = mmap.mmap(-1, 60 << 20); m.write(b'x' * len(m)); print(flush=True); input()")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Skip(err)
+	}
+	defer func() { _, _ = in.Close(), cmd.Wait() }()
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	w := newWatch(cmd.Process.Pid, func() {})
+	defer w.close()
+	if stats := w.stats(); stats.Memory < 60<<20 {
+		t.Errorf("%+v", stats)
+	}
+	w.limit(30<<20, 100)
+	if stats := w.stats(); stats.OOMKills == 0 {
+		t.Errorf("%+v", stats)
+	}
+}
