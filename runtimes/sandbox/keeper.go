@@ -75,12 +75,11 @@ type hostID struct {
 	pooled   bool // of the pool of ids, which only root has
 }
 
-// attributes: new namespaces of every kind, one user in them, and the capabilities to set them up. Process 1 gives them
-// up before its role serves.
+// attributes: new namespaces, one user in them, and the capabilities to set them up. Process 1 gives them up before its
+// role serves. The namespace of control groups it makes itself, once it is in its groups.
 func attributes(id hostID) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
-		Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
-			unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP,
+		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: insideID, HostID: id.uid, Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: insideID, HostID: id.gid, Size: 1}},
 		// Only root may drop the groups of the server; for an ordinary user the kernel forbids setgroups here.

@@ -164,6 +164,30 @@ func TestRoleReturns(t *testing.T) {
 	}
 }
 
+// TestRoleCloses closes the socket from within: a role that cannot go on must not hang there.
+func TestRoleCloses(t *testing.T) {
+	t.Parallel()
+	p := jail(t, newBox(t), worker(limits()))
+	p.send(t, request{Do: "close"})
+	select {
+	case <-p.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the jail goes on")
+	}
+	if exit := p.Wait(); exit.Code != 0 || exit.Signal != 0 {
+		t.Errorf("ended with %+v", exit)
+	}
+}
+
+// TestGroupsAreHidden: the names of control groups tell a program of the server and of other runs.
+func TestGroupsAreHidden(t *testing.T) {
+	t.Parallel()
+	p := jail(t, newBox(t), program(limits()))
+	if a := p.bash(t, "cat /proc/self/cgroup"); a.Code != 0 || strings.Contains(a.Text, "atelier") {
+		t.Errorf("code %d: %s", a.Code, a.Text)
+	}
+}
+
 func TestClose(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.New(t.Context(), sandbox.Options{Exe: hostileExe(t)})

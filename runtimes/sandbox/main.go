@@ -49,7 +49,7 @@ func inside(args []string, roles []Role) (code int, err error) {
 		return exitSetup, err
 	}
 	dropSignals()
-	conn, err := open(framesFD)
+	conn, own, err := open(framesFD)
 	if err != nil {
 		return exitSetup, err
 	}
@@ -64,7 +64,7 @@ func inside(args []string, roles []Role) (code int, err error) {
 	if err := lockUp(config); err != nil {
 		return exitSetup, fmt.Errorf("set up the jail: %w", err)
 	}
-	go endWithServer(conn)
+	go endWithServer(own)
 	if err := frames.NewWriter(conn).WriteJSON(frames.Ready, struct{}{}); err != nil {
 		return exitOrphan, err
 	}
@@ -74,13 +74,15 @@ func inside(args []string, roles []Role) (code int, err error) {
 	return 0, nil
 }
 
-// lockUp makes the jail around this process. The order matters: mounting needs the capabilities, landlock forbids to
+// lockUp makes the jail around this process. The order matters: process 1 has been put into its control groups before
+// their namespace begins, so that their names stay outside; mounting needs the capabilities, landlock forbids to
 // mount, and after seccomp nothing of this can be called any more.
 func lockUp(config setup) error {
 	steps := []struct {
 		name string
 		do   func(setup) error
 	}{
+		{"control groups", hideGroups},
 		{"mounts", changeRoot},
 		{"host name", func(setup) error { return unix.Sethostname([]byte(hostname)) }},
 		{"limits", setLimits},
@@ -152,15 +154,17 @@ func dropSignals() {
 	signal.Notify(make(chan os.Signal, 1), all...)
 }
 
-// open makes a connection of an inherited socket.
-func open(fd uintptr) (net.Conn, error) {
+// open makes a connection of an inherited socket, for the role, and a descriptor of it that is ours.
+func open(fd uintptr) (conn net.Conn, own int, err error) {
 	file := os.NewFile(fd, "frames")
-	defer file.Close() // net.FileConn duplicates it
-	conn, err := net.FileConn(file)
-	if err != nil {
-		return nil, fmt.Errorf("open the frame socket: %w", err)
+	defer file.Close() // both are duplicates
+	if own, err = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, framesFD); err != nil {
+		return nil, 0, fmt.Errorf("open the frame socket: %w", err)
 	}
-	return conn, nil
+	if conn, err = net.FileConn(file); err != nil {
+		return nil, 0, fmt.Errorf("open the frame socket: %w", err)
+	}
+	return conn, own, nil
 }
 
 func receive(conn net.Conn) (setup, error) {
@@ -176,19 +180,14 @@ func receive(conn net.Conn) (setup, error) {
 }
 
 // endWithServer ends the jail when the server closes its end of the socket, also while the role computes and does not
-// read. The kernel does the same when the server dies (Pdeathsig); this is for a server that only lost interest.
-func endWithServer(conn net.Conn) {
-	raw, err := conn.(syscall.Conn).SyscallConn()
-	if err != nil {
-		os.Exit(exitOrphan)
-	}
-	_ = raw.Control(func(fd uintptr) {
-		wanted := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
-		for {
-			_, err := unix.Poll(wanted, -1)
-			if wanted[0].Revents != 0 || err != nil && err != unix.EINTR {
-				os.Exit(exitOrphan)
-			}
+// read. The kernel does the same when the server dies (Pdeathsig); this is for a server that only lost interest. The
+// descriptor is not the role's: closing one waits for whoever still uses it.
+func endWithServer(fd int) {
+	wanted := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+	for {
+		_, err := unix.Poll(wanted, -1)
+		if wanted[0].Revents != 0 || err != nil && err != unix.EINTR {
+			os.Exit(exitOrphan)
 		}
-	})
+	}
 }

@@ -57,6 +57,9 @@ func serve(conn net.Conn) error {
 		if err := json.Unmarshal(payload, &request); err != nil {
 			return err
 		}
+		if request.Do == "close" {
+			return conn.Close()
+		}
 		answer, err := do(request)
 		if err != nil {
 			answer.Error = err.Error()
