@@ -50,6 +50,7 @@ var floors = map[string]int{
 
 	"registry/store/storetest": 5,
 	"runtimes/goja/guest/gaps": 4,
+	"runtimes/doctor/guest":    5,
 	"runtimes/goja/guest":      5,
 	"runtimes/inspect/guest":   5,
 	"runtimes/sandbox/program": 5,
@@ -61,6 +62,7 @@ var floors = map[string]int{
 	"runtimes/runtimetest": 6,
 	"runtimes/script":      6,
 
+	"runtimes/doctor":           7,
 	"runtimes/guests/guestmain": 7,
 	"runtimes/inspect":          7,
 	"runtimes/router":           7,

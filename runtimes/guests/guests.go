@@ -3,6 +3,7 @@
 package guests
 
 import (
+	doctor "github.com/atelier-run/atelier/runtimes/doctor/guest"
 	goja "github.com/atelier-run/atelier/runtimes/goja/guest"
 	inspect "github.com/atelier-run/atelier/runtimes/inspect/guest"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
@@ -11,9 +12,9 @@ import (
 
 // Main is called first in main. In a jailed process it serves and does not return; otherwise it returns false at once.
 func Main(args []string) bool {
-	return sandbox.Main(args, []sandbox.Role{
+	return sandbox.Main(args, append([]sandbox.Role{
 		program.Role(),
 		{Name: goja.RoleName, Filter: sandbox.FilterWorker, Serve: goja.Serve},
 		{Name: inspect.RoleName, Filter: sandbox.FilterWorker, Serve: inspect.Serve},
-	})
+	}, doctor.Roles()...))
 }

@@ -201,3 +201,10 @@ func decide(rule Rule) []bpf.Instruction {
 	}
 	return append(code, bpf.RetConstant{Val: uint32(rule.Otherwise)})
 }
+
+// Number is the number of a call on this machine. Not every machine has every call.
+func (a Arch) Number(name string) (uint32, bool) {
+	_, numbers, err := a.table()
+	number, ok := numbers[name]
+	return number, ok && err == nil
+}

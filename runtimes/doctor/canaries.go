@@ -1,0 +1,145 @@
+package doctor
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// canaries hides things on the host and in another run, and lets programs look for them by every way we know.
+func (d *Doctor) canaries(ctx context.Context, engines []Engine) {
+	g, err := plantGarden()
+	if err != nil {
+		d.add(Check{Group: Canaries, Name: "canaries", Verdict: Fail, Evidence: err.Error(), Fix: "See that the folder for temporary files can be written and that loopback is up."})
+		return
+	}
+	defer func() { _ = g.close() }() // a temporary folder that stays harms nobody
+	neighbours := newNeighbour(ctx, engines)
+	defer neighbours.end()
+	for _, e := range engines {
+		if text := source(e.Language, "canaries"); text != "" {
+			d.search(ctx, e, text, g, neighbours)
+		}
+	}
+}
+
+func (d *Doctor) search(ctx context.Context, e Engine, text string, g *garden, n *neighbour) {
+	g.visits.Store(0)
+	text = strings.ReplaceAll(text, "@FILE@", g.file) // where a path has to be in the source
+	t := run(ctx, e, job(e, text, input(map[string]any{"file": g.file, "abstract": g.abstract, "tcp": g.tcp, "udp": g.udp, "addresses": addresses()})))
+	if wrong := t.failure(); wrong != "" {
+		d.add(Check{Group: Canaries, Name: "a search", Language: e.Language, Verdict: Fail, Evidence: "The program does not work: " + wrong, Fix: d.remedyOfEngine(e)})
+		return
+	}
+	for _, c := range judgeSearch(t.stdout, found{secrets: map[string]string{"environment": d.Planted.Secret, "file": g.secret, "other run": n.secret}, visits: g.visits.Load()}) {
+		c.Language = e.Language
+		if c.Name == "other run" && !n.alive() {
+			c.Verdict, c.Evidence, c.Fix = Fail, "the other run did not live to the end of the search: "+n.why(), d.remedyOfEngine(e)
+		}
+		d.add(c)
+	}
+}
+
+// found is what was there to be found, and how often a listener was visited.
+type found struct {
+	secrets map[string]string
+	visits  int64
+}
+
+// judgeSearch reads lines "canary <tab> way <tab> refused|reached <tab> detail". What a program says is less than what we
+// see: a secret anywhere in its output, or a visitor, is a leak whatever it says.
+func judgeSearch(stdout string, f found) []Check {
+	tried, reached := map[string]int{}, map[string][]string{}
+	for line := range strings.Lines(stdout) {
+		parts := strings.SplitN(strings.TrimRight(line, "\n"), "\t", 4)
+		if len(parts) < 3 {
+			continue
+		}
+		tried[parts[0]]++
+		if parts[2] != "refused" {
+			reached[parts[0]] = append(reached[parts[0]], parts[1])
+		}
+	}
+	for name, secret := range f.secrets {
+		if secret != "" && strings.Contains(stdout, secret) {
+			reached[name] = append(reached[name], "its secret is in the output")
+		}
+	}
+	if f.visits > 0 {
+		reached["network"] = append(reached["network"], plural(int(f.visits), "visit", "visits")+" to a listener of the host")
+	}
+	var checks []Check
+	for _, name := range []string{"environment", "file", "network", "abstract socket", "other run"} {
+		switch {
+		case len(reached[name]) > 0:
+			checks = append(checks, Check{Group: Canaries, Name: name, Verdict: Fail, Evidence: "reached by " + strings.Join(cutList(reached[name], 6), ", "), Fix: ask})
+		case tried[name] > 0:
+			checks = append(checks, Check{Group: Canaries, Name: name, Verdict: Pass, Evidence: fmt.Sprintf("not reached by %s", plural(tried[name], "way", "ways"))})
+		}
+	}
+	if len(checks) == 0 {
+		checks = append(checks, Check{Group: Canaries, Name: "a search", Verdict: Fail, Evidence: "the program told nothing", Fix: ask})
+	}
+	return checks
+}
+
+// neighbour is another run, with a secret of its own, that lives while the search is on.
+type neighbour struct {
+	secret string
+	cancel context.CancelFunc
+	ended  chan struct{}
+	host   *recorder
+	trial  trial
+	engine bool
+}
+
+func newNeighbour(ctx context.Context, engines []Engine) *neighbour {
+	n := &neighbour{secret: rand.Text(), ended: make(chan struct{}), host: newRecorder(), cancel: func() {}}
+	for _, e := range engines {
+		text := source(e.Language, "neighbour")
+		if text == "" {
+			continue
+		}
+		n.engine = true
+		ctx, n.cancel = context.WithCancel(ctx)
+		j := job(e, text, input(map[string]string{"secret": n.secret}), func(j *runtimes.Job) {
+			j.Limits.TimeoutMs = runtimes.DefaultCeilings().TimeoutMs
+			j.Environment = map[string]string{"NEIGHBOUR": n.secret}
+		})
+		go func() {
+			defer close(n.ended)
+			n.trial.outcome, n.trial.err = e.Runtime.Run(ctx, j, n.host)
+		}()
+		n.host.await(ctx, "ready", n.ended)
+		return n
+	}
+	close(n.ended)
+	return n
+}
+
+func (n *neighbour) alive() bool {
+	select {
+	case <-n.ended:
+		return !n.engine
+	default:
+		stdout, _ := n.host.text()
+		return strings.Contains(stdout, "ready")
+	}
+}
+
+func (n *neighbour) why() string {
+	select {
+	case <-n.ended:
+		return n.trial.failure()
+	default:
+		return "it never began"
+	}
+}
+
+func (n *neighbour) end() {
+	n.cancel()
+	<-n.ended
+}

@@ -1,0 +1,51 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+)
+
+// controls runs an ordinary program in each language: a jail that lets nothing work would pass every other check. It
+// returns the engines that are worth looking at further.
+func (d *Doctor) controls(ctx context.Context) []Engine {
+	var able []Engine
+	for _, e := range d.Engines {
+		if e.Unavailable != "" {
+			d.add(Check{Group: Controls, Name: "an ordinary program", Language: e.Language, Verdict: Reduced, Evidence: "This language cannot be run here.", Fix: e.Unavailable})
+			continue
+		}
+		if d.control(ctx, e) {
+			able = append(able, e)
+		}
+	}
+	return able
+}
+
+func (d *Doctor) control(ctx context.Context, e Engine) bool {
+	t, wrong := hello(ctx, e)
+	c := Check{Group: Controls, Name: "an ordinary program", Language: e.Language, Verdict: verdict(wrong == "")}
+	c.Evidence = fmt.Sprintf("It prints, returns and ends in %s, isolation %s.", milliseconds(t.took), t.outcome.Level)
+	if wrong != "" {
+		c.Evidence, c.Fix = "It does not work: "+wrong, d.remedyOfEngine(e)
+	}
+	d.add(c)
+	return wrong == ""
+}
+
+// remedyOfEngine says what to look at when nothing works in a language.
+func (d *Doctor) remedyOfEngine(e Engine) string {
+	if level := d.Box.Level(); level.Level == sandbox.LevelNone && len(level.Lacks) > 0 {
+		return level.Lacks[0].Remedy
+	}
+	if e.Interpreter == "" {
+		return "Start the server with --log-level=debug; its log has the last words of the worker."
+	}
+	return fmt.Sprintf("See that %s runs for an ordinary user with nothing but /usr in sight, or name another interpreter with --%s.", e.Interpreter, e.Language)
+}
+
+func milliseconds(d time.Duration) string {
+	return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
+}

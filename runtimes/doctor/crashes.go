@@ -1,0 +1,109 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// crash is a program that ends its interpreter, or its parser.
+type crash struct {
+	name, text string
+}
+
+const nesting = 200_000
+
+// crashesIn are what brings down an interpreter of a language.
+func crashesIn(language runtimes.Language) []crash {
+	all := []crash{{"nested brackets", brackets(language)}}
+	for _, c := range []struct{ name, program string }{
+		{"segmentation fault", "segfault"},
+		{"killing everything in sight", "massacre"},
+		{"overflow of the native stack", "stack"},
+		{"a text of 1 TiB", "tebibyte"},
+		{"a list of a billion", "fill"},
+		{"running out of memory", "memory"},
+	} {
+		if text := source(language, c.program); text != "" {
+			all = append(all, crash{c.name, text})
+		}
+	}
+	return all
+}
+
+func brackets(language runtimes.Language) string {
+	switch language {
+	case runtimes.Python:
+		return "x = " + strings.Repeat("(", nesting)
+	case runtimes.Bash:
+		return strings.Repeat("(", nesting)
+	default:
+		return strings.Repeat("[", nesting)
+	}
+}
+
+// crashes brings interpreters and parsers down: the run says so, and the next one works.
+func (d *Doctor) crashes(ctx context.Context, engines []Engine) {
+	for _, e := range engines {
+		for _, c := range crashesIn(e.Language) {
+			if ctx.Err() == nil {
+				d.add(d.contain(ctx, e, c))
+			}
+		}
+		d.parse(ctx, e)
+	}
+}
+
+func (d *Doctor) contain(ctx context.Context, e Engine, c crash) Check {
+	t := run(ctx, e, job(e, c.text, func(j *runtimes.Job) { j.Limits.MemoryBytes = 128 << 20 }))
+	_, wrong := hello(ctx, e)
+	check := judgeCrash(c.name, t, wrong)
+	check.Language = e.Language
+	return check
+}
+
+// judgeCrash says what it means how a run ended, and how the next one did.
+func judgeCrash(name string, t trial, next string) Check {
+	c := Check{Group: Crashes, Name: name, Verdict: Fail, Fix: ask}
+	switch {
+	case t.err != nil:
+		c.Evidence = "the house failed: " + t.err.Error()
+	case t.outcome.Error == nil:
+		c.Evidence = "nothing crashed, so nothing is proved"
+	case t.kind() == runtimes.Timeout:
+		c.Evidence = "it did not crash within its time"
+	case next != "":
+		c.Evidence = "the next run does not work: " + next
+	default:
+		c.Verdict, c.Evidence = Pass, fmt.Sprintf("%s after %s, and the next run works", t.kind(), t.took.Round(time.Millisecond))
+	}
+	return c
+}
+
+// parse gives the same brackets to what looks at programs without running them.
+func (d *Doctor) parse(ctx context.Context, e Engine) {
+	if d.Inspect == nil {
+		return
+	}
+	c := Check{Group: Crashes, Name: "nested brackets, only parsed", Language: e.Language, Verdict: Fail, Fix: ask}
+	began := time.Now()
+	look := func(text string) error {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		name := entrypoint(e.Language)
+		return d.Inspect(ctx, e.Language, map[string][]byte{name: []byte(text)}, name)
+	}
+	err := look(brackets(e.Language))
+	took := time.Since(began).Round(time.Millisecond)
+	if err != nil {
+		c.Evidence = "the house failed: " + err.Error()
+	} else if err := look(source(e.Language, "hello")); err != nil {
+		c.Evidence = "the next look does not work: " + err.Error()
+	} else {
+		c.Verdict, c.Evidence = Pass, fmt.Sprintf("answered after %s, and the next look works", took)
+	}
+	d.add(c)
+}

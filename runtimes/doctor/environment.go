@@ -1,0 +1,185 @@
+package doctor
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
+)
+
+// environment tells what this host has. What the sandbox found missing when it set up a jail comes first.
+func (d *Doctor) environment() {
+	d.lacks()
+	for _, c := range judge(d.Look(), d.Box.Level(), d.Box.Host()) {
+		d.add(c)
+	}
+}
+
+// lacks are what the sandbox misses, each with its remedy.
+func (d *Doctor) lacks() {
+	level := d.Box.Level()
+	for i, lack := range level.Lacks {
+		c := Check{Group: Environment, Name: "sandbox", Verdict: Reduced, Evidence: lack.Effect, Fix: lack.Remedy, Mechanism: lack.Mechanism}
+		if lack.Mechanism != "" {
+			c.Name = "sandbox: " + lack.Mechanism
+		}
+		if i == 0 && level.Level == sandbox.LevelNone {
+			c.Verdict = Fail
+		}
+		d.checks = append(d.checks, c) // not add: this is what add looks up
+		d.Tell(c)
+	}
+	if level.Level == sandbox.LevelFull {
+		d.add(Check{Group: Environment, Name: "sandbox", Verdict: Pass, Evidence: "A jail was set up with every wall: namespaces, a user of its own, private root, landlock, seccomp, control groups."})
+	}
+}
+
+// judge says what the facts mean for jails.
+func judge(f Facts, level sandbox.Level, host sandbox.Host) []Check {
+	env := func(name string, v Verdict, fix, format string, args ...any) Check {
+		return Check{Group: Environment, Name: name, Verdict: v, Evidence: fmt.Sprintf(format, args...), Fix: fix}
+	}
+	checks := []Check{kernelCheck(f, env), userCheck(f, env), seccompCheck(f, env), landlockCheck(f, host, env), namespaceCheck(f, level, env)}
+	checks = append(checks, groupChecks(f, host, env)...)
+	checks = append(checks, settingChecks(f, env)...)
+	checks = append(checks, fileCheck("binary", f.Binary, f.UID, env))
+	for _, file := range f.Interpreters {
+		checks = append(checks, fileCheck("interpreter "+filepath.Base(file.Path), file, f.UID, env))
+	}
+	return checks
+}
+
+type environmentCheck func(name string, v Verdict, fix, format string, args ...any) Check
+
+func kernelCheck(f Facts, env environmentCheck) Check {
+	var major, minor int
+	_, err := fmt.Sscanf(f.Kernel, "%d.%d", &major, &minor)
+	fits := err == nil && (major > 5 || major == 5 && minor >= 12)
+	return env("kernel", verdict(fits), "Use Linux 5.12 or later.", "Linux %s on %s", f.Kernel, f.Machine)
+}
+
+func userCheck(f Facts, env environmentCheck) Check {
+	if f.UID == 0 {
+		return env("user", Pass, "", "uid 0 with capabilities %s: each live run gets a user of its own on the host", f.Capabilities)
+	}
+	return env("user", Pass, "", "uid %d with capabilities %s", f.UID, f.Capabilities)
+}
+
+func seccompCheck(f Facts, env environmentCheck) Check {
+	actions := strings.Fields(f.Actions)
+	fits := slices.Contains(actions, "kill_process") && slices.Contains(actions, "errno")
+	return env("seccomp", verdict(fits), "Use a kernel with CONFIG_SECCOMP_FILTER, 4.14 or later.", "the kernel offers: %s", orNone(f.Actions))
+}
+
+func landlockCheck(f Facts, host sandbox.Host, env environmentCheck) Check {
+	modules := ""
+	if f.Modules != "" {
+		modules = ", security modules " + f.Modules
+	}
+	if host.Landlock == 0 {
+		return env("landlock", Reduced, "Have landlock in the list of the boot parameter lsm=.", "not there%s", modules)
+	}
+	return env("landlock", Pass, "", "version %d of its interface%s", host.Landlock, modules)
+}
+
+// namespaceCheck reads the settings that forbid user namespaces. Where jails work nevertheless they are no fault.
+func namespaceCheck(f Facts, level sandbox.Level, env environmentCheck) Check {
+	var told []string
+	fix := ""
+	for _, s := range []struct {
+		setting, bad, fix string
+		root              bool // binds root as well
+	}{
+		{"user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000", true},
+		{"kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1", false},
+		{"kernel/apparmor_restrict_unprivileged_userns", "1", "an AppArmor profile with the rule `userns,` for this binary, or sysctl kernel.apparmor_restrict_unprivileged_userns=0", false},
+	} {
+		value, there := f.Settings[s.setting]
+		if !there {
+			continue
+		}
+		told = append(told, dotted(s.setting)+"="+value)
+		if value == s.bad && (s.root || f.UID != 0) && level.Level == sandbox.LevelNone {
+			fix = "Use " + s.fix + "."
+		}
+	}
+	return env("user namespaces", verdict(fix == ""), fix, "%s", orNone(strings.Join(told, ", ")))
+}
+
+func groupChecks(f Facts, host sandbox.Host, env environmentCheck) []Check {
+	writable, swap := []string{}, false
+	for _, g := range f.Groups {
+		if g.Writable {
+			writable = append(writable, g.Dir)
+		}
+		swap = swap || g.Swap
+	}
+	groups := env("control groups", Pass, "", "%s; writable: %s", host.Cgroups, orNone(strings.Join(writable, " ")))
+	if host.Cgroups == cgroups.None {
+		groups.Verdict = Reduced
+		groups.Fix = "Run the server as root, or in a systemd unit with Delegate=yes (for a try: systemd-run --user --scope -p Delegate=yes atelier serve)."
+	}
+	if host.Cgroups == cgroups.V1 {
+		groups.Evidence += "; processes are killed by freezing, for want of cgroup.kill (Linux 5.14)"
+	}
+	memory := env("swap", Pass, "", "no swap on this host")
+	switch {
+	case f.Swap && (swap || host.Cgroups == cgroups.None):
+		memory.Evidence = "swap is counted with the memory of a run"
+	case f.Swap:
+		memory = env("swap", Reduced, "Start the kernel with swapaccount=1, or use swapoff -a.", "swap is not counted, so a run may use as much of it as there is")
+	}
+	return []Check{groups, memory}
+}
+
+// settingChecks tell what jails do not depend on, and why not.
+func settingChecks(f Facts, env environmentCheck) []Check {
+	yama, there := f.Settings["kernel/yama/ptrace_scope"]
+	if !there {
+		yama = "not there"
+	}
+	core := f.Settings["kernel/core_pattern"]
+	cores := "a file, which jails may not write"
+	if strings.HasPrefix(core, "|") {
+		cores = "a helper of the host, from which the core limit of jails keeps them"
+	}
+	return []Check{
+		env("yama", Pass, "", "ptrace_scope %s; ptrace and its like are refused to programs by seccomp", yama),
+		env("core dumps", Pass, "", "core_pattern %q: %s", core, cores),
+		env("protected links", Pass, "", "symlinks=%s hardlinks=%s; nothing of ours is in a folder that others may write",
+			orNone(f.Settings["fs/protected_symlinks"]), orNone(f.Settings["fs/protected_hardlinks"])),
+	}
+}
+
+// fileCheck looks at who could replace a program that is started for runs.
+func fileCheck(name string, file File, uid int, env environmentCheck) Check {
+	switch {
+	case file.Err != "":
+		return env(name, Fail, "See that it exists and can be read.", "%s: %s", file.Path, file.Err)
+	case file.Loose != "":
+		at, _, _ := strings.Cut(file.Loose, " (")
+		return env(name, Reduced, fmt.Sprintf("chown root:root %s && chmod go-w %s", at, at), "%s can be changed by others through %s", file.Path, file.Loose)
+	case uid != 0 && file.Owner == uid:
+		return env(name, Pass, "", "%s, of the server's own user, mode %04o", file.Real, file.Mode.Perm())
+	}
+	return env(name, Pass, "", "%s, of uid %d, mode %04o", file.Real, file.Owner, file.Mode.Perm())
+}
+
+func dotted(setting string) string { return strings.ReplaceAll(setting, "/", ".") }
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+// hostname is that of the host, which no program may learn.
+func hostname() string {
+	name, _ := os.Hostname() // "" is never equal to the jail's
+	return name
+}

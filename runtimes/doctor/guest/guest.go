@@ -1,0 +1,86 @@
+// Package guest is the doctor's half inside the jail: a role that makes the system calls it is told to, and says what
+// came of them and what it can see. It runs under either filter, without an interpreter that could get in the way.
+package guest
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"syscall"
+
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+)
+
+// The role's names, one for each filter.
+const (
+	ProgramRole = "doctor-program"
+	WorkerRole  = "doctor-worker"
+)
+
+// Roles are what sandbox.Main needs to know.
+func Roles() []sandbox.Role {
+	return []sandbox.Role{
+		{Name: ProgramRole, Filter: sandbox.FilterProgram, Serve: Serve},
+		{Name: WorkerRole, Filter: sandbox.FilterWorker, Serve: Serve},
+	}
+}
+
+// MaxFrame bounds a frame in either direction.
+const MaxFrame = 1 << 20
+
+// Request is what to try.
+type Request struct {
+	Calls []Call   `json:"calls,omitempty"`
+	Read  []string `json:"read,omitempty"` // paths to read
+}
+
+// Call is one system call.
+type Call struct {
+	Number uintptr    `json:"number"`
+	Args   [6]uintptr `json:"args"`
+}
+
+// Answer has an error number for each call, 0 for success, and an error for each path, "" for success.
+type Answer struct {
+	Errnos  []int    `json:"errnos"`
+	Errors  []string `json:"errors"`
+	Environ []string `json:"environ"`
+	UID     int      `json:"uid"`
+	PID     int      `json:"pid"`
+}
+
+// Serve implements sandbox.Role.
+func Serve(conn net.Conn) error {
+	in, out := frames.NewReader(conn, map[frames.Kind]int{frames.Job: MaxFrame}), frames.NewWriter(conn)
+	for {
+		_, payload, err := in.Read()
+		if err != nil {
+			return nil // the server has seen enough
+		}
+		var request Request
+		if err := json.Unmarshal(payload, &request); err != nil {
+			return err
+		}
+		if err := out.WriteJSON(frames.Done, try(request)); err != nil {
+			return err
+		}
+	}
+}
+
+func try(request Request) Answer {
+	answer := Answer{Environ: syscall.Environ(), UID: os.Getuid(), PID: os.Getpid(), Errnos: []int{}, Errors: []string{}}
+	for _, call := range request.Calls {
+		a := call.Args
+		_, _, errno := syscall.Syscall6(call.Number, a[0], a[1], a[2], a[3], a[4], a[5])
+		answer.Errnos = append(answer.Errnos, int(errno))
+	}
+	for _, path := range request.Read {
+		text := ""
+		if _, err := os.ReadFile(path); err != nil {
+			text = err.Error()
+		}
+		answer.Errors = append(answer.Errors, text)
+	}
+	return answer
+}

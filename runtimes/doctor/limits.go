@@ -1,0 +1,98 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// overtime is how long after its limit a run may at most be seen to end.
+const overtime = time.Second
+
+// limit is one limit that a program runs into.
+type limit struct {
+	name    string
+	program string // of the folder programs
+	want    []runtimes.ErrorType
+	says    string // in the error's message or on stderr, where a type stands for more than this
+	edit    func(*runtimes.Limits)
+	cpu     bool // it is processor time that counts
+}
+
+func theLimits() []limit {
+	small := func(l *runtimes.Limits) { l.MemoryBytes, l.DiskBytes = 64<<20, 8<<20 }
+	return []limit{
+		{name: "wall time", program: "sleep", want: []runtimes.ErrorType{runtimes.Timeout}, edit: func(l *runtimes.Limits) { l.TimeoutMs = 500 }},
+		{name: "processor time", program: "spin", want: []runtimes.ErrorType{runtimes.Timeout}, says: "CPU time", cpu: true, edit: func(l *runtimes.Limits) { l.CPUMs = 300 }},
+		{name: "memory", program: "memory", want: []runtimes.ErrorType{runtimes.MemoryLimit}, edit: small},
+		{name: "memory at once", program: "gulp", want: []runtimes.ErrorType{runtimes.MemoryLimit}, edit: small},
+		{name: "processes", program: "forks", want: []runtimes.ErrorType{runtimes.ProcessLimit}, edit: func(l *runtimes.Limits) { l.Processes, l.TimeoutMs = 16, 3000 }},
+		{name: "output", program: "flood", want: []runtimes.ErrorType{runtimes.OutputLimit}},
+		{name: "result", program: "result", want: []runtimes.ErrorType{runtimes.OutputLimit}},
+		{name: "disk", program: "disk", want: []runtimes.ErrorType{runtimes.DiskLimit}, edit: small},
+		{name: "files on disk", program: "inodes", want: []runtimes.ErrorType{runtimes.DiskLimit}, edit: small},
+		{name: "open files", program: "open", want: []runtimes.ErrorType{runtimes.RuntimeError}, says: "oo many open files"},
+		{name: "recursion", program: "recursion", want: []runtimes.ErrorType{runtimes.RecursionLimit}},
+	}
+}
+
+// limits runs a program into each limit: each must end as its own error, in time.
+func (d *Doctor) limits(ctx context.Context, engines []Engine) {
+	for _, e := range engines {
+		for _, l := range theLimits() {
+			if text := source(e.Language, l.program); text != "" && ctx.Err() == nil {
+				d.add(d.reach(ctx, e, l, text))
+			}
+		}
+	}
+}
+
+func (d *Doctor) reach(ctx context.Context, e Engine, l limit, text string) Check {
+	j := job(e, text, func(j *runtimes.Job) {
+		if l.edit != nil {
+			l.edit(&j.Limits)
+		}
+	})
+	c := judgeLimit(l, j.Limits, run(ctx, e, j))
+	c.Language = e.Language
+	if c.Verdict == Pass {
+		if _, wrong := hello(ctx, e); wrong != "" {
+			c.Verdict, c.Evidence, c.Fix = Fail, c.Evidence+"; but the next run does not work: "+wrong, ask
+		}
+	}
+	return c
+}
+
+// judgeLimit says what it means how a run ended.
+func judgeLimit(l limit, limits runtimes.Limits, t trial) Check {
+	c := Check{Group: Limits, Name: l.name, Verdict: Fail, Fix: ask}
+	most := limits.Timeout() + overtime
+	took, unit := t.outcome.Usage.Run, ""
+	if l.cpu {
+		most, took, unit = limits.CPU()+overtime, t.outcome.Usage.CPU, " of processor time"
+	}
+	switch kind := t.kind(); {
+	case t.err != nil:
+		c.Evidence, c.Fix = "the house failed: "+t.err.Error(), "See the server's log with --log-level=debug."
+	case kind == "":
+		c.Evidence = "the program went through"
+	case !slices.Contains(l.want, kind):
+		c.Evidence = fmt.Sprintf("it ended as %s, not as %s: %s", kind, l.want[0], firstLine(t.outcome.Error.Message))
+	case l.says != "" && !strings.Contains(t.outcome.Error.Message+t.stderr, l.says):
+		c.Evidence = fmt.Sprintf("it ended as %s, but for another reason: %s", kind, firstLine(t.outcome.Error.Message))
+	case took > most:
+		c.Evidence = fmt.Sprintf("it ended as %s, but after %s%s, of which %s were allowed", kind, took.Round(time.Millisecond), unit, most)
+		c.Fix = "If this machine is busy, run it again; if it is not: " + ask
+	default:
+		c.Verdict, c.Fix = Pass, ""
+		c.Evidence = fmt.Sprintf("%s after %s%s", kind, took.Round(time.Millisecond), unit)
+		if l.name == "memory" || l.name == "memory at once" {
+			c.Evidence += fmt.Sprintf(", peak %d MiB", t.outcome.Usage.PeakMemory>>20)
+		}
+	}
+	return c
+}

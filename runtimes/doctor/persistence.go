@@ -1,0 +1,205 @@
+package doctor
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
+)
+
+// burial is how long after the answer the remains of a run may be there: nobody waits for the kernel to take them away.
+const burial = 2 * time.Second
+
+// persistence lets one run leave marks and daemons, looks at them from the host, and lets the next run look for them.
+func (d *Doctor) persistence(ctx context.Context, engines []Engine) {
+	for _, e := range engines {
+		if source(e.Language, "mark") == "" {
+			continue
+		}
+		if e.Language == runtimes.Python || e.Language == runtimes.Bash {
+			d.remains(ctx, e)
+		} else {
+			d.add(d.marks(ctx, e, run(ctx, e, job(e, source(e.Language, "mark")))))
+		}
+		if e.Name == runtimes.Goja && e.Language == runtimes.JavaScript {
+			d.add(judgeIdentity(e.Language, workers(), os.Geteuid()))
+		}
+	}
+}
+
+// remains watches a run with daemons from the host.
+func (d *Doctor) remains(ctx context.Context, e Engine) {
+	nap := "600." + digits()
+	host, ended := newRecorder(), make(chan struct{})
+	var first trial
+	go func() {
+		defer close(ended)
+		began := time.Now()
+		first.outcome, first.err = e.Runtime.Run(ctx, job(e, source(e.Language, "mark"), input(map[string]any{"nap": nap, "seconds": 1})), host)
+		first.took = time.Since(began)
+	}()
+	host.await(ctx, "ready", ended)
+	seen := sightings(func(argv string) bool { return strings.Contains(argv, nap) })
+	for until := time.Now().Add(time.Second); len(seen) < 2 && time.Now().Before(until); { // they were only just started
+		time.Sleep(5 * time.Millisecond)
+		seen = sightings(func(argv string) bool { return strings.Contains(argv, nap) })
+	}
+	<-ended
+	over := time.Now()
+	left := seen
+	for len(left) > 0 && time.Since(over) < burial {
+		if left = remaining(seen); len(left) > 0 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	d.add(judgeIdentity(e.Language, seen, os.Geteuid()))
+	d.add(judgeRemains(e.Language, first, seen, left, time.Since(over)))
+	d.add(d.marks(ctx, e, first))
+}
+
+// marks has a second run look for what the first one left.
+func (d *Doctor) marks(ctx context.Context, e Engine, first trial) Check {
+	second := run(ctx, e, job(e, source(e.Language, "mark")))
+	c := Check{Group: Persistence, Name: "marks of the run before", Language: e.Language, Verdict: Fail, Fix: ask}
+	var there []string
+	switch {
+	case first.failure() != "" || second.failure() != "":
+		c.Evidence, c.Fix = "The program does not work: "+first.failure()+second.failure(), d.remedyOfEngine(e)
+	case json.Unmarshal(second.outcome.Output, &there) != nil:
+		c.Evidence = "it returned " + firstLine(string(second.outcome.Output))
+	case len(there) > 0:
+		c.Evidence = "the next run sees " + strings.Join(there, ", ")
+	default:
+		c.Verdict, c.Evidence = Pass, "the next run sees none"
+	}
+	return c
+}
+
+// sighting is a process of a run, seen from the host.
+type sighting struct {
+	pid    int
+	status string
+	groups []string // of its jail
+}
+
+// sightings looks at every process of the host.
+func sightings(wanted func(argv string) bool) []sighting {
+	var seen []sighting
+	entries, _ := os.ReadDir("/proc") // none seen is what it then says
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		argv := word(filepath.Join("/proc", entry.Name(), "cmdline"))
+		if argv == "" || !wanted(strings.ReplaceAll(argv, "\x00", " ")) {
+			continue
+		}
+		s := sighting{pid: pid, status: word(filepath.Join("/proc", entry.Name(), "status"))}
+		dirs, _ := cgroups.Of(pid)
+		for _, dir := range dirs {
+			if strings.Contains(dir, "/atelier-") {
+				s.groups = append(s.groups, dir)
+			}
+		}
+		if s.status != "" {
+			seen = append(seen, s)
+		}
+	}
+	return seen
+}
+
+// workers are the jailed JavaScript workers of this server.
+func workers() []sighting {
+	all := sightings(func(argv string) bool { return strings.Contains(argv, "__sbx goja") })
+	own := strconv.Itoa(os.Getpid())
+	return slices.DeleteFunc(all, func(s sighting) bool { return field(s.status, "PPid") != own })
+}
+
+// remaining are those that are still there, or whose control groups are.
+func remaining(seen []sighting) []sighting {
+	var left []sighting
+	for _, s := range seen {
+		now := word(filepath.Join("/proc", strconv.Itoa(s.pid), "status"))
+		same := now != "" && field(now, "Name") == field(s.status, "Name") && !strings.HasPrefix(field(now, "State"), "Z")
+		if same || slices.ContainsFunc(s.groups, exists) {
+			left = append(left, s)
+		}
+	}
+	return left
+}
+
+// judgeIdentity says who a run's processes are on the host: never root, and as root never the server's own user either.
+func judgeIdentity(language runtimes.Language, seen []sighting, server int) Check {
+	c := Check{Group: Inside, Name: "seen from the host", Language: language, Verdict: Fail, Fix: ask}
+	if len(seen) == 0 {
+		c.Evidence = "no process of the run could be found on the host, so nothing is proved"
+		return c
+	}
+	var wrong []string
+	ids := map[string]bool{}
+	for _, s := range seen {
+		wrong = append(wrong, wrongRights(s.status)...)
+		uid, _, _ := strings.Cut(field(s.status, "Uid"), "\t")
+		ids[uid] = true
+	}
+	users := make([]string, 0, len(ids))
+	for id := range ids {
+		users = append(users, id)
+	}
+	slices.Sort(users)
+	wrong = slices.Compact(wrong)
+	own := strconv.Itoa(server)
+	switch {
+	case len(wrong) > 0:
+		c.Evidence = strings.Join(cutList(wrong, 6), ", ")
+		if !slices.ContainsFunc(wrong, func(w string) bool { return !strings.HasPrefix(w, "Seccomp") }) {
+			c.Mechanism = sandbox.Seccomp
+		}
+	case slices.Contains(users, own):
+		c.Mechanism = sandbox.Users
+		c.Evidence = "it has the server's own user " + own + ", no capabilities, NoNewPrivs 1, Seccomp 2"
+	default:
+		c.Verdict, c.Evidence = Pass, fmt.Sprintf("%s with uid %s, no capabilities, NoNewPrivs 1, Seccomp 2", plural(len(seen), "process", "processes"), strings.Join(users, ", "))
+	}
+	return c
+}
+
+// judgeRemains says what is left of a run on the host.
+func judgeRemains(language runtimes.Language, t trial, seen, left []sighting, after time.Duration) Check {
+	c := Check{Group: Persistence, Name: "processes and control groups", Language: language, Verdict: Fail, Fix: ask}
+	groups := 0
+	for _, s := range seen {
+		groups = max(groups, len(s.groups))
+	}
+	switch {
+	case t.failure() != "":
+		c.Evidence = "The program does not work: " + t.failure()
+	case len(seen) == 0:
+		c.Evidence = "the daemons of the run could not be found on the host, so nothing is proved"
+	case len(left) > 0:
+		c.Evidence = fmt.Sprintf("%s or their control groups are there %s after the answer", plural(len(left), "process", "processes"), burial)
+	default:
+		c.Verdict = Pass
+		c.Evidence = fmt.Sprintf("%s and %s were seen, none is left %s after the answer", plural(len(seen), "daemon", "daemons"), plural(groups, "control group", "control groups"), after.Round(time.Millisecond))
+	}
+	return c
+}
+
+// digits tells this run's daemons from all others.
+func digits() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return fmt.Sprintf("%09d", binary.LittleEndian.Uint64(b[:])%1_000_000_000)
+}

@@ -1,0 +1,176 @@
+package doctor
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Planted is a secret in the environment of this process. It has to be there before the sandbox is made: jails that are
+// prepared ahead would not have it otherwise, even if they were given everything.
+type Planted struct {
+	Secret string
+	name   string
+}
+
+// Plant puts a secret into the environment, until Pull.
+func Plant() (Planted, error) {
+	p := Planted{Secret: rand.Text(), name: "ATELIER_DOCTOR_CANARY"}
+	return p, os.Setenv(p.name, p.Secret)
+}
+
+// Pull takes the secret out again.
+func (p Planted) Pull() error {
+	if p.name == "" {
+		return nil
+	}
+	return os.Unsetenv(p.name)
+}
+
+// garden is what a program must not reach: a file, a socket without a file, two ports. They count who comes.
+type garden struct {
+	dir      string
+	file     string // of everybody, so that only the jail keeps programs from it
+	secret   string // in the file
+	abstract string
+	tcp, udp int // ports
+	visits   atomic.Int64
+	closers  []func() error
+}
+
+// plantGarden makes the canaries, and proves that a process outside of a jail reaches them: a canary that nobody could
+// reach would prove nothing.
+func plantGarden() (g *garden, err error) {
+	g = &garden{secret: rand.Text(), abstract: "atelier-doctor-" + rand.Text()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, g.close())
+		}
+	}()
+	if g.dir, err = os.MkdirTemp("", "atelier-doctor-"); err != nil {
+		return g, err
+	}
+	g.closers = append(g.closers, func() error { return os.RemoveAll(g.dir) })
+	g.file = filepath.Join(g.dir, "canary")
+	if err := errors.Join(os.Chmod(g.dir, 0o755), os.WriteFile(g.file, []byte(g.secret), 0o644)); err != nil {
+		return g, err
+	}
+	if err := g.listen(); err != nil {
+		return g, err
+	}
+	return g, g.control()
+}
+
+func (g *garden) listen() error {
+	unixSocket, err := net.Listen("unix", "@"+g.abstract)
+	if err != nil {
+		return err
+	}
+	g.welcome(unixSocket)
+	port, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	g.welcome(port)
+	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		buf := make([]byte, 16)
+		for {
+			if _, _, err := packets.ReadFrom(buf); err != nil {
+				return
+			}
+			g.visits.Add(1)
+		}
+	}()
+	g.closers = append(g.closers, func() error {
+		err := packets.Close()
+		<-ended
+		return err
+	})
+	if _, err := fmt.Sscanf(port.Addr().String(), "127.0.0.1:%d", &g.tcp); err != nil {
+		return err
+	}
+	_, err = fmt.Sscanf(packets.LocalAddr().String(), "127.0.0.1:%d", &g.udp)
+	return err
+}
+
+// welcome counts connections until the garden is closed.
+func (g *garden) welcome(l net.Listener) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			g.visits.Add(1)
+			_ = conn.Close() // it came, that is all
+		}
+	}()
+	g.closers = append(g.closers, func() error {
+		err := l.Close()
+		<-ended
+		return err
+	})
+}
+
+// control visits everything once, from here.
+func (g *garden) control() error {
+	text, err := os.ReadFile(g.file)
+	if err != nil || string(text) != g.secret {
+		return fmt.Errorf("the canary file cannot be read from outside of a jail: %w", err)
+	}
+	for network, address := range map[string]string{"unix": "@" + g.abstract, "tcp": fmt.Sprintf("127.0.0.1:%d", g.tcp), "udp": fmt.Sprintf("127.0.0.1:%d", g.udp)} {
+		conn, err := net.Dial(network, address)
+		if err != nil {
+			return fmt.Errorf("a canary cannot be reached from outside of a jail: %w", err)
+		}
+		if _, err := conn.Write([]byte("x")); err != nil && network == "udp" {
+			return err
+		}
+		_ = conn.Close()
+	}
+	for deadline := time.Now().Add(2 * time.Second); g.visits.Load() < 3; {
+		if time.Now().After(deadline) {
+			return errors.New("the canaries do not count who comes")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	g.visits.Store(0)
+	return nil
+}
+
+func (g *garden) close() error {
+	var err error
+	for i := len(g.closers) - 1; i >= 0; i-- {
+		err = errors.Join(err, g.closers[i]())
+	}
+	return err
+}
+
+// addresses of this machine beside loopback, which a program could try.
+func addresses() []string {
+	found := []string{"127.0.0.1"}
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return found
+	}
+	for _, a := range all {
+		if ip, ok := a.(*net.IPNet); ok && !ip.IP.IsLoopback() && !strings.Contains(ip.IP.String(), ":") && len(found) < 4 {
+			found = append(found, ip.IP.String())
+		}
+	}
+	return found
+}

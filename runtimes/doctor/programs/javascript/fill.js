@@ -1,0 +1,3 @@
+export default async function (input, ctx) {
+  return Array(1e9).fill(0).length;
+}

@@ -1,0 +1,3 @@
+export default async function (input, ctx) {
+  for (;;) console.log("x".repeat(1000));
+}

@@ -1,0 +1,4 @@
+export default async function (input, ctx) {
+  const f = () => f();
+  f();
+}

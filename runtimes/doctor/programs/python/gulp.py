@@ -1,0 +1,2 @@
+def main():
+    return len(b"x" * (1 << 33))

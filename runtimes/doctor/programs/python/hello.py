@@ -1,0 +1,3 @@
+def main(input):
+    print("hello " + input["name"])
+    return {"greeting": "Hello, " + input["name"]}

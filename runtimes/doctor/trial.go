@@ -1,0 +1,131 @@
+package doctor
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+)
+
+// programs are what the doctor runs: one folder for each language.
+//
+//go:embed programs
+var programs embed.FS
+
+// workspace is the one that the doctor's runs belong to, so that they share no worker with anybody's.
+const workspace = "atelier-doctor"
+
+// entrypoints are the names of entry files by language.
+func entrypoint(language runtimes.Language) string {
+	switch language {
+	case runtimes.Python:
+		return "main.py"
+	case runtimes.Bash:
+		return "main.sh"
+	case runtimes.JavaScript:
+		return "main.js"
+	default:
+		return "main.ts"
+	}
+}
+
+// source returns a program by name, "" if there is none in that language.
+func source(language runtimes.Language, name string) string {
+	text, err := programs.ReadFile("programs/" + string(language) + "/" + name + "." + strings.TrimPrefix(entrypoint(language), "main."))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// trial is one run and what is known of it.
+type trial struct {
+	outcome runtimes.Outcome
+	err     error // the house failed
+	stdout  string
+	stderr  string
+	took    time.Duration
+}
+
+// failure says in words why a run that should have succeeded did not.
+func (t trial) failure() string {
+	switch {
+	case t.err != nil:
+		return t.err.Error()
+	case t.outcome.Error != nil:
+		return fmt.Sprintf("%s: %s", t.outcome.Error.Type, firstLine(t.outcome.Error.Message))
+	}
+	return ""
+}
+
+// kind is the type of a program's error, "" for success.
+func (t trial) kind() runtimes.ErrorType {
+	if t.outcome.Error == nil {
+		return ""
+	}
+	return t.outcome.Error.Type
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	if len(line) > 200 {
+		line = line[:200] + "…"
+	}
+	return strings.ToValidUTF8(line, "\uFFFD")
+}
+
+// job is a run with the limits of a small agent.
+func job(e Engine, text string, edit ...func(*runtimes.Job)) runtimes.Job {
+	j := runtimes.Job{
+		RunID: "doctor", Workspace: workspace, Language: e.Language, Runtime: e.Name, Entrypoint: entrypoint(e.Language),
+		Files: map[string][]byte{entrypoint(e.Language): []byte(text)}, Input: json.RawMessage("{}"), Limits: runtimes.DefaultLimits(),
+	}
+	j.Limits.TimeoutMs = patience.Milliseconds()
+	for _, change := range edit {
+		change(&j)
+	}
+	return j
+}
+
+// patience is the time limit where time is not what is tried.
+const patience = 10 * time.Second
+
+// run runs a program and waits for its end.
+func run(ctx context.Context, e Engine, j runtimes.Job) trial {
+	host := newRecorder()
+	began := time.Now()
+	outcome, err := e.Runtime.Run(ctx, j, host)
+	t := trial{outcome: outcome, err: err, took: time.Since(began)}
+	t.stdout, t.stderr = host.text()
+	return t
+}
+
+func input(value any) func(*runtimes.Job) {
+	return func(j *runtimes.Job) {
+		if text, err := json.Marshal(value); err == nil {
+			j.Input = text
+		}
+	}
+}
+
+// hello is the program that must work whenever anything does. It answers what is wrong, "" for nothing.
+func hello(ctx context.Context, e Engine) (trial, string) {
+	t := run(ctx, e, job(e, source(e.Language, "hello"), input(map[string]string{"name": "Ada"})))
+	var got struct{ Greeting string }
+	switch wrong := t.failure(); {
+	case wrong != "":
+		return t, wrong
+	case json.Unmarshal(t.outcome.Output, &got) != nil || got.Greeting != "Hello, Ada":
+		return t, "it returned " + firstLine(string(t.outcome.Output))
+	case !strings.Contains(t.stdout, "hello Ada"):
+		return t, "what it printed did not arrive"
+	case t.outcome.Level == sandbox.LevelNone:
+		return t, "the run says that it was not isolated"
+	}
+	return t, ""
+}
