@@ -23,6 +23,7 @@ const RequestIDHeader = "X-Request-Id"
 func (g *Gate) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
+		awaitBody(w, r)
 		about := &telemetry.Request{ID: g.NewID()}
 		ctx := telemetry.WithRequest(r.Context(), about)
 		ctx = g.Propagate.Extract(ctx, propagation.HeaderCarrier(r.Header))

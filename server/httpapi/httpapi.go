@@ -11,7 +11,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
-	"github.com/go-chi/chi/v5/middleware"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -68,7 +67,7 @@ func New(o Options) *API {
 	router := chi.NewRouter()
 	a := &API{Options: o, router: router, huma: humachi.New(router, describe())}
 	a.bodies = &bodyChecks{api: a.huma.OpenAPI()}
-	router.Use(middleware.GetHead)
+	router.Use(headAsGet)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		o.Problems.Write(w, r, fault.New(fault.NotFound, "There is no such route; /docs lists them."))
 	})

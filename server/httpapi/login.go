@@ -10,7 +10,7 @@ import (
 // followLoginLink spends the one-time link that the server printed and leads to the Studio. The secret does not stay in
 // the browser's history of that page, and no other page learns it: there is no referrer.
 func (a *API) followLoginLink() {
-	a.router.Get("/login", func(w http.ResponseWriter, r *http.Request) {
+	a.router.Get(loginPath, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		link := r.URL.Query().Get("link")
 		if link == "" || len(link) > 4096 {

@@ -47,7 +47,7 @@ func (a *API) listRunEvents() {
 
 // streamRunEvents serves an EventSource. What can be refused is refused before the stream begins.
 func (a *API) streamRunEvents(w http.ResponseWriter, r *http.Request) bool {
-	if !wantsStream(r.Header.Get("Accept")) {
+	if r.Method != http.MethodGet || !wantsStream(r.Header.Get("Accept")) {
 		return false
 	}
 	from, err := startOf(r)
