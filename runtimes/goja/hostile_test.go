@@ -11,7 +11,7 @@ import (
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	second := func(j *runtimes.Job) { j.Limits.TimeoutMs = 1000 }
-	patient := func(j *runtimes.Job) { j.Limits.TimeoutMs = 10_000 }
+	patient := func(j *runtimes.Job) { j.Limits.TimeoutMs = 5000 }
 	timeout := []runtimes.ErrorType{runtimes.Timeout}
 	memory := []runtimes.ErrorType{runtimes.MemoryLimit}
 	either := []runtimes.ErrorType{runtimes.MemoryLimit, runtimes.Timeout}

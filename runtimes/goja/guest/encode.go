@@ -175,9 +175,8 @@ func (e *encoder) object(object *goja.Object) {
 }
 
 func (e *encoder) toJSON(object *goja.Object) (goja.Value, bool) {
-	switch kindOf(object) {
-	case bytesObject, bufferObject, viewObject: // Buffer has a toJSON that makes a list of numbers of them
-		return nil, false
+	if what := kindOf(object); what == bytesObject || what == bufferObject || what == viewObject {
+		return nil, false // Buffer has a toJSON that makes a list of numbers of them
 	}
 	method, ok := goja.AssertFunction(object.Get("toJSON"))
 	if !ok {

@@ -18,6 +18,15 @@ const maxTrace = 16 << 10
 
 // failure tells why a run failed in terms of the agent's source.
 func (r *run) failure(err error) *runtimes.ProgramError {
+	e := r.explain(err)
+	if why := r.stopped.Load(); why != nil {
+		return &runtimes.ProgramError{Type: why.kind, Message: why.message, File: e.File, Line: e.Line, Column: e.Column, Stack: e.Stack}
+	}
+	return e
+}
+
+// explain describes an error as it came, whether the program was stopped or not.
+func (r *run) explain(err error) *runtimes.ProgramError {
 	if why := r.stopped.Load(); why != nil {
 		e := &runtimes.ProgramError{Type: why.kind, Message: why.message}
 		var interrupted *goja.InterruptedError
@@ -66,16 +75,16 @@ func (r *run) uncaught(value goja.Value) *runtimes.ProgramError {
 	e := &runtimes.ProgramError{Type: runtimes.RuntimeError}
 	vm := r.vm.Load()
 	object, isObject := value.(*goja.Object)
-	if isObject && isError(vm, object) {
+	if isObject && r.isError(vm, object) {
 		var stack string
-		vm.Try(func() { e.Message = errorText(object) })
-		vm.Try(func() {
+		r.quietly(func() { e.Message = errorText(object) })
+		r.quietly(func() {
 			if v := object.Get("stack"); v != nil && goja.IsString(v) {
 				stack = v.String()
 			}
 		})
 		r.locate(e, parseStack(stack))
-		vm.Try(func() {
+		r.quietly(func() {
 			if cause := object.Get("cause"); cause != nil && !goja.IsUndefined(cause) {
 				e.Stack += "\n  [cause]: " + indent(r.inspect(vm, cause), "  ")
 			}
@@ -92,7 +101,8 @@ func (r *run) uncaught(value goja.Value) *runtimes.ProgramError {
 		}
 		return e
 	}
-	e.Message = "Uncaught " + r.inspect(vm, value)
+	e.Message = "Uncaught value that cannot be shown."
+	r.quietly(func() { e.Message = "Uncaught " + r.inspect(vm, value) })
 	return e
 }
 
@@ -111,18 +121,37 @@ func remedy(message string) string {
 	return ""
 }
 
-func isError(vm *goja.Runtime, object *goja.Object) bool {
+func (r *run) isError(vm *goja.Runtime, object *goja.Object) bool {
 	if object.ClassName() == "Error" {
 		return true
 	}
 	// DOMException and other objects that were made to look like errors.
 	var is bool
-	vm.Try(func() {
+	r.quietly(func() {
 		if constructor, ok := vm.GlobalObject().Get("Error").(*goja.Object); ok {
 			is = vm.InstanceOf(object, constructor)
 		}
 	})
 	return is
+}
+
+// quietly looks at a value of the program. What its getters and proxies throw means that it cannot be looked at; if they
+// never end, an interrupt ends the look, and there is no other.
+func (r *run) quietly(look func()) {
+	if r.stopped.Load() == nil {
+		_ = guarded(r.vm.Load(), look)
+	}
+}
+
+// guarded runs Go code that may call the program's. In a function that the VM calls, whatever ends the program's code
+// becomes an error: what it throws, an interrupt, a stack that is too deep.
+func guarded(vm *goja.Runtime, f func()) error {
+	call, _ := goja.AssertFunction(vm.ToValue(func(goja.FunctionCall) goja.Value {
+		f()
+		return nil
+	}))
+	_, err := call(goja.Undefined())
+	return err
 }
 
 // errorText is what String(error) says, without the program's own toString.

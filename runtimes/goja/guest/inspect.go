@@ -329,6 +329,7 @@ func (in *inspector) promise(object *goja.Object) string {
 		return "Promise { <pending> }"
 	case goja.PromiseStateRejected:
 		return "Promise { <rejected> " + in.value(promise.Result()) + " }"
+	case goja.PromiseStateFulfilled:
 	}
 	return "Promise { " + in.value(promise.Result()) + " }"
 }

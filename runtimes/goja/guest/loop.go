@@ -58,6 +58,7 @@ func (l *loop) settle(vm *goja.Runtime, value goja.Value) (goja.Value, error) {
 			return promise.Result(), nil
 		case goja.PromiseStateRejected:
 			return nil, &rejected{value: promise.Result()}
+		case goja.PromiseStatePending:
 		}
 		if len(l.timers) == 0 {
 			return nil, errDeadlock
@@ -79,8 +80,8 @@ func (l *loop) promise(vm *goja.Runtime, value goja.Value) (*goja.Promise, error
 		return promise, nil
 	}
 	var then goja.Callable
-	if ex := vm.Try(func() { then, _ = goja.AssertFunction(object.Get("then")) }); ex != nil {
-		return nil, ex
+	if err := guarded(vm, func() { then, _ = goja.AssertFunction(object.Get("then")) }); err != nil {
+		return nil, err
 	}
 	if then == nil {
 		return nil, nil

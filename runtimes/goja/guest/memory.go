@@ -63,3 +63,15 @@ func taken() int64 {
 	metrics.Read(samples)
 	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
 }
+
+// keptMemory is what a worker may keep between runs beyond what it had before the first. Small runs stay below it and pay
+// nothing; what a large one left would count against the limit of the next.
+const keptMemory = 24 << 20
+
+// settle gives memory back after a large run and notes what is taken before the next.
+func (w *worker) settle() {
+	if taken()-w.fresh > keptMemory {
+		debug.FreeOSMemory()
+	}
+	w.base = taken()
+}

@@ -159,8 +159,8 @@ func (r *run) load(vm *goja.Runtime) (goja.Callable, error) {
 	}
 	var entry goja.Callable
 	var kind string
-	if ex := vm.Try(func() { entry, kind = find(exports, main) }); ex != nil {
-		return nil, ex
+	if err := guarded(vm, func() { entry, kind = find(exports, main) }); err != nil {
+		return nil, err
 	}
 	if entry == nil {
 		return nil, noEntry(r.job.Entrypoint, kind)
@@ -323,6 +323,9 @@ const maxCall = 1 << 20
 
 // call asks the host and waits for its answer. What the program printed before is sent before.
 func (r *run) call(vm *goja.Runtime, name string, arguments goja.Value) goja.Value {
+	if name == "" || len(name) > maxCallName {
+		panic(vm.NewTypeError("the name of a host function has 1 to %d bytes", maxCallName))
+	}
 	encoder := encoder{vm: vm, exact: r.exact, limit: maxCall, root: name}
 	args, err := encoder.encode(arguments)
 	if err != nil {
@@ -379,12 +382,7 @@ func (r *run) encode(vm *goja.Runtime, value goja.Value) (json.RawMessage, error
 	encoder := encoder{vm: vm, exact: r.exact, limit: int(r.job.Limits.OutputBytes), root: "output"}
 	var output []byte
 	var problem error
-	// Within a function that the VM calls, an interrupt or a thrown value ends up in its error.
-	inside, _ := goja.AssertFunction(vm.ToValue(func(goja.FunctionCall) goja.Value {
-		output, problem = encoder.encode(value)
-		return nil
-	}))
-	if _, err := inside(goja.Undefined()); err != nil {
+	if err := guarded(vm, func() { output, problem = encoder.encode(value) }); err != nil {
 		return nil, err
 	}
 	return output, problem

@@ -39,12 +39,15 @@ type worker struct {
 	out      *frames.Writer
 	programs *programs
 	spare    *goja.Runtime
+	fresh    int64                         // memory taken before the first run
 	base     int64                         // memory taken before the run
 	web      func() (*goja.Program, error) // web.js, compiled when a program first needs it
 }
 
 func serve(conn net.Conn) error {
-	w := &worker{out: frames.NewWriter(conn), programs: newPrograms(), spare: newVM(), base: taken(), web: sync.OnceValues(compileWeb)}
+	w := &worker{out: frames.NewWriter(conn), programs: newPrograms(), spare: newVM(), web: sync.OnceValues(compileWeb)}
+	w.fresh = taken()
+	w.base = w.fresh
 	jobs := make(chan *run)
 	failed := make(chan error, 1)
 	ended := make(chan struct{})
@@ -56,8 +59,7 @@ func serve(conn net.Conn) error {
 	for r := range jobs {
 		if err := w.carryOut(r); err != nil {
 			_ = conn.Close() // ends the listener
-			<-failed
-			return err
+			return errors.Join(err, <-failed)
 		}
 	}
 	if err := <-failed; !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && !errors.Is(err, io.ErrClosedPipe) {
@@ -117,6 +119,7 @@ func (w *worker) carryOut(r *run) error {
 		return err
 	}
 	result := r.carryOut()
+	bound(result.Error)
 	r.output.close()
 	if err := w.out.WriteJSON(frames.Done, result); err != nil {
 		return err
@@ -125,7 +128,7 @@ func (w *worker) carryOut(r *run) error {
 	if w.spare == nil {
 		w.spare = newVM()
 	}
-	w.base = taken()
+	w.settle()
 	return nil
 }
 

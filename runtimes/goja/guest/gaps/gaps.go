@@ -72,6 +72,9 @@ func FlagAdvice(flags string) string {
 
 func sentence(text string) string {
 	text = strings.TrimPrefix(text, "SyntaxError: ")
+	if text != "" {
+		text = strings.ToUpper(text[:1]) + text[1:]
+	}
 	if !strings.HasSuffix(text, ".") {
 		text += "."
 	}
@@ -93,7 +96,7 @@ func Rewrite(tree *ast.Program) (originals map[string]string, problems []fault.D
 		pattern, err := Expand(literal.Pattern)
 		if err != nil {
 			if len(problems) < maxProblems {
-				problems = append(problems, at(tree, literal.Idx, CodeProperty, "%s", err))
+				problems = append(problems, at(tree, literal.Idx, CodeProperty, "%s", sentence(err.Error())))
 			}
 			return
 		}
@@ -141,6 +144,7 @@ func Walk(tree *ast.Program, visit func(node any)) {
 					pending = append(pending, v.Field(i))
 				}
 			}
+		default: // a plain value
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package gaps
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ func Expand(pattern string) (string, error) {
 			negated := pattern[i+1] == 'P'
 			end := strings.IndexByte(pattern[i:], '}')
 			if i+2 >= len(pattern) || pattern[i+2] != '{' || end < 0 {
-				return "", fmt.Errorf("Invalid property name in the regular expression: write \\p{…}.")
+				return "", errors.New("invalid property name in the regular expression: write \\p{…}")
 			}
 			ranges, err := property(pattern[i+3 : i+end])
 			if err != nil {
@@ -35,9 +36,10 @@ func Expand(pattern string) (string, error) {
 			out.WriteString(pattern[i : i+2])
 			i++
 		default:
-			if c == '[' {
+			switch c {
+			case '[':
 				class = true
-			} else if c == ']' {
+			case ']':
 				class = false
 			}
 			out.WriteByte(c)
@@ -70,11 +72,11 @@ func property(name string) ([]span, error) {
 		if table, ok := unicode.Scripts[value]; ok {
 			return spans(table), nil
 		}
-		return nil, fmt.Errorf("Invalid property name \\p{%s} in the regular expression: the script is not known; use its long name.", name)
+		return nil, fmt.Errorf("invalid property name \\p{%s} in the regular expression: the script is not known, use its long name", name)
 	case pair && (key == "Script_Extensions" || key == "scx"):
-		return nil, fmt.Errorf("\\p{%s} is not available in the goja runtime: use \\p{Script=%s}.", name, value)
+		return nil, fmt.Errorf("\\p{%s} is not available in the goja runtime: use \\p{Script=%s}", name, value)
 	case pair && key != "General_Category" && key != "gc":
-		return nil, fmt.Errorf("Invalid property name \\p{%s} in the regular expression.", name)
+		return nil, fmt.Errorf("invalid property name \\p{%s} in the regular expression", name)
 	case pair:
 		if ranges, ok := category(value); ok {
 			return ranges, nil
@@ -87,7 +89,7 @@ func property(name string) ([]span, error) {
 			return ranges, nil
 		}
 	}
-	return nil, fmt.Errorf("The property \\p{%s} is not available in the goja runtime: use general categories, scripts, or a class of characters.", name)
+	return nil, fmt.Errorf("the property \\p{%s} is not available in the goja runtime: use general categories, scripts, or a class of characters", name)
 }
 
 func category(name string) ([]span, bool) {
