@@ -39,10 +39,36 @@ func (b *bodyChecks) check(op *huma.Operation, body []byte) error {
 
 // compile makes one schema of an operation's body and all that it refers to.
 func (b *bodyChecks) compile(op *huma.Operation) (*schema.Schema, error) {
-	document := map[string]any{"$defs": b.api.Components.Schemas.Map(), "allOf": []any{op.RequestBody.Content["application/json"].Schema}}
-	text, err := json.Marshal(document)
+	root := op.RequestBody.Content["application/json"].Schema
+	definitions := map[string]*huma.Schema{}
+	if err := b.gather(root, definitions); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(map[string]any{"$defs": definitions, "allOf": []any{root}})
 	if err != nil {
 		return nil, err
 	}
-	return schema.Compile([]byte(strings.ReplaceAll(string(text), `"#/components/schemas/`, `"#/$defs/`)))
+	return schema.Compile([]byte(strings.ReplaceAll(string(text), `"`+componentsPath, `"#/$defs/`)))
+}
+
+const componentsPath = "#/components/schemas/"
+
+// gather collects the components that a schema refers to, and those that they refer to.
+func (b *bodyChecks) gather(s *huma.Schema, into map[string]*huma.Schema) error {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	for part := range strings.SplitSeq(string(text), `"$ref":"`+componentsPath) {
+		name, _, _ := strings.Cut(part, `"`)
+		component := b.api.Components.Schemas.Map()[name]
+		if component == nil || into[name] != nil {
+			continue
+		}
+		into[name] = component
+		if err := b.gather(component, into); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,0 +1,285 @@
+package servertest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Client speaks to a server as any program does.
+type Client struct {
+	URL   string
+	Token string
+
+	once sync.Once
+	http *http.Client
+}
+
+// Headers are sent with one request; "" takes a header away that is sent otherwise. Host is the Host header.
+type Headers map[string]string
+
+// Answer is a whole answer.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Run is an answer about a run, in the words of the contract.
+type Run struct {
+	RunID      string                 `json:"runId"`
+	Status     string                 `json:"status"`
+	Success    bool                   `json:"success"`
+	Output     json.RawMessage        `json:"output"`
+	Error      *runtimes.ProgramError `json:"error"`
+	Stdout     string                 `json:"stdout"`
+	Stderr     string                 `json:"stderr"`
+	Trigger    string                 `json:"trigger"`
+	Validation struct{ Input, Output string }
+	Metrics    struct{ QueuedMs, StartMs, RunMs, TotalMs float64 }
+	Provenance struct{ Agent, Version, Digest, CodeDigest, InputsHash, OutputsHash, Runtime, Isolation string }
+}
+
+// Problem is an error answer.
+type Problem struct {
+	Status int
+	Code   fault.Code
+	Detail string
+	Remedy string
+	Errors []fault.Detail
+
+	CurrentRevision int64
+}
+
+func (c *Client) client() *http.Client {
+	c.once.Do(func() {
+		c.http = &http.Client{
+			Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+	})
+	return c.http
+}
+
+// CloseIdle gives up connections that wait.
+func (c *Client) CloseIdle() { c.client().CloseIdleConnections() }
+
+// Try sends one request. The body is JSON text, or a value that becomes it; nil is none.
+func (c *Client) Try(ctx context.Context, method, path string, body any, headers ...Headers) (Answer, error) {
+	r, err := c.request(ctx, method, path, body, headers)
+	if err != nil {
+		return Answer{}, err
+	}
+	answer, err := c.client().Do(r)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer func() { _ = answer.Body.Close() }() // reading is over
+	text, err := io.ReadAll(answer.Body)
+	return Answer{Status: answer.StatusCode, Header: answer.Header, Body: text}, err
+}
+
+func (c *Client) request(ctx context.Context, method, path string, body any, headers []Headers) (*http.Request, error) {
+	var sent io.Reader
+	switch body := body.(type) {
+	case nil:
+	case string:
+		sent = strings.NewReader(body)
+	default:
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		sent = bytes.NewReader(text)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.URL+path, sent)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Authorization", "Bearer "+c.Token)
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for _, more := range headers {
+		for name, value := range more {
+			switch {
+			case name == "Host":
+				r.Host = value
+			case value == "":
+				r.Header.Del(name)
+			default:
+				r.Header.Set(name, value)
+			}
+		}
+	}
+	return r, nil
+}
+
+// Do sends one request and fails the test when there is no answer.
+func (c *Client) Do(t testing.TB, method, path string, body any, headers ...Headers) Answer {
+	t.Helper()
+	answer, err := c.Try(t.Context(), method, path, body, headers...)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return answer
+}
+
+// Want sends one request and fails the test unless the answer has the status. It returns the answer.
+func (c *Client) Want(t testing.TB, status int, method, path string, body any, headers ...Headers) Answer {
+	t.Helper()
+	answer := c.Do(t, method, path, body, headers...)
+	if answer.Status != status {
+		t.Fatalf("%s %s: %d, want %d: %s", method, path, answer.Status, status, answer.Body)
+	}
+	return answer
+}
+
+// Into reads the answer's JSON.
+func (a Answer) Into(t testing.TB, out any) {
+	t.Helper()
+	if err := json.Unmarshal(a.Body, out); err != nil {
+		t.Fatalf("%v in %s", err, a.Body)
+	}
+}
+
+// Run reads the answer as a run.
+func (a Answer) Run(t testing.TB) Run {
+	t.Helper()
+	var run Run
+	a.Into(t, &run)
+	return run
+}
+
+// Problem reads the answer as a problem.
+func (a Answer) Problem(t testing.TB) Problem {
+	t.Helper()
+	if got := a.Header.Get("Content-Type"); got != "application/problem+json" {
+		t.Errorf("an error of type %s: %s", got, a.Body)
+	}
+	var p Problem
+	a.Into(t, &p)
+	return p
+}
+
+// Create makes an agent.
+func (c *Client) Create(t testing.TB, agent any) {
+	t.Helper()
+	c.Want(t, http.StatusCreated, http.MethodPost, "/api/v1/code-agents", agent)
+}
+
+// Publish makes a version of an agent.
+func (c *Client) Publish(t testing.TB, agent, version string) {
+	t.Helper()
+	c.Want(t, 201, http.MethodPost, "/api/v1/code-agents/"+agent+"/versions", map[string]string{"version": version})
+}
+
+// Execute runs a version and waits.
+func (c *Client) Execute(t testing.TB, agent, version string, input any) Run {
+	t.Helper()
+	return c.Want(t, 200, http.MethodPost, "/api/v1/code-agents/"+agent+"/execute", map[string]any{"version": version, "input": input}).Run(t)
+}
+
+// Script runs a script of the script runtime and waits.
+func (c *Client) Script(t testing.TB, script string, headers ...Headers) Answer {
+	t.Helper()
+	return c.Do(t, http.MethodPost, "/api/v1/execute", ScriptBody(script), headers...)
+}
+
+// ScriptBody asks for a run of a script.
+func ScriptBody(script string) map[string]any {
+	return map[string]any{"language": "bash", "runtime": "script", "code": script}
+}
+
+// Start runs a script without waiting and returns the run's ID.
+func (c *Client) Start(t testing.TB, script string) string {
+	t.Helper()
+	answer := c.Script(t, script, Headers{"Prefer": "respond-async"})
+	if answer.Status != 202 {
+		t.Fatalf("got %d: %s", answer.Status, answer.Body)
+	}
+	return answer.Run(t).RunID
+}
+
+// Get reads a run.
+func (c *Client) Get(t testing.TB, run string) Run {
+	t.Helper()
+	return c.Want(t, 200, http.MethodGet, "/api/v1/runs/"+run, nil).Run(t)
+}
+
+// Wait waits until a run has ended.
+func (c *Client) Wait(t testing.TB, id string) Run {
+	t.Helper()
+	var run Run
+	Eventually(t, "run "+id+" ends", func() bool {
+		run = c.Get(t, id)
+		return run.Status != "queued" && run.Status != "running"
+	})
+	return run
+}
+
+// Stream opens the WebSocket of a run.
+func (c *Client) Stream(t testing.TB, run, query string) *Socket {
+	t.Helper()
+	dialer := websocket.Dialer{HandshakeTimeout: 10 * time.Second}
+	conn, _, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(c.URL, "http")+"/api/v1/runs/"+run+"/stream"+query,
+		http.Header{"Authorization": {"Bearer " + c.Token}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() }) // most tests have by then
+	return &Socket{conn}
+}
+
+// Socket reads events.
+type Socket struct{ *websocket.Conn }
+
+// Next reads one event; the error is why there is none.
+func (s *Socket) Next(t testing.TB) (runtimes.Event, error) {
+	t.Helper()
+	var e runtimes.Event
+	if err := s.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	err := s.ReadJSON(&e)
+	return e, err
+}
+
+// Rest reads until the socket is closed.
+func (s *Socket) Rest(t testing.TB) ([]runtimes.Event, error) {
+	t.Helper()
+	var events []runtimes.Event
+	for {
+		e, err := s.Next(t)
+		if err != nil {
+			return events, err
+		}
+		events = append(events, e)
+	}
+}
+
+// Handshake asks for a WebSocket and returns the status of the answer, without looking at what follows.
+func (c *Client) Handshake(t testing.TB, path string, headers ...Headers) int {
+	t.Helper()
+	r, err := c.request(t.Context(), http.MethodGet, path, nil, headers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := c.client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close() // hangs up
+	return answer.StatusCode
+}

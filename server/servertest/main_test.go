@@ -1,0 +1,18 @@
+package servertest_test
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/atelier-run/atelier/server/servertest"
+)
+
+// A server that has stopped leaves no goroutine behind.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		servertest.RemoveBinary()
+		os.Exit(code)
+	}))
+}

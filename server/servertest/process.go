@@ -1,0 +1,139 @@
+package servertest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"testing"
+)
+
+// built is the binary of this test process, once it was built.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "atelier-servertest-")
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "atelier"), os.Chmod(dir, 0o755)
+})
+
+var building sync.Once
+
+// Binary builds the real program, without cgo as it is released.
+func Binary(t testing.TB) string {
+	t.Helper()
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	building.Do(func() {
+		cmd := exec.Command("go", "build", "-o", path, ".")
+		cmd.Dir, cmd.Env = Root(t), append(os.Environ(), "CGO_ENABLED=0")
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("build: %v\n%s", err, text)
+		}
+	})
+	return path
+}
+
+// RemoveBinary removes what Binary built. TestMain calls it at the end.
+func RemoveBinary() {
+	if path, err := built(); err == nil {
+		_ = os.RemoveAll(filepath.Dir(path)) // a leftover in the temporary directory harms nobody
+	}
+}
+
+// Process is the real program as a process.
+type Process struct {
+	*Client
+	Data  string
+	Link  string // the one-time login link that it printed
+	Log   *Log
+	cmd   *exec.Cmd
+	ended chan error
+}
+
+// Spawn starts `atelier serve` as a process on a data directory. It is killed with the test.
+func Spawn(t testing.TB, data string, flags ...string) *Process {
+	t.Helper()
+	p := &Process{Data: data, Log: &Log{}, ended: make(chan error, 1)}
+	p.cmd = exec.Command(Binary(t), append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, flags...)...)
+	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr = t.TempDir(), []string{}, p.Log
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill() // may have ended
+		if t.Failed() {
+			t.Logf("the server's log:\n%s", p.Log)
+		}
+	})
+	link := regexp.MustCompile(`Open {2}((http://\S+)/login\S+)`)
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if found := link.FindStringSubmatch(lines.Text()); found != nil {
+			p.Link, p.Client = found[1], &Client{URL: found[2]}
+			break
+		}
+	}
+	go func() {
+		for lines.Scan() { // what it prints later must not block it
+		}
+		p.ended <- p.cmd.Wait()
+	}()
+	if p.Client == nil {
+		t.Fatalf("the server did not start: %v\n%s", <-p.ended, p.Log)
+	}
+	return p
+}
+
+// PID is the process's ID.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Signal sends a signal.
+func (p *Process) Signal(t testing.TB, signal os.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Exit waits for the end and returns the exit code, -1 for a killed one.
+func (p *Process) Exit() int {
+	<-p.ended
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// Said is what a command printed.
+type Said struct {
+	Code           int
+	Stdout, Stderr string
+}
+
+// Command runs the program once.
+func Command(t testing.TB, stdin string, args ...string) Said {
+	t.Helper()
+	return CommandIn(t, t.Context(), stdin, args...)
+}
+
+// CommandIn runs the program until ctx ends.
+func CommandIn(t testing.TB, ctx context.Context, stdin string, args ...string) Said {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, Binary(t), args...)
+	cmd.Dir, cmd.Env = t.TempDir(), []string{}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader([]byte(stdin)), &out, &errs
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return Said{Code: cmd.ProcessState.ExitCode(), Stdout: out.String(), Stderr: errs.String()}
+}

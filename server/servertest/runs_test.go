@@ -1,0 +1,218 @@
+package servertest_test
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/server/servertest"
+)
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// A full queue refuses at once and says when to come back; the waiting runs know their position.
+func TestFullQueueRefuses(t *testing.T) {
+	t.Parallel()
+	s := scripted(t, map[string]string{"concurrency": "1", "queue-size": "2"})
+	running := s.Start(t, "wait")
+	servertest.Eventually(t, "the first run runs", func() bool { return s.Get(t, running).Status == "running" })
+	waiting := []string{s.Start(t, "output 1"), s.Start(t, "output 2")}
+	refused := s.Script(t, "output 3")
+	seconds, err := strconv.Atoi(refused.Header.Get("Retry-After"))
+	if p := refused.Problem(t); refused.Status != 429 || p.Code != "queue_full" || err != nil || seconds < 1 {
+		t.Errorf("got %d %s, Retry-After %q", refused.Status, refused.Body, refused.Header.Get("Retry-After"))
+	}
+	e, err := s.Stream(t, waiting[1], "").Next(t)
+	if err != nil || !strings.Contains(string(e.Data), `"position":2`) {
+		t.Errorf("the last in the queue is told %s, %v", e.Data, err)
+	}
+	s.Want(t, 200, "POST", "/api/v1/runs/"+running+"/cancel", nil)
+	for i, run := range waiting {
+		if got := s.Wait(t, run); string(got.Output) != strconv.Itoa(i+1) {
+			t.Errorf("run %d ended as %+v", i, got)
+		}
+	}
+}
+
+// Many at once, mixed languages: none is lost, none is mixed up with another.
+func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	programs := map[string]string{
+		"javascript": "export default ({n}) => ({n})", "typescript": "export default (i: {n: number}) => ({n: i.n})",
+		"python": "def main(n): return {'n': n}", "bash": "jq -c . <<< \"$INPUT\" 2>/dev/null || echo \"$INPUT\"",
+	}
+	var all sync.WaitGroup
+	for language, code := range programs {
+		for n := range 10 {
+			all.Go(func() {
+				body := map[string]any{"language": language, "code": code, "input": map[string]int{"n": n}}
+				answer, err := s.Try(t.Context(), "POST", "/api/v1/execute", body)
+				if err != nil || answer.Status != 200 {
+					t.Errorf("%s %d: %v %s", language, n, err, answer.Body)
+					return
+				}
+				if run := answer.Run(t); string(run.Output) != `{"n":`+strconv.Itoa(n)+`}` {
+					t.Errorf("%s %d: %+v %+v", language, n, run, run.Error)
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+// A worker that dies takes one run with it; the next works.
+func TestWorkerDeathIsOneFailedRun(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	deaths := map[string][2]string{
+		"python":     {"import os, signal\ndef main(): os.kill(os.getpid(), signal.SIGKILL)", "def main(): return 1"},
+		"bash":       {"kill -9 $$", "echo 1"},
+		"javascript": {"export default () => 'x'.repeat(2 ** 29).split('').map((c) => ({c}))", "export default () => 1"},
+	}
+	for language, programs := range deaths {
+		t.Run(language, func(t *testing.T) {
+			run := s.Want(t, 200, "POST", "/api/v1/execute", map[string]any{"language": language, "code": programs[0]}).Run(t)
+			if run.Success || run.Error == nil || run.Error.Message == "" {
+				t.Errorf("ended as %+v", run)
+			}
+			next := s.Want(t, 200, "POST", "/api/v1/execute", map[string]any{"language": language, "code": programs[1]}).Run(t)
+			if string(next.Output) != "1" {
+				t.Errorf("the next ended as %+v, %+v", next, next.Error)
+			}
+		})
+	}
+}
+
+// A client that goes away cancels its run, unless it gave an Idempotency-Key.
+func TestClientThatLeaves(t *testing.T) {
+	t.Parallel()
+	s := scripted(t, nil)
+	leave := func(headers ...servertest.Headers) string {
+		ctx, cancel := context.WithCancel(t.Context())
+		gone := make(chan struct{})
+		go func() {
+			defer close(gone)
+			_, err := s.Try(ctx, "POST", "/api/v1/execute", servertest.ScriptBody("print here\nsleep 300ms\noutput 1"), headers...)
+			if err == nil {
+				t.Error("the client was answered")
+			}
+		}()
+		var id string
+		servertest.Eventually(t, "the run is there", func() bool {
+			var list struct{ Items []servertest.Run }
+			s.Want(t, 200, "GET", "/api/v1/runs?status=running", nil).Into(t, &list)
+			if len(list.Items) > 0 {
+				id = list.Items[0].RunID
+			}
+			return id != ""
+		})
+		cancel()
+		<-gone
+		return id
+	}
+	if got := s.Wait(t, leave()); got.Status != "cancelled" {
+		t.Errorf("ended as %+v", got)
+	}
+	if got := s.Wait(t, leave(servertest.Headers{"Idempotency-Key": "k"})); got.Status != "succeeded" {
+		t.Errorf("with a key it ended as %+v", got)
+	}
+	again := s.Want(t, 200, "POST", "/api/v1/execute", servertest.ScriptBody("print here\nsleep 300ms\noutput 1"), servertest.Headers{"Idempotency-Key": "k"})
+	if again.Header.Get("Idempotency-Replayed") != "true" || string(again.Run(t).Output) != "1" {
+		t.Errorf("back for the answer: %v %s", again.Header, again.Body)
+	}
+}
+
+// The same request with the same key is answered from memory; another request with it is refused.
+func TestIdempotencyKeys(t *testing.T) {
+	t.Parallel()
+	s := scripted(t, nil)
+	key := servertest.Headers{"Idempotency-Key": "create-1"}
+	agent := `{"name":"once","language":"python","code":"def main(): return 1"}`
+	first := s.Want(t, 201, "POST", "/api/v1/code-agents", agent, key)
+	second := s.Want(t, 201, "POST", "/api/v1/code-agents", agent, key)
+	if string(first.Body) != string(second.Body) || second.Header.Get("Idempotency-Replayed") != "true" || second.Header.Get("ETag") != `"1"` ||
+		second.Header.Get("Location") != first.Header.Get("Location") {
+		t.Errorf("first %s\nsecond %v %s", first.Body, second.Header, second.Body)
+	}
+	other := strings.Replace(agent, "once", "twice", 1)
+	if p := s.Want(t, 409, "POST", "/api/v1/code-agents", other, key).Problem(t); p.Code != "idempotency_mismatch" {
+		t.Errorf("got %+v", p)
+	}
+	runKey := servertest.Headers{"Idempotency-Key": "run-1"}
+	one, two := s.Script(t, "print x\noutput 1", runKey), s.Script(t, "print x\noutput 1", runKey)
+	if one.Run(t).RunID != two.Run(t).RunID {
+		t.Errorf("two runs: %s %s", one.Body, two.Body)
+	}
+	if s.Script(t, "print x\noutput 1").Run(t).RunID == one.Run(t).RunID {
+		t.Error("a request without a key was answered from memory")
+	}
+}
+
+// One span per run with its children, within the caller's trace; the trace goes back to the caller.
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	seen := tracetest.NewInMemoryExporter()
+	s := servertest.New(t, servertest.Traces(telemetry.NewTracesTo(seen)))
+	const trace = "0af7651916cd43dd8448eb211c80319c"
+	answer := s.Want(t, 200, "POST", "/api/v1/execute", map[string]any{"language": "bash", "code": "echo 1"},
+		servertest.Headers{"traceparent": "00-" + trace + "-b7ad6b7169203331-01"})
+	if got := answer.Header.Get("traceparent"); !strings.HasPrefix(got, "00-"+trace+"-") {
+		t.Errorf("traceparent out is %q", got)
+	}
+	var stored struct{ TraceID string }
+	s.Want(t, 200, "GET", "/api/v1/runs/"+answer.Run(t).RunID, nil).Into(t, &stored)
+	if stored.TraceID != trace {
+		t.Errorf("the run remembers %q", stored.TraceID)
+	}
+	names := map[string]bool{}
+	for _, span := range seen.GetSpans() {
+		if span.SpanContext.TraceID().String() == trace {
+			names[span.Name] = true
+		}
+	}
+	for _, want := range []string{"POST /api/v1/execute", "code.execute", "resolve", "validate", "queue", "run", "store"} {
+		if !names[want] {
+			t.Errorf("no span %s among %v", want, names)
+		}
+	}
+}
+
+func TestMetricsCountRequestsAndRuns(t *testing.T) {
+	t.Parallel()
+	s := scripted(t, nil)
+	s.Script(t, "output 1")
+	s.Script(t, "fail runtime_error no")
+	metrics := string(s.Want(t, 200, "GET", "/metrics", nil, servertest.Headers{"Authorization": ""}).Body)
+	for _, want := range []string{
+		`atelier_runs_total{runtime="script",status="succeeded"} 1`, `atelier_runs_total{runtime="script",status="failed"} 1`,
+		`atelier_http_requests_total{method="POST",route="/api/v1/execute",status="200"} 2`, "atelier_queue_waiting 0", `atelier_workers_idle{runtime="goja"}`,
+	} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+// A failing house is a problem, and the run is recorded.
+func TestFailingHouse(t *testing.T) {
+	t.Parallel()
+	s := scripted(t, nil)
+	answer := s.Script(t, "house-fail")
+	if p := answer.Problem(t); answer.Status != 500 || p.Code != "internal" || p.Detail != "Internal error." || !strings.Contains(string(answer.Body), `"requestId"`) {
+		t.Errorf("got %s", answer.Body)
+	}
+	var list struct{ Items []servertest.Run }
+	s.Want(t, 200, "GET", "/api/v1/runs", nil).Into(t, &list)
+	if len(list.Items) != 1 || list.Items[0].Status != "interrupted" {
+		t.Errorf("got %+v", list)
+	}
+	if missing := s.Do(t, "POST", "/api/v1/execute", map[string]any{"language": "bash", "runtime": "goja", "code": "1"}); missing.Status != 422 {
+		t.Errorf("a runtime of another language: %d %s", missing.Status, missing.Body)
+	}
+}

@@ -1,0 +1,189 @@
+// Package servertest boots a whole server, with the real jail, for tests that read like the API's documentation.
+package servertest
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/config"
+	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
+	"github.com/atelier-run/atelier/server/app"
+
+	"os"
+	"testing/fstest"
+)
+
+// Server is a running server and a client of it, logged in with a token.
+type Server struct {
+	*Client
+	App  *app.App
+	Data string
+	Log  *Log
+
+	stop    context.CancelFunc
+	stopped chan struct{}
+	once    sync.Once
+	failure error
+}
+
+// Setup changes what a server is made of before it starts.
+type Setup func(*app.Options)
+
+// Flags sets configuration as flags do.
+func Flags(t testing.TB, flags map[string]string) Setup {
+	return func(o *app.Options) {
+		t.Helper()
+		flags["data"] = o.Config.Data
+		if flags["listen"] == "" {
+			flags["listen"] = "127.0.0.1:0"
+		}
+		o.Config = load(t, flags)
+	}
+}
+
+// Traces hands every span to an exporter.
+func Traces(traces *telemetry.Traces) Setup {
+	return func(o *app.Options) { o.Traces = traces }
+}
+
+// New starts a server on a free port with its own data directory, and stops it with the test.
+func New(t testing.TB, setup ...Setup) *Server {
+	t.Helper()
+	return On(t, t.TempDir(), setup...)
+}
+
+// On starts a server on a data directory.
+func On(t testing.TB, data string, setup ...Setup) *Server {
+	t.Helper()
+	log := &Log{}
+	o := app.Options{
+		Config: load(t, map[string]string{"listen": "127.0.0.1:0", "data": data}), Version: "test", Log: telemetry.NewLog(log, "text", slog.LevelDebug),
+		Studio:  fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Studio</title>")}, "assets/app-1.js": {Data: []byte("1")}},
+		Samples: os.DirFS(filepath.Join(Root(t), "samples")), Exe: sandboxtest.Exe(t),
+	}
+	for _, change := range setup {
+		change(&o)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	a, err := app.Open(ctx, o)
+	if err != nil {
+		stop()
+		t.Fatal(err)
+	}
+	listener, err := a.Listen(ctx)
+	if err != nil {
+		stop()
+		t.Fatal(err, a.Close())
+	}
+	token, err := a.Token(ctx, "test")
+	if err != nil {
+		stop()
+		t.Fatal(err, a.Close())
+	}
+	s := &Server{App: a, Data: data, Log: log, stop: stop, stopped: make(chan struct{})}
+	s.Client = &Client{URL: "http://" + listener.Addr().String(), Token: token}
+	go s.serve(ctx, listener)
+	t.Cleanup(func() {
+		s.Stop(t)
+		if t.Failed() {
+			t.Logf("the server's log:\n%s", log)
+		}
+	})
+	return s
+}
+
+func (s *Server) serve(ctx context.Context, listener net.Listener) {
+	defer close(s.stopped)
+	s.failure = s.App.Serve(ctx, listener)
+}
+
+// Ask tells the server to stop, as a signal does, and does not wait.
+func (s *Server) Ask() { s.stop() }
+
+// Stop stops the server as a signal does and closes it.
+func (s *Server) Stop(t testing.TB) {
+	t.Helper()
+	s.once.Do(func() {
+		s.stop()
+		<-s.stopped
+		s.Client.CloseIdle()
+		if s.failure != nil {
+			t.Error(s.failure)
+		}
+		if err := s.App.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func load(t testing.TB, flags map[string]string) config.Config {
+	t.Helper()
+	empty := filepath.Join(t.TempDir(), "atelier.yaml")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(config.Sources{File: empty, Getenv: func(string) string { return "" }, Flags: flags})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Root is the directory of the module.
+func Root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatal("the tests run outside of the module")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// Eventually waits until something holds that another process or goroutine brings about.
+func Eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	limit := time.After(30 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("not within 30 seconds: %s", what)
+		}
+	}
+}
+
+// Log keeps what was logged.
+type Log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
