@@ -61,6 +61,10 @@ func TestHostile(t *testing.T) {
 				}
 			},
 		},
+		"a host function with an endless name": {
+			Source: "import os\ndef main():\n    os.write(3, b'{\"call\":\"' + b'\\xff' * 700000 + b'\"}\\n')\n    os.read(3, 65536)\n    return 1\n",
+			Check:  wants("1"),
+		},
 		"disk bomb":           {Source: "def main():\n    with open('/tmp/x', 'wb') as f:\n        while True: f.write(b'x' * 65536)\n", Edit: small, Want: []runtimes.ErrorType{runtimes.DiskLimit}},
 		"many files":          {Source: "def main():\n    i = 0\n    while True:\n        i += 1\n        open(f'/tmp/{i}', 'w').close()\n", Edit: small, Want: []runtimes.ErrorType{runtimes.DiskLimit}},
 		"too many open files": {Source: "def main():\n    x = [open('/dev/null') for _ in range(10000)]\n", Want: []runtimes.ErrorType{runtimes.RuntimeError}},

@@ -9,9 +9,9 @@ import (
 // Bounds on what a program may make us send besides its result. The server has the same ones: beyond them it takes the
 // frame for a breach of the protocol, and nobody learns what went wrong.
 const (
-	maxMessage  = 16 << 10
-	maxStack    = 64 << 10
-	maxCallName = 64
+	maxMessage   = 16 << 10
+	maxStackText = 64 << 10
+	maxCallName  = 64
 )
 
 // bound shortens what a program says about its failure: an error's message can have millions of characters.
@@ -19,7 +19,7 @@ func bound(e *runtimes.ProgramError) {
 	if e == nil {
 		return
 	}
-	e.Message, e.Stack, e.Remedy = cut(e.Message, maxMessage), cut(e.Stack, maxStack), cut(e.Remedy, maxMessage)
+	e.Message, e.Stack, e.Remedy = cut(e.Message, maxMessage), cut(e.Stack, maxStackText), cut(e.Remedy, maxMessage)
 }
 
 // cut shortens text to at most n bytes.

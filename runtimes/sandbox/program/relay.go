@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// maxCall is how long the line of a host call may be.
+	// maxCall is how long the line of a host call may be, and maxName the name in it.
 	maxCall = 1 << 20
+	maxName = 64
 	// maxEndExtra is what an end may have beyond the largest result: an error with its stack.
 	maxEndExtra = 256 << 10
 )
@@ -217,6 +218,9 @@ func (r *relay) take(line []byte) error {
 		return r.out.Write(frames.Started, nil)
 	case m.End != nil:
 		r.end = slices.Clone(m.End)
+		return nil
+	case m.Call == "" || len(m.Call) > maxName:
+		r.refuse(fmt.Sprintf("The name of a host function has 1 to %d bytes.", maxName))
 		return nil
 	}
 	for _, pipe := range []struct {
