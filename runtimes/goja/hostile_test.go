@@ -14,6 +14,7 @@ func TestHostile(t *testing.T) {
 	patient := func(j *runtimes.Job) { j.Limits.TimeoutMs = 5000 }
 	timeout := []runtimes.ErrorType{runtimes.Timeout}
 	memory := []runtimes.ErrorType{runtimes.MemoryLimit}
+	// On a busy machine one huge allocation may take longer than the program is given.
 	either := []runtimes.ErrorType{runtimes.MemoryLimit, runtimes.Timeout}
 	run := func(body string) string { return "export default async (input, ctx) => {\n" + body + "\n}" }
 	runtimetest.Hostile(t, newEngine(t), javascript(), map[string]runtimetest.Attack{
@@ -30,9 +31,9 @@ func TestHostile(t *testing.T) {
 		"big integer power":          {Source: run("return String(2n ** 100000000n).length"), Edit: second, Want: either},
 		"big integer shift":          {Source: run("return String(1n << (1n << 40n)).length"), Edit: patient, Want: append(memory, runtimes.RuntimeError)},
 		"a tebibyte of text":         {Source: run("return 'x'.repeat(2 ** 40).length"), Edit: patient, Want: append(memory, runtimes.RuntimeError)},
-		"a gibibyte of text":         {Source: run("return 'x'.repeat(2 ** 30).length"), Edit: patient, Want: memory},
+		"a gibibyte of text":         {Source: run("return 'x'.repeat(2 ** 30).length"), Edit: patient, Want: either},
 		"4 gibibytes of unicode":     {Source: run("return 'ü'.repeat(3e9).length"), Edit: patient, Want: append(memory, runtimes.RuntimeError)},
-		"padding":                    {Source: run("return 'x'.padEnd(4e9).length"), Edit: patient, Want: memory},
+		"padding":                    {Source: run("return 'x'.padEnd(4e9).length"), Edit: patient, Want: either},
 		"replaceAll bomb":            {Source: run("let s = 'x'; for (let i = 0; i < 40; i++) s = s.replaceAll('x', 'xx')"), Edit: patient, Want: either},
 		"doubling text":              {Source: run("let s = 'x'; for (;;) s += s"), Edit: patient, Want: memory},
 		"growing list":               {Source: run("const all = []; for (;;) all.push({ n: all.length, text: 'x' + all.length })"), Edit: patient, Want: memory},
