@@ -72,10 +72,20 @@ describe('followRun', () => {
     expect(f.states).toEqual(['connecting', 'live', 'reconnecting', 'reconnecting']);
   });
 
-  it('ends with the result at once and does not reconnect', () => {
+  it('spreads a flood over frames, in order', () => {
+    const f = follow();
+    for (let seq = 1; seq <= 20; seq++) f.send(seq, 'stdout', 'x'.repeat(32 * 1024));
+    f.send(21, 'result', {});
+    for (let run = f.frames.shift(); run; run = f.frames.shift()) run();
+    expect(f.batches.length).toBeGreaterThan(2);
+    expect(f.batches.flat()).toEqual(Array.from({ length: 21 }, (_, i) => i + 1));
+  });
+
+  it('ends with the result and does not reconnect', () => {
     const f = follow();
     f.send(1, 'stdout', 'a');
     f.send(2, 'result', {});
+    f.frames.shift()?.();
     expect(f.batches).toEqual([[1, 2]]);
     f.sockets[0]?.onclose?.();
     expect(f.timers).toEqual([]);

@@ -24,6 +24,8 @@ export interface StreamWorld {
   frame(run: () => void): () => void;
 }
 
+// What one frame takes in, in characters of output: a flood is spread over frames, so that the page stays quick.
+const frameBudget = 192 * 1024;
 const firstDelay = 500;
 const lastDelay = 8000;
 
@@ -44,23 +46,26 @@ export const browserWorld: StreamWorld = {
   },
 };
 
+const sizeOf = (event: RunEvent | undefined): number => (typeof event?.data === 'string' ? event.data.length : 64);
+
 /** Follows the run until its result, and returns the function that stops following. */
 export function followRun(runId: string, listener: StreamListener, world: StreamWorld = browserWorld): () => void {
   let last = 0;
   let delay = firstDelay;
   let ended = false;
   let socket: Socket | undefined;
-  let batch: RunEvent[] = [];
+  const waiting: RunEvent[] = [];
   let cancelTimer = (): void => undefined;
   let cancelFrame: (() => void) | undefined;
 
-  const flush = (): void => {
-    cancelFrame?.();
+  const drain = (): void => {
     cancelFrame = undefined;
-    if (batch.length === 0) return;
-    const events = batch;
-    batch = [];
-    listener.events(events);
+    let taken = 0;
+    let size = 0;
+    while (taken < waiting.length && size < frameBudget) size += sizeOf(waiting[taken++]);
+    const batch = waiting.splice(0, taken);
+    if (waiting.length > 0) cancelFrame = world.frame(drain);
+    if (batch.length > 0) listener.events(batch);
   };
 
   const accept = (data: unknown): void => {
@@ -70,17 +75,10 @@ export function followRun(runId: string, listener: StreamListener, world: Stream
     if (event.seq <= last) return;
     last = event.seq;
     delay = firstDelay;
-    batch.push(event);
-    if (event.kind === 'result') return finish();
-    cancelFrame ??= world.frame(() => {
-      cancelFrame = undefined;
-      flush();
-    });
-  };
-
-  const finish = (): void => {
+    waiting.push(event);
+    cancelFrame ??= world.frame(drain);
+    if (event.kind !== 'result') return;
     ended = true;
-    flush();
     listener.state('ended');
     socket?.close();
   };

@@ -2,7 +2,7 @@
 // overwrites the pending line on a carriage return, as a terminal does.
 import type { LogLevel, RunEvent } from '../api/types';
 import { stringifyJson } from '../api/json';
-import { parseLine, plainText, type Style } from './sgr';
+import { endStyle, plainText, type Style } from './sgr';
 
 export type Stream = 'stdout' | 'stderr' | 'log' | 'progress' | 'system';
 
@@ -151,9 +151,7 @@ export class Ring {
     const pending = this.pending.get(stream);
     if (!pending) return;
     this.pending.delete(stream);
-    if (pending.line.text.includes('\u001b')) {
-      this.styles.set(stream, parseLine(pending.line.text, pending.line.style).end);
-    }
+    this.styles.set(stream, endStyle(pending.line.text, pending.line.style));
   }
 
   private push(line: Omit<Line, 'number'>): Line {

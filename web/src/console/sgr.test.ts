@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseLine, plainText } from './sgr';
+import { endStyle, parseLine, plainText } from './sgr';
 
 const e = '\u001b';
 
@@ -48,6 +48,21 @@ describe('parseLine', () => {
     const { end } = parseLine(`${e}[31mred`);
     expect(parseLine('still red', end).spans).toEqual([{ text: 'still red', style: { fg: 'var(--ansi-red)' } }]);
   });
+});
+
+describe('endStyle', () => {
+  for (const line of [
+    'plain',
+    `${e}[31mred`,
+    `${e}[31mred${e}[0m`,
+    `${e}[31mred${e}[m end`,
+    `${e}[31mred${e}[2K`,
+    `${e}[1;31m`,
+  ]) {
+    it(`agrees with parseLine on ${JSON.stringify(line)}`, () => {
+      expect(endStyle(line, { bold: true })).toEqual(parseLine(line, { bold: true }).end);
+    });
+  }
 });
 
 describe('plainText', () => {

@@ -41,6 +41,14 @@ export function parseLine(line: string, start: Style = {}): { spans: Span[]; end
   return { spans, end: style };
 }
 
+/** The style that a line leaves, without cutting it up; most lines that colour something end in a reset. */
+export function endStyle(line: string, start: Style): Style {
+  const last = line.lastIndexOf(`${esc}[`);
+  if (last < 0) return start;
+  if (line.startsWith('0m', last + 2) || line.startsWith('m', last + 2)) return {};
+  return parseLine(line, start).end;
+}
+
 /** The line as a person would copy it. */
 export function plainText(line: string): string {
   return hasEscapes(line) ? line.replace(escapes, '') : line;

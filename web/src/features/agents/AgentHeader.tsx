@@ -117,6 +117,12 @@ function saveWords({ save, schemas }: OpenAgent): { text: string; look: 'quiet' 
     case 'conflict':
       return { text: 'Conflict', look: 'err' };
     case 'refused':
-      return { text: `Not saved: ${save.message}`, look: 'err' };
+      return { text: `Not saved: ${reasonOf(save)}`, look: 'err' };
   }
+}
+
+/** The first field that the server names says more than its sentence for all of them. */
+function reasonOf({ message, fields }: Extract<OpenAgent['save'], { kind: 'refused' }>): string {
+  const [first] = fields;
+  return first === undefined ? message : `${first.pointer.slice(1)} ${first.message}`;
 }
