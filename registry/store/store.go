@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -28,6 +29,7 @@ type Options struct {
 	Now       func() time.Time // nil means time.Now
 	Log       *slog.Logger     // nil discards
 	NoMigrate bool             // leave the schema as it is
+	Exclusive bool             // refuse a database that another exclusive store has open, with ErrInUse
 }
 
 // Store is safe for concurrent use.
@@ -39,6 +41,7 @@ type Store struct {
 	now         func() time.Time
 	log         *slog.Logger
 	runs        *committer
+	release     func() error // gives an exclusive database back
 }
 
 // Open connects to the database and, unless told otherwise, brings its schema up to date. A schema that is newer than
@@ -53,9 +56,16 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{blobs: o.Blobs, now: o.Now, log: o.Log}
+	s := &Store{blobs: o.Blobs, now: o.Now, log: o.Log, release: func() error { return nil }}
 	if err := s.connect(ctx, o.URL); err != nil {
 		return nil, err
+	}
+	if o.Exclusive {
+		release, err := s.takeDatabase(ctx, o.URL)
+		if err != nil {
+			return nil, errors.Join(wrap("open database", err), s.disconnect())
+		}
+		s.release = sync.OnceValue(release)
 	}
 	if err := s.prepareSchema(ctx, o.NoMigrate); err != nil {
 		return nil, errors.Join(err, s.disconnect())
@@ -83,10 +93,10 @@ func (s *Store) Close() error {
 
 func (s *Store) disconnect() error {
 	if s.read == s.write {
-		return s.write.Close()
+		return errors.Join(s.release(), s.write.Close())
 	}
 	// The writer is last: the last connection to a SQLite file moves the log into it.
-	return errors.Join(s.read.Close(), s.write.Close())
+	return errors.Join(s.read.Close(), s.write.Close(), s.release())
 }
 
 // change runs f in a writing transaction; the transaction is all that f may use.

@@ -39,7 +39,7 @@ func withStore(ctx context.Context, c config.Config, log *slog.Logger, use func(
 	if err != nil {
 		return err
 	}
-	s, err := store.Open(ctx, store.Options{URL: DatabaseURL(a.Config), Blobs: files, Log: log, NoMigrate: true})
+	s, err := store.Open(ctx, store.Options{URL: DatabaseURL(a.Config), Blobs: files, Log: log, NoMigrate: true, Exclusive: true})
 	if err != nil {
 		return err
 	}
