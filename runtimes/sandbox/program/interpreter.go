@@ -17,7 +17,8 @@ type Interpreter struct {
 }
 
 // FindInterpreter checks an interpreter's path and works out its mounts: /usr, which brings the shared libraries and
-// the usual tools, and the installation's own folder if the interpreter lives elsewhere.
+// the usual tools, and if the interpreter lives elsewhere the parts of an installation that are in its folder. What else
+// is there stays out of sight: the folder of ~/bin/python3 is somebody's home.
 func FindInterpreter(path string) (Interpreter, error) {
 	if !filepath.IsAbs(path) {
 		return Interpreter{}, fmt.Errorf("interpreter %q: not an absolute path", path)
@@ -45,7 +46,12 @@ func FindInterpreter(path string) (Interpreter, error) {
 		return Interpreter{}, fmt.Errorf("interpreter %s: lives in %s, which is too much of the host to show to programs", path, prefix)
 	}
 	found.Path = real
-	found.Mounts = append(found.Mounts, sandbox.Mount{Host: prefix, Path: prefix})
+	for _, part := range []string{"bin", "lib", "lib64", "libexec", "share"} {
+		dir := filepath.Join(prefix, part)
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			found.Mounts = append(found.Mounts, sandbox.Mount{Host: dir, Path: dir})
+		}
+	}
 	return found, nil
 }
 
