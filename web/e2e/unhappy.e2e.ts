@@ -110,7 +110,7 @@ describe('a draft in two tabs', () => {
       const theirs = new Studio(other.page);
       await theirs.openAgent('shared');
       await theirs.replaceCode('def main(input, ctx):\n    return "theirs"\n');
-      await studio.type('def main(input, ctx):\n    return "mine"\n');
+      await studio.replace('def main(input, ctx):\n    return "mine"\n');
       const dialog = session.page.getByRole('dialog', { name: 'This draft was changed elsewhere' });
       await dialog.waitFor();
       await dialog.getByRole('button', { name: 'Keep mine' }).click();

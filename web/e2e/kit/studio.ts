@@ -30,16 +30,17 @@ export class Studio {
     await this.editor.waitFor({ state: 'attached', timeout: 30_000 });
   }
 
-  /** Types over the whole open file. */
-  async type(code: string): Promise<void> {
+  /** Pastes over the whole open file: the editor indents what is typed, but takes what is pasted as it is. */
+  async replace(code: string): Promise<void> {
+    await this.page.evaluate((text) => navigator.clipboard.writeText(text), code);
     await this.editor.focus();
     await this.page.keyboard.press('ControlOrMeta+A');
-    await this.page.keyboard.insertText(code);
+    await this.page.keyboard.press('ControlOrMeta+V');
   }
 
-  /** Types over the whole open file, and waits until the draft is saved. */
+  /** Replaces the whole open file, and waits until the draft is saved. */
   async replaceCode(code: string): Promise<void> {
-    await this.type(code);
+    await this.replace(code);
     await this.draft.filter({ hasNotText: /^Saved$/ }).waitFor();
     await this.saved();
   }
