@@ -35,7 +35,10 @@ func (a *App) openData(context.Context) error {
 		}
 		return unusable(dir, err)
 	}
-	a.closers.add("lock", lock.Close)
+	a.closers.add("lock", func() error {
+		// Closing alone would not do: a process that is being forked has the file open until it executes.
+		return errors.Join(unix.Flock(int(lock.Fd()), unix.LOCK_UN), lock.Close())
+	})
 	return nil
 }
 

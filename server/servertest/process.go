@@ -130,6 +130,7 @@ func CommandIn(t testing.TB, ctx context.Context, stdin string, args ...string) 
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, Binary(t), args...)
 	cmd.Dir, cmd.Env = t.TempDir(), []string{}
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader([]byte(stdin)), &out, &errs
 	err := cmd.Run()
 	if cmd.ProcessState == nil {

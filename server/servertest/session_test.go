@@ -1,0 +1,113 @@
+package servertest_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/atelier-run/atelier/server/servertest"
+)
+
+// cookieOf is the session cookie that an answer sets.
+func cookieOf(t *testing.T, answer servertest.Answer) *http.Cookie {
+	t.Helper()
+	for _, line := range answer.Header.Values("Set-Cookie") {
+		cookie, err := http.ParseSetCookie(line)
+		if err == nil && cookie.Name == "atelier_session" {
+			return cookie
+		}
+	}
+	t.Fatalf("no session cookie in %v", answer.Header)
+	return nil
+}
+
+// as sends a request as the browser with a session.
+func as(cookie *http.Cookie) servertest.Headers {
+	return servertest.Headers{"Authorization": "", "Cookie": cookie.Name + "=" + cookie.Value}
+}
+
+// The link that the server printed logs one browser in, once.
+func TestLoginLink(t *testing.T) {
+	t.Parallel()
+	p := servertest.Spawn(t, t.TempDir(), "--script-runtime")
+	path, ok := strings.CutPrefix(p.Link, p.URL)
+	if !ok {
+		t.Fatalf("link %s is not on %s", p.Link, p.URL)
+	}
+	nobody := servertest.Headers{"Authorization": ""}
+	opened := p.Do(t, "GET", path, nil, nobody)
+	if opened.Status != 303 || opened.Header.Get("Location") != "/studio/" {
+		t.Fatalf("got %d %v", opened.Status, opened.Header)
+	}
+	cookie := cookieOf(t, opened)
+	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/" {
+		t.Errorf("cookie is %+v", cookie)
+	}
+	if again := p.Do(t, "GET", path, nil, nobody); again.Status != 401 || again.Problem(t).Code != "unauthenticated" {
+		t.Errorf("the second time it answers %d %s", again.Status, again.Body)
+	}
+	if again := p.Do(t, "GET", path, nil, as(cookie)); again.Status != 303 {
+		t.Errorf("somebody who is in already gets %d %s", again.Status, again.Body)
+	}
+	if strings.Contains(p.Log.String(), path[len("/login?link="):]) {
+		t.Error("the log has the link's secret")
+	}
+
+	var session struct {
+		Actor     struct{ ID, Type, Name string }
+		Workspace struct{ ID string }
+	}
+	p.Want(t, 200, "GET", "/api/v1/session", nil, as(cookie)).Into(t, &session)
+	if session.Actor.Type != "user" || session.Actor.ID == "" || session.Workspace.ID != "default" {
+		t.Errorf("session is %+v", session)
+	}
+	run := p.Want(t, 200, "POST", "/api/v1/execute", servertest.ScriptBody("output 1"), as(cookie), servertest.Headers{"Origin": p.URL}).Run(t)
+	if run.Trigger != "studio" {
+		t.Errorf("a browser's run is triggered by %s", run.Trigger)
+	}
+
+	out := p.Want(t, 204, "DELETE", "/api/v1/session", nil, as(cookie))
+	if gone := cookieOf(t, out); gone.Value != "" || gone.Expires.Year() > 1971 {
+		t.Errorf("after logging out the cookie is %+v", gone)
+	}
+	p.Want(t, 401, "GET", "/api/v1/session", nil, as(cookie))
+}
+
+// The administrator's token can be pasted; guesses are counted.
+func TestPastedToken(t *testing.T) {
+	t.Parallel()
+	const token = "the-administrators-fixed-token"
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"token": token}))
+	nobody := servertest.Headers{"Authorization": ""}
+	answer := s.Want(t, 204, "POST", "/api/v1/session", map[string]string{"token": token}, nobody)
+	s.Want(t, 200, "GET", "/api/v1/session", nil, as(cookieOf(t, answer)))
+	for range 10 {
+		s.Want(t, 401, "POST", "/api/v1/session", map[string]string{"token": "guess"}, nobody)
+	}
+	refused := s.Do(t, "POST", "/api/v1/session", map[string]string{"token": token}, nobody)
+	if refused.Status != 429 || refused.Problem(t).Code != "too_many_requests" || refused.Header.Get("Retry-After") == "" {
+		t.Errorf("after ten guesses: %d %s", refused.Status, refused.Body)
+	}
+	s.Want(t, 200, "GET", "/api/v1/session", nil, servertest.Headers{"Authorization": "Bearer " + token})
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	var made struct{ ID, Secret string }
+	s.Want(t, 201, "POST", "/api/v1/tokens", `{"name":"robot"}`).Into(t, &made)
+	robot := servertest.Headers{"Authorization": "Bearer " + made.Secret}
+	s.Want(t, 200, "GET", "/api/v1/code-agents", nil, robot)
+	list := s.Want(t, 200, "GET", "/api/v1/tokens", nil)
+	if strings.Contains(string(list.Body), made.Secret) || !strings.Contains(string(list.Body), `"robot"`) {
+		t.Errorf("list is %s", list.Body)
+	}
+	s.Want(t, 204, "DELETE", "/api/v1/tokens/"+made.ID, nil)
+	s.Want(t, 401, "GET", "/api/v1/code-agents", nil, robot)
+	if p := s.Want(t, 422, "POST", "/api/v1/tokens", `{"name":"late","expiresAt":"2001-01-01T00:00:00Z"}`).Problem(t); p.Errors[0].Pointer != "/expiresAt" {
+		t.Errorf("got %+v", p)
+	}
+	if strings.Contains(s.Log.String(), made.Secret) {
+		t.Error("the log has the token")
+	}
+}
