@@ -119,6 +119,10 @@ func (t *Tree) openV1(parents map[string]string, all []hierarchy, name string) {
 	if t.bases["memory"] == "" || t.bases["pids"] == "" {
 		_ = t.Close()
 		t.mode = None
+		return
+	}
+	if t.bases["cpuacct"] == "" {
+		t.missing = append(t.missing, "Processor time is not counted, so limits of it do not work and only the time limit does: give the server a control group of the controller cpuacct.")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +58,32 @@ func TestVersion1Alone(t *testing.T) {
 	_ = cmd.Wait()
 	if err := group.Remove(); err != nil {
 		t.Error(err)
+	}
+	if err := tree.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestVersion1WithoutTime: what cannot be enforced is said.
+func TestVersion1WithoutTime(t *testing.T) {
+	t.Parallel()
+	all, err := detect("self")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parents := version1(all)
+	if parents == nil {
+		t.Skip("this host has no control groups of version 1 for us")
+	}
+	name, err := ownName()
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(parents, "cpuacct")
+	tree := &Tree{mode: None, bases: map[string]string{}}
+	tree.openV1(parents, nil, name)
+	if missing := tree.Missing(); tree.Mode() != V1 || len(missing) != 1 || !strings.Contains(missing[0], "cpuacct") {
+		t.Errorf("mode %s, %q", tree.Mode(), missing)
 	}
 	if err := tree.Close(); err != nil {
 		t.Error(err)
