@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 
@@ -75,6 +76,15 @@ func AnswerOf(run registry.Run) Answer {
 			ToolIDs: []string{}, Timestamp: run.CreatedAt, ExecutionTimeMs: run.Metrics.TotalMs, Success: success,
 		},
 	}
+}
+
+// encode is the JSON of an event. What a program wrote keeps its <, > and &, as in the answers of every door.
+func encode(data any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(data)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 func optional(s string) *string {

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 
 	"github.com/atelier-run/atelier/registry"
@@ -103,7 +102,7 @@ func (f *Follower) result(ctx context.Context) (runtimes.Event, error) {
 	if f.seq > last { // the reader has seen the result already
 		return runtimes.Event{}, io.EOF
 	}
-	raw, err := json.Marshal(AnswerOf(f.run))
+	raw, err := encode(AnswerOf(f.run))
 	if err != nil {
 		return runtimes.Event{}, err
 	}

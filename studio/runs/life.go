@@ -25,8 +25,6 @@ const (
 	beginAfter = 50 * time.Millisecond
 	// flushEvery is how often a long run's events become durable.
 	flushEvery = 250 * time.Millisecond
-	// storeFor bounds the last write of a run when the database is stuck.
-	storeFor = 30 * time.Second
 )
 
 // life is one run from admission to its end. lead is its one goroutine; others read through snapshot, recording and done.
@@ -40,7 +38,8 @@ type life struct {
 	outputSchema json.RawMessage
 	created      time.Time // with the monotonic clock, for durations
 	span         trace.Span
-	done         chan struct{} // closed after run and err are final
+	done         chan struct{}    // closed after run and err are final
+	unstored     []runtimes.Event // taken from the recording, but refused by the journal; for lead and its flushing only
 
 	mu  sync.Mutex // guards run until done is closed
 	run registry.Run
@@ -69,7 +68,6 @@ func (l *life) abandon() {
 	l.ticket.Release()
 	l.cancel(errCancelled)
 	l.span.End()
-	l.service.leave(l)
 }
 
 // lead takes the run from the queue to its end.
@@ -116,19 +114,7 @@ func (l *life) flushInBackground() (stop func()) {
 			l.service.Log.LogAttrs(ctx, slog.LevelError, "begin run", slog.String("run_id", l.job.RunID), slog.Any("error", err))
 			return
 		}
-		tick := time.NewTicker(flushEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ended:
-				return
-			case <-tick.C:
-				if err := l.flush(ctx); err != nil {
-					l.service.Log.LogAttrs(ctx, slog.LevelError, "store events", slog.String("run_id", l.job.RunID), slog.Any("error", err))
-					return
-				}
-			}
-		}
+		l.flushUntil(ctx, ended)
 	})
 	return func() {
 		close(ended)
@@ -138,19 +124,50 @@ func (l *life) flushInBackground() (stop func()) {
 	}
 }
 
+// flushUntil stores events as they come. Those that cannot be stored now are tried again with the next.
+func (l *life) flushUntil(ctx context.Context, ended <-chan struct{}) {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for failing := false; ; {
+		select {
+		case <-ended:
+			return
+		case <-tick.C:
+		}
+		err := l.flush(ctx)
+		if err != nil && !failing { // once is enough while the database is away
+			l.service.Log.LogAttrs(ctx, slog.LevelError, "store events", slog.String("run_id", l.job.RunID), slog.Any("error", err))
+		}
+		failing = err != nil
+	}
+}
+
 func (l *life) flush(ctx context.Context) error {
-	events := l.recording.Take()
+	events := l.toStore()
 	if len(events) == 0 {
 		return nil
 	}
-	return l.service.Journal.AppendEvents(ctx, l.job.Workspace, l.job.RunID, events)
+	err := l.service.Journal.AppendEvents(ctx, l.job.Workspace, l.job.RunID, events)
+	if err != nil {
+		l.unstored = events
+	}
+	return err
+}
+
+// toStore takes every event that is not stored yet.
+func (l *life) toStore() []runtimes.Event {
+	events := l.recording.Take()
+	if len(l.unstored) > 0 {
+		events = append(l.unstored, events...)
+		l.unstored = nil
+	}
+	return events
 }
 
 // finish turns an outcome into the final run, stores it, and only then tells anybody.
 func (l *life) finish(outcome runtimes.Outcome, houseErr error) {
 	s := l.service
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), storeFor)
-	defer cancel()
+	ctx := context.WithoutCancel(l.ctx)
 	if houseErr != nil {
 		outcome = houseFailed(houseErr)
 	}
@@ -160,7 +177,7 @@ func (l *life) finish(outcome runtimes.Outcome, houseErr error) {
 	l.checkOutput(&outcome)
 	run := l.conclude(outcome)
 	_, span := s.Tracer.Start(ctx, "store")
-	storeErr := s.Journal.FinishRun(ctx, run, l.recording.Take())
+	storeErr := s.Journal.FinishRun(ctx, run, l.toStore())
 	span.End()
 	l.update(func(r *registry.Run) { *r = run })
 	l.report(ctx, run, houseErr, storeErr)
@@ -259,7 +276,7 @@ func (l *life) report(ctx context.Context, run registry.Run, houseErr, storeErr 
 }
 
 func (l *life) emit(kind runtimes.Kind, data any) {
-	raw, err := json.Marshal(data)
+	raw, err := encode(data)
 	if err != nil {
 		return // only our own plain structs come here
 	}
@@ -268,7 +285,7 @@ func (l *life) emit(kind runtimes.Kind, data any) {
 
 // emitResult ends the stream with the answer.
 func (l *life) emitResult(run registry.Run) {
-	raw, err := json.Marshal(AnswerOf(run))
+	raw, err := encode(AnswerOf(run))
 	if err != nil {
 		raw = json.RawMessage(`{"success":false}`)
 	}

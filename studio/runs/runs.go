@@ -132,7 +132,7 @@ func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request
 	}
 	stop := context.AfterFunc(ctx, func() { l.cancel(errCancelled) })
 	defer stop()
-	s.all.Go(l.lead)
+	s.begin(l)
 	<-l.done
 	return l.run, l.err
 }
@@ -145,10 +145,12 @@ func (s *Service) Start(ctx context.Context, actor registry.Actor, req Request) 
 	}
 	if err := s.Journal.BeginRun(ctx, l.run); err != nil {
 		l.abandon()
+		s.leave(l)
+		s.all.Done()
 		return registry.Run{}, err
 	}
 	accepted := l.run
-	s.all.Go(l.lead)
+	s.begin(l)
 	return accepted, nil
 }
 
@@ -212,6 +214,7 @@ func (s *Service) find(actor registry.Actor, id string) *life {
 	return l
 }
 
+// enter makes a run live, so that Close waits for it from here on and not only once it runs: it may be accepted already.
 func (s *Service) enter(l *life) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,7 +222,16 @@ func (s *Service) enter(l *life) error {
 		return fault.New(fault.ShuttingDown, "The server is stopping; try again in a moment.")
 	}
 	s.live[l.run.ID] = l
+	s.all.Add(1)
 	return nil
+}
+
+// begin lets a life that has entered run.
+func (s *Service) begin(l *life) {
+	go func() {
+		defer s.all.Done()
+		l.lead()
+	}()
 }
 
 func (s *Service) leave(l *life) {

@@ -45,11 +45,17 @@ type kit struct {
 
 func newKit(t *testing.T, running, queue int) *kit {
 	t.Helper()
+	return newKitOver(t, running, queue, func(s *store.Store) runs.Journal { return s })
+}
+
+// newKitOver lets a test stand between the service and the store.
+func newKitOver(t *testing.T, running, queue int, journal func(*store.Store) runs.Journal) *kit {
+	t.Helper()
 	s := storetest.Open(t, storetest.SQLite)
 	validator := specs.NewValidator(schema.NewCache(16))
 	finished := make(counter, 1000)
 	service := runs.New(runs.Options{
-		Journal: s, Archive: s, Drafts: s, Resolver: references.New(s, time.Now), Validator: validator,
+		Journal: journal(s), Archive: s, Drafts: s, Resolver: references.New(s, time.Now), Validator: validator,
 		Specs:  specs.New(validator, runtimes.DefaultCeilings()),
 		Router: router.New(router.Options{Engines: map[runtimes.Name]runtimes.Runtime{runtimes.Script: script.New()}, Running: running, Queue: queue}),
 		Meter:  finished, Tracer: noop.NewTracerProvider().Tracer(""), Log: slog.New(slog.DiscardHandler),

@@ -1,0 +1,121 @@
+package runs_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+// refusing is a store that once takes no events.
+type refusing struct {
+	*store.Store
+	once    atomic.Bool
+	refused chan struct{}
+}
+
+func (r *refusing) AppendEvents(ctx context.Context, workspace, id string, events []runtimes.Event) error {
+	if r.once.CompareAndSwap(false, true) {
+		close(r.refused)
+		return errors.New("the disk is full")
+	}
+	return r.Store.AppendEvents(ctx, workspace, id, events)
+}
+
+func TestEventsThatCouldNotBeStoredAreStoredLater(t *testing.T) {
+	t.Parallel()
+	var journal *refusing
+	k := newKitOver(t, 1, 1, func(s *store.Store) runs.Journal {
+		journal = &refusing{Store: s, refused: make(chan struct{})}
+		return journal
+	})
+	run := k.start(t, program("print a\nwait"))
+	<-journal.refused
+	if _, err := k.Cancel(t.Context(), k.actor, run.ID); err != nil {
+		t.Fatal(err)
+	}
+	events, err := k.Events(t.Context(), k.actor, run.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range events {
+		if e.Seq != int64(i)+1 {
+			t.Fatalf("event %d has seq %d: events are lost", i, e.Seq)
+		}
+	}
+	if !slices.ContainsFunc(events, func(e runtimes.Event) bool { return string(e.Data) == `"a\n"` }) {
+		t.Errorf("the first output is not among %d events", len(events))
+	}
+}
+
+// slow is a store that takes its time to accept a run.
+type slow struct {
+	*store.Store
+	asked, release chan struct{}
+}
+
+func (s *slow) BeginRun(ctx context.Context, run registry.Run) error {
+	close(s.asked)
+	<-s.release
+	return s.Store.BeginRun(ctx, run)
+}
+
+func TestCloseWaitsForARunThatIsBeingAccepted(t *testing.T) {
+	t.Parallel()
+	journal := &slow{asked: make(chan struct{}), release: make(chan struct{})}
+	k := newKitOver(t, 2, 1, func(s *store.Store) runs.Journal {
+		journal.Store = s
+		return journal
+	})
+	accepted := make(chan string, 1)
+	go func() {
+		run, err := k.Start(t.Context(), k.actor, program("wait"))
+		if err != nil {
+			t.Error(err)
+		}
+		accepted <- run.ID
+	}()
+	<-journal.asked
+	closed := make(chan struct{})
+	go func() {
+		k.Close()
+		close(closed)
+	}()
+	for { // until Close is at work
+		if _, err := k.Execute(t.Context(), k.actor, program("output 1")); fault.Is(err, fault.ShuttingDown) {
+			break
+		}
+	}
+	select {
+	case <-closed:
+		t.Error("Close left a run behind")
+	default:
+	}
+	close(journal.release)
+	id := <-accepted
+	<-closed
+	if stored, err := k.store.Run(t.Context(), k.actor.Workspace, id); err != nil || stored.Status != registry.StatusInterrupted {
+		t.Errorf("status %s, %v", stored.Status, err)
+	}
+}
+
+func TestResultKeepsWhatTheProgramWrote(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, 1, 1)
+	run, err := k.Execute(t.Context(), k.actor, program(`output {"html":"<b>&"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := k.waitFor(t, run.ID, runtimes.KindResult)
+	if !strings.Contains(string(result.Data), `{"html":"<b>&"}`) {
+		t.Errorf("the result is %s", result.Data)
+	}
+}
