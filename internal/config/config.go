@@ -25,10 +25,11 @@ type Config struct {
 	Python string // interpreter; "" looks in /usr/bin and /usr/local/bin
 	Bash   string
 
-	Concurrency   int // programs at once; 0 is chosen from the machine
-	QueueSize     int // runs that may wait, per workspace
-	Warm          int // prepared workers per runtime
-	AllowWeak     []string
+	Concurrency   int      // programs at once; 0 is chosen from the machine
+	QueueSize     int      // runs that may wait, per workspace
+	Warm          int      // prepared workers per runtime
+	AllowWeak     []string // required mechanisms of the sandbox that may be missing
+	Masked        []string // mechanisms of the sandbox to do without, for trials
 	ScriptRuntime bool
 
 	Defaults Limits

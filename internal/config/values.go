@@ -40,12 +40,19 @@ func hostNames(v string) ([]string, error) {
 	return names, nil
 }
 
-// mechanisms are what a sandbox can be told to do without; the sandbox has the same names.
-func mechanisms(v string) ([]string, error) {
+// weakMechanisms and maskableMechanisms are the names that the sandbox has for what may be missing, and for what it can
+// be told to do without.
+func weakMechanisms() []string { return []string{"seccomp"} }
+
+func maskableMechanisms() []string {
+	return []string{"namespaces", "seccomp", "landlock", "cgroups", "proc"}
+}
+
+func mechanisms(v string, known []string) ([]string, error) {
 	names := list(v)
 	for _, name := range names {
-		if name != "seccomp" {
-			return nil, fmt.Errorf("lists %q, which the sandbox cannot do without; only seccomp may be missing", name)
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("lists %q; there is %s", name, strings.Join(known, ", "))
 		}
 	}
 	return names, nil

@@ -12,23 +12,27 @@ import (
 // crash is a program that ends its interpreter, or its parser.
 type crash struct {
 	name, text string
+	memory     int64
 }
 
 const nesting = 200_000
 
 // crashesIn are what brings down an interpreter of a language.
 func crashesIn(language runtimes.Language) []crash {
-	all := []crash{{"nested brackets", brackets(language)}}
-	for _, c := range []struct{ name, program string }{
-		{"segmentation fault", "segfault"},
-		{"killing everything in sight", "massacre"},
-		{"overflow of the native stack", "stack"},
-		{"a text of 1 TiB", "tebibyte"},
-		{"a list of a billion", "fill"},
-		{"running out of memory", "memory"},
+	const little, much = 96 << 20, 512 << 20 // a stack overflows before the memory is used up, or the other way round
+	all := []crash{{"nested brackets", brackets(language), much}}
+	for _, c := range []struct {
+		name, program string
+		memory        int64
+	}{
+		{"segmentation fault", "segfault", little},
+		{"killing everything in sight", "massacre", little},
+		{"overflow of the native stack", "stack", much},
+		{"a text of 1 TiB", "tebibyte", little},
+		{"running out of memory", "memory", little},
 	} {
 		if text := source(language, c.program); text != "" {
-			all = append(all, crash{c.name, text})
+			all = append(all, crash{c.name, text, c.memory})
 		}
 	}
 	return all
@@ -58,7 +62,7 @@ func (d *Doctor) crashes(ctx context.Context, engines []Engine) {
 }
 
 func (d *Doctor) contain(ctx context.Context, e Engine, c crash) Check {
-	t := run(ctx, e, job(e, c.text, func(j *runtimes.Job) { j.Limits.MemoryBytes = 128 << 20 }))
+	t := run(ctx, e, job(e, c.text, func(j *runtimes.Job) { j.Limits.MemoryBytes, j.Limits.TimeoutMs = c.memory, 2*patience.Milliseconds() }))
 	_, wrong := hello(ctx, e)
 	check := judgeCrash(c.name, t, wrong)
 	check.Language = e.Language

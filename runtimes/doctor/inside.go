@@ -74,7 +74,7 @@ func (d *Doctor) inside(ctx context.Context, e Engine) []Check {
 	}
 	t := run(ctx, e, job(e, text))
 	if wrong := t.failure(); wrong != "" {
-		return []Check{{Group: Inside, Name: "a look around", Language: e.Language, Verdict: Fail, Evidence: "The program does not work: " + wrong, Fix: d.remedyOfEngine(e)}}
+		return []Check{{Group: Inside, Name: lookAround, Language: e.Language, Verdict: Fail, Evidence: "The program does not work: " + wrong, Fix: d.remedyOfEngine(e)}}
 	}
 	if e.Language == runtimes.JavaScript {
 		return judgeGlobals(t.outcome.Output)
@@ -163,7 +163,7 @@ func processes(v view) Check {
 	if len(seen) == 0 {
 		return unseen("processes")
 	}
-	return Check{Name: "processes", Verdict: verdict(len(seen) <= mostProcesses), Evidence: "it sees " + strings.Join(cutList(seen, 8), ", ")}
+	return Check{Name: "processes", Verdict: verdict(len(seen) <= mostProcesses), Evidence: fmt.Sprintf("it sees %s: %s", plural(len(seen), "process", "processes"), strings.Join(cutList(seen, 8), ", "))}
 }
 
 // writable are the only places that a program may write, and /proc, where it names its threads.

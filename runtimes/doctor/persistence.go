@@ -142,7 +142,7 @@ func remaining(seen []sighting) []sighting {
 
 // judgeIdentity says who a run's processes are on the host: never root, and as root never the server's own user either.
 func judgeIdentity(language runtimes.Language, seen []sighting, server int) Check {
-	c := Check{Group: Inside, Name: "seen from the host", Language: language, Verdict: Fail, Fix: ask}
+	c := Check{Group: Persistence, Name: "seen from the host", Language: language, Verdict: Fail, Fix: ask}
 	if len(seen) == 0 {
 		c.Evidence = "no process of the run could be found on the host, so nothing is proved"
 		return c

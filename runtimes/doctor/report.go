@@ -27,7 +27,7 @@ const (
 	Environment Group = "environment"
 	Controls    Group = "controls"
 	Inside      Group = "inside"
-	Syscalls    Group = "system calls"
+	Syscalls    Group = "syscalls"
 	Canaries    Group = "canaries"
 	Limits      Group = "limits"
 	Persistence Group = "persistence"
@@ -35,6 +35,11 @@ const (
 	Speed       Group = "speed"
 	HTTP        Group = "http"
 )
+
+// Groups are all groups, in order.
+func Groups() []Group {
+	return []Group{Environment, Controls, Inside, Syscalls, Canaries, Limits, Persistence, Crashes, Speed, HTTP}
+}
 
 // Check is one thing that was tried, and what came of it.
 type Check struct {
@@ -46,6 +51,12 @@ type Check struct {
 	Fix       string            `json:"fix,omitempty"`
 	Mechanism string            `json:"mechanism,omitempty"` // of sandbox.Mechanisms, where one stands behind it
 }
+
+// lookAround is the check that a program which looks around works at all.
+const lookAround = "a look around"
+
+// Works says whether the check is about a language working at all, rather than about a wall.
+func (c Check) Works() bool { return c.Group == Controls || c.Name == lookAround }
 
 // Report is everything that was found.
 type Report struct {

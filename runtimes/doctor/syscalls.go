@@ -169,7 +169,11 @@ func errnoName(number int) string {
 
 // judgeRole says what else our own role saw: its environment, its user, and for a worker that there is no file to open.
 func judgeRole(name string, filter sandbox.Filter, answer guest.Answer) Check {
-	c := Check{Group: Syscalls, Name: name + ": process 1", Verdict: Pass, Evidence: fmt.Sprintf("process %d, uid %d, an empty environment", answer.PID, answer.UID), Fix: ask}
+	user := fmt.Sprintf("uid %d", answer.UID)
+	if answer.UID < 0 {
+		user = "may not ask for its uid"
+	}
+	c := Check{Group: Syscalls, Name: name + ": process 1", Verdict: Pass, Evidence: fmt.Sprintf("process %d, %s, an empty environment", answer.PID, user), Fix: ask}
 	opened := 0
 	for _, err := range answer.Errors {
 		if err == "" {
@@ -181,7 +185,7 @@ func judgeRole(name string, filter sandbox.Filter, answer guest.Answer) Check {
 	}
 	switch {
 	case answer.PID != 1 || answer.UID == 0:
-		c.Verdict, c.Evidence = Fail, fmt.Sprintf("process %d, uid %d", answer.PID, answer.UID)
+		c.Verdict, c.Evidence = Fail, fmt.Sprintf("process %d, %s", answer.PID, user)
 	case len(answer.Environ) > 0:
 		c.Verdict, c.Evidence = Fail, plural(len(answer.Environ), "variable", "variables")+" of the server in its environment"
 	case filter == sandbox.FilterWorker && opened > 0:

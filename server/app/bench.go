@@ -9,6 +9,7 @@ import (
 	"github.com/atelier-run/atelier/registry/schema"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/bash"
+	"github.com/atelier-run/atelier/runtimes/doctor"
 	"github.com/atelier-run/atelier/runtimes/goja"
 	"github.com/atelier-run/atelier/runtimes/inspect"
 	"github.com/atelier-run/atelier/runtimes/python"
@@ -26,7 +27,9 @@ const schemasKept = 512
 type Bench struct {
 	closers   closers
 	config    config.Config
+	exe       string
 	sandbox   *sandbox.Sandbox
+	proof     *proof
 	engines   map[runtimes.Name]engine
 	Router    *router.Router
 	Inspector *inspect.Inspector
@@ -45,15 +48,16 @@ type engine interface {
 // OpenBench finds out what this host can enforce and starts preparing workers in the background. exe is the binary that
 // is started in jails, "" the running one.
 func OpenBench(ctx context.Context, c config.Config, exe string, log *slog.Logger) (*Bench, error) {
-	box, err := sandbox.New(ctx, sandbox.Options{Exe: exe, Log: log, AllowWeak: c.AllowWeak})
+	box, err := sandbox.New(ctx, sandbox.Options{Exe: exe, Log: log, AllowWeak: c.AllowWeak, Without: c.Masked})
 	if err != nil {
 		return nil, err
 	}
-	b := &Bench{config: c, sandbox: box}
+	b := &Bench{config: c, exe: exe, sandbox: box}
 	b.closers.add("sandbox", box.Close)
 	b.openEngines(worker.FromSandbox(box), log)
 	b.Validator = specs.NewValidator(schema.NewCache(schemasKept))
-	b.Specs = specs.New(b.Validator, runtimes.Limits(c.Ceilings))
+	b.Specs = specs.New(b.Validator, runtimes.Limits(c.Defaults), runtimes.Limits(c.Ceilings))
+	b.closers.add("proof", b.proof.close)
 	return b, nil
 }
 
@@ -69,9 +73,10 @@ func (b *Bench) openEngines(jailer worker.Jailer, log *slog.Logger) {
 		runtimes.PythonEngine: python.New(python.Options{Jailer: jailer, Interpreter: pythonPath, Idle: b.config.Warm, Max: jails, Log: log}),
 		runtimes.BashEngine:   bash.New(bash.Options{Jailer: jailer, Interpreter: bashPath, Idle: b.config.Warm, Max: jails, Log: log}),
 	}
+	b.proof = newProof(func(ctx context.Context) doctor.Report { return doctor.New(b.doctor()).Quick(ctx) }, log)
 	all := map[runtimes.Name]runtimes.Runtime{}
 	for name, e := range b.engines {
-		all[name] = e
+		all[name] = proved{e, b.proof}
 		b.closers.add(string(name), func() error { e.Close(); return nil })
 	}
 	if b.config.ScriptRuntime {
@@ -85,12 +90,13 @@ func (b *Bench) openEngines(jailer worker.Jailer, log *slog.Logger) {
 // Close ends every worker and removes what the sandbox made on the host.
 func (b *Bench) Close() error { return b.closers.close() }
 
-// Level is how much of the sandbox this host enforces.
-func (b *Bench) Level() sandbox.Level { return b.sandbox.Level() }
+// Level is how much of the sandbox this host enforces, as far as that is known.
+func (b *Bench) Level() sandbox.Level { return b.proof.level(b.sandbox.Level()) }
 
 func (a *App) keepBench(bench *Bench) {
 	a.bench = bench
 	a.closers.add("runtimes", bench.Close)
+	bench.Prove()
 	a.showLoad()
 }
 

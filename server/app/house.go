@@ -32,7 +32,7 @@ func (a *App) newHouse() *house { return &house{app: a} }
 // Capabilities implements httpapi.House.
 func (h *house) Capabilities() httpapi.Capabilities {
 	c := httpapi.Capabilities{
-		Limits:  httpapi.LimitBounds{Defaults: runtimes.DefaultLimits(), Ceilings: runtimes.Limits(h.app.Config.Ceilings)},
+		Limits:  httpapi.LimitBounds{Defaults: runtimes.Limits(h.app.Config.Defaults), Ceilings: runtimes.Limits(h.app.Config.Ceilings)},
 		Sandbox: h.sandbox(), HostFunctions: []string{"log", "progress"}, ExportFormats: manifest.Formats(),
 	}
 	for _, language := range specs.Languages() {
@@ -58,14 +58,22 @@ func (h *house) language(language runtimes.Language) httpapi.LanguageState {
 		state.Available, state.Reason = false, level.Missing[0]
 		return state
 	}
+	if why := h.app.bench.proof.refusal(language); why != "" {
+		state.Available, state.Reason = false, why
+		return state
+	}
 	interpreted, ok := h.app.bench.engines[names[0]].(interface{ Interpreter() string })
 	if !ok {
 		return state
 	}
 	if state.Interpreter = interpreted.Interpreter(); state.Interpreter == "" {
-		state.Available, state.Reason = false, "Its interpreter is not in /usr/bin or /usr/local/bin; install it, or name it with --"+string(language)+"."
+		state.Available, state.Reason = false, noInterpreter(language)
 	}
 	return state
+}
+
+func noInterpreter(language runtimes.Language) string {
+	return "Its interpreter is not in /usr/bin or /usr/local/bin; install it, or name it with --" + string(language) + "."
 }
 
 // Runtimes implements httpapi.House.

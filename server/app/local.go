@@ -33,7 +33,7 @@ func OpenLocal(ctx context.Context, c config.Config, exe, version string, log *s
 	l.Service = runs.New(runs.Options{
 		Journal: kept, Archive: kept, Drafts: kept, Resolver: kept, Specs: bench.Specs, Validator: bench.Validator,
 		Router: bench.Router, Meter: meter{telemetry.NewMetrics(version)}, Tracer: traces.Tracer("studio/runs"), Log: log,
-		Ceilings: runtimes.Limits(c.Ceilings), Level: bench.Level().Level, Now: time.Now, NewID: newID,
+		Ceilings: runtimes.Limits(c.Ceilings), Level: bench.Level().String(), Now: time.Now, NewID: newID,
 	})
 	l.closers.add("runs", func() error { l.Service.Close(); return nil })
 	return l, nil

@@ -25,7 +25,7 @@ func (a *App) openStudio(context.Context) error {
 	a.runs = runs.New(runs.Options{
 		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.bench.Specs, Validator: a.bench.Validator,
 		Router: a.bench.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
-		Ceilings: runtimes.Limits(a.Config.Ceilings), Level: a.bench.Level().Level, Now: a.Now, NewID: a.newID,
+		Ceilings: runtimes.Limits(a.Config.Ceilings), Level: a.bench.Level().String(), Now: a.Now, NewID: a.newID,
 	})
 	a.closers.add("runs", func() error { a.runs.Close(); return nil })
 	return nil

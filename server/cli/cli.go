@@ -47,6 +47,7 @@ type grammar struct {
 	Versions versionsCommand `cmd:"" help:"List the versions of an agent."`
 	Runs     runsCommand     `cmd:"" help:"List runs, newest first."`
 	Token    tokenCommand    `cmd:"" help:"Make, list and revoke bearer tokens."`
+	Doctor   doctorCommand   `cmd:"" help:"Prove that the sandbox of this machine holds."`
 	Migrate  migrateCommand  `cmd:"" help:"Look after the database's schema. The server must not run."`
 	OpenAPI  openAPICommand  `cmd:"" name:"openapi" hidden:"" help:"Print the description of the API."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
@@ -81,6 +82,7 @@ func Main(ctx context.Context, p Process) (code int) {
 	}()
 	var g grammar
 	g.Serve.Settings = kong.Plugins{flagsOf(func(config.Setting) bool { return true })}
+	g.Doctor.Settings = kong.Plugins{flagsOf(doctorSettings)}
 	parser, err := kong.New(&g, kong.Name("atelier"), kong.Writers(p.Stdout, p.Stderr), kong.Exit(func(code int) { panic(left{code}) }),
 		kong.Description("A studio for code agents: write them in the browser, run them in a sandbox, publish them as tools."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 120}))
@@ -105,9 +107,12 @@ func Main(ctx context.Context, p Process) (code int) {
 func (p Process) report(err error) int {
 	var wrong misused
 	var faults config.Faults
+	var coded exit
 	switch {
 	case err == nil:
 		return fine
+	case errors.As(err, &coded):
+		return coded.code
 	case errors.Is(err, errTold):
 		return failed
 	case errors.As(err, &faults):
@@ -165,3 +170,6 @@ func (p Process) load(flags map[string]string, file string) (config.Config, erro
 
 // quietLog tells only what went wrong: the output of a command is not to be lost among lines of a server.
 func (p Process) quietLog() *slog.Logger { return telemetry.NewLog(p.Stderr, "text", slog.LevelWarn) }
+
+// errorLog tells only what nobody expected.
+func (p Process) errorLog() *slog.Logger { return telemetry.NewLog(p.Stderr, "text", slog.LevelError) }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/server/app"
 )
 
@@ -47,5 +49,19 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 	}
 	_, _ = fmt.Fprintf(p.Stdout, "Atelier %s serves %s\n\n  Open  %s\n\nThe link logs one browser in, once, within 15 minutes. For programs: atelier token create NAME\n",
 		p.Version, base, link)
+	_, _ = io.WriteString(p.Stderr, warnings(a.Level()))
 	return a.Serve(ctx, listener)
+}
+
+// warnings tell on every start what the operator has accepted, or why nothing can be run.
+func warnings(level sandbox.Level) string {
+	told := level.Weak()
+	if level.Level == sandbox.LevelNone {
+		told = level.Lacks[:min(1, len(level.Lacks))]
+	}
+	text := ""
+	for _, lack := range told {
+		text += "\nWARNING: " + lines(lack.Effect+" "+lack.Remedy) + "\n"
+	}
+	return text
 }

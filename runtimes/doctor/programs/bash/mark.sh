@@ -1,5 +1,5 @@
 marked=''
-for f in /work/mark /tmp/mark /dev/shm/mark; do
+for f in /work/doctor-mark /tmp/doctor-mark /dev/shm/doctor-mark; do
   [[ -e $f ]] && marked+="${marked:+,}\"$f\""
   : >"$f"
 done

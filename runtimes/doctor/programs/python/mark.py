@@ -1,14 +1,18 @@
 import builtins
 import os
 import sys
+import time
 
-PLACES = ("/work/mark", "/tmp/mark", "/dev/shm/mark")
+PLACES = ("/work/doctor-mark", "/tmp/doctor-mark", "/dev/shm/doctor-mark")
 
 
 def main(input):
     marked = [p for p in PLACES if os.path.exists(p)] + [n for n in ("builtins",) if hasattr(builtins, "doctor_mark")]
     for place in PLACES:
-        open(place, "w").close()
+        try:
+            open(place, "w").close()
+        except OSError:
+            print("cannot write " + place)
     builtins.doctor_mark = True
     if input.get("nap"):  # something that would outlive its parent
         for _ in range(2):
@@ -19,12 +23,5 @@ def main(input):
                 os._exit(0)
         print("ready")
         sys.stdout.flush()
-        sys.stdin.readline()
-        wait(input)
+        time.sleep(input["seconds"])
     return marked
-
-
-def wait(input):
-    import time
-
-    time.sleep(input["seconds"])
