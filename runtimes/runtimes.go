@@ -95,7 +95,7 @@ type Limits struct {
 	RecursionDepth int64 `json:"recursionDepth"`
 }
 
-// DefaultLimits apply where a version or an inline run names none.
+// DefaultLimits apply where a version or an inline run names none, unless the configuration of a server says otherwise.
 func DefaultLimits() Limits {
 	return Limits{TimeoutMs: 30_000, CPUMs: 30_000, MemoryBytes: 256 << 20, Processes: 64, OutputBytes: 1 << 20, DiskBytes: 64 << 20, RecursionDepth: 1000}
 }

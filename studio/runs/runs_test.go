@@ -56,7 +56,7 @@ func newKitOver(t *testing.T, running, queue int, journal func(*store.Store) run
 	finished := make(counter, 1000)
 	service := runs.New(runs.Options{
 		Journal: journal(s), Archive: s, Drafts: s, Resolver: references.New(s, time.Now), Validator: validator,
-		Specs:  specs.New(validator, runtimes.DefaultCeilings()),
+		Specs:  specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings()),
 		Router: router.New(router.Options{Engines: map[runtimes.Name]runtimes.Runtime{runtimes.Script: script.New()}, Running: running, Queue: queue}),
 		Meter:  finished, Tracer: noop.NewTracerProvider().Tracer(""), Log: slog.New(slog.DiscardHandler),
 		Ceilings: runtimes.DefaultCeilings(), Level: "none", Now: time.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() },

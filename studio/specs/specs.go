@@ -34,12 +34,13 @@ type Schemas interface {
 // Checker is safe for concurrent use.
 type Checker struct {
 	schemas  Schemas
+	defaults runtimes.Limits
 	ceilings runtimes.Limits
 }
 
-// New returns a checker that grants limits up to the ceilings.
-func New(schemas Schemas, ceilings runtimes.Limits) *Checker {
-	return &Checker{schemas: schemas, ceilings: ceilings}
+// New returns a checker that grants limits up to the ceilings, and the defaults where none are named.
+func New(schemas Schemas, defaults, ceilings runtimes.Limits) *Checker {
+	return &Checker{schemas: schemas, defaults: defaults, ceilings: ceilings}
 }
 
 // languages lists, for each language, its entry file and its runtimes, the one that auto means first.
@@ -123,7 +124,7 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 	case "vm2", "subprocess":
 		spec.Runtime = l.runtimes[0]
 	}
-	spec = withDefaults(spec)
+	spec = c.withDefaults(spec)
 	faults := &faults{}
 	if _, err := c.Runtime(spec); err != nil {
 		faults.add(err)
@@ -144,7 +145,7 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 }
 
 // withDefaults replaces absent values, so that equal content is equal in every digest.
-func withDefaults(s registry.Spec) registry.Spec {
+func (c *Checker) withDefaults(s registry.Spec) registry.Spec {
 	if len(s.InputSchema) == 0 || string(s.InputSchema) == "null" {
 		s.InputSchema = json.RawMessage(`{"type":"object"}`)
 	}
@@ -159,7 +160,7 @@ func withDefaults(s registry.Spec) registry.Spec {
 	if s.Files == nil {
 		s.Files = map[string]registry.File{}
 	}
-	d, l := runtimes.DefaultLimits(), &s.Limits
+	d, l := c.defaults, &s.Limits
 	for _, f := range []struct {
 		value *int64
 		def   int64

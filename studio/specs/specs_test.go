@@ -16,7 +16,7 @@ import (
 )
 
 func checker() *specs.Checker {
-	return specs.New(specs.NewValidator(schema.NewCache(16)), runtimes.DefaultCeilings())
+	return specs.New(specs.NewValidator(schema.NewCache(16)), runtimes.DefaultLimits(), runtimes.DefaultCeilings())
 }
 
 func hello() registry.Spec {
@@ -110,5 +110,18 @@ func TestExistingClientsNamesOfRuntimes(t *testing.T) {
 	spec, err := checker().Complete(spec)
 	if err != nil || spec.Runtime != runtimes.PythonEngine {
 		t.Fatalf("subprocess became %q, %v", spec.Runtime, err)
+	}
+}
+
+func TestDefaultsAreThoseOfTheServer(t *testing.T) {
+	t.Parallel()
+	defaults := runtimes.DefaultLimits()
+	defaults.TimeoutMs = 700
+	checker := specs.New(specs.NewValidator(schema.NewCache(16)), defaults, runtimes.DefaultCeilings())
+	spec, err := checker.Complete(registry.Spec{
+		Language: runtimes.Bash, Files: map[string]registry.File{"main.sh": registry.File("echo 1")}, Limits: runtimes.Limits{MemoryBytes: 32 << 20},
+	})
+	if err != nil || spec.Limits.TimeoutMs != 700 || spec.Limits.MemoryBytes != 32<<20 || spec.Limits.Processes != defaults.Processes {
+		t.Errorf("limits %+v, %v", spec.Limits, err)
 	}
 }
