@@ -22,7 +22,9 @@ type Store interface {
 const (
 	// freshFor bounds how long another server's change may go unseen; changes of this one are forgotten at once.
 	freshFor = 2 * time.Second
-	most     = 512
+	// most and mostBytes bound what is remembered: one version may be asked for in many spellings, and has its files each time.
+	most      = 512
+	mostBytes = 64 << 20
 )
 
 // Resolver is safe for concurrent use.
@@ -30,8 +32,10 @@ type Resolver struct {
 	store Store
 	now   func() time.Time
 
-	mu    sync.Mutex
-	known map[key]entry
+	mu        sync.Mutex
+	known     map[key]entry
+	bytes     int // of the files in known
+	forgotten int // how often something was; what was looked up before is not remembered after
 }
 
 type key struct{ workspace, agent, version string }
@@ -50,8 +54,10 @@ func New(store Store, now func() time.Time) *Resolver {
 func (r *Resolver) Forget(workspace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for k := range r.known {
+	r.forgotten++
+	for k, e := range r.known {
 		if k.workspace == workspace {
+			r.bytes -= size(e.version)
 			delete(r.known, k)
 		}
 	}
@@ -71,14 +77,15 @@ func (r *Resolver) Resolve(ctx context.Context, workspace string, ref registry.R
 		return registry.Version{}, err
 	}
 	k := key{workspace, ref.Agent, ref.Version}
-	if v, ok := r.remembered(k); ok {
+	v, known, before := r.remembered(k)
+	if known {
 		return v, nil
 	}
 	v, err := r.lookUp(ctx, workspace, ref)
 	if err != nil {
 		return registry.Version{}, err
 	}
-	r.remember(k, v)
+	r.remember(k, v, before)
 	return v, nil
 }
 
@@ -116,18 +123,35 @@ func (r *Resolver) pick(ctx context.Context, workspace string, agent registry.Ag
 	return registry.Version{}, fault.Invalid("/version", "This version is not understood.")
 }
 
-func (r *Resolver) remembered(k key) (registry.Version, bool) {
+// remembered also tells how often something was forgotten until now.
+func (r *Resolver) remembered(k key) (v registry.Version, ok bool, forgotten int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e, ok := r.known[k]
-	return e.version, ok && r.now().Before(e.until)
+	return e.version, ok && r.now().Before(e.until), r.forgotten
 }
 
-func (r *Resolver) remember(k key, v registry.Version) {
+// remember keeps what was looked up, unless there was a change meanwhile that the look-up may not have seen.
+func (r *Resolver) remember(k key, v registry.Version, before int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.known) >= most {
-		clear(r.known)
+	if r.forgotten != before {
+		return
 	}
+	if old, ok := r.known[k]; ok {
+		r.bytes -= size(old.version)
+	} else if len(r.known) >= most || r.bytes+size(v) > mostBytes {
+		clear(r.known)
+		r.bytes = 0
+	}
+	r.bytes += size(v)
 	r.known[k] = entry{v, r.now().Add(freshFor)}
+}
+
+func size(v registry.Version) int {
+	n := 0
+	for _, file := range v.Files {
+		n += len(file)
+	}
+	return n
 }
