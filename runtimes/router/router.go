@@ -1,5 +1,6 @@
-// Package router picks the engine of a job and admits runs: a bounded queue per workspace, served in turn, so that a
-// workspace that floods does not starve another. It knows neither agents nor storage.
+// Package router picks the engine of a job and admits runs: a bounded queue per workspace, and queues served in turn, so
+// that one that is long does not hold up another. A run that has begun keeps its place until it ends, whatever its
+// workspace. The package knows neither agents nor storage.
 package router
 
 import (
