@@ -60,17 +60,25 @@ func (s *Store) Tokens(ctx context.Context, workspace string) ([]registry.Token,
 	return tokens, nil
 }
 
-// RevokeToken marks a token as useless; the first revocation counts. Error: NotFound.
+// RevokeToken marks a token as useless, and ends the sessions that were opened with it; the first revocation counts.
+// Error: NotFound.
 func (s *Store) RevokeToken(ctx context.Context, workspace, id string, at time.Time) error {
 	if impossible(id) {
 		return noToken(id)
 	}
-	result, err := s.write.NewUpdate().Model((*tokenRow)(nil)).Set("revoked_at = COALESCE(revoked_at, ?)", instant(at)).
-		Where("t.workspace_id = ?", workspace).Where("t.id = ?", id).Exec(ctx)
-	if err != nil {
-		return wrap("revoke token", err)
-	}
-	return wrap("revoke token", expectRow(result, noToken(id)))
+	return s.change(ctx, "revoke token", func(ctx context.Context, tx bun.Tx) error {
+		result, err := tx.NewUpdate().Model((*tokenRow)(nil)).Set("revoked_at = COALESCE(revoked_at, ?)", instant(at)).
+			Where("t.workspace_id = ?", workspace).Where("t.id = ?", id).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if err := expectRow(result, noToken(id)); err != nil {
+			return err
+		}
+		_, err = tx.NewDelete().Model((*sessionRow)(nil)).
+			Where("s.workspace_id = ?", workspace).Where("s.actor_type = ?", string(registry.TokenActor)).Where("s.actor_id = ?", id).Exec(ctx)
+		return err
+	})
 }
 
 // TouchToken notes that a token was used. Within a minute of the last note, which the token carries, it does nothing.

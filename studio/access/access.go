@@ -77,24 +77,30 @@ func unauthenticated() error {
 
 // Authenticate returns the actor of a bearer token, or an Unauthenticated error that says nothing about why.
 func (s *Service) Authenticate(ctx context.Context, secret string) (registry.Actor, error) {
+	actor, _, err := s.authenticate(ctx, secret)
+	return actor, err
+}
+
+// authenticate also tells when the token expires, nil for never.
+func (s *Service) authenticate(ctx context.Context, secret string) (registry.Actor, *time.Time, error) {
 	h := hash(secret)
 	if s.admin != "" && subtle.ConstantTimeCompare([]byte(h), []byte(s.admin)) == 1 {
-		return Administrator(), nil
+		return Administrator(), nil, nil
 	}
 	t, err := s.tokens.TokenByHash(ctx, h)
 	if fault.Is(err, fault.NotFound) {
-		return registry.Actor{}, unauthenticated()
+		return registry.Actor{}, nil, unauthenticated()
 	}
 	if err != nil {
-		return registry.Actor{}, err
+		return registry.Actor{}, nil, err
 	}
 	if t.RevokedAt != nil || (t.ExpiresAt != nil && !s.now().Before(*t.ExpiresAt)) {
-		return registry.Actor{}, unauthenticated()
+		return registry.Actor{}, nil, unauthenticated()
 	}
 	if err := s.tokens.TouchToken(ctx, t, s.now()); err != nil {
-		return registry.Actor{}, err
+		return registry.Actor{}, nil, err
 	}
-	return registry.Actor{ID: t.ID, Type: registry.TokenActor, Name: t.Name, Workspace: t.Workspace}, nil
+	return registry.Actor{ID: t.ID, Type: registry.TokenActor, Name: t.Name, Workspace: t.Workspace}, t.ExpiresAt, nil
 }
 
 // Session returns the actor of a session cookie.
@@ -121,21 +127,25 @@ func (s *Service) Redeem(ctx context.Context, link string) (string, time.Time, e
 	if !ok {
 		return "", time.Time{}, fault.New(fault.Unauthenticated, "This login link was used or has expired; restart the server for a new one, or paste a token.")
 	}
-	return s.open(ctx, Administrator())
+	return s.open(ctx, Administrator(), nil)
 }
 
-// Login trades a bearer token for a session cookie with its expiry.
+// Login trades a bearer token for a session cookie with its expiry, which is not after that of the token.
 func (s *Service) Login(ctx context.Context, token string) (string, time.Time, error) {
-	actor, err := s.Authenticate(ctx, token)
+	actor, latest, err := s.authenticate(ctx, token)
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	return s.open(ctx, actor)
+	return s.open(ctx, actor, latest)
 }
 
-func (s *Service) open(ctx context.Context, actor registry.Actor) (string, time.Time, error) {
+// open stores a session that ends at latest, if that is not nil.
+func (s *Service) open(ctx context.Context, actor registry.Actor, latest *time.Time) (string, time.Time, error) {
 	cookie, now := newSecret(""), s.now()
 	session := registry.Session{Hash: hash(cookie), Actor: actor, CreatedAt: now, ExpiresAt: now.Add(sessionFor)}
+	if latest != nil && latest.Before(session.ExpiresAt) {
+		session.ExpiresAt = *latest
+	}
 	return cookie, session.ExpiresAt, s.sessions.PutSession(ctx, session)
 }
 
@@ -165,7 +175,7 @@ func (s *Service) ListTokens(ctx context.Context, actor registry.Actor) ([]regis
 	return s.tokens.Tokens(ctx, actor.Workspace)
 }
 
-// RevokeToken makes a token useless at once.
+// RevokeToken makes a token useless at once, and the sessions that it opened.
 func (s *Service) RevokeToken(ctx context.Context, actor registry.Actor, id string) error {
 	return s.tokens.RevokeToken(ctx, actor.Workspace, id, s.now())
 }

@@ -108,3 +108,37 @@ func TestTokens(t *testing.T) {
 		t.Errorf("a token that has expired already: %v", err)
 	}
 }
+
+func TestASessionDoesNotOutliveItsToken(t *testing.T) {
+	t.Parallel()
+	s, clock := newService(t, "")
+	admin := access.Administrator()
+	expires := clock.now.Add(time.Hour)
+	short, _, err := s.CreateToken(t.Context(), admin, "short", &expires)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookie, until, err := s.Login(t.Context(), short)
+	if err != nil || !until.Equal(expires) {
+		t.Fatalf("until %v, %v", until, err)
+	}
+	secret, token, err := s.CreateToken(t.Context(), admin, "revoked", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	revoked, _, err := s.Login(t.Context(), secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.RevokeToken(t.Context(), admin, token.ID); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Session(t.Context(), revoked)
+	wantUnauthenticated(t, "the session of a revoked token", err)
+	if _, err := s.Session(t.Context(), cookie); err != nil {
+		t.Errorf("the session of another token: %v", err)
+	}
+	clock.now = expires
+	_, err = s.Session(t.Context(), cookie)
+	wantUnauthenticated(t, "the session of an expired token", err)
+}
