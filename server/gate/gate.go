@@ -42,6 +42,7 @@ type Options struct {
 	Propagate propagation.TextMapPropagator
 	Log       *slog.Logger
 	NewID     func() string
+	Patience  time.Duration // with a client that does not take its answer; 0 is 5 minutes
 }
 
 // Gate guards all routes of a server.
@@ -53,6 +54,9 @@ type Gate struct {
 
 // New returns a gate.
 func New(o Options) *Gate {
+	if o.Patience == 0 {
+		o.Patience = 5 * time.Minute
+	}
 	g := &Gate{Options: o, names: map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true}, origins: map[string]bool{}}
 	for _, name := range o.Names {
 		g.names[canonicalName(name)] = true

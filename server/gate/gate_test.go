@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -41,11 +42,17 @@ type house struct {
 	http.Handler
 	log     *bytes.Buffer
 	metrics *telemetry.Metrics
+	gaveUp  chan struct{}
 }
 
 func open(t *testing.T) house {
 	t.Helper()
-	h := house{log: &bytes.Buffer{}, metrics: telemetry.NewMetrics("test")}
+	return openWith(t, 0)
+}
+
+func openWith(t *testing.T, patience time.Duration) house {
+	t.Helper()
+	h := house{log: &bytes.Buffer{}, metrics: telemetry.NewMetrics("test"), gaveUp: make(chan struct{})}
 	log := telemetry.NewLog(h.log, "text", slog.LevelDebug)
 	traces, err := telemetry.NewTraces(t.Context(), "test", false)
 	if err != nil {
@@ -53,7 +60,7 @@ func open(t *testing.T) house {
 	}
 	g := gate.New(gate.Options{
 		Names: []string{"studio.example.com"}, PublicURL: "https://tools.example.com", Access: keys{}, Refuse: problem.Writer{Log: log},
-		Meter: h.metrics, Tracer: traces.Tracer("gate"), Propagate: traces.Propagator(), Log: log, NewID: func() string { return "id-1" },
+		Meter: h.metrics, Tracer: traces.Tracer("gate"), Propagate: traces.Propagator(), Log: log, NewID: func() string { return "id-1" }, Patience: patience,
 	})
 	r := chi.NewRouter()
 	r.HandleFunc("/api/v1/things/{thing}", func(w http.ResponseWriter, r *http.Request) {
@@ -63,6 +70,14 @@ func open(t *testing.T) house {
 	})
 	r.HandleFunc("/api/v1/session", func(http.ResponseWriter, *http.Request) {})
 	r.HandleFunc("/studio/app.js", func(http.ResponseWriter, *http.Request) {})
+	r.HandleFunc("/flood", func(w http.ResponseWriter, _ *http.Request) {
+		for chunk := make([]byte, 1<<20); ; {
+			if _, err := w.Write(chunk); err != nil {
+				close(h.gaveUp)
+				return
+			}
+		}
+	})
 	r.HandleFunc("/panic", func(http.ResponseWriter, *http.Request) { panic("boom") })
 	h.Handler = g.Guard(r)
 	return h
@@ -273,4 +288,20 @@ func TestBodyOfUnknownLengthIsBounded(t *testing.T) {
 	if _, err := gate.Body(httptest.NewRecorder(), r, 4096); !fault.Is(err, fault.BodyTooLarge) {
 		t.Errorf("got %v", err)
 	}
+}
+
+func TestClientThatTakesNothingIsGivenUp(t *testing.T) {
+	t.Parallel()
+	h := openWith(t, 50*time.Millisecond)
+	s := httptest.NewServer(h)
+	defer s.Close()
+	conn, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.Write([]byte("GET /flood HTTP/1.1\r\nHost: localhost\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	<-h.gaveUp
 }

@@ -32,7 +32,7 @@ func (g *Gate) observe(next http.Handler) http.Handler {
 		routes := chi.NewRouteContext() // the router fills it in; the pattern is read from it afterwards
 		w.Header().Set(RequestIDHeader, about.ID)
 		g.Propagate.Inject(ctx, propagation.HeaderCarrier(w.Header()))
-		answer := &answer{ResponseWriter: w}
+		answer := &answer{ResponseWriter: w, control: http.NewResponseController(w), patience: g.Patience}
 		r = r.WithContext(withRoutes(ctx, routes))
 		defer func() { g.conclude(r, began, about, routes, answer, span) }() // also when an answer is cut short
 		next.ServeHTTP(answer, r)
@@ -74,9 +74,12 @@ func method(m string) string {
 	return "other"
 }
 
-// answer remembers what was answered.
+// answer remembers what was answered, and gives up on a client that does not take it: a run may last for minutes, so the
+// server has no deadline of its own for answers.
 type answer struct {
 	http.ResponseWriter
+	control  *http.ResponseController
+	patience time.Duration
 	status   int
 	bytes    int64
 	hijacked bool
@@ -86,13 +89,21 @@ func (a *answer) WriteHeader(status int) {
 	if a.status == 0 && status >= 200 {
 		a.status = status
 	}
+	a.wait()
 	a.ResponseWriter.WriteHeader(status)
+}
+
+// wait begins the time that the client has for the next bytes. It outlasts the request by as much as the connection may
+// be idle, so that it never meets the beginning of another.
+func (a *answer) wait() {
+	_ = a.control.SetWriteDeadline(time.Now().Add(a.patience)) // a writer of a test has no connection
 }
 
 func (a *answer) Write(p []byte) (int, error) {
 	if a.status == 0 {
 		a.status = http.StatusOK
 	}
+	a.wait()
 	n, err := a.ResponseWriter.Write(p)
 	a.bytes += int64(n)
 	return n, err

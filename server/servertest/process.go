@@ -60,9 +60,15 @@ type Process struct {
 // Spawn starts `atelier serve` as a process on a data directory. It is killed with the test.
 func Spawn(t testing.TB, data string, flags ...string) *Process {
 	t.Helper()
+	return SpawnWith(t, data, []string{}, flags...)
+}
+
+// SpawnWith is Spawn with an environment, which is empty otherwise.
+func SpawnWith(t testing.TB, data string, environment []string, flags ...string) *Process {
+	t.Helper()
 	p := &Process{Data: data, Log: &Log{}, ended: make(chan error, 1)}
 	p.cmd = exec.Command(Binary(t), append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, flags...)...)
-	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr = t.TempDir(), []string{}, p.Log
+	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr = t.TempDir(), environment, p.Log
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,10 @@ package servertest_test
 
 import (
 	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -180,6 +184,31 @@ func TestTraces(t *testing.T) {
 		if !names[want] {
 			t.Errorf("no span %s among %v", want, names)
 		}
+	}
+}
+
+// A collector that the standard variables name gets the spans.
+func TestTracesAreExported(t *testing.T) {
+	t.Parallel()
+	got := make(chan string, 16)
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- r.URL.Path + " " + string(body)
+	}))
+	t.Cleanup(collector.Close)
+	const token = "a-token-that-is-long-enough-to-be-one"
+	p := servertest.SpawnWith(t, t.TempDir(), []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collector.URL, "ATELIER_TOKEN=" + token, "ATELIER_SCRIPT_RUNTIME=yes"})
+	p.Token = token
+	p.Script(t, "output 1")
+	p.Signal(t, os.Interrupt)
+	if code := p.Exit(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	if sent := <-got; !strings.HasPrefix(sent, "/v1/traces ") || !strings.Contains(sent, "code.execute") || !strings.Contains(sent, "code.runtime") {
+		t.Errorf("sent %.300q", sent)
 	}
 }
 
