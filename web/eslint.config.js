@@ -28,6 +28,10 @@ export default tseslint.config(
       ],
     },
   },
-  { files: ['**/src/api/**/*.ts', '**/e2e/**/*.ts'], rules: { 'no-restricted-globals': 'off' } },
+  { files: ['**/src/api/**/*.ts'], rules: { 'no-restricted-globals': 'off' } },
+  {
+    files: ['**/e2e/**/*.ts'],
+    rules: { 'no-restricted-globals': 'off', '@typescript-eslint/unbound-method': 'off' },
+  },
   { files: ['**/*.{js,mjs}'], languageOptions: { globals: { ...globals.node, ...globals.browser } } },
 );

@@ -1,173 +1,48 @@
-// The wire of /api/v1, as the Studio reads it.
+// The wire of /api/v1: generated from the server's OpenAPI (schema.d.ts), with what is free JSON there read as JSON.
 import type { Json, JsonObject } from './json';
+import type { components } from './schema';
 
-export type Language = 'javascript' | 'typescript' | 'python' | 'bash';
+type Wire = components['schemas'];
+type With<T, Change> = Omit<T, keyof Change> & Change;
+
 export type JsonSchema = JsonObject | boolean;
-export type FileContent = string | { base64: string };
-export type Files = Record<string, FileContent>;
-
-export interface Limits {
-  timeoutMs: number;
-  cpuMs: number;
-  memoryBytes: number;
-  processes: number;
-  outputBytes: number;
-  diskBytes: number;
-  recursionDepth: number;
-}
-
-export interface Draft {
-  revision: number;
-  language: Language;
-  runtime: string;
-  files: Files;
-  entrypoint: string;
+interface Schemas {
   inputSchema: JsonSchema;
   outputSchema: JsonSchema;
-  packages: Json[];
-  environment: Record<string, string>;
-  secrets: string[];
-  capabilities: JsonObject;
-  limits: Limits;
-  safetyFlags: string[];
-  requiresApproval: boolean;
-  deterministic: boolean;
 }
 
-export interface About {
-  name: string;
-  title: string;
-  description: string;
-  tags: string[];
-  metadata: JsonObject;
-}
-
-export interface Agent extends About {
-  id: string;
-  listed: boolean;
-  latestVersion: string;
-  usageCount: number;
-  draft: Draft;
-  createdAt: string;
-  updatedAt: string;
-}
-
-export interface AgentSummary {
-  id: string;
-  name: string;
-  title: string;
-  description: string;
-  tags: string[];
-  language: Language;
-  state: 'draft' | 'published';
-  latestVersion: string;
-  updatedAt: string;
-}
+export type Language = Wire['Draft']['language'];
+export type Files = Wire['Draft']['files'];
+export type FileContent = Files[string];
+export type Limits = Wire['Limits'];
+export type Draft = With<Wire['Draft'], Schemas>;
+export type About = With<
+  Pick<Wire['Agent'], 'name' | 'title' | 'description' | 'tags'>,
+  { metadata: Record<string, unknown> }
+>;
+export type Agent = With<Wire['Agent'], { draft: Draft; metadata: Record<string, unknown> }>;
+export type AgentSummary = Wire['AgentSummary'];
 
 /** What POST and PUT of an agent take: the draft's fields beside the agent's own. */
-export type AgentBody = Partial<Omit<Draft, 'revision'>> & Partial<About> & { name: string };
+export type AgentBody = With<Wire['AgentBody'], Partial<Schemas> & { name: string }>;
 
-export interface VersionSummary {
-  version: string;
-  digest: string;
-  contentDigest: string;
-  codeDigest: string;
-  changelog: string;
-  publishedAt: string;
-  publishedBy: string;
-  deprecated: boolean;
-  language: Language;
-  runtime: string;
-}
+export type VersionSummary = Wire['VersionSummary'];
+export type Version = With<Wire['Version'], Schemas>;
+export type Sample = With<Wire['Sample'], { input: Json; agent: AgentBody }>;
+export type Capabilities = Wire['ServerCapabilities'];
+export type Session = Wire['Session'];
 
-export type Version = VersionSummary & Omit<Draft, 'revision'>;
-
-export interface Sample {
-  name: string;
-  title: string;
-  description: string;
-  language: Language;
-  input: Json;
-  agent: AgentBody;
-}
-
-export interface Capabilities {
-  languages: { language: Language; runtimes: string[]; available: boolean; interpreter?: string; reason?: string }[];
-  limits: { defaults: Limits; ceilings: Limits };
-  sandbox: { level: string; missing: string[] };
-  exportFormats: string[];
-}
-
-export interface Session {
-  actor: { id: string; type: string; name: string };
-  workspace: { id: string; name: string };
-}
-
-export type RunStatus =
-  | 'queued'
-  | 'awaiting_approval'
-  | 'running'
-  | 'succeeded'
-  | 'failed'
-  | 'timed_out'
-  | 'cancelled'
-  | 'blocked'
-  | 'interrupted';
-
-export interface RunError {
-  type: string;
-  message: string;
-  file?: string;
-  line?: number;
-  column?: number;
-  stack?: string;
-  remedy?: string;
-}
-
-export interface Metrics {
-  queuedMs: number;
-  startMs: number;
-  runMs: number;
-  totalMs: number;
-  cpuMs: number;
-  peakMemoryBytes: number;
-}
-
-export interface RunAnswer {
-  runId: string;
-  status: RunStatus;
-  success: boolean;
-  output?: Json;
-  error?: RunError | null;
-  truncated: boolean;
-  exitCode?: number | null;
-  validation: { input: string; output: string };
-  metrics: Metrics;
-  provenance: JsonObject;
-}
-
-export interface Run extends RunAnswer {
-  input: Json;
-  createdAt: string;
-}
-
-export interface RunSummary {
-  runId: string;
-  agent: string;
-  version: string;
-  status: RunStatus;
-  createdAt: string;
-  totalMs: number;
-  error?: RunError | null;
-}
+export type RunStatus = Wire['RunAnswer']['status'];
+export type RunAnswer = With<Wire['RunAnswer'], { output: Json }>;
+export type Run = With<Wire['Run'], { input: Json; output: Json }>;
+export type RunSummary = Wire['RunSummary'];
+export type Metrics = Wire['Metrics'];
+export type Provenance = Wire['Provenance'];
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-interface Stamp {
-  seq: number;
-  at: string;
-}
-export type RunEvent = Stamp &
+/** The stream is a WebSocket, of which OpenAPI knows only the envelope. */
+export type RunEvent = Pick<Wire['Event'], 'seq' | 'at'> &
   (
     | { kind: 'status'; data: { status: RunStatus; position?: number } }
     | { kind: 'stdout' | 'stderr'; data: string }
@@ -178,20 +53,8 @@ export type RunEvent = Stamp &
     | { kind: 'call' | 'egress'; data: Json }
   );
 
-export interface Finding {
-  code: string;
-  message: string;
-  pointer?: string;
-  file?: string;
-  line?: number;
-  column?: number;
-}
-
-export interface Validation {
-  valid: boolean;
-  errors: Finding[];
-  warnings?: Finding[];
-}
+export type Finding = Wire['Detail'];
+export type Validation = Wire['ValidateReport'];
 
 export interface FieldProblem {
   pointer: string;

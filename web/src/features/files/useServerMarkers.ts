@@ -20,7 +20,7 @@ export function useServerMarkers({ fields, version, save }: OpenAgent, workspace
         ({ errors, warnings }) => {
           if (aborted.signal.aborted) return;
           const found = served.includes(language) ? [] : errors.map(markerOf('error'));
-          workspace.setMarkers([...found, ...(warnings ?? []).map(markerOf('warning'))].flat());
+          workspace.setMarkers([...found, ...warnings.map(markerOf('warning'))].flat());
         },
         // Marks are a help; without the server the colours stay.
         () => undefined,

@@ -39,7 +39,7 @@ export function ResultTab({ run, onGoTo, onRaise }: Props) {
     <div className={css.tab}>
       <div className={css.main}>
         {answer.error && <ErrorCard answer={answer} onGoTo={onGoTo} onRaise={onRaise} />}
-        {answer.output !== undefined && (answer.success || answer.output !== null) && <Output answer={answer} />}
+        {(answer.success || answer.output !== null) && <Output answer={answer} />}
       </div>
       <div className={css.side}>
         <RunFacts answer={answer} />
@@ -49,7 +49,7 @@ export function ResultTab({ run, onGoTo, onRaise }: Props) {
 }
 
 function Output({ answer }: { answer: RunAnswer }) {
-  const output = answer.output ?? null;
+  const { output } = answer;
   return (
     <section aria-label="Output value">
       <div className={css.head}>
