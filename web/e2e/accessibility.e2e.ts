@@ -14,7 +14,7 @@ beforeAll(async () => {
   const session = await signIn(browser, atelier);
   const studio = new Studio(session.page);
   await studio.home();
-  await studio.openSample('Weather (TypeScript)');
+  await studio.openSample('Long job (Python)');
   await studio.publish('1.0.0');
   await session.close();
 });
@@ -25,33 +25,33 @@ afterAll(async () => {
 
 const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
   'the samples': async (_, studio) => studio.home(),
-  'an agent': async (_, studio) => studio.openAgent('weather'),
+  'an agent': async (_, studio) => studio.openAgent('progress'),
   'an agent after a run': async (_, studio) => {
-    await studio.openAgent('weather');
+    await studio.openAgent('progress');
     await studio.start();
     await studio.ended(/^Succeeded in/);
     await studio.panel('Result');
   },
   'the console': async (_, studio) => {
-    await studio.openAgent('weather');
+    await studio.openAgent('progress');
     await studio.start();
     await studio.ended(/^Succeeded in/);
     await studio.panel('Console');
   },
   'the publish dialog': async (page, studio) => {
-    await studio.openAgent('weather');
+    await studio.openAgent('progress');
     await page.getByRole('button', { name: 'Publish…' }).click();
     await page.getByRole('dialog').waitFor();
   },
   'the export dialog': async (page, studio) => {
-    await studio.openAgent('weather');
+    await studio.openAgent('progress');
     await page.getByRole('button', { name: 'Export as tool' }).click();
     await page.getByRole('dialog').waitFor();
   },
   'the command palette': async (page, studio) => {
-    await studio.openAgent('weather');
+    await studio.openAgent('progress');
     await page.keyboard.press('ControlOrMeta+K');
-    await page.getByRole('dialog').waitFor();
+    await page.getByRole('combobox', { name: 'Command palette' }).waitFor();
   },
 };
 

@@ -1,5 +1,5 @@
 // What goes wrong on the way, and what the Studio does about it.
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
 import { launch, openSession, signIn, type Session } from './kit/browser';
@@ -32,6 +32,16 @@ async function agentWith(name: string, language: string, entrypoint: string, cod
     files: { [entrypoint]: code },
   });
   expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+}
+
+/** What a field that is not valid says about itself, as a screen reader would read it. */
+async function messageOf(field: Locator): Promise<string> {
+  await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
+  const ids = (await field.getAttribute('aria-describedby')) ?? '';
+  return field.page().evaluate(
+    (list) => list.map((id) => document.getElementById(id)?.textContent ?? '').join(' '),
+    ids.split(' ').filter((id) => id !== ''),
+  );
 }
 
 describe('a program that fails', () => {
@@ -93,9 +103,11 @@ describe('an input that does not fit', () => {
     await studio.home();
     await studio.openSample('Weather (TypeScript)');
     const input = await studio.panel('Input');
-    await input.getByRole('spinbutton', { name: 'Days' }).fill('99');
+    const days = input.getByRole('textbox', { name: 'Days' });
+    await days.fill('99');
     await studio.start();
-    await expect.poll(() => session.page.getByText(/7/).count()).toBeGreaterThan(0);
+    expect(await messageOf(days)).toContain('7');
+    await expect.poll(() => days.evaluate((field) => field === document.activeElement)).toBe(true);
     const runs = await atelier.api('GET', '/api/v1/runs?agent=weather');
     expect(runs.body).toMatchObject({ items: [] });
   });
@@ -131,10 +143,11 @@ describe('without a session', () => {
     try {
       const { page } = stranger;
       await page.goto('/studio/');
-      await page.getByRole('textbox', { name: 'Token' }).fill('wrong');
+      const token = page.getByRole('textbox', { name: 'Token' });
+      await token.fill('wrong');
       await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.getByRole('alert').first().waitFor();
-      await page.getByRole('textbox', { name: 'Token' }).fill(atelier.token);
+      expect(await messageOf(token)).toMatch(/token/i);
+      await token.fill(atelier.token);
       await page.getByRole('button', { name: 'Sign in' }).click();
       await page
         .getByRole('heading', { name: /agents|sample/ })
