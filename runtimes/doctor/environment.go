@@ -41,6 +41,9 @@ func (d *Doctor) lacks() {
 // judge says what the facts mean for jails.
 func judge(f Facts, level sandbox.Level, host sandbox.Host) []Check {
 	env := func(name string, v Verdict, fix, format string, args ...any) Check {
+		if v == Pass {
+			fix = ""
+		}
 		return Check{Group: Environment, Name: name, Verdict: v, Evidence: fmt.Sprintf(format, args...), Fix: fix}
 	}
 	checks := []Check{kernelCheck(f, env), userCheck(f, env), seccompCheck(f, env), landlockCheck(f, host, env), namespaceCheck(f, level, env)}

@@ -290,22 +290,20 @@ func network(v view) Check {
 }
 
 // cores looks whether a program that crashes would be handed to a helper of the host. The kernel keeps cores of a limit
-// of 1 byte from it, and of 0 bytes only from files.
+// of exactly 1 byte from it; a limit of 0 keeps them from files only. That nobody can change the limit is one of the
+// system calls.
 func cores(v view, s Surroundings) Check {
-	limit := ""
+	var limits []string
 	for _, line := range v.lines("limits") {
 		if rest, ok := strings.CutPrefix(line, "Max core file size"); ok {
-			if values := strings.Fields(rest); len(values) > 1 {
-				limit = values[1]
-			}
+			limits = strings.Fields(rest)
 		}
 	}
-	if limit == "" {
+	if len(limits) < 2 {
 		return unseen("core dumps")
 	}
-	helper := strings.HasPrefix(s.CorePattern, "|")
-	holds := limit == "1" || limit == "0" && !helper
-	return Check{Name: "core dumps", Verdict: verdict(holds), Evidence: fmt.Sprintf("limit %s, core_pattern %q", limit, s.CorePattern)}
+	holds := limits[0] == "1" && limits[1] == "1" || limits[1] == "0" && !strings.HasPrefix(s.CorePattern, "|")
+	return Check{Name: "core dumps", Verdict: verdict(holds), Evidence: fmt.Sprintf("limit %s, at most %s; core_pattern %q", limits[0], limits[1], s.CorePattern)}
 }
 
 // judgeGlobals says what it means that JavaScript can reach something.

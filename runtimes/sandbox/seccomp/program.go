@@ -12,6 +12,7 @@ const (
 	eAFNOSUPPORT  = 97
 	namespaceBits = 0x7e020000 // the CLONE_NEW flags of clone
 	threadBit     = 0x00010000 // CLONE_THREAD
+	rlimitCore    = 4
 )
 
 // Program is the policy for foreign programs: what shells and interpreters need. It starts from the default list of the
@@ -66,8 +67,14 @@ func conditional() map[string]Rule {
 			{Arg: 0, Mask: whole, Value: whole, Action: Allow},
 		}, Otherwise: refuse},
 
-		// Process 1 is ours and must keep its limits.
-		"prlimit64": {Checks: []Check{{Arg: 0, Mask: whole, Value: 1, Action: refuse}}, Otherwise: Allow},
+		// Process 1 is ours and must keep its limits. Nobody may change that of core files: a helper of the host, into
+		// which core_pattern may pipe, is kept away by a limit of 1 byte and by no other. Reading passes.
+		"prlimit64": {Checks: []Check{
+			{Arg: 0, Mask: whole, Value: 1, Action: refuse},
+			{Arg: 2, Mask: whole, Value: 0, Action: Allow, Wide: true},
+			{Arg: 1, Mask: whole, Value: rlimitCore, Action: refuse},
+		}, Otherwise: Allow},
+		"setrlimit": {Checks: []Check{{Arg: 0, Mask: whole, Value: rlimitCore, Action: refuse}}, Otherwise: Allow},
 
 		"mknod":   {Checks: plainFiles(1), Otherwise: refuse},
 		"mknodat": {Checks: plainFiles(2), Otherwise: refuse},

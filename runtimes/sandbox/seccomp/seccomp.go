@@ -30,6 +30,7 @@ type Check struct {
 	Mask   uint32
 	Value  uint32
 	Action Action
+	Wide   bool // the upper half of the argument is 0 as well: for pointers
 }
 
 // Rule decides about one call: by the first check that holds, else by Otherwise.
@@ -190,14 +191,21 @@ func search(segments []segment) []bpf.Instruction {
 func decide(rule Rule) []bpf.Instruction {
 	var code []bpf.Instruction
 	for _, check := range rule.Checks {
-		code = append(code, bpf.LoadAbsolute{Off: offsetArgs + 8*uint32(check.Arg), Size: 4})
+		lower := []bpf.Instruction{bpf.LoadAbsolute{Off: offsetArgs + 8*uint32(check.Arg), Size: 4}}
 		if check.Mask != whole {
-			code = append(code, bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: check.Mask})
+			lower = append(lower, bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: check.Mask})
 		}
-		code = append(code,
+		lower = append(lower,
 			bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: check.Value, SkipTrue: 1},
 			bpf.RetConstant{Val: uint32(check.Action)},
 		)
+		if check.Wide {
+			code = append(code,
+				bpf.LoadAbsolute{Off: offsetArgs + 8*uint32(check.Arg) + 4, Size: 4},
+				bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: uint8(len(lower))},
+			)
+		}
+		code = append(code, lower...)
 	}
 	return append(code, bpf.RetConstant{Val: uint32(rule.Otherwise)})
 }

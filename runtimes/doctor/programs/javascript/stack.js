@@ -1,5 +1,3 @@
-export default async function (input, ctx) {
-  let nested = [];
-  for (let i = 0; i < 1e6; i++) nested = [nested];
-  return JSON.stringify(nested).length;
+export default function () {
+  return eval('('.repeat(3e6) + '1' + ')'.repeat(3e6)); // the parser of the interpreter calls itself
 }

@@ -1,0 +1,81 @@
+package doctor
+
+import "github.com/atelier-run/atelier/runtimes"
+
+// What a fake world is judged as, for tests that a check can fail.
+var (
+	Judge         = judge
+	JudgeView     = judgeView
+	ParseView     = parseView
+	JudgeGlobals  = judgeGlobals
+	JudgeSearch   = judgeSearch
+	JudgeIdentity = judgeIdentity
+	JudgeRemains  = judgeRemains
+	JudgeSpeed    = judgeSpeed
+	Sightings     = sightings
+)
+
+type (
+	Found    = found
+	Sighting = sighting
+)
+
+// NewFound says what was there to be found.
+func NewFound(secrets map[string]string, visits int64) Found { return found{secrets, visits} }
+
+// NewSighting is a process as the host shows it.
+func NewSighting(pid int, status string, groups ...string) Sighting {
+	return sighting{pid: pid, status: status, groups: groups}
+}
+
+// PID is the process's number.
+func (s sighting) PID() int { return s.pid }
+
+// JudgeLimitNamed judges how a run ended that was to reach a limit.
+func JudgeLimitNamed(name string, t Trial) Check {
+	for _, l := range theLimits() {
+		if l.name == name {
+			limits := defaultLimits()
+			if l.edit != nil {
+				l.edit(&limits)
+			}
+			return judgeLimit(l, limits, t.trial())
+		}
+	}
+	panic("no limit " + name)
+}
+
+// JudgeCrash judges a crash.
+func JudgeCrash(t Trial, next string) Check { return judgeCrash("a crash", t.trial(), next) }
+
+// JudgeErrnos judges the answers to the dangerous calls and the controls.
+func JudgeErrnos(answer func(name string, control bool) int) Check {
+	dangerous := dangerousCalls()
+	all := append(dangerous, controlCalls("program")...)
+	errnos := make([]int, len(all))
+	for i, c := range all {
+		errnos[i] = answer(c.name, i >= len(dangerous))
+		if errnos[i] < 0 {
+			errnos[i] = int(c.want[0])
+		}
+	}
+	return judgeCalls("calls", "", all, errnos)
+}
+
+// Trial is a run as a test makes it up.
+type Trial struct {
+	Outcome runtimes.Outcome
+	Err     error
+	Stderr  string
+}
+
+func (t Trial) trial() trial { return trial{outcome: t.Outcome, err: t.Err, stderr: t.Stderr} }
+
+func defaultLimits() runtimes.Limits {
+	l := runtimes.DefaultLimits()
+	l.TimeoutMs = patience.Milliseconds()
+	return l
+}
+
+// Trialled is a run that went well, or that the house failed.
+func Trialled(err error) trial { return trial{err: err} }
