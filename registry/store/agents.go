@@ -271,7 +271,7 @@ func (row *fullAgentRow) agent() (registry.Agent, error) {
 	}
 	a := registry.Agent{
 		ID: row.ID, Workspace: row.WorkspaceID, Name: row.Name, Title: row.Title, Description: row.Description,
-		Metadata: raw(row.Metadata), Listed: row.Listed, LatestVersion: row.LatestVersion, UsageCount: row.UsageCount,
+		Metadata: raw(row.Metadata), Listed: row.Listed, VersionCount: row.VersionCount, LatestVersion: row.LatestVersion, UsageCount: row.UsageCount,
 		Draft:     registry.Draft{Revision: row.Revision, Spec: spec},
 		CreatedAt: row.CreatedAt.UTC(), CreatedBy: row.CreatedByID,
 		Creator:   actor(row.WorkspaceID, row.CreatedByID, row.CreatedByType, row.CreatedByName),

@@ -17,10 +17,11 @@ import (
 // openStudio wires the rooms of what people do.
 func (a *App) openStudio(context.Context) error {
 	resolver := references.New(a.store, a.Now)
-	a.access = access.New(access.Options{Tokens: a.store, Sessions: a.store, Admin: a.Config.Token, Now: a.Now, NewID: a.newID})
+	now := func() time.Time { return a.Now().UTC().Truncate(time.Microsecond) } // as both databases keep it: what is told is what is stored
+	a.access = access.New(access.Options{Tokens: a.store, Sessions: a.store, Admin: a.Config.Token, Now: now, NewID: a.newID})
 	a.agents = agents.New(agents.Options{
 		Agents: a.store, Versions: a.store, Resolver: resolver, Inspector: a.bench.Inspector, Validator: a.bench.Validator, Specs: a.bench.Specs,
-		Now: a.Now, NewID: a.newID,
+		Now: now, NewID: a.newID,
 	})
 	a.runs = runs.New(runs.Options{
 		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.bench.Specs, Validator: a.bench.Validator,

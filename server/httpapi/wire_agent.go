@@ -59,7 +59,7 @@ type AgentSummary struct {
 
 func agentSummaryOf(a registry.Agent) AgentSummary {
 	state := "draft"
-	if a.LatestVersion != "" {
+	if a.VersionCount > 0 { // as the list is asked for it: an agent may have pre-releases alone
 		state = "published"
 	}
 	return AgentSummary{
