@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/config"
@@ -39,17 +40,17 @@ func (r remote) connect(ctx context.Context, p Process) (c *client, close func()
 }
 
 func (r remote) named(p Process) (*client, func() error, error) {
-	token := r.Token
+	base, token := strings.TrimRight(r.Server, "/"), r.Token
 	if token == "" {
 		token = p.Getenv("ATELIER_TOKEN")
 	}
-	if left, err := app.ReadCredentials(r.dataOf(p)); token == "" && err == nil && left.URL == r.Server {
+	if left, err := app.ReadCredentials(r.dataOf(p)); token == "" && err == nil && left.URL == base {
 		token = left.Token
 	}
 	if token == "" {
 		return nil, nil, misusedf("the server wants a token: give --token, or ATELIER_TOKEN")
 	}
-	return &client{base: r.Server, token: token, version: p.Version, http: &http.Client{}}, func() error { return nil }, nil
+	return &client{base: base, token: token, version: p.Version, http: &http.Client{}}, func() error { return nil }, nil
 }
 
 func (r remote) dataOf(p Process) string {

@@ -67,20 +67,20 @@ func (a *API) repeat(w http.ResponseWriter, r *http.Request, known registry.Idem
 // keep works and stores the answer before it is sent. Answers that say "try again" are not kept.
 func (a *API) keep(w http.ResponseWriter, r *http.Request, key registry.IdempotencyKey, work func(http.ResponseWriter, *http.Request)) {
 	held := &heldAnswer{header: w.Header()}
-	done := false
+	kept := false
 	defer func() {
-		if !done { // a panic: the next try starts anew
+		if !kept { // also after a panic, or when the answer could not be stored: the next try starts anew
 			a.release(r.Context(), key)
 		}
 	}()
 	work(held, r)
-	done = true
 	status := held.code()
-	if status >= 500 || len(held.Header()["Retry-After"]) > 0 {
-		a.release(r.Context(), key)
-	} else if err := a.complete(r.Context(), key, held); err != nil {
-		a.Problems.Write(w, r, err)
-		return
+	if status < 500 && len(held.Header()["Retry-After"]) == 0 {
+		if err := a.complete(r.Context(), key, held); err != nil {
+			a.Problems.Write(w, r, err)
+			return
+		}
+		kept = true
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(held.body.Bytes()) // the client has gone; it may come back for this answer

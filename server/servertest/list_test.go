@@ -21,7 +21,9 @@ func TestListSaysTheStateItWasAskedFor(t *testing.T) {
 	}
 	s.Publish(t, "early", "1.0.0-rc.1")
 	for _, state := range []string{"published", "draft"} {
-		var list struct{ Items []struct{ Name, State string } }
+		var list struct {
+			Items []struct{ Name, State string }
+		}
 		s.Want(t, http.StatusOK, http.MethodGet, "/api/v1/code-agents?state="+state, nil).Into(t, &list)
 		if state == "published" && len(list.Items) != 1 {
 			t.Errorf("%d published agents", len(list.Items))

@@ -1,0 +1,53 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/server/httpapi"
+	"github.com/atelier-run/atelier/server/problem"
+)
+
+// forgetful keys cannot be completed.
+type forgetful struct{ held map[string]bool }
+
+func (f forgetful) ReserveKey(_ context.Context, k registry.IdempotencyKey) (*registry.IdempotencyKey, error) {
+	if f.held[k.Key] {
+		return &k, nil
+	}
+	f.held[k.Key] = true
+	return nil, nil
+}
+
+func (f forgetful) CompleteKey(context.Context, string, string, int, []byte) error {
+	return errors.New("the disk is full")
+}
+
+func (f forgetful) ReleaseKey(_ context.Context, _, key string) error {
+	delete(f.held, key)
+	return nil
+}
+
+// A key whose answer could not be stored stayed "at work" until the server was started again.
+func TestAnAnswerThatCannotBeStoredCanBeAskedForAgain(t *testing.T) {
+	t.Parallel()
+	keys := forgetful{held: map[string]bool{}}
+	api := httpapi.New(httpapi.Options{Keys: keys, Problems: problem.Writer{Log: slog.New(slog.DiscardHandler)}, BodyBytes: 1 << 20, Now: time.Now})
+	for range 2 {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, "/api/v1/code-agents/x", strings.NewReader("{}"))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Idempotency-Key", "k")
+		w := httptest.NewRecorder()
+		api.Router().ServeHTTP(w, r)
+		if w.Code != http.StatusInternalServerError || len(keys.held) != 0 {
+			t.Fatalf("status %d, held %v", w.Code, keys.held)
+		}
+	}
+}
