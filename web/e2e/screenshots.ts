@@ -8,29 +8,36 @@ import { Studio } from './kit/studio';
 
 const images = join(repository, 'docs/images');
 
+/** The editor colours its lines some moments after it has shown them. */
+function coloured(): boolean {
+  const words = [...document.querySelectorAll('.view-line span span')];
+  return new Set(words.map((word) => getComputedStyle(word).color)).size > 3;
+}
+
 test('screenshots', async () => {
   await mkdir(images, { recursive: true });
   const browser = await launch();
   try {
     await withAtelier(async (atelier) => {
+      const session = await signIn(browser, atelier, { width: 1440, height: 900, scale: 1.5 });
+      const { page } = session;
+      const studio = new Studio(page);
+      await studio.home();
+      await studio.openSample('Weather (TypeScript)');
+      await studio.publish('1.0.0');
+      await studio.start();
+      await studio.ended(/^Succeeded in/);
+      await studio.panel('Console');
+      // The colours come from the language service, which starts after the editor.
+      await studio.hasNoErrorMarks();
+      await page.mouse.move(720, 300);
       for (const theme of ['dark', 'light'] as const) {
-        const session = await signIn(browser, atelier, { theme, width: 1440, height: 900, scale: 1.5 });
-        const studio = new Studio(session.page);
-        if (theme === 'dark') {
-          await studio.home();
-          await studio.openSample('Weather (TypeScript)');
-          await studio.publish('1.0.0');
-        }
-        await studio.openAgent('weather');
-        await studio.start();
-        await studio.ended(/^Succeeded in/);
-        await studio.panel('Console');
-        // The colours come from the language service, which starts after the editor.
-        await studio.hasNoErrorMarks();
-        await session.page.mouse.move(720, 300);
-        await session.page.screenshot({ path: join(images, `studio-${theme}.png`) });
-        await session.close();
+        await page.emulateMedia({ colorScheme: theme });
+        await page.waitForFunction((wanted) => document.documentElement.dataset['theme'] === wanted, theme);
+        await page.waitForFunction(coloured);
+        await page.screenshot({ path: join(images, `studio-${theme}.png`) });
       }
+      await session.close();
     });
   } finally {
     await browser.close();
