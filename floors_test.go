@@ -35,7 +35,6 @@ var floors = map[string]int{
 
 	"registry/blobs":           3,
 	"registry/digest":          3,
-	"registry/references":      3,
 	"registry/schema":          3,
 	"runtimes/sandbox/cgroups": 3,
 	"runtimes/sandbox":         3,
@@ -64,6 +63,7 @@ var floors = map[string]int{
 
 	"runtimes/doctor":           7,
 	"runtimes/guests/guestmain": 7,
+	"runtimes/hostile":          7,
 	"runtimes/inspect":          7,
 	"runtimes/router":           7,
 	"studio/recorder":           7,

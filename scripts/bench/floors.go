@@ -17,17 +17,21 @@ type floors struct {
 	http, fsync, python, bash time.Duration
 }
 
-func measureFloors(ctx context.Context, span time.Duration) (floors, error) {
+// measureFloors takes the interpreters that the server says it uses: a python3 on PATH may be a shim that starts another.
+func measureFloors(ctx context.Context, span time.Duration, s *server) (floors, error) {
 	var f floors
-	var err error
+	interpreters, err := s.interpreters(ctx)
+	if err != nil {
+		return f, err
+	}
 	if f.http, err = loopback(ctx, span/3); err != nil {
 		return f, err
 	}
 	if f.fsync, err = durableWrite(ctx, span/3); err != nil {
 		return f, err
 	}
-	f.python = command(ctx, span/3, "python3", "-I", "-S", "-c", "pass")
-	f.bash = command(ctx, span/3, "bash", "-c", ":")
+	f.python = command(ctx, span/3, interpreters["python"], "-I", "-S", "-c", "pass")
+	f.bash = command(ctx, span/3, interpreters["bash"], "-c", ":")
 	return f, nil
 }
 

@@ -25,22 +25,22 @@ func main() {
 }
 
 func bench(ctx context.Context, binary string, span time.Duration) error {
-	fmt.Println("Floors of this machine")
-	floors, err := measureFloors(ctx, span)
-	if err != nil {
-		return err
-	}
-	for _, row := range floors.rows() {
-		fmt.Println(row)
-	}
-
 	server, err := startServer(ctx, binary)
 	if err != nil {
 		return err
 	}
 	defer server.stop()
-	fmt.Printf("\nServer\n  %-34s %8.1f ms   must ≤ 300\n", "start to ready", ms(server.ready))
+	fmt.Printf("Server\n  %-34s %8.1f ms   must ≤ 300\n", "start to ready", ms(server.ready))
 	fmt.Printf("  %-34s %8.1f MB   with its warm workers\n", "memory of the server process", server.megabytes())
+
+	floors, err := measureFloors(ctx, span, server)
+	if err != nil {
+		return err
+	}
+	fmt.Println("\nFloors of this machine")
+	for _, row := range floors.rows() {
+		fmt.Println(row)
+	}
 
 	fmt.Println("\nHello, all included: HTTP, schemas, jail, durable record")
 	var faults error

@@ -127,6 +127,29 @@ func (s *server) megabytes() float64 {
 	return 0
 }
 
+// interpreters is what the server starts for each language.
+func (s *server) interpreters(ctx context.Context) (map[string]string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+"/api/v1/capabilities", http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := send(request, token)
+	if err != nil {
+		return nil, err
+	}
+	var got struct {
+		Languages []struct{ Language, Interpreter string }
+	}
+	if err := json.Unmarshal(answer, &got); err != nil {
+		return nil, err
+	}
+	paths := map[string]string{}
+	for _, language := range got.Languages {
+		paths[language.Language] = language.Interpreter
+	}
+	return paths, nil
+}
+
 func (s *server) publish(ctx context.Context, a agent) error {
 	schema := map[string]any{"type": "object", "required": []string{"a", "b"}, "properties": map[string]any{"a": map[string]any{"type": "integer"}, "b": map[string]any{"type": "integer"}}}
 	result := map[string]any{"type": "object", "required": []string{"sum"}, "properties": map[string]any{"sum": map[string]any{"type": "integer"}}}
@@ -200,6 +223,10 @@ func post(ctx context.Context, url, token string, body []byte) ([]byte, error) {
 		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
+	return send(request, token)
+}
+
+func send(request *http.Request, token string) ([]byte, error) {
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
@@ -210,7 +237,7 @@ func post(ctx context.Context, url, token string, body []byte) ([]byte, error) {
 	defer response.Body.Close()
 	answer, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode >= 300 {
-		err = fmt.Errorf("%s: %s: %s", url, response.Status, answer)
+		err = fmt.Errorf("%s: %s: %s", request.URL, response.Status, answer)
 	}
 	return answer, err
 }
