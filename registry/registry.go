@@ -186,7 +186,7 @@ type Run struct {
 	Metrics       Metrics
 	InputsHash    string
 	OutputsHash   string
-	Isolation     string // full, reduced, none
+	Isolation     string // full, reduced(what is missing), none
 	Memory        int64  // the memory limit in bytes
 	TraceID       string
 	CreatedAt     time.Time

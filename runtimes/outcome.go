@@ -50,7 +50,7 @@ type Outcome struct {
 	Error    *ProgramError
 	ExitCode *int // of the process, where the program is one
 	Usage    Usage
-	Level    string // isolation that this run really had: full, reduced, none
+	Level    string // isolation that this run really had: full, reduced(what is missing), none
 }
 
 // Succeeded reports whether the program ended well.

@@ -76,10 +76,10 @@ func ReadCredentials(data string) (Credentials, error) {
 		return Credentials{}, err
 	}
 	var c Credentials
-	if json.Unmarshal(text, &c) != nil {
-		return Credentials{}, nil
+	if !json.Valid(text) {
+		return c, nil
 	}
-	return c, nil
+	return c, json.Unmarshal(text, &c)
 }
 
 // PassingToken makes a token for this process alone; forget makes it useless.

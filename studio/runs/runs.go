@@ -72,7 +72,7 @@ type Options struct {
 	Tracer    trace.Tracer
 	Log       *slog.Logger
 	Ceilings  runtimes.Limits
-	Level     string // isolation of this server's jail: full, reduced, none
+	Level     string // isolation of this server's jail: full, reduced with what is missing, none
 	Now       func() time.Time
 	NewID     func() string
 }

@@ -1,0 +1,116 @@
+package servertest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/atelier-run/atelier/runtimes/doctor"
+	"github.com/atelier-run/atelier/server/servertest"
+)
+
+// The doctor as an ordinary user: what only root can have is reduced and says so, nothing fails, nothing is left out.
+func TestDoctorOfAnOrdinaryUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("this is the ordinary user")
+	}
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), servertest.Binary(t), "doctor", "--json")
+	cmd.Dir, cmd.Env = "/tmp", []string{"TMPDIR=/tmp"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	_ = cmd.Run() // the exit code says
+	var report struct {
+		doctor.Report
+		Start struct{ Verdict doctor.Verdict }
+	}
+	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
+		t.Fatalf("%v\n%s\n%s", err, out.Bytes(), errs.Bytes())
+	}
+	if code := cmd.ProcessState.ExitCode(); code != 1 || report.Verdict != doctor.Reduced || report.Failed > 0 || report.Passed < 90 || report.Start.Verdict != doctor.Pass {
+		t.Errorf("exit %d, %s, %d passed, %d reduced, %d failed, at the start %s", code, report.Verdict, report.Passed, report.Reduced, report.Failed, report.Start.Verdict)
+	}
+	if !strings.Contains(report.Level, "users") {
+		t.Errorf("the level is %s", report.Level)
+	}
+	groups := map[doctor.Group]bool{}
+	for _, c := range report.Checks {
+		groups[c.Group] = true
+		if c.Verdict != doctor.Pass && c.Fix == "" || c.Verdict == doctor.Fail || c.Evidence == "" {
+			t.Errorf("%+v", c)
+		}
+	}
+	for _, group := range doctor.Groups() {
+		if !groups[group] {
+			t.Errorf("nothing is said about %s", group)
+		}
+	}
+}
+
+// The doctor's command line: it finds the running server, takes another one by name, and exits by the verdict.
+func TestDoctorTriesDoors(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	running := servertest.Spawn(t, data)
+	before := strings.Count(running.Log.String(), "bad_host")
+	said := servertest.Command(t, "", "doctor", "--only=http", "--data", data)
+	if said.Code == 2 || !strings.Contains(said.Stdout, "403 bad_host") || !strings.Contains(said.Stdout, "403 bad_origin") {
+		t.Errorf("exit %d\n%s%s", said.Code, said.Stdout, said.Stderr)
+	}
+	servertest.Eventually(t, "the running server was tried", func() bool { return strings.Count(running.Log.String(), "bad_host") > before })
+	if said := servertest.Command(t, "", "doctor", "--only=http", "--server", "http://127.0.0.1:1"); said.Code != 2 || !strings.Contains(said.Stdout, "Failed:") {
+		t.Errorf("a server that is not there: exit %d\n%s", said.Code, said.Stdout)
+	}
+	if said := servertest.Command(t, "", "doctor", "--only=teeth"); said.Code != 2 || said.Stdout != "" || !strings.Contains(said.Stderr, "teeth") {
+		t.Errorf("exit %d, %s%s", said.Code, said.Stdout, said.Stderr)
+	}
+}
+
+// A host that lacks what is required runs nothing and names the flag; with the flag it runs, and says everywhere that it
+// is weaker.
+func TestServerOnAWeakHost(t *testing.T) {
+	t.Parallel()
+	program := map[string]any{"language": "bash", "code": "echo 1", "input": map[string]any{}}
+	const token = "a-token-of-more-than-24-characters"
+	const flag = "--allow-weak-sandbox=seccomp"
+
+	refusing := servertest.Spawn(t, filepath.Join(t.TempDir(), "data"), "--token", token, "--mask-sandbox=seccomp")
+	refusing.Token = token
+	if p := refusing.Want(t, 503, http.MethodPost, "/api/v1/execute", program).Problem(t); p.Code != "sandbox_unavailable" || !strings.Contains(p.Detail, flag) {
+		t.Errorf("%+v", p)
+	}
+	for _, path := range []string{"/health", "/api/v1/capabilities"} {
+		if text := string(refusing.Want(t, 200, http.MethodGet, path, nil).Body); !strings.Contains(text, `"level":"none"`) || !strings.Contains(text, flag) {
+			t.Errorf("%s: %s", path, text)
+		}
+	}
+	refusing.Want(t, 503, http.MethodGet, "/ready", nil)
+	if !strings.Contains(refusing.Log.String(), "WARNING") || !strings.Contains(refusing.Log.String(), flag) {
+		t.Errorf("the start does not tell:\n%s", refusing.Log)
+	}
+
+	weak := servertest.Spawn(t, filepath.Join(t.TempDir(), "data"), "--token", token, "--mask-sandbox=seccomp", flag)
+	weak.Token = token
+	if run := weak.Want(t, 200, http.MethodPost, "/api/v1/execute", program).Run(t); !run.Success || !strings.Contains(run.Provenance.Isolation, "reduced(seccomp") {
+		t.Errorf("%+v", run)
+	}
+	for _, path := range []string{"/health", "/api/v1/capabilities"} {
+		if text := string(weak.Want(t, 200, http.MethodGet, path, nil).Body); !strings.Contains(text, `"level":"reduced"`) || !strings.Contains(text, "System calls are not filtered") {
+			t.Errorf("%s: %s", path, text)
+		}
+	}
+	if !strings.Contains(weak.Log.String(), "WARNING: System calls are not filtered") {
+		t.Errorf("the start does not tell:\n%s", weak.Log)
+	}
+	for _, flags := range [][]string{{"--allow-weak-sandbox=namespaces"}, {"--mask-sandbox=users"}} {
+		if said := servertest.Command(t, "", append([]string{"serve"}, flags...)...); said.Code != 2 || !strings.Contains(said.Stderr, "there is") {
+			t.Errorf("%v: exit %d, %s", flags, said.Code, said.Stderr)
+		}
+	}
+}
