@@ -191,10 +191,11 @@ type proved struct {
 
 // Run implements runtimes.Runtime.
 func (p proved) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
-	if err := p.proof.wait(ctx, job.Language); err != nil {
-		if ctx.Err() != nil {
-			return runtimes.Failed(runtimes.Cancelled, "The run was cancelled."), nil
-		}
+	err := p.proof.wait(ctx, job.Language)
+	if ctx.Err() != nil {
+		return runtimes.Failed(runtimes.Cancelled, "The run was cancelled."), nil
+	}
+	if err != nil {
 		return runtimes.Outcome{}, err
 	}
 	return p.Runtime.Run(ctx, job, host)

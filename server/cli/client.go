@@ -27,18 +27,19 @@ type client struct {
 // most bounds what is read of one answer.
 const most = 64 << 20
 
-func (c *client) request(ctx context.Context, method, path string, body any, headers map[string]string) (*http.Response, error) {
+// exchange asks, and has a good answer read; any other is the fault that it tells.
+func (c *client) exchange(ctx context.Context, method, path string, body any, headers map[string]string, read func(http.Header, io.Reader) error) error {
 	var sent io.Reader
 	if body != nil {
 		text, err := json.Marshal(body)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		sent = bytes.NewReader(text)
 	}
 	r, err := http.NewRequestWithContext(ctx, method, c.base+path, sent)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r.Header.Set("Authorization", "Bearer "+c.token)
 	r.Header.Set("User-Agent", "atelier-cli/"+c.version)
@@ -51,13 +52,13 @@ func (c *client) request(ctx context.Context, method, path string, body any, hea
 	}
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return nil, fmt.Errorf("ask the server: %w", err)
-	}
-	if answer.StatusCode < 400 {
-		return answer, nil
+		return fmt.Errorf("ask the server: %w", err)
 	}
 	defer func() { _ = answer.Body.Close() }() // reading is over
-	return nil, refusal(answer)
+	if answer.StatusCode >= 400 {
+		return refusal(answer)
+	}
+	return read(answer.Header, answer.Body)
 }
 
 // refusal turns a problem document back into the fault that it was.
@@ -79,48 +80,48 @@ func refusal(answer *http.Response) error {
 
 // call asks and reads the answer into out, which may be nil.
 func (c *client) call(ctx context.Context, method, path string, body, out any) error {
-	answer, err := c.request(ctx, method, path, body, nil)
-	if err != nil {
-		return err
-	}
-	return decode(answer, out)
+	return c.exchange(ctx, method, path, body, nil, into(out))
 }
 
-func decode(answer *http.Response, out any) error {
-	defer func() { _ = answer.Body.Close() }() // reading is over
-	if out == nil {
+// into reads an answer's JSON.
+func into(out any) func(http.Header, io.Reader) error {
+	return func(_ http.Header, body io.Reader) error {
+		if out == nil {
+			return nil
+		}
+		if err := json.NewDecoder(io.LimitReader(body, most)).Decode(out); err != nil {
+			return fmt.Errorf("read the server's answer: %w", err)
+		}
 		return nil
 	}
-	if err := json.NewDecoder(io.LimitReader(answer.Body, most)).Decode(out); err != nil {
-		return fmt.Errorf("read the server's answer: %w", err)
-	}
-	return nil
 }
 
 // events reads a stream of server-sent events until it ends.
 func (c *client) events(ctx context.Context, run string, each func(runtimes.Event) error) error {
-	answer, err := c.request(ctx, http.MethodGet, "/api/v1/runs/"+url.PathEscape(run)+"/events", nil, map[string]string{"Accept": "text/event-stream"})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = answer.Body.Close() }() // reading is over
-	in := bufio.NewReaderSize(answer.Body, 64<<10)
-	for {
-		line, err := in.ReadString('\n')
-		if data, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "data: "); ok {
-			var event runtimes.Event
-			if err := json.Unmarshal([]byte(data), &event); err != nil {
+	accept := map[string]string{"Accept": "text/event-stream"}
+	return c.exchange(ctx, http.MethodGet, "/api/v1/runs/"+url.PathEscape(run)+"/events", nil, accept, func(_ http.Header, body io.Reader) error {
+		in := bufio.NewReaderSize(body, 64<<10)
+		for {
+			line, err := in.ReadString('\n')
+			if data, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "data: "); ok {
+				if err := readEvent(data, each); err != nil {
+					return err
+				}
+			}
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
 				return fmt.Errorf("read the run's events: %w", err)
 			}
-			if err := each(event); err != nil {
-				return err
-			}
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read the run's events: %w", err)
-		}
+	})
+}
+
+func readEvent(data string, each func(runtimes.Event) error) error {
+	var event runtimes.Event
+	if err := json.Unmarshal([]byte(data), &event); err != nil {
+		return fmt.Errorf("read the run's events: %w", err)
 	}
+	return each(event)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 
@@ -33,15 +34,14 @@ func (c *exportCommand) run(ctx context.Context, p Process) (err error) {
 	if ref.Version != "" {
 		body["version"] = ref.Version
 	}
-	answer, err := server.request(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(ref.Agent)+"/export-tool", body, nil)
-	if err != nil {
-		return err
-	}
-	for _, warning := range answer.Header["Atelier-Warning"] {
-		_, _ = fmt.Fprintln(p.Stderr, "note: "+lines(warning))
-	}
 	var manifest json.RawMessage
-	if err := decode(answer, &manifest); err != nil {
+	err = server.exchange(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(ref.Agent)+"/export-tool", body, nil, func(header http.Header, text io.Reader) error {
+		for _, warning := range header["Atelier-Warning"] {
+			_, _ = fmt.Fprintln(p.Stderr, "note: "+lines(warning))
+		}
+		return into(&manifest)(header, text)
+	})
+	if err != nil {
 		return err
 	}
 	var text bytes.Buffer

@@ -24,14 +24,12 @@ func (c *runCommand) runReference(ctx context.Context, p Process, out *console, 
 	}
 	defer func() { err = errors.Join(err, closing()) }()
 	body := map[string]any{"version": ref.Version, "input": input}
-	answer, err := server.request(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(ref.Agent)+"/execute", body, map[string]string{"Prefer": "respond-async"})
-	if err != nil {
-		return err
-	}
 	var accepted struct {
 		RunID string `json:"runId"`
 	}
-	if err := decode(answer, &accepted); err != nil {
+	err = server.exchange(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(ref.Agent)+"/execute", body,
+		map[string]string{"Prefer": "respond-async"}, into(&accepted))
+	if err != nil {
 		return err
 	}
 	follow := context.WithoutCancel(ctx)

@@ -15,8 +15,6 @@ type tokenCommand struct {
 	Revoke tokenRevoke `cmd:"" help:"Make a token useless at once."`
 }
 
-const tokensPath = "/api/v1/tokens"
-
 type tokenCreate struct {
 	Name    string        `arg:"" help:"What it is for."`
 	Expires time.Duration `help:"How long it opens the door, such as 720h; for ever without it." placeholder:"DURATION"`
@@ -37,7 +35,7 @@ func (c *tokenCreate) run(ctx context.Context, p Process) (err error) {
 	}
 	defer func() { err = errors.Join(err, closing()) }()
 	var made struct{ Secret string }
-	if err := server.call(ctx, http.MethodPost, tokensPath, body, &made); err != nil {
+	if err := server.call(ctx, http.MethodPost, "/api/v1/tokens", body, &made); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(p.Stdout, made.Secret)
@@ -57,7 +55,7 @@ func (c *tokenList) run(ctx context.Context, p Process) (err error) {
 		CreatedAt                        time.Time
 		LastUsedAt, ExpiresAt, RevokedAt *time.Time
 	}]
-	if err := server.call(ctx, http.MethodGet, tokensPath, nil, &tokens); err != nil {
+	if err := server.call(ctx, http.MethodGet, "/api/v1/tokens", nil, &tokens); err != nil {
 		return err
 	}
 	t := newTable(p.Stdout, "ID", "NAME", "CREATED", "LAST USED", "STATE")
@@ -91,5 +89,5 @@ func (c *tokenRevoke) run(ctx context.Context, p Process) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	return server.call(ctx, http.MethodDelete, tokensPath+"/"+url.PathEscape(c.ID), nil, nil)
+	return server.call(ctx, http.MethodDelete, "/api/v1/tokens/"+url.PathEscape(c.ID), nil, nil)
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -15,7 +16,7 @@ func (g *Gate) recover(next http.Handler) http.Handler {
 			if cause == nil {
 				return
 			}
-			if cause == http.ErrAbortHandler {
+			if aborted, ok := cause.(error); ok && errors.Is(aborted, http.ErrAbortHandler) {
 				panic(cause)
 			}
 			err := fmt.Errorf("panic: %v\n%s", cause, debug.Stack())

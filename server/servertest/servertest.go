@@ -113,7 +113,7 @@ func (s *Server) Stop(t testing.TB) {
 	s.once.Do(func() {
 		s.stop()
 		<-s.stopped
-		s.Client.CloseIdle()
+		s.CloseIdle()
 		if s.failure != nil {
 			t.Error(s.failure)
 		}
