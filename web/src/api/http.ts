@@ -23,6 +23,9 @@ export class OfflineError extends Error {
   }
 }
 
+/** Tells that a session ended, whoever noticed it. */
+export const sessionEnded = new EventTarget();
+
 export interface Request {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   body?: unknown;
@@ -43,6 +46,7 @@ export async function request<T>(
   if (signal) init.signal = signal;
   const response = await send(path, init);
   const text = await response.text();
+  if (response.status === 401 && path !== '/session') sessionEnded.dispatchEvent(new Event('ended'));
   if (!response.ok) throw refusal(response, text);
   return (text === '' ? null : parseJson(text)) as T;
 }

@@ -1,6 +1,6 @@
 // What the screens read of the server, cached by key.
-import { QueryCache, QueryClient, useQuery } from '@tanstack/react-query';
-import { ApiError } from './http';
+import { QueryClient, useQuery } from '@tanstack/react-query';
+import { ApiError, sessionEnded } from './http';
 import {
   getAgent,
   getCapabilities,
@@ -21,14 +21,7 @@ export const keys = {
   runs: (name: string) => ['runs', name] as const,
 };
 
-export const queryClient: QueryClient = new QueryClient({
-  queryCache: new QueryCache({
-    // A session that ended anywhere ends everywhere: the page then asks to sign in.
-    onError: (error, query) => {
-      if (error instanceof ApiError && error.status === 401 && query.queryKey[0] !== 'session')
-        void queryClient.invalidateQueries({ queryKey: keys.session });
-    },
-  }),
+export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
@@ -36,6 +29,9 @@ export const queryClient: QueryClient = new QueryClient({
     },
   },
 });
+
+// The page then asks to sign in; what is unsaved is kept in the browser and comes back.
+sessionEnded.addEventListener('ended', () => void queryClient.invalidateQueries({ queryKey: keys.session }));
 
 const forever = { staleTime: Infinity } as const;
 

@@ -40,8 +40,8 @@ export function App() {
 /** Nothing of the Studio is shown to someone who has not signed in. */
 function SessionGate() {
   const session = useSession();
-  if (session.data) return <Pages />;
   if (session.error instanceof ApiError && session.error.status === 401) return <SignIn />;
+  if (session.data) return <Pages />;
   if (session.isError) {
     return (
       <Empty actions={<Button onClick={() => void session.refetch()}>Try again</Button>}>

@@ -70,6 +70,15 @@ export function Console({ ring, changes, running, onClear }: Props) {
     if (row !== undefined && scroll.current) scroll.current.scrollTop = Math.max(0, row * rowHeight - box.height / 2);
   };
 
+  // Typing goes to the first match; what arrives later does not move the reader.
+  const searched = useRef('');
+  useEffect(() => {
+    if (searched.current === search) return;
+    searched.current = search;
+    const row = hits[0];
+    if (row !== undefined && scroll.current) scroll.current.scrollTop = Math.max(0, row * rowHeight - box.height / 2);
+  }, [search, hits, box.height]);
+
   const first = Math.max(0, Math.floor(box.top / rowHeight) - spare);
   const last = Math.min(count, Math.ceil((box.top + box.height) / rowHeight) + spare);
   const marked = search === '' ? undefined : new Set(hits);

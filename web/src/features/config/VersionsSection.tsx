@@ -30,7 +30,7 @@ export function VersionsSection() {
           )}
         </>
       )}
-      <ul className={css.versions}>
+      <ul className={css.versions} hidden={all.length === 0}>
         {all.map((v) => (
           <li key={v.version} className={css.version}>
             <Link href={agentUrl(name, v.version)} aria-current={v.version === version ? 'page' : undefined}>
