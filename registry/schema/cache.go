@@ -13,11 +13,16 @@ type Cache struct {
 	entries map[[sha256.Size]byte]*list.Element
 	recent  *list.List // of *cached, the last used first
 	most    int
+	bytes   int // of the texts of those kept
 }
+
+// cachedBytes bounds the texts of all schemas in a cache. A compiled schema takes up to forty times the memory of its text.
+const cachedBytes = 2 << 20
 
 type cached struct {
 	key    [sha256.Size]byte
 	schema *Schema
+	bytes  int
 }
 
 // NewCache returns a cache of at most so many schemas.
@@ -39,7 +44,7 @@ func (c *Cache) Get(raw json.RawMessage) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.keep(key, s)
+	c.keep(key, s, len(raw))
 	return s, nil
 }
 
@@ -54,15 +59,17 @@ func (c *Cache) find(key [sha256.Size]byte) *Schema {
 	return element.Value.(*cached).schema
 }
 
-func (c *Cache) keep(key [sha256.Size]byte, s *Schema) {
+func (c *Cache) keep(key [sha256.Size]byte, s *Schema, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, ok := c.entries[key]; ok {
 		return
 	}
-	c.entries[key] = c.recent.PushFront(&cached{key, s})
-	if c.recent.Len() > c.most {
+	c.entries[key] = c.recent.PushFront(&cached{key, s, bytes})
+	c.bytes += bytes
+	for c.recent.Len() > c.most || c.bytes > cachedBytes {
 		oldest := c.recent.Remove(c.recent.Back()).(*cached)
 		delete(c.entries, oldest.key)
+		c.bytes -= oldest.bytes
 	}
 }

@@ -1,0 +1,35 @@
+package schema_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/atelier-run/atelier/registry/schema"
+)
+
+// A schema of 120 kB with 3,900 properties keeps 2.4 MiB, and the cache had room for 512 of them.
+func TestCacheBoundsTheSizeOfItsSchemas(t *testing.T) {
+	t.Parallel()
+	cache := schema.NewCache(512)
+	text := func(i int) []byte {
+		return fmt.Appendf(nil, `{"$comment":"%d %s"}`, i, strings.Repeat("x", 240<<10))
+	}
+	get := func(text []byte) *schema.Schema {
+		s, err := cache.Get(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	first := get(text(0))
+	if get(text(0)) != first {
+		t.Error("a schema is not kept")
+	}
+	for i := range 10 {
+		get(text(i + 1))
+	}
+	if get(text(0)) == first {
+		t.Error("all of 2.6 MB are kept")
+	}
+}
