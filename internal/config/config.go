@@ -51,7 +51,7 @@ type Limits struct {
 
 // Loopback reports whether only this machine can reach the address that the server listens on.
 func (c Config) Loopback() bool {
-	host, _, err := splitHostPort(c.Listen)
+	host, err := hostOf(c.Listen)
 	if err != nil {
 		return false
 	}

@@ -15,19 +15,20 @@ import (
 // with the setting's name; they do not repeat the value.
 
 func address(v string) (string, error) {
-	if _, _, err := splitHostPort(v); err != nil {
+	if _, err := hostOf(v); err != nil {
 		return "", fmt.Errorf("is not HOST:PORT; write for example 127.0.0.1:8002")
 	}
 	return v, nil
 }
 
-func splitHostPort(v string) (host string, port uint16, err error) {
-	host, text, err := net.SplitHostPort(v)
+// hostOf is the host of host:port; the port is checked.
+func hostOf(v string) (string, error) {
+	host, port, err := net.SplitHostPort(v)
 	if err != nil {
-		return "", 0, err
+		return "", err
 	}
-	n, err := strconv.ParseUint(text, 10, 16)
-	return host, uint16(n), err
+	_, err = strconv.ParseUint(port, 10, 16)
+	return host, err
 }
 
 func hostNames(v string) ([]string, error) {
