@@ -262,6 +262,9 @@ func (e *encoder) members(object *goja.Object) {
 	first := true
 	for _, key := range object.Keys() {
 		value := object.Get(key)
+		if value == nil && strings.ContainsRune(key, utf8.RuneError) {
+			e.refuse("a key with half of a surrogate pair is not text", "Cut strings between characters: [...text].slice(0, n).join(\"\").")
+		}
 		if value == nil || goja.IsUndefined(value) {
 			continue
 		}

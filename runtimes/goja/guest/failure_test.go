@@ -57,27 +57,28 @@ func TestFailures(t *testing.T) {
 		"Intl":                   {"export default () => {\n  return new Intl.NumberFormat('de').format(1)\n}", want{runtimes.RuntimeError, "ReferenceError: Intl is not defined", 2, 14, "", "main.js"}},
 		"a locale":               {"export default () => (1234.5).toLocaleString('de-DE')", want{runtimes.RuntimeError, `the locale "de-DE" is not available`, 1, 31, "", "main.js"}},
 
-		"NaN":            {"export default () => ({ items: [1, NaN] })", want{runtimes.InvalidOutput, "output.items[1]: NaN is not JSON", 0, 0, "", ""}},
-		"infinity":       {"export default () => [[-Infinity]]", want{runtimes.InvalidOutput, "output[0][0]: -Infinity is not JSON", 0, 0, "", ""}},
-		"bigint":         {"export default () => ({ 'a b': 10n })", want{runtimes.InvalidOutput, `output["a b"]: a BigInt is not JSON`, 0, 0, "", ""}},
-		"bytes":          {"export default () => ({ data: new Uint8Array(3) })", want{runtimes.InvalidOutput, "output.data: bytes are not JSON", 0, 0, "", ""}},
-		"buffer":         {"export default () => Buffer.from('x')", want{runtimes.InvalidOutput, "output: bytes are not JSON", 0, 0, "", ""}},
-		"floats":         {"export default () => new Float64Array(2)", want{runtimes.InvalidOutput, "output: bytes are not JSON", 0, 0, "", ""}},
-		"array buffer":   {"export default () => new ArrayBuffer(2)", want{runtimes.InvalidOutput, "output: bytes are not JSON", 0, 0, "", ""}},
-		"cycle":          {"export default () => { const a = { b: {} }; a.b.c = a; return a }", want{runtimes.InvalidOutput, "output.b.c: the object contains itself", 0, 0, "", ""}},
-		"function":       {"export default () => ({ f() {} })", want{runtimes.InvalidOutput, "output.f: a function is not JSON", 0, 0, "", ""}},
-		"symbol":         {"export default () => [Symbol('x')]", want{runtimes.InvalidOutput, "output[0]: a symbol is not JSON", 0, 0, "", ""}},
-		"map":            {"export default () => ({ m: new Map([[1, 2]]) })", want{runtimes.InvalidOutput, "output.m: a Map is not JSON", 0, 0, "", ""}},
-		"promise inside": {"export default () => ({ p: Promise.resolve(1) })", want{runtimes.InvalidOutput, "output.p: a promise is not JSON", 0, 0, "", ""}},
-		"lone surrogate": {"export default () => ['\\ud800x']", want{runtimes.InvalidOutput, "output[0]: half of a surrogate pair", 0, 0, "", ""}},
-		"too deep":       {"export default () => { let a = []; for (let i = 0; i < 300; i++) a = [a]; return a }", want{runtimes.InvalidOutput, "nested more than 256 deep", 0, 0, "", ""}},
-		"too large":      {"export default () => 'x'.repeat(2_000_000)", want{runtimes.OutputLimit, "", 0, 0, "", ""}},
-		"many":           {"export default () => Array(2_000_000).fill(0)", want{runtimes.OutputLimit, "", 0, 0, "", ""}},
-		"sparse":         {"export default () => { const a = []; a.length = 2 ** 32 - 1; return a }", want{runtimes.OutputLimit, "", 0, 0, "", ""}},
-		"toJSON throws":  {"export default () => ({ toJSON() {\n throw new Error('no') } })", want{runtimes.RuntimeError, "Error: no", 2, 8, "", "main.js"}},
-		"getter throws":  {"export default () => ({ get a() { throw new Error('no') } })", want{runtimes.RuntimeError, "Error: no", 1, 41, "", "main.js"}},
-		"revoked proxy":  {"export default () => { const p = Proxy.revocable({}, {}); p.revoke(); return p.proxy }", want{runtimes.RuntimeError, "TypeError", 0, 0, "", ""}},
-		"mixed numbers":  {"export default (i) => i.id + 1", want{runtimes.RuntimeError, "Cannot mix BigInt", 1, 23, "", "main.js"}},
+		"NaN":                     {"export default () => ({ items: [1, NaN] })", want{runtimes.InvalidOutput, "output.items[1]: NaN is not JSON", 0, 0, "", ""}},
+		"infinity":                {"export default () => [[-Infinity]]", want{runtimes.InvalidOutput, "output[0][0]: -Infinity is not JSON", 0, 0, "", ""}},
+		"bigint":                  {"export default () => ({ 'a b': 10n })", want{runtimes.InvalidOutput, `output["a b"]: a BigInt is not JSON`, 0, 0, "", ""}},
+		"bytes":                   {"export default () => ({ data: new Uint8Array(3) })", want{runtimes.InvalidOutput, "output.data: bytes are not JSON", 0, 0, "", ""}},
+		"buffer":                  {"export default () => Buffer.from('x')", want{runtimes.InvalidOutput, "output: bytes are not JSON", 0, 0, "", ""}},
+		"floats":                  {"export default () => new Float64Array(2)", want{runtimes.InvalidOutput, "output: bytes are not JSON", 0, 0, "", ""}},
+		"array buffer":            {"export default () => new ArrayBuffer(2)", want{runtimes.InvalidOutput, "output: bytes are not JSON", 0, 0, "", ""}},
+		"cycle":                   {"export default () => { const a = { b: {} }; a.b.c = a; return a }", want{runtimes.InvalidOutput, "output.b.c: the object contains itself", 0, 0, "", ""}},
+		"function":                {"export default () => ({ f() {} })", want{runtimes.InvalidOutput, "output.f: a function is not JSON", 0, 0, "", ""}},
+		"symbol":                  {"export default () => [Symbol('x')]", want{runtimes.InvalidOutput, "output[0]: a symbol is not JSON", 0, 0, "", ""}},
+		"map":                     {"export default () => ({ m: new Map([[1, 2]]) })", want{runtimes.InvalidOutput, "output.m: a Map is not JSON", 0, 0, "", ""}},
+		"promise inside":          {"export default () => ({ p: Promise.resolve(1) })", want{runtimes.InvalidOutput, "output.p: a promise is not JSON", 0, 0, "", ""}},
+		"lone surrogate in a key": {"export default () => ({ ['\\ud800']: 1 })", want{runtimes.InvalidOutput, "output: a key with half of a surrogate pair", 0, 0, "", ""}},
+		"lone surrogate":          {"export default () => ['\\ud800x']", want{runtimes.InvalidOutput, "output[0]: half of a surrogate pair", 0, 0, "", ""}},
+		"too deep":                {"export default () => { let a = []; for (let i = 0; i < 300; i++) a = [a]; return a }", want{runtimes.InvalidOutput, "nested more than 256 deep", 0, 0, "", ""}},
+		"too large":               {"export default () => 'x'.repeat(2_000_000)", want{runtimes.OutputLimit, "", 0, 0, "", ""}},
+		"many":                    {"export default () => Array(2_000_000).fill(0)", want{runtimes.OutputLimit, "", 0, 0, "", ""}},
+		"sparse":                  {"export default () => { const a = []; a.length = 2 ** 32 - 1; return a }", want{runtimes.OutputLimit, "", 0, 0, "", ""}},
+		"toJSON throws":           {"export default () => ({ toJSON() {\n throw new Error('no') } })", want{runtimes.RuntimeError, "Error: no", 2, 8, "", "main.js"}},
+		"getter throws":           {"export default () => ({ get a() { throw new Error('no') } })", want{runtimes.RuntimeError, "Error: no", 1, 41, "", "main.js"}},
+		"revoked proxy":           {"export default () => { const p = Proxy.revocable({}, {}); p.revoke(); return p.proxy }", want{runtimes.RuntimeError, "TypeError", 0, 0, "", ""}},
+		"mixed numbers":           {"export default (i) => i.id + 1", want{runtimes.RuntimeError, "Cannot mix BigInt", 1, 23, "", "main.js"}},
 	}
 	s := newServer(t)
 	for name, tt := range tests {
@@ -162,7 +163,7 @@ func TestInterruptTellsTheLine(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	got := s.run(js("export default () => {\n  console.log('started')\n  for (let i = 0;; i++) {}\n}", ""))
+	got := s.run(js("export default () => {\n\n  console.log('started'); for (let i = 0;; i++) {}\n}", ""))
 	if got.Error == nil || got.Error.Type != runtimes.Cancelled || got.Error.Line != 3 || got.Error.File != "main.js" {
 		t.Fatalf("got %s", text(got.Error))
 	}

@@ -12,8 +12,9 @@ const (
 	chunkDelay = 500 * time.Microsecond // that a printed line may wait for others
 )
 
-// output sends what a program prints. Lines that come in a burst share a frame; none waits longer than chunkDelay, and
-// stdout and stderr keep their order.
+// output sends what a program prints. A line that comes alone goes at once, so that it is not lost when the process dies
+// with the next instruction; lines that come in a burst share a frame. None waits longer than chunkDelay, and stdout and
+// stderr keep their order.
 type output struct {
 	frames *frames.Writer
 
@@ -21,6 +22,7 @@ type output struct {
 	kind    frames.Kind
 	pending []byte
 	alarm   *time.Timer
+	sent    time.Time // when something was sent last
 	closed  bool
 }
 
@@ -33,8 +35,9 @@ func (o *output) write(kind frames.Kind, text string) {
 		o.send()
 		o.kind = kind
 	}
+	alone := len(o.pending) == 0 && time.Since(o.sent) > chunkDelay
 	for len(text) > 0 {
-		if len(o.pending) == 0 {
+		if len(o.pending) == 0 && !alone {
 			o.arm()
 		}
 		n := min(len(text), chunkBytes-len(o.pending))
@@ -43,6 +46,9 @@ func (o *output) write(kind frames.Kind, text string) {
 		if len(o.pending) == chunkBytes {
 			o.send()
 		}
+	}
+	if alone {
+		o.send()
 	}
 }
 
@@ -67,7 +73,7 @@ func (o *output) send() {
 		return
 	}
 	_ = o.frames.Write(o.kind, o.pending)
-	o.pending = o.pending[:0]
+	o.pending, o.sent = o.pending[:0], time.Now()
 }
 
 func (o *output) close() {
