@@ -1,4 +1,5 @@
-// Package runtimetest is the suite that every runtime passes: the same small programs in each language, and hostile ones.
+// Package runtimetest is the suite that every runtime passes: the same small programs in each language. Hostile programs
+// are in runtimes/hostile.
 package runtimetest
 
 import (

@@ -1,0 +1,285 @@
+package hostile_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/dop251/goja/parser"
+	"github.com/evanw/esbuild/pkg/api"
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/hostile"
+	"github.com/atelier-run/atelier/runtimes/runtimetest"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+)
+
+// TestHostileControls runs attacks of every class with their wall taken away, and wants them to succeed: a program that
+// could never do harm proves nothing. Where a wall is a limit the limit is lifted; where it can be masked it is masked;
+// else the same program runs without a jail, in a folder that is thrown away, on canaries that nobody misses.
+func TestHostileControls(t *testing.T) {
+	t.Parallel()
+	controls := map[hostile.Class]func(*testing.T){
+		hostile.CPU: limitLifted(limited{
+			runtimes.Python, "import time\ndef main():\n    while time.process_time() < 1.2: pass\n    return 'through'\n", runtimes.Timeout,
+			func(l *runtimes.Limits) { l.CPUMs = 300 }, func(l *runtimes.Limits) { l.CPUMs = 30_000 },
+		}),
+		hostile.Memory: limitLifted(limited{
+			runtimes.Python, "def main():\n    x = bytearray(200 << 20)\n    return 'through'\n", runtimes.MemoryLimit,
+			func(l *runtimes.Limits) { l.MemoryBytes, l.DiskBytes = 64<<20, 8<<20 }, func(l *runtimes.Limits) { l.MemoryBytes, l.DiskBytes = 400<<20, 8<<20 },
+		}),
+		hostile.Processes: limitLifted(limited{
+			runtimes.Python, "import os, time\ndef main():\n    for _ in range(40):\n        if os.fork() == 0:\n            time.sleep(30)\n            os._exit(0)\n    return 'through'\n", runtimes.ProcessLimit,
+			func(l *runtimes.Limits) { l.Processes = 16 }, func(l *runtimes.Limits) { l.Processes = 100 },
+		}),
+		hostile.Output: limitLifted(limited{
+			runtimes.JavaScript, "export default () => { for (let i = 0; i < 300; i++) console.log('x'.repeat(10000)); return 'through' }", runtimes.OutputLimit,
+			func(l *runtimes.Limits) { l.OutputBytes = 1 << 20 }, func(l *runtimes.Limits) { l.OutputBytes = 8 << 20 },
+		}),
+		hostile.Disk: limitLifted(limited{
+			runtimes.Bash, "set -e\nhead -c 20M /dev/zero >/tmp/x\necho '\"through\"'", runtimes.DiskLimit,
+			func(l *runtimes.Limits) { l.DiskBytes = 8 << 20 }, func(l *runtimes.Limits) { l.DiskBytes = 64 << 20 },
+		}),
+		hostile.Files: limitLifted(limited{
+			runtimes.Python, "def main():\n    for i in range(5000): open(f'/tmp/{i}', 'w').close()\n    return 'through'\n", runtimes.DiskLimit,
+			func(l *runtimes.Limits) { l.DiskBytes = 8 << 20 }, func(l *runtimes.Limits) { l.DiskBytes = 256 << 20 },
+		}),
+		hostile.HostFiles: func(t *testing.T) {
+			c := plant(t)
+			found := outside(t, c, "host_files")
+			if !slices.Contains(found, c.file) || !slices.Contains(found, "writes "+c.file) {
+				t.Errorf("found %q", found)
+			}
+		},
+		hostile.Secrets: func(t *testing.T) {
+			if found := outside(t, plant(t), "secrets"); !slices.Contains(found, secretVar) {
+				t.Errorf("found %q", found)
+			}
+		},
+		hostile.OtherRuns:   neighbourSeen,
+		hostile.Network:     calledHome,
+		hostile.Kernel:      seccompMasked,
+		hostile.Signals:     daemonLives,
+		hostile.ParserBombs: parsersDie,
+		hostile.Forging:     linkFollowed,
+		hostile.Terminal:    escapesArrive,
+	}
+	for _, class := range hostile.Classes() {
+		t.Run(string(class), func(t *testing.T) {
+			control, ok := controls[class]
+			if !ok {
+				t.Fatal("a class without a control")
+			}
+			defer func() { matrix.Control(class, !t.Failed()) }()
+			control(t)
+		})
+	}
+}
+
+// limited is a program that ends by itself, and the limit that stops it before.
+type limited struct {
+	language     runtimes.Language
+	source       string
+	want         runtimes.ErrorType
+	tight, loose func(*runtimes.Limits)
+}
+
+func limitLifted(l limited) func(*testing.T) {
+	return func(t *testing.T) {
+		h := open(t, l.language, controlHouse)
+		limits := func(change func(*runtimes.Limits)) func(*runtimes.Job) {
+			return func(j *runtimes.Job) { change(&j.Limits) }
+		}
+		if outcome, _ := runtimetest.Run(t, h, h.programs.Job(l.source, limits(l.tight))); outcome.Error == nil || outcome.Error.Type != l.want {
+			t.Errorf("with the limit: %s, %+v, want %s", outcome.Output, outcome.Error, l.want)
+		}
+		if outcome, _ := runtimetest.Run(t, h, h.programs.Job(l.source, limits(l.loose))); string(outcome.Output) != `"through"` {
+			t.Errorf("without: %s, %+v", outcome.Output, outcome.Error)
+		}
+	}
+}
+
+// outside runs a Python program of testdata as anybody runs one, and returns what it found.
+func outside(t *testing.T, c *canaries, name string, extra ...string) []string {
+	t.Helper()
+	text, err := command(t, c, name, extra...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	if err := json.Unmarshal(text, &found); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return found
+}
+
+func command(t *testing.T, c *canaries, name string, extra ...string) *exec.Cmd {
+	t.Helper()
+	file, err := filepath.Abs(filepath.Join("testdata", "python", name+".py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/usr/bin/python3", "-I", "-B", "-c",
+		"import json, runpy, sys; print(json.dumps(runpy.run_path(sys.argv[1])['main'](None, None)), flush=True)", file)
+	cmd.Dir, cmd.Stderr = t.TempDir(), os.Stderr
+	cmd.Env = append(os.Environ(), extra...)
+	for key, value := range c.environment {
+		cmd.Env = append(cmd.Env, key+"="+value)
+	}
+	return cmd
+}
+
+func neighbourSeen(t *testing.T) {
+	c := plant(t)
+	beside := command(t, c, "mark")
+	out, err := beside.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := beside.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = beside.Process.Kill()
+		_ = beside.Wait()
+		for _, dir := range []string{"/tmp", "/dev/shm", "/var/tmp", "/usr"} {
+			_ = os.Remove(filepath.Join(dir, c.environment["MARK"]))
+		}
+	}()
+	if _, err := out.Read(make([]byte, 8)); err != nil {
+		t.Fatal(err)
+	}
+	found := outside(t, c, "other_runs")
+	for _, want := range []string{"/tmp/" + c.environment["MARK"], "abstract socket"} {
+		if !slices.Contains(found, want) {
+			t.Errorf("found %q, want %q", found, want)
+		}
+	}
+}
+
+func calledHome(t *testing.T) {
+	c := plant(t)
+	// A lookup is a datagram: one that reaches the canary would reach a resolver.
+	found := outside(t, c, "network")
+	for _, want := range []string{"tcp", "udp", "unix", "abstract"} {
+		if !slices.Contains(found, want) {
+			t.Errorf("found %q, want %s", found, want)
+		}
+	}
+	if c.heard.Load() < 3 {
+		t.Errorf("%d heard", c.heard.Load())
+	}
+}
+
+func seccompMasked(t *testing.T) {
+	h := open(t, runtimes.Python, controlHouse+1, func(o *sandbox.Options) {
+		o.Without, o.AllowWeak = []string{sandbox.Seccomp}, []string{sandbox.Seccomp}
+	})
+	outcome, host := runtimetest.Run(t, h, h.job(t, attack{mute: true}, "kernel", plant(t)))
+	var found []string
+	if outcome.Error != nil || json.Unmarshal(outcome.Output, &found) != nil || len(found) < 3 || !slices.Contains(found, "AF_UNIX") || !slices.Contains(found, "inotify_init1") {
+		t.Errorf("%s, %+v: %s", outcome.Output, outcome.Error, host.Stderr(t))
+	}
+	if !strings.Contains(outcome.Level, sandbox.Seccomp) {
+		t.Errorf("the run does not say what was missing: %s", outcome.Level)
+	}
+}
+
+func daemonLives(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pid")
+	cmd := command(t, plant(t), "daemon", "PIDFILE="+file)
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	cmd.Stdout, cmd.Stderr = null, null // a pipe would be held open by the daemon
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	for deadline := time.Now().Add(patience); pid == 0 && time.Now().Before(deadline); <-time.After(time.Millisecond) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, _ = strconv.Atoi(string(text)) // it may be written at this moment
+	}
+	if pid == 0 {
+		t.Fatal("no daemon")
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, 0} {
+		if err := syscall.Kill(pid, signal); err != nil {
+			t.Errorf("the daemon ended with its parent or by signal %d: %v", signal, err)
+		}
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Error(err)
+	}
+}
+
+// parsers parse in this process, as a careless server would.
+var parsers = map[string]func(string){
+	"esbuild": func(text string) { api.Transform(text, api.TransformOptions{}) },
+	"goja":    func(text string) { _, _ = parser.ParseFile(nil, "x.js", text, 0, parser.WithDisableSourceMaps) },
+	"shell":   func(text string) { _, _ = syntax.NewParser().Parse(strings.NewReader(text), "x.sh") },
+}
+
+func parsersDie(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, bomb := range map[string]string{
+		"esbuild": strings.Repeat("[", 1_000_000), "goja": strings.Repeat("(", 1_000_000), "shell": strings.Repeat("$(", 1_000_000),
+	} {
+		cmd := exec.Command(self)
+		cmd.Env = append(os.Environ(), parserVar+"="+name)
+		cmd.Stdin = strings.NewReader(bomb)
+		text, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(text), "stack") {
+			t.Errorf("%s survives: %v, %.200s", name, err, text)
+		}
+	}
+}
+
+// linkFollowed collects a result as a careless server would.
+func linkFollowed(t *testing.T) {
+	c := plant(t)
+	dir := t.TempDir()
+	result := filepath.Join(dir, "output.json")
+	cmd := exec.Command("/usr/bin/bash", "--noprofile", "--norc", "-c", `ln -s "$CANARY" "$OUTPUT"`)
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "CANARY=" + c.file, "OUTPUT=" + result}
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if text, err := os.ReadFile(result); err != nil || string(text) != `"canary"` {
+		t.Errorf("%s, %v", text, err)
+	}
+	h := open(t, runtimes.Bash, controlHouse)
+	outcome, _ := runtimetest.Run(t, h, h.job(t, attack{source: `ln -s "$CANARY" "$OUTPUT"`, mute: true}, "", c))
+	if outcome.Error == nil || outcome.Error.Type != runtimes.InvalidOutput {
+		t.Errorf("in the jail: %s, %+v", outcome.Output, outcome.Error)
+	}
+}
+
+// escapesArrive prints what a program printed as a careless terminal program would.
+func escapesArrive(t *testing.T) {
+	h := open(t, runtimes.Bash, controlHouse)
+	outcome, host := runtimetest.Run(t, h, h.programs.Job("printf '\\e]0;owned\\a'"))
+	if outcome.Error != nil {
+		t.Fatal(outcome.Error)
+	}
+	if careless := fmt.Sprint(host.Stdout(t)); !strings.Contains(careless, "\x1b]0;owned\a") {
+		t.Errorf("%q", careless)
+	}
+}

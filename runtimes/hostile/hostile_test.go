@@ -1,0 +1,177 @@
+package hostile_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/hostile"
+	"github.com/atelier-run/atelier/runtimes/runtimetest"
+)
+
+// attack is a hostile program and how it has to end.
+type attack struct {
+	class  hostile.Class
+	name   string
+	source string
+	file   string // in testdata, instead of source
+	beside string // a program in testdata that runs at the same time
+	edit   func(*runtimes.Job)
+	types  []runtimes.ErrorType // any of these; none if it has to succeed
+	output string               // what it has to answer, if anything
+	mute   bool                 // it fails before its first line, so nothing of its output can be kept
+	check  func(*testing.T, runtimes.Outcome, *runtimetest.Host)
+}
+
+// sign is printed by every program before it begins: the proof that partial output is kept.
+const sign = "the program began"
+
+// second is what a run may take beyond its limit.
+const second = time.Second
+
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	all := map[runtimes.Language]struct {
+		number  int
+		attacks []attack
+	}{
+		runtimes.JavaScript: {javascriptHouse, javascript()}, runtimes.TypeScript: {typescriptHouse, typescript()},
+		runtimes.Python: {pythonHouse, pythonAttacks()}, runtimes.Bash: {bashHouse, bashAttacks()},
+	}
+	for language, one := range all {
+		t.Run(string(language), func(t *testing.T) {
+			t.Parallel()
+			h := open(t, language, one.number)
+			for _, a := range one.attacks { // one after the other: each is felt by the whole machine
+				t.Run(string(a.class)+"/"+a.name, func(t *testing.T) {
+					defer func() { matrix.Case(a.class, language, !t.Failed()) }()
+					h.suffer(t, a)
+					h.hello(t)
+					h.noRemains(t)
+				})
+			}
+		})
+	}
+}
+
+// suffer runs an attack and judges how it ended.
+func (h *house) suffer(t *testing.T, a attack) {
+	t.Helper()
+	c := plant(t)
+	if a.beside != "" {
+		defer h.neighbour(t, c, a)()
+	}
+	outcome, host, limit := h.attack(t, a, c)
+	if outcome.Usage.Run > limit+second { // once can be this machine, which has others to serve; a hang is late again
+		t.Logf("ended after %v", outcome.Usage.Run)
+		if outcome, host, limit = h.attack(t, a, c); outcome.Usage.Run > limit+second {
+			t.Errorf("ended after %v, the limit is %v", outcome.Usage.Run, limit)
+		}
+	}
+	switch {
+	case len(a.types) > 0 && (outcome.Error == nil || !slices.Contains(a.types, outcome.Error.Type)):
+		t.Errorf("%+v, output %.200s, want %v\nstderr %.1000s", outcome.Error, outcome.Output, a.types, host.Stderr(t))
+	case len(a.types) == 0 && a.check == nil && outcome.Error != nil:
+		t.Errorf("%+v\nstderr %.1000s", outcome.Error, host.Stderr(t))
+	case a.output != "" && string(outcome.Output) != a.output:
+		t.Errorf("answered %s, want %s", outcome.Output, a.output)
+	}
+	if outcome.Error != nil && outcome.Error.Message == "" {
+		t.Errorf("nothing said: %+v", outcome.Error)
+	}
+	if !a.mute && !strings.HasPrefix(host.Stderr(t), sign) {
+		t.Errorf("what it printed at first is lost: stderr %.200q", host.Stderr(t))
+	}
+	if a.check != nil {
+		a.check(t, outcome, host)
+	}
+	printable(t, outcome, host)
+	c.untouched(t)
+}
+
+// attack runs the program once. limit is how long it might take.
+func (h *house) attack(t *testing.T, a attack, c *canaries) (outcome runtimes.Outcome, host *runtimetest.Host, limit time.Duration) {
+	t.Helper()
+	job := h.job(t, a, a.file, c)
+	outcome, host = runtimetest.Run(t, h, job)
+	return outcome, host, job.Limits.Timeout()
+}
+
+// job is the program with what it may know, and with the sign in front.
+func (h *house) job(t *testing.T, a attack, file string, c *canaries) runtimes.Job {
+	t.Helper()
+	text := a.source
+	if file != "" {
+		text = source(t, h.language, file)
+	}
+	if !a.mute {
+		text = map[runtimes.Language]string{
+			runtimes.Python: "import sys; print('" + sign + "', file=sys.stderr)\n", runtimes.Bash: "echo '" + sign + "' >&2\n",
+			runtimes.JavaScript: "console.error('" + sign + "');\n", runtimes.TypeScript: "console.error('" + sign + "');\n",
+		}[h.language] + text
+	}
+	job := h.programs.Job(text)
+	job.Environment = maps.Clone(c.environment)
+	if a.edit != nil {
+		a.edit(&job)
+	}
+	return job
+}
+
+// neighbour starts the program beside an attack and returns how to end it.
+func (h *house) neighbour(t *testing.T, c *canaries, a attack) func() {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	host := runtimetest.NewHost()
+	job := h.job(t, attack{edit: a.edit, mute: true}, a.beside, c)
+	var running sync.WaitGroup
+	running.Go(func() {
+		outcome, err := h.Run(ctx, job, host)
+		if err != nil || outcome.Error == nil || outcome.Error.Type != runtimes.Cancelled {
+			t.Errorf("the neighbour ended with %+v, %v: %s", outcome.Error, err, host.Stderr(t))
+		}
+		cancel()
+	})
+	if err := host.Wait(ctx, t, "started"); err != nil {
+		t.Errorf("the neighbour did not start: %v", err)
+	}
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// printable demands that nothing of a run, as the house passes it on, holds a character that a terminal would obey.
+func printable(t *testing.T, outcome runtimes.Outcome, host *runtimetest.Host) {
+	t.Helper()
+	text, err := json.Marshal(outcome)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range host.Events() {
+		text = append(append(text, '\n'), e.Data...)
+	}
+	if i := bytes.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\n' }); i >= 0 {
+		t.Errorf("a control character: %.60q", text[i:])
+	}
+}
+
+// wants demands one output, as a part of a longer check.
+func wants(output string) func(*testing.T, runtimes.Outcome, *runtimetest.Host) {
+	return func(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
+		t.Helper()
+		if string(o.Output) != output {
+			t.Errorf("%s, %+v, want %s", o.Output, o.Error, output)
+		}
+	}
+}
+
+// bare is a run that was given no environment.
+func bare(j *runtimes.Job) { j.Environment = nil }

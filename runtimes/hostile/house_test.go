@@ -1,0 +1,124 @@
+package hostile_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/bash"
+	"github.com/atelier-run/atelier/runtimes/goja"
+	"github.com/atelier-run/atelier/runtimes/python"
+	"github.com/atelier-run/atelier/runtimes/runtimetest"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// Host users of the houses of these tests: beyond those of a server that may run on this machine.
+const (
+	firstUser = 900_000
+	users     = 64
+)
+
+// house is one engine over a real sandbox.
+type house struct {
+	language runtimes.Language
+	runtimes.Runtime
+	programs runtimetest.Programs
+	firstUID int
+	waiting  int // jails that may be there when nothing runs
+	each     int // processes in each of them
+}
+
+type engine interface {
+	runtimes.Runtime
+	Warm(ctx context.Context) error
+	Close()
+}
+
+// houses in the order of their users.
+const (
+	javascriptHouse = iota
+	typescriptHouse
+	pythonHouse
+	bashHouse
+	controlHouse // and the ones after it
+)
+
+// open builds a house for one language and demands at the end that nothing of it is left.
+func open(t *testing.T, language runtimes.Language, number int, edit ...func(*sandbox.Options)) *house {
+	t.Helper()
+	h := &house{language: language, firstUID: firstUser + number*users, waiting: 4, each: 1}
+	options := sandbox.Options{Exe: sandboxtest.Exe(t), UIDBase: h.firstUID, UIDCount: users}
+	for _, change := range edit {
+		change(&options)
+	}
+	box, err := sandbox.New(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if level := box.Level(); level.Level == sandbox.LevelNone {
+		t.Fatalf("this host cannot jail anything: %v", level.Missing)
+	}
+	engine := h.engine(worker.FromSandbox(box))
+	t.Cleanup(func() {
+		engine.Close()
+		if err := box.Close(); err != nil {
+			t.Error(err)
+		}
+		h.gone(t)
+	})
+	if err := engine.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.Runtime = engine
+	return h
+}
+
+func (h *house) engine(jailer worker.Jailer) engine {
+	h.programs = runtimetest.Programs{Language: h.language}
+	switch h.language {
+	case runtimes.Python:
+		h.each = 2 // an interpreter waits in it
+		h.programs.Runtime, h.programs.Entrypoint = runtimes.PythonEngine, "main.py"
+		h.programs.Hello = "def main(name):\n    return f'Hello, {name}'\n"
+		return python.New(python.Options{Jailer: jailer, Interpreter: "/usr/bin/python3"})
+	case runtimes.Bash:
+		h.programs.Runtime, h.programs.Entrypoint = runtimes.BashEngine, "main.sh"
+		h.programs.Hello = "[[ $(cat) =~ \\\"name\\\":\\\"([^\\\"]*)\\\" ]]\necho \"\\\"Hello, ${BASH_REMATCH[1]}\\\"\" >\"$OUTPUT\"\n"
+		return bash.New(bash.Options{Jailer: jailer, Interpreter: "/usr/bin/bash"})
+	case runtimes.TypeScript:
+		h.programs.Runtime, h.programs.Entrypoint = runtimes.Goja, "main.ts"
+		h.programs.Hello = "export default ({ name }: { name: string }): string => `Hello, ${name}`"
+	default:
+		h.programs.Runtime, h.programs.Entrypoint = runtimes.Goja, "main.js"
+		h.programs.Hello = "export default ({ name }) => `Hello, ${name}`"
+	}
+	return goja.New(goja.Options{Jailer: jailer})
+}
+
+// hello is the next run.
+func (h *house) hello(t *testing.T) {
+	t.Helper()
+	outcome, host := runtimetest.Run(t, h, h.programs.Job(h.programs.Hello))
+	if outcome.Error != nil || string(outcome.Output) != `"Hello, Ada"` {
+		t.Errorf("the next run: %s, %+v\nstderr %.500s", outcome.Output, outcome.Error, host.Stderr(t))
+	}
+	if outcome.Usage.Run <= 0 || outcome.Level == "" {
+		t.Errorf("the next run: usage %+v, level %q", outcome.Usage, outcome.Level)
+	}
+}
+
+// source is the text of a program in testdata.
+func source(t *testing.T, language runtimes.Language, name string) string {
+	t.Helper()
+	endings := map[runtimes.Language]string{runtimes.Python: "py", runtimes.Bash: "sh", runtimes.JavaScript: "js", runtimes.TypeScript: "ts"}
+	text, err := os.ReadFile(filepath.Join("testdata", string(language), fmt.Sprintf("%s.%s", name, endings[language])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,135 @@
+package hostile
+
+import (
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Matrix counts how programs ended, by class and language. Its methods may be called from any goroutine.
+type Matrix struct {
+	mu        sync.Mutex
+	cells     map[cell]*tally
+	controls  map[Class]*tally
+	behaved   map[runtimes.Language]*tally
+	survivors []string
+}
+
+type cell struct {
+	class    Class
+	language runtimes.Language
+}
+
+type tally struct{ all, bad int }
+
+func (t *tally) add(good bool) {
+	t.all++
+	if !good {
+		t.bad++
+	}
+}
+
+func (t *tally) String() string {
+	switch {
+	case t == nil || t.all == 0:
+		return "-"
+	case t.bad > 0:
+		return fmt.Sprintf("%d (%d BAD)", t.all, t.bad)
+	}
+	return fmt.Sprint(t.all)
+}
+
+// NewMatrix returns an empty matrix.
+func NewMatrix() *Matrix {
+	return &Matrix{cells: map[cell]*tally{}, controls: map[Class]*tally{}, behaved: map[runtimes.Language]*tally{}}
+}
+
+// Case counts an attack; held says that it ended as it must and that the next run worked.
+func (m *Matrix) Case(class Class, language runtimes.Language, held bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	count(m.cells, cell{class, language}).add(held)
+}
+
+// Control counts an attack without its wall; through says that it succeeded, as it must to prove anything.
+func (m *Matrix) Control(class Class, through bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	count(m.controls, class).add(through)
+}
+
+// Behaved counts a program that does nothing wrong.
+func (m *Matrix) Behaved(language runtimes.Language, passed bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	count(m.behaved, language).add(passed)
+}
+
+// Survivor remembers something that was left behind.
+func (m *Matrix) Survivor(what string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.survivors = append(m.survivors, what)
+}
+
+func count[K comparable](all map[K]*tally, key K) *tally {
+	if all[key] == nil {
+		all[key] = &tally{}
+	}
+	return all[key]
+}
+
+// Empty says that nothing was counted.
+func (m *Matrix) Empty() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.cells)+len(m.controls)+len(m.behaved)+len(m.survivors) == 0
+}
+
+// Survivors counts what was left behind.
+func (m *Matrix) Survivors() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.survivors)
+}
+
+var languages = []runtimes.Language{runtimes.JavaScript, runtimes.TypeScript, runtimes.Python, runtimes.Bash}
+
+// Print writes the matrix and the sums. The control of a class is the same attack without the wall: it has to succeed.
+func (m *Matrix) Print(w io.Writer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	const line = "%-24s %12s %12s %12s %12s %10s\n"
+	var cases, controls, behaved tally
+	fmt.Fprintf(w, line, "hostile", languages[0], languages[1], languages[2], languages[3], "control")
+	for _, class := range Classes() {
+		row := []any{string(class)}
+		for _, language := range languages {
+			one := m.cells[cell{class, language}]
+			row = append(row, one.String())
+			cases.join(one)
+		}
+		fmt.Fprintf(w, line, append(row, m.controls[class].String())...)
+		controls.join(m.controls[class])
+	}
+	row := []any{"well behaved"}
+	for _, language := range languages {
+		row = append(row, m.behaved[language].String())
+		behaved.join(m.behaved[language])
+	}
+	fmt.Fprintf(w, line, append(row, "")...)
+	fmt.Fprintf(w, "%d cases, %d escapes, %d survivors; %d controls, %d of them stopped; %d well-behaved programs, %d of them refused\n",
+		cases.all, cases.bad, len(m.survivors), controls.all, controls.bad, behaved.all, behaved.bad)
+	for _, what := range m.survivors {
+		fmt.Fprintln(w, "survivor:", what)
+	}
+}
+
+func (t *tally) join(other *tally) {
+	if other != nil {
+		t.all += other.all
+		t.bad += other.bad
+	}
+}

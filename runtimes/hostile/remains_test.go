@@ -1,0 +1,258 @@
+package hostile_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long something may take to disappear on a machine that is very busy. What a hostile program has left
+// on purpose would not go at all.
+const patience = 15 * time.Second
+
+// noRemains looks at the host after an attack: the only processes of the house's users are those of workers that wait,
+// and only they have control groups and keys.
+func (h *house) noRemains(t *testing.T) {
+	t.Helper()
+	var left []string
+	groups := empty()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(10 * time.Millisecond) {
+		left = h.remains()
+		if len(groups) > 0 { // a group is empty for a moment when its jail begins or ends
+			now := empty()
+			groups = slices.DeleteFunc(groups, func(dir string) bool { return !slices.Contains(now, dir) })
+		}
+		for _, dir := range groups {
+			left = append(left, "empty control group "+dir)
+		}
+		if len(left) == 0 {
+			return
+		}
+	}
+	for _, what := range left {
+		t.Errorf("left: %s", what)
+		matrix.Survivor(t.Name() + ": " + what)
+	}
+}
+
+func (h *house) remains() []string {
+	var left []string
+	jails := h.jails()
+	if len(jails) > h.waiting {
+		left = append(left, fmt.Sprintf("%d jails, where %d wait", len(jails), h.waiting))
+	}
+	for uid, processes := range jails {
+		if len(processes) > h.each {
+			left = append(left, fmt.Sprintf("user %d has %v", uid, processes))
+		}
+	}
+	for uid := range h.keys() {
+		if _, alive := jails[uid]; !alive {
+			left = append(left, fmt.Sprintf("keys of user %d", uid))
+		}
+	}
+	return left
+}
+
+// gone demands that nothing at all is left, once engine and sandbox are closed.
+func (h *house) gone(t *testing.T) {
+	t.Helper()
+	h.waiting = 0
+	h.noRemains(t)
+	for _, what := range h.files() {
+		t.Errorf("left: %s", what)
+		matrix.Survivor(t.Name() + ": " + what)
+	}
+}
+
+// ours says whether a host user belongs to the house. Only root gives jails users of their own.
+func (h *house) ours(uid int) bool {
+	return os.Geteuid() == 0 && uid >= h.firstUID && uid < h.firstUID+users
+}
+
+// jails are the living processes of each user of the house.
+func (h *house) jails() map[int][]string {
+	found := map[int][]string{}
+	for _, p := range processes() {
+		if h.ours(p.uid) && p.state != "Z" {
+			found[p.uid] = append(found[p.uid], p.String())
+		}
+	}
+	return found
+}
+
+// keys are the users of the house that own keys of the kernel, which are in no namespace of a network or a mount.
+func (h *house) keys() map[int]bool {
+	found := map[int]bool{}
+	text, _ := os.ReadFile("/proc/key-users")
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(strings.Replace(line, ":", " ", 1))
+		if len(fields) < 3 {
+			continue
+		}
+		uid, err := strconv.Atoi(fields[0])
+		if err == nil && h.ours(uid) && !strings.HasPrefix(fields[2], "0/") {
+			found[uid] = true
+		}
+	}
+	return found
+}
+
+// files are those that a user of the house owns where everybody may write, and objects of System V.
+func (h *house) files() []string {
+	var found []string
+	for _, root := range []string{"/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock"} {
+		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return nil //nolint:nilerr // other people's files come and go
+			}
+			info, err := entry.Info()
+			if err != nil {
+				return nil //nolint:nilerr // the same
+			}
+			if stat, ok := info.Sys().(*syscall.Stat_t); ok && h.ours(int(stat.Uid)) {
+				found = append(found, "file "+path)
+			}
+			if entry.IsDir() && strings.Count(path, "/") > 3 {
+				return filepath.SkipDir
+			}
+			return nil
+		})
+	}
+	for _, kind := range []string{"shm", "sem", "msg"} {
+		text, _ := os.ReadFile("/proc/sysvipc/" + kind)
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		column := slices.Index(strings.Fields(lines[0]), "uid")
+		for _, line := range lines[1:] {
+			fields := strings.Fields(line)
+			if column < 0 || column >= len(fields) {
+				continue
+			}
+			if uid, err := strconv.Atoi(fields[column]); err == nil && h.ours(uid) {
+				found = append(found, "System V "+kind+" "+line)
+			}
+		}
+	}
+	return found
+}
+
+type process struct {
+	pid, ppid, uid int
+	name, state    string
+	nested         bool // it has a number in another pid namespace, too
+}
+
+func (p process) String() string { return fmt.Sprintf("process %d (%s, %s)", p.pid, p.name, p.state) }
+
+func processes() []process {
+	var all []process
+	paths, _ := filepath.Glob("/proc/[0-9]*/status")
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it is gone
+		}
+		var p process
+		for line := range strings.Lines(string(text)) {
+			name, value, _ := strings.Cut(line, ":")
+			fields := strings.Fields(value)
+			if len(fields) == 0 {
+				continue
+			}
+			switch name {
+			case "Name":
+				p.name = fields[0]
+			case "State":
+				p.state = fields[0]
+			case "Pid":
+				p.pid, _ = strconv.Atoi(fields[0])
+			case "PPid":
+				p.ppid, _ = strconv.Atoi(fields[0])
+			case "Uid":
+				p.uid, _ = strconv.Atoi(fields[0])
+			case "NSpid":
+				p.nested = len(fields) > 1
+			}
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// strangers are processes that descend from this one and live in another namespace, and mounts of jails that the host can
+// see. When everything is closed there is none.
+func strangers() []string {
+	var found []string
+	parents := map[int]int{}
+	all := processes()
+	for _, p := range all {
+		parents[p.pid] = p.ppid
+	}
+	for _, p := range all {
+		pid := p.ppid
+		for pid > 1 && pid != os.Getpid() {
+			pid = parents[pid]
+		}
+		if pid == os.Getpid() && p.nested && p.state != "Z" {
+			found = append(found, p.String())
+		}
+	}
+	mounts, _ := os.ReadFile("/proc/self/mountinfo")
+	for line := range strings.Lines(string(mounts)) {
+		if strings.Contains(line, " - tmpfs sandbox ") {
+			found = append(found, "mount "+strings.TrimSpace(line))
+		}
+	}
+	return found
+}
+
+// groupsOf are the control groups that a process of the house has made and not removed.
+func groupsOf(pid int) []string {
+	var found []string
+	roots := map[string]bool{"/sys/fs/cgroup": true}
+	text, _ := os.ReadFile("/proc/self/cgroup")
+	for line := range strings.Lines(string(text)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) < 3 {
+			continue
+		}
+		controllers := strings.TrimPrefix(parts[1], "name=")
+		if controllers == "" {
+			roots["/sys/fs/cgroup"+parts[2]], roots["/sys/fs/cgroup/unified"+parts[2]] = true, true
+		}
+		roots["/sys/fs/cgroup/"+controllers+parts[2]] = true
+	}
+	for root := range roots {
+		for dir := root; strings.HasPrefix(dir, "/sys/fs/cgroup"); dir = filepath.Dir(dir) {
+			groups, _ := filepath.Glob(filepath.Join(dir, fmt.Sprintf("atelier-%d-*", pid)))
+			found = append(found, groups...)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// empty are the control groups of this process that hold no process.
+func empty() []string {
+	var found []string
+	for _, tree := range groupsOf(os.Getpid()) {
+		entries, _ := os.ReadDir(tree)
+		for _, entry := range entries {
+			if !entry.IsDir() {
+				continue
+			}
+			members, err := os.ReadFile(filepath.Join(tree, entry.Name(), "cgroup.procs"))
+			if err == nil && len(members) == 0 {
+				found = append(found, filepath.Join(tree, entry.Name()))
+			}
+		}
+	}
+	return found
+}
