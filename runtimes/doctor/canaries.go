@@ -11,7 +11,7 @@ import (
 
 // canaries hides things on the host and in another run, and lets programs look for them by every way we know.
 func (d *Doctor) canaries(ctx context.Context, engines []Engine) {
-	g, err := plantGarden()
+	g, err := plantGarden(ctx)
 	if err != nil {
 		d.add(Check{Group: Canaries, Name: "canaries", Verdict: Fail, Evidence: err.Error(), Fix: "See that the folder for temporary files can be written and that loopback is up."})
 		return

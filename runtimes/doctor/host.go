@@ -50,23 +50,22 @@ func (r *recorder) text() (stdout, stderr string) {
 	return r.stdout.String(), r.stderr.String()
 }
 
-// await returns true when the program has printed text, false when ended is closed or ctx ends before.
-func (r *recorder) await(ctx context.Context, text string, ended <-chan struct{}) bool {
+// await returns when the program has printed text, or ended is closed, or ctx ends.
+func (r *recorder) await(ctx context.Context, text string, ended <-chan struct{}) {
 	for {
 		r.mu.Lock()
 		changed := r.changed
 		there := strings.Contains(r.stdout.String(), text)
 		r.mu.Unlock()
 		if there {
-			return true
+			return
 		}
 		select {
 		case <-changed:
 		case <-ended:
-			stdout, _ := r.text()
-			return strings.Contains(stdout, text)
+			return
 		case <-ctx.Done():
-			return false
+			return
 		}
 	}
 }

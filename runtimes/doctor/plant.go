@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ type garden struct {
 
 // plantGarden makes the canaries, and proves that a process outside of a jail reaches them: a canary that nobody could
 // reach would prove nothing.
-func plantGarden() (g *garden, err error) {
+func plantGarden(ctx context.Context) (g *garden, err error) {
 	g = &garden{secret: rand.Text(), abstract: "atelier-doctor-" + rand.Text()}
 	defer func() {
 		if err != nil {
@@ -58,27 +59,29 @@ func plantGarden() (g *garden, err error) {
 	}
 	g.closers = append(g.closers, func() error { return os.RemoveAll(g.dir) })
 	g.file = filepath.Join(g.dir, "canary")
+	//nolint:gosec // everybody may read the canary, so that nothing but the jail keeps programs from it
 	if err := errors.Join(os.Chmod(g.dir, 0o755), os.WriteFile(g.file, []byte(g.secret), 0o644)); err != nil {
 		return g, err
 	}
-	if err := g.listen(); err != nil {
+	if err := g.listen(ctx); err != nil {
 		return g, err
 	}
-	return g, g.control()
+	return g, g.control(ctx)
 }
 
-func (g *garden) listen() error {
-	unixSocket, err := net.Listen("unix", "@"+g.abstract)
+func (g *garden) listen(ctx context.Context) error {
+	var l net.ListenConfig
+	unixSocket, err := l.Listen(ctx, "unix", "@"+g.abstract)
 	if err != nil {
 		return err
 	}
 	g.welcome(unixSocket)
-	port, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := l.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	g.welcome(port)
-	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
+	packets, err := l.ListenPacket(ctx, "udp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
@@ -127,13 +130,14 @@ func (g *garden) welcome(l net.Listener) {
 }
 
 // control visits everything once, from here.
-func (g *garden) control() error {
+func (g *garden) control(ctx context.Context) error {
+	var d net.Dialer
 	text, err := os.ReadFile(g.file)
 	if err != nil || string(text) != g.secret {
 		return fmt.Errorf("the canary file cannot be read from outside of a jail: %w", err)
 	}
 	for network, address := range map[string]string{"unix": "@" + g.abstract, "tcp": fmt.Sprintf("127.0.0.1:%d", g.tcp), "udp": fmt.Sprintf("127.0.0.1:%d", g.udp)} {
-		conn, err := net.Dial(network, address)
+		conn, err := d.DialContext(ctx, network, address)
 		if err != nil {
 			return fmt.Errorf("a canary cannot be reached from outside of a jail: %w", err)
 		}

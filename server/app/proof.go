@@ -193,7 +193,7 @@ type proved struct {
 func (p proved) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
 	err := p.proof.wait(ctx, job.Language)
 	if ctx.Err() != nil {
-		return runtimes.Failed(runtimes.Cancelled, "The run was cancelled."), nil
+		return runtimes.Failed(runtimes.Cancelled, "The run was cancelled."), nil //nolint:nilerr // that is how the run ended, and no failure of ours
 	}
 	if err != nil {
 		return runtimes.Outcome{}, err

@@ -4,6 +4,8 @@ package guest
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"net"
 	"os"
 	"syscall"
@@ -55,8 +57,11 @@ func Serve(conn net.Conn) error {
 	in, out := frames.NewReader(conn, map[frames.Kind]int{frames.Job: MaxFrame}), frames.NewWriter(conn)
 	for {
 		_, payload, err := in.Read()
-		if err != nil {
+		if errors.Is(err, io.EOF) {
 			return nil // the server has seen enough
+		}
+		if err != nil {
+			return err
 		}
 		var request Request
 		if err := json.Unmarshal(payload, &request); err != nil {
