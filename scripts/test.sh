@@ -41,7 +41,9 @@ title "Studio"
 if [ ! -d node_modules ]; then
   skip studio "Node 20 is not on this machine"
 else
-  npm run --silent typecheck || "$report" fail "$counts" "typecheck"
+  for part in web web/e2e; do
+    npx --no-install tsc -p "$part" || "$report" fail "$counts" "types of $part"
+  done
   npm run --silent test -- --reporter=default --reporter=json --outputFile.json="$work/studio.json" </dev/null
   "$report" vitest studio "$work/studio.json" "$counts"
 fi

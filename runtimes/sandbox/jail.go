@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"sync"
@@ -166,7 +168,7 @@ func (j *Jail) attend(stderr *os.File) {
 	}
 	err = errors.Join(err, j.release())
 	if err != nil {
-		j.sandbox.log.Error("clean up a jail", "error", err)
+		j.sandbox.log.LogAttrs(context.Background(), slog.LevelError, "clean up a jail", slog.Any("error", err))
 	}
 	close(j.gone)
 }
