@@ -9,6 +9,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 
+	"github.com/atelier-run/atelier/internal/terminal"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 )
@@ -18,12 +19,12 @@ import (
 type console struct {
 	out   io.Writer
 	plain bool // out is no terminal, so the output goes there byte for byte
-	err   *tame
+	err   *terminal.Filter
 	quiet bool
 }
 
 func newConsole(p Process, quiet bool) *console {
-	return &console{out: p.Stdout, plain: !isTerminal(p.Stdout), err: newTame(p.Stderr, isTerminal(p.Stderr)), quiet: quiet}
+	return &console{out: p.Stdout, plain: !isTerminal(p.Stdout), err: terminal.NewFilter(p.Stderr, isTerminal(p.Stderr)), quiet: quiet}
 }
 
 func isTerminal(w io.Writer) bool {
@@ -63,7 +64,7 @@ func (c *console) tell(e runtimes.Event, into any, text func() string) error {
 	if err := json.Unmarshal(e.Data, into); err != nil {
 		return fmt.Errorf("read event %d: %w", e.Seq, err)
 	}
-	c.err.write(text())
+	c.err.Print(text())
 	return nil
 }
 
@@ -103,17 +104,17 @@ func (c *console) finish(e runtimes.Event) error {
 	if err := json.Unmarshal(e.Data, &answer); err != nil {
 		return fmt.Errorf("read the result: %w", err)
 	}
-	c.err.end()
+	c.err.End()
 	if answer.Status == registry.Succeeded {
 		text := string(answer.Output)
 		if !c.plain {
-			text = escapeJSON(text)
+			text = terminal.EscapeJSON(text)
 		}
 		_, err := io.WriteString(c.out, text+"\n")
 		return err
 	}
-	c.err.write(failure(string(answer.Status), answer.Error))
-	c.err.end()
+	c.err.Print(failure(string(answer.Status), answer.Error))
+	c.err.End()
 	return errTold
 }
 

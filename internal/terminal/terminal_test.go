@@ -1,10 +1,22 @@
-package cli_test
+package terminal_test
 
 import (
+	"bytes"
 	"testing"
 
-	"github.com/atelier-run/atelier/server/cli"
+	"github.com/atelier-run/atelier/internal/terminal"
 )
+
+// filtered is what is left of chunks.
+func filtered(colours bool, chunks ...string) string {
+	var out bytes.Buffer
+	f := terminal.NewFilter(&out, colours)
+	for _, chunk := range chunks {
+		f.Print(chunk)
+	}
+	f.End()
+	return out.String()
+}
 
 func TestWhatAProgramPrintsCannotDriveTheTerminal(t *testing.T) {
 	t.Parallel()
@@ -34,7 +46,7 @@ func TestWhatAProgramPrintsCannotDriveTheTerminal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for colours, want := range map[bool]string{true: tt.terminal, false: tt.plain} {
-				if got := cli.Tame(colours, tt.chunks...); got != want {
+				if got := filtered(colours, tt.chunks...); got != want {
 					t.Errorf("colours %v: got %q, want %q", colours, got, want)
 				}
 			}
@@ -45,7 +57,7 @@ func TestWhatAProgramPrintsCannotDriveTheTerminal(t *testing.T) {
 func TestOutputOnATerminalIsTheSameJSON(t *testing.T) {
 	t.Parallel()
 	const text = "{\"a\":\"\u009b2J\u202e\U000e0001 ü\"}"
-	if got := cli.EscapeJSON(text); got != `{"a":"\u009b2J\u202e\udb40\udc01 ü"}` {
+	if got := terminal.EscapeJSON(text); got != `{"a":"\u009b2J\u202e\udb40\udc01 ü"}` {
 		t.Errorf("got %s", got)
 	}
 }
