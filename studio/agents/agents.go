@@ -5,6 +5,8 @@ package agents
 import (
 	"context"
 	"encoding/json"
+	"hash/crc32"
+	"sync"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -61,10 +63,29 @@ type Options struct {
 }
 
 // Service is safe for concurrent use.
-type Service struct{ Options }
+type Service struct {
+	Options
+
+	editing [64]sync.Mutex // by agent: one reads, changes and writes at a time
+}
 
 // New returns the service.
-func New(o Options) *Service { return &Service{o} }
+func New(o Options) *Service { return &Service{Options: o} }
+
+// edit reads an agent for a change. Nobody else on this server changes it until done is called, so that a rename between
+// another's reading and writing is not undone.
+func (s *Service) edit(ctx context.Context, actor registry.Actor, ref string) (a registry.Agent, done func(), err error) {
+	if a, err = s.Agents.Agent(ctx, actor.Workspace, ref); err != nil {
+		return a, nil, err
+	}
+	lock := &s.editing[crc32.ChecksumIEEE([]byte(a.ID))%uint32(len(s.editing))]
+	lock.Lock()
+	if a, err = s.Agents.Agent(ctx, actor.Workspace, a.ID); err != nil {
+		lock.Unlock()
+		return a, nil, err
+	}
+	return a, lock.Unlock, nil
+}
 
 // Input is what a client says of an agent and its draft. A nil field is not said: creating takes the default, saving
 // keeps what is there. Code is shorthand for Files with the entry file alone.
@@ -124,10 +145,11 @@ func (s *Service) List(ctx context.Context, actor registry.Actor, filter registr
 
 // Save replaces what the input names in the draft. The revision must be the current one, else StaleDraft.
 func (s *Service) Save(ctx context.Context, actor registry.Actor, ref string, revision int64, in Input) (registry.Agent, error) {
-	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
+	a, done, err := s.edit(ctx, actor, ref)
 	if err != nil {
 		return registry.Agent{}, err
 	}
+	defer done()
 	if in.Name != nil && *in.Name != a.Name {
 		return registry.Agent{}, fault.Invalid("/name", "cannot be changed by saving the draft; rename with PATCH.")
 	}
@@ -140,10 +162,11 @@ func (s *Service) Save(ctx context.Context, actor registry.Actor, ref string, re
 
 // Patch changes what the input names among name, title, description, tags and metadata. The draft stays as it is.
 func (s *Service) Patch(ctx context.Context, actor registry.Actor, ref string, in Input) (registry.Agent, error) {
-	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
+	a, done, err := s.edit(ctx, actor, ref)
 	if err != nil {
 		return registry.Agent{}, err
 	}
+	defer done()
 	if in.Name != nil {
 		a.Name = *in.Name
 	}

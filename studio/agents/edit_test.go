@@ -1,0 +1,60 @@
+package agents_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/atelier-run/atelier/registry/schema"
+	"github.com/atelier-run/atelier/registry/store/storetest"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/access"
+	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/references"
+	"github.com/atelier-run/atelier/studio/specs"
+)
+
+// One person saves the draft over and over while another changes the description: neither undoes the other.
+func TestSavingDoesNotUndoAPatch(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.SQLite)
+	validator := specs.NewValidator(schema.NewCache(16))
+	service := agents.New(agents.Options{
+		Agents: s, Versions: s, Resolver: references.New(s, time.Now), Validator: validator, Specs: specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings()),
+		Now: time.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
+	})
+	name, language, code := "weather", runtimes.Python, "def main(): pass\n"
+	if _, err := service.Create(t.Context(), access.Administrator(), agents.Input{Name: &name, Language: &language, Code: &code}); err != nil {
+		t.Fatal(err)
+	}
+	const rounds = 40
+	var both sync.WaitGroup
+	both.Go(func() {
+		for i := range rounds {
+			text := fmt.Sprintf("def main(): return %d\n", i)
+			if _, err := service.Save(t.Context(), access.Administrator(), name, int64(i)+1, agents.Input{Code: &text}); err != nil {
+				t.Errorf("save %d: %v", i, err)
+			}
+		}
+	})
+	both.Go(func() {
+		for i := range rounds {
+			text := fmt.Sprintf("description %d", i)
+			a, err := service.Patch(t.Context(), access.Administrator(), name, agents.Input{Description: &text})
+			if err != nil || a.Description != text {
+				t.Errorf("patch %d: %q, %v", i, a.Description, err)
+			}
+		}
+	})
+	both.Wait()
+	a, err := service.Get(t.Context(), access.Administrator(), name)
+	if err != nil || a.Description != fmt.Sprintf("description %d", rounds-1) || a.Draft.Revision != rounds+1 {
+		t.Fatalf("description %q, revision %d, %v", a.Description, a.Draft.Revision, err)
+	}
+	if got := string(a.Draft.Files["main.py"]); got != fmt.Sprintf("def main(): return %d\n", rounds-1) {
+		t.Fatalf("code %q", got)
+	}
+}
