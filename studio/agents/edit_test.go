@@ -31,8 +31,10 @@ func TestSavingDoesNotUndoAPatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	const rounds = 40
+	saved := make(chan struct{})
 	var both sync.WaitGroup
 	both.Go(func() {
+		defer close(saved)
 		for i := range rounds {
 			text := fmt.Sprintf("def main(): return %d\n", i)
 			if _, err := service.Save(t.Context(), access.Administrator(), name, int64(i)+1, agents.Input{Code: &text}); err != nil {
@@ -40,18 +42,26 @@ func TestSavingDoesNotUndoAPatch(t *testing.T) {
 			}
 		}
 	})
-	both.Go(func() {
-		for i := range rounds {
-			text := fmt.Sprintf("description %d", i)
-			a, err := service.Patch(t.Context(), access.Administrator(), name, agents.Input{Description: &text})
-			if err != nil || a.Description != text {
-				t.Errorf("patch %d: %q, %v", i, a.Description, err)
+	last := ""
+	both.Go(func() { // as long as the other saves: only this one writes the description, so it must always find its own
+		for i := 0; ; i++ {
+			last = fmt.Sprintf("description %d", i)
+			if _, err := service.Patch(t.Context(), access.Administrator(), name, agents.Input{Description: &last}); err != nil {
+				t.Errorf("patch %d: %v", i, err)
+			}
+			if a, err := service.Get(t.Context(), access.Administrator(), name); err != nil || a.Description != last {
+				t.Errorf("patch %d was undone: %q, %v", i, a.Description, err)
+			}
+			select {
+			case <-saved:
+				return
+			default:
 			}
 		}
 	})
 	both.Wait()
 	a, err := service.Get(t.Context(), access.Administrator(), name)
-	if err != nil || a.Description != fmt.Sprintf("description %d", rounds-1) || a.Draft.Revision != rounds+1 {
+	if err != nil || a.Description != last || a.Draft.Revision != rounds+1 {
 		t.Fatalf("description %q, revision %d, %v", a.Description, a.Draft.Revision, err)
 	}
 	if got := string(a.Draft.Files["main.py"]); got != fmt.Sprintf("def main(): return %d\n", rounds-1) {
