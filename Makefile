@@ -11,6 +11,7 @@ STUDIO := web/dist/app/index.html
 STUDIO_SOURCES := $(shell find web/src web/public web/scripts web/index.html web/*.ts -type f 2>/dev/null)
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 PACKAGES := ./...
+FUZZTIME ?= 1m
 
 .PHONY: help
 help: ## Show this list
@@ -48,6 +49,10 @@ node_modules/.package-lock.json: package-lock.json
 .PHONY: test
 test: build ## Run every test: Go with -race, types, units, browser
 	@scripts/test.sh
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for a minute each (FUZZTIME=10s for less)
+	@FUZZTIME=$(FUZZTIME) scripts/fuzz.sh
 
 .PHONY: bench
 bench: build ## Measure beside the floors of this machine
