@@ -105,6 +105,11 @@ func DefaultCeilings() Limits {
 	return Limits{TimeoutMs: 600_000, CPUMs: 600_000, MemoryBytes: 2 << 30, Processes: 512, OutputBytes: 16 << 20, DiskBytes: 1 << 30, RecursionDepth: 10_000}
 }
 
+// LeastLimits are the lowest limits that mean anything: below them a program could not even start.
+func LeastLimits() Limits {
+	return Limits{TimeoutMs: 1, CPUMs: 1, MemoryBytes: 16 << 20, Processes: 1, OutputBytes: 1, DiskBytes: 1 << 20, RecursionDepth: 10}
+}
+
 // Timeout is the wall-clock limit as a duration.
 func (l Limits) Timeout() time.Duration { return time.Duration(l.TimeoutMs) * time.Millisecond }
 

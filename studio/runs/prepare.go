@@ -145,7 +145,7 @@ func (s *Service) limits(base runtimes.Limits, req Request) (runtimes.Limits, er
 	if req.Limits == nil {
 		return base, nil
 	}
-	limits := base
+	limits, least := base, runtimes.LeastLimits()
 	highest, rule := base, "A call may only lower the limit of the version, which is %d."
 	if req.Inline != nil {
 		highest, rule = s.Ceilings, "The highest value of this server is %d."
@@ -156,21 +156,22 @@ func (s *Service) limits(base runtimes.Limits, req Request) (runtimes.Limits, er
 		name  string
 		asked *int64
 		value *int64
+		least int64
 		most  int64
 	}{
-		{"timeoutMs", p.TimeoutMs, &limits.TimeoutMs, highest.TimeoutMs},
-		{"cpuMs", p.CPUMs, &limits.CPUMs, highest.CPUMs},
-		{"memoryBytes", p.MemoryBytes, &limits.MemoryBytes, highest.MemoryBytes},
-		{"processes", p.Processes, &limits.Processes, highest.Processes},
-		{"outputBytes", p.OutputBytes, &limits.OutputBytes, highest.OutputBytes},
-		{"diskBytes", p.DiskBytes, &limits.DiskBytes, highest.DiskBytes},
-		{"recursionDepth", p.RecursionDepth, &limits.RecursionDepth, highest.RecursionDepth},
+		{"timeoutMs", p.TimeoutMs, &limits.TimeoutMs, least.TimeoutMs, highest.TimeoutMs},
+		{"cpuMs", p.CPUMs, &limits.CPUMs, least.CPUMs, highest.CPUMs},
+		{"memoryBytes", p.MemoryBytes, &limits.MemoryBytes, least.MemoryBytes, highest.MemoryBytes},
+		{"processes", p.Processes, &limits.Processes, least.Processes, highest.Processes},
+		{"outputBytes", p.OutputBytes, &limits.OutputBytes, least.OutputBytes, highest.OutputBytes},
+		{"diskBytes", p.DiskBytes, &limits.DiskBytes, least.DiskBytes, highest.DiskBytes},
+		{"recursionDepth", p.RecursionDepth, &limits.RecursionDepth, least.RecursionDepth, highest.RecursionDepth},
 	} {
 		if f.asked == nil {
 			continue
 		}
-		if *f.asked < 1 || *f.asked > f.most {
-			detail := fault.Invalid("/limits/"+f.name, "must be at least 1. "+rule, f.most).Details[0]
+		if *f.asked < f.least || *f.asked > f.most {
+			detail := fault.Invalid("/limits/"+f.name, "must be at least %d. "+rule, f.least, f.most).Details[0]
 			refused.Details = append(refused.Details, detail)
 		}
 		*f.value = *f.asked

@@ -152,6 +152,9 @@ func TestRefusedRequestsLeaveNoRun(t *testing.T) {
 	high := int64(1) << 50
 	tooMuch := program("output {}")
 	tooMuch.Limits = &runs.LimitsPatch{MemoryBytes: &high}
+	low := int64(1)
+	tooLittle := program("output {}")
+	tooLittle.Limits = &runs.LimitsPatch{MemoryBytes: &low, TimeoutMs: &low}
 	malformed := program("output {}")
 	malformed.Input = json.RawMessage(`{"a":1,"a":2}`)
 	tests := map[string]struct {
@@ -163,6 +166,7 @@ func TestRefusedRequestsLeaveNoRun(t *testing.T) {
 		"unknown agent":    {runs.Request{Agent: "weather", Version: "1.0.0"}, fault.NotFound, nil},
 		"malformed range":  {runs.Request{Agent: "weather", Version: "^^"}, fault.InvalidInput, []string{"/version"}},
 		"two violations":   {schemaed, fault.InvalidInput, []string{"/input", "/input/days"}},
+		"too little":       {tooLittle, fault.InvalidInput, []string{"/limits/memoryBytes"}},
 		"above a ceiling":  {tooMuch, fault.InvalidInput, []string{"/limits/memoryBytes"}},
 		"duplicate keys":   {malformed, fault.InvalidInput, []string{"/input"}},
 		"runtime not here": {runs.Request{Inline: &registry.Spec{Language: runtimes.Python, Files: map[string]registry.File{"main.py": nil}}}, fault.RuntimeUnavailable, nil},

@@ -292,17 +292,18 @@ func checkCapabilities(faults *faults, spec registry.Spec) {
 }
 
 func (c *Checker) checkLimits(faults *faults, l runtimes.Limits) {
+	least := runtimes.LeastLimits()
 	for _, f := range []struct {
 		name               string
 		value, least, most int64
 	}{
-		{"timeoutMs", l.TimeoutMs, 1, c.ceilings.TimeoutMs},
-		{"cpuMs", l.CPUMs, 1, c.ceilings.CPUMs},
-		{"memoryBytes", l.MemoryBytes, 16 << 20, c.ceilings.MemoryBytes},
-		{"processes", l.Processes, 1, c.ceilings.Processes},
-		{"outputBytes", l.OutputBytes, 1, c.ceilings.OutputBytes},
-		{"diskBytes", l.DiskBytes, 1 << 20, c.ceilings.DiskBytes},
-		{"recursionDepth", l.RecursionDepth, 10, c.ceilings.RecursionDepth},
+		{"timeoutMs", l.TimeoutMs, least.TimeoutMs, c.ceilings.TimeoutMs},
+		{"cpuMs", l.CPUMs, least.CPUMs, c.ceilings.CPUMs},
+		{"memoryBytes", l.MemoryBytes, least.MemoryBytes, c.ceilings.MemoryBytes},
+		{"processes", l.Processes, least.Processes, c.ceilings.Processes},
+		{"outputBytes", l.OutputBytes, least.OutputBytes, c.ceilings.OutputBytes},
+		{"diskBytes", l.DiskBytes, least.DiskBytes, c.ceilings.DiskBytes},
+		{"recursionDepth", l.RecursionDepth, least.RecursionDepth, c.ceilings.RecursionDepth},
 	} {
 		if f.value < f.least || f.value > f.most {
 			faults.say("/limits/"+f.name, "must be between %d and %d, the highest value of this server.", f.least, f.most)
