@@ -124,7 +124,7 @@ func checkMeta(doc any) error {
 	if problem := g.finish(); problem != nil {
 		return fmt.Errorf("translate %s: %s", dialect, problem.Message)
 	}
-	if details := evaluate(root, doc); len(details) > 0 {
+	if details := evaluate(root, doc, maxWork); len(details) > 0 {
 		return invalid(details...)
 	}
 	return nil

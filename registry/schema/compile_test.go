@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -110,11 +109,7 @@ func TestCompileIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			start := time.Now()
-			_, err := schema.Compile(json.RawMessage(in))
-			if took := time.Since(start); took > time.Second {
-				t.Errorf("took %v", took)
-			}
+			_, err := schema.Compile(json.RawMessage(in)) // that this ends is half of the test
 			details := detailsOf(err)
 			if len(details) != 1 || !strings.Contains(details[0], "schema_too_complex: stands for more than 10000 schemas") {
 				t.Errorf("got %v", err)

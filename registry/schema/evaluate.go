@@ -44,15 +44,15 @@ type problem struct {
 
 // evaluate asks for yes or no first: most documents fit, and alternatives that do not cost no sentences. Only then it
 // looks for what is wrong.
-func evaluate(root *node, doc any) []fault.Detail {
-	quick := newEvaluation()
+func evaluate(root *node, doc any, work int) []fault.Detail {
+	quick := newEvaluation(work)
 	if quick.fits(root, doc, nil, nil) {
 		return nil
 	}
 	if quick.stopped != nil {
 		return []fault.Detail{*quick.stopped}
 	}
-	e, r := newEvaluation(), &report{limit: MaxDetails}
+	e, r := newEvaluation(work), &report{limit: MaxDetails}
 	e.fits(root, doc, r, nil)
 	details := r.details()
 	if e.stopped != nil {
@@ -61,7 +61,7 @@ func evaluate(root *node, doc any) []fault.Detail {
 	return details
 }
 
-func newEvaluation() *evaluation { return &evaluation{work: maxWork, slow: slowPatternBudget} }
+func newEvaluation(work int) *evaluation { return &evaluation{work: work, slow: slowPatternBudget} }
 
 // details drops what is said twice, as two schemas may.
 func (r *report) details() []fault.Detail {

@@ -44,7 +44,9 @@ func (s *Schema) Anything() bool { return s.root == nil || s.root.always }
 
 // Validate lists what is wrong with a document, at most MaxDetails things; none means that it fits. Pointers are into
 // the document, in the order of sorted keys. Messages name properties and what the schema wants, never values.
-func (s *Schema) Validate(raw []byte) []fault.Detail {
+func (s *Schema) Validate(raw []byte) []fault.Detail { return s.validate(raw, maxWork) }
+
+func (s *Schema) validate(raw []byte, work int) []fault.Detail {
 	if err := canon.Check(raw, canon.Limits{Bytes: MaxDocument}); err != nil {
 		return []fault.Detail{detailOf(err)}
 	}
@@ -55,7 +57,7 @@ func (s *Schema) Validate(raw []byte) []fault.Detail {
 	if err != nil {
 		return []fault.Detail{{Code: string(canon.Syntax), Message: "is not JSON"}}
 	}
-	return evaluate(s.root, doc)
+	return evaluate(s.root, doc, work)
 }
 
 // absent reports whether there is no schema: a draft without one has no bytes or null.

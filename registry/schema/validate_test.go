@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -132,7 +131,7 @@ func TestDetailsAreBounded(t *testing.T) {
 	}
 }
 
-// TestValidateIsBounded has pairs of schema and document that would take minutes, or for ever.
+// TestValidateIsBounded has pairs of schema and document that would take minutes, or for ever. That it ends is the test.
 func TestValidateIsBounded(t *testing.T) {
 	t.Parallel()
 	const tooLarge, tooSlow = "is too large to be checked", "takes too long to match"
@@ -169,11 +168,11 @@ func TestValidateIsBounded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			start := time.Now()
-			details := s.Validate([]byte(tt.doc))
-			if took := time.Since(start); took > 20*time.Second { // a tenth of this alone; the machine may be busy
-				t.Errorf("took %v", took)
+			work := schema.MaxWork
+			if tt.want == tooLarge {
+				work /= 100 // refused all the same, and gentle to the race detector
 			}
+			details := s.ValidateWithin([]byte(tt.doc), work)
 			if len(details) == 0 || !strings.Contains(fmt.Sprint(details), tt.want) {
 				t.Errorf("got %.500v", details)
 			}

@@ -90,12 +90,14 @@ func (j *Jail) markBase() {
 
 // Usage reads the counters. CPU time of a pooled worker counts from its start: take the difference.
 func (j *Jail) Usage() Usage {
+	now := j.usage()
 	select {
 	case <-j.ended:
-		<-j.gone // the counters are about to be taken away; what they said last is in exit
+		// The counters may have been taken away while they were read, and then said 0. What they said last is in exit.
+		<-j.gone
 		return j.exit.Usage
 	default:
-		return j.usage()
+		return now
 	}
 }
 

@@ -90,10 +90,13 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 	defer context.AfterFunc(p.ctx, cancel)()
 
 	m, err := p.takeLimited(ctx, task.Job)
-	if err != nil {
-		if ctx.Err() != nil {
-			return runtimes.Outcome{Error: reached(runtimes.Cancelled, task.Job.Limits), Level: p.options.Jailer.Level()}, nil
+	if ctx.Err() != nil { // also when a worker was free: a short program would be over before anybody told it
+		if err == nil {
+			p.release(m, task.Job, true)
 		}
+		return runtimes.Outcome{Error: reached(runtimes.Cancelled, task.Job.Limits), Level: p.options.Jailer.Level()}, nil
+	}
+	if err != nil {
 		return runtimes.Outcome{}, err
 	}
 	fit := false
