@@ -1,7 +1,11 @@
 package main_test
 
 import (
+	"encoding/json"
 	"go/ast"
+	"maps"
+	"os"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -118,4 +122,59 @@ func within(name string, roots []string) bool {
 	return slices.ContainsFunc(roots, func(root string) bool {
 		return name == root || strings.HasPrefix(name, root+"/")
 	})
+}
+
+// TestRationaleNamesEveryDependency keeps the habit: what we depend on has a paragraph that says why.
+func TestRationaleNamesEveryDependency(t *testing.T) {
+	t.Parallel()
+	rationale := read(t, "docs/RATIONALE.md")
+	var modules []string
+	for line := range strings.Lines(read(t, "go.mod")) {
+		if fields := strings.Fields(line); len(fields) == 2 && strings.HasPrefix(fields[1], "v") {
+			modules = append(modules, fields[0])
+		}
+	}
+	var web struct {
+		Dependencies    map[string]string `json:"dependencies"`
+		DevDependencies map[string]string `json:"devDependencies"`
+	}
+	if err := json.Unmarshal([]byte(read(t, "package.json")), &web); err != nil {
+		t.Fatal(err)
+	}
+	modules = slices.AppendSeq(modules, maps.Keys(web.Dependencies))
+	modules = slices.AppendSeq(modules, maps.Keys(web.DevDependencies))
+	for _, module := range modules {
+		if !strings.Contains(strings.ToLower(rationale), strings.ToLower(known(module))) {
+			t.Errorf("docs/RATIONALE.md does not say why %s is here (looked for %q)", module, known(module))
+		}
+	}
+}
+
+// known is what people call a module: its last part that is no version, the house for those that come in many parts.
+func known(module string) string {
+	for _, house := range []string{"go.opentelemetry.io/otel", "uptrace/bun", "@types/", "@fontsource-variable/", "eslint", "@vitejs/"} {
+		if strings.Contains(module, house) {
+			return map[string]string{
+				"go.opentelemetry.io/otel": "OpenTelemetry", "uptrace/bun": "*bun*", "@types/": "types", "@fontsource-variable/": "fonts",
+				"eslint": "eslint", "@vitejs/": "Vite",
+			}[house]
+		}
+	}
+	if strings.HasPrefix(module, "golang.org/x/") {
+		return module
+	}
+	base := path.Base(module)
+	if strings.HasPrefix(base, "v") && len(base) == 2 {
+		base = path.Base(path.Dir(module))
+	}
+	return base
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
