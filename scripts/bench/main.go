@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 )
 
@@ -16,6 +17,7 @@ func main() {
 	binary := flag.String("binary", "bin/atelier", "the server to measure")
 	span := flag.Duration("span", 3*time.Second, "how long each row is measured")
 	flag.Parse()
+	signal.Ignore(syscall.SIGPIPE) // `make bench | head` must not leave the server behind
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := bench(ctx, *binary, *span); err != nil {
