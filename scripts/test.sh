@@ -34,7 +34,7 @@ main() {
     race=
     skip race "the race detector needs gcc"
   fi
-  export ATELIER_TEST_JAIL_PROFILE=$work/jail.out # what ran in jails, where -cover does not see it
+  export ATELIER_TEST_JAIL_PROFILE=$work/jail.out # what ran in jails and as another user, where -cover does not see it
   # Counting statements under the race detector is slow where loops are tight: the evaluator of schemas, which is tested for
   # how long it takes, took two hundred times as long. Its statements are counted in a pass of their own.
   tight=github.com/atelier-run/atelier/registry/schema

@@ -118,6 +118,20 @@ func TestPrepareFails(t *testing.T) {
 	}
 }
 
+// TestNoLimitNoJail: a limit that the kernel does not take is not left out.
+func TestNoLimitNoJail(t *testing.T) {
+	t.Parallel()
+	box := newBox(t)
+	if !jail(t, box, worker(limits())).counted() {
+		t.Skip("this host gives us no control groups")
+	}
+	limitless := program(limits())
+	limitless.Limits.Processes = -1 << 20
+	if j, err := box.Prepare(t.Context(), limitless); fault.CodeOf(err) != fault.SandboxUnavailable || !strings.Contains(err.Error(), "limit processes") {
+		t.Errorf("prepared %v with %v", j, err)
+	}
+}
+
 func TestLimitAgain(t *testing.T) {
 	t.Parallel()
 	p := jail(t, newBox(t), worker(limits()))
@@ -297,6 +311,9 @@ func jailed(pid string) bool {
 	return err == nil && strings.Contains(string(text), "Name:\thostiletest") && !strings.Contains(string(text), "State:\tZ")
 }
 
+// profileVar names a file; beside it goes what ran as an ordinary user, where make test looks for it.
+const profileVar = "ATELIER_TEST_JAIL_PROFILE"
+
 // TestOrdinaryUser runs the whole suite again as a user that may do nothing.
 func TestOrdinaryUser(t *testing.T) {
 	if os.Geteuid() != 0 {
@@ -326,6 +343,21 @@ func TestOrdinaryUser(t *testing.T) {
 		}
 	}
 	cmd := exec.Command(tests, "-test.v", "-test.timeout=120s")
+	profile := filepath.Join(dir, "profile")
+	if out := os.Getenv(profileVar); out != "" && testing.CoverMode() != "" {
+		if err := os.WriteFile(profile, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(profile, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Args = append(cmd.Args, "-test.coverprofile="+profile)
+		defer func() {
+			if text, err := os.ReadFile(profile); err != nil || os.WriteFile(out+".ordinary", text, 0o600) != nil {
+				t.Errorf("the profile of the ordinary user is lost: %v", err)
+			}
+		}()
+	}
 	cmd.Dir = "/tmp"
 	cmd.Env = []string{hostileVar + "=" + exe, "PATH=/usr/bin:/bin", "TMPDIR=/tmp"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}

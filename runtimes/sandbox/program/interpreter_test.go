@@ -38,3 +38,32 @@ func TestHomeStaysHidden(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestNoInterpreter: what cannot be started, or would show too much of the host, is refused with the reason.
+func TestNoInterpreter(t *testing.T) {
+	t.Parallel()
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(plain, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lonely := filepath.Join(t.TempDir(), "python3") // what lies around it is somebody's home, not an installation
+	if err := os.WriteFile(lonely, []byte("#!"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{lonely, "", "python3", "./python3", "/nowhere/python3", "/usr", plain} {
+		if found, err := program.FindInterpreter(path); err == nil {
+			t.Errorf("%q is %+v", path, found)
+		}
+	}
+	link := filepath.Join(t.TempDir(), "python3") // is not there in a jail, what it leads to is
+	if err := os.Symlink("/usr/bin/env", link); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := program.FindInterpreter(link); err != nil || found.Path == link {
+		t.Errorf("a link is %+v, %v", found, err)
+	}
+	// Outside of a jail the role would kill everything it can see.
+	if err := program.Serve(nil); err == nil {
+		t.Error("served without a jail")
+	}
+}

@@ -1,0 +1,207 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
+)
+
+// TestInsideRefuses is the jailed side outside of a jail, or with a set-up that is not whole: it ends before anything is
+// served.
+func TestInsideRefuses(t *testing.T) {
+	t.Parallel()
+	if code, err := inside([]string{"program"}, nil); code != exitSetup || err == nil {
+		t.Errorf("served outside of a jail: %d, %v", code, err)
+	}
+	if _, err := find(nil, "program", FilterProgram); err == nil {
+		t.Error("a role that is not there")
+	}
+	for name, wire := range map[string]func(net.Conn){
+		"nothing":   func(net.Conn) {},
+		"no set-up": func(c net.Conn) { _ = frames.NewWriter(c).Write(frames.Job, nil) },
+		"no JSON":   func(c net.Conn) { _ = frames.NewWriter(c).Write(frames.Setup, []byte("{")) },
+	} {
+		ours, theirs := net.Pipe()
+		go func() {
+			wire(ours)
+			_ = ours.Close()
+		}()
+		if _, err := receive(theirs); err == nil {
+			t.Errorf("%s: received", name)
+		}
+	}
+	null, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := open(uintptr(null)); err == nil { // which closes it
+		t.Error("a device is a connection")
+	}
+	if _, _, err := open(1 << 20); err == nil {
+		t.Error("a descriptor that is not open is a connection")
+	}
+	ours, theirs := net.Pipe()
+	go func() { _, _ = ours.Write([]byte("x")); _ = ours.Close() }()
+	if err := serveProbe(theirs); err != nil {
+		t.Errorf("the probe: %v", err)
+	}
+}
+
+// TestStepsRefuse takes steps of the set-up that cannot be done here: each says so.
+func TestStepsRefuse(t *testing.T) {
+	t.Parallel()
+	if err := installFilter(setup{}); err != nil {
+		t.Errorf("no filter: %v", err)
+	}
+	if err := installFilter(setup{Seccomp: make([]byte, instructionSize-1)}); err == nil {
+		t.Error("a filter that is cut")
+	}
+	if err := installFilter(setup{Seccomp: bytes.Repeat([]byte{0xff}, instructionSize)}); err == nil {
+		t.Fatal("a filter of nonsense") // it would hold for the rest of the tests
+	}
+	if err := warmThreads(setup{Filter: FilterWorker}); err != nil {
+		t.Error(err)
+	}
+	if err := landlock(setup{}); err != nil {
+		t.Errorf("no landlock: %v", err)
+	}
+	if err := allow(-1, "/nowhere", 0); err == nil {
+		t.Error("a path that is not is allowed")
+	}
+	if err := allow(-1, "/", 0); err == nil {
+		t.Error("rules that are not have a further one")
+	}
+	for version, want := range map[int]struct{ scoped, net bool }{1: {}, 3: {}, 4: {net: true}, 6: {true, true}} {
+		attr := rulesFor(setup{Landlock: version, Filter: FilterWorker})
+		if got := attr.Scoped != 0; got != want.scoped || (attr.Handled_access_net != 0) != want.net {
+			t.Errorf("version %d asks for %+v", version, attr)
+		}
+	}
+	if _, err := takeTrees(setup{Mounts: []Mount{{Host: "/nowhere", Path: "/usr"}}}); err == nil {
+		t.Error("a mount of nothing")
+	}
+	if _, err := takeTrees(setup{Devices: []string{"/dev/nowhere"}}); err == nil {
+		t.Error("a device that is not")
+	}
+	if Main([]string{"atelier", "serve"}, nil) {
+		t.Error("an ordinary command is for a jail")
+	}
+}
+
+func TestIDs(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		id, err := newIDs(1, 1).take()
+		if err != nil || id.uid != os.Geteuid() {
+			t.Errorf("%+v, %v", id, err)
+		}
+		newIDs(1, 1).give(id)
+		return
+	}
+	pool := newIDs(700_000, 1)
+	id, err := pool.take()
+	if err != nil || id.uid != 700_000 {
+		t.Fatalf("%+v, %v", id, err)
+	}
+	if _, err := pool.take(); err == nil {
+		t.Error("two jails with one user")
+	}
+	pool.give(id)
+	pool.give(hostID{})
+	if _, err := pool.take(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLevels judges hosts that this one is not.
+func TestLevels(t *testing.T) {
+	t.Parallel()
+	old := &Sandbox{ids: &ids{}, landlock: scopedLandlock - 1, noProc: true, weakSeccomp: true, groups: unusable()}
+	level := old.judge(nil)
+	if level.Level != LevelReduced || len(level.Lacks) < 5 || len(level.Weak()) != 1 || !strings.HasPrefix(level.String(), "reduced(seccomp, users, landlock, proc, cgroups") {
+		t.Errorf("%s %+v", level, level.Lacks)
+	}
+	for name, tt := range map[string]struct {
+		err  error
+		want string
+	}{
+		"cgo": {errCgo, "CGO_ENABLED=0"}, "binary": {unix.EACCES, "chmod o+rx"}, "namespaces": {unix.EPERM, "seccomp=unconfined"},
+		"anything": {errors.New("boom"), "doctor"}, "no filter": {unfiltered{unix.ENOSYS}, AllowFlag + "=seccomp"},
+	} {
+		lack := explain(tt.err)
+		if !strings.Contains(lack.Remedy, tt.want) || !strings.Contains(lack.Effect, "jailed") && !strings.Contains(lack.Effect, "nothing is executed") {
+			t.Errorf("%s: %+v", name, lack)
+		}
+	}
+	if !errors.Is(unfiltered{unix.ENOSYS}, unix.ENOSYS) {
+		t.Error("the reason is lost")
+	}
+	if none := old.judge(unix.EPERM); none.Level != LevelNone || none.String() != LevelNone || none.Lacks[0].Mechanism != Namespaces {
+		t.Errorf("%+v", none)
+	}
+}
+
+// TestWatchStartsANewPeak is the peak where no control group keeps it.
+func TestWatchStartsANewPeak(t *testing.T) {
+	t.Parallel()
+	w := newWatch(os.Getpid(), func() { t.Error("killed without a limit") })
+	defer w.close()
+	j := &Jail{watch: w}
+	w.limit(1<<60, 1<<30)
+	for deadline := time.Now().Add(5 * time.Second); w.stats().Peak == 0 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	j.ResetPeak()
+	if peak := w.stats().Peak; peak > 1<<40 {
+		t.Errorf("peak is %d", peak)
+	}
+}
+
+// TestMoreJailsThanUsers: without a user of its own no jail is made.
+func TestMoreJailsThanUsers(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give each jail a user")
+	}
+	s := &Sandbox{ids: newIDs(700_000, 1), jails: map[*Jail]struct{}{}, groups: unusable(), filters: map[Filter][]byte{FilterWorker: nil}}
+	if _, err := s.ids.take(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.prepare(t.Context(), Profile{Filter: FilterWorker}); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("prepared with %v", err)
+	}
+	s.closed = true
+	if _, err := s.prepare(t.Context(), Profile{Filter: FilterWorker}); err == nil || !strings.Contains(err.Error(), "closed") {
+		t.Errorf("prepared with %v", err)
+	}
+}
+
+// TestNoGroupNoJail: a jail that cannot be limited is none.
+func TestNoGroupNoJail(t *testing.T) {
+	t.Parallel()
+	groups, err := cgroups.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := groups.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if groups.Mode() == cgroups.None {
+		t.Skip("this host gives us no control groups")
+	}
+	s := &Sandbox{ids: newIDs(700_000, 1), jails: map[*Jail]struct{}{}, groups: groups, filters: map[Filter][]byte{FilterWorker: nil}}
+	for range 2 { // the user id is given back
+		if _, err := s.prepare(t.Context(), Profile{Filter: FilterWorker}); err == nil || !strings.Contains(err.Error(), "control group") {
+			t.Errorf("prepared with %v", err)
+		}
+	}
+}
