@@ -3,7 +3,9 @@
 package sandboxtest
 
 import (
+	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -103,11 +105,33 @@ func copyForUpdate(from, to string) error {
 	return nil
 }
 
+// cache is a folder of this user and this checkout: tests of two checkouts must not replace each other's binaries.
 func cache() (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
 		base = os.TempDir()
 	}
-	dir := filepath.Join(base, fmt.Sprintf("atelier-test-%d", os.Getuid()))
+	root, err := checkout()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(base, fmt.Sprintf("atelier-test-%d-%08x", os.Getuid(), crc32.ChecksumIEEE([]byte(root))))
 	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// checkout is the folder with go.mod above the package whose test runs.
+func checkout() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("no go.mod above the working directory")
+		}
+		dir = filepath.Dir(dir)
+	}
 }
