@@ -74,7 +74,10 @@ func (c *canaries) listen(t *testing.T, network, address string) net.Listener {
 				return
 			}
 			c.heard.Add(1)
-			_ = conn.Close()
+			go func() { // whoever calls may send before it is hung up
+				_, _ = conn.Read(make([]byte, 1))
+				_ = conn.Close()
+			}()
 		}
 	}()
 	return listener

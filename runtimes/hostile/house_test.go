@@ -17,11 +17,16 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// Host users of the houses of these tests: beyond those of a server that may run on this machine.
+// Host users of the houses of these tests: beyond those of a server that may run on this machine, and others than those of
+// the same tests in another process, whose jails would count as survivors.
 const (
-	firstUser = 900_000
-	users     = 64
+	firstUser  = 1_000_000
+	users      = 64
+	ofAProcess = 16 * users
+	processMax = 4096
 )
+
+func firstOf(number int) int { return firstUser + os.Getpid()%processMax*ofAProcess + number*users }
 
 // house is one engine over a real sandbox.
 type house struct {
@@ -51,7 +56,7 @@ const (
 // open builds a house for one language and demands at the end that nothing of it is left.
 func open(t *testing.T, language runtimes.Language, number int, edit ...func(*sandbox.Options)) *house {
 	t.Helper()
-	h := &house{language: language, firstUID: firstUser + number*users, waiting: 4, each: 1}
+	h := &house{language: language, firstUID: firstOf(number), waiting: 4, each: 1}
 	options := sandbox.Options{Exe: sandboxtest.Exe(t), UIDBase: h.firstUID, UIDCount: users}
 	for _, change := range edit {
 		change(&options)
