@@ -56,6 +56,7 @@ const (
 // open builds a house for one language and demands at the end that nothing of it is left.
 func open(t *testing.T, language runtimes.Language, number int, edit ...func(*sandbox.Options)) *house {
 	t.Helper()
+	readFresh()
 	h := &house{language: language, firstUID: firstOf(number), waiting: 4, each: 1}
 	options := sandbox.Options{Exe: sandboxtest.Exe(t), UIDBase: h.firstUID, UIDCount: users}
 	for _, change := range edit {
