@@ -89,6 +89,7 @@ func (d *Doctor) marks(ctx context.Context, e Engine, first trial) Check {
 // sighting is a process of a run, seen from the host.
 type sighting struct {
 	pid    int
+	start  string // when it started, in ticks of the kernel: with pid, which process it is, whatever it calls itself
 	status string
 	groups []string // of its jail
 }
@@ -106,7 +107,7 @@ func sightings(wanted func(argv string) bool) []sighting {
 		if argv == "" || !wanted(strings.ReplaceAll(argv, "\x00", " ")) {
 			continue
 		}
-		s := sighting{pid: pid, status: word(filepath.Join("/proc", entry.Name(), "status"))}
+		s := sighting{pid: pid, start: startOf(pid), status: word(filepath.Join("/proc", entry.Name(), "status"))}
 		dirs, _ := cgroups.Of(pid)
 		for _, dir := range dirs {
 			if strings.Contains(dir, "/atelier-") {
@@ -132,7 +133,7 @@ func remaining(seen []sighting) []sighting {
 	var left []sighting
 	for _, s := range seen {
 		now := word(filepath.Join("/proc", strconv.Itoa(s.pid), "status"))
-		same := now != "" && field(now, "Name") == field(s.status, "Name") && !strings.HasPrefix(field(now, "State"), "Z")
+		same := now != "" && startOf(s.pid) == s.start && !strings.HasPrefix(field(now, "State"), "Z")
 		if same || slices.ContainsFunc(s.groups, exists) {
 			left = append(left, s)
 		}
@@ -195,6 +196,17 @@ func judgeRemains(language runtimes.Language, t trial, seen, left []sighting, af
 		c.Evidence = fmt.Sprintf("%s and %s were seen, none is left %s after the answer", plural(len(seen), "daemon", "daemons"), plural(groups, "control group", "control groups"), after.Round(time.Millisecond))
 	}
 	return c
+}
+
+// startOf is the 22nd field of a process's stat, which counts behind its name: a name may hold anything, and changes with
+// an exec.
+func startOf(pid int) string {
+	stat := word(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 20 {
+		return ""
+	}
+	return fields[19]
 }
 
 // digits tells this run's daemons from all others.
