@@ -95,12 +95,8 @@ describe('a newcomer', () => {
     await session.page.goto(atelier.login);
     await session.page.getByRole('heading', { name: 'Start with a sample' }).waitFor();
     expect(new URL(session.page.url()).pathname).toBe('/studio/');
-    expect(
-      await session.page
-        .getByRole('listitem')
-        .getByRole('button', { name: /network: off/ })
-        .count(),
-    ).toBe(6);
+    const samples = session.page.getByRole('listitem').getByRole('button', { name: /network: off/ });
+    await expect.poll(() => samples.count()).toBe(6);
   });
 
   describe.each(paths)('with $language', (path) => {
