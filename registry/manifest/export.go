@@ -16,10 +16,14 @@ const (
 	Atelier   = "atelier"
 	OpenAI    = "openai"
 	LangChain = "langchain"
+	Anthropic = "anthropic"
+	Gemini    = "gemini"
+	MCP       = "mcp"
+	OpenAPI   = "openapi"
 )
 
 // Formats lists the formats that Export knows, the canonical one first.
-func Formats() []string { return []string{Atelier, OpenAI, LangChain} }
+func Formats() []string { return []string{Atelier, OpenAI, LangChain, Anthropic, Gemini, MCP, OpenAPI} }
 
 // Result is a manifest in some format, and sentences about what a person should know of it: printable, of a few hundred
 // bytes and at most some twenty. They are apart from the manifest because the peers refuse members that they do not know.
@@ -38,6 +42,14 @@ func Export(format string, v registry.Version, baseURL string) (Result, error) {
 		return openAI(m)
 	case LangChain:
 		return langChain(m)
+	case Anthropic:
+		return anthropic(m)
+	case Gemini:
+		return gemini(m)
+	case MCP:
+		return mcp(m)
+	case OpenAPI:
+		return openAPI(m)
 	}
 	return Result{}, fault.Invalid("/format", "must be one of: %s", strings.Join(Formats(), ", "))
 }

@@ -154,7 +154,7 @@ func TestMembersOfTheContract(t *testing.T) {
 func TestUnknownFormat(t *testing.T) {
 	t.Parallel()
 	_, err := manifest.Export("soap", weather(), base)
-	if !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), "/format: must be one of: atelier, openai, langchain") {
+	if !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), "/format: must be one of: atelier, openai, langchain, anthropic, gemini, mcp, openapi") {
 		t.Errorf("got %v", err)
 	}
 	for _, format := range manifest.Formats() {

@@ -15,7 +15,7 @@ import (
 
 type exportCommand struct {
 	Reference string `arg:"" help:"name@1.0.0, name@^1 or name for the latest version." placeholder:"REF"`
-	Format    string `help:"atelier, openai or langchain." default:"atelier" enum:"atelier,openai,langchain"`
+	Format    string `help:"${enum}." default:"atelier" enum:"atelier,openai,langchain,anthropic,gemini,mcp,openapi"`
 	Publish   bool   `help:"Publish the draft first when the agent has no version yet."`
 	remote
 }
@@ -36,8 +36,12 @@ func (c *exportCommand) run(ctx context.Context, p Process) (err error) {
 	}
 	var manifest json.RawMessage
 	err = server.exchange(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(ref.Agent)+"/export-tool", body, nil, func(header http.Header, text io.Reader) error {
-		for _, warning := range header["Atelier-Warning"] {
-			_, _ = fmt.Fprintln(p.Stderr, "note: "+lines(warning))
+		for _, text := range header["Atelier-Warning"] {
+			var note string
+			if err := json.Unmarshal([]byte(text), &note); err != nil {
+				return fmt.Errorf("read a note of the server: %w", err)
+			}
+			_, _ = fmt.Fprintln(p.Stderr, "note: "+lines(note))
 		}
 		return into(&manifest)(header, text)
 	})

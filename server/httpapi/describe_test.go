@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/atelier-run/atelier/registry/manifest"
 	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/server/httpapi"
 	"github.com/atelier-run/atelier/server/problem"
@@ -171,5 +172,25 @@ func TestSchemaOfManifestsIsServed(t *testing.T) {
 	w := do(t, http.MethodGet, "/schemas/tool-manifest.json", "")
 	if w.Code != 200 || !json.Valid(w.Body.Bytes()) || !strings.Contains(w.Body.String(), "manifestVersion") {
 		t.Errorf("got %d %.200s", w.Code, w.Body)
+	}
+}
+
+// TestFormatsAreDescribed fails when a format is added that the description does not list.
+func TestFormatsAreDescribed(t *testing.T) {
+	t.Parallel()
+	text, err := door().OpenAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := json.Marshal(manifest.Formats())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var flat bytes.Buffer
+	if err := json.Compact(&flat, text); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(flat.String(), `"enum":`+string(list)); n != 2 {
+		t.Errorf("%d of 2 routes list %s", n, list)
 	}
 }

@@ -14,13 +14,13 @@ import (
 // ExportBody asks for a version as a tool.
 type ExportBody struct {
 	Version string `json:"version,omitempty" doc:"1.2.0, ^1, latest or a digest; latest without it."`
-	Format  string `json:"format,omitempty" enum:"atelier,openai,langchain" default:"atelier"`
+	Format  string `json:"format,omitempty" enum:"atelier,openai,langchain,anthropic,gemini,mcp,openapi" default:"atelier"`
 	Publish bool   `json:"publish,omitempty" doc:"Publish the draft first when there is no version yet."`
 }
 
 // manifestAnswer is a manifest in the form that was asked for, as it is.
 type manifestAnswer struct {
-	Warnings []string `header:"Atelier-Warning" doc:"What the format cannot say of this version."`
+	Warnings []string `header:"Atelier-Warning" doc:"A JSON text: what a person should know of the manifest, such as why it is not strict. It may stand several times."`
 	Body     json.RawMessage
 }
 
@@ -46,7 +46,8 @@ func (a *API) export(ctx context.Context, agent string, request agents.ExportReq
 	if err != nil {
 		return nil, err
 	}
-	return &manifestAnswer{Warnings: result.Warnings, Body: result.Manifest}, nil
+	warnings, err := quoted(result.Warnings)
+	return &manifestAnswer{Warnings: warnings, Body: result.Manifest}, err
 }
 
 // RequestBase learns by which address a request came.

@@ -12,7 +12,7 @@ func (a *API) getManifest() {
 	type in struct {
 		VersionRef
 		RequestBase
-		Format string `query:"format" enum:"atelier,openai,langchain" default:"atelier"`
+		Format string `query:"format" enum:"atelier,openai,langchain,anthropic,gemini,mcp,openapi" default:"atelier"`
 	}
 	add(a, endpoint{
 		id: "getManifest", method: http.MethodGet, path: Base + "/code-agents/{agent}/versions/{version}/manifest", tag: "versions",

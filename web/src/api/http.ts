@@ -33,10 +33,14 @@ export interface Request {
   signal?: AbortSignal;
 }
 
-export async function request<T>(
+export async function request<T>(path: string, options: Request = {}): Promise<T> {
+  return (await requestWithHeaders(path, options)).body as T;
+}
+
+export async function requestWithHeaders(
   path: string,
   { method = 'GET', body, headers = {}, signal }: Request = {},
-): Promise<T> {
+): Promise<{ body: Json; headers: Headers }> {
   const sent: Record<string, string> = { Accept: 'application/json', ...headers };
   const init: RequestInit = { method, headers: sent, credentials: 'same-origin' };
   if (body !== undefined) {
@@ -48,7 +52,7 @@ export async function request<T>(
   const text = await response.text();
   if (response.status === 401 && path !== '/session') sessionEnded.dispatchEvent(new Event('ended'));
   if (!response.ok) throw refusal(response, text);
-  return (text === '' ? null : parseJson(text)) as T;
+  return { body: text === '' ? null : parseJson(text), headers: response.headers };
 }
 
 async function send(path: string, init: RequestInit): Promise<Response> {

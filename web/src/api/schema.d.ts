@@ -643,7 +643,7 @@ export interface components {
        * @default atelier
        * @enum {string}
        */
-      format: 'atelier' | 'openai' | 'langchain';
+      format: 'atelier' | 'openai' | 'langchain' | 'anthropic' | 'gemini' | 'mcp' | 'openapi';
       /** @description Publish the draft first when there is no version yet. */
       publish?: boolean;
       /** @description 1.2.0, ^1, latest or a digest; latest without it. */
@@ -2239,7 +2239,7 @@ export interface operations {
   getManifest: {
     parameters: {
       query?: {
-        format?: 'atelier' | 'openai' | 'langchain';
+        format?: 'atelier' | 'openai' | 'langchain' | 'anthropic' | 'gemini' | 'mcp' | 'openapi';
       };
       header?: never;
       path: {

@@ -1,6 +1,6 @@
 // What the Studio asks of the server, one function for each verb.
-import { request } from './http';
-import type { Json, JsonObject } from './json';
+import { request, requestWithHeaders } from './http';
+import { isObject, parseJson, type Json, type JsonObject } from './json';
 import type {
   About,
   Agent,
@@ -80,8 +80,21 @@ export interface ExportRequest {
   version?: string;
   publish?: boolean;
 }
-export function exportTool(agent: string, body: ExportRequest): Promise<JsonObject> {
-  return request(`${agentPath(agent)}/export-tool`, { method: 'POST', body });
+export interface Exported {
+  manifest: JsonObject;
+  /** What a person should know of it: why it is not strict, what the form cannot say. */
+  notes: string[];
+}
+export async function exportTool(agent: string, body: ExportRequest): Promise<Exported> {
+  const path = `${agentPath(agent)}/export-tool`;
+  const answer = await requestWithHeaders(path, { method: 'POST', body });
+  return { manifest: isObject(answer.body) ? answer.body : {}, notes: notesIn(answer.headers) };
+}
+
+/** Each header is a JSON text, and a browser joins headers of one name with commas: together they are a list. */
+function notesIn(headers: Headers): string[] {
+  const list = parseJson(`[${headers.get('Atelier-Warning') ?? ''}]`);
+  return Array.isArray(list) ? list.filter((note) => typeof note === 'string') : [];
 }
 
 export function execute(agent: string, version: string, input: Json): Promise<{ runId: string }> {

@@ -16,9 +16,18 @@ import { Field } from '../../ui/Field';
 import { useOpenAgent, type OpenAgent } from '../agents/openAgent';
 import { rememberedInput } from '../run/rememberedInput';
 import { curlLine, runLine } from './commands';
+import { manifestFile, recipeOf, type Recipe } from './recipes';
 import css from './ExportDialog.module.css';
 
-const formatNames: Record<string, string> = { atelier: 'Atelier', openai: 'OpenAI', langchain: 'LangChain' };
+const formatNames: Record<string, string> = {
+  atelier: 'Atelier',
+  openai: 'OpenAI',
+  langchain: 'LangChain',
+  anthropic: 'Anthropic',
+  gemini: 'Gemini',
+  mcp: 'MCP',
+  openapi: 'OpenAPI',
+};
 
 /** A version as a tool, in the form that each client understands. A draft is never exported. */
 export function ExportDialog({ version: asked }: { version: string | undefined }) {
@@ -47,7 +56,7 @@ function Unpublished() {
       return setState({ kind: 'failed', message: 'The draft is not saved yet, so it cannot be published.' });
     }
     try {
-      const manifest = await exportTool(name, { format: 'atelier', publish: true });
+      const { manifest } = await exportTool(name, { format: 'atelier', publish: true });
       await queryClient.invalidateQueries({ queryKey: keys.versions(name) });
       void refreshAgents();
       const { version } = manifest;
@@ -90,8 +99,11 @@ function Exported({ first }: { first: string }) {
     queryFn: () => exportTool(name, { version, format }),
     staleTime: Infinity,
   });
-  const text = manifest.data && stringifyJson(manifest.data, 2);
+  const text = manifest.data && stringifyJson(manifest.data.manifest, 2);
+  const notes = manifest.data?.notes ?? [];
   const input = exampleInput(agent);
+  const tool = { origin: location.origin, name, version };
+  const recipe = recipeOf(format, tool);
   return (
     <>
       <div className={css.bar}>
@@ -115,7 +127,7 @@ function Exported({ first }: { first: string }) {
             <CopyButton label="Copy the manifest" wording="Copy" text={text} />
             <Button
               aria-label="Download the manifest"
-              onClick={() => download(`${name}-${version}.${format}.json`, `${text}\n`, 'application/json')}
+              onClick={() => download(manifestFile(tool, format), `${text}\n`, 'application/json')}
             >
               <Download size={14} aria-hidden />
               Download
@@ -138,10 +150,18 @@ function Exported({ first }: { first: string }) {
           {text}
         </pre>
       )}
+      {notes.length > 0 && (
+        <ul className={css.notes} aria-label="Notes">
+          {notes.map((note) => (
+            <li key={note}>{note}</li>
+          ))}
+        </ul>
+      )}
+      {recipe && <UseIt recipe={recipe} file={manifestFile(tool, format)} />}
       <CommandLine label="Call it over HTTP" text={curlLine(location.origin, name, version, input)} />
       <CommandLine label="Call it from a terminal" text={runLine(name, version, input)} />
       <p className={css.hint}>
-        The HTTP call needs a token in <code>$ATELIER_TOKEN</code>; <code>atelier token create</code> makes one.
+        Every call needs a token in <code>$ATELIER_TOKEN</code>; <code>atelier token create</code> makes one.
       </p>
     </>
   );
@@ -172,6 +192,26 @@ function Formats({ formats, format, onPick }: { formats: string[]; format: strin
         </button>
       ))}
     </div>
+  );
+}
+
+/** How this form is used; folded, because a program is longer than a line. */
+function UseIt({ recipe, file }: { recipe: Recipe; file: string }) {
+  return (
+    <details className={css.use}>
+      <summary>{recipe.label}</summary>
+      <p className={css.hint}>
+        Download the manifest as <code>{file}</code>
+        {recipe.file !== undefined && (
+          <>
+            {' '}
+            and keep this beside it as <code>{recipe.file}</code>
+          </>
+        )}
+        .
+      </p>
+      <CommandLine label="How to use it" text={recipe.text} />
+    </details>
   );
 }
 

@@ -1,0 +1,159 @@
+package manifest
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/canon"
+)
+
+// anthropicTool is a tool of the Messages API.
+type anthropicTool struct {
+	Name        string  `json:"name"`
+	Description string  `json:"description"`
+	InputSchema members `json:"input_schema"`
+	Strict      bool    `json:"strict,omitempty"` // left out, an older API takes the tool too
+}
+
+// anthropic asks for strict only where the schema is within what strict tool use compiles. Without it the schema goes out as
+// it is, and the warnings say why.
+func anthropic(m Manifest) (Result, error) {
+	schema, err := parameters(m)
+	if err != nil {
+		return Result{}, err
+	}
+	description, warnings := describe(m)
+	raw, err := encode(schema)
+	if err != nil {
+		return Result{}, err
+	}
+	root, err := decoded(raw)
+	if err != nil {
+		return Result{}, err
+	}
+	object, _ := root.(map[string]any) // parameters are one
+	why := anthropicStrict(object)
+	warnings = append(warnings, prefixed("strict is left out: ", why)...)
+	warnings = append(warnings, anthropicRefusals(object)...)
+	return result(anthropicTool{Name: m.Name, Description: description, InputSchema: schema, Strict: len(why) == 0}, warnings)
+}
+
+var anthropicKey = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+
+// anthropicRefusals is what the API does not take without strict either.
+func anthropicRefusals(root map[string]any) []string {
+	var refusals reasons
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+		if _, ok := root[keyword]; ok {
+			refusals.add("", "Anthropic refuses tools whose input_schema has "+keyword+" at the root; describe one object there.")
+		}
+	}
+	properties, _ := root["properties"].(map[string]any)
+	for _, name := range sorted(properties) {
+		if !anthropicKey.MatchString(name) {
+			refusals.add("", "Anthropic refuses properties whose names are not 1 to 64 of a-z, A-Z, 0-9, _, . and -: "+name)
+		}
+	}
+	return refusals
+}
+
+// The limits of strict tool use. They count all strict tools of a request; a tool that uses them up alone is told.
+const (
+	maxAnthropicOptional = 24
+	maxAnthropicUnions   = 16
+)
+
+// anthropicStrict says why strict tool use would not compile a schema. It is cautious, as strictReasons is.
+func anthropicStrict(root map[string]any) []string {
+	var why reasons
+	optional, unions := 0, 0
+	walk(root, "", func(schema any, pointer string) {
+		object, ok := schema.(map[string]any)
+		if !ok {
+			if !strings.HasSuffix(pointer, "/additionalProperties") { // a matter of the object around it
+				why.add(pointer, "must be an object, not true or false")
+			}
+			return
+		}
+		for _, keyword := range sorted(object) {
+			anthropicKeyword(object, keyword, pointer+"/"+canon.EscapePointer(keyword), &why)
+		}
+		anthropicShape(object, pointer, &why)
+		properties, _ := object["properties"].(map[string]any)
+		required, _ := object["required"].([]any)
+		optional += max(0, len(properties)-len(required))
+		if _, ok := object["anyOf"]; ok || len(typesOf(object["type"])) > 1 {
+			unions++
+		}
+	})
+	if recursive(root) {
+		why.add("", "the schema refers to itself")
+	}
+	if optional > maxAnthropicOptional {
+		why.add("", "the schema has more than 24 optional properties")
+	}
+	if unions > maxAnthropicUnions {
+		why.add("", "the schema has more than 16 properties of several types")
+	}
+	return why
+}
+
+func anthropicKeyword(object map[string]any, keyword, at string, why *reasons) {
+	switch keyword {
+	case "type", "title", "description", "properties", "required", "items", "anyOf", "$defs", "definitions", "default", "additionalProperties", "$schema":
+	case "const":
+		if !primitive(object[keyword]) {
+			why.add(at, "must not be an object or a list")
+		}
+	case "enum":
+		values, _ := object[keyword].([]any)
+		for _, value := range values {
+			if !primitive(value) {
+				why.add(at, "must not hold objects or lists")
+				return
+			}
+		}
+	case "format":
+		switch object[keyword] {
+		case "date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid":
+		default:
+			why.add(at, "the format is not one of date-time, time, date, duration, email, hostname, uri, ipv4, ipv6, uuid")
+		}
+	case "minItems":
+		if object[keyword] != json.Number("0") && object[keyword] != json.Number("1") {
+			why.add(at, "must be 0 or 1")
+		}
+	case "$ref":
+		if target, _ := object[keyword].(string); !strings.HasPrefix(target, "#/") {
+			why.add(at, "must point into the schema")
+		}
+	default:
+		why.add(at, "is not supported")
+	}
+}
+
+// anthropicShape checks what a schema must have.
+func anthropicShape(object map[string]any, pointer string, why *reasons) {
+	named := false
+	for _, keyword := range []string{"type", "enum", "const", "anyOf", "$ref"} {
+		_, ok := object[keyword]
+		named = named || ok
+	}
+	if !named {
+		why.add(pointer, "names no type")
+	}
+	for _, name := range typesOf(object["type"]) {
+		if name == "object" && object["additionalProperties"] != false {
+			why.add(pointer+"/additionalProperties", "must be false")
+		}
+	}
+}
+
+func primitive(value any) bool {
+	switch value.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return true
+}

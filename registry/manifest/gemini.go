@@ -1,0 +1,98 @@
+package manifest
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/canon"
+)
+
+// geminiTool is a tool of generateContent. The schemas go into the members that take JSON Schema: the older ones take the
+// subset of OpenAPI 3.0, which has no words for references, constants and additionalProperties.
+type geminiTool struct {
+	FunctionDeclarations []geminiFunction `json:"functionDeclarations"`
+}
+
+type geminiFunction struct {
+	Name                 string          `json:"name"`
+	Description          string          `json:"description"`
+	ParametersJSONSchema members         `json:"parametersJsonSchema"`
+	ResponseJSONSchema   json.RawMessage `json:"responseJsonSchema,omitempty"`
+}
+
+func gemini(m Manifest) (Result, error) {
+	schema, err := parameters(m)
+	if err != nil {
+		return Result{}, err
+	}
+	description, warnings := describe(m)
+	raw, err := encode(schema)
+	if err != nil {
+		return Result{}, err
+	}
+	root, err := decoded(raw)
+	if err != nil {
+		return Result{}, err
+	}
+	warnings = append(warnings, prefixed("Gemini may not hold to the input schema: ", geminiReasons(root))...)
+	function := geminiFunction{Name: m.Name, Description: description, ParametersJSONSchema: schema}
+	if output := string(m.OutputSchema); output != "{}" && output != "true" {
+		if root, err = decoded(m.OutputSchema); err != nil {
+			return Result{}, err
+		}
+		warnings = append(warnings, prefixed("Gemini may not heed the output schema: ", geminiReasons(root))...)
+		function.ResponseJSONSchema = m.OutputSchema
+	}
+	return result(geminiTool{FunctionDeclarations: []geminiFunction{function}}, warnings)
+}
+
+// geminiReasons lists what Gemini does not support in a JSON Schema. It does not say so itself: what it does not know it
+// does not hold to, and the input is checked when the tool is called.
+func geminiReasons(root any) []string {
+	var why reasons
+	walk(root, "", func(schema any, pointer string) {
+		object, ok := schema.(map[string]any)
+		if !ok {
+			if !strings.HasSuffix(pointer, "/additionalProperties") {
+				why.add(pointer, "must be an object, not true or false")
+			}
+			return
+		}
+		for _, keyword := range sorted(object) {
+			if !geminiKnows(keyword) {
+				why.add(pointer+"/"+canon.EscapePointer(keyword), "is not supported")
+			}
+			if _, isReference := object["$ref"]; isReference && !strings.HasPrefix(keyword, "$") {
+				why.add(pointer, "$ref stands beside "+keyword)
+			}
+		}
+		if _, ok := object["oneOf"]; ok {
+			why.add(pointer+"/oneOf", "is taken for anyOf")
+		}
+		values, _ := object["enum"].([]any)
+		for _, value := range values {
+			if _, text := value.(string); !text && !isNumber(value) {
+				why.add(pointer+"/enum", "must hold texts and numbers only")
+				break
+			}
+		}
+	})
+	if object, ok := root.(map[string]any); ok && recursive(object) {
+		why.add("", "the schema refers to itself, which is unrolled a few times only")
+	}
+	return why
+}
+
+func geminiKnows(keyword string) bool {
+	switch keyword {
+	case "$id", "$defs", "$ref", "$anchor", "$schema", "type", "format", "title", "description", "enum", "items", "prefixItems", "minItems", "maxItems",
+		"minimum", "maximum", "anyOf", "oneOf", "properties", "additionalProperties", "required", "propertyOrdering":
+		return true
+	}
+	return false
+}
+
+func isNumber(value any) bool {
+	_, ok := value.(json.Number)
+	return ok
+}

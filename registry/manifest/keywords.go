@@ -1,0 +1,66 @@
+package manifest
+
+import (
+	"fmt"
+
+	"github.com/atelier-run/atelier/internal/canon"
+)
+
+// holding says what a keyword of JSON Schema holds.
+type holding int
+
+const (
+	noSchema     holding = iota
+	oneSchema            // a schema
+	schemaList           // a list of schemas
+	namedSchemas         // an object whose values are schemas
+)
+
+// holds knows every keyword of draft-07 to 2020-12 whose value has schemas in it; what stands elsewhere, in an enum or a
+// default, only looks like one.
+func holds(keyword string) holding {
+	switch keyword {
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
+		return namedSchemas
+	case "allOf", "anyOf", "oneOf", "prefixItems":
+		return schemaList
+	case "items", "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "not", "propertyNames", "then",
+		"unevaluatedItems", "unevaluatedProperties":
+		return oneSchema
+	}
+	return noSchema
+}
+
+// walk visits a schema and those within it, in the order of their pointers.
+func walk(schema any, pointer string, visit func(schema any, pointer string)) {
+	visit(schema, pointer)
+	object, ok := schema.(map[string]any)
+	if !ok {
+		return
+	}
+	for _, keyword := range sorted(object) {
+		kind := holds(keyword)
+		if kind == noSchema {
+			continue
+		}
+		at := pointer + "/" + canon.EscapePointer(keyword)
+		switch value := object[keyword].(type) {
+		case []any: // of items too, in draft-07
+			for i, item := range value {
+				walk(item, fmt.Sprintf("%s/%d", at, i), visit)
+			}
+		case map[string]any:
+			if kind == oneSchema {
+				walk(value, at, visit)
+				continue
+			}
+			for _, name := range sorted(value) {
+				if _, list := value[name].([]any); !list { // dependencies may be lists of names
+					walk(value[name], at+"/"+canon.EscapePointer(name), visit)
+				}
+			}
+		case bool:
+			walk(value, at, visit)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package manifest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// mcpTool is an entry of tools/list, in the words that 2025-11-25 and 2026-07-28 have in common.
+type mcpTool struct {
+	Name         string         `json:"name"`
+	Title        string         `json:"title,omitempty"`
+	Description  string         `json:"description"`
+	InputSchema  members        `json:"inputSchema"`
+	OutputSchema *members       `json:"outputSchema,omitempty"`
+	Annotations  mcpAnnotations `json:"annotations"`
+	Meta         mcpMeta        `json:"_meta"`
+}
+
+// mcpAnnotations are hints. What is not known is left to its default, which is the careful one.
+type mcpAnnotations struct {
+	ReadOnly  bool `json:"readOnlyHint"`
+	OpenWorld bool `json:"openWorldHint"`
+}
+
+// mcpMeta has what the protocol has no words for, so that a client can pin and check what it calls.
+type mcpMeta struct {
+	Reference        string   `json:"run.atelier/reference"`
+	Digest           string   `json:"run.atelier/digest"`
+	SafetyFlags      []string `json:"run.atelier/safetyFlags"`
+	RequiresApproval bool     `json:"run.atelier/requiresApproval"`
+	Deprecated       bool     `json:"run.atelier/deprecated"`
+	Handler          Handler  `json:"run.atelier/handler"`
+}
+
+func mcp(m Manifest) (Result, error) {
+	schema, err := parameters(m)
+	if err != nil {
+		return Result{}, err
+	}
+	description, warnings := describe(m)
+	if err := objectsOnly(schema); err != nil {
+		return Result{}, err
+	}
+	tool := mcpTool{
+		Name: m.Name, Title: m.Title, Description: description, InputSchema: schema, Annotations: annotationsOf(m),
+		Meta: mcpMeta{
+			Reference: m.Reference, Digest: m.Digest, SafetyFlags: m.SafetyFlags, RequiresApproval: m.RequiresApproval,
+			Deprecated: m.Deprecated, Handler: m.Handler,
+		},
+	}
+	output, why, err := mcpOutput(m)
+	if err != nil {
+		return Result{}, err
+	}
+	tool.OutputSchema = output
+	return result(tool, append(warnings, why...))
+}
+
+// mcpOutput is an output schema as every revision of the protocol takes it: before 2026-07-28 it describes an object.
+func mcpOutput(m Manifest) (schema *members, warnings []string, err error) {
+	if output := string(m.OutputSchema); output == "{}" || output == "true" {
+		return nil, nil, nil
+	}
+	all, err := readMembers(m.OutputSchema)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the output schema of %s: %w", m.Reference, err)
+	}
+	if !slices.Equal(typesIn(all.get("type")), []string{"object"}) {
+		return nil, []string{"outputSchema is left out: before 2026-07-28 MCP takes outputs that are objects only, and this one's schema allows more."}, nil
+	}
+	all.set("type", json.RawMessage(`"object"`))
+	return &all, nil, objectsOnly(all)
+}
+
+// objectsOnly writes the schemas true and false among the properties at the root as the objects that mean the same, because
+// the protocol's own client refuses the short forms there.
+func objectsOnly(schema members) error {
+	for i := range schema {
+		if schema[i].name != "properties" {
+			continue
+		}
+		properties, err := readMembers(schema[i].value)
+		if err != nil {
+			return fmt.Errorf("read properties: %w", err)
+		}
+		changed := false
+		for j := range properties {
+			switch string(properties[j].value) {
+			case "true":
+				properties[j].value, changed = json.RawMessage("{}"), true
+			case "false":
+				properties[j].value, changed = json.RawMessage(`{"not":{}}`), true
+			}
+		}
+		if !changed {
+			continue
+		}
+		if schema[i].value, err = encode(properties); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// annotationsOf says what the jail and the author vouch for: a program without network, processes and host functions cannot
+// change anything outside itself, unless its author says that it does.
+func annotationsOf(m Manifest) mcpAnnotations {
+	flagged := func(names ...string) bool {
+		return slices.ContainsFunc(m.SafetyFlags, func(flag string) bool { return slices.Contains(names, flag) })
+	}
+	harmless := []string{"log", "progress"}
+	reaches := slices.ContainsFunc(m.Capabilities.HostFunctions, func(name string) bool { return !slices.Contains(harmless, name) })
+	return mcpAnnotations{
+		ReadOnly:  len(m.Capabilities.Hosts) == 0 && !reaches && !flagged("side_effect", "external_call", "network_access", "file_system"),
+		OpenWorld: len(m.Capabilities.Hosts) > 0 || flagged("external_call", "network_access"),
+	}
+}

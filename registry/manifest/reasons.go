@@ -1,0 +1,40 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// reasons gathers sentences about a schema, a bounded number of them.
+type reasons []string
+
+func (r *reasons) add(pointer, message string) {
+	if len(*r) == maxReasons {
+		return
+	}
+	if pointer != "" {
+		message = pointer + ": " + message
+	}
+	*r = append(*r, message)
+}
+
+// decoded reads a schema with the digits of its numbers.
+func decoded(raw json.RawMessage) (any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return nil, fmt.Errorf("read a schema: %w", err)
+	}
+	return value, nil
+}
+
+// prefixed puts what a sentence is about before it.
+func prefixed(prefix string, sentences []string) []string {
+	all := make([]string, 0, len(sentences))
+	for _, sentence := range sentences {
+		all = append(all, prefix+sentence)
+	}
+	return all
+}
