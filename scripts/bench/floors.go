@@ -2,90 +2,138 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
+
+	_ "modernc.org/sqlite" // the driver of the server's own store
+
+	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// floors is what nothing on this machine can be faster than.
+// floors is what nothing on this machine can be faster than: medians in milliseconds. One that cannot be measured here
+// is zero.
 type floors struct {
-	http, fsync, python, bash time.Duration
+	http, insert, python, bash, node, process, namespaces float64
 }
 
 // measureFloors takes the interpreters that the server says it uses: a python3 on PATH may be a shim that starts another.
-func measureFloors(ctx context.Context, span time.Duration, s *server) (floors, error) {
+func measureFloors(ctx context.Context, span time.Duration, server load.Client) (floors, error) {
 	var f floors
-	interpreters, err := s.interpreters(ctx)
+	programs, err := interpreters(ctx, server)
 	if err != nil {
 		return f, err
 	}
-	if f.http, err = loopback(ctx, span/3); err != nil {
+	if f.http, err = loopback(ctx, span/2); err != nil {
 		return f, err
 	}
-	if f.fsync, err = durableWrite(ctx, span/3); err != nil {
+	if f.insert, err = durableInsert(ctx, span/2); err != nil {
 		return f, err
 	}
-	f.python = command(ctx, span/3, interpreters["python"], "-I", "-S", "-c", "pass")
-	f.bash = command(ctx, span/3, interpreters["bash"], "-c", ":")
+	f.python = command(ctx, span/2, 0, programs["python"], "-I", "-S", "-c", "pass")
+	f.bash = command(ctx, span/2, 0, programs["bash"], "-c", ":")
+	f.node = command(ctx, span/2, 0, "node", "-e", "0")
+	f.process = command(ctx, span/2, 0, "/bin/true")
+	f.namespaces = command(ctx, span/2, syscall.CLONE_NEWUSER|syscall.CLONE_NEWPID|syscall.CLONE_NEWNS|syscall.CLONE_NEWIPC|syscall.CLONE_NEWUTS, "/bin/true")
 	return f, nil
 }
 
-func (f floors) rows() []string {
-	row := func(name string, d time.Duration) string { return fmt.Sprintf("  %-34s %8.2f ms", name, ms(d)) }
-	return []string{
-		row("HTTP over loopback", f.http),
-		row("append of 1 KiB and fsync", f.fsync),
-		row("python3 -I -S -c pass", f.python),
-		row("bash -c :", f.bash),
+func (f floors) section() section {
+	s := section{title: "Floors of this machine"}
+	for _, floor := range []struct {
+		what string
+		ms   float64
+	}{
+		{"HTTP over loopback", f.http}, {"one durable insert (SQLite, WAL, fsync)", f.insert}, {"python3 -I -S -c pass", f.python}, {"bash -c :", f.bash},
+		{"node -e 0", f.node}, {"start and end of a process", f.process}, {"the same in new namespaces", f.namespaces},
+	} {
+		r := row{what: floor.what, measured: fmt.Sprintf("%.3f ms", floor.ms)}
+		if floor.ms == 0 {
+			r.measured = "not here"
+		}
+		s.rows = append(s.rows, r)
 	}
+	return s
+}
+
+// interpreters is what the server starts for each language.
+func interpreters(ctx context.Context, server load.Client) (map[string]string, error) {
+	var got struct {
+		Languages []struct{ Language, Interpreter string }
+	}
+	if err := server.Get(ctx, "/api/v1/capabilities", &got); err != nil {
+		return nil, err
+	}
+	paths := map[string]string{}
+	for _, language := range got.Languages {
+		paths[language.Language] = language.Interpreter
+	}
+	return paths, nil
 }
 
 // loopback asks a handler that does nothing but read a body and answer one of the usual size.
-func loopback(ctx context.Context, span time.Duration) (time.Duration, error) {
+func loopback(ctx context.Context, span time.Duration) (float64, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, err
 	}
 	answer := []byte(`{"answer":"` + strings.Repeat("x", 1200) + `"}`)
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		_, _ = w.Write(answer)
 	})}
 	go func() { _ = server.Serve(listener) }()
 	defer server.Close()
-	url := "http://" + listener.Addr().String()
-	got := measure(ctx, 1, span, func(ctx context.Context, _ int) error {
-		_, err := post(ctx, url, "", []byte(`{"version":"1.0.0","input":{"a":1,"b":2}}`))
+	client := load.NewClient("http://" + listener.Addr().String())
+	got := load.Closed(ctx, 1, span, func(ctx context.Context, _ int) error {
+		_, err := client.Call(ctx, http.MethodPost, "/", []byte(`{"version":"1.0.0","input":{"a":1,"b":2}}`), nil)
 		return err
 	})
-	return got.at(0.5), got.fault
+	return got.At(0.5), got.Fault
 }
 
-func durableWrite(ctx context.Context, span time.Duration) (time.Duration, error) {
-	file, err := os.CreateTemp("", "atelier-bench")
+// durableInsert stores one row of the size of a run's in a transaction of its own, as safely as the server does.
+func durableInsert(ctx context.Context, span time.Duration) (ms float64, err error) {
+	dir, err := os.MkdirTemp("", "atelier-bench")
 	if err != nil {
 		return 0, err
 	}
-	defer os.Remove(file.Name())
-	defer file.Close()
-	page := make([]byte, 1024)
-	got := measure(ctx, 1, span, func(context.Context, int) error {
-		if _, err := file.Write(page); err != nil {
-			return err
-		}
-		return file.Sync()
+	defer os.RemoveAll(dir)
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "floor.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(ctx, "CREATE TABLE runs (id INTEGER PRIMARY KEY, at TEXT, record TEXT); CREATE INDEX runs_at ON runs (at)"); err != nil {
+		return 0, err
+	}
+	insert, err := db.PrepareContext(ctx, "INSERT INTO runs (at, record) VALUES (?, ?)")
+	if err != nil {
+		return 0, err
+	}
+	defer insert.Close()
+	record := strings.Repeat("x", 500)
+	got := load.Closed(ctx, 1, span, func(ctx context.Context, _ int) error {
+		_, err := insert.ExecContext(ctx, time.Now().Format(time.RFC3339Nano), record)
+		return err
 	})
-	return got.at(0.5), got.fault
+	return got.At(0.5), got.Fault
 }
 
-// command measures a program from start to end. One that is not here measures as zero.
-func command(ctx context.Context, span time.Duration, name string, args ...string) time.Duration {
-	return measure(ctx, 1, span, func(ctx context.Context, _ int) error {
-		return exec.CommandContext(ctx, name, args...).Run()
-	}).at(0.5)
+// command measures a program from start to end, in new namespaces if any are named.
+func command(ctx context.Context, span time.Duration, namespaces uintptr, name string, args ...string) float64 {
+	return load.Closed(ctx, 1, span, func(ctx context.Context, _ int) error {
+		c := exec.CommandContext(ctx, name, args...)
+		c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: namespaces}
+		return c.Run()
+	}).At(0.5)
 }

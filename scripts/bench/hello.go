@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/atelier-run/atelier/scripts/load"
+)
+
+// cell is a sample with what it cost.
+type cell struct {
+	*load.Sample
+	cpu    float64 // milliseconds of the server's whole process tree for each run
+	others float64 // processors that were busy with neither the server nor us
+}
+
+func (c cell) String() string {
+	text := fmt.Sprintf("p50 %.2f  p99 %.2f ms  %.0f/s", c.At(0.5), c.At(0.99), c.PerSecond())
+	if c.Wrong > 0 {
+		text += fmt.Sprintf("  %d WRONG", c.Wrong)
+	}
+	return text
+}
+
+// cost says where the time of a row went, for rows that miss their bar.
+func (c cell) cost() string {
+	return fmt.Sprintf("%.2f ms CPU a run, others used %.1f cores", c.cpu, c.others)
+}
+
+// observe takes a sample and the processor time that it took.
+func (b *bench) observe(take func() *load.Sample) cell {
+	tree, all, own := load.LookAt(b.server.Pid()).CPU, load.Busy(), load.OwnCPU()
+	c := cell{Sample: take()}
+	tree, all, own = load.LookAt(b.server.Pid()).CPU-tree, load.Busy()-all, load.OwnCPU()-own
+	c.cpu = load.Ms(tree) / float64(max(1, len(c.Times)))
+	c.others = max(0, (all-tree-own).Seconds()/c.Span.Seconds())
+	b.faults = errors.Join(b.faults, c.Fault)
+	return c
+}
+
+// hello measures the smallest program of a language in every way that it is asked for.
+func (b *bench) hello(language string) func(context.Context) (section, error) {
+	return func(ctx context.Context) (section, error) {
+		p := helloIn(language)
+		if err := b.server.Publish(ctx, p); err != nil {
+			return section{}, err
+		}
+		ask := b.server.Checked(p)
+		s := section{title: "Hello in " + language + ": HTTP, schemas, jail, durable record, all included"}
+		for _, clients := range []int{1, 8, 50} {
+			load.Closed(ctx, clients, time.Second, ask) // not counted: a fresh pool is a different question
+			c := b.observe(func() *load.Sample { return load.Closed(ctx, clients, b.span, ask) })
+			r := row{what: fmt.Sprintf("%d at once", clients), measured: c.String()}
+			s.rows = append(s.rows, b.verdict(language, clients, c, r))
+		}
+		for _, rate := range []float64{5, 50} {
+			c := b.observe(func() *load.Sample { return load.Paced(ctx, rate, b.span, ask) })
+			s.rows = append(s.rows, b.beside(row{what: fmt.Sprintf("%.0f a second", rate), measured: c.String()}, language, c))
+		}
+		return s, ctx.Err()
+	}
+}
+
+func helloIn(language string) load.Program {
+	for _, p := range load.Hello() {
+		if p.Language == language {
+			return p
+		}
+	}
+	panic("no program in " + language) // a mistake in this package
+}
+
+// beside puts the median beside the floor that the language has.
+func (b *bench) beside(r row, language string, c cell) row {
+	f := b.floors
+	switch language {
+	case "javascript":
+		r.floor = fmt.Sprintf("%.2f × (HTTP + insert)", c.At(0.5)/(f.http+f.insert))
+	case "python":
+		r.floor = fmt.Sprintf("%.2f × bare python", c.At(0.5)/f.python)
+	default:
+		r.floor = fmt.Sprintf("%.2f × bare bash", c.At(0.5)/f.bash)
+	}
+	return r
+}
+
+// verdict puts a row beside its bar in the design.
+func (b *bench) verdict(language string, clients int, c cell, r row) row {
+	f := b.floors
+	switch {
+	case clients == 1:
+		r = b.beside(r, language, c)
+		bars := map[string]bar{
+			"javascript": {must: 3 * (f.http + f.insert), aim: 1.5 * (f.http + f.insert), unit: "ms", of: "3 × (HTTP + insert)"},
+			"python":     {must: 0.35 * f.python, aim: f.bash, unit: "ms", of: "0.35 × bare python"},
+			"bash":       {must: 3 * f.bash, aim: 1.5 * f.bash, unit: "ms", of: "3 × bare bash"},
+		}
+		return bars[language].judge(r, c.At(0.5), c.cost())
+	case clients == 8 && language == "javascript":
+		return bar{must: 5000, aim: 8000, least: true, unit: "/s"}.judge(r, c.PerSecond(), c.cost())
+	case clients == 8 && language == "python":
+		return bar{must: 600, aim: 1000, least: true, unit: "/s"}.judge(r, c.PerSecond(), c.cost())
+	}
+	r.verdict = c.cost()
+	return r
+}
+
+// burst asks for fifty runs in one moment, languages mixed, again and again.
+func (b *bench) burst(ctx context.Context) (section, error) {
+	const runs = 50
+	programs := load.Hello()
+	var calls []load.Call
+	for _, p := range programs {
+		if err := b.server.Ensure(ctx, p); err != nil {
+			return section{}, err
+		}
+		calls = append(calls, b.server.Checked(p))
+	}
+	var refused load.Refusals
+	c := b.observe(func() *load.Sample {
+		return load.Bursts(ctx, b.rounds, runs, refused.Allow(func(ctx context.Context, n int) error { return calls[n%len(calls)](ctx, n) }))
+	})
+	r := row{what: fmt.Sprintf("%d bursts of %d", b.rounds, runs), measured: fmt.Sprintf("%s, %d lost, %d refused with Retry-After", c, c.Wrong, refused.Count())}
+	return section{title: "Fifty runs at once, languages mixed", rows: []row{
+		bar{must: 150, aim: 60, unit: "ms p99"}.judge(r, c.At(0.99), c.cost()),
+	}}, ctx.Err()
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// row is a line of the table. Cells that mean nothing for it are empty.
+type row struct {
+	what, measured, floor, must, aim, verdict string
+}
+
+func (r row) cells() []string { return []string{r.what, r.measured, r.floor, r.must, r.aim, r.verdict} }
+
+// section is a part of the table with a heading of its own.
+type section struct {
+	title string
+	rows  []row
+	notes []string
+}
+
+// table is everything that was measured.
+type table struct{ sections []section }
+
+var heads = []string{"", "measured", "beside its floor", "must", "aim", "verdict"}
+
+// print keeps a section and shows it at once: a run takes minutes.
+func (t *table) print(s section) {
+	t.sections = append(t.sections, s)
+	widths := make([]int, len(heads))
+	rows := [][]string{heads}
+	for _, r := range s.rows {
+		rows = append(rows, r.cells())
+	}
+	for _, cells := range rows {
+		for i, cell := range cells {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	fmt.Printf("\n%s\n", s.title)
+	for _, cells := range rows {
+		var line strings.Builder
+		for i, cell := range cells {
+			if !empty(s.rows, i) {
+				line.WriteString("  " + cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)))
+			}
+		}
+		fmt.Println(strings.TrimRight(line.String(), " "))
+	}
+	for _, note := range s.notes {
+		fmt.Println("  " + note)
+	}
+}
+
+func empty(rows []row, column int) bool {
+	for _, r := range rows {
+		if r.cells()[column] != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// bar is what a number has to reach: at most, or at least.
+type bar struct {
+	must, aim float64
+	least     bool
+	unit      string
+	of        string // what the bar is made of, such as "3 × (HTTP + insert)"; "" for a plain number
+}
+
+// judge fills the columns that compare a number with its bar. why is said when the bar is missed.
+func (b bar) judge(r row, got float64, why string) row {
+	sign := "≤"
+	if b.least {
+		sign = "≥"
+	}
+	r.must = fmt.Sprintf("%s %s %s", sign, short(b.must), b.unit)
+	if b.of != "" {
+		r.must += " = " + b.of
+	}
+	r.aim = fmt.Sprintf("%s %s", short(b.aim), b.unit)
+	meets := func(limit float64) bool { return got <= limit != b.least || got == limit }
+	switch {
+	case meets(b.aim):
+		r.verdict = "aim met"
+	case meets(b.must):
+		r.verdict = "must met"
+	case b.least:
+		r.verdict = strings.TrimRight(fmt.Sprintf("MISSED, %.0f %% of it: %s", 100*got/b.must, why), ": ")
+	default:
+		r.verdict = strings.TrimRight(fmt.Sprintf("MISSED by %.1f ×: %s", got/b.must, why), ": ")
+	}
+	return r
+}
+
+func short(n float64) string {
+	if n >= 100 {
+		return fmt.Sprintf("%.0f", n)
+	}
+	return fmt.Sprintf("%.3g", n)
+}

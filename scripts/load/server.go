@@ -1,0 +1,166 @@
+// Package load starts a real server and has it run programs whose answers are known. The programs that measure, wear
+// out and kill a server share it. It knows the server's address and process only, and nothing of its inside.
+package load
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// token is the administrator's on every server that is started here.
+const token = "load-0123456789abcdef0123456789abcdef"
+
+// Options of a server. The zero value of Data is a directory that is removed at the end.
+type Options struct {
+	Binary string
+	Data   string
+	Flags  []string
+}
+
+// Server is a server in a process of its own.
+type Server struct {
+	Client
+	Ready time.Duration // from its start to its first yes to /ready
+
+	process *exec.Cmd
+	own     string // removed at the end, "" for nothing
+	drained chan struct{}
+	told    lines
+}
+
+var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+
+// Start starts a server and waits until it answers that it is ready.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	binary, err := filepath.Abs(o.Binary)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{drained: make(chan struct{})}
+	if o.Data == "" {
+		if s.own, err = os.MkdirTemp("", "atelier-load"); err != nil {
+			return nil, err
+		}
+		o.Data = filepath.Join(s.own, "data")
+	}
+	s.process = exec.Command(binary, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", o.Data}, o.Flags...)...)
+	s.process.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + o.Data, "ATELIER_TOKEN=" + token, "ATELIER_LOG_LEVEL=error"}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	s.process.Stdout, s.process.Stderr = writer, writer
+	began := time.Now()
+	if err := s.process.Start(); err != nil {
+		return nil, err
+	}
+	writer.Close()
+	found := make(chan string, 1)
+	go s.read(reader, found)
+	base, ok := <-found
+	if !ok {
+		return nil, fmt.Errorf("the server ended before it had an address:\n%s", errors.Join(s.Stop(), errors.New(s.told.String())))
+	}
+	s.Client = NewClient(base)
+	if err := s.awaitReady(ctx); err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	s.Ready = time.Since(began)
+	return s, nil
+}
+
+func (s *Server) awaitReady(ctx context.Context) error {
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Base+"/ready", http.NoBody)
+		if err != nil {
+			return err
+		}
+		response, err := s.http.Do(request)
+		if err == nil {
+			response.Body.Close()
+			if response.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-s.drained:
+			return fmt.Errorf("the server ended before it was ready:\n%s", s.told.String())
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// read finds the address in what the server prints, and goes on reading so that the server never waits for us.
+func (s *Server) read(output io.ReadCloser, found chan<- string) {
+	defer close(s.drained)
+	defer output.Close()
+	var once sync.Once
+	defer once.Do(func() { close(found) })
+	text := bufio.NewScanner(output)
+	for text.Scan() {
+		s.told.add(text.Text())
+		if url := address.FindString(text.Text()); url != "" {
+			once.Do(func() { found <- url; close(found) })
+		}
+	}
+}
+
+// Pid is the server's process.
+func (s *Server) Pid() int { return s.process.Process.Pid }
+
+// Told is the end of what the server printed.
+func (s *Server) Told() string { return s.told.String() }
+
+// Stop asks the server to end and waits until it has.
+func (s *Server) Stop() error { return s.end(syscall.SIGTERM) }
+
+// Kill ends the server without asking. What it started is gone when Kill returns, as far as it held the server's output.
+func (s *Server) Kill() error { return s.end(syscall.SIGKILL) }
+
+func (s *Server) end(signal syscall.Signal) error {
+	_ = s.process.Process.Signal(signal)
+	err := s.process.Wait()
+	<-s.drained
+	if s.own != "" {
+		err = errors.Join(err, os.RemoveAll(s.own))
+	}
+	if signal == syscall.SIGKILL {
+		return nil
+	}
+	return err
+}
+
+// lines keeps the last things that the server printed.
+type lines struct {
+	mu   sync.Mutex
+	kept []string
+}
+
+func (l *lines) add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.kept) == 20 {
+		l.kept = l.kept[1:]
+	}
+	l.kept = append(l.kept, line)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.kept, "\n")
+}
