@@ -190,17 +190,17 @@ func (t *Tree) New() (*Group, error) {
 	if t.mode == None {
 		return nil, nil
 	}
-	g := &Group{v2: t.mode == V2, dirs: map[string]string{}}
+	dirs := map[string]string{}
 	leaf := "j" + strconv.FormatInt(t.next.Add(1), 10)
 	for controller, base := range t.bases {
 		dir := filepath.Join(base, leaf)
 		if err := os.Mkdir(dir, 0o755); err != nil {
-			_ = g.Remove()
+			_ = newGroup(t.mode == V2, dirs).Remove()
 			return nil, fmt.Errorf("make control group: %w", err)
 		}
-		g.dirs[controller] = dir
+		dirs[controller] = dir
 	}
-	return g, nil
+	return newGroup(t.mode == V2, dirs), nil
 }
 
 // Close removes our directories. Groups must have been removed before.

@@ -18,11 +18,20 @@ import (
 
 // Group holds one tree of processes. Its methods may be called from any goroutine.
 type Group struct {
-	v2   bool
-	dirs map[string]string // as in Tree.bases
+	v2       bool
+	dirs     map[string]string // as in Tree.bases
+	counters counters
 
-	mu   sync.Mutex
-	peak *os.File // version 2: the peak counts per open file, from when something is written to it
+	mu     sync.Mutex
+	limits limits // that the kernel has, zero before the first
+}
+
+type limits struct{ memory, pids int64 }
+
+func newGroup(v2 bool, dirs map[string]string) *Group {
+	g := &Group{v2: v2, dirs: dirs}
+	g.counters.of = g.countersOf()
+	return g
 }
 
 // Stats are counters of the kernel.
@@ -54,13 +63,23 @@ func (g *Group) Join(pid int) error {
 }
 
 // Limit bounds memory in bytes, with swap, and the number of processes and threads. Less memory than the group uses is
-// refused.
+// refused. Only what changes is written: most runs of a worker have the limits of the one before.
 func (g *Group) Limit(memory, pids int64) error {
-	if err := write(g.dir("pids"), "pids.max", strconv.FormatInt(pids, 10)); err != nil {
-		return fmt.Errorf("limit processes: %w", err)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.limits.pids != pids {
+		g.limits.pids = 0
+		if err := write(g.dir("pids"), "pids.max", strconv.FormatInt(pids, 10)); err != nil {
+			return fmt.Errorf("limit processes: %w", err)
+		}
+		g.limits.pids = pids
 	}
-	if err := g.limitMemory(memory); err != nil {
-		return fmt.Errorf("limit memory: %w", err)
+	if g.limits.memory != memory {
+		g.limits.memory = 0
+		if err := g.limitMemory(memory); err != nil {
+			return fmt.Errorf("limit memory: %w", err)
+		}
+		g.limits.memory = memory
 	}
 	return nil
 }
@@ -69,7 +88,7 @@ func (g *Group) limitMemory(bytes int64) error {
 	dir, text := g.dir("memory"), strconv.FormatInt(bytes, 10)
 	if g.v2 {
 		// Version 1 refuses a limit below what is in use; version 2 takes it and kills.
-		if number(dir, "memory.current") > bytes {
+		if g.counters.read(countMemory) > bytes {
 			return unix.EBUSY
 		}
 		if err := write(dir, "memory.max", text); err != nil {
@@ -98,59 +117,23 @@ func ignoreMissing(err error) error {
 
 // Stats reads the counters. What the host does not count is 0.
 func (g *Group) Stats() Stats {
+	unit := time.Nanosecond
 	if g.v2 {
-		dir := g.dirs["unified"]
-		return Stats{
-			CPU:      time.Duration(field(dir, "cpu.stat", "usage_usec")) * time.Microsecond,
-			Memory:   number(dir, "memory.current"),
-			Peak:     g.peakV2(),
-			OOMKills: field(dir, "memory.events", "oom_kill"),
-			Pids:     number(dir, "pids.current"),
-			PidsHits: field(dir, "pids.events", "max"),
-		}
+		unit = time.Microsecond
 	}
 	return Stats{
-		CPU:      time.Duration(number(g.dirs["cpuacct"], "cpuacct.usage")),
-		Memory:   number(g.dirs["memory"], "memory.usage_in_bytes"),
-		Peak:     number(g.dirs["memory"], "memory.max_usage_in_bytes"),
-		OOMKills: field(g.dirs["memory"], "memory.oom_control", "oom_kill"),
-		Pids:     number(g.dirs["pids"], "pids.current"),
-		PidsHits: field(g.dirs["pids"], "pids.events", "max"),
+		CPU:      time.Duration(g.counters.read(countCPU)) * unit,
+		Memory:   g.counters.read(countMemory),
+		Peak:     g.counters.read(countPeak),
+		OOMKills: g.counters.read(countKills),
+		Pids:     g.counters.read(countPids),
+		PidsHits: g.counters.read(countHits),
 	}
 }
 
-func (g *Group) peakV2() int64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.peak == nil {
-		return number(g.dirs["unified"], "memory.peak")
-	}
-	buf := make([]byte, 32)
-	n, _ := g.peak.ReadAt(buf, 0)
-	value, _ := strconv.ParseInt(strings.TrimSpace(string(buf[:n])), 10, 64)
-	return value
-}
-
-// ResetPeak starts a new peak of memory, where the kernel can do that.
-func (g *Group) ResetPeak() {
-	if !g.v2 {
-		_ = write(g.dirs["memory"], "memory.max_usage_in_bytes", "0")
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.peak == nil {
-		f, err := os.OpenFile(filepath.Join(g.dirs["unified"], "memory.peak"), os.O_RDWR, 0)
-		if err != nil {
-			return
-		}
-		g.peak = f
-	}
-	if _, err := g.peak.WriteString("0"); err != nil { // before Linux 6.12
-		_ = g.peak.Close()
-		g.peak = nil
-	}
-}
+// ResetPeak starts a new peak of memory, where the kernel can do that: version 2 since Linux 6.12, and there for those
+// who read by the file that was written to, as the counters do.
+func (g *Group) ResetPeak() { g.counters.write(countPeak, "0") }
 
 // Kill ends every process of the group.
 func (g *Group) Kill() {
@@ -192,12 +175,7 @@ func killMembers(dir string) {
 
 // Remove removes the group, once the last of its processes is gone.
 func (g *Group) Remove() error {
-	g.mu.Lock()
-	if g.peak != nil {
-		_ = g.peak.Close()
-		g.peak = nil
-	}
-	g.mu.Unlock()
+	g.counters.close()
 	var all error
 	limit := time.Now().Add(removeWait)
 	for _, dir := range g.dirs {
@@ -223,37 +201,6 @@ func removeEmpty(dir string, limit time.Time) error {
 		time.Sleep(pause)
 		pause = min(2*pause, 20*time.Millisecond)
 	}
-}
-
-// number reads a file that holds one number, 0 if there is none.
-func number(dir, file string) int64 {
-	if dir == "" {
-		return 0
-	}
-	text, err := os.ReadFile(filepath.Join(dir, file))
-	if err != nil {
-		return 0
-	}
-	value, _ := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-	return value
-}
-
-// field reads a number behind its name in a file of "name number" lines.
-func field(dir, file, name string) int64 {
-	if dir == "" {
-		return 0
-	}
-	text, err := os.ReadFile(filepath.Join(dir, file))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, name+" "); ok {
-			value, _ := strconv.ParseInt(strings.TrimSpace(rest), 10, 64)
-			return value
-		}
-	}
-	return 0
 }
 
 // Dirs lists the group's directories, one per hierarchy.

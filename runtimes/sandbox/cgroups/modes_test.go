@@ -108,7 +108,7 @@ func TestVersion2Files(t *testing.T) {
 	} {
 		put(name, text)
 	}
-	group := &Group{v2: true, dirs: map[string]string{"unified": dir}}
+	group := newGroup(true, map[string]string{"unified": dir})
 	if err := group.Join(42); err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func TestUnwillingGroups(t *testing.T) {
 		"nothing there": t.TempDir(), "memory cannot be limited": files(t, map[string]string{"pids.max": ""}),
 		"not a number": files(t, map[string]string{"pids.max": "", "memory.current": "many", "memory.peak": "x", "cpu.stat": "usage_usec", "memory.events": "oom_kill x\n"}),
 	} {
-		group := &Group{v2: true, dirs: map[string]string{"unified": dir}}
+		group := newGroup(true, map[string]string{"unified": dir})
 		if err := group.Join(os.Getpid()); err == nil {
 			t.Errorf("%s: joined", name)
 		}
@@ -100,10 +100,9 @@ func TestUnwillingGroups(t *testing.T) {
 func TestPeakOfVersion2(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"memory.peak": "8192\n"})
-	group := &Group{v2: true, dirs: map[string]string{"unified": dir}}
+	group := newGroup(true, map[string]string{"unified": dir})
 	group.ResetPeak()
-	group.ResetPeak()                           // the file stays open
-	if peak := group.Stats().Peak; peak != 92 { // "0" was written over the first digits
+	if peak := group.Stats().Peak; peak != 192 { // "0" was written over the first digit
 		t.Errorf("peak is %d", peak)
 	}
 	if err := os.Remove(filepath.Join(dir, "memory.peak")); err != nil {
@@ -114,13 +113,19 @@ func TestPeakOfVersion2(t *testing.T) {
 	}
 	group.ResetPeak() // nothing to reset any more
 	older := t.TempDir()
-	if err := os.Symlink("/dev/full", filepath.Join(older, "memory.peak")); err != nil {
+	if err := os.Symlink("/proc/sys/kernel/ngroups_max", filepath.Join(older, "memory.peak")); err != nil {
 		t.Fatal(err)
 	}
-	refused := &Group{v2: true, dirs: map[string]string{"unified": older}}
+	refused := newGroup(true, map[string]string{"unified": older})
 	refused.ResetPeak()
-	if refused.peak != nil {
-		t.Error("a peak that cannot be reset is read from the file that was to do it")
+	if peak := refused.Stats().Peak; peak != 65536 {
+		t.Errorf("a peak that cannot be reset is read as %d", peak)
+	}
+	if err := refused.Remove(); err == nil {
+		t.Error("a directory with a link in it is gone")
+	}
+	if peak := refused.Stats().Peak; peak != 0 {
+		t.Errorf("the peak of a group that is given up is %d", peak)
 	}
 	if err := removeEmpty(files(t, map[string]string{"x": ""}), time.Now()); err == nil {
 		t.Error("what is not empty is gone")
