@@ -2,10 +2,11 @@ package cgroups
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // counter is a file that holds a number, or lines of "name number".
@@ -28,9 +29,10 @@ const (
 // counters reads files that stay open: a pooled worker's are read twice per run, and to look a path up in a control group's
 // file system takes ten times as long as to read what is there. A file is opened when it is first read.
 type counters struct {
+	of [counterCount]counter
+
 	mu     sync.Mutex
-	of     [counterCount]counter
-	open   [counterCount]*os.File
+	open   [counterCount]int // file descriptors and 1, 0 while a file is not open: a File reads once more to see the end
 	closed bool
 }
 
@@ -62,51 +64,50 @@ func (g *Group) countersOf() [counterCount]counter {
 func (c *counters) read(at int) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	file := c.file(at)
-	if file == nil {
+	fd, ok := c.file(at)
+	if !ok {
 		return 0
 	}
 	var buf [512]byte
-	n, _ := file.ReadAt(buf[:], 0)
-	return numberIn(buf[:n], c.of[at].name)
+	n, _ := unix.Pread(fd, buf[:], 0)
+	return numberIn(buf[:max(n, 0)], c.of[at].name)
 }
 
 // write puts text into the file of a counter, where the kernel takes that.
 func (c *counters) write(at int, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if file := c.file(at); file != nil {
-		_, _ = file.WriteAt([]byte(text), 0)
+	if fd, ok := c.file(at); ok {
+		_, _ = unix.Pwrite(fd, []byte(text), 0)
 	}
 }
 
-func (c *counters) file(at int) *os.File {
+func (c *counters) file(at int) (int, bool) {
 	of := c.of[at]
-	if c.open[at] != nil || c.closed || of.dir == "" {
-		return c.open[at]
+	if c.open[at] == 0 && !c.closed && of.dir != "" {
+		path := filepath.Join(of.dir, of.file)
+		fd, err := -1, error(nil)
+		if at == countPeak { // it can be written to; on version 2 what is read then depends on who wrote
+			fd, err = unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
+		}
+		if fd < 0 {
+			fd, err = unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		}
+		if err == nil {
+			c.open[at] = fd + 1
+		}
 	}
-	path := filepath.Join(of.dir, of.file)
-	var err error
-	if at == countPeak { // it can be written to; on version 2 what is read then depends on who wrote
-		c.open[at], err = os.OpenFile(path, os.O_RDWR, 0)
-	}
-	if c.open[at] == nil || err != nil {
-		c.open[at], err = os.Open(path)
-	}
-	if err != nil {
-		c.open[at] = nil
-	}
-	return c.open[at]
+	return c.open[at] - 1, c.open[at] != 0
 }
 
 func (c *counters) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
-	for at, file := range c.open {
-		if file != nil {
-			_ = file.Close()
-			c.open[at] = nil
+	for at, fd := range c.open {
+		if fd != 0 {
+			_ = unix.Close(fd - 1)
+			c.open[at] = 0
 		}
 	}
 }
