@@ -21,7 +21,8 @@ type Kind byte
 // Kinds that a worker sends.
 const (
 	Ready   Kind = 'r' // JSON, the jail is set up and a job may come; what it holds is the sandbox's and the role's business
-	Started Kind = 's' // empty: the program starts now, the time limit counts from here
+	Need    Kind = 'n' // empty: the job names a program that the worker does not have; the server sends it whole
+	Started Kind = 's' // the program has started, the time limit counts from here; empty, or how many microseconds ago it did
 	Stdout  Kind = 'o' // raw bytes
 	Stderr  Kind = 'e' // raw bytes
 	CallReq Kind = 'c' // JSON Call; the worker waits for the Reply before it goes on
@@ -134,39 +135,126 @@ func (r *Reader) fill(size int) error {
 
 // Writer writes frames, each in one Write call. It is safe for concurrent use.
 type Writer struct {
-	mu  sync.Mutex
-	w   io.Writer
-	buf []byte
+	w io.Writer
+
+	mu   sync.Mutex
+	buf  *bytes.Buffer // empty between calls
+	json *json.Encoder // into buf
+	held Kind          // of a frame that goes with the next one, 0 for none
+	text func() []byte // its payload
 }
 
 // NewWriter returns a writer of frames.
-func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
+func NewWriter(w io.Writer) *Writer {
+	made := &Writer{w: w}
+	made.renew()
+	return made
+}
 
-// Write sends one frame.
+func (w *Writer) renew() {
+	w.buf = new(bytes.Buffer)
+	w.json = json.NewEncoder(w.buf)
+	w.json.SetEscapeHTML(false)
+}
+
+// Write sends one frame, after the one that is held.
 func (w *Writer) Write(kind Kind, payload []byte) error {
-	if len(payload) > MaxFrame {
-		return fmt.Errorf("%w: %q of %d bytes, at most %d", ErrTooLarge, byte(kind), len(payload), MaxFrame)
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.buf = append(w.buf[:0], byte(kind), 0, 0, 0, 0)
-	binary.LittleEndian.PutUint32(w.buf[1:], uint32(len(payload)))
-	w.buf = append(w.buf, payload...)
-	_, err := w.w.Write(w.buf)
-	if cap(w.buf) > 1<<20 {
-		w.buf = nil // one large job must not stay with the connection
-	}
-	return err
+	return w.write(kind, func() error {
+		_, err := w.buf.Write(payload)
+		return err
+	})
 }
 
 // WriteJSON sends v as the payload of one frame. Unlike json.Marshal it leaves <, > and & in raw messages as they are:
 // a program may read the text itself.
 func (w *Writer) WriteJSON(kind Kind, v any) error {
-	var payload bytes.Buffer
-	enc := json.NewEncoder(&payload)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return fmt.Errorf("encode frame %q: %w", byte(kind), err)
+	return w.write(kind, func() error {
+		if err := w.json.Encode(v); err != nil {
+			return fmt.Errorf("encode frame %q: %w", byte(kind), err)
+		}
+		w.buf.Truncate(w.buf.Len() - len("\n"))
+		return nil
+	})
+}
+
+// Hold keeps a frame back until the next one is written, or Flush is called: each write wakes the reader. What it says is
+// asked for when it goes.
+func (w *Writer) Hold(kind Kind, payload func() []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.held, w.text = kind, payload
+}
+
+// Flush sends the frame that is held, if any.
+func (w *Writer) Flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.held == 0 {
+		return nil
 	}
-	return w.Write(kind, bytes.TrimSuffix(payload.Bytes(), []byte{'\n'}))
+	if err := w.release(); err != nil {
+		return err
+	}
+	return w.send()
+}
+
+// write puts frames together in the buffer and sends them. A frame that cannot be made leaves nothing behind, but the
+// held one waits on.
+func (w *Writer) write(kind Kind, payload func() error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	held, text := w.held, w.text
+	err := w.release()
+	if err == nil {
+		err = w.frame(kind, payload)
+	}
+	if err != nil {
+		w.clear()
+		w.held, w.text = held, text
+		return err
+	}
+	return w.send()
+}
+
+// release puts the held frame into the buffer.
+func (w *Writer) release() error {
+	if w.held == 0 {
+		return nil
+	}
+	kind, text := w.held, w.text
+	w.held, w.text = 0, nil
+	return w.frame(kind, func() error {
+		_, err := w.buf.Write(text())
+		return err
+	})
+}
+
+// frame adds a frame to the buffer.
+func (w *Writer) frame(kind Kind, payload func() error) error {
+	start := w.buf.Len()
+	w.buf.Write(make([]byte, headerSize))
+	if err := payload(); err != nil {
+		return err
+	}
+	size := w.buf.Len() - start - headerSize
+	if size > MaxFrame {
+		return fmt.Errorf("%w: %q of %d bytes, at most %d", ErrTooLarge, byte(kind), size, MaxFrame)
+	}
+	header := w.buf.Bytes()[start:]
+	header[0] = byte(kind)
+	binary.LittleEndian.PutUint32(header[1:], uint32(size))
+	return nil
+}
+
+func (w *Writer) send() error {
+	_, err := w.w.Write(w.buf.Bytes())
+	w.clear()
+	return err
+}
+
+func (w *Writer) clear() {
+	w.buf.Reset()
+	if w.buf.Cap() > 1<<20 {
+		w.renew() // one large job must not stay with the connection
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,47 @@ func TestRoundTrip(t *testing.T) {
 	if _, _, err := r.Read(); err != io.EOF {
 		t.Fatalf("at the end: %v, want io.EOF", err)
 	}
+}
+
+// TestHeldFrame: what is held goes ahead of the next frame in the same write, or when it is told to, and only once.
+func TestHeldFrame(t *testing.T) {
+	t.Parallel()
+	var wire writes
+	w := frames.NewWriter(&wire)
+	age := "1"
+	started := func() []byte { return []byte(age) }
+	w.Hold(frames.Started, started)
+	age = "2"
+	if err := w.WriteJSON(frames.Done, func() {}); err == nil {
+		t.Error("a function is written as JSON")
+	}
+	if err := w.WriteJSON(frames.Done, "<x>"); err != nil {
+		t.Error(err)
+	}
+	w.Hold(frames.Started, started)
+	for range 2 {
+		if err := w.Flush(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := w.Write(frames.Stdout, []byte("o")); err != nil {
+		t.Error(err)
+	}
+	want := []string{"s\x01\x00\x00\x002d\x05\x00\x00\x00\"<x>\"", "s\x01\x00\x00\x002", "o\x01\x00\x00\x00o"}
+	if !slices.Equal(wire, want) {
+		t.Errorf("%q, want %q", wire, want)
+	}
+	if err := w.Write(frames.Stdout, make([]byte, frames.MaxFrame+1)); !errors.Is(err, frames.ErrTooLarge) {
+		t.Errorf("too large a frame: %v", err)
+	}
+}
+
+// writes are the texts of single Write calls.
+type writes []string
+
+func (w *writes) Write(p []byte) (int, error) {
+	*w = append(*w, string(p))
+	return len(p), nil
 }
 
 func TestHostilePeer(t *testing.T) {

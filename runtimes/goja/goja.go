@@ -54,14 +54,14 @@ func New(options Options) *Engine {
 
 // Run implements runtimes.Runtime.
 func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
+	brief := guest.Job{
+		Entrypoint: job.Entrypoint, Language: job.Language, Digest: job.CodeDigest,
+		Input: job.Input, Environment: job.Environment, Limits: job.Limits,
+	}
+	whole := brief
+	whole.Files = sources(job)
 	return e.pool.Run(ctx, worker.Task{
-		Job: job,
-		Payload: guest.Job{
-			Files: sources(job), Entrypoint: job.Entrypoint, Language: job.Language, Digest: job.CodeDigest,
-			Input: job.Input, Environment: job.Environment, Limits: job.Limits,
-		},
-		Grace: grace,
-		Death: death,
+		Job: job, Payload: whole, Brief: brief, Program: brief.Program(), Prompt: true, Grace: grace, Death: death,
 	}, host)
 }
 

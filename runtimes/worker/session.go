@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -26,15 +27,22 @@ const (
 // maxNotes bounds how many times a run may log or tell its progress; more is answered and lost.
 const maxNotes = 10_000
 
+// maxStarted is the length of a number of microseconds.
+const maxStarted = 20
+
+// maxPrograms bounds how many names of programs are remembered for a worker. It forgets them too.
+const maxPrograms = 64
+
 // peer is the connection with one worker. It outlives sessions: the reader may hold bytes between them.
 type peer struct {
-	jail Jail
-	in   *bufio.Reader
-	out  *frames.Writer
+	jail     Jail
+	in       *bufio.Reader
+	out      *frames.Writer
+	programs map[string]bool // that were sent
 }
 
 func newPeer(jail Jail) *peer {
-	return &peer{jail: jail, in: bufio.NewReaderSize(jail.Conn(), 16<<10), out: frames.NewWriter(jail.Conn())}
+	return &peer{jail: jail, programs: map[string]bool{}, in: bufio.NewReaderSize(jail.Conn(), 16<<10), out: frames.NewWriter(jail.Conn())}
 }
 
 // session is one run on one worker. The goroutine of run reads; the watch decides when it is time to stop.
@@ -47,6 +55,8 @@ type session struct {
 	watch  *watch
 
 	asked     time.Time // when the engine was asked to run, for Usage.Start
+	sent      time.Time // when the worker had been given the job, zero before
+	brief     bool      // the job went without its program
 	started   time.Time // when the program started, zero before
 	calls     int64     // of this run, for the IDs
 	notes     int64     // log and progress calls
@@ -69,6 +79,9 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 
 	end := ending{result: result, usage: s.jail.Usage(), cause: s.watch.cause()}
 	if err != nil {
+		if s.started.IsZero() && s.task.Prompt && !s.watch.late() {
+			s.started = s.sent
+		}
 		if end.cause == "" && s.started.IsZero() {
 			return s.neverStarted(ctx, err)
 		}
@@ -91,11 +104,12 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 
 // converse sends the job and serves the worker until it says Done. Any error means that the worker is of no more use.
 func (s *session) converse(ctx context.Context) (*frames.Result, error) {
-	if err := s.out.WriteJSON(frames.Job, s.task.Payload); err != nil {
-		return nil, fmt.Errorf("send job: %w", err)
+	if err := s.sendJob(s.programs[s.task.Program]); err != nil {
+		return nil, err
 	}
 	in := frames.NewReader(s.in, map[frames.Kind]int{
-		frames.Started: 0,
+		frames.Need:    0,
+		frames.Started: maxStarted,
 		frames.Stdout:  maxOutputFrame,
 		frames.Stderr:  maxOutputFrame,
 		frames.CallReq: maxCallFrame,
@@ -106,12 +120,23 @@ func (s *session) converse(ctx context.Context) (*frames.Result, error) {
 		if err != nil {
 			return nil, err
 		}
+		if kind == frames.Need {
+			if !s.brief || !s.started.IsZero() {
+				return nil, fmt.Errorf("%w: %q out of turn", frames.ErrKind, byte(kind))
+			}
+			if err := s.sendJob(false); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if kind == frames.Started != s.started.IsZero() {
 			return nil, fmt.Errorf("%w: %q out of turn", frames.ErrKind, byte(kind))
 		}
 		switch kind {
 		case frames.Started:
-			s.started = time.Now()
+			if s.started, err = s.since(payload); err != nil {
+				return nil, err
+			}
 			s.watch.start()
 		case frames.Stdout, frames.Stderr:
 			if !s.output.write(kind, payload) {
@@ -129,6 +154,43 @@ func (s *session) converse(ctx context.Context) (*frames.Result, error) {
 			return result, nil
 		}
 	}
+}
+
+// sendJob sends the job, in brief if the worker should have its program.
+func (s *session) sendJob(brief bool) error {
+	payload := s.task.Payload
+	if brief {
+		payload = s.task.Brief
+	}
+	if s.task.Program != "" {
+		if len(s.programs) >= maxPrograms {
+			clear(s.programs)
+		}
+		s.programs[s.task.Program] = true
+	}
+	s.brief = brief
+	if err := s.out.WriteJSON(frames.Job, payload); err != nil {
+		return fmt.Errorf("send job: %w", err)
+	}
+	s.sent = time.Now()
+	return nil
+}
+
+// since reads when the program started: now, or so long ago, but not before it was sent.
+func (s *session) since(payload []byte) (time.Time, error) {
+	now := time.Now()
+	if len(payload) == 0 {
+		return now, nil
+	}
+	micros, err := strconv.ParseUint(string(payload), 10, 32)
+	if err != nil {
+		return now, fmt.Errorf("read start: %w", err)
+	}
+	started := now.Add(-time.Duration(micros) * time.Microsecond)
+	if started.Before(s.sent) {
+		started = s.sent
+	}
+	return started, nil
 }
 
 // call serves one host call. Its events come after everything that the program printed before it.

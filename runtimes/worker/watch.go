@@ -17,7 +17,8 @@ const (
 )
 
 // watch ends a run for a reason that comes from outside of the program: time, CPU time, cancellation, output. The first
-// reason wins. It never reads from the worker and never waits for it longer than the grace.
+// reason wins. It never reads from the worker and never waits for it longer than the grace. It has a timer and no goroutine:
+// most runs are over before anything has to be looked at.
 type watch struct {
 	*peer
 	limits  runtimes.Limits
@@ -26,30 +27,55 @@ type watch struct {
 
 	calls    context.Context // of host calls; ends when the run has to
 	endCalls context.CancelFunc
-	ctx      context.Context
-	begun    chan struct{} // closed when the program starts
-	over     chan struct{} // closed when the conversation is over
-	joined   sync.WaitGroup
+	forget   func() bool // stops listening to the end of the run's context
 
-	mu     sync.Mutex
-	reason runtimes.ErrorType
-	cpu    bool // the reason is CPU time
-	missed bool // the start deadline
+	mu       sync.Mutex
+	alarm    *time.Timer
+	deadline time.Time // of the program, zero before it starts
+	over     chan struct{}
+	stopped  bool // the conversation is over
+	ending   bool // the worker is being interrupted, or was killed for its start
+	joined   sync.WaitGroup
+	reason   runtimes.ErrorType
+	cpu      bool // the reason is CPU time
+	missed   bool // the start deadline
 }
 
 func startWatch(ctx context.Context, p *peer, limits runtimes.Limits, grace, cpuBase time.Duration) *watch {
-	w := &watch{peer: p, limits: limits, grace: grace, cpuBase: cpuBase, ctx: ctx, begun: make(chan struct{}), over: make(chan struct{})}
+	w := &watch{peer: p, limits: limits, grace: grace, cpuBase: cpuBase, over: make(chan struct{})}
 	w.calls, w.endCalls = context.WithCancel(ctx)
-	w.joined.Go(w.keep)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.alarm = time.AfterFunc(startDeadline, w.look)
+	w.forget = context.AfterFunc(ctx, func() { w.stopFor(runtimes.Cancelled) })
 	return w
 }
 
 // start begins the time limit.
-func (w *watch) start() { close(w.begun) }
+func (w *watch) start() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.deadline = time.Now().Add(w.limits.Timeout())
+	w.alarm.Reset(w.next())
+}
+
+// next is when to look again.
+func (w *watch) next() time.Duration {
+	left := time.Until(w.deadline)
+	if w.limits.CPUMs > 0 {
+		left = min(left, cpuPoll)
+	}
+	return left
+}
 
 // stop ends the watch when the conversation is over and waits for it.
 func (w *watch) stop() {
+	w.mu.Lock()
+	w.stopped = true
 	close(w.over)
+	w.alarm.Stop()
+	w.mu.Unlock()
+	w.forget()
 	w.endCalls()
 	w.joined.Wait()
 }
@@ -86,49 +112,62 @@ func (w *watch) decide(reason runtimes.ErrorType) {
 	}
 }
 
-func (w *watch) keep() {
-	if reason := w.wait(); reason != "" {
-		w.decide(reason)
-		w.interrupt(reason)
+// look finds out whether the time is over. An alarm that was set for another deadline sets itself again.
+func (w *watch) look() {
+	if !w.enter() {
+		return
+	}
+	defer w.joined.Done()
+	w.mu.Lock()
+	w.missed = w.deadline.IsZero()
+	w.ending = w.ending || w.missed
+	missed, late := w.missed, !time.Now().Before(w.deadline)
+	w.mu.Unlock()
+	switch {
+	case missed:
+		w.jail.Kill()
+	case late:
+		w.stopFor(runtimes.Timeout)
+	case w.limits.CPUMs > 0 && w.jail.Usage().CPU-w.cpuBase > w.limits.CPU():
+		w.mu.Lock()
+		w.cpu = w.reason == ""
+		w.mu.Unlock()
+		w.stopFor(runtimes.Timeout)
+	default:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if !w.stopped {
+			w.alarm.Reset(w.next())
+		}
 	}
 }
 
-// wait answers why the run has to end, or "" when it ended by itself or was killed already.
-func (w *watch) wait() runtimes.ErrorType {
-	deadline := time.NewTimer(startDeadline)
-	defer deadline.Stop()
-	select {
-	case <-w.over:
-		return ""
-	case <-w.ctx.Done():
-		return runtimes.Cancelled
-	case <-deadline.C:
-		w.mu.Lock()
-		w.missed = true
-		w.mu.Unlock()
-		w.jail.Kill()
-		return ""
-	case <-w.begun:
+// enter lets one more goroutine in for which stop has to wait, unless there is nothing left to watch.
+func (w *watch) enter() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stopped || w.ending {
+		return false
 	}
-	deadline.Reset(w.limits.Timeout())
-	poll := time.NewTicker(cpuPoll)
-	defer poll.Stop()
-	for {
-		select {
-		case <-w.over:
-			return ""
-		case <-w.ctx.Done():
-			return runtimes.Cancelled
-		case <-deadline.C:
-			return runtimes.Timeout
-		case <-poll.C:
-			if w.limits.CPUMs > 0 && w.jail.Usage().CPU-w.cpuBase > w.limits.CPU() {
-				w.mu.Lock()
-				w.cpu = w.reason == ""
-				w.mu.Unlock()
-				return runtimes.Timeout
-			}
-		}
+	w.joined.Add(1)
+	return true
+}
+
+// stopFor ends the run, once.
+func (w *watch) stopFor(reason runtimes.ErrorType) {
+	if !w.enter() {
+		return
+	}
+	defer w.joined.Done()
+	w.mu.Lock()
+	first := !w.ending
+	w.ending = true
+	if first && w.reason == "" {
+		w.reason = reason
+	}
+	w.mu.Unlock()
+	if first {
+		w.interrupt(reason)
 	}
 }
 

@@ -52,6 +52,13 @@ type Task struct {
 	Job runtimes.Job
 	// Payload is what the worker reads in its Job frame, as JSON.
 	Payload any
+	// Program names the program in Payload, "" if it has no name. A worker that was sent it before is sent Brief instead,
+	// and says Need if it has forgotten the program.
+	Program string
+	Brief   any
+	// Prompt says that a worker starts the program as soon as it reads the job, so whatever goes wrong then is the
+	// program's doing: its Started may come late, and not at all from a worker that dies.
+	Prompt bool
 	// Grace is the time between an Interrupt frame and the kill. 0 kills at once and sends no Interrupt.
 	Grace time.Duration
 	// Tap sees the raw bytes of stdout and stderr that are within the limit.

@@ -132,8 +132,8 @@ func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request
 	}
 	stop := context.AfterFunc(ctx, func() { l.cancel(errCancelled) })
 	defer stop()
-	s.begin(l)
-	<-l.done
+	defer s.all.Done()
+	l.lead() // here: a goroutine of its own would have to be woken, and wake this one
 	return l.run, l.err
 }
 

@@ -213,3 +213,32 @@ func TestCache(t *testing.T) {
 		}
 	}
 }
+
+// TestBriefJobs name a program without bringing it along. The worker runs it if it has it, and asks for it if it does not.
+func TestBriefJobs(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	whole := js(`import { text } from "./lib.js"; export default (n) => { if (n) throw new Error(text); return require(["lib.js"][n]) }`, "1")
+	whole.Files["lib.js"] = `export const text = "from the library"`
+	whole.Digest = "sha256:1"
+	brief := whole
+	brief.Files = nil
+	if got := s.run(brief); !got.need {
+		t.Errorf("a program that the worker never saw: %s %s", got.Output, text(got.Error))
+	}
+	first := s.run(whole)
+	if first.need || first.Error == nil || first.Error.Line != 1 || first.Error.File != "main.js" || first.Error.Message != "Error: from the library" {
+		t.Errorf("the whole job: %v %s %s", first.need, first.Output, text(first.Error))
+	}
+	if again := s.run(brief); again.need || text(again.Error) != text(first.Error) {
+		t.Errorf("in brief: %v %s, want %s", again.need, text(again.Error), text(first.Error))
+	}
+	brief.Input, whole.Input = json.RawMessage("0"), json.RawMessage("0")
+	if again, want := s.run(brief), s.run(whole); text(again.Error) != text(want.Error) || want.Error == nil || !strings.Contains(want.Error.Message, `"./lib.js"`) {
+		t.Errorf("names of files in brief: %s, want %s", text(again.Error), text(want.Error))
+	}
+	brief.Entrypoint = "lib.js"
+	if got := s.run(brief); !got.need {
+		t.Error("another entrypoint is the same program")
+	}
+}

@@ -223,7 +223,7 @@ func (r *run) locate(e *runtimes.ProgramError, lines []frame) {
 	var text strings.Builder
 	text.WriteString(e.Message)
 	for _, f := range lines {
-		if _, own := r.job.Files[f.file]; own && e.File == "" {
+		if _, own := r.program.files[f.file]; own && e.File == "" {
 			e.File, e.Line, e.Column = f.file, f.line, f.column
 		}
 		if text.Len() > maxTrace {

@@ -27,6 +27,7 @@ type server struct {
 // answer is what a job came to.
 type answer struct {
 	frames.Result
+	need           bool // the worker wants the program
 	stdout, stderr string
 	order          []string // kinds of frames and names of calls, as they came
 	calls          []frames.Call
@@ -44,7 +45,7 @@ func newServer(tb testing.TB) *server {
 		}
 	})
 	return &server{tb: tb, out: frames.NewWriter(ours), in: frames.NewReader(ours, map[frames.Kind]int{
-		frames.Started: 0, frames.Stdout: 64 << 10, frames.Stderr: 64 << 10, frames.CallReq: 2 << 20, frames.Done: 20 << 20,
+		frames.Need: 0, frames.Started: 20, frames.Stdout: 64 << 10, frames.Stderr: 64 << 10, frames.CallReq: 2 << 20, frames.Done: 20 << 20,
 	})}
 }
 
@@ -61,6 +62,9 @@ func (s *server) run(job guest.Job) answer {
 			s.tb.Fatalf("read: %v", err)
 		}
 		switch kind {
+		case frames.Need:
+			a.need = true
+			return a
 		case frames.Started:
 			a.order = append(a.order, "started")
 			if s.onStart != nil {

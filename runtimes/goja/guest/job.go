@@ -14,11 +14,19 @@ const RoleName = "goja"
 
 // Job is the payload of the Job frame.
 type Job struct {
-	Files       map[string]string `json:"files"`
+	Files       map[string]string `json:"files,omitempty"` // none if the worker should have compiled them before
 	Entrypoint  string            `json:"entrypoint"`
 	Language    runtimes.Language `json:"language"`
-	Digest      string            `json:"digest,omitempty"` // of files and entrypoint; the key of the cache of programs
+	Digest      string            `json:"digest,omitempty"` // of files and entrypoint
 	Input       json.RawMessage   `json:"input,omitempty"`
 	Environment map[string]string `json:"environment,omitempty"`
 	Limits      runtimes.Limits   `json:"limits"`
+}
+
+// Program names the program of a job by the digest that the server computed, "" without one.
+func (j Job) Program() string {
+	if j.Digest == "" {
+		return ""
+	}
+	return j.Digest + " " + string(j.Language) + " " + j.Entrypoint
 }

@@ -11,31 +11,37 @@ import (
 )
 
 const (
-	watchDelay = 20 * time.Millisecond // before the first look: short programs pay nothing
+	startDelay = time.Millisecond      // before a program that says nothing is told to have started
+	watchDelay = 20 * time.Millisecond // before memory is looked at: short programs pay nothing
 	watchEvery = 5 * time.Millisecond
 )
 
-// watchMemory interrupts a program whose heap comes near its limit. The kernel is the wall; this only tells the program's
-// line where the kernel tells nothing, for programs that grow in steps. It returns how to stop watching.
+// watch tells the server that a program has started which goes on, and interrupts one whose heap comes near its limit. The
+// kernel is the wall; this only tells the program's line where the kernel tells nothing, for programs that grow in steps.
+// It returns how to stop watching.
 //
 // The collector is told a limit below, so that garbage does not count. That stops the world, so it is done at the first
 // look only, as is the rest.
-func watchMemory(r *run) (stop func()) {
+func (r *run) watch() (stop func()) {
 	limit, base := r.job.Limits.MemoryBytes, r.worker.base
-	if limit <= 0 {
-		return func() {}
-	}
 	var mu sync.Mutex
-	looked, done := false, false
+	told, looked, done := false, false, false
 	var look func()
 	alarm := time.AfterFunc(math.MaxInt64, func() { look() })
 	look = func() {
 		mu.Lock()
 		defer mu.Unlock()
-		if done {
+		switch {
+		case done:
 			return
-		}
-		if !looked {
+		case !told:
+			told = true
+			_ = r.worker.out.Flush() // a connection that failed is noticed by whoever reads from it
+			if limit > 0 {
+				alarm.Reset(watchDelay - startDelay)
+			}
+			return
+		case !looked:
 			looked = true
 			debug.SetMemoryLimit(base + limit*3/4)
 		}
@@ -45,7 +51,7 @@ func watchMemory(r *run) (stop func()) {
 		}
 		alarm.Reset(watchEvery)
 	}
-	alarm.Reset(watchDelay)
+	alarm.Reset(startDelay)
 	return func() {
 		alarm.Stop()
 		mu.Lock()

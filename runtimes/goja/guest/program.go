@@ -25,6 +25,7 @@ type program struct {
 	words    words
 	globals  []maker
 	sources  map[string]string // original text of patterns that were rewritten
+	files    map[string][]byte // the names of the agent's files, without what is in them
 	size     int
 }
 
@@ -48,12 +49,18 @@ type cached struct {
 
 func newPrograms() *programs { return &programs{byKey: map[string]*list.Element{}, recent: list.New()} }
 
-func (c *programs) get(job Job) *program {
-	key := job.key()
-	if element, ok := c.byKey[key]; ok {
-		c.recent.MoveToFront(element)
-		return element.Value.(*cached).program
+// find answers a program that was compiled before, nil if there is none.
+func (c *programs) find(key string) *program {
+	element, ok := c.byKey[key]
+	if !ok {
+		return nil
 	}
+	c.recent.MoveToFront(element)
+	return element.Value.(*cached).program
+}
+
+// add compiles the program of a job that brings its files.
+func (c *programs) add(key string, job Job) *program {
 	p := compile(job)
 	c.byKey[key] = c.recent.PushFront(&cached{key: key, program: p})
 	c.bytes += p.size
@@ -67,8 +74,8 @@ func (c *programs) get(job Job) *program {
 
 // key names the program of a job: the digest that the server computed, else one of our own.
 func (j Job) key() string {
-	if j.Digest != "" {
-		return j.Digest + "\x00" + string(j.Language) + "\x00" + j.Entrypoint
+	if name := j.Program(); name != "" {
+		return name
 	}
 	sum := sha256.New()
 	names := make([]string, 0, len(j.Files))
@@ -89,28 +96,37 @@ func (j Job) key() string {
 // goja follows source maps, which makes every position and every stack point into the agent's files. By default it
 // would read any file or URL that the last line of a source names; the loader here knows one map only, the bundle's.
 func compile(job Job) *program {
-	files, size := make(map[string][]byte, len(job.Files)), 0
+	p := build(job)
+	p.files = make(map[string][]byte, len(job.Files))
+	for name, text := range job.Files {
+		p.files[name] = nil
+		p.size += len(text)
+	}
+	return p
+}
+
+func build(job Job) *program {
+	files := make(map[string][]byte, len(job.Files))
 	for name, text := range job.Files {
 		files[name] = []byte(text)
-		size += len(text)
 	}
 	bundled, problems := bundle.Build(bundle.Source{Files: files, Entrypoint: job.Entrypoint, Language: job.Language})
 	if len(problems) > 0 {
-		return &program{problems: problems, size: size}
+		return &program{problems: problems}
 	}
 	text := bundled.Code + "\n//# sourceMappingURL=bundle.map"
 	tree, err := goja.Parse(programName, text, parser.WithSourceMapLoader(func(string) ([]byte, error) { return bundled.Map, nil }))
 	if err != nil {
-		return &program{problems: gaps.Refusals(err, bundled.Position), size: size}
+		return &program{problems: gaps.Refusals(err, bundled.Position)}
 	}
 	sources, problems := gaps.Rewrite(tree)
 	if len(problems) > 0 {
-		return &program{problems: problems, size: size}
+		return &program{problems: problems}
 	}
 	code, err := goja.CompileAST(tree, false)
 	if err != nil {
-		return &program{problems: gaps.Refusals(err, bundled.Position), size: size}
+		return &program{problems: gaps.Refusals(err, bundled.Position)}
 	}
 	named := scan(bundled.Code)
-	return &program{code: code, words: named, globals: named.globals(), sources: sources, size: size + len(bundled.Code)}
+	return &program{code: code, words: named, globals: named.globals(), sources: sources, size: len(bundled.Code)}
 }

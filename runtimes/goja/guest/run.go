@@ -80,8 +80,6 @@ func newVM() *goja.Runtime {
 
 // carryOut runs the job and says how it ended.
 func (r *run) carryOut() frames.Result {
-	r.began = time.Now()
-	r.program = r.worker.programs.get(r.job)
 	if r.program.code == nil {
 		return frames.Result{Error: problem(r.program.problems)}
 	}
@@ -92,7 +90,7 @@ func (r *run) carryOut() frames.Result {
 	if why := r.stopped.Load(); why != nil { // it came before there was a VM to tell
 		vm.Interrupt(why)
 	}
-	defer watchMemory(r)()
+	defer r.watch()()
 
 	value, err := r.execute(vm)
 	if err != nil {
@@ -228,11 +226,7 @@ const EntryAdvice = "export a default function, export a function main, or decla
 
 // require is what a require or an import with a computed name ends in. Those with a literal name were bundled.
 func (r *run) require(call goja.FunctionCall) goja.Value {
-	files := make(map[string][]byte, len(r.job.Files))
-	for name := range r.job.Files {
-		files[name] = nil
-	}
-	panic(throw(r.vm.Load(), "Error", bundle.Refusal(files, call.Argument(0).String())))
+	panic(throw(r.vm.Load(), "Error", bundle.Refusal(r.program.files, call.Argument(0).String())))
 }
 
 // throw makes an error of one of JavaScript's classes; panic with it inside a function that a program calls.

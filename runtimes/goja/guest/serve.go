@@ -7,7 +7,9 @@ import (
 	"io"
 	"net"
 	"runtime/debug"
+	"strconv"
 	"sync"
+	"time"
 
 	"github.com/dop251/goja"
 
@@ -113,10 +115,21 @@ func listen(conn net.Conn, w *worker, jobs chan<- *run, ended <-chan struct{}) e
 	}
 }
 
-// carryOut runs one job and tells how it ended.
+// carryOut runs one job and tells how it ended. That it started goes with what it says first, or when it lasts: a frame of
+// its own would wake the server in the middle of each short run.
 func (w *worker) carryOut(r *run) error {
-	if err := w.out.Write(frames.Started, nil); err != nil {
-		return err
+	r.began = time.Now()
+	key := r.job.key()
+	r.program = w.programs.find(key)
+	if r.program == nil && len(r.job.Files) == 0 {
+		return w.out.Write(frames.Need, nil) // the whole job is the next one
+	}
+	w.out.Hold(frames.Started, func() []byte { return strconv.AppendInt(nil, time.Since(r.began).Microseconds(), 10) })
+	if r.program == nil { // this can take long, and be the end of us
+		if err := w.out.Flush(); err != nil {
+			return err
+		}
+		r.program = w.programs.add(key, r.job)
 	}
 	result := r.carryOut()
 	bound(result.Error)

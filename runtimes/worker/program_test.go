@@ -1,0 +1,122 @@
+package worker_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// TestProgramTravelsOnce: a worker gets a program with its first job and once more when it says that it forgot it. Asking
+// twice, or for no reason, is against the protocol.
+func TestProgramTravelsOnce(t *testing.T) {
+	t.Parallel()
+	const whole, brief = `"whole"`, `"brief"`
+	tests := map[string]struct {
+		play func(a *actor)
+		want []string // outputs of one run after the other, or what is wrong
+	}{
+		"remembered": {func(a *actor) {
+			for {
+				kind, payload := a.read()
+				if kind == 0 {
+					return
+				}
+				a.send(frames.Started, "7")
+				a.send(frames.Done, `{"output":`+payload+`}`)
+			}
+		}, []string{whole, brief, brief}},
+		"forgotten": {func(a *actor) {
+			for {
+				kind, payload := a.read()
+				if kind == 0 {
+					return
+				}
+				if payload == brief {
+					a.send(frames.Need, "")
+					continue
+				}
+				a.send(frames.Started, "")
+				a.send(frames.Done, `{"output":`+payload+`}`)
+			}
+		}, []string{whole, whole, whole}},
+		"greedy":           {func(a *actor) { a.read(); a.send(frames.Need, ""); a.stuck() }, []string{"broke its protocol"}},
+		"after its start":  {func(a *actor) { a.begin(); a.send(frames.Need, ""); a.stuck() }, []string{"broke its protocol"}},
+		"a start in words": {func(a *actor) { a.read(); a.send(frames.Started, "now"); a.stuck() }, []string{"broke its protocol"}},
+		"a start too long": {func(a *actor) { a.read(); a.send(frames.Started, strings.Repeat("1", 21)); a.stuck() }, []string{"output limit"}},
+		"died of the job":  {func(a *actor) { a.read() }, []string{"ended unexpectedly"}},
+		"asking and asking": {func(a *actor) {
+			served(a)
+			a.read()
+			a.send(frames.Need, "")
+			a.read()
+			a.send(frames.Need, "")
+			a.stuck()
+		}, []string{whole, "broke its protocol"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			jailer := &troupe{t: t, play: tt.play}
+			pool := newPool(t, worker.Options{Jailer: jailer, Max: 1, Reuse: worker.Reuse{Runs: 9}})
+			for i, want := range tt.want {
+				task := worker.Task{Job: job(), Payload: "whole", Brief: "brief", Program: "p", Prompt: true}
+				task.Job.Workspace = "w"
+				outcome, err := pool.Run(t.Context(), task, newAudience())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := fmt.Sprintf("%s %v", outcome.Output, outcome.Error); string(outcome.Output) != want && !strings.Contains(got, want) {
+					t.Errorf("run %d: %s, want %s", i, got, want)
+				}
+			}
+		})
+	}
+}
+
+// served is one job that ends well.
+func served(a *actor) {
+	_, payload := a.read()
+	a.send(frames.Started, "")
+	a.send(frames.Done, `{"output":`+payload+`}`)
+}
+
+// TestLateStart: a worker may tell afterwards when its program started, but not a time before it had the job. The time
+// limit counts from then on.
+func TestLateStart(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	outcome, err := worker.Run(t.Context(), newStage(t, func(a *actor) {
+		a.read()
+		a.send(frames.Started, "4000000000")
+		a.send(frames.Done, `{"output":1}`)
+	}), worker.Task{Job: job(), Prompt: true}, newAudience())
+	if err != nil || outcome.Error != nil {
+		t.Fatalf("%+v, %v", outcome.Error, err)
+	}
+	if took := time.Since(began); outcome.Usage.Run <= 0 || outcome.Usage.Run > took || outcome.Usage.Start > took {
+		t.Errorf("%+v in %v", outcome.Usage, took)
+	}
+	limited := worker.Task{Job: job(), Prompt: true}
+	limited.Job.Limits.TimeoutMs = 20
+	outcome, err = worker.Run(t.Context(), newStage(t, func(a *actor) { a.read(); a.send(frames.Started, "5"); a.stuck() }), limited, newAudience())
+	if err != nil || outcome.Error == nil || outcome.Error.Type != runtimes.Timeout {
+		t.Errorf("%+v, %v", outcome.Error, err)
+	}
+}
+
+// TestDeadBeforeTheJob: a worker that was dead when the job came is the house's trouble, whatever it would have been.
+func TestDeadBeforeTheJob(t *testing.T) {
+	t.Parallel()
+	jail := newStage(t, func(*actor) {})
+	<-jail.done
+	_, err := worker.Run(t.Context(), jail, worker.Task{Job: job(), Prompt: true}, newAudience())
+	if !fault.Is(err, fault.SandboxUnavailable) {
+		t.Errorf("%v", err)
+	}
+}
