@@ -61,6 +61,11 @@ func (m *Metrics) Gauge(name, help string, labels map[string]string, read func()
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, read))
 }
 
+// Counter shows a number that only grows and is read whenever /metrics is.
+func (m *Metrics) Counter(name, help string, labels map[string]string, read func() float64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels}, read))
+}
+
 // Handler answers with the metrics as text.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})

@@ -32,10 +32,15 @@ type Reuse struct {
 	Memory int64 // peak of one run, in bytes
 }
 
-// Stats is how many workers there are.
+// Stats is how many workers there are, and how many there have been since the pool was made.
 type Stats struct {
-	Idle int `json:"idle"`
-	Busy int `json:"busy"`
+	Idle      int   // prepared, in no run
+	Busy      int   // in a run, or on the way into one
+	Preparing int   // ahead of a run
+	Waiting   int   // runs that wait for a worker
+	Started   int64 // all workers that were ever ready
+	Died      int64 // of these, ended by themselves or killed from outside
+	Retired   int64 // of these, ended by the pool
 }
 
 // Pool keeps prepared jails. A jail serves one run at a time, and only runs of one workspace in its whole life.
@@ -46,13 +51,17 @@ type Pool struct {
 	joined  sync.WaitGroup // the keeper, and who buries the dead
 	wake    chan struct{}  // tells the keeper that a jail was taken
 
-	mu      sync.Mutex
-	idle    []*member     // the longest unused first
-	places  int           // jails that live, are being prepared or are dying
-	busy    int           // of these, in a run
-	waiting int           // runs without a worker; a place that becomes free is theirs before the keeper's
-	changed chan struct{} // closed and replaced when a place or a worker becomes free
-	failure error         // of the last preparation ahead of time, nil after one that worked
+	mu        sync.Mutex
+	idle      []*member     // the longest unused first
+	places    int           // jails that live, are being prepared or are dying
+	busy      int           // of these, in a run
+	preparing int           // of these, by the keeper now
+	waiting   int           // runs without a worker; a place that becomes free is theirs before the keeper's
+	started   int64         // jails that became ready, since the start
+	died      int64         // of these, not ended by us
+	retired   int64         // of these, ended by us
+	changed   chan struct{} // closed and replaced when a place or a worker becomes free
+	failure   error         // of the last preparation ahead of time, nil after one that worked
 }
 
 // member is a jail of the pool.
@@ -61,6 +70,7 @@ type member struct {
 	workspace string // "" until its first run
 	runs      int
 	born      time.Time
+	died      bool // it ended, and not by us
 }
 
 // NewPool starts a pool. It prepares its idle jails at once, in the background; Close it.
@@ -107,6 +117,7 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 	session := newSession(m.peer, task, host, asked)
 	outcome, fit, err := session.run(ctx)
 	if session.lost != nil { // the program's doing, perhaps; but it may be ours
+		m.died = true
 		p.options.Log.LogAttrs(ctx, slog.LevelWarn, "worker ended unexpectedly", slog.String("run_id", task.Job.RunID), slog.String("error", session.lost.Error()))
 	}
 	if fit && p.options.Reuse.Memory > 0 && outcome.Usage.PeakMemory > p.options.Reuse.Memory {
@@ -142,7 +153,9 @@ func (p *Pool) Warm(ctx context.Context) error {
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return Stats{Idle: len(p.idle), Busy: p.busy}
+	return Stats{
+		Idle: len(p.idle), Busy: p.busy, Preparing: p.preparing, Waiting: p.waiting, Started: p.started, Died: p.died, Retired: p.retired,
+	}
 }
 
 // Close cancels every run, kills every jail and waits until nothing is left of them.
@@ -211,10 +224,14 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 			p.busy++
 			p.mu.Unlock()
 			m, err := p.prepare(ctx, profile)
-			if err != nil {
-				p.mu.Lock()
+			p.mu.Lock()
+			if err == nil {
+				p.started++
+			} else {
 				p.busy--
-				p.mu.Unlock()
+			}
+			p.mu.Unlock()
+			if err != nil {
 				p.vacate()
 			}
 			return m, err
@@ -275,6 +292,7 @@ func (p *Pool) sweep() {
 	p.idle = slices.DeleteFunc(p.idle, func(m *member) bool {
 		select {
 		case <-m.jail.Done():
+			m.died = true
 		default:
 			if !p.old(m) {
 				return false
@@ -307,8 +325,13 @@ func (p *Pool) release(m *member, job runtimes.Job, fit bool) {
 }
 
 // bury kills a worker and frees its place when nothing is left of it. Nobody waits for that: it takes the kernel longer
-// than most programs run.
+// than most programs run. It needs the lock.
 func (p *Pool) bury(m *member) {
+	if m.died {
+		p.died++
+	} else {
+		p.retired++
+	}
 	p.joined.Go(func() {
 		m.jail.Kill()
 		m.jail.Wait()
@@ -389,6 +412,7 @@ func (p *Pool) keep() {
 		wanted := p.ctx.Err() == nil && p.waiting == 0 && p.unused() < p.options.Idle && p.places < p.options.Max
 		if wanted {
 			p.places++
+			p.preparing++
 		}
 		p.mu.Unlock()
 
@@ -415,7 +439,11 @@ func (p *Pool) keep() {
 func (p *Pool) add() bool {
 	m, err := p.prepare(p.ctx, p.options.Profile)
 	p.mu.Lock()
+	p.preparing--
 	p.failure = err
+	if err == nil {
+		p.started++
+	}
 	switch {
 	case err != nil:
 		p.places--

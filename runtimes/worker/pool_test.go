@@ -120,7 +120,7 @@ func TestPoolOfSingleUse(t *testing.T) {
 	if err := pool.Warm(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := pool.Stats(); got != (worker.Stats{Idle: 2}) {
+	if got := pool.Stats(); got != (worker.Stats{Idle: 2, Started: 2}) {
 		t.Errorf("%+v", got)
 	}
 	for range 10 {
@@ -158,6 +158,37 @@ func TestPoolHeals(t *testing.T) {
 	serve(t, pool, "a")
 	jailer.stages[0].kill() // it dies while idle
 	expect(t, "after a death", serve(t, pool, "a"), "1")
+}
+
+func TestPoolCounts(t *testing.T) {
+	t.Parallel()
+	jailer := &troupe{t: t, play: tireless}
+	pool := newPool(t, worker.Options{Jailer: jailer, Reuse: worker.Reuse{Runs: 2}})
+	serve(t, pool, "a")
+	if got, want := pool.Stats(), (worker.Stats{Idle: 1, Started: 1}); got != want {
+		t.Errorf("after one run %+v, want %+v", got, want)
+	}
+	serve(t, pool, "a") // its last
+	serve(t, pool, "a")
+	if got, want := pool.Stats(), (worker.Stats{Idle: 1, Started: 2, Retired: 1}); got != want {
+		t.Errorf("after three runs %+v, want %+v", got, want)
+	}
+	jailer.stages[1].kill()
+	serve(t, pool, "a")
+	if got, want := pool.Stats(), (worker.Stats{Idle: 1, Started: 3, Died: 1, Retired: 1}); got != want {
+		t.Errorf("after a death %+v, want %+v", got, want)
+	}
+}
+
+func TestPoolCountsWhoDiesInARun(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t, worker.Options{Jailer: &troupe{t: t, play: func(a *actor) { a.begin() }}})
+	if outcome, err := pool.Run(t.Context(), worker.Task{Job: job()}, newAudience()); err != nil || outcome.Error == nil {
+		t.Fatalf("%+v, %v", outcome, err)
+	}
+	if got, want := pool.Stats(), (worker.Stats{Started: 1, Died: 1}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
 }
 
 // TestPoolGivesPlaces: an idle worker of one workspace makes room for another one's.

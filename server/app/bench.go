@@ -107,7 +107,16 @@ func (a *App) showLoad() {
 	a.metrics.Gauge("atelier_runs_running", "Runs at work.", nil, func() float64 { return float64(router.Load().Running) })
 	for name, e := range a.bench.engines {
 		labels := map[string]string{"runtime": string(name)}
-		a.metrics.Gauge("atelier_workers_idle", "Prepared workers.", labels, func() float64 { return float64(e.Stats().Idle) })
-		a.metrics.Gauge("atelier_workers_busy", "Workers in a run.", labels, func() float64 { return float64(e.Stats().Busy) })
+		a.showWorkers(labels, e.Stats)
 	}
+}
+
+func (a *App) showWorkers(labels map[string]string, stats func() worker.Stats) {
+	a.metrics.Gauge("atelier_workers_idle", "Prepared workers.", labels, func() float64 { return float64(stats().Idle) })
+	a.metrics.Gauge("atelier_workers_busy", "Workers in a run.", labels, func() float64 { return float64(stats().Busy) })
+	a.metrics.Gauge("atelier_workers_preparing", "Workers being prepared ahead of a run.", labels, func() float64 { return float64(stats().Preparing) })
+	a.metrics.Gauge("atelier_workers_waiting", "Admitted runs that wait for a worker.", labels, func() float64 { return float64(stats().Waiting) })
+	a.metrics.Counter("atelier_workers_started_total", "Workers that became ready.", labels, func() float64 { return float64(stats().Started) })
+	a.metrics.Counter("atelier_workers_died_total", "Workers that ended by themselves or were killed from outside.", labels, func() float64 { return float64(stats().Died) })
+	a.metrics.Counter("atelier_workers_retired_total", "Workers that the server ended.", labels, func() float64 { return float64(stats().Retired) })
 }

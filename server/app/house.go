@@ -85,8 +85,7 @@ func (h *house) Runtimes() []httpapi.RuntimeState {
 		for _, name := range can.Runtimes {
 			state := httpapi.RuntimeState{Runtime: name, Language: language, Ready: can.Available, Queue: httpapi.QueueState{Depth: load.Waiting, Running: load.ByRuntime[name]}}
 			if e, ok := h.app.bench.engines[name]; ok {
-				workers := e.Stats()
-				state.Workers = httpapi.WorkerState{Idle: workers.Idle, Busy: workers.Busy}
+				state.Workers = httpapi.WorkerState(e.Stats())
 			}
 			states = append(states, state)
 		}

@@ -16,10 +16,15 @@ type RuntimeState struct {
 	Queue    QueueState        `json:"queue"`
 }
 
-// WorkerState counts jailed processes.
+// WorkerState counts jailed processes: those there are, and those there have been since the server began.
 type WorkerState struct {
-	Idle int `json:"idle"`
-	Busy int `json:"busy"`
+	Idle      int   `json:"idle" doc:"Prepared, in no run."`
+	Busy      int   `json:"busy" doc:"In a run, or on the way into one."`
+	Preparing int   `json:"preparing" doc:"Being prepared ahead of a run."`
+	Waiting   int   `json:"waiting" doc:"Admitted runs that wait for a worker."`
+	Started   int64 `json:"started" doc:"All that were ever ready."`
+	Died      int64 `json:"died" doc:"Of these, ended by themselves or killed from outside."`
+	Retired   int64 `json:"retired" doc:"Of these, ended by the server: after their runs, or at a limit."`
 }
 
 // QueueState counts runs: those that wait, of all runtimes, and those at work in this one.

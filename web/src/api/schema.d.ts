@@ -1132,10 +1132,41 @@ export interface components {
       version: string;
     };
     WorkerState: {
-      /** Format: int64 */
+      /**
+       * Format: int64
+       * @description In a run, or on the way into one.
+       */
       busy: number;
-      /** Format: int64 */
+      /**
+       * Format: int64
+       * @description Of these, ended by themselves or killed from outside.
+       */
+      died: number;
+      /**
+       * Format: int64
+       * @description Prepared, in no run.
+       */
       idle: number;
+      /**
+       * Format: int64
+       * @description Being prepared ahead of a run.
+       */
+      preparing: number;
+      /**
+       * Format: int64
+       * @description Of these, ended by the server: after their runs, or at a limit.
+       */
+      retired: number;
+      /**
+       * Format: int64
+       * @description All that were ever ready.
+       */
+      started: number;
+      /**
+       * Format: int64
+       * @description Admitted runs that wait for a worker.
+       */
+      waiting: number;
     };
   };
   responses: never;
