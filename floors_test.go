@@ -42,6 +42,7 @@ var floors = map[string]int{
 	"runtimes/sandbox":         3,
 	"runtimes/sandbox/seccomp": 3,
 
+	"registry/archive":                         4,
 	"registry/manifest":                        4,
 	"registry/store":                           4,
 	"runtimes/bundle":                          4,
@@ -75,6 +76,7 @@ var floors = map[string]int{
 	"studio/references": 8,
 	"studio/specs":      8,
 
+	"studio/archives": 10,
 	"studio/runs": 10,
 
 	"studio/agents": 11,

@@ -10,6 +10,7 @@ import (
 	"github.com/atelier-run/atelier/server/streamapi"
 	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/runs"
 )
@@ -22,6 +23,9 @@ func (a *App) openStudio(context.Context) error {
 	a.agents = agents.New(agents.Options{
 		Agents: a.store, Versions: a.store, Resolver: resolver, Inspector: a.bench.Inspector, Validator: a.bench.Validator, Specs: a.bench.Specs,
 		Now: now, NewID: a.newID,
+	})
+	a.archives = archives.New(archives.Options{
+		Agents: a.store, Names: a.store, Versions: a.store, Resolver: resolver, Specs: a.bench.Specs, Now: now, NewID: a.newID,
 	})
 	a.runs = runs.New(runs.Options{
 		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.bench.Specs, Validator: a.bench.Validator,

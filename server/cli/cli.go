@@ -43,6 +43,9 @@ type grammar struct {
 	Serve    serveCommand    `cmd:"" help:"Serve the Studio and the API."`
 	Run      runCommand      `cmd:"" help:"Run a file, a folder or a published version, and print its output."`
 	Export   exportCommand   `cmd:"" help:"Print a version as a tool, in the form that a client understands."`
+	Archive  archiveCommand  `cmd:"" help:"Keep agents with all their versions in one file."`
+	Pull     pullCommand     `cmd:"" help:"Write an agent's draft into a folder."`
+	Push     pushCommand     `cmd:"" help:"Save a folder as an agent's draft."`
 	Agents   agentsCommand   `cmd:"" help:"List agents."`
 	Versions versionsCommand `cmd:"" help:"List the versions of an agent."`
 	Runs     runsCommand     `cmd:"" help:"List runs, newest first."`

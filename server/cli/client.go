@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -29,24 +30,27 @@ const most = 64 << 20
 
 // exchange asks, and has a good answer read; any other is the fault that it tells.
 func (c *client) exchange(ctx context.Context, method, path string, body any, headers map[string]string, read func(http.Header, io.Reader) error) error {
-	var sent io.Reader
-	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
-			return err
-		}
-		sent = bytes.NewReader(text)
+	if body == nil {
+		return c.transfer(ctx, method, path, nil, headers, read)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, c.base+path, sent)
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	sent := map[string]string{"Content-Type": "application/json"}
+	maps.Copy(sent, headers)
+	return c.transfer(ctx, method, path, bytes.NewReader(text), sent, read)
+}
+
+// transfer is exchange with a body that is sent as it is.
+func (c *client) transfer(ctx context.Context, method, path string, body io.Reader, headers map[string]string, read func(http.Header, io.Reader) error) error {
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
 		return err
 	}
 	r.Header.Set("Authorization", "Bearer "+c.token)
 	r.Header.Set("User-Agent", "atelier-cli/"+c.version)
 	r.Header.Set("Accept", "application/json")
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
 	for name, value := range headers {
 		r.Header.Set(name, value)
 	}

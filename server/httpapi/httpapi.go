@@ -18,6 +18,7 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
@@ -41,6 +42,7 @@ type House interface {
 // Options configures an API.
 type Options struct {
 	Agents    *agents.Service
+	Archives  *archives.Service
 	Runs      *runs.Service
 	Access    *access.Service
 	Keys      Keys
@@ -97,6 +99,8 @@ func (a *API) agentRoutes() {
 	a.patchAgent()
 	a.deleteAgent()
 	a.exportTool()
+	a.exportArchive()
+	a.importArchive()
 	a.listSamples()
 	a.validate()
 }

@@ -244,15 +244,6 @@ func set[T any](field *T, value *T) {
 	}
 }
 
-// Bounds of what describes an agent.
-const (
-	maxTitle       = 200
-	maxDescription = 4000
-	maxTags        = 20
-	maxTag         = 50
-	maxMetadata    = 16 << 10
-)
-
 // describe lays the descriptive fields of an input over an agent and checks them.
 func (s *Service) describe(a registry.Agent, in Input) (registry.Agent, error) {
 	set(&a.Title, in.Title)
@@ -261,20 +252,5 @@ func (s *Service) describe(a registry.Agent, in Input) (registry.Agent, error) {
 	if len(in.Metadata) > 0 {
 		a.Metadata = in.Metadata
 	}
-	switch {
-	case len(a.Title) > maxTitle:
-		return a, fault.Invalid("/title", "must have at most %d bytes.", maxTitle)
-	case len(a.Description) > maxDescription:
-		return a, fault.Invalid("/description", "must have at most %d bytes.", maxDescription)
-	case len(a.Tags) > maxTags:
-		return a, fault.Invalid("/tags", "must have at most %d tags.", maxTags)
-	case len(a.Metadata) > maxMetadata || a.Metadata[0] != '{':
-		return a, fault.Invalid("/metadata", "must be an object of at most %d bytes.", maxMetadata)
-	}
-	for _, tag := range a.Tags {
-		if tag == "" || len(tag) > maxTag {
-			return a, fault.Invalid("/tags", "A tag has 1 to %d bytes.", maxTag)
-		}
-	}
-	return a, registry.CheckName(a.Name)
+	return a, registry.CheckAbout(a)
 }

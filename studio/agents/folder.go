@@ -130,6 +130,10 @@ func writeJSON(out *bytes.Buffer, n *yaml.Node, depth int) error {
 	case yaml.SequenceNode:
 		return writeList(out, '[', ']', len(n.Content), func(i int) error { return writeJSON(out, n.Content[i], depth+1) })
 	case yaml.ScalarNode:
+		if (n.Tag == "!!int" || n.Tag == "!!float") && json.Valid([]byte(n.Value)) {
+			out.WriteString(n.Value) // with all its digits
+			return nil
+		}
 		var value any
 		if err := n.Decode(&value); err != nil {
 			return err

@@ -4,6 +4,30 @@
  */
 
 export interface paths {
+  '/api/v1/archive': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Agents with all their versions, as one file
+     * @description All agents of the workspace, or those that are named. The layout is documented in docs/archive.md. An archive that breaks off has not been written whole.
+     */
+    get: operations['exportArchive'];
+    put?: never;
+    /**
+     * Put an archive's agents into the workspace
+     * @description Everything is checked before anything is written: digests, names, specs. What is there with the same digest stays; other content under the same version refuses the whole.
+     */
+    post: operations['importArchive'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/capabilities': {
     parameters: {
       query?: never;
@@ -659,6 +683,25 @@ export interface components {
       status: 'ok' | 'degraded';
       version: string;
     };
+    ImportReport: {
+      agents: components['schemas']['Imported'][];
+      dryRun: boolean;
+    };
+    Imported: {
+      /**
+       * Format: int64
+       * @description Versions that were not there.
+       */
+      added: number;
+      /**
+       * Format: int64
+       * @description Versions that were there, with the same digest.
+       */
+      kept: number;
+      name: string;
+      /** @enum {string} */
+      outcome: 'created' | 'restored' | 'extended' | 'unchanged';
+    };
     InlineBody: {
       capabilities?: components['schemas']['CapabilitiesBody'];
       /** @description Shorthand for files with the entry file alone. */
@@ -1177,6 +1220,137 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+  exportArchive: {
+    parameters: {
+      query?: {
+        /** @description Name or ID; may stand several times. */
+        agent?: string[];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A gzipped tar. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/gzip': string;
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  importArchive: {
+    parameters: {
+      query?: {
+        /** @description true checks and writes nothing. */
+        dryRun?: boolean;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/gzip': string;
+      };
+    };
+    responses: {
+      /** @description What became of each agent. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ImportReport'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   getCapabilities: {
     parameters: {
       query?: never;

@@ -1,0 +1,319 @@
+package archive
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/digest"
+)
+
+// Visitor is told what an archive holds, in its order: each agent, then its versions.
+type Visitor interface {
+	Agent(a Agent) error
+	Version(v registry.Version) error
+}
+
+// Read reads an archive to its end. Every version's digests have been computed again when the visitor sees it. Whatever is
+// not as the layout has it is InvalidInput, and nothing after it is read; the visitor must not keep what it was told before
+// Read has returned nil.
+func Read(r io.Reader, visitor Visitor) error {
+	whole := bufio.NewReader(r) // gzip reads no further than its end from a buffer
+	zip, err := gzip.NewReader(whole)
+	if err != nil {
+		return broken(err)
+	}
+	zip.Multistream(false)
+	limited := &bounded{r: zip, left: MaxTotal}
+	in := &reader{tar: tar.NewReader(limited), visitor: visitor}
+	if err := in.all(); err != nil {
+		return err
+	}
+	if err := in.end(limited); err != nil {
+		return err
+	}
+	if _, err := whole.ReadByte(); !errors.Is(err, io.EOF) {
+		return invalid("goes on after its end")
+	}
+	return nil
+}
+
+// bounded ends a stream that is too long with an error, where a limit without one would look like its end.
+type bounded struct {
+	r    io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, invalid("holds more than %d bytes", int64(MaxTotal))
+	}
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}
+
+type reader struct {
+	tar     *tar.Reader
+	visitor Visitor
+	next    *tar.Header // seen and not yet taken; nil at the end
+	entries int
+	ids     map[string]bool
+	names   map[string]bool
+}
+
+func (r *reader) all() error {
+	if err := r.advance(); err != nil {
+		return err
+	}
+	var contents Contents
+	if err := r.document(rootFile, &contents); err != nil {
+		return err
+	}
+	if contents.Format != Format {
+		return invalid("is not in the form %s", Format)
+	}
+	if len(contents.Agents) > MaxAgents {
+		return invalid("holds more than %d agents", MaxAgents)
+	}
+	r.ids, r.names = map[string]bool{}, map[string]bool{}
+	for _, name := range contents.Agents {
+		if err := r.agent(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end makes sure that nothing follows: what one reader skips another may read.
+func (r *reader) end(rest io.Reader) error {
+	if r.next != nil {
+		return invalid("holds a file that it does not announce: %s", shown(r.next.Name))
+	}
+	padding := make([]byte, 4096)
+	for {
+		n, err := rest.Read(padding)
+		if bytes.ContainsFunc(padding[:n], func(c rune) bool { return c != 0 }) {
+			return invalid("goes on after its end")
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return broken(err)
+		}
+	}
+}
+
+func (r *reader) agent(name string) error {
+	if err := registry.CheckName(name); err != nil {
+		return invalid("holds an agent whose name cannot be one: %s", shown(name))
+	}
+	if err := r.claim(name); err != nil {
+		return err
+	}
+	var a Agent
+	if err := r.document(agentPath(name)+agentFile, &a); err != nil {
+		return err
+	}
+	for _, former := range a.FormerNames {
+		if err := registry.CheckName(former); err != nil {
+			return invalid("gives %s a former name that cannot be one", name)
+		}
+		if err := r.claim(former); err != nil {
+			return err
+		}
+	}
+	switch {
+	case a.Name != name:
+		return invalid("has another name in %s", agentPath(name)+agentFile)
+	case uuid.Validate(a.ID) != nil || strings.ToLower(a.ID) != a.ID || r.ids[a.ID]:
+		return invalid("gives %s an ID that is none, or another's", name)
+	case len(a.Versions) > MaxVersions:
+		return invalid("holds more than %d versions of %s", MaxVersions, name)
+	case !a.Creator.plausible():
+		return invalid("says of %s that nobody made it", name)
+	case a.Draft.Files != nil:
+		return invalid("has files in %s, where none belong", agentPath(name)+agentFile)
+	}
+	r.ids[a.ID] = true
+	var err error
+	if a.Draft.Files, err = r.files(agentPath(name) + "draft/"); err != nil {
+		return err
+	}
+	if err := r.visitor.Agent(a); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, number := range a.Versions {
+		if seen[number] {
+			return invalid("announces %s@%s twice", name, shown(number))
+		}
+		seen[number] = true
+		if err := r.version(a, number); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claim takes a name in the archive; a-b and a_b are one name.
+func (r *reader) claim(name string) error {
+	key := registry.NameKey(name)
+	if r.names[key] {
+		return invalid("holds the name %s twice", name)
+	}
+	r.names[key] = true
+	return nil
+}
+
+func (r *reader) version(a Agent, number string) error {
+	if err := registry.CheckSemver(number); err != nil {
+		return invalid("announces a version of %s that is no semantic version: %s", a.Name, shown(number))
+	}
+	var document version
+	path := versionPath(a.Name, number)
+	if err := r.document(path+versionFile, &document); err != nil {
+		return err
+	}
+	v := document.Version
+	isName := func(name string) bool { return registry.NameKey(name) == registry.NameKey(v.Agent) }
+	switch {
+	case v.Version != number:
+		return invalid("has another version in %s", path+versionFile)
+	case !isName(a.Name) && !slices.ContainsFunc(a.FormerNames, isName):
+		return invalid("has a version of an agent with another name in %s", path+versionFile)
+	case !document.Publisher.plausible():
+		return invalid("says of %s that nobody published it", v.Reference())
+	case v.Files != nil:
+		return invalid("has files in %s, where none belong", path+versionFile)
+	}
+	var err error
+	if v.Files, err = r.files(path + "files/"); err != nil {
+		return err
+	}
+	sums, err := digest.Of(v)
+	if err != nil {
+		return invalid("holds %s, which has no digest: it is not canonical", v.Reference())
+	}
+	if v.Digest != sums.Version || v.ContentDigest != sums.Content || v.CodeDigest != sums.Code {
+		return invalid("holds %s with other content than its digests say", v.Reference())
+	}
+	v.AgentID = a.ID
+	v.Publisher = registry.Actor{ID: document.Publisher.ID, Type: document.Publisher.Type, Name: document.Publisher.Name}
+	return r.visitor.Version(v)
+}
+
+// files reads the files of a folder, which follow one another in the order of their paths.
+func (r *reader) files(folder string) (map[string]registry.File, error) {
+	files, folded, last, total := map[string]registry.File{}, map[string]bool{}, "", int64(0)
+	for r.next != nil && strings.HasPrefix(r.next.Name, folder) {
+		path := strings.TrimPrefix(r.next.Name, folder)
+		if problem := registry.CheckPath(path); problem != "" {
+			return nil, invalid("holds a file whose path cannot be one: %s", shown(r.next.Name))
+		}
+		key := strings.ToLower(path)
+		switch {
+		case path <= last:
+			return nil, invalid("holds files out of order, or twice: %s", shown(r.next.Name))
+		case folded[key]:
+			return nil, invalid("holds files whose paths differ in case only: %s", shown(r.next.Name))
+		case len(files) == MaxFiles:
+			return nil, invalid("holds more than %d files in %s", MaxFiles, shown(folder))
+		}
+		for at := strings.LastIndexByte(path, '/'); at > 0; at = strings.LastIndexByte(path[:at], '/') {
+			if _, isFile := files[path[:at]]; isFile {
+				return nil, invalid("holds a file within a file: %s", shown(r.next.Name))
+			}
+		}
+		if total += r.next.Size; total > MaxBytes {
+			return nil, invalid("holds more than %d bytes in %s", MaxBytes, shown(folder))
+		}
+		content, err := r.content(MaxBytes)
+		if err != nil {
+			return nil, err
+		}
+		folded[key], files[path], last = true, content, path
+	}
+	return files, nil
+}
+
+// document reads the JSON file that must come next.
+func (r *reader) document(path string, into any) error {
+	if r.next == nil {
+		return invalid("ends before %s", path)
+	}
+	if r.next.Name != path {
+		return invalid("has %s where %s belongs", shown(r.next.Name), path)
+	}
+	text, err := r.content(MaxDocument)
+	if err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return &fault.Error{Code: fault.InvalidInput, Message: "The archive has a " + path + " that cannot be read.", Err: err}
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return invalid("has a %s that goes on after its end", path)
+	}
+	return nil
+}
+
+// content reads the present file and moves on to the next.
+func (r *reader) content(most int64) ([]byte, error) {
+	if r.next.Size > most {
+		return nil, invalid("holds a file of more than %d bytes: %s", most, shown(r.next.Name))
+	}
+	var content bytes.Buffer // grows with what comes, not with what was announced
+	if _, err := io.Copy(&content, io.LimitReader(r.tar, most+1)); err != nil {
+		return nil, broken(err)
+	}
+	return content.Bytes(), r.advance()
+}
+
+// advance looks at the next file. Only regular files are let in: a link, a device or a folder is no part of the layout.
+func (r *reader) advance() error {
+	header, err := r.tar.Next()
+	if errors.Is(err, io.EOF) {
+		r.next = nil
+		return nil
+	}
+	if err != nil {
+		return broken(err)
+	}
+	if r.entries++; r.entries > MaxEntries {
+		return invalid("holds more than %d files", MaxEntries)
+	}
+	switch {
+	case header.Typeflag != tar.TypeReg:
+		return invalid("holds something that is no file: %s", shown(header.Name))
+	case len(header.Name) > maxPath || strings.ContainsRune(header.Name, 0):
+		return invalid("holds a file whose path cannot be one: %s", shown(header.Name))
+	case sparse(header):
+		return invalid("holds a file with holes: %s", shown(header.Name))
+	}
+	r.next = header
+	return nil
+}
+
+// sparse files claim bytes that are not there.
+func sparse(header *tar.Header) bool {
+	for key := range header.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
+}

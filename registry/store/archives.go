@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+// AnyAgent returns the agent that has or had a name, also a deleted one, without its draft. Error: NotFound.
+func (s *Store) AnyAgent(ctx context.Context, workspace, name string) (registry.Agent, error) {
+	if impossible(name) {
+		return registry.Agent{}, noAgent(name)
+	}
+	var row agentRow
+	err := s.read.NewSelect().Model(&row).Where("a.workspace_id = ?", workspace).Where("a.id = (?)", s.idOfName(workspace, name)).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return registry.Agent{}, noAgent(name)
+	}
+	return registry.Agent{
+		ID: row.ID, Workspace: row.WorkspaceID, Name: row.Name, VersionCount: row.VersionCount, DeletedAt: instantOrNil(row.DeletedAt),
+	}, wrap("read agent", err)
+}
+
+// AgentIDTaken reports whether any workspace has or had an agent with an ID.
+func (s *Store) AgentIDTaken(ctx context.Context, id string) (bool, error) {
+	n, err := s.read.NewSelect().Model((*agentRow)(nil)).Where("a.id = ?", id).Count(ctx)
+	return n > 0, wrap("read agent", err)
+}
+
+// AgentNames returns the names that an agent has and had, in the form of which there is one for each: with _ for -.
+func (s *Store) AgentNames(ctx context.Context, workspace, agentID string) ([]string, error) {
+	var names []string
+	err := s.read.NewSelect().Model((*nameRow)(nil)).Column("name_key").
+		Where("n.workspace_id = ?", workspace).Where("n.agent_id = ?", agentID).OrderExpr("n.name_key").Scan(ctx, &names)
+	return names, wrap("read names", err)
+}
+
+// VersionDigests returns the digests of an agent's versions by number, also a deleted agent's.
+func (s *Store) VersionDigests(ctx context.Context, workspace, agentID string) (map[string]string, error) {
+	var rows []versionRow
+	err := s.read.NewSelect().Model(&rows).Column("version", "digest").
+		Where("v.workspace_id = ?", workspace).Where("v.agent_id = ?", agentID).Scan(ctx)
+	digests := make(map[string]string, len(rows))
+	for _, row := range rows {
+		digests[row.Version] = row.Digest
+	}
+	return digests, wrap("read digests", err)
+}
+
+// ReviveAgent takes a tombstone away and gives the agent the description and the draft that are told. Errors: NotFound for
+// an agent that is not deleted; NameTaken; InvalidInput for text that cannot be stored.
+func (s *Store) ReviveAgent(ctx context.Context, a registry.Agent) error {
+	agent, err := agentRowOf(a)
+	if err != nil {
+		return wrap("revive agent", err)
+	}
+	draft, err := draftRowOf(a)
+	if err != nil {
+		return wrap("revive agent", err)
+	}
+	return s.change(ctx, "revive agent", func(ctx context.Context, tx bun.Tx) error {
+		result, err := tx.NewUpdate().Model((*agentRow)(nil)).Set("deleted_at = NULL").Set("listed = ?", false).
+			Where("a.workspace_id = ?", a.Workspace).Where("a.id = ?", a.ID).Where("a.deleted_at IS NOT NULL").Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if err := expectRow(result, noAgent(a.ID)); err != nil {
+			return err
+		}
+		if err := describe(ctx, tx, agent, "name"); err != nil {
+			return err
+		}
+		if err := takeName(ctx, tx, a.Workspace, a.ID, a.Name); err != nil {
+			return err
+		}
+		_, err = tx.NewUpdate().Model(draft).ExcludeColumn("agent_id", "workspace_id", "revision").Set("revision = revision + 1").
+			Where("d.workspace_id = ?", a.Workspace).Where("d.agent_id = ?", a.ID).Exec(ctx)
+		return err
+	})
+}
+
+// TakeNames gives an agent further names. Error: NameTaken.
+func (s *Store) TakeNames(ctx context.Context, workspace, agentID string, names []string) error {
+	return s.change(ctx, "take names", func(ctx context.Context, tx bun.Tx) error {
+		for _, name := range names {
+			if err := takeName(ctx, tx, workspace, agentID, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+type archiveCommand struct {
+	Export archiveExportCommand `cmd:"" help:"Write agents with all their versions into a file."`
+	Import archiveImportCommand `cmd:"" help:"Put the agents of a file into the workspace; their versions keep their digests."`
+}
+
+type archiveExportCommand struct {
+	File   string   `arg:"" help:"The file to write, such as agents.tar.gz." type:"path"`
+	Agents []string `arg:"" optional:"" help:"Names; without any the whole workspace." placeholder:"NAME"`
+	remote
+}
+
+func (c *archiveExportCommand) run(ctx context.Context, p Process) (err error) {
+	server, closing, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	query := url.Values{"agent": c.Agents}
+	return server.exchange(ctx, http.MethodGet, "/api/v1/archive?"+query.Encode(), nil, nil, func(_ http.Header, body io.Reader) error {
+		return writeWhole(c.File, body)
+	})
+}
+
+// writeWhole writes a file that is there whole or not at all.
+func writeWhole(path string, content io.Reader) error {
+	file, err := os.CreateTemp(filepath.Dir(path), ".atelier-*")
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, content)
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
+
+type archiveImportCommand struct {
+	File   string `arg:"" help:"A file that archive export has written." type:"existingfile"`
+	DryRun bool   `help:"Check all of it and write nothing."`
+	remote
+}
+
+func (c *archiveImportCommand) run(ctx context.Context, p Process) (err error) {
+	file, err := os.Open(c.File)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	server, closing, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	var report struct {
+		Agents []struct {
+			Name, Outcome string
+			Added, Kept   int
+		}
+	}
+	path := "/api/v1/archive?dryRun=" + strconv.FormatBool(c.DryRun)
+	err = server.transfer(ctx, http.MethodPost, path, io.NopCloser(file), map[string]string{"Content-Type": "application/gzip"}, into(&report))
+	if err != nil {
+		return err
+	}
+	t := newTable(p.Stdout, "NAME", "OUTCOME", "ADDED", "KEPT")
+	for _, a := range report.Agents {
+		t.row(a.Name, a.Outcome, strconv.Itoa(a.Added), strconv.Itoa(a.Kept))
+	}
+	if c.DryRun {
+		_, _ = fmt.Fprintln(p.Stderr, "note: nothing was written")
+	}
+	return t.flush()
+}

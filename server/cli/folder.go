@@ -1,0 +1,267 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/agents"
+)
+
+type pullCommand struct {
+	Agent string `arg:"" help:"Name or ID."`
+	Dir   string `arg:"" help:"The folder; it is made when it is not there." type:"path"`
+	Yes   bool   `short:"y" help:"Do not ask."`
+	remote
+}
+
+func (c *pullCommand) run(ctx context.Context, p Process) (err error) {
+	server, closing, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	kept, err := fetchAgent(ctx, server, c.Agent)
+	if err != nil {
+		return err
+	}
+	var in agents.Input
+	if err := assemble(kept.fields, &in); err != nil {
+		return err
+	}
+	wanted, err := agents.FolderOf(in)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil { //nolint:gosec // sources, which others may read
+		return err
+	}
+	root, err := os.OpenRoot(c.Dir) // a link in the folder leads nowhere outside it
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	there, err := lying(root.FS())
+	if err != nil {
+		return err
+	}
+	if ok, err := c.agreed(p, c.Yes, there, wanted); !ok || err != nil {
+		return err
+	}
+	return writeFolder(root, there, wanted)
+}
+
+// agreed shows changes and asks.
+func (remote) agreed(p Process, yes bool, from, to map[string]registry.File) (bool, error) {
+	if len(changed(from, to)) == 0 {
+		_, _ = fmt.Fprintln(p.Stderr, "nothing differs")
+		return false, nil
+	}
+	showChanges(p.Stdout, from, to)
+	if yes {
+		return true, nil
+	}
+	_, _ = fmt.Fprint(p.Stderr, "Write this? [y/N] ")
+	answer, _ := bufio.NewReader(p.Stdin).ReadString('\n') // no answer is a no
+	if strings.EqualFold(strings.TrimSpace(answer), "y") {
+		return true, nil
+	}
+	return false, fmt.Errorf("nothing was written")
+}
+
+// lying are the files of a folder that belong to an agent: names that start with a dot and the example input do not.
+func lying(folder fs.FS) (map[string]registry.File, error) {
+	files := map[string]registry.File{}
+	err := fs.WalkDir(folder, ".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path != "." && strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case !entry.Type().IsRegular() || path == "input.json":
+			return nil
+		}
+		content, err := fs.ReadFile(folder, path)
+		files[path] = content
+		return err
+	})
+	return files, err
+}
+
+// writeFolder makes a folder what it should be. A file is replaced and not written into, so that a link is not followed.
+func writeFolder(root *os.Root, there, wanted map[string]registry.File) error {
+	for _, name := range changed(there, wanted) {
+		content, is := wanted[name]
+		if !is {
+			if err := root.Remove(name); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+			return err
+		}
+		passing := path.Join(path.Dir(name), ".atelier-pull")
+		if err := root.WriteFile(passing, content, 0o644); err != nil {
+			return err
+		}
+		if err := root.Rename(passing, name); err != nil {
+			return errors.Join(err, root.Remove(passing))
+		}
+	}
+	return nil
+}
+
+type pushCommand struct {
+	Dir string `arg:"" help:"A folder with agent.yaml and code." type:"existingdir"`
+	Yes bool   `short:"y" help:"Do not ask."`
+	remote
+}
+
+func (c *pushCommand) run(ctx context.Context, p Process) (err error) {
+	folder, err := agents.ReadFolder(os.DirFS(c.Dir))
+	if err != nil {
+		return err
+	}
+	if folder.Agent.Name == nil {
+		return misusedf("%s/agent.yaml has no name", c.Dir)
+	}
+	local, err := fieldsOf(folder.Agent)
+	if err != nil {
+		return err
+	}
+	server, closing, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	kept, err := fetchAgent(ctx, server, *folder.Agent.Name)
+	isNew := fault.Is(err, fault.NotFound)
+	if err != nil && !isNew {
+		return err
+	}
+	before := map[string]registry.File{}
+	if !isNew {
+		var was agents.Input
+		if err := assemble(kept.fields, &was); err != nil {
+			return err
+		}
+		if before, err = agents.FolderOf(was); err != nil {
+			return err
+		}
+	}
+	sent, err := laidOver(kept.fields, local)
+	if err != nil {
+		return err
+	}
+	var after agents.Input
+	if err := assemble(sent, &after); err != nil {
+		return err
+	}
+	wanted, err := agents.FolderOf(after)
+	if err != nil {
+		return err
+	}
+	if ok, err := c.agreed(p, c.Yes, before, wanted); !ok || err != nil {
+		return err
+	}
+	if isNew {
+		return server.call(ctx, http.MethodPost, "/api/v1/code-agents", sent, nil)
+	}
+	match := map[string]string{"If-Match": `"` + strconv.FormatInt(kept.revision, 10) + `"`}
+	return server.exchange(ctx, http.MethodPut, "/api/v1/code-agents/"+url.PathEscape(kept.id), sent, match, into(nil))
+}
+
+// keptAgent is an agent as a server has it: what PUT takes, by name.
+type keptAgent struct {
+	id       string
+	revision int64
+	fields   map[string]json.RawMessage
+}
+
+func fetchAgent(ctx context.Context, server *client, name string) (keptAgent, error) {
+	var whole struct {
+		ID, Name, Title, Description string
+		Tags                         []string
+		Metadata                     json.RawMessage
+		Draft                        map[string]json.RawMessage
+	}
+	if err := server.call(ctx, http.MethodGet, "/api/v1/code-agents/"+url.PathEscape(name), nil, &whole); err != nil {
+		return keptAgent{}, err
+	}
+	kept := keptAgent{id: whole.ID, fields: whole.Draft}
+	if err := json.Unmarshal(whole.Draft["revision"], &kept.revision); err != nil {
+		return keptAgent{}, fmt.Errorf("read the server's answer: %w", err)
+	}
+	delete(kept.fields, "revision")
+	for field, value := range map[string]any{"name": whole.Name, "title": whole.Title, "description": whole.Description, "tags": whole.Tags, "metadata": whole.Metadata} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return keptAgent{}, err
+		}
+		kept.fields[field] = text
+	}
+	return kept, nil
+}
+
+func fieldsOf(in agents.Input) (map[string]json.RawMessage, error) {
+	text, err := json.Marshal(in)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]json.RawMessage
+	return fields, json.Unmarshal(text, &fields)
+}
+
+// laidOver is what a push sends: the folder's fields over the server's. Limits that a folder does not name stay as they are.
+func laidOver(kept, local map[string]json.RawMessage) (map[string]json.RawMessage, error) {
+	sent := map[string]json.RawMessage{}
+	for field, value := range kept {
+		sent[field] = value
+	}
+	for field, value := range local {
+		if field == "limits" && sent[field] != nil {
+			var was, is map[string]json.RawMessage
+			if err := errors.Join(json.Unmarshal(sent[field], &was), json.Unmarshal(value, &is)); err != nil {
+				return nil, err
+			}
+			for limit, n := range is {
+				if string(n) != "0" {
+					was[limit] = n
+				}
+			}
+			text, err := json.Marshal(was)
+			if err != nil {
+				return nil, err
+			}
+			value = text
+		}
+		sent[field] = value
+	}
+	return sent, nil
+}
+
+func assemble(fields map[string]json.RawMessage, in *agents.Input) error {
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, in); err != nil {
+		return fmt.Errorf("read the agent: %w", err)
+	}
+	return nil
+}

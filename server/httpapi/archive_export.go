@@ -1,0 +1,40 @@
+package httpapi
+
+import (
+	"log/slog"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/telemetry"
+)
+
+// archiveType is what an archive is called in headers.
+const archiveType = "application/gzip"
+
+func (a *API) exportArchive() {
+	binary := &huma.Schema{Type: huma.TypeString, ContentEncoding: "binary"}
+	a.stream(endpoint{
+		id: "exportArchive", method: http.MethodGet, path: Base + "/archive", tag: "agents", summary: "Agents with all their versions, as one file",
+		about: "All agents of the workspace, or those that are named. The layout is documented in docs/archive.md. An archive that breaks off has not been written whole.",
+		answers: map[string]*huma.Response{"200": {Description: "A gzipped tar.",
+			Content: map[string]*huma.MediaType{archiveType: {Schema: binary}}}},
+		refusals: []fault.Code{fault.NotFound},
+	}, []*huma.Param{{Name: "agent", In: "query", Description: "Name or ID; may stand several times.", Schema: &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}}}},
+		nil, a.writeArchive)
+}
+
+func (a *API) writeArchive(w http.ResponseWriter, r *http.Request) {
+	export, err := a.Archives.Export(r.Context(), actor(r.Context()), r.URL.Query()["agent"])
+	if err != nil {
+		a.Problems.Write(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", archiveType)
+	w.Header().Set("Content-Disposition", `attachment; filename="atelier.tar.gz"`)
+	if err := export.Write(r.Context(), w); err != nil {
+		a.Problems.Log.LogAttrs(r.Context(), slog.LevelWarn, "write archive", slog.String("request_id", telemetry.RequestID(r.Context())), slog.Any("error", err))
+		panic(http.ErrAbortHandler) // the answer has begun: only a broken connection tells that it is not whole
+	}
+}

@@ -1,0 +1,24 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// stream hangs in a route whose bodies are no JSON, and describes it as add does. The handler answers problems itself.
+func (a *API) stream(e endpoint, parameters []*huma.Param, body *huma.RequestBody, handle http.HandlerFunc) {
+	op := &huma.Operation{
+		OperationID: e.id, Method: e.method, Path: e.path, Tags: []string{e.tag}, Summary: e.summary, Description: e.about,
+		Parameters: parameters, RequestBody: body, Responses: e.answers,
+	}
+	for _, status := range refusals(e) {
+		op.Responses[strconv.Itoa(status)] = &huma.Response{
+			Description: http.StatusText(status),
+			Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}},
+		}
+	}
+	a.huma.OpenAPI().AddOperation(op)
+	a.router.Method(e.method, e.path, handle)
+}

@@ -1,0 +1,234 @@
+package servertest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/atelier-run/atelier/server/cli"
+	"github.com/atelier-run/atelier/server/servertest"
+)
+
+// identity is what callers rely on: what each reference stands for.
+func identity(t *testing.T, s *servertest.Server, references []string) map[string]string {
+	t.Helper()
+	var answer struct {
+		Items []struct {
+			Reference, Version, Digest string
+			AgentID                    string
+		}
+	}
+	s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/references/resolve", map[string]any{"references": references}).Into(t, &answer)
+	is := map[string]string{}
+	for _, r := range answer.Items {
+		is[r.Reference] = r.AgentID + " " + r.Version + " " + r.Digest
+	}
+	return is
+}
+
+func fill(t *testing.T, s *servertest.Server) (references []string) {
+	t.Helper()
+	for _, name := range []string{"first", "second-one"} {
+		s.Want(t, http.StatusCreated, http.MethodPost, "/api/v1/code-agents", map[string]any{
+			"name": name, "language": "bash", "files": map[string]any{"main.sh": "echo 1\n", "lib/b": map[string]string{"base64": "/wD+"}}, "entrypoint": "main.sh",
+			"inputSchema": map[string]any{"type": "object", "properties": map[string]any{"z": true, "a": map[string]any{"maximum": json.Number("12345678901234567890")}}},
+		})
+		for _, version := range []string{"1.0.0", "1.1.0", "2.0.0-rc.1"} {
+			s.Publish(t, name, version)
+		}
+		references = append(references, name+"@1.0.0", name+"@^1", name+"@latest", name+"@2.0.0-rc.1")
+	}
+	s.Want(t, http.StatusOK, http.MethodPatch, "/api/v1/code-agents/first", map[string]any{"name": "renamed"})
+	s.Want(t, http.StatusOK, http.MethodPatch, "/api/v1/code-agents/renamed/versions/1.1.0", map[string]any{"deprecated": true, "reason": "old"})
+	return append(references, "renamed@latest")
+}
+
+// Export, delete everything, import: whoever pinned something goes on as before. So it is on another server.
+func TestArchiveRoundTripIsTheIdentity(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	references := fill(t, s)
+	before := identity(t, s, references)
+	if len(before) != len(references) {
+		t.Fatal(before)
+	}
+	file := s.Want(t, http.StatusOK, http.MethodGet, "/api/v1/archive", nil).Body
+	for _, name := range []string{"renamed", "second-one"} {
+		s.Want(t, http.StatusNoContent, http.MethodDelete, "/api/v1/code-agents/"+name, nil)
+	}
+	other := servertest.New(t)
+	for name, target := range map[string]*servertest.Server{"after deleting": s, "on another server": other} {
+		want := map[string]string{"after deleting": "restored", "on another server": "created"}[name]
+		for range 2 { // again changes nothing
+			var report struct {
+				Agents []struct {
+					Name, Outcome string
+					Added, Kept   int
+				}
+			}
+			target.Want(t, http.StatusOK, http.MethodPost, "/api/v1/archive", string(file), servertest.Headers{"Content-Type": "application/gzip"}).Into(t, &report)
+			if len(report.Agents) != 2 || report.Agents[0].Outcome != want || report.Agents[0].Added+report.Agents[0].Kept != 3 {
+				t.Errorf("%s: %+v", name, report)
+			}
+			if diff := cmp.Diff(before, identity(t, target, references)); diff != "" {
+				t.Errorf("%s: %s", name, diff)
+			}
+			want = "unchanged"
+		}
+		if again := target.Want(t, http.StatusOK, http.MethodGet, "/api/v1/archive", nil).Body; !bytes.Equal(again, file) {
+			t.Errorf("%s: the second archive is another", name)
+		}
+	}
+	if run := other.Execute(t, "first", "1.0.0", map[string]any{}); !run.Success {
+		t.Errorf("%+v", run)
+	}
+}
+
+func TestArchiveRefusesOtherContent(t *testing.T) {
+	t.Parallel()
+	s, other := servertest.New(t), servertest.New(t)
+	fill(t, s)
+	file := string(s.Want(t, http.StatusOK, http.MethodGet, "/api/v1/archive?agent=second-one", nil).Body)
+	other.Want(t, http.StatusCreated, http.MethodPost, "/api/v1/code-agents", map[string]any{"name": "second_one", "language": "bash", "code": "echo 2\n"})
+	other.Publish(t, "second_one", "1.1.0")
+	gzip := servertest.Headers{"Content-Type": "application/gzip"}
+	other.Want(t, http.StatusConflict, http.MethodPost, "/api/v1/archive", file, gzip)
+	var list struct{ Items []any }
+	other.Want(t, http.StatusOK, http.MethodGet, "/api/v1/code-agents/second_one/versions", nil).Into(t, &list)
+	if len(list.Items) != 1 {
+		t.Errorf("%d versions: something was written", len(list.Items))
+	}
+	other.Want(t, http.StatusUnprocessableEntity, http.MethodPost, "/api/v1/archive", file[:len(file)/2], gzip)
+	other.Want(t, http.StatusUnsupportedMediaType, http.MethodPost, "/api/v1/archive", "{}")
+	other.Want(t, http.StatusUnprocessableEntity, http.MethodPost, "/api/v1/archive?dryRun=maybe", file, gzip)
+	s.Want(t, http.StatusNotFound, http.MethodGet, "/api/v1/archive?agent=nobody", nil)
+}
+
+// command runs a command of the binary against a server.
+func command(t *testing.T, s *servertest.Server, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, faults bytes.Buffer
+	environment := func(name string) string {
+		if name == "ATELIER_TOKEN" {
+			return s.Token
+		}
+		return ""
+	}
+	code = cli.Main(context.WithoutCancel(t.Context()), cli.Process{
+		Args: append(args, "--server", s.URL), Stdin: bytes.NewReader([]byte(stdin)), Stdout: &out, Stderr: &faults, Getenv: environment, Version: "test",
+	})
+	return code, out.String(), faults.String()
+}
+
+func must(t *testing.T, s *servertest.Server, args ...string) string {
+	t.Helper()
+	code, stdout, stderr := command(t, s, "", args...)
+	if code != 0 {
+		t.Fatalf("%v: %d %s", args, code, stderr)
+	}
+	return stdout
+}
+
+func TestFolderGoesAndComes(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	fill(t, s)
+	dir := filepath.Join(t.TempDir(), "agent")
+	must(t, s, "pull", "renamed", dir, "--yes")
+	if text, err := os.ReadFile(filepath.Join(dir, "lib", "b")); err != nil || !bytes.Equal(text, []byte{0xff, 0, 0xfe}) {
+		t.Errorf("%q %v", text, err)
+	}
+	if code, _, stderr := command(t, s, "", "push", dir); code != 0 || stderr != "nothing differs\n" {
+		t.Errorf("%d %s: what was pulled is not what is there", code, stderr)
+	}
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("main.sh", "echo 2\n")
+	write("more.sh", "echo 3\n")
+	write("input.json", "{}")
+	write(".hidden", "x")
+	code, stdout, stderr := command(t, s, "n\n", "push", dir)
+	const diff = "changed main.sh\n-echo 1\n+echo 2\nadded more.sh\n+echo 3\n"
+	if code == 0 || stdout != diff {
+		t.Errorf("%d %q %s", code, stdout, stderr)
+	}
+	var draft struct {
+		Draft struct {
+			Revision int
+			Files    map[string]json.RawMessage
+		}
+	}
+	s.Want(t, http.StatusOK, http.MethodGet, "/api/v1/code-agents/renamed", nil).Into(t, &draft)
+	if string(draft.Draft.Files["main.sh"]) != `"echo 1\n"` {
+		t.Error("it was saved without a yes")
+	}
+	if code, _, stderr := command(t, s, "y\n", "push", dir); code != 0 {
+		t.Error(stderr)
+	}
+	draft.Draft.Files = nil
+	s.Want(t, http.StatusOK, http.MethodGet, "/api/v1/code-agents/renamed", nil).Into(t, &draft)
+	if string(draft.Draft.Files["main.sh"]) != `"echo 2\n"` || draft.Draft.Files["more.sh"] == nil || draft.Draft.Files[".hidden"] != nil || draft.Draft.Files["input.json"] != nil {
+		t.Errorf("%s", draft.Draft.Files)
+	}
+	// Pulling an older state over it shows what is lost, and a link in the folder is replaced and not followed.
+	outside := filepath.Join(t.TempDir(), "outside")
+	if err := os.WriteFile(outside, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "main.sh")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, "main.sh")); err != nil {
+		t.Fatal(err)
+	}
+	write("stray.sh", "x\n")
+	if got := must(t, s, "pull", "renamed", dir, "--yes"); got != "added main.sh\n+echo 2\nremoved stray.sh\n-x\n" {
+		t.Errorf("%q", got)
+	}
+	if text, err := os.ReadFile(outside); err != nil || string(text) != "mine" {
+		t.Errorf("%q %v: a link was followed", text, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".hidden")); err != nil {
+		t.Error("a hidden file is gone: ", err)
+	}
+	other := servertest.New(t)
+	must(t, other, "push", dir, "--yes")
+	other.Want(t, http.StatusOK, http.MethodGet, "/api/v1/code-agents/renamed", nil)
+}
+
+func TestArchiveCommands(t *testing.T) {
+	t.Parallel()
+	s, other := servertest.New(t), servertest.New(t)
+	references := fill(t, s)
+	file := filepath.Join(t.TempDir(), "agents.tar.gz")
+	must(t, s, "archive", "export", file)
+	must(t, other, "archive", "import", file, "--dry-run")
+	var list struct{ Items []any }
+	other.Want(t, http.StatusOK, http.MethodGet, "/api/v1/code-agents", nil).Into(t, &list)
+	if len(list.Items) != 0 {
+		t.Error("a dry run wrote")
+	}
+	must(t, other, "archive", "import", file)
+	if diff := cmp.Diff(identity(t, s, references), identity(t, other, references)); diff != "" {
+		t.Error(diff)
+	}
+	before, err := os.ReadDir(filepath.Dir(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, _, _ := command(t, s, "", "archive", "export", file, "nobody"); code == 0 {
+		t.Error("an archive of nobody")
+	}
+	if after, err := os.ReadDir(filepath.Dir(file)); err != nil || len(after) != len(before) {
+		t.Errorf("%d files, were %d: %v", len(after), len(before), err)
+	}
+}

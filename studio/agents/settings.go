@@ -1,0 +1,69 @@
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// WriteSettings writes what an input says beside its files as agent.yaml, which ReadFolder reads as the same.
+func WriteSettings(in Input) ([]byte, error) {
+	in.Files, in.Code = nil, nil
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(in); err != nil {
+		return nil, fmt.Errorf("write %s: %w", settingsFile, err)
+	}
+	var document yaml.Node // JSON is YAML, and a node keeps the order of its members
+	if err := yaml.Unmarshal(text.Bytes(), &document); err != nil {
+		return nil, fmt.Errorf("write %s: %w", settingsFile, err)
+	}
+	plain(&document)
+	var out bytes.Buffer
+	writer := yaml.NewEncoder(&out)
+	writer.SetIndent(2)
+	if err := writer.Encode(&document); err != nil {
+		return nil, fmt.Errorf("write %s: %w", settingsFile, err)
+	}
+	return out.Bytes(), nil
+}
+
+// plain takes the brackets and quotes of JSON away where YAML needs none.
+func plain(n *yaml.Node) {
+	if len(n.Content) > 0 || n.Kind == yaml.ScalarNode {
+		n.Style = 0
+	}
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && strings.Contains(n.Value, "\n") {
+		n.Style = yaml.LiteralStyle
+	}
+	for _, child := range n.Content {
+		plain(child)
+	}
+}
+
+// FolderOf lays an agent out as a folder: agent.yaml and its files. An agent with a file that ReadFolder would leave out, or
+// take for something else, cannot be one.
+func FolderOf(in Input) (map[string]registry.File, error) {
+	settings, err := WriteSettings(in)
+	if err != nil {
+		return nil, err
+	}
+	folder := map[string]registry.File{settingsFile: settings}
+	if in.Files == nil {
+		return folder, nil
+	}
+	for path, content := range *in.Files {
+		if path == settingsFile || path == exampleFile || strings.HasPrefix(path, ".") || strings.Contains(path, "/.") {
+			return nil, fault.Invalid("/files", "An agent with a file %s cannot lie in a folder: there the name means something else, or is left out.", path)
+		}
+		folder[path] = content
+	}
+	return folder, nil
+}
