@@ -12,6 +12,7 @@ STUDIO_SOURCES := $(shell find web/src web/public web/scripts web/index.html web
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 PACKAGES := ./...
 FUZZTIME ?= 1m
+ROUNDS ?= 200
 
 .PHONY: help
 help: ## Show this list
@@ -57,6 +58,10 @@ fuzz: ## Run every fuzz target for a minute each (FUZZTIME=10s for less)
 .PHONY: bench
 bench: build ## Measure beside the floors of this machine
 	@go run ./scripts/bench -binary bin/atelier
+
+.PHONY: kill
+kill: build ## Kill the server 200 times under load and look for what it had acknowledged (ROUNDS=20 for less)
+	@go run ./scripts/kill -binary bin/atelier -rounds $(ROUNDS)
 
 .PHONY: check
 check: gen lint test ## Generate, lint, test; fails when anything generated has changed

@@ -31,6 +31,7 @@ var floors = map[string]int{
 
 	"runtimes":      1,
 	"scripts/bench": 1,
+	"scripts/kill":  1,
 
 	"registry":        2,
 	"runtimes/frames": 2,

@@ -34,6 +34,20 @@ func LookAt(pid int) Tree {
 	return t
 }
 
+// Born tells a process from a later one with its number; "" if there is none. A zombie counts as gone.
+func Born(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return ""
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 20 || fields[0] == "Z" {
+		return ""
+	}
+	return fields[19]
+}
+
 // processes reads every process: the children of each, and its time with that of its dead children.
 func processes() (children map[int][]int, cpu map[int]time.Duration) {
 	children, cpu = map[int][]int{}, map[int]time.Duration{}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/atelier-run/atelier/scripts/load"
+)
+
+const growing = "growing"
+
+// prepare publishes what the clients call, on the first start.
+func prepare(ctx context.Context, c load.Client, round int) error {
+	if round > 0 {
+		return nil
+	}
+	for _, p := range load.Hello() {
+		if err := c.Publish(ctx, p); err != nil {
+			return err
+		}
+	}
+	p := load.Hello()[0]
+	p.Name = growing
+	return c.Publish(ctx, p)
+}
+
+// execute asks for runs, most of them in JavaScript, until the server is gone.
+func execute(ctx context.Context, c load.Client, all *ledger, round, client int) {
+	programs := load.Hello()
+	for n := 0; ; n++ {
+		p := programs[0]
+		if n%8 == 7 {
+			p = programs[1+client%2]
+		}
+		input := round*1_000_000 + client*10_000 + n
+		run, err := c.Execute(ctx, p, input)
+		var refused *load.Refusal
+		switch {
+		case errors.As(err, &refused):
+			all.wrong(fmt.Errorf("refused: %w", err))
+			return
+		case err != nil: // the server is gone
+			return
+		}
+		if err := p.Check(run, input); err != nil {
+			all.wrong(err)
+			return
+		}
+		all.answered(run.RunID, p.Want(input))
+	}
+}
+
+// accept asks for runs without waiting for them: each has to be found later with some end.
+func accept(ctx context.Context, c load.Client, all *ledger, round int) {
+	p := load.Hello()[0]
+	for n := 0; ; n++ {
+		body := fmt.Appendf(nil, `{"version":"1.0.0","input":%s}`, p.Input(round*1000+n))
+		answer, err := c.Call(ctx, http.MethodPost, "/api/v1/code-agents/"+p.Name+"/execute", body, map[string]string{"Prefer": "respond-async"})
+		var got struct{ RunID string }
+		if err != nil || json.Unmarshal(answer, &got) != nil {
+			return
+		}
+		all.took(got.RunID)
+	}
+}
+
+// publish changes an agent and publishes it, until the server is gone.
+func publish(ctx context.Context, c load.Client, all *ledger, round int) {
+	for n := 1; ; n++ {
+		version := fmt.Sprintf("1.%d.%d", round+1, n)
+		digest, err := publishOne(ctx, c, version)
+		var refused *load.Refusal
+		switch {
+		case errors.As(err, &refused):
+			all.wrong(fmt.Errorf("publish %s: %w", version, err))
+			return
+		case err != nil:
+			return
+		}
+		all.published(version, digest)
+	}
+}
+
+func publishOne(ctx context.Context, c load.Client, version string) (string, error) {
+	var agent struct{ Draft struct{ Revision int } }
+	if err := c.Get(ctx, "/api/v1/code-agents/"+growing, &agent); err != nil {
+		return "", err
+	}
+	p := load.Hello()[0]
+	draft, err := json.Marshal(map[string]any{
+		"language": p.Language, "files": map[string]string{p.Entrypoint: p.Code + "// " + version + "\n"}, "entrypoint": p.Entrypoint,
+		"inputSchema": p.Takes, "outputSchema": p.Gives,
+	})
+	if err != nil {
+		return "", err
+	}
+	revision := map[string]string{"If-Match": fmt.Sprintf("%q", fmt.Sprint(agent.Draft.Revision))}
+	if _, err := c.Call(ctx, http.MethodPut, "/api/v1/code-agents/"+growing, draft, revision); err != nil {
+		return "", err
+	}
+	answer, err := c.Call(ctx, http.MethodPost, "/api/v1/code-agents/"+growing+"/versions", fmt.Appendf(nil, `{"version":%q,"changelog":"next"}`, version), nil)
+	if err != nil {
+		return "", err
+	}
+	var got struct{ Digest string }
+	if err := json.Unmarshal(answer, &got); err != nil {
+		return "", err
+	}
+	if got.Digest == "" {
+		return "", fmt.Errorf("%s was published without a digest: %s", version, answer)
+	}
+	return got.Digest, nil
+}

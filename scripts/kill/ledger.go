@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/atelier-run/atelier/scripts/load"
+)
+
+// ledger is what the server has acknowledged.
+type ledger struct {
+	mu       sync.Mutex
+	runs     map[string]string // outputs
+	order    []string          // of the answered runs
+	accepted []string
+	versions map[string]string // digests
+	fault    error             // the first wrong answer while the server was alive
+}
+
+func (l *ledger) answered(run, output string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.runs[run] = output
+	l.order = append(l.order, run)
+}
+
+func (l *ledger) took(run string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.accepted = append(l.accepted, run)
+}
+
+func (l *ledger) published(version, digest string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.versions[version] = digest
+}
+
+func (l *ledger) wrong(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.fault == nil {
+		l.fault = err
+	}
+}
+
+// some is the newest of everything, which the last kill could have hit, and as much again from before.
+func (l *ledger) some(random *rand.Rand, size int) *ledger {
+	part := &ledger{runs: map[string]string{}, versions: l.versions, fault: l.fault}
+	pick := func(all []string) []string {
+		picked := slices.Clone(all[max(0, len(all)-size):])
+		for range min(size, len(all)) {
+			picked = append(picked, all[random.IntN(len(all))])
+		}
+		return picked
+	}
+	for _, run := range pick(l.order) {
+		part.runs[run] = l.runs[run]
+	}
+	part.accepted = pick(l.accepted)
+	return part
+}
+
+// look asks a server for everything in the ledger.
+func look(ctx context.Context, c load.Client, l *ledger) error {
+	faults := []error{l.fault}
+	for run, want := range l.runs {
+		faults = append(faults, lookForRun(ctx, c, run, want))
+	}
+	for _, run := range l.accepted {
+		faults = append(faults, lookForEnd(ctx, c, run))
+	}
+	return errors.Join(append(faults, lookForVersions(ctx, c, l.versions), noneRuns(ctx, c))...)
+}
+
+func lookForRun(ctx context.Context, c load.Client, id, want string) error {
+	var run load.Run
+	if err := c.Get(ctx, "/api/v1/runs/"+id, &run); err != nil {
+		return fmt.Errorf("run %s was answered: %w", id, err)
+	}
+	var got bytes.Buffer
+	if err := json.Compact(&got, run.Output); err != nil || run.Status != "succeeded" || got.String() != want {
+		return fmt.Errorf("run %s was answered with %s and is found %s with %s", id, want, run.Status, run.Output)
+	}
+	return nil
+}
+
+func lookForEnd(ctx context.Context, c load.Client, id string) error {
+	var run load.Run
+	if err := c.Get(ctx, "/api/v1/runs/"+id, &run); err != nil {
+		return fmt.Errorf("run %s was accepted: %w", id, err)
+	}
+	if run.Status != "succeeded" && run.Status != "interrupted" {
+		return fmt.Errorf("run %s was accepted and is found %s", id, run.Status)
+	}
+	return nil
+}
+
+func lookForVersions(ctx context.Context, c load.Client, want map[string]string) error {
+	found := map[string]string{}
+	for cursor := ""; ; {
+		var page struct {
+			Items      []struct{ Version, Digest string }
+			NextCursor string
+		}
+		if err := c.Get(ctx, "/api/v1/code-agents/"+growing+"/versions?limit=200&cursor="+cursor, &page); err != nil {
+			return err
+		}
+		for _, item := range page.Items {
+			found[item.Version] = item.Digest
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			break
+		}
+	}
+	var faults []error
+	for version, digest := range want {
+		if found[version] != digest {
+			faults = append(faults, fmt.Errorf("version %s was published as %s and is found as %q", version, digest, found[version]))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// noneRuns asks for runs that nobody carries out: a server that has just started has none of its own.
+func noneRuns(ctx context.Context, c load.Client) error {
+	var faults []error
+	for _, status := range []string{"running", "queued"} {
+		var list struct{ Items []load.Run }
+		if err := c.Get(ctx, "/api/v1/runs?status="+status, &list); err != nil {
+			return err
+		}
+		if len(list.Items) > 0 {
+			faults = append(faults, fmt.Errorf("run %s and others are %s for ever", list.Items[0].RunID, status))
+		}
+	}
+	return errors.Join(faults...)
+}

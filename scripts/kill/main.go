@@ -1,0 +1,104 @@
+// Command kill ends a server with SIGKILL at random moments under load, again and again over one data directory, and
+// looks after each restart for everything that had been acknowledged: answered runs with their outputs, accepted runs
+// with an end, published versions with their digests. One that is missing or different is a failure.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/atelier-run/atelier/scripts/load"
+)
+
+func main() {
+	binary := flag.String("binary", "bin/atelier", "the server to kill")
+	rounds := flag.Int("rounds", 200, "how often")
+	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the moments; the same seed tries the same ones again")
+	flag.Parse()
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *binary, *rounds, *seed); err != nil {
+		fmt.Fprintln(os.Stderr, "kill:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, binary string, rounds int, seed uint64) error {
+	dir, err := os.MkdirTemp("", "atelier-kill")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	fmt.Printf("%d times kill -9 under load, seed %d\n", rounds, seed)
+	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // has to be repeatable, not secret
+	options := load.Options{Binary: binary, Data: filepath.Join(dir, "data")}
+	all := &ledger{runs: map[string]string{}, versions: map[string]string{}}
+	var before generation
+	for round := range rounds {
+		server, err := load.Start(ctx, options)
+		if err != nil {
+			return fmt.Errorf("start %d: %w", round+1, err)
+		}
+		survivors := before.alive()
+		err = errors.Join(prepare(ctx, server.Client, round), look(ctx, server.Client, all.some(random, 200)))
+		if len(survivors) > 0 {
+			err = errors.Join(err, fmt.Errorf("processes %v of the server before are still there", survivors))
+		}
+		if err != nil {
+			return errors.Join(fmt.Errorf("after kill %d: %w", round, err), server.Stop())
+		}
+		pause := time.Duration(random.Int64N(int64(1200 * time.Millisecond)))
+		before = killAfter(ctx, server, pause, all, round)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if (round+1)%10 == 0 {
+			fmt.Printf("  %4d kills  %6d runs answered, %5d accepted, %4d versions published; all there so far\n", round+1, len(all.runs), len(all.accepted), len(all.versions))
+		}
+	}
+	return lastLook(ctx, options, all, rounds)
+}
+
+// lastLook asks for everything that was ever acknowledged.
+func lastLook(ctx context.Context, options load.Options, all *ledger, rounds int) (err error) {
+	server, err := load.Start(ctx, options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	if err := look(ctx, server.Client, all); err != nil {
+		return err
+	}
+	fmt.Printf("%d kills: %d answered runs, %d accepted runs and %d versions are all there; no run runs for ever, no process was left\n",
+		rounds, len(all.runs), len(all.accepted), len(all.versions))
+	return nil
+}
+
+// killAfter has clients ask until the server is killed, and notes what they were told. It returns the server's processes
+// at the moment of the kill.
+func killAfter(ctx context.Context, server *load.Server, pause time.Duration, all *ledger, round int) generation {
+	var clients sync.WaitGroup
+	for client := range 8 {
+		clients.Go(func() { execute(ctx, server.Client, all, round, client) })
+	}
+	clients.Go(func() { accept(ctx, server.Client, all, round) })
+	clients.Go(func() { publish(ctx, server.Client, all, round) })
+	select {
+	case <-time.After(pause):
+	case <-ctx.Done():
+	}
+	there := generationOf(server.Pid())
+	_ = server.Kill()
+	clients.Wait()
+	return there
+}
