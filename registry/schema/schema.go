@@ -21,7 +21,7 @@ const (
 	MaxDepth     = 64        // nesting of the schema's text
 	MaxExpansion = 10_000    // schemas that apply to one value, with every reference written out
 	maxChain     = 128       // of those, how many may be nested
-	maxValues    = 8_000     // JSON values in the schema's text; the library compares each schema with all others
+	maxValues    = 4_000     // JSON values in the schema's text; the library compares each schema with all others, so this is the square root of its time
 	maxEnum      = 1_000     // values of one enum
 	maxNames     = 256       // $id, $anchor and $dynamicAnchor together
 	maxNumber    = 400       // characters of a number, and its decimal exponent

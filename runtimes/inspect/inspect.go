@@ -211,41 +211,73 @@ func scripts(job runtimes.Job) map[string][]byte {
 	return kept
 }
 
-// askBash lets bash itself look at scripts that our parser refuses: what bash takes may be published.
+// askBash lets bash itself look at scripts that our parser refuses: what bash takes may be published. All of them are one
+// job in one jail, so that the time of an inspection does not grow with the number of files.
 func (i *Inspector) askBash(ctx context.Context, job runtimes.Job, report Report) (Report, error) {
-	if i.bash == nil {
+	files, names := map[string][]byte{}, []string{}
+	for _, problem := range report.Errors {
+		if _, again := files[problem.File]; again || problem.Code != guest.CodeSyntax || problem.File == "" {
+			continue
+		}
+		files[problem.File] = job.Files[problem.File]
+		names = append(names, problem.File)
+	}
+	if i.bash == nil || len(names) == 0 {
 		return report, nil
+	}
+	outcome, err := i.bash.pool.Run(ctx, worker.Task{
+		Job: job,
+		Payload: program.Job{
+			Argv: append([]string{i.bash.interpreter.Path, "--noprofile", "--norc", "-c", bashChecker, "bash"}, names...), Env: program.Environment(),
+			Files: files, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, 0),
+		},
+		Interpret: func(result frames.Result) frames.Result {
+			var said program.Report
+			if result.Error != nil || json.Unmarshal(result.Stats, &said) != nil || said.End == nil {
+				return frames.Result{Error: &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "Bash gave up on the source."}}
+			}
+			return frames.Result{Output: said.End}
+		},
+	}, silent{})
+	var taken []int
+	switch {
+	case err != nil:
+		return report, err
+	case ctx.Err() != nil:
+		return Report{}, &fault.Error{Code: fault.Cancelled, Message: "The inspection was cancelled.", Err: ctx.Err()}
+	case outcome.Error != nil || json.Unmarshal(outcome.Output, &taken) != nil:
+		report.Warnings = append(report.Warnings, fault.Detail{Code: guest.CodeSyntax, Message: "Bash itself could not be asked about these errors: together the files take it too long, or too much memory. Make them smaller."})
+		return report, nil
+	}
+	return pardon(report, names, taken), nil
+}
+
+// bashChecker has bash parse each file, and tells the positions of those that it takes.
+const bashChecker = `n=0 taken=
+for file; do
+  "$BASH" --noprofile --norc -n -- "$file" </dev/null >/dev/null 2>&1 3>&- && taken+=${taken:+,}$n
+  n=$((n + 1))
+done
+echo "{\"end\":[$taken]}" >&3`
+
+// pardon makes warnings of the errors in files that bash takes.
+func pardon(report Report, names []string, taken []int) Report {
+	fine := map[string]bool{}
+	for _, n := range taken {
+		if n >= 0 && n < len(names) {
+			fine[names[n]] = true
+		}
 	}
 	var kept []fault.Detail
 	for _, problem := range report.Errors {
-		if problem.Code != guest.CodeSyntax || problem.File == "" {
+		if problem.Code == guest.CodeSyntax && fine[problem.File] {
+			report.Warnings = append(report.Warnings, problem)
+		} else {
 			kept = append(kept, problem)
-			continue
 		}
-		outcome, err := i.bash.pool.Run(ctx, worker.Task{
-			Job: job,
-			Payload: program.Job{
-				Argv: []string{i.bash.interpreter.Path, "--noprofile", "--norc", "-n", "--", problem.File}, Env: program.Environment(),
-				Files: map[string][]byte{problem.File: job.Files[problem.File]}, Rlimits: program.LimitsOf(job.Limits, 0),
-			},
-			Interpret: func(result frames.Result) frames.Result {
-				if result.Error == nil && (result.ExitCode == nil || *result.ExitCode != 0) {
-					result.Error = &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: problem.Message}
-				}
-				return result
-			},
-		}, silent{})
-		if err != nil {
-			return report, err
-		}
-		if outcome.Error != nil {
-			kept = append(kept, problem)
-			continue
-		}
-		report.Warnings = append(report.Warnings, problem)
 	}
 	report.Errors = kept
-	return report, nil
+	return report
 }
 
 // Close waits until nothing is left of the workers.

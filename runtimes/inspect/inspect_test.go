@@ -1,7 +1,10 @@
 package inspect_test
 
 import (
+	"context"
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,6 +12,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/inspect"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
@@ -121,6 +125,41 @@ func compare(t *testing.T, what string, want, got []fault.Detail) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// jailer counts jails.
+type jailer struct {
+	worker.Jailer
+	jails atomic.Int64
+}
+
+func (j *jailer) Prepare(ctx context.Context, profile sandbox.Profile) (worker.Jail, error) {
+	j.jails.Add(1)
+	return j.Jailer.Prepare(ctx, profile)
+}
+
+// 200 files that another parser refuses had bash asked about each in a jail of its own, one after the other.
+func TestManyFilesAreOneQuestion(t *testing.T) {
+	t.Parallel()
+	counted := &jailer{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t)))}
+	inspector := inspect.New(inspect.Options{Jailer: counted, Bash: "/usr/bin/bash"})
+	t.Cleanup(inspector.Close)
+	const onlyBash = "f() { echo ${1@Z}; }\n" // bash looks at the operator when it runs
+	req := inspect.Request{Language: runtimes.Bash, Files: map[string][]byte{"main.sh": []byte(onlyBash)}, Entrypoint: "main.sh"}
+	for n := range 199 {
+		req.Files[fmt.Sprintf("lib/-%d x.sh", n)] = []byte(onlyBash)
+	}
+	req.Files["wrong.sh"] = []byte("if true; then\n")
+	report, err := inspector.Check(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Errors) != 1 || report.Errors[0].File != "wrong.sh" || len(report.Warnings) != 200 {
+		t.Errorf("%d warnings, errors %.600v", len(report.Warnings), report.Errors)
+	}
+	if n := counted.jails.Load(); n > 12 { // one for each parser, and what the pools prepare ahead
+		t.Errorf("%d jails", n)
 	}
 }
 

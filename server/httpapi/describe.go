@@ -3,8 +3,11 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"reflect"
+	"strings"
+	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -67,8 +70,32 @@ func plainJSON() huma.Format {
 			_, err := w.Write(text.Bytes())
 			return err
 		},
-		Unmarshal: json.Unmarshal,
+		Unmarshal: func(data []byte, v any) error {
+			err := json.Unmarshal(data, v)
+			var wrong *json.UnmarshalTypeError
+			if errors.As(err, &wrong) && wrong.Field != "" {
+				return misfitAt(wrong.Field)
+			}
+			return err
+		},
 	}
+}
+
+// misfit is the pointer to a value that fits the schema of its field and not the field: 1e3 is an integer to JSON Schema
+// and none to Go. The framework passes on nothing but the text of an error, so the pointer is the text.
+type misfit string
+
+func (m misfit) Error() string { return string(m) }
+
+// misfitAt takes the path that a decoder names, in which structs within structs appear by their Go names.
+func misfitAt(path string) misfit {
+	var pointer strings.Builder
+	for part := range strings.SplitSeq(path, ".") {
+		if part != "" && !unicode.IsUpper(rune(part[0])) {
+			pointer.WriteString("/" + part)
+		}
+	}
+	return misfit(pointer.String())
 }
 
 // nameOf names the schemas whose Go names say too little outside their package.

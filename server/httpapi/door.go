@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/url"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
@@ -85,6 +86,10 @@ func (a *API) enter(e endpoint) func(huma.Context, func(huma.Context)) {
 		if e.instead != nil && e.instead(w, r) {
 			return
 		}
+		if err := onceEach(c.Operation(), r); err != nil {
+			a.Problems.Write(w, r, err)
+			return
+		}
 		body, err := gate.Body(w, r, most)
 		if err != nil {
 			a.Problems.Write(w, r, err)
@@ -104,6 +109,24 @@ func (a *API) enter(e endpoint) func(huma.Context, func(huma.Context)) {
 			next(humachi.NewContext(c.Operation(), r, w))
 		})
 	}
+}
+
+// onceEach refuses a query parameter that is given twice: two readers would take different ones for the value.
+func onceEach(op *huma.Operation, r *http.Request) error {
+	if r.URL.RawQuery == "" {
+		return nil
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return &fault.Error{Code: fault.BadRequest, Message: "The query of the address cannot be read.", Err: err}
+	}
+	for _, p := range op.Parameters {
+		if p.In == "query" && len(query[p.Name]) > 1 {
+			return &fault.Error{Code: fault.InvalidInput, Message: "The input is not valid.",
+				Details: []fault.Detail{{Message: "query parameter " + p.Name + ": is given more than once"}}}
+		}
+	}
+	return nil
 }
 
 // actor is who asks. The gate lets nothing through to a guarded route without one.

@@ -31,6 +31,9 @@ func refuse(_ huma.Context, _ string, answer any) (any, error) {
 // sentence about the body would repeat values.
 func detail(e huma.ErrorDetail) fault.Detail {
 	where, name, _ := strings.Cut(e.Location, ".")
+	if where == "body" && strings.HasPrefix(e.Message, "/") {
+		return fault.Detail{Pointer: e.Message, Message: "must be written as a whole number, such as 1000, of at most 64 bits."}
+	}
 	if where == "body" {
 		return fault.Detail{Message: "The body has a value that its field cannot hold."}
 	}
