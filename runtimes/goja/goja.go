@@ -17,9 +17,9 @@ import (
 )
 
 // A worker is replaced after so many runs, so long, or a run that took so much memory: what a hostile program may have
-// left in the process does not stay.
+// left in the process does not stay. A new worker costs as much processor time as some hundred runs.
 const (
-	reuseRuns   = 500
+	reuseRuns   = 5000
 	reuseAge    = 10 * time.Minute
 	reuseMemory = 192 << 20
 )

@@ -106,7 +106,7 @@ func (j *Jail) usage() Usage {
 	if j.group == nil {
 		stats = j.watch.stats()
 	} else {
-		stats = j.group.Stats()
+		stats = j.group.Used()
 	}
 	return Usage{CPU: stats.CPU, PeakMemory: stats.Peak, OOMKilled: stats.OOMKills > 0, PidsLimited: stats.PidsHits > 0}
 }

@@ -33,7 +33,8 @@ type Recording struct {
 	stored    int // events[:stored] were taken to be stored
 	changed   chan struct{}
 	closed    bool
-	gathered  []byte // output that waits to become an event
+	result    func() json.RawMessage // the data of the last event, until somebody reads it
+	gathered  []byte                 // output that waits to become an event
 	gatherAs  runtimes.Kind
 	gatherAt  time.Time
 	timer     *time.Timer
@@ -115,19 +116,25 @@ func (r *Recording) append(e runtimes.Event) {
 	r.changed = make(chan struct{})
 }
 
-// Close publishes the last event and ends the recording. Events that come later are ignored.
-func (r *Recording) Close(last runtimes.Event) {
+// Close publishes the last event and ends the recording. Events that come later are ignored. Its data is asked for when
+// somebody reads it: most runs have no reader by then.
+func (r *Recording) Close(kind runtimes.Kind, data func() json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return
 	}
 	r.flush()
-	r.closed = true
-	if last.At.IsZero() {
-		last.At = r.now()
+	r.closed, r.result = true, data
+	r.append(runtimes.Event{Kind: kind, At: r.now()})
+}
+
+// complete fills the last event in for a reader. It needs the lock.
+func (r *Recording) complete() {
+	if r.result != nil {
+		r.events[len(r.events)-1].Data = r.result()
+		r.result = nil
 	}
-	r.append(last)
 }
 
 // Take returns the events that were not taken before, for storing. Output that is still being gathered is included.
@@ -135,6 +142,7 @@ func (r *Recording) Take() []runtimes.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.flush()
+	r.complete()
 	events := r.events[r.stored:len(r.events):len(r.events)]
 	r.stored = len(r.events)
 	return events
@@ -153,6 +161,7 @@ func (r *Recording) Next(ctx context.Context, seq int64) (runtimes.Event, error)
 	for {
 		r.mu.Lock()
 		if seq < int64(len(r.events)) {
+			r.complete()
 			e := r.events[max(seq, 0)]
 			r.mu.Unlock()
 			return e, nil
@@ -174,6 +183,7 @@ func (r *Recording) Next(ctx context.Context, seq int64) (runtimes.Event, error)
 func (r *Recording) Events(seq int64) []runtimes.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.complete()
 	from := min(max(seq, 0), int64(len(r.events)))
 	return append([]runtimes.Event(nil), r.events[from:]...)
 }

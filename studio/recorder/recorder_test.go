@@ -52,7 +52,7 @@ func TestFollowersSeeAllInOrder(t *testing.T) {
 		r.Emit(runtimes.Text(runtimes.KindStdout, "line\n"))
 		want.WriteString("line\n")
 	}
-	r.Close(runtimes.Event{Kind: runtimes.KindResult, Data: json.RawMessage(`{}`)})
+	r.Close(runtimes.KindResult, func() json.RawMessage { return json.RawMessage(`{}`) })
 	readers.Wait()
 	events := r.Events(0)
 	if len(events) > 5000 {
@@ -73,7 +73,7 @@ func TestTakeGivesEachEventOnce(t *testing.T) {
 	r.Emit(runtimes.Text(runtimes.KindStdout, "a"))
 	first := r.Take()
 	r.Emit(runtimes.Text(runtimes.KindStderr, "b"))
-	r.Close(runtimes.Event{Kind: runtimes.KindResult})
+	r.Close(runtimes.KindResult, func() json.RawMessage { return nil })
 	second := r.Take()
 	if len(first) != 1 || len(second) != 2 || second[0].Seq != 2 || len(r.Take()) != 0 {
 		t.Fatalf("taken %d then %d", len(first), len(second))

@@ -285,11 +285,13 @@ func (l *life) emit(kind runtimes.Kind, data any) {
 
 // emitResult ends the stream with the answer.
 func (l *life) emitResult(run registry.Run) {
-	raw, err := encode(AnswerOf(run))
-	if err != nil {
-		raw = json.RawMessage(`{"success":false}`)
-	}
-	l.recording.Close(runtimes.Event{Kind: runtimes.KindResult, Data: raw})
+	l.recording.Close(runtimes.KindResult, func() json.RawMessage {
+		raw, err := encode(AnswerOf(run))
+		if err != nil {
+			return json.RawMessage(`{"success":false}`)
+		}
+		return raw
+	})
 }
 
 // stamp is a time as both databases keep it: what is told and what is stored are the same.

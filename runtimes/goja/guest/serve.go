@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"sync"
@@ -33,6 +34,9 @@ const (
 func Serve(conn net.Conn) error {
 	debug.SetMaxStack(maxStack)
 	debug.SetGCPercent(gcPercent)
+	// A program has one thread. What else there is, reads a frame or rings an alarm, and costs less than to wake a second
+	// thread for it twice per run.
+	runtime.GOMAXPROCS(1)
 	return serve(conn)
 }
 

@@ -117,16 +117,21 @@ func ignoreMissing(err error) error {
 
 // Stats reads the counters. What the host does not count is 0.
 func (g *Group) Stats() Stats {
+	stats := g.Used()
+	stats.Memory, stats.Pids = g.counters.read(countMemory), g.counters.read(countPids)
+	return stats
+}
+
+// Used is what has been used so far: the counters without Memory and Pids, which say what is there now.
+func (g *Group) Used() Stats {
 	unit := time.Nanosecond
 	if g.v2 {
 		unit = time.Microsecond
 	}
 	return Stats{
 		CPU:      time.Duration(g.counters.read(countCPU)) * unit,
-		Memory:   g.counters.read(countMemory),
 		Peak:     g.counters.read(countPeak),
 		OOMKills: g.counters.read(countKills),
-		Pids:     g.counters.read(countPids),
 		PidsHits: g.counters.read(countHits),
 	}
 }
