@@ -78,6 +78,7 @@ var floors = map[string]int{
 	"studio/specs":      8,
 
 	"studio/archives": 10,
+	"studio/catalog":  10,
 	"studio/runs": 10,
 
 	"studio/agents": 11,

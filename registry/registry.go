@@ -41,8 +41,9 @@ type Agent struct {
 	Tags          []string
 	Metadata      json.RawMessage // an object of the client's own
 	Listed        bool
-	VersionCount  int64  // pre-releases included
-	LatestVersion string // highest semver without pre-release, "" before the first publish
+	Origin        *Origin // nil for an agent that was made here
+	VersionCount  int64   // pre-releases included
+	LatestVersion string  // highest semver without pre-release, "" before the first publish
 	UsageCount    int64
 	Draft         Draft
 	Changelog     []ChangelogEntry // newest first

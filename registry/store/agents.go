@@ -222,6 +222,7 @@ type agentRow struct {
 	CreatedAt     time.Time  `bun:"created_at"`
 	UpdatedAt     time.Time  `bun:"updated_at"`
 	DeletedAt     *time.Time `bun:"deleted_at"`
+	Origin        string     `bun:"origin"`
 }
 
 // fullAgentRow is an agent with what other tables know of it.
@@ -251,13 +252,19 @@ func agentRowOf(a registry.Agent) (*agentRow, error) {
 	if err != nil {
 		return nil, err
 	}
+	var origin string
+	if a.Origin != nil {
+		if origin, err = encode(a.Origin); err != nil {
+			return nil, err
+		}
+	}
 	creator := identified(a.Creator, a.CreatedBy)
 	editor := identified(a.Editor, creator.ID)
 	return &agentRow{
 		ID: a.ID, WorkspaceID: a.Workspace, Name: a.Name, Title: a.Title, Description: a.Description,
 		Tags: tags, Metadata: document(a.Metadata),
 		SearchText: strings.ToLower(strings.Join(append([]string{a.Name, a.Title, a.Description}, a.Tags...), "\n")),
-		Listed:     a.Listed, LatestVersion: a.LatestVersion,
+		Listed:     a.Listed, LatestVersion: a.LatestVersion, Origin: origin,
 		CreatedByID: creator.ID, CreatedByType: string(creator.Type), CreatedByName: creator.Name,
 		UpdatedByID: editor.ID, UpdatedByType: string(editor.Type), UpdatedByName: editor.Name,
 		CreatedAt: instant(a.CreatedAt), UpdatedAt: instant(a.UpdatedAt),
@@ -278,6 +285,11 @@ func (row *fullAgentRow) agent() (registry.Agent, error) {
 		UpdatedAt: row.UpdatedAt.UTC(),
 		Editor:    actor(row.WorkspaceID, row.UpdatedByID, row.UpdatedByType, row.UpdatedByName),
 		DeletedAt: instantOrNil(row.DeletedAt),
+	}
+	if row.Origin != "" {
+		if err := json.Unmarshal([]byte(row.Origin), &a.Origin); err != nil {
+			return a, err
+		}
 	}
 	return a, json.Unmarshal([]byte(row.Tags), &a.Tags)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/agents"
 	"github.com/atelier-run/atelier/studio/archives"
+	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/runs"
 )
@@ -27,6 +28,7 @@ func (a *App) openStudio(context.Context) error {
 	a.archives = archives.New(archives.Options{
 		Agents: a.store, Names: a.store, Versions: a.store, Resolver: resolver, Specs: a.bench.Specs, Now: now, NewID: a.newID,
 	})
+	a.catalog = catalog.New(catalog.Options{Listings: a.store, Agents: a.store, Resolver: resolver, Specs: a.bench.Specs, Now: now, NewID: a.newID})
 	a.runs = runs.New(runs.Options{
 		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.bench.Specs, Validator: a.bench.Validator,
 		Router: a.bench.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,

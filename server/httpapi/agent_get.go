@@ -25,6 +25,17 @@ func answerWith(agent registry.Agent) *agentAnswer {
 	return &agentAnswer{ETag: strconv.Quote(strconv.FormatInt(agent.Draft.Revision, 10)), Body: agentOf(agent)}
 }
 
+// answerWithOrigin also tells whether there is a newer version where the agent came from.
+func (a *API) answerWithOrigin(ctx context.Context, agent registry.Agent) (*agentAnswer, error) {
+	answer := answerWith(agent)
+	if agent.Origin == nil {
+		return answer, nil
+	}
+	newer, err := a.Catalog.Newer(ctx, agent)
+	answer.Body.Origin.Newer = newer
+	return answer, err
+}
+
 func (a *API) getAgent() {
 	add(a, endpoint{
 		id: "getAgent", method: http.MethodGet, path: Base + "/code-agents/{agent}", tag: "agents", summary: "One agent with its draft",
@@ -34,6 +45,6 @@ func (a *API) getAgent() {
 		if err != nil {
 			return nil, err
 		}
-		return answerWith(agent), nil
+		return a.answerWithOrigin(ctx, agent)
 	})
 }

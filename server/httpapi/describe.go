@@ -46,6 +46,7 @@ func describe() huma.Config {
 			Tags: []*huma.Tag{
 				{Name: "agents", Description: "Named programs with one draft and immutable versions."},
 				{Name: "versions", Description: "Published states; they never change."},
+				{Name: "registry", Description: "Agents that workspaces list for all others."},
 				{Name: "runs", Description: "Executions: of a version, a draft or inline code."},
 				{Name: "server", Description: "What this server can do and how it is doing."},
 				{Name: "session", Description: "Logging a browser in."},

@@ -19,6 +19,7 @@ import (
 	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/agents"
 	"github.com/atelier-run/atelier/studio/archives"
+	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
@@ -43,6 +44,7 @@ type House interface {
 type Options struct {
 	Agents    *agents.Service
 	Archives  *archives.Service
+	Catalog   *catalog.Service
 	Runs      *runs.Service
 	Access    *access.Service
 	Keys      Keys
@@ -99,6 +101,9 @@ func (a *API) agentRoutes() {
 	a.patchAgent()
 	a.deleteAgent()
 	a.exportTool()
+	a.listInRegistry()
+	a.browseRegistry()
+	a.copyFromRegistry()
 	a.exportArchive()
 	a.importArchive()
 	a.listSamples()

@@ -21,6 +21,7 @@ type Agent struct {
 	Tags          []string                  `json:"tags"`
 	Metadata      json.RawMessage           `json:"metadata"`
 	Listed        bool                      `json:"listed"`
+	Origin        *Origin                   `json:"origin,omitempty" doc:"Where it was copied from."`
 	LatestVersion string                    `json:"latestVersion" doc:"Highest version without pre-release; empty before the first."`
 	UsageCount    int64                     `json:"usageCount"`
 	Draft         registry.Draft            `json:"draft"`
@@ -29,13 +30,26 @@ type Agent struct {
 	UpdatedAt     time.Time                 `json:"updatedAt"`
 }
 
+// Origin is the version of the public registry that an agent was copied from.
+type Origin struct {
+	registry.Origin
+	Newer string `json:"newer,omitempty" doc:"The latest version there, when it is above the one that was copied; told by GET of one agent."`
+}
+
+func originOf(a registry.Agent) *Origin {
+	if a.Origin == nil {
+		return nil
+	}
+	return &Origin{Origin: *a.Origin}
+}
+
 func agentOf(a registry.Agent) Agent {
 	metadata := a.Metadata
 	if len(metadata) == 0 {
 		metadata = json.RawMessage(`{}`)
 	}
 	return Agent{
-		ID: a.ID, Name: a.Name, Title: a.Title, Description: a.Description, Tags: orEmpty(a.Tags), Metadata: metadata, Listed: a.Listed,
+		ID: a.ID, Name: a.Name, Title: a.Title, Description: a.Description, Tags: orEmpty(a.Tags), Metadata: metadata, Listed: a.Listed, Origin: originOf(a),
 		LatestVersion: a.LatestVersion, UsageCount: a.UsageCount, Draft: a.Draft, Changelog: orEmpty(a.Changelog), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
 }

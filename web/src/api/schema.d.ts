@@ -63,6 +63,43 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/code-agents/registry': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** The public registry, by name */
+    get: operations['browseRegistry'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/code-agents/registry/{id}/copy': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Copy into the workspace
+     * @description Makes an agent whose draft is the version; it remembers its origin, and tells when there is a newer version there.
+     */
+    post: operations['copyFromRegistry'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/code-agents/{agent}': {
     parameters: {
       query?: never;
@@ -123,6 +160,26 @@ export interface paths {
      * @description Answers the manifest itself. A manifest never points at a draft: without a version the answer is no_version with a remedy.
      */
     post: operations['exportTool'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/code-agents/{agent}/publish': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * List or unlist in the public registry
+     * @description Every workspace of this server may then read and copy its released versions, with code and environment; secrets are names only.
+     */
+    post: operations['listInRegistry'];
     delete?: never;
     options?: never;
     head?: never;
@@ -494,6 +551,8 @@ export interface components {
       listed: boolean;
       metadata: unknown;
       name: string;
+      /** @description Where it was copied from. */
+      origin?: components['schemas']['Origin'];
       tags: string[];
       title: string;
       /** Format: date-time */
@@ -593,6 +652,12 @@ export interface components {
       /** Format: date-time */
       date: string;
       version: string;
+    };
+    CopyBody: {
+      /** @description The copy's name; the origin's without it. */
+      name?: string;
+      /** @description 1.2.0, ^1, latest or a digest; latest without it. */
+      version?: string;
     };
     DeprecateBody: {
       deprecated: boolean;
@@ -793,6 +858,9 @@ export interface components {
       /** Format: int64 */
       timeoutMs?: number;
     };
+    ListBody: {
+      public: boolean;
+    };
     Metrics: {
       /** Format: double */
       cpuMs: number;
@@ -820,6 +888,14 @@ export interface components {
       /** Format: date-time */
       revokedAt?: string;
       secret: string;
+    };
+    Origin: {
+      agentId: string;
+      digest: string;
+      name: string;
+      /** @description The latest version there, when it is above the one that was copied; told by GET of one agent. */
+      newer?: string;
+      version: string;
     };
     /** @description RFC 9457 problem. Further members may follow, such as currentRevision. */
     Problem: {
@@ -1534,6 +1610,162 @@ export interface operations {
       };
     };
   };
+  browseRegistry: {
+    parameters: {
+      query?: {
+        /** @description nextCursor of the page before. */
+        cursor?: string;
+        limit?: number;
+        /** @description Words in name, title, description or tags. */
+        q?: string;
+        language?: 'typescript' | 'javascript' | 'python' | 'bash';
+        tag?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['AgentPage'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  copyFromRegistry: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The listed agent's ID. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['CopyBody'];
+      };
+    };
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          ETag?: string;
+          Location?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Agent'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   getAgent: {
     parameters: {
       query?: never;
@@ -2042,6 +2274,107 @@ export interface operations {
         };
         content: {
           'application/json': unknown;
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listInRegistry: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Name or ID. */
+        agent: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ListBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          ETag?: string;
+          Location?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Agent'];
         };
       };
       /** @description Bad Request */

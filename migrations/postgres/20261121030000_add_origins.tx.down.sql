@@ -1,0 +1,2 @@
+DROP INDEX agents_listed;
+ALTER TABLE agents DROP COLUMN origin;
