@@ -44,7 +44,9 @@ var floors = map[string]int{
 	"runtimes/sandbox/seccomp": 3,
 
 	"registry/archive":                         4,
+	"registry/compat":                          4,
 	"registry/manifest":                        4,
+	"registry/advice":                          5,
 	"registry/store":                           4,
 	"runtimes/bundle":                          4,
 	"runtimes/sandbox/sandboxtest/hostiletest": 4,
@@ -79,7 +81,8 @@ var floors = map[string]int{
 
 	"studio/archives": 10,
 	"studio/catalog":  10,
-	"studio/runs": 10,
+	"studio/runs":     10,
+	"studio/runs":     10,
 
 	"studio/agents": 11,
 

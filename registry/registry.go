@@ -102,7 +102,8 @@ type Version struct {
 	PublishedBy   string    `json:"publishedBy"` // the publisher's ID
 	Publisher     Actor     `json:"-"`
 	Deprecated    bool      `json:"deprecated"`
-	Reason        string    `json:"reason,omitempty"` // of the deprecation
+	Reason        string    `json:"reason,omitempty"`   // of the deprecation
+	Override      *Override `json:"override,omitempty"` // why the number is smaller than advised
 	Spec
 }
 

@@ -30,6 +30,7 @@ const (
 	VersionExists        Code = "version_exists"
 	NameTaken            Code = "name_taken"
 	NoVersion            Code = "no_version"
+	BumpTooSmall         Code = "bump_too_small"
 	Conflict             Code = "conflict"
 	IdempotencyMismatch  Code = "idempotency_mismatch"
 	QueueFull            Code = "queue_full"

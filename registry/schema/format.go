@@ -19,7 +19,31 @@ func formatOf(f *jsonschema.Format) *format {
 	if f == nil {
 		return nil
 	}
-	wants, ok := map[string]string{
+	wants, ok := asserted()[f.Name]
+	if !ok {
+		return nil
+	}
+	check := f.Validate
+	switch f.Name {
+	case "uri", "uri-reference":
+		check = func(v any) error { return errors.Join(uriCharacters(v), f.Validate(v)) }
+	case "email":
+		check = func(v any) error { return errors.Join(emailName(v), f.Validate(v)) }
+	case "ipv4":
+		check = ipv4
+	}
+	return &format{check: check, wants: wants}
+}
+
+// Asserts reports whether documents are held to a format of this name.
+func Asserts(name string) bool {
+	_, ok := asserted()[name]
+	return ok
+}
+
+// asserted has a sentence for each format that is asserted.
+func asserted() map[string]string {
+	return map[string]string{
 		"date":                  "must be a date such as 2026-11-30",
 		"date-time":             "must be a date and time such as 2026-11-30T12:00:00Z",
 		"time":                  "must be a time such as 12:00:00Z",
@@ -34,20 +58,7 @@ func formatOf(f *jsonschema.Format) *format {
 		"json-pointer":          "must be a JSON pointer such as /a/0",
 		"relative-json-pointer": "must be a relative JSON pointer such as 1/a",
 		"regex":                 "must be a regular expression",
-	}[f.Name]
-	if !ok {
-		return nil
 	}
-	check := f.Validate
-	switch f.Name {
-	case "uri", "uri-reference":
-		check = func(v any) error { return errors.Join(uriCharacters(v), f.Validate(v)) }
-	case "email":
-		check = func(v any) error { return errors.Join(emailName(v), f.Validate(v)) }
-	case "ipv4":
-		check = ipv4
-	}
-	return &format{check: check, wants: wants}
 }
 
 var errFormat = errors.New("has not the format")

@@ -57,6 +57,10 @@ func (g *graph) fill(n *node, s *jsonschema.Schema) *fault.Detail {
 	if s.RecursiveRef != nil {
 		return &fault.Detail{Pointer: n.pointer + "/$recursiveRef", Code: "$ref", Message: "belongs to draft 2019-09; use $ref or $dynamicRef"}
 	}
+	if s.DraftVersion < 2019 && s.Ref != nil {
+		n.ref = g.node(s.Ref) // what stands beside it does not count, which the library forgets of newer keywords
+		return nil
+	}
 	n.types = typesOf(s.Types)
 	n.format = formatOf(s.Format)
 	if s.Enum != nil {

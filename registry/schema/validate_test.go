@@ -267,3 +267,18 @@ func BenchmarkCompile(b *testing.B) {
 		}
 	}
 }
+
+// In draft-07 nothing beside a reference counts, newer keywords included.
+func TestBesideReferenceInDraft7(t *testing.T) {
+	t.Parallel()
+	s, err := schema.Compile(json.RawMessage(`{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"any":{}},
+		"$ref":"#/definitions/any","if":{"type":"string"},"else":false,"const":1,"contains":{"const":1},"maximum":0}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, document := range []string{`2`, `"x"`, `[2]`} {
+		if details := s.Validate([]byte(document)); len(details) > 0 {
+			t.Errorf("%s: %v", document, details)
+		}
+	}
+}

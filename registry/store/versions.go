@@ -202,6 +202,7 @@ type versionRow struct {
 	Deprecated       bool      `bun:"deprecated"`
 	DeprecatedReason string    `bun:"deprecated_reason"`
 	Changelog        string    `bun:"changelog"`
+	Override         string    `bun:"override,nullzero"`
 	FilesDigest      string    `bun:"files_digest,nullzero"`
 	Spec             string    `bun:"spec"`
 	Files            string    `bun:"files,nullzero"`
@@ -209,7 +210,7 @@ type versionRow struct {
 
 // versionRowOf stores large files as a blob, so that the blob is durable before the row is.
 func (s *Store) versionRowOf(ctx context.Context, workspace string, v registry.Version) (*versionRow, error) {
-	for field, text := range map[string]string{"/title": v.Title, "/description": v.Description, "/changelog": v.Changelog, "/version": v.Version} {
+	for field, text := range map[string]string{"/title": v.Title, "/description": v.Description, "/changelog": v.Changelog, "/version": v.Version, "/comment": commentOf(v)} {
 		if err := storable(field, text); err != nil {
 			return nil, err
 		}
@@ -229,6 +230,12 @@ func (s *Store) versionRowOf(ctx context.Context, workspace string, v registry.V
 		}
 		files = ""
 	}
+	override := ""
+	if v.Override != nil {
+		if override, err = encode(v.Override); err != nil {
+			return nil, err
+		}
+	}
 	publisher := identified(v.Publisher, v.PublishedBy)
 	return &versionRow{
 		ID: v.ID, WorkspaceID: workspace, AgentID: v.AgentID, AgentName: v.Agent, Version: v.Version,
@@ -236,18 +243,29 @@ func (s *Store) versionRowOf(ctx context.Context, workspace string, v registry.V
 		Title: v.Title, Description: v.Description, Language: string(v.Language), Runtime: string(v.Runtime),
 		PublishedByID: publisher.ID, PublishedByType: string(publisher.Type), PublishedByName: publisher.Name,
 		PublishedAt: instant(v.PublishedAt), Deprecated: v.Deprecated, DeprecatedReason: v.Reason, Changelog: v.Changelog,
-		FilesDigest: digest, Spec: spec, Files: files,
+		Override: override, FilesDigest: digest, Spec: spec, Files: files,
 	}, nil
+}
+
+func commentOf(v registry.Version) string {
+	if v.Override == nil {
+		return ""
+	}
+	return v.Override.Comment
 }
 
 // version leaves the files out.
 func (row *versionRow) version() (registry.Version, error) {
 	spec, err := decodeSpec(row.Spec)
+	var override *registry.Override
+	if row.Override != "" {
+		err = errors.Join(err, json.Unmarshal([]byte(row.Override), &override))
+	}
 	return registry.Version{
 		ID: row.ID, AgentID: row.AgentID, Agent: row.AgentName, Title: row.Title, Description: row.Description,
 		Version: row.Version, Digest: row.Digest, ContentDigest: row.ContentDigest, CodeDigest: row.CodeDigest,
 		Changelog: row.Changelog, PublishedAt: row.PublishedAt.UTC(), PublishedBy: row.PublishedByID,
 		Publisher:  actor(row.WorkspaceID, row.PublishedByID, row.PublishedByType, row.PublishedByName),
-		Deprecated: row.Deprecated, Reason: row.DeprecatedReason, Spec: spec,
+		Deprecated: row.Deprecated, Reason: row.DeprecatedReason, Override: override, Spec: spec,
 	}, err
 }

@@ -48,6 +48,7 @@ type grammar struct {
 	Push     pushCommand     `cmd:"" help:"Save a folder as an agent's draft."`
 	Agents   agentsCommand   `cmd:"" help:"List agents."`
 	Versions versionsCommand `cmd:"" help:"List the versions of an agent."`
+	Diff     diffCommand     `cmd:"" help:"Show what separates two versions, or a version and the draft."`
 	Runs     runsCommand     `cmd:"" help:"List runs, newest first."`
 	Token    tokenCommand    `cmd:"" help:"Make, list and revoke bearer tokens."`
 	Doctor   doctorCommand   `cmd:"" help:"Prove that the sandbox of this machine holds."`

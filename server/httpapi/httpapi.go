@@ -117,6 +117,8 @@ func (a *API) versionRoutes() {
 	a.deprecateVersion()
 	a.getManifest()
 	a.resolveReferences()
+	a.diffAgent()
+	a.diffVersions()
 }
 
 func (a *API) runRoutes() {

@@ -14,6 +14,8 @@ type PublishBody struct {
 	Version   string `json:"version,omitempty" doc:"Semantic version."`
 	Bump      string `json:"bump,omitempty" enum:"auto,major,minor,patch"`
 	Changelog string `json:"changelog,omitempty"`
+	Force     bool   `json:"force,omitempty" doc:"Publish a number smaller than the changes ask for; needs a comment."`
+	Comment   string `json:"comment,omitempty" doc:"Why the number may be smaller than advised; kept with the version."`
 }
 
 // versionAnswer is a version with everything.
@@ -29,9 +31,12 @@ func (a *API) publishVersion() {
 	}
 	add(a, endpoint{
 		id: "publishVersion", method: http.MethodPost, path: Base + "/code-agents/{agent}/versions", tag: "versions", summary: "Publish the draft",
-		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.VersionExists, fault.SandboxUnavailable},
+		about:  "A number smaller than the changes ask for is refused with bump_too_small: errors has the reasons, advisedBump and advisedVersion the way out.",
+		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.VersionExists, fault.BumpTooSmall, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*versionAnswer, error) {
-		v, err := a.Agents.Publish(ctx, actor(ctx), q.Agent, agents.PublishRequest{Version: q.Body.Version, Bump: q.Body.Bump, Changelog: q.Body.Changelog})
+		v, err := a.Agents.Publish(ctx, actor(ctx), q.Agent, agents.PublishRequest{
+			Version: q.Body.Version, Bump: q.Body.Bump, Changelog: q.Body.Changelog, Force: q.Body.Force, Comment: q.Body.Comment,
+		})
 		if err != nil {
 			return nil, err
 		}

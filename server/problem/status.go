@@ -32,7 +32,7 @@ func Status(code fault.Code) int {
 		return http.StatusRequestEntityTooLarge
 	case fault.UnsupportedMediaType:
 		return http.StatusUnsupportedMediaType
-	case fault.InvalidInput, fault.VersionRequired:
+	case fault.InvalidInput, fault.VersionRequired, fault.BumpTooSmall:
 		return http.StatusUnprocessableEntity
 	case fault.PreconditionRequired:
 		return http.StatusPreconditionRequired

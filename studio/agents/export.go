@@ -2,10 +2,8 @@ package agents
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
-	"github.com/atelier-run/atelier/internal/canon"
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/manifest"
@@ -64,11 +62,4 @@ func (s *Service) exported(ctx context.Context, actor registry.Actor, ref string
 		publish.Version = req.Version
 	}
 	return s.Publish(ctx, actor, ref, publish)
-}
-
-// sameJSON reports whether two documents are the same, whatever their spelling.
-func sameJSON(a, b json.RawMessage) bool {
-	left, errLeft := canon.Digest(a)
-	right, errRight := canon.Digest(b)
-	return errors.Join(errLeft, errRight) == nil && left == right
 }

@@ -1,12 +1,8 @@
 package agents
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-
-	"github.com/Masterminds/semver/v3"
+	"strings"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -19,33 +15,36 @@ import (
 const maxChangelog = 10_000
 
 // PublishRequest names the version to make, or the bump that makes its number: auto, major, minor or patch. With
-// neither the bump is auto. The first version without a number is 1.0.0.
+// neither the bump is auto. The first version without a number is 1.0.0. A number smaller than the changes ask for needs
+// Force and a Comment that says why; the version keeps both.
 type PublishRequest struct {
 	Version   string
 	Bump      string
 	Changelog string
+	Force     bool
+	Comment   string
 }
 
-// Publish makes an immutable version from the draft. Code that does not parse is refused with file, line and column.
+// Publish makes an immutable version from the draft. Code that does not parse is refused with file, line and column; a
+// number that is too small for what changed is BumpTooSmall, with the reasons.
 func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string, req PublishRequest) (registry.Version, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
 		return registry.Version{}, err
 	}
-	if len(req.Changelog) > maxChangelog {
-		return registry.Version{}, fault.Invalid("/changelog", "must have at most %d bytes.", maxChangelog)
+	if err := checkPublish(req); err != nil {
+		return registry.Version{}, err
 	}
 	spec, err := s.publishable(ctx, a.Draft.Spec)
 	if err != nil {
 		return registry.Version{}, err
 	}
-	number, err := s.number(ctx, a, spec, req)
-	if err != nil {
-		return registry.Version{}, err
-	}
 	v := registry.Version{
-		ID: s.NewID(), AgentID: a.ID, Agent: a.Name, Title: a.Title, Description: a.Description, Version: number, Changelog: req.Changelog,
+		ID: s.NewID(), AgentID: a.ID, Agent: a.Name, Title: a.Title, Description: a.Description, Changelog: req.Changelog,
 		PublishedAt: s.Now(), PublishedBy: actor.ID, Publisher: actor, Spec: spec,
+	}
+	if v, err = s.numbered(ctx, a, v, req); err != nil {
+		return registry.Version{}, err
 	}
 	sums, err := digest.Of(v)
 	if err != nil {
@@ -57,6 +56,22 @@ func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string,
 	}
 	s.Resolver.Forget(actor.Workspace)
 	return v, nil
+}
+
+func checkPublish(req PublishRequest) error {
+	switch {
+	case len(req.Changelog) > maxChangelog:
+		return fault.Invalid("/changelog", "must have at most %d bytes.", maxChangelog)
+	case len(req.Comment) > maxChangelog:
+		return fault.Invalid("/comment", "must have at most %d bytes.", maxChangelog)
+	case req.Force && strings.TrimSpace(req.Comment) == "":
+		return fault.Invalid("/comment", "is required with force: say why the number may be smaller than advised.")
+	case req.Version != "" && req.Bump != "":
+		return fault.Invalid("/bump", "Give either version or bump.")
+	case req.Version != "":
+		return registry.CheckSemver(req.Version)
+	}
+	return nil
 }
 
 // publishable checks a draft's code and settles its runtime.
@@ -87,62 +102,6 @@ func contents(files map[string]registry.File) map[string][]byte {
 		all[path] = file
 	}
 	return all
-}
-
-// number is the semver of a new version.
-func (s *Service) number(ctx context.Context, a registry.Agent, spec registry.Spec, req PublishRequest) (string, error) {
-	if req.Version != "" {
-		if req.Bump != "" {
-			return "", fault.Invalid("/bump", "Give either version or bump.")
-		}
-		return req.Version, registry.CheckSemver(req.Version)
-	}
-	versions, err := s.Versions.Versions(ctx, a.Workspace, a.ID)
-	if err != nil {
-		return "", err
-	}
-	at := registry.Pick(registry.Latest, versions)
-	if at < 0 {
-		return "1.0.0", nil
-	}
-	latest, err := s.Resolver.Resolve(ctx, a.Workspace, registry.Reference{Agent: a.ID, Version: versions[at].Version})
-	if err != nil {
-		return "", err
-	}
-	base, err := semver.StrictNewVersion(latest.Version)
-	if err != nil {
-		return "", err
-	}
-	bump := req.Bump
-	if bump == "" || bump == "auto" {
-		bump = bumpFor(latest.Spec, spec)
-	}
-	switch bump {
-	case "major":
-		return base.IncMajor().String(), nil
-	case "minor":
-		return base.IncMinor().String(), nil
-	case "patch":
-		return base.IncPatch().String(), nil
-	}
-	return "", fault.Invalid("/bump", "must be auto, major, minor or patch.")
-}
-
-// bumpFor is careful rather than clever: whatever a caller could notice is major, all else is a patch.
-func bumpFor(before, after registry.Spec) string {
-	same := before.Language == after.Language && before.Runtime == after.Runtime &&
-		sameJSON(before.InputSchema, after.InputSchema) && sameJSON(before.OutputSchema, after.OutputSchema) &&
-		sameValue(before.Capabilities, after.Capabilities) && sameValue(before.Secrets, after.Secrets)
-	if same {
-		return "patch"
-	}
-	return "major"
-}
-
-func sameValue(a, b any) bool {
-	left, errLeft := json.Marshal(a)
-	right, errRight := json.Marshal(b)
-	return errors.Join(errLeft, errRight) == nil && bytes.Equal(left, right)
 }
 
 // ListVersions returns the versions of an agent, the newest first, without files.

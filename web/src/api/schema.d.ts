@@ -126,6 +126,26 @@ export interface paths {
     patch: operations['patchAgent'];
     trace?: never;
   };
+  '/api/v1/code-agents/{agent}/diff': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * What separates two versions, or a version and the draft
+     * @description Files as unified text, schemas as sentences, other fields by name, and the number that the changes ask for.
+     */
+    get: operations['diffAgent'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/code-agents/{agent}/execute': {
     parameters: {
       query?: never;
@@ -196,7 +216,10 @@ export interface paths {
     /** Versions, newest first */
     get: operations['listVersions'];
     put?: never;
-    /** Publish the draft */
+    /**
+     * Publish the draft
+     * @description A number smaller than the changes ask for is refused with bump_too_small: errors has the reasons, advisedBump and advisedVersion the way out.
+     */
     post: operations['publishVersion'];
     delete?: never;
     options?: never;
@@ -223,6 +246,23 @@ export interface paths {
      * @description A deprecated version still runs; ranges and latest take it only if nothing else fits.
      */
     patch: operations['deprecateVersion'];
+    trace?: never;
+  };
+  '/api/v1/code-agents/{agent}/versions/{version}/diff/{other}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** What separates a version from another */
+    get: operations['diffVersions'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
     trace?: never;
   };
   '/api/v1/code-agents/{agent}/versions/{version}/manifest': {
@@ -539,6 +579,15 @@ export interface components {
         | 'blocked'
         | 'interrupted';
     };
+    Advice: {
+      /** @description The version that was compared with; empty before the first. */
+      base: string;
+      /** @enum {string} */
+      bump: 'none' | 'patch' | 'minor' | 'major';
+      reasons: components['schemas']['Reason'][];
+      /** @description The number that follows. */
+      version: string;
+    };
     Agent: {
       changelog: components['schemas']['ChangelogEntry'][];
       /** Format: date-time */
@@ -673,6 +722,16 @@ export interface components {
       message: string;
       pointer?: string;
     };
+    Diff: {
+      advice: components['schemas']['Advice'];
+      /** @description Those that differ. */
+      files: components['schemas']['FileDiff'][];
+      /** @description A version, or draft. */
+      from: string;
+      /** @description Everything else that differs, by field. */
+      settings: components['schemas']['SettingDiff'][];
+      to: string;
+    };
     Draft: {
       capabilities: components['schemas']['Capabilities'];
       deterministic: boolean;
@@ -737,6 +796,14 @@ export interface components {
       publish?: boolean;
       /** @description 1.2.0, ^1, latest or a digest; latest without it. */
       version?: string;
+    };
+    FileDiff: {
+      binary: boolean;
+      path: string;
+      /** @enum {string} */
+      status: 'added' | 'removed' | 'changed';
+      /** @description Unified text; empty for binary files and for those that are too large to compare. */
+      unified: string;
     };
     Health: {
       executor_ready: boolean;
@@ -897,6 +964,10 @@ export interface components {
       newer?: string;
       version: string;
     };
+    Override: {
+      advice: components['schemas']['Advice'];
+      comment: string;
+    };
     /** @description RFC 9457 problem. Further members may follow, such as currentRevision. */
     Problem: {
       code: string;
@@ -943,6 +1014,10 @@ export interface components {
       /** @enum {string} */
       bump?: 'auto' | 'major' | 'minor' | 'patch';
       changelog?: string;
+      /** @description Why the number may be smaller than advised; kept with the version. */
+      comment?: string;
+      /** @description Publish a number smaller than the changes ask for; needs a comment. */
+      force?: boolean;
       /** @description Semantic version. */
       version?: string;
     };
@@ -954,6 +1029,12 @@ export interface components {
     };
     Ready: {
       ready: boolean;
+    };
+    Reason: {
+      /** @enum {string} */
+      bump: 'none' | 'patch' | 'minor' | 'major';
+      message: string;
+      pointer: string;
     };
     ResolveBody: {
       references: string[];
@@ -1139,6 +1220,14 @@ export interface components {
       id: string;
       name: string;
     };
+    SettingDiff: {
+      after: unknown;
+      before: unknown;
+      /** @enum {string} */
+      group: 'schema' | 'capabilities' | 'limits' | 'settings';
+      /** @description Such as limits.timeoutMs. */
+      name: string;
+    };
     Token: {
       /** Format: date-time */
       createdAt: string;
@@ -1218,6 +1307,7 @@ export interface components {
       language: 'typescript' | 'javascript' | 'python' | 'bash';
       limits: components['schemas']['Limits'];
       outputSchema: unknown;
+      override?: components['schemas']['Override'];
       packages: string[];
       /** Format: date-time */
       publishedAt: string;
@@ -2125,6 +2215,70 @@ export interface operations {
       };
     };
   };
+  diffAgent: {
+    parameters: {
+      query?: {
+        /** @description A version, a range, latest, a digest or draft. */
+        from?: string;
+        /** @description The same. */
+        to?: string;
+      };
+      header?: never;
+      path: {
+        /** @description Name or ID. */
+        agent: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Diff'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   executeAgent: {
     parameters: {
       query?: {
@@ -2747,6 +2901,69 @@ export interface operations {
       };
       /** @description Unsupported Media Type */
       415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  diffVersions: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Name or ID. */
+        agent: string;
+        /** @description 1.2.0, ^1, latest or sha256:…. */
+        version: string;
+        /** @description A version, or draft. */
+        other: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Diff'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
         headers: {
           [name: string]: unknown;
         };

@@ -1,0 +1,273 @@
+// Package advice tells what separates two versions of an agent, in sentences with pointers, and which number the newer
+// one should have: what a caller could trip over is major, what it gains is minor, the rest is a patch. Numbers are
+// those of semver.org 2.0.0. It decides nothing; publishing does.
+package advice
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/compat"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// rank orders bumps.
+func rank(b registry.Bump) int {
+	return slices.Index([]registry.Bump{registry.NoBump, registry.PatchBump, registry.MinorBump, registry.MajorBump}, b)
+}
+
+// Between lists the differences of two versions, those that ask for most first. An error is about a schema.
+func Between(before, after registry.Version) ([]registry.Reason, error) {
+	input, err := compat.Compare(before.InputSchema, after.InputSchema, "the input")
+	if err != nil {
+		return nil, fmt.Errorf("compare input schemas: %w", err)
+	}
+	output, err := compat.Compare(before.OutputSchema, after.OutputSchema, "the output")
+	if err != nil {
+		return nil, fmt.Errorf("compare output schemas: %w", err)
+	}
+	reasons := ofWords("/inputSchema", "input", before.InputSchema, after.InputSchema, ofInput(input))
+	reasons = append(reasons, ofWords("/outputSchema", "output", before.OutputSchema, after.OutputSchema, ofOutput(output))...)
+	reasons = append(reasons, ofGrants(before.Spec, after.Spec)...)
+	reasons = append(reasons, ofSettings(before.Spec, after.Spec)...)
+	reasons = append(reasons, ofCode(before.Spec, after.Spec)...)
+	if before.Title != after.Title {
+		reasons = append(reasons, reason(registry.PatchBump, "/title", "the title changed"))
+	}
+	if before.Description != after.Description {
+		reasons = append(reasons, reason(registry.PatchBump, "/description", "the description changed"))
+	}
+	slices.SortStableFunc(reasons, func(a, b registry.Reason) int { return rank(b.Bump) - rank(a.Bump) })
+	return reasons, nil
+}
+
+func reason(bump registry.Bump, pointer, message string) registry.Reason {
+	return registry.Reason{Bump: bump, Pointer: pointer, Message: message}
+}
+
+// Of is the largest bump that the reasons ask for.
+func Of(reasons []registry.Reason) registry.Bump {
+	most := registry.NoBump
+	for _, r := range reasons {
+		if rank(r.Bump) > rank(most) {
+			most = r.Bump
+		}
+	}
+	return most
+}
+
+// ofInput weighs by what callers send: whatever the old version took must still be taken, and not be overlooked.
+func ofInput(r compat.Result) []registry.Reason {
+	var reasons []registry.Reason
+	for _, c := range r.Changes {
+		bump := registry.MinorBump
+		if c.Effect == compat.Narrows || c.Effect == compat.Removes {
+			bump = registry.MajorBump
+		}
+		if c.Effect == compat.Widens && slices.ContainsFunc(r.Changes, func(other compat.Change) bool { return other.Effect == compat.Adds && other.Path() == c.Path() }) {
+			continue // that it is allowed now is the same as that it was added
+		}
+		reasons = append(reasons, reason(bump, "/inputSchema"+c.Pointer, sentence(c, " to the input", " from the input")))
+	}
+	if (r.Forward == compat.Unknown || r.Forward == compat.No) && Of(reasons) != registry.MajorBump {
+		reasons = append(reasons, reason(registry.MajorBump, "/inputSchema", "it cannot be told whether the input still takes all that it took"))
+	}
+	return reasons
+}
+
+// ofOutput weighs by what callers get: whatever the new version gives must be what the old one promised.
+func ofOutput(r compat.Result) []registry.Reason {
+	var reasons []registry.Reason
+	for _, c := range r.Changes {
+		bump := registry.MinorBump
+		if c.Effect == compat.Widens || c.Effect == compat.Removes {
+			bump = registry.MajorBump
+		}
+		reasons = append(reasons, reason(bump, "/outputSchema"+c.Pointer, sentence(c, " to the output", " from the output")))
+	}
+	if r.Backward != compat.Yes && Of(reasons) != registry.MajorBump {
+		reasons = append(reasons, reason(registry.MajorBump, "/outputSchema", "it cannot be told whether the output is still what was promised"))
+	}
+	return reasons
+}
+
+func sentence(c compat.Change, to, from string) string {
+	switch c.Effect {
+	case compat.Adds:
+		return c.Message + to
+	case compat.Removes:
+		return c.Message + from
+	case compat.Narrows, compat.Widens:
+		if strings.HasPrefix(c.Message, "`") {
+			return c.Message + strings.Replace(to, " to", " in", 1)
+		}
+	}
+	return c.Message
+}
+
+// ofWords adds a reason for schemas that differ in descriptions alone.
+func ofWords(pointer, what string, before, after json.RawMessage, reasons []registry.Reason) []registry.Reason {
+	if len(reasons) > 0 || sameJSON(before, after) {
+		return reasons
+	}
+	return []registry.Reason{reason(registry.PatchBump, pointer, "the words of the "+what+" schema changed")}
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	left, errLeft := canon.Digest(orAny(a))
+	right, errRight := canon.Digest(orAny(b))
+	return errLeft == nil && errRight == nil && left == right
+}
+
+func orAny(schema json.RawMessage) json.RawMessage {
+	if len(schema) == 0 || string(schema) == "null" {
+		return json.RawMessage("{}")
+	}
+	return schema
+}
+
+// ofGrants is about what a version may do beyond computing: to ask for more needs the consent of who uses it.
+func ofGrants(before, after registry.Spec) []registry.Reason {
+	var reasons []registry.Reason
+	lists := []struct {
+		pointer, what string
+		before, after []string
+		covered       func(string) bool
+	}{
+		{"/capabilities/hosts", "host", before.Capabilities.Hosts, after.Capabilities.Hosts, func(host string) bool { return reaches(before.Capabilities.Hosts, host) }},
+		{"/capabilities/hostFunctions", "host function", before.Capabilities.HostFunctions, after.Capabilities.HostFunctions, nil},
+		{"/secrets", "secret", before.Secrets, after.Secrets, nil},
+	}
+	for _, l := range lists {
+		for _, name := range l.after {
+			if !slices.Contains(l.before, name) && (l.covered == nil || !l.covered(name)) {
+				reasons = append(reasons, reason(registry.MajorBump, l.pointer, "the "+l.what+" `"+name+"` is a new capability"))
+			}
+		}
+		for _, name := range l.before {
+			if !slices.Contains(l.after, name) {
+				reasons = append(reasons, reason(registry.PatchBump, l.pointer, "the "+l.what+" `"+name+"` is not asked for any more"))
+			}
+		}
+	}
+	switch {
+	case after.Capabilities.Subprocess && !before.Capabilities.Subprocess:
+		reasons = append(reasons, reason(registry.MajorBump, "/capabilities/subprocess", "starting other programs is a new capability"))
+	case before.Capabilities.Subprocess && !after.Capabilities.Subprocess:
+		reasons = append(reasons, reason(registry.PatchBump, "/capabilities/subprocess", "it starts no other programs any more"))
+	}
+	switch {
+	case after.RequiresApproval && !before.RequiresApproval:
+		reasons = append(reasons, reason(registry.MajorBump, "/requiresApproval", "a run waits for an approval now"))
+	case before.RequiresApproval && !after.RequiresApproval:
+		reasons = append(reasons, reason(registry.PatchBump, "/requiresApproval", "a run waits for no approval any more"))
+	}
+	return reasons
+}
+
+// reaches reports whether hosts that were granted include another: the same, or all beneath a name.
+func reaches(granted []string, host string) bool {
+	return slices.ContainsFunc(granted, func(g string) bool {
+		suffix, wild := strings.CutPrefix(g, "*")
+		return g == host || (wild && strings.HasSuffix(host, suffix) && host != "*"+suffix && !strings.HasPrefix(host, "."))
+	})
+}
+
+func ofSettings(before, after registry.Spec) []registry.Reason {
+	var reasons []registry.Reason
+	say := func(pointer, format string, args ...any) {
+		reasons = append(reasons, reason(registry.PatchBump, pointer, fmt.Sprintf(format, args...)))
+	}
+	if before.Language != after.Language {
+		say("/language", "the language is %s; it was %s", after.Language, before.Language)
+	}
+	if before.Runtime != after.Runtime && after.Runtime != runtimes.Auto {
+		say("/runtime", "the runtime is %s; it was %s", after.Runtime, before.Runtime)
+	}
+	if before.Entrypoint != after.Entrypoint {
+		say("/entrypoint", "the entry file is %s; it was %s", after.Entrypoint, before.Entrypoint)
+	}
+	for _, l := range limits(before.Limits, after.Limits) {
+		if l.before != l.after {
+			say("/limits/"+l.name, "the limit %s is %d; it was %d", l.name, l.after, l.before)
+		}
+	}
+	for _, name := range both(before.Environment, after.Environment) {
+		was, had := before.Environment[name]
+		is, has := after.Environment[name]
+		switch {
+		case !had:
+			say("/environment/"+name, "the variable `%s` was added to the environment", name)
+		case !has:
+			say("/environment/"+name, "the variable `%s` was removed from the environment", name)
+		case was != is:
+			say("/environment/"+name, "the variable `%s` has another value", name)
+		}
+	}
+	if !slices.Equal(before.Packages, after.Packages) {
+		say("/packages", "the packages changed")
+	}
+	if !equalSets(before.SafetyFlags, after.SafetyFlags) {
+		say("/safetyFlags", "the safety flags are %s; they were %s", words(after.SafetyFlags), words(before.SafetyFlags))
+	}
+	if before.Deterministic != after.Deterministic {
+		say("/deterministic", "it is %sdeterministic", map[bool]string{true: "now said to be ", false: "no longer said to be "}[after.Deterministic])
+	}
+	return reasons
+}
+
+type limit struct {
+	name          string
+	before, after int64
+}
+
+func limits(before, after runtimes.Limits) []limit {
+	return []limit{
+		{"timeoutMs", before.TimeoutMs, after.TimeoutMs}, {"cpuMs", before.CPUMs, after.CPUMs}, {"memoryBytes", before.MemoryBytes, after.MemoryBytes},
+		{"processes", before.Processes, after.Processes}, {"outputBytes", before.OutputBytes, after.OutputBytes}, {"diskBytes", before.DiskBytes, after.DiskBytes},
+		{"recursionDepth", before.RecursionDepth, after.RecursionDepth},
+	}
+}
+
+func ofCode(before, after registry.Spec) []registry.Reason {
+	var reasons []registry.Reason
+	for _, path := range both(before.Files, after.Files) {
+		was, had := before.Files[path]
+		is, has := after.Files[path]
+		verb := "changed"
+		switch {
+		case !had:
+			verb = "was added"
+		case !has:
+			verb = "was removed"
+		case slices.Equal(was, is):
+			continue
+		}
+		reasons = append(reasons, reason(registry.PatchBump, "/files/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(path), "the file "+path+" "+verb))
+	}
+	return reasons
+}
+
+// both lists the keys of two maps.
+func both[V any](a, b map[string]V) []string {
+	keys := slices.Collect(maps.Keys(a))
+	keys = slices.AppendSeq(keys, maps.Keys(b))
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+func equalSets(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+func words(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

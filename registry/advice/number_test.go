@@ -1,0 +1,104 @@
+package advice_test
+
+import (
+	"testing"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/advice"
+)
+
+// The examples of precedence on semver.org, in rising order; build metadata does not count.
+func TestOrderOfSemver(t *testing.T) {
+	t.Parallel()
+	rising := [][]string{
+		{"1.0.0", "2.0.0", "2.1.0", "2.1.1"},
+		{"1.0.0-alpha", "1.0.0"},
+		{"1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0-rc.1", "1.0.0"},
+		{"1.9.0", "1.10.0", "1.11.0"},
+		{"1.0.0-0.3.7", "1.0.0-x.7.z.92", "1.0.0-x-y-z.4"}, // numbers are lower than words
+	}
+	for _, versions := range rising {
+		for i := range versions {
+			for j := range versions {
+				a, errA := semver.StrictNewVersion(versions[i])
+				b, errB := semver.StrictNewVersion(versions[j])
+				if errA != nil || errB != nil {
+					t.Fatal(errA, errB)
+				}
+				if want := sign(i - j); a.Compare(b) != want {
+					t.Errorf("%s to %s is %d, want %d", versions[i], versions[j], a.Compare(b), want)
+				}
+				// A range takes no pre-release of its own accord, so order shows in exact lists only.
+				latest := registry.Pick(registry.Latest, []registry.Version{{Version: versions[i]}, {Version: versions[j]}})
+				if a.Prerelease() == "" && b.Prerelease() == "" && latest != 0 && i > j {
+					t.Errorf("latest of %s and %s is the second", versions[i], versions[j])
+				}
+			}
+		}
+	}
+	for _, text := range []string{"1.0.0-alpha+001", "1.0.0+20130313144700", "1.0.0-beta+exp.sha.5114f85", "1.0.0+21AF26D3----117B344092BD"} {
+		if err := registry.CheckSemver(text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{"1", "1.2", "v1.2.3", "01.1.1", "1.01.1", "1.1.01", "1.2.3-01", "1.2.3-", "1.2.3+", "1.2.3-a..b", "1.2.3+a+b", "1.2.3.4", "", "-1.0.0", "1.2.3-ä"} {
+		if registry.CheckSemver(text) == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}
+
+func sign(n int) int { return min(1, max(-1, n)) }
+
+func TestBase(t *testing.T) {
+	t.Parallel()
+	published := []string{"1.0.0", "1.1.0", "2.0.0", "2.1.0-rc.1", "0.9.0"}
+	for number, want := range map[string]string{
+		"": "2.0.0", "1.1.1": "1.1.0", "1.1.0": "1.1.0", "2.0.0-rc.1": "2.0.0", "1.2.0-beta": "1.1.0", "3.0.0+build": "2.0.0", "0.1.0": "", "9.0.0": "2.0.0",
+	} {
+		if got := advice.Base(number, published); got != want {
+			t.Errorf("the base of %q is %q, want %q", number, got, want)
+		}
+	}
+}
+
+func TestNextAndLarge(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		base string
+		bump registry.Bump
+		next string
+		fits map[string]bool
+	}{
+		{"1.2.3", registry.MajorBump, "2.0.0", map[string]bool{"2.0.0": true, "1.9.0": false, "2.0.0-rc.1": true, "1.9.9-rc.1": false, "3.1.0": true}},
+		{"1.2.3", registry.MinorBump, "1.3.0", map[string]bool{"1.3.0": true, "1.2.4": false, "2.0.0": true, "1.3.0+b": true}},
+		{"1.2.3", registry.PatchBump, "1.2.4", map[string]bool{"1.2.4": true, "1.2.3+b": false, "1.2.4-a": true}},
+		{"1.2.3", registry.NoBump, "1.2.4", map[string]bool{"1.2.3+b": true}},
+		{"0.2.3", registry.MajorBump, "0.3.0", map[string]bool{"0.3.0": true, "0.2.4": false, "1.0.0": true}},
+		{"0.2.3", registry.MinorBump, "0.2.4", map[string]bool{"0.2.4": true}},
+	}
+	for _, tt := range tests {
+		if got, err := advice.Next(tt.base, tt.bump); err != nil || got != tt.next {
+			t.Errorf("%s after %s is %q, %v", tt.bump, tt.base, got, err)
+		}
+		for number, want := range tt.fits {
+			if got, err := advice.Large(number, tt.base, tt.bump); err != nil || got != want {
+				t.Errorf("%s after %s for %s: %v, %v", number, tt.base, tt.bump, got, err)
+			}
+		}
+	}
+}
+
+func TestPromoted(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		published []string
+		want      string
+	}{{nil, "1.0.0"}, {[]string{"2.0.0-rc.1", "2.0.0-rc.2", "1.5.0-a"}, "2.0.0"}} {
+		if got := advice.Promoted(tt.published); got != tt.want {
+			t.Errorf("%v becomes %s", tt.published, got)
+		}
+	}
+}

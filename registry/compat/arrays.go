@@ -1,0 +1,135 @@
+package compat
+
+// row is what one schema says of the items of an array: the first ones by position, then the rest.
+type row struct {
+	first []place
+	rest  *place
+}
+
+func (p place) row() row {
+	if prefix := p.list("prefixItems"); len(prefix) > 0 {
+		return row{prefix, p.optional("items")}
+	}
+	if value, ok := p.get("items"); ok {
+		if _, positions := value.([]any); positions && p.side.draft7 {
+			return row{p.list("items"), p.optional("additionalItems")}
+		}
+	}
+	return row{nil, p.optional("items")}
+}
+
+func (p place) optional(keyword string) *place {
+	if sub, ok := p.sub(keyword); ok {
+		return &sub
+	}
+	return nil
+}
+
+// item is what a flat set says of the item at a position; beyond all positions it is what is said of the rest.
+func (s set) item(position int) set {
+	var all set
+	for _, p := range s {
+		switch r := p.row(); {
+		case position < len(r.first):
+			all = append(all, r.first[position])
+		case r.rest != nil:
+			all = append(all, *r.rest)
+		}
+	}
+	return all
+}
+
+// positions is how many items a flat set speaks of one by one.
+func (s set) positions() int {
+	n := 0
+	for _, p := range s {
+		n = max(n, len(p.row().first))
+	}
+	return n
+}
+
+// longest is the most items that an array of a flat set has.
+func (s set) longest() (n int, limited bool) {
+	n, limited = s.most("maxItems")
+	for _, p := range s {
+		if r := p.row(); r.rest != nil && r.rest.value == false && (!limited || len(r.first) < n) {
+			n, limited = len(r.first), true
+		}
+	}
+	return n, limited
+}
+
+func (p *prover) items(g goal) bool {
+	if g.these.kinds()&array == 0 {
+		return true
+	}
+	longest, limited := g.these.longest()
+	ok := p.sizes(g, "minItems", "maxItems", "items", g.these.least("minItems"), longest, limited)
+	if unique, _ := g.that.get("uniqueItems"); unique == true && (!limited || longest > 1) && !g.these.unique() {
+		ok = p.say(g, "uniqueItems", "must not have an item twice now", "may have an item twice now")
+	}
+	asked := g.that.row()
+	for i := range max(len(asked.first), g.these.positions()) {
+		if limited && i >= longest {
+			break
+		}
+		if i < len(asked.first) {
+			ok = p.item(g, i, asked.first[i]) && ok
+		} else if asked.rest != nil {
+			ok = p.item(g, i, *asked.rest) && ok
+		}
+	}
+	if beyond := max(len(asked.first), g.these.positions()); asked.rest != nil && (!limited || longest > beyond) {
+		ok = p.item(g, beyond, *asked.rest) && ok
+	}
+	return p.contained(g) && ok
+}
+
+func (p *prover) item(g goal, position int, asked place) bool {
+	return p.shows(goal{these: g.these.item(position), that: asked, path: g.path + "[]", depth: g.depth})
+}
+
+func (s set) unique() bool {
+	for _, p := range s {
+		if unique, _ := p.get("uniqueItems"); unique == true {
+			return true
+		}
+	}
+	return false
+}
+
+// contained is about contains with its counts.
+func (p *prover) contained(g goal) bool {
+	asked, ok := g.that.sub("contains")
+	if !ok {
+		return true
+	}
+	least, most, limited := g.that.containedCounts()
+	if least == 0 && !limited {
+		return true
+	}
+	for _, one := range g.these {
+		own, ok := one.sub("contains")
+		if !ok {
+			continue
+		}
+		ownLeast, ownMost, ownLimited := one.containedCounts()
+		alike := same(own, asked)
+		enough := ownLeast >= least && (alike || p.silently(func() bool {
+			return p.shows(goal{these: set{own}, that: asked, path: g.path + "[]", depth: g.depth})
+		}))
+		if enough && (!limited || (alike && ownLimited && ownMost <= most)) {
+			return true
+		}
+	}
+	return p.say(g, "contains", "must contain certain items now", "need not contain certain items any more")
+}
+
+func (p place) containedCounts() (least, most int, limited bool) {
+	least = 1
+	if n, ok := p.count("minContains"); ok {
+		least = n
+	}
+	most, limited = p.count("maxContains")
+	return least, most, limited
+}

@@ -1,0 +1,269 @@
+package compat
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/atelier-run/atelier/registry/schema"
+)
+
+// matches reports whether a name matches a pattern of this side, by the engine that validation uses.
+func (s *side) matches(pattern, name string) bool {
+	fits, ok := s.patterns[pattern]
+	if !ok {
+		fits = &schema.Schema{}
+		if raw, err := json.Marshal(map[string]any{"pattern": pattern}); err == nil {
+			if compiled, err := schema.Compile(raw); err == nil {
+				fits = compiled
+			}
+		}
+		s.patterns[pattern] = fits
+	}
+	text, err := json.Marshal(name)
+	return err != nil || len(fits.Validate(text)) == 0
+}
+
+// shape is what a flat set says of the properties of an object.
+type shape struct {
+	these  set
+	names  map[string]bool // that it speaks of
+	closed bool            // it has no others, but those that match patterns
+	open   bool            // it has others only because it does not speak of them, and they are to be overlooked
+}
+
+func (p *prover) shape(these set) shape {
+	s := shape{these: these, names: these.described()}
+	for _, one := range these {
+		if value, ok := one.get("additionalProperties"); ok && value == false {
+			s.closed = true
+		}
+	}
+	if !s.closed && p.described && these.openByOmission() {
+		s.closed, s.open = true, true
+	}
+	return s
+}
+
+// value is what a shape says of a property; absent means that there can be none of that name.
+func (s shape) value(name string) (all set, absent bool) {
+	for _, p := range s.these {
+		known := false
+		if sub, ok := p.named("properties")[name]; ok {
+			all, known = append(all, sub), true
+		}
+		for pattern, sub := range p.named("patternProperties") {
+			if p.side.matches(pattern, name) {
+				all, known = append(all, sub), true
+			}
+		}
+		if rest := p.optional("additionalProperties"); rest != nil && !known {
+			all = append(all, *rest)
+		}
+	}
+	return all, s.open && !s.names[name] && !s.matched(name)
+}
+
+// matched reports whether a pattern speaks of a name.
+func (s shape) matched(name string) bool {
+	return slices.ContainsFunc(s.these, func(p place) bool {
+		return slices.ContainsFunc(sorted(p.named("patternProperties")), func(pattern string) bool { return p.side.matches(pattern, name) })
+	})
+}
+
+// rest is what a shape says of properties that it has no name or pattern for.
+func (s shape) rest() (all set, absent bool) {
+	for _, p := range s.these {
+		if rest := p.optional("additionalProperties"); rest != nil {
+			all = append(all, *rest)
+		}
+	}
+	return all, s.open
+}
+
+// patterns are the patterns of a shape, each with what the schema that has it says.
+func (s shape) patterns() map[string]set {
+	all := map[string]set{}
+	for _, p := range s.these {
+		for pattern, sub := range p.named("patternProperties") {
+			all[pattern] = append(all[pattern], sub)
+		}
+	}
+	return all
+}
+
+func (p *prover) properties(g goal) bool {
+	if g.these.kinds()&object == 0 {
+		return true
+	}
+	required, s := g.these.requires(), p.shape(g.these)
+	ok := true
+	for _, name := range g.that.names("required") {
+		if required[name] {
+			continue
+		}
+		words := "became required"
+		if !s.names[name] {
+			words = "is new and required"
+		}
+		at := g
+		at.path = member(g.path, name)
+		ok = p.say(at, "required", words, "is no longer required")
+	}
+	most, limited := g.these.most("maxProperties")
+	if s.closed && len(s.patterns()) == 0 && (!limited || len(s.names) < most) {
+		most, limited = len(s.names), true
+	}
+	ok = p.sizes(g, "minProperties", "maxProperties", "properties", max(g.these.least("minProperties"), len(required)), most, limited) && ok
+	ok = p.members(g, s) && ok
+	ok = p.others(g, s) && ok
+	ok = p.propertyNames(g, s) && ok
+	return p.dependencies(g, s, required) && ok
+}
+
+func (p *prover) property(g goal, name string, these set, asked place) bool {
+	return p.shows(goal{these: these, that: asked, path: member(g.path, name), depth: g.depth})
+}
+
+// members shows what the schema asks of properties by name and by pattern.
+func (p *prover) members(g goal, s shape) bool {
+	ok := true
+	asked := g.that.named("properties")
+	for _, name := range sorted(asked) {
+		if value, absent := s.value(name); !absent {
+			ok = p.property(g, name, value, asked[name]) && ok
+		}
+	}
+	byPattern := g.that.named("patternProperties")
+	own := s.patterns()
+	for _, pattern := range sorted(byPattern) {
+		for _, name := range slices.Sorted(maps.Keys(s.names)) {
+			if value, absent := s.value(name); !absent && g.that.side.matches(pattern, name) {
+				ok = p.property(g, name, value, byPattern[pattern]) && ok
+			}
+		}
+		for _, theirs := range sorted(own) {
+			ok = p.property(g, "*", own[theirs], byPattern[pattern]) && ok
+		}
+		if value, absent := s.rest(); !absent {
+			if _, alike := own[pattern]; !alike {
+				ok = p.property(g, "*", value, byPattern[pattern]) && ok
+			}
+		}
+	}
+	return ok
+}
+
+// others shows what the schema asks of properties that it has no name or pattern for.
+func (p *prover) others(g goal, s shape) bool {
+	asked, has := g.that.sub("additionalProperties")
+	if !has {
+		return true
+	}
+	ok := true
+	byName, byPattern := g.that.named("properties"), g.that.named("patternProperties")
+	for _, name := range slices.Sorted(maps.Keys(s.names)) {
+		_, known := byName[name]
+		known = known || slices.ContainsFunc(sorted(byPattern), func(pattern string) bool { return g.that.side.matches(pattern, name) })
+		if value, absent := s.value(name); !known && !absent {
+			ok = p.property(g, name, value, asked) && ok
+		}
+	}
+	own := s.patterns()
+	for _, pattern := range sorted(own) {
+		if _, alike := byPattern[pattern]; !alike {
+			ok = p.property(g, "*", own[pattern], asked) && ok
+		}
+	}
+	if value, absent := s.rest(); !absent {
+		if asked.value == false {
+			if _, never := value.flat(); !never {
+				return p.say(g, "additionalProperties", "takes no properties but those described now", "may have properties that are not described now")
+			}
+			return ok
+		}
+		ok = p.property(g, "*", value, asked) && ok
+	}
+	return ok
+}
+
+func (p *prover) propertyNames(g goal, s shape) bool {
+	asked, has := g.that.sub("propertyNames")
+	if !has {
+		return true
+	}
+	if s.closed && len(s.patterns()) == 0 {
+		all := true
+		for name := range s.names {
+			fits, known := asked.accepts(name)
+			_, absent := s.value(name)
+			all = all && (absent || (known && fits))
+		}
+		if all {
+			return true
+		}
+	}
+	own := set{{side: g.that.side, value: map[string]any{"type": "string"}, made: true}}
+	for _, one := range g.these {
+		if names, ok := one.sub("propertyNames"); ok {
+			own = append(own, names)
+		}
+	}
+	if p.silently(func() bool { return p.shows(goal{these: own, that: asked, path: g.path, depth: g.depth}) }) {
+		return true
+	}
+	return p.say(g, "propertyNames", "takes only certain names of properties now", "may have other names of properties now")
+}
+
+// dependencies is about what a property requires beside it.
+func (p *prover) dependencies(g goal, s shape, required map[string]bool) bool {
+	ok := true
+	for _, keyword := range []string{"dependentRequired", "dependencies"} {
+		value, _ := g.that.get(keyword)
+		members, _ := value.(map[string]any)
+		for _, name := range sorted(members) {
+			if _, absent := s.value(name); absent {
+				continue
+			}
+			for _, needed := range texts(members[name]) {
+				if !required[needed] && !g.these.needs(name, needed) {
+					at := g
+					at.path = member(g.path, needed)
+					ok = p.say(at, keyword, "became required beside "+quoted(name), "is no longer required beside "+quoted(name))
+				}
+			}
+		}
+	}
+	for _, keyword := range []string{"dependentSchemas", "dependencies"} {
+		asked := g.that.named(keyword)
+		for _, name := range sorted(asked) {
+			if _, absent := s.value(name); absent {
+				continue
+			}
+			with := append(slices.Clone(g.these), place{side: g.that.side, value: map[string]any{"required": []any{name}}, made: true})
+			for _, one := range g.these {
+				for _, own := range []string{"dependentSchemas", "dependencies"} {
+					if sub, ok := one.named(own)[name]; ok {
+						with = append(with, sub)
+					}
+				}
+			}
+			ok = p.shows(goal{these: with, that: asked[name], path: g.path, depth: g.depth}) && ok
+		}
+	}
+	return ok
+}
+
+// needs reports whether a flat set requires one property beside another.
+func (s set) needs(name, needed string) bool {
+	for _, p := range s {
+		for _, keyword := range []string{"dependentRequired", "dependencies"} {
+			value, _ := p.get(keyword)
+			members, _ := value.(map[string]any)
+			if slices.Contains(texts(members[name]), needed) {
+				return true
+			}
+		}
+	}
+	return false
+}

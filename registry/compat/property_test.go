@@ -1,0 +1,234 @@
+package compat_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/atelier-run/atelier/registry/compat"
+	"github.com/atelier-run/atelier/registry/schema"
+)
+
+const (
+	seeds     = 200 // pairs of schemas
+	documents = 60  // for each pair
+)
+
+// trial is a pair of schemas, what the comparison says of them, and what became of documents.
+type trial struct {
+	what   string
+	result compat.Result
+	seen   []document
+}
+
+type document struct {
+	text          string
+	taken, taking bool // by the old schema, by the new one
+	onlyDescribed bool
+}
+
+// lies are the documents that a result does not agree with.
+func (t trial) lies(r compat.Result) []string {
+	var all []string
+	for _, d := range t.seen {
+		forward := d.taken && !d.taking && (r.Forward == compat.Yes || (r.Forward == compat.Described && d.onlyDescribed))
+		backward := d.taking && !d.taken && r.Backward == compat.Yes
+		if forward || backward {
+			all = append(all, fmt.Sprintf("%s\n  forward %s, backward %s, and there is %s", t.what, r.Forward, r.Backward, d.text))
+		}
+	}
+	return all
+}
+
+// TestNoCounterExample compares schemas that a dice made, and looks for documents that give the answers the lie. It then
+// makes sure that it can fail: answers that are wrong in one respect are found out by the same documents.
+func TestNoCounterExample(t *testing.T) {
+	t.Parallel()
+	wrong := map[string]func(r compat.Result) compat.Result{
+		"never narrower": func(r compat.Result) compat.Result { r.Forward = compat.Yes; return r },
+		"never wider":    func(r compat.Result) compat.Result { r.Backward = compat.Yes; return r },
+		"open as if described": func(r compat.Result) compat.Result {
+			if r.Forward == compat.Described {
+				r.Forward = compat.Yes
+			}
+			return r
+		},
+	}
+	answers, foundOut := map[compat.Answer]int{}, map[string]int{}
+	for seed := range uint64(seeds) {
+		one, ok := try(t, seed)
+		if !ok {
+			continue
+		}
+		answers[one.result.Forward]++
+		for _, lie := range one.lies(one.result) {
+			t.Error(lie)
+		}
+		for name, falsify := range wrong {
+			foundOut[name] += len(one.lies(falsify(one.result)))
+		}
+	}
+	t.Logf("%d pairs of schemas, %d documents each: %v; planted faults found out: %v", seeds, documents, answers, foundOut)
+	for answer, least := range map[compat.Answer]int{compat.Yes: 30, compat.No: 30, compat.Described: 2} {
+		if answers[answer] < least {
+			t.Errorf("the answer %s was given %d times only", answer, answers[answer])
+		}
+	}
+	for name := range wrong {
+		if foundOut[name] == 0 {
+			t.Errorf("a comparison that is wrong in that it is %s is not found out", name)
+		}
+	}
+}
+
+// FuzzNoCounterExample goes on where TestNoCounterExample stops.
+func FuzzNoCounterExample(f *testing.F) {
+	f.Add(uint64(0))
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		one, _ := try(t, seed)
+		for _, lie := range one.lies(one.result) {
+			t.Error(lie)
+		}
+	})
+}
+
+// try compares a pair of schemas. It is not ok if the dice made what is no schema.
+func try(t *testing.T, seed uint64) (one trial, ok bool) {
+	t.Helper()
+	d := dice{rand.New(rand.NewPCG(seed, 7))}
+	before := d.schema(0)
+	after := d.changed(d.changed(before))
+	old, errOld := schema.Compile(written(t, before))
+	now, errNow := schema.Compile(written(t, after))
+	if errOld != nil || errNow != nil {
+		return trial{}, false
+	}
+	r, err := compat.Compare(written(t, before), written(t, after), "it")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one = trial{what: fmt.Sprintf("seed %d:\n  old %s\n  new %s", seed, written(t, before), written(t, after)), result: r}
+	for range documents {
+		value := d.document(before, after)
+		text, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one.seen = append(one.seen, document{string(text), len(old.Validate(text)) == 0, len(now.Validate(text)) == 0, describes(before, value)})
+	}
+	return one, true
+}
+
+// written is a schema of the dice as text; some are of draft-07.
+func written(t *testing.T, s any) json.RawMessage {
+	t.Helper()
+	object, ok := s.(map[string]any)
+	if ok {
+		whole := map[string]any{"$defs": map[string]any{"leaf": map[string]any{"type": "integer", "minimum": 1}, "tree": map[string]any{
+			"type": "object", "properties": map[string]any{"a": map[string]any{"$ref": "#/$defs/tree"}, "b": map[string]any{"$ref": "#/$defs/leaf"}},
+		}}}
+		for k, v := range object {
+			whole[k] = v
+		}
+		if object["title"] == "7" {
+			whole["$schema"] = "http://json-schema.org/draft-07/schema#"
+		}
+		s = whole
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// describes reports whether an object has only properties that the schema speaks of where it does not say what others
+// there may be. It is written without a look at the room's own way to tell.
+func describes(s, value any) bool {
+	object, ok := value.(map[string]any)
+	if !ok {
+		items, _ := value.([]any)
+		return !slices.ContainsFunc(items, func(item any) bool { return !describesAll(itemSchemas(s), item) })
+	}
+	names := map[string][]any{}
+	open := spoken(s, names)
+	for name, member := range object {
+		subs, known := names[name]
+		if (!known && !open && len(names) > 0) || !describesAll(subs, member) {
+			return false
+		}
+	}
+	return true
+}
+
+func describesAll(schemas []any, value any) bool {
+	merged := map[string]any{"allOf": schemas}
+	return describes(merged, value)
+}
+
+func itemSchemas(s any) []any {
+	var all []any
+	inPlace(s, func(object map[string]any) {
+		if items, ok := object["items"]; ok {
+			all = append(all, items)
+		}
+		first, _ := object["prefixItems"].([]any)
+		all = append(all, first...)
+	})
+	return all
+}
+
+// spoken gathers what schemas say of properties, and reports whether they say that there may be others.
+func spoken(s any, names map[string][]any) (open bool) {
+	inPlace(s, func(object map[string]any) {
+		properties, _ := object["properties"].(map[string]any)
+		for name, sub := range properties {
+			names[name] = append(names[name], sub)
+		}
+		patterns, _ := object["patternProperties"].(map[string]any)
+		for pattern, sub := range patterns {
+			names["a"] = append(names["a"], sub)
+			if pattern == "[ab]" {
+				names["b"] = append(names["b"], sub)
+			}
+		}
+		required, _ := object["required"].([]any)
+		for _, name := range required {
+			names[name.(string)] = append(names[name.(string)], true)
+		}
+		dependent, _ := object["dependentRequired"].(map[string]any)
+		for name, others := range dependent {
+			names[name] = append(names[name], true)
+			for _, other := range others.([]any) {
+				names[other.(string)] = append(names[other.(string)], true)
+			}
+		}
+		for _, keyword := range []string{"additionalProperties", "unevaluatedProperties", "propertyNames"} {
+			_, has := object[keyword]
+			open = open || has
+		}
+	})
+	return open
+}
+
+func inPlace(s any, visit func(map[string]any)) {
+	object, ok := s.(map[string]any)
+	if !ok {
+		return
+	}
+	if object["$ref"] == "#/$defs/tree" {
+		inPlace(map[string]any{"properties": map[string]any{"a": map[string]any{"$ref": "#/$defs/tree"}, "b": true}}, visit)
+	}
+	visit(object)
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+		parts, _ := object[keyword].([]any)
+		for _, part := range parts {
+			inPlace(part, visit)
+		}
+	}
+	for _, keyword := range []string{"if", "then", "else"} {
+		inPlace(object[keyword], visit)
+	}
+}

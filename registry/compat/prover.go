@@ -1,0 +1,245 @@
+package compat
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// prover shows that every value of a set fits a schema. What it cannot show it says, in found.
+type prover struct {
+	subject   string
+	added     bool // the schema that must take everything is the new one: what it asks for is new, else it is gone
+	described bool // objects are open by omission only: take them to have no other properties than those described
+	quiet     bool // nobody wants to know
+	found     []Change
+	open      map[string]bool // what is being shown: assumed where it comes up again, one level further down
+	steps     int
+}
+
+const (
+	maxSteps   = 20_000
+	maxChanges = 40
+	maxNesting = 200
+)
+
+// goal is one thing to show: that whatever fits all of these fits that, for what is at path in a document.
+type goal struct {
+	these set
+	that  place
+	path  string
+	depth int
+}
+
+func (p *prover) run(a, b *side) bool {
+	p.open = map[string]bool{}
+	if a.named || b.named {
+		p.say(goal{that: b.root()}, "", "cannot be compared: one of its schemas has names ($id, $anchor, $dynamicRef) within", "cannot be compared: one of its schemas has names ($id, $anchor, $dynamicRef) within")
+		return false
+	}
+	return p.shows(goal{these: set{a.root()}, that: b.root()})
+}
+
+// say notes why a goal is not shown: what is so now, or what is not so any more.
+func (p *prover) say(g goal, keyword, added, gone string) bool {
+	if p.quiet || len(p.found) >= maxChanges {
+		return false
+	}
+	pointer := g.that.pointer
+	if keyword != "" {
+		pointer += "/" + keyword
+	}
+	subject, message, effect := p.subject, gone, Widens
+	if g.path != "" {
+		subject = quoted(g.path)
+	}
+	if p.added {
+		message, effect = added, Narrows
+	}
+	p.found = append(p.found, Change{Effect: effect, Pointer: pointer, Message: subject + " " + message, path: g.path, words: message})
+	return false
+}
+
+func quoted(path string) string { return "`" + path + "`" }
+
+// silently tries to show something that need not hold.
+func (p *prover) silently(try func() bool) bool {
+	before := p.quiet
+	p.quiet = true
+	defer func() { p.quiet = before }()
+	return try()
+}
+
+// shows tries a goal as it is, then case by case where the set is one of several things.
+func (p *prover) shows(g goal) bool {
+	p.steps++
+	if p.steps > maxSteps || g.depth > maxNesting {
+		return p.say(g, "", "is too intricate to compare", "is too intricate to compare")
+	}
+	g.depth++
+	key := g.key()
+	if p.open[key] {
+		return true
+	}
+	p.open[key] = true
+	defer delete(p.open, key)
+	flat, never := g.these.flat()
+	if never || flat.kinds() == 0 {
+		return true
+	}
+	g.these = flat
+	if values, finite := flat.values(); finite {
+		return p.showsValues(g, values)
+	}
+	cases := g.these.cases()
+	if len(cases) == 0 {
+		return p.showsWhole(g)
+	}
+	if p.silently(func() bool { return p.showsWhole(g) }) {
+		return true
+	}
+	all := true
+	for _, one := range cases {
+		part := g
+		part.these = one
+		all = p.shows(part) && all
+	}
+	return all
+}
+
+func (g goal) key() string {
+	keys := make([]string, 0, len(g.these))
+	for _, p := range g.these {
+		keys = append(keys, p.key())
+	}
+	slices.Sort(keys)
+	return strings.Join(slices.Compact(keys), "\x00") + "\x01" + g.that.key()
+}
+
+// cases splits a flat set at its first anyOf or oneOf; nil if it has none. A case of oneOf excludes the others.
+func (s set) cases() []set {
+	for i, p := range s {
+		if p.made {
+			continue
+		}
+		for _, keyword := range []string{"anyOf", "oneOf"} {
+			branches := p.list(keyword)
+			if len(branches) == 0 {
+				continue
+			}
+			rest := slices.Clone(s)
+			rest[i] = p.without(keyword)
+			all := make([]set, 0, len(branches))
+			for n, branch := range branches {
+				one := append(slices.Clone(rest), branch)
+				for other := range branches {
+					if keyword == "oneOf" && other != n {
+						one = append(one, place{side: p.side, value: map[string]any{}, made: true, not: &branches[other]})
+					}
+				}
+				all = append(all, one)
+			}
+			return all
+		}
+	}
+	return nil
+}
+
+// without is a schema less one keyword, so that it is not split at it again.
+func (p place) without(keyword string) place {
+	members, _ := p.value.(map[string]any)
+	members = maps.Clone(members)
+	delete(members, keyword)
+	return place{side: p.side, pointer: p.pointer, value: members, cut: p.cut + "-" + keyword}
+}
+
+// showsValues tries each value that a set takes.
+func (p *prover) showsValues(g goal, values []any) bool {
+	var refused []string
+	for _, value := range values {
+		fits, known := g.that.accepts(value)
+		if !known {
+			if p.silently(func() bool { return p.showsWhole(g) }) {
+				return true
+			}
+			return p.say(g, "", "cannot be compared", "cannot be compared")
+		}
+		if !fits {
+			refused = append(refused, shown(value))
+		}
+	}
+	if len(refused) == 0 {
+		return true
+	}
+	list := listed(refused)
+	return p.say(g, "", "no longer takes "+list, "may also be "+list+" now")
+}
+
+// showsWhole goes through what the schema asks for, one keyword after the other.
+func (p *prover) showsWhole(g goal) bool {
+	if takes, ok := g.that.value.(bool); ok {
+		return takes || p.say(g, "", "is not allowed any more", "is allowed now")
+	}
+	if slices.ContainsFunc(g.these, func(one place) bool { return one.not == nil && one.cut == "" && same(one, g.that) }) {
+		return true
+	}
+	ok := p.types(g)
+	for _, one := range []func(goal) bool{p.references, p.listed, p.numbers, p.texts, p.items, p.properties, p.combinations} {
+		ok = one(g) && ok
+	}
+	return ok
+}
+
+func (p *prover) references(g goal) bool {
+	ok := true
+	if g.that.has("$ref") {
+		target, found := g.that.ref()
+		if !found {
+			return p.say(g, "$ref", "refers to what cannot be compared", "refers to what cannot be compared")
+		}
+		ok = p.shows(goal{these: g.these, that: target, path: g.path, depth: g.depth})
+	}
+	for _, part := range g.that.list("allOf") {
+		ok = p.shows(goal{these: g.these, that: part, path: g.path, depth: g.depth}) && ok
+	}
+	return ok
+}
+
+func (p *prover) types(g goal) bool {
+	may, must := g.these.kinds(), typesOf(g.that)
+	if may&^must == 0 {
+		return true
+	}
+	now, was := must.text(), may.text()
+	if !p.added {
+		now, was = was, now
+	}
+	return p.say(g, "type", "is "+now+" now; it was "+was, "is "+now+" now; it was "+was)
+}
+
+// listed is about enum and const, which only a set that lists its values can keep to.
+func (p *prover) listed(g goal) bool {
+	for _, keyword := range []string{"enum", "const"} {
+		value, ok := g.that.get(keyword)
+		if !ok {
+			continue
+		}
+		values, _ := value.([]any)
+		if keyword == "const" {
+			values = []any{value}
+		}
+		names := make([]string, 0, len(values))
+		for _, v := range values {
+			names = append(names, shown(v))
+		}
+		return p.say(g, keyword, "must be "+orOneOf(names)+" now", "need not be "+orOneOf(names)+" any more")
+	}
+	return true
+}
+
+func orOneOf(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	return "one of " + listed(names)
+}

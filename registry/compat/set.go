@@ -1,0 +1,275 @@
+package compat
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"slices"
+
+	"github.com/atelier-run/atelier/internal/canon"
+)
+
+func unescape(fragment string) string {
+	if plain, err := url.PathUnescape(fragment); err == nil {
+		return plain
+	}
+	return fragment
+}
+
+// set is schemas that all hold for one value. Flat, it has neither references nor allOf: those are written out.
+type set []place
+
+// flat writes a set out; never is true if one of its schemas is false.
+func (s set) flat() (all set, never bool) {
+	seen := map[string]bool{}
+	var visit func(place)
+	visit = func(p place) {
+		key := p.key()
+		if seen[key] {
+			return
+		}
+		seen[key] = true
+		if refuses, ok := p.value.(bool); ok {
+			never = never || !refuses
+			return
+		}
+		all = append(all, p)
+		if target, ok := p.ref(); ok {
+			visit(target)
+		}
+		for _, part := range p.list("allOf") {
+			visit(part)
+		}
+	}
+	for _, p := range s {
+		visit(p)
+	}
+	return all, never
+}
+
+// kind is a set of JSON types, in which numbers with and without a fraction are two.
+type kind uint8
+
+const (
+	null kind = 1 << iota
+	boolean
+	integer
+	fraction
+	text
+	array
+	object
+	anything = null | boolean | integer | fraction | text | array | object
+	numbers  = integer | fraction
+)
+
+func kindOf(names []string) kind {
+	var k kind
+	for _, name := range names {
+		k |= map[string]kind{"null": null, "boolean": boolean, "integer": integer, "number": numbers, "string": text, "array": array, "object": object}[name]
+	}
+	return k
+}
+
+// typesOf is what the type keyword of one schema allows.
+func typesOf(p place) kind {
+	value, ok := p.get("type")
+	if !ok {
+		return anything
+	}
+	if name, ok := value.(string); ok {
+		return kindOf([]string{name})
+	}
+	return kindOf(texts(value))
+}
+
+// kinds is what a flat set may hold.
+func (s set) kinds() kind {
+	k := anything
+	for _, p := range s {
+		k &= typesOf(p)
+	}
+	return k
+}
+
+// values is the list of values that a flat set takes, if it names them all.
+func (s set) values() ([]any, bool) {
+	var candidates []any
+	found := false
+	for _, p := range s {
+		if value, ok := p.get("const"); ok {
+			candidates, found = []any{value}, true
+			break
+		}
+		if list, ok := p.get("enum"); ok {
+			candidates, _ = list.([]any)
+			found = true
+			break
+		}
+	}
+	if !found {
+		k := s.kinds()
+		if k&^(null|boolean) != 0 {
+			return nil, false
+		}
+		if k&null != 0 {
+			candidates = append(candidates, nil)
+		}
+		if k&boolean != 0 {
+			candidates = append(candidates, false, true)
+		}
+	}
+	k := s.kinds()
+	taken := make([]any, 0, len(candidates))
+	for _, value := range candidates {
+		if valueKind(value)&k != 0 && !s.refuses(value) {
+			taken = append(taken, value)
+		}
+	}
+	return taken, true
+}
+
+// refuses reports whether one of the schemas certainly refuses a value.
+func (s set) refuses(value any) bool {
+	return slices.ContainsFunc(s, func(p place) bool {
+		if p.not != nil {
+			fits, known := p.not.accepts(value)
+			return known && fits
+		}
+		fits, known := p.accepts(value)
+		return known && !fits
+	})
+}
+
+func valueKind(value any) kind {
+	switch v := value.(type) {
+	case nil:
+		return null
+	case bool:
+		return boolean
+	case json.Number:
+		if r, ok := rational(v); ok && !r.IsInt() {
+			return fraction
+		}
+		return integer
+	case string:
+		return text
+	case []any:
+		return array
+	}
+	return object
+}
+
+// described lists the properties that a set speaks of, whatever it says of them and under whichever condition.
+func (s set) described() map[string]bool {
+	all := map[string]bool{}
+	s.everywhere(func(p place) {
+		value, _ := p.get("properties")
+		members, _ := value.(map[string]any)
+		for name := range maps.Keys(members) {
+			all[name] = true
+		}
+		for _, name := range p.names("required") {
+			all[name] = true
+		}
+		for _, keyword := range []string{"dependentRequired", "dependencies", "dependentSchemas"} {
+			value, _ := p.get(keyword)
+			members, _ := value.(map[string]any)
+			for name, needs := range members {
+				all[name] = true
+				for _, other := range texts(needs) {
+					all[other] = true
+				}
+			}
+		}
+		for _, value := range append(p.enum(), p.constant()...) {
+			members, _ := value.(map[string]any)
+			for name := range members {
+				all[name] = true
+			}
+		}
+	})
+	return all
+}
+
+func (p place) enum() []any {
+	value, _ := p.get("enum")
+	list, _ := value.([]any)
+	return slices.Clone(list)
+}
+
+func (p place) constant() []any {
+	if value, ok := p.get("const"); ok {
+		return []any{value}
+	}
+	return nil
+}
+
+// everywhere visits all schemas that may apply to the value of a set.
+func (s set) everywhere(visit func(place)) {
+	seen := map[string]bool{}
+	var apply func(place)
+	apply = func(p place) {
+		key := p.key()
+		if seen[key] {
+			return
+		}
+		seen[key] = true
+		visit(p)
+		if target, ok := p.ref(); ok {
+			apply(target)
+		}
+		for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+			for _, part := range p.list(keyword) {
+				apply(part)
+			}
+		}
+		for _, keyword := range []string{"if", "then", "else"} {
+			if part, ok := p.sub(keyword); ok {
+				apply(part)
+			}
+		}
+		for _, keyword := range []string{"dependentSchemas", "dependencies"} {
+			for _, part := range p.named(keyword) {
+				apply(part)
+			}
+		}
+	}
+	for _, p := range s {
+		if p.not == nil {
+			apply(p)
+		}
+	}
+}
+
+// open reports whether the objects of a set may have properties that it does not describe only because it does not
+// speak of them. One that describes no property at all is meant to be open.
+func (s set) openByOmission() bool {
+	explicit := false
+	s.everywhere(func(p place) {
+		explicit = explicit || p.has("additionalProperties") || p.has("unevaluatedProperties") || p.has("propertyNames")
+	})
+	return !explicit && len(s.described()) > 0
+}
+
+// requires lists the properties that a flat set requires.
+func (s set) requires() map[string]bool {
+	all := map[string]bool{}
+	for _, p := range s {
+		for _, name := range p.names("required") {
+			all[name] = true
+		}
+	}
+	return all
+}
+
+// sameValue reports whether two JSON values are equal; 1 and 1.0 are.
+func sameValue(a, b any) bool {
+	left, errLeft := json.Marshal(a)
+	right, errRight := json.Marshal(b)
+	if errLeft != nil || errRight != nil {
+		return false
+	}
+	x, errX := canon.Digest(left)
+	y, errY := canon.Digest(right)
+	return errX == nil && errY == nil && x == y
+}

@@ -1,0 +1,281 @@
+package compat
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/registry/schema"
+)
+
+// side is one of the two schemas.
+type side struct {
+	id       string // tells the two apart
+	raw      json.RawMessage
+	doc      any // bool or map[string]any
+	draft7   bool
+	named    bool // has $id, $anchor or $dynamicRef within: references are not followed by pointers alone
+	compiled *schema.Schema
+	parts    map[string]*schema.Schema // by pointer
+	patterns map[string]*schema.Schema // by text
+}
+
+func newSide(id string, raw json.RawMessage) (*side, error) {
+	if trimmed := bytes.TrimSpace(raw); len(trimmed) == 0 || string(trimmed) == "null" {
+		raw = json.RawMessage(`{}`)
+	}
+	whole, err := schema.Compile(raw)
+	if err != nil {
+		return nil, err
+	}
+	s := &side{id: id, raw: raw, compiled: whole, parts: whole.Parts(), patterns: map[string]*schema.Schema{}}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if err := decoder.Decode(&s.doc); err != nil {
+		return nil, err
+	}
+	if object, ok := s.doc.(map[string]any); ok {
+		dialect, _ := object["$schema"].(string)
+		s.draft7 = strings.Contains(dialect, "draft-07")
+		s.named = namesWithin(object, true)
+	}
+	return s, nil
+}
+
+// namesWithin looks everywhere, in examples too: what may be a name is taken for one.
+func namesWithin(value any, root bool) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, member := range v {
+			text, isText := member.(string)
+			switch key {
+			case "$id", "$schema":
+				if isText && !root {
+					return true
+				}
+			case "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef":
+				if isText {
+					return true
+				}
+			case "$ref":
+				if isText && text != "#" && !strings.HasPrefix(text, "#/") {
+					return true
+				}
+			}
+			if namesWithin(member, false) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return namesWithin(item, false) })
+	}
+	return false
+}
+
+func sameDocument(a, b *side) bool {
+	left, errLeft := canon.Digest(a.raw)
+	right, errRight := canon.Digest(b.raw)
+	return errLeft == nil && errRight == nil && left == right
+}
+
+// place is a schema within a side, or one of our making that narrows the others of its set: then value is what it says
+// and made is true.
+type place struct {
+	side    *side
+	pointer string
+	value   any
+	made    bool
+	cut     string // the keywords that value is without, because they were split into cases
+	not     *place // a schema that excludes what fits this one
+}
+
+func (s *side) root() place { return place{side: s, value: s.doc} }
+
+func (p place) key() string {
+	key := p.side.id + p.pointer + p.cut
+	if p.made {
+		text, _ := json.Marshal(p.value)
+		key += "!" + string(text)
+	}
+	if p.not != nil {
+		key += "~" + p.not.key()
+	}
+	return key
+}
+
+// get returns what a keyword says, if the dialect knows it here.
+func (p place) get(keyword string) (any, bool) {
+	object, ok := p.value.(map[string]any)
+	if !ok {
+		return nil, false
+	}
+	if p.side.draft7 && !p.made {
+		if _, isRef := object["$ref"].(string); isRef && keyword != "$ref" {
+			return nil, false // draft-07 ignores what stands beside a reference
+		}
+		switch keyword {
+		case "dependentRequired", "dependentSchemas", "minContains", "maxContains", "unevaluatedProperties", "unevaluatedItems", "prefixItems":
+			return nil, false
+		}
+	} else if keyword == "additionalItems" {
+		return nil, false
+	}
+	value, ok := object[keyword]
+	return value, ok
+}
+
+func (p place) has(keyword string) bool {
+	_, ok := p.get(keyword)
+	return ok
+}
+
+// at is a schema beneath this one.
+func (p place) at(value any, tokens ...string) place {
+	pointer := p.pointer
+	for _, token := range tokens {
+		pointer += "/" + canon.EscapePointer(token)
+	}
+	return place{side: p.side, pointer: pointer, value: value}
+}
+
+// sub is the schema under a keyword.
+func (p place) sub(keyword string) (place, bool) {
+	value, ok := p.get(keyword)
+	if !ok {
+		return place{}, false
+	}
+	switch value.(type) {
+	case bool, map[string]any:
+		return p.at(value, keyword), true
+	}
+	return place{}, false
+}
+
+// list is the schemas in a list under a keyword.
+func (p place) list(keyword string) []place {
+	value, _ := p.get(keyword)
+	items, _ := value.([]any)
+	all := make([]place, 0, len(items))
+	for i, item := range items {
+		all = append(all, p.at(item, keyword, strconv.Itoa(i)))
+	}
+	return all
+}
+
+// named is the schemas by name under a keyword; what is no schema, as in dependencies, is left out.
+func (p place) named(keyword string) map[string]place {
+	value, _ := p.get(keyword)
+	members, _ := value.(map[string]any)
+	all := make(map[string]place, len(members))
+	for name, member := range members {
+		switch member.(type) {
+		case bool, map[string]any:
+			all[name] = p.at(member, keyword, name)
+		}
+	}
+	return all
+}
+
+// ref is where a $ref leads.
+func (p place) ref() (place, bool) {
+	value, _ := p.get("$ref")
+	text, ok := value.(string)
+	if !ok {
+		return place{}, false
+	}
+	pointer, ok := strings.CutPrefix(text, "#")
+	if !ok {
+		return place{}, false
+	}
+	pointer = unescape(pointer)
+	target := p.side.doc
+	for i, token := range strings.Split(pointer, "/") {
+		if i == 0 {
+			continue
+		}
+		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		switch v := target.(type) {
+		case map[string]any:
+			target = v[token]
+		case []any:
+			n, err := strconv.Atoi(token)
+			if err != nil || n < 0 || n >= len(v) {
+				return place{}, false
+			}
+			target = v[n]
+		default:
+			return place{}, false
+		}
+	}
+	switch target.(type) {
+	case bool, map[string]any:
+		return place{side: p.side, pointer: pointer, value: target}, true
+	}
+	return place{}, false
+}
+
+// accepts reports whether a value fits, and whether that can be told.
+func (p place) accepts(value any) (fits, known bool) {
+	if always, ok := p.value.(bool); ok {
+		return always, true
+	}
+	if p.made {
+		return false, false
+	}
+	part, ok := p.side.parts[p.pointer]
+	if !ok || p.side.named {
+		return false, false
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return false, false
+	}
+	return len(part.Validate(text)) == 0, true
+}
+
+func (p place) number(keyword string) (json.Number, bool) {
+	value, _ := p.get(keyword)
+	n, ok := value.(json.Number)
+	return n, ok
+}
+
+func (p place) count(keyword string) (int, bool) {
+	n, ok := p.number(keyword)
+	if !ok {
+		return 0, false
+	}
+	whole, err := n.Int64()
+	if err != nil {
+		f, err := n.Float64() // 2.0 is a count too
+		if err != nil || f != float64(int64(f)) {
+			return 0, false
+		}
+		whole = int64(f)
+	}
+	return int(whole), true
+}
+
+func (p place) text(keyword string) (string, bool) {
+	value, _ := p.get(keyword)
+	text, ok := value.(string)
+	return text, ok
+}
+
+func (p place) names(keyword string) []string {
+	value, _ := p.get(keyword)
+	return texts(value)
+}
+
+func texts(value any) []string {
+	items, _ := value.([]any)
+	names := make([]string, 0, len(items))
+	for _, item := range items {
+		if text, ok := item.(string); ok {
+			names = append(names, text)
+		}
+	}
+	return names
+}

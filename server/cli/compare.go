@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+type diffCommand struct {
+	Agent string `arg:"" help:"Name or ID."`
+	From  string `arg:"" optional:"" default:"latest" help:"A version, a range, latest, a digest or draft."`
+	To    string `arg:"" optional:"" default:"draft" help:"The same."`
+	JSON  bool   `name:"json" help:"Print the answer of the server."`
+	remote
+}
+
+func (c *diffCommand) run(ctx context.Context, p Process) (err error) {
+	server, closing, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	var answer json.RawMessage
+	query := url.Values{"from": {c.From}, "to": {c.To}}
+	if err := server.call(ctx, http.MethodGet, "/api/v1/code-agents/"+url.PathEscape(c.Agent)+"/diff?"+query.Encode(), nil, &answer); err != nil {
+		return err
+	}
+	if c.JSON {
+		_, err = fmt.Fprintln(p.Stdout, strings.TrimSpace(string(answer)))
+		return err
+	}
+	return printDiff(p, answer)
+}
+
+// printDiff prints the files as any diff, and what changed otherwise as lines that no patch program takes for its own.
+func printDiff(p Process, answer json.RawMessage) error {
+	var diff struct {
+		From, To string
+		Files    []struct {
+			Path, Status, Unified string
+			Binary                bool
+		}
+		Settings []struct {
+			Name          string
+			Before, After json.RawMessage
+		}
+		Advice struct {
+			Bump, Version string
+			Reasons       []struct{ Bump, Pointer, Message string }
+		}
+	}
+	if err := json.Unmarshal(answer, &diff); err != nil {
+		return fmt.Errorf("read the server's answer: %w", err)
+	}
+	var text strings.Builder
+	for _, file := range diff.Files {
+		if file.Unified == "" {
+			fmt.Fprintf(&text, "%s %s\n", file.Path, file.Status)
+			continue
+		}
+		text.WriteString(strings.TrimSuffix(file.Unified, "\n") + "\n")
+	}
+	for _, s := range diff.Settings {
+		if strings.HasSuffix(s.Name, "Schema") {
+			continue // the reasons say it better
+		}
+		fmt.Fprintf(&text, "%s: %s → %s\n", s.Name, s.Before, s.After)
+	}
+	fmt.Fprintf(&text, "\n%s → %s: %s", diff.From, diff.To, diff.Advice.Bump)
+	if diff.Advice.Version != "" {
+		fmt.Fprintf(&text, ", the next version is %s", diff.Advice.Version)
+	}
+	text.WriteByte('\n')
+	for _, r := range diff.Advice.Reasons {
+		fmt.Fprintf(&text, "  %-5s %s (%s)\n", r.Bump, r.Message, r.Pointer)
+	}
+	_, err := fmt.Fprint(p.Stdout, lines(text.String()))
+	return err
+}

@@ -1,0 +1,136 @@
+package servertest_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/atelier-run/atelier/server/servertest"
+)
+
+// weather is an agent with an input of two properties, published as 1.0.0.
+func weather(t *testing.T, s *servertest.Server) {
+	t.Helper()
+	s.Create(t, map[string]any{
+		"name": "weather", "language": "python", "code": "def main(city, days=1): return {'text': city}\n",
+		"inputSchema": schemaOf("city", "string", "days", "integer"), "outputSchema": schemaOf("text", "string"),
+	})
+	s.Publish(t, "weather", "1.0.0")
+}
+
+func schemaOf(pairs ...string) map[string]any {
+	properties := map[string]any{}
+	for i := 0; i < len(pairs); i += 2 {
+		properties[pairs[i]] = map[string]any{"type": pairs[i+1]}
+	}
+	return map[string]any{"type": "object", "properties": properties}
+}
+
+func save(t *testing.T, s *servertest.Server, revision string, change map[string]any) {
+	t.Helper()
+	s.Want(t, 200, "PUT", "/api/v1/code-agents/weather", change, servertest.Headers{"If-Match": `"` + revision + `"`})
+}
+
+// A removed property is a major change: a patch is refused with the reason and the advised version, auto is the major.
+func TestPublishGivesTheNumberThatTheChangeAsksFor(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	save(t, s, "1", map[string]any{"inputSchema": schemaOf("city", "string")})
+
+	const versions = "/api/v1/code-agents/weather/versions"
+	for _, body := range []map[string]any{{"bump": "patch"}, {"bump": "minor"}, {"version": "1.0.1"}, {"version": "1.9.0-rc.1"}} {
+		refused := s.Want(t, 422, "POST", versions, body)
+		var problem struct {
+			Code, AdvisedVersion, AdvisedBump string
+			Errors                            []struct{ Pointer, Message string }
+		}
+		refused.Into(t, &problem)
+		if problem.Code != "bump_too_small" || problem.AdvisedVersion != "2.0.0" || problem.AdvisedBump != "major" || len(problem.Errors) != 1 ||
+			problem.Errors[0].Pointer != "/inputSchema/properties/days" || problem.Errors[0].Message != "`days` was removed from the input" {
+			t.Errorf("%v: %s", body, refused.Body)
+		}
+	}
+	if p := s.Want(t, 422, "POST", versions, map[string]any{"bump": "patch", "force": true}).Problem(t); p.Errors[0].Pointer != "/comment" {
+		t.Errorf("force without a comment: %+v", p)
+	}
+
+	var diff struct {
+		From, To string
+		Settings []struct{ Name string }
+		Advice   struct {
+			Bump, Version string
+			Reasons       []struct{ Message string }
+		}
+	}
+	s.Want(t, 200, "GET", "/api/v1/code-agents/weather/diff", nil).Into(t, &diff)
+	if diff.From != "1.0.0" || diff.To != "draft" || diff.Advice.Bump != "major" || diff.Advice.Version != "2.0.0" {
+		t.Errorf("diff %+v", diff)
+	}
+
+	var published struct{ Version string }
+	s.Want(t, 201, "POST", versions, map[string]any{"bump": "auto"}).Into(t, &published)
+	if published.Version != "2.0.0" {
+		t.Errorf("auto made %s", published.Version)
+	}
+
+	save(t, s, "2", map[string]any{"inputSchema": schemaOf("city", "string", "units", "string")})
+	s.Want(t, 201, "POST", versions, map[string]any{}).Into(t, &published)
+	if published.Version != "2.1.0" {
+		t.Errorf("a new optional property made %s", published.Version)
+	}
+	save(t, s, "3", map[string]any{"code": "def main(city): return {'text': city + '!'}\n"})
+	s.Want(t, 201, "POST", versions, map[string]any{"bump": "auto"}).Into(t, &published)
+	if published.Version != "2.1.1" {
+		t.Errorf("new code made %s", published.Version)
+	}
+}
+
+// An override is kept with the version, and who reads the version sees it.
+func TestForcedNumberIsRecorded(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	save(t, s, "1", map[string]any{"inputSchema": schemaOf("city", "string")})
+	const versions = "/api/v1/code-agents/weather/versions"
+	s.Want(t, 201, "POST", versions, map[string]any{"bump": "patch", "force": true, "comment": "Nobody used it."})
+	var v struct {
+		Version  string
+		Override struct {
+			Comment string
+			Advice  struct {
+				Base, Bump, Version string
+				Reasons             []struct{ Message string }
+			}
+		}
+	}
+	s.Want(t, 200, "GET", versions+"/1.0.1", nil).Into(t, &v)
+	if v.Override.Comment != "Nobody used it." || v.Override.Advice.Version != "2.0.0" || v.Override.Advice.Base != "1.0.0" || len(v.Override.Advice.Reasons) != 1 {
+		t.Errorf("recorded %+v", v)
+	}
+	answer := s.Want(t, 200, "GET", versions+"/1.0.0", nil)
+	if strings.Contains(string(answer.Body), `"override"`) {
+		t.Error("1.0.0 has an override")
+	}
+}
+
+// A file that differs is shown as unified text, both ways round.
+func TestDiffOfVersions(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	save(t, s, "1", map[string]any{"code": "def main(city): return {'text': 'x'}\n", "limits": map[string]any{"timeoutMs": 5000}})
+	s.Publish(t, "weather", "1.0.1")
+	var diff struct {
+		Files    []struct{ Path, Status, Unified string }
+		Settings []struct{ Name, Group string }
+	}
+	s.Want(t, 200, "GET", "/api/v1/code-agents/weather/versions/1.0.0/diff/1.0.1", nil).Into(t, &diff)
+	if len(diff.Files) != 1 || diff.Files[0].Status != "changed" || !strings.Contains(diff.Files[0].Unified, "+def main(city): return {'text': 'x'}") {
+		t.Errorf("files %+v", diff.Files)
+	}
+	if !slices.ContainsFunc(diff.Settings, func(s struct{ Name, Group string }) bool { return s.Name == "limits.timeoutMs" && s.Group == "limits" }) {
+		t.Errorf("settings %+v", diff.Settings)
+	}
+	s.Want(t, 404, "GET", "/api/v1/code-agents/weather/versions/1.0.0/diff/3.0.0", nil)
+}

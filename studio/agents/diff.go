@@ -1,0 +1,159 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/advice"
+)
+
+// Diff is what separates two versions of an agent, or a version and the draft.
+type Diff struct {
+	From     string          `json:"from" doc:"A version, or draft."`
+	To       string          `json:"to"`
+	Files    []FileDiff      `json:"files" doc:"Those that differ."`
+	Settings []SettingDiff   `json:"settings" doc:"Everything else that differs, by field."`
+	Advice   registry.Advice `json:"advice"`
+}
+
+// FileDiff is one file that differs.
+type FileDiff struct {
+	Path    string `json:"path"`
+	Status  string `json:"status" enum:"added,removed,changed"`
+	Binary  bool   `json:"binary"`
+	Unified string `json:"unified" doc:"Unified text; empty for binary files and for those that are too large to compare."`
+}
+
+// SettingDiff is one field that differs.
+type SettingDiff struct {
+	Group  string          `json:"group" enum:"schema,capabilities,limits,settings"`
+	Name   string          `json:"name" doc:"Such as limits.timeoutMs."`
+	Before json.RawMessage `json:"before"`
+	After  json.RawMessage `json:"after"`
+}
+
+// Diff compares two versions, each named as in a reference or by the word draft. Of versions that are further apart than
+// one step the advice is what the way from the first to the second asks for.
+func (s *Service) Diff(ctx context.Context, actor registry.Actor, ref, from, to string) (Diff, error) {
+	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
+	if err != nil {
+		return Diff{}, err
+	}
+	before, err := s.side(ctx, a, from, "/from")
+	if err != nil {
+		return Diff{}, err
+	}
+	after, err := s.side(ctx, a, to, "/to")
+	if err != nil {
+		return Diff{}, err
+	}
+	d := Diff{From: before.Version, To: after.Version, Files: filesApart(before.Files, after.Files), Settings: settingsApart(before, after)}
+	reasons, err := advice.Between(before, after)
+	if err != nil {
+		return Diff{}, err
+	}
+	d.Advice = registry.Advice{Base: before.Version, Bump: advice.Of(reasons), Reasons: orNone(reasons)}
+	if before.Version != registry.DraftVersion {
+		d.Advice.Version, err = advice.Next(before.Version, d.Advice.Bump)
+	}
+	return d, err
+}
+
+// side is one version, or the draft as if it were one.
+func (s *Service) side(ctx context.Context, a registry.Agent, version, pointer string) (registry.Version, error) {
+	if version == "" {
+		return registry.Version{}, fault.Invalid(pointer, "is required: a version, latest or draft.")
+	}
+	if version == registry.DraftVersion {
+		return registry.Version{AgentID: a.ID, Agent: a.Name, Title: a.Title, Description: a.Description, Version: registry.DraftVersion, Spec: a.Draft.Spec}, nil
+	}
+	return s.Resolver.Resolve(ctx, a.Workspace, registry.Reference{Agent: a.ID, Version: version})
+}
+
+// maxCompared bounds the two texts of a file that are compared line by line, in bytes.
+const maxCompared = 512 << 10
+
+func filesApart(before, after map[string]registry.File) []FileDiff {
+	paths := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
+	slices.Sort(paths)
+	all := []FileDiff{}
+	for _, path := range slices.Compact(paths) {
+		was, had := before[path]
+		is, has := after[path]
+		if had && has && slices.Equal(was, is) {
+			continue
+		}
+		d := FileDiff{Path: path, Status: "changed", Binary: !utf8.Valid(was) || !utf8.Valid(is)}
+		switch {
+		case !had:
+			d.Status = "added"
+		case !has:
+			d.Status = "removed"
+		}
+		if !d.Binary && len(was)+len(is) <= maxCompared {
+			d.Unified = udiff.Unified("a/"+path, "b/"+path, string(was), string(is))
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// settingsApart lists the fields that differ, in the words of the contract.
+func settingsApart(before, after registry.Version) []SettingDiff {
+	b, a := before.Spec, after.Spec
+	all := []SettingDiff{}
+	add := func(group, name string, was, is any) {
+		left, errLeft := json.Marshal(was)
+		right, errRight := json.Marshal(is)
+		if errLeft != nil || errRight != nil || sameJSON(left, right) {
+			return
+		}
+		all = append(all, SettingDiff{group, name, left, right})
+	}
+	add("schema", "inputSchema", orNull(b.InputSchema), orNull(a.InputSchema))
+	add("schema", "outputSchema", orNull(b.OutputSchema), orNull(a.OutputSchema))
+	add("capabilities", "capabilities.hosts", b.Capabilities.Hosts, a.Capabilities.Hosts)
+	add("capabilities", "capabilities.hostFunctions", b.Capabilities.HostFunctions, a.Capabilities.HostFunctions)
+	add("capabilities", "capabilities.subprocess", b.Capabilities.Subprocess, a.Capabilities.Subprocess)
+	add("capabilities", "secrets", b.Secrets, a.Secrets)
+	add("limits", "limits.timeoutMs", b.Limits.TimeoutMs, a.Limits.TimeoutMs)
+	add("limits", "limits.cpuMs", b.Limits.CPUMs, a.Limits.CPUMs)
+	add("limits", "limits.memoryBytes", b.Limits.MemoryBytes, a.Limits.MemoryBytes)
+	add("limits", "limits.processes", b.Limits.Processes, a.Limits.Processes)
+	add("limits", "limits.outputBytes", b.Limits.OutputBytes, a.Limits.OutputBytes)
+	add("limits", "limits.diskBytes", b.Limits.DiskBytes, a.Limits.DiskBytes)
+	add("limits", "limits.recursionDepth", b.Limits.RecursionDepth, a.Limits.RecursionDepth)
+	add("settings", "title", before.Title, after.Title)
+	add("settings", "description", before.Description, after.Description)
+	add("settings", "language", b.Language, a.Language)
+	add("settings", "runtime", b.Runtime, a.Runtime)
+	add("settings", "entrypoint", b.Entrypoint, a.Entrypoint)
+	add("settings", "packages", b.Packages, a.Packages)
+	add("settings", "environment", b.Environment, a.Environment)
+	add("settings", "safetyFlags", b.SafetyFlags, a.SafetyFlags)
+	add("settings", "requiresApproval", b.RequiresApproval, a.RequiresApproval)
+	add("settings", "deterministic", b.Deterministic, a.Deterministic)
+	return all
+}
+
+func orNull(schema json.RawMessage) json.RawMessage {
+	if len(schema) == 0 {
+		return json.RawMessage("null")
+	}
+	return schema
+}
+
+// sameJSON reports whether two documents are the same, whatever their spelling.
+func sameJSON(a, b json.RawMessage) bool {
+	left, errLeft := canon.Digest(a)
+	right, errRight := canon.Digest(b)
+	return errLeft == nil && errRight == nil && left == right
+}

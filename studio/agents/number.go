@@ -1,0 +1,113 @@
+package agents
+
+import (
+	"context"
+	"slices"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/advice"
+)
+
+// numbered gives a version its number, and its override if the number is smaller than advised.
+func (s *Service) numbered(ctx context.Context, a registry.Agent, v registry.Version, req PublishRequest) (registry.Version, error) {
+	published, err := s.Versions.Versions(ctx, a.Workspace, a.ID)
+	if err != nil {
+		return v, err
+	}
+	advised, err := s.advise(ctx, a.Workspace, v, published, advice.Base(req.Version, numbers(published)))
+	if err != nil {
+		return v, err
+	}
+	if v.Version, err = number(advised, req); err != nil || advised.Base == "" || slices.Contains(numbers(published), v.Version) {
+		return v, err // a number that is taken is refused as such
+	}
+	large, err := advice.Large(v.Version, advised.Base, advised.Bump)
+	switch {
+	case err != nil || large:
+		return v, err
+	case !req.Force:
+		return v, tooSmall(v.Version, advised)
+	}
+	v.Override = &registry.Override{Comment: req.Comment, Advice: advised}
+	return v, nil
+}
+
+func numbers(versions []registry.Version) []string {
+	all := make([]string, 0, len(versions))
+	for _, v := range versions {
+		all = append(all, v.Version)
+	}
+	return all
+}
+
+// advise compares a version with the one it follows.
+func (s *Service) advise(ctx context.Context, workspace string, v registry.Version, published []registry.Version, base string) (registry.Advice, error) {
+	if base == "" {
+		return registry.Advice{Bump: registry.NoBump, Version: advice.Promoted(numbers(published)), Reasons: []registry.Reason{}}, nil
+	}
+	before, err := s.Resolver.Resolve(ctx, workspace, registry.Reference{Agent: v.AgentID, Version: base})
+	if err != nil {
+		return registry.Advice{}, err
+	}
+	reasons, err := advice.Between(before, v)
+	if err != nil {
+		return registry.Advice{}, err
+	}
+	bump := advice.Of(reasons)
+	next, err := advice.Next(before.Version, bump)
+	return registry.Advice{Base: before.Version, Bump: bump, Version: next, Reasons: orNone(reasons)}, err
+}
+
+func orNone(reasons []registry.Reason) []registry.Reason {
+	if reasons == nil {
+		return []registry.Reason{}
+	}
+	return reasons
+}
+
+// number is what a request asks for, or what is advised.
+func number(advised registry.Advice, req PublishRequest) (string, error) {
+	if req.Version != "" {
+		return req.Version, nil
+	}
+	var base semver.Version
+	if advised.Base != "" {
+		v, err := semver.StrictNewVersion(advised.Base)
+		if err != nil {
+			return "", err
+		}
+		base = *v
+	}
+	switch req.Bump {
+	case "", "auto":
+		return advised.Version, nil
+	case string(registry.MajorBump):
+		base = base.IncMajor()
+	case string(registry.MinorBump):
+		base = base.IncMinor()
+	case string(registry.PatchBump):
+		base = base.IncPatch()
+	default:
+		return "", fault.Invalid("/bump", "must be auto, major, minor or patch.")
+	}
+	if advised.Base == "" {
+		return advised.Version, nil
+	}
+	return base.String(), nil
+}
+
+// tooSmall says what asks for a larger number.
+func tooSmall(given string, advised registry.Advice) error {
+	refused := fault.New(fault.BumpTooSmall, "%s is too small a step from %s: the changes ask for a %s version, %s.", given, advised.Base, advised.Bump, advised.Version)
+	for _, r := range advised.Reasons {
+		if r.Bump != registry.PatchBump || advised.Bump == registry.PatchBump {
+			refused.Details = append(refused.Details, fault.Detail{Pointer: r.Pointer, Code: string(r.Bump), Message: r.Message})
+		}
+	}
+	refused.Extra = map[string]any{"base": advised.Base, "advisedBump": advised.Bump, "advisedVersion": advised.Version,
+		"remedy": `Publish with "bump": "auto", or send "force": true with a comment that says why.`}
+	return refused
+}
