@@ -82,7 +82,6 @@ var floors = map[string]int{
 	"studio/archives": 10,
 	"studio/catalog":  10,
 	"studio/runs":     10,
-	"studio/runs":     10,
 
 	"studio/agents": 11,
 
