@@ -6,11 +6,13 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
 )
 
 const (
@@ -37,9 +39,12 @@ type committer struct {
 
 // write is one caller's part of a transaction. It is repeatable: it may be applied, rolled back and applied again.
 type write struct {
-	apply func(*batch) error
-	bytes int
-	err   chan error
+	workspace, runID string
+	row              []any            // of a run that began or ended, nil for none
+	used             use              // of an agent, by a run that ended
+	events           []runtimes.Event // of the run
+	bytes            int
+	err              chan error
 }
 
 func newCommitter(db *sql.DB, d dialect, log *slog.Logger) *committer {
@@ -52,8 +57,8 @@ func newCommitter(db *sql.DB, d dialect, log *slog.Logger) *committer {
 
 // commit returns when the write is durable or refused. Once accepted, a write is not given up: a caller whose context
 // ends would otherwise not know whether its run is recorded.
-func (c *committer) commit(bytes int, apply func(*batch) error) error {
-	w := &write{apply: apply, bytes: bytes, err: make(chan error, 1)}
+func (c *committer) commit(w *write) error {
+	w.err = make(chan error, 1)
 	if err := c.enqueue(w); err != nil {
 		return err
 	}
@@ -113,8 +118,10 @@ func (c *committer) gather(writes []*write) []*write {
 func (c *committer) settle(writes []*write) {
 	err := c.transact(writes)
 	if err != nil && len(writes) > 1 {
-		c.log.LogAttrs(context.Background(), slog.LevelWarn, "shared transaction failed, committing one by one",
-			slog.Int("writes", len(writes)), slog.Any("error", err))
+		if !errors.Is(err, errApart) {
+			c.log.LogAttrs(context.Background(), slog.LevelWarn, "shared transaction failed, committing one by one",
+				slog.Int("writes", len(writes)), slog.Any("error", err))
+		}
 		for _, w := range writes {
 			w.err <- c.transact([]*write{w})
 		}
@@ -143,17 +150,15 @@ func (c *committer) try(writes []*write) (err error) {
 	if err != nil {
 		return err
 	}
-	b := &batch{ctx: ctx, tx: tx, statements: c.statements}
-	for _, w := range writes {
-		if err := w.apply(b); err != nil {
-			return errors.Join(err, tx.Rollback())
-		}
-	}
-	if err := b.countUses(); err != nil {
+	b := &batch{ctx: ctx, tx: tx, statements: c.statements, writes: writes}
+	if err := b.apply(); err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
 }
+
+// errApart says that writes cannot share a transaction, because what becomes of one depends on what is there.
+var errApart = errors.New("these writes do not go together")
 
 var useColumns = []string{"agent_id", "workspace_id", "run_count", "last_used_at"}
 
@@ -162,14 +167,94 @@ type batch struct {
 	ctx        context.Context
 	tx         *sql.Tx
 	statements *statements
-	uses       []use
+	writes     []*write
 }
 
-// use is how often an agent ran within a batch, and when last.
+// use is how often an agent ran, and when last.
 type use struct {
 	workspace, agentID string
 	count              int64
 	last               time.Time
+}
+
+// apply writes the rows of all writes table by table, as many at once as there are statements for: on PostgreSQL each
+// statement is a round trip.
+func (b *batch) apply() error {
+	written, err := b.putRuns()
+	if err != nil || !written {
+		return err
+	}
+	if err := b.addEvents(); err != nil {
+		return err
+	}
+	return b.countUses()
+}
+
+// putRuns inserts runs or replaces those that have not ended. Where a run has ended already nothing of its write counts:
+// false, if the write is alone.
+func (b *batch) putRuns() (bool, error) {
+	rows := make([][]any, 0, len(b.writes))
+	seen := make(map[string]struct{}, len(b.writes))
+	for _, w := range b.writes {
+		if w.row == nil {
+			continue
+		}
+		if _, twice := seen[w.runID]; twice {
+			return false, errApart
+		}
+		seen[w.runID] = struct{}{}
+		rows = append(rows, w.row)
+	}
+	affected, err := b.insert(putRuns, runChunks[:], rows)
+	if err != nil || affected == int64(len(rows)) {
+		return true, err
+	}
+	if len(b.writes) > 1 {
+		return false, errApart
+	}
+	return false, b.ended(b.writes[0])
+}
+
+// ended makes sure that a run which was not written is there and has ended.
+func (b *batch) ended(w *write) error {
+	var status string
+	err := b.statement(getStatus).QueryRowContext(b.ctx, w.runID, w.workspace).Scan(&status)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fault.New(fault.Conflict, "The run ID %s is taken.", w.runID)
+	}
+	return err
+}
+
+func (b *batch) addEvents() error {
+	var rows [][]any
+	for _, w := range b.writes {
+		for _, e := range w.events {
+			rows = append(rows, eventArgs(w.workspace, w.runID, e))
+		}
+	}
+	_, err := b.insert(addEvents, eventChunks[:], rows)
+	return err
+}
+
+// insert inserts rows in chunks of these sizes, the last of which is 1, and says how many were written.
+func (b *batch) insert(key string, chunks []int, rows [][]any) (int64, error) {
+	var written int64
+	var args []any
+	for _, size := range chunks {
+		for len(rows) >= size {
+			args = args[:0]
+			for _, row := range rows[:size] {
+				args = append(args, row...)
+			}
+			n, err := b.exec(key+strconv.Itoa(size), args...)
+			if err != nil {
+				return written, err
+			}
+			written += n
+			rows = rows[size:]
+		}
+	}
+	return written, nil
 }
 
 func (b *batch) statement(key string) *sql.Stmt {
@@ -184,24 +269,26 @@ func (b *batch) exec(key string, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
-// used notes a use. Uses are added up and written at the end in the order of their keys: transactions that lock the
-// same agents in different orders would wait for each other forever.
-func (b *batch) used(workspace, agentID string, at time.Time) {
-	for i := range b.uses {
-		if u := &b.uses[i]; u.agentID == agentID && u.workspace == workspace {
-			u.count++
-			if at.After(u.last) {
-				u.last = at
-			}
-			return
+// countUses adds uses up and writes them in the order of their keys: transactions that lock the same agents in different
+// orders would wait for each other forever.
+func (b *batch) countUses() error {
+	var uses []use
+	for _, w := range b.writes {
+		if w.used.count == 0 {
+			continue
+		}
+		at := slices.IndexFunc(uses, func(u use) bool { return u.agentID == w.used.agentID && u.workspace == w.used.workspace })
+		if at < 0 {
+			uses = append(uses, w.used)
+			continue
+		}
+		uses[at].count += w.used.count
+		if w.used.last.After(uses[at].last) {
+			uses[at].last = w.used.last
 		}
 	}
-	b.uses = append(b.uses, use{workspace: workspace, agentID: agentID, count: 1, last: at})
-}
-
-func (b *batch) countUses() error {
-	slices.SortFunc(b.uses, func(x, y use) int { return strings.Compare(x.agentID, y.agentID) })
-	for _, u := range b.uses {
+	slices.SortFunc(uses, func(x, y use) int { return strings.Compare(x.agentID, y.agentID) })
+	for _, u := range uses {
 		if _, err := b.exec(addUse, u.agentID, u.workspace, u.count, u.last); err != nil {
 			return err
 		}

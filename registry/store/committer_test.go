@@ -84,6 +84,39 @@ func TestOneBadWriteDoesNotSpoilTheOthers(t *testing.T) {
 	})
 }
 
+// TestRepeatedFinishesCountOnce: what ends one run again and again, in the company of others, changes nothing and spoils
+// nothing, also where two of them meet in a transaction.
+func TestRepeatedFinishesCountOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		a := create(t, s, agent("a"))
+		same := finished()
+		same.AgentID = a.ID
+		const callers, each = 20, 10
+		var group sync.WaitGroup
+		for range callers {
+			group.Go(func() {
+				for range each {
+					other := finished()
+					other.AgentID = a.ID
+					for _, run := range []registry.Run{same, other} {
+						if err := s.FinishRun(t.Context(), run, events(1, 3)); err != nil {
+							t.Error(err)
+						}
+					}
+					if got, err := s.Events(t.Context(), ws, other.ID, 0, 0); err != nil || len(got) != 3 {
+						t.Errorf("%d events of a run in company, %v", len(got), err)
+					}
+				}
+			})
+		}
+		group.Wait()
+		if got, err := s.Agent(t.Context(), ws, a.ID); err != nil || got.UsageCount != callers*each+1 {
+			t.Errorf("%d uses were counted, not %d, %v", got.UsageCount, callers*each+1, err)
+		}
+	})
+}
+
 func TestRunsAreRecordedWhenTheCallerIsGone(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"strconv"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -20,7 +19,7 @@ func (s *Store) AppendEvents(_ context.Context, workspace, runID string, events 
 	if len(events) == 0 {
 		return nil
 	}
-	err := s.runs.commit(eventBytes(events), func(b *batch) error { return b.addEvents(workspace, runID, events) })
+	err := s.runs.commit(&write{workspace: workspace, runID: runID, events: events, bytes: eventBytes(events)})
 	if orphan(err) {
 		return noRun(runID)
 	}
@@ -49,7 +48,7 @@ func (s *Store) Events(ctx context.Context, workspace, runID string, from int64,
 	return events, nil
 }
 
-// eventRow is an event as bun reads it; addEvents writes it.
+// eventRow is an event as bun reads it; eventArgs writes it.
 type eventRow struct {
 	bun.BaseModel `bun:"table:run_events,alias:e"`
 
@@ -61,27 +60,15 @@ type eventRow struct {
 	Data        string    `bun:"data"`
 }
 
-// eventColumns go with addEvents.
+// eventColumns and eventArgs go together.
 var eventColumns = []string{"run_id", "seq", "workspace_id", "at", "kind", "data"}
 
-func (b *batch) addEvents(workspace, runID string, events []runtimes.Event) error {
-	for _, size := range eventChunks {
-		for len(events) >= size {
-			args := make([]any, 0, size*len(eventColumns))
-			for _, e := range events[:size] {
-				data := document(e.Data)
-				if data == "" {
-					data = "null"
-				}
-				args = append(args, runID, e.Seq, workspace, instant(e.At), string(e.Kind), data)
-			}
-			if _, err := b.exec(addEvents+strconv.Itoa(size), args...); err != nil {
-				return err
-			}
-			events = events[size:]
-		}
+func eventArgs(workspace, runID string, e runtimes.Event) []any {
+	data := document(e.Data)
+	if data == "" {
+		data = "null"
 	}
-	return nil
+	return []any{runID, e.Seq, workspace, instant(e.At), string(e.Kind), data}
 }
 
 func eventBytes(events []runtimes.Event) int {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 )
@@ -23,14 +22,11 @@ func (s *Store) BeginRun(_ context.Context, run registry.Run) error {
 	if run.Status.Final() {
 		return fmt.Errorf("begin run %s: %s is a final status", run.ID, run.Status)
 	}
-	args, bytes, err := runArgs(run)
+	row, bytes, err := runArgs(run)
 	if err != nil {
 		return wrap("begin run", err)
 	}
-	return wrap("begin run", s.runs.commit(bytes, func(b *batch) error {
-		_, err := b.putRun(run, args)
-		return err
-	}))
+	return wrap("begin run", s.runs.commit(&write{workspace: run.Workspace, runID: run.ID, row: row, bytes: bytes}))
 }
 
 // FinishRun records how a run ended, its remaining events and the use of its agent, all or nothing. A run that has ended
@@ -39,38 +35,19 @@ func (s *Store) FinishRun(_ context.Context, run registry.Run, events []runtimes
 	if !run.Status.Final() {
 		return fmt.Errorf("finish run %s: %s is no final status", run.ID, run.Status)
 	}
-	args, bytes, err := runArgs(run)
+	row, bytes, err := runArgs(run)
 	if err != nil {
 		return wrap("finish run", err)
 	}
-	at := run.CreatedAt
-	if run.FinishedAt != nil {
-		at = *run.FinishedAt
-	}
-	return wrap("finish run", s.runs.commit(bytes+eventBytes(events), func(b *batch) error {
-		written, err := b.putRun(run, args)
-		if err != nil || !written {
-			return err
+	w := &write{workspace: run.Workspace, runID: run.ID, row: row, events: events, bytes: bytes + eventBytes(events)}
+	if run.AgentID != "" {
+		at := run.CreatedAt
+		if run.FinishedAt != nil {
+			at = *run.FinishedAt
 		}
-		if run.AgentID != "" {
-			b.used(run.Workspace, run.AgentID, instant(at))
-		}
-		return b.addEvents(run.Workspace, run.ID, events)
-	}))
-}
-
-// putRun inserts a run or replaces one that has not ended; false means that it has.
-func (b *batch) putRun(run registry.Run, args []any) (bool, error) {
-	written, err := b.exec(putRun, args...)
-	if err != nil || written > 0 {
-		return written > 0, err
+		w.used = use{workspace: run.Workspace, agentID: run.AgentID, count: 1, last: instant(at)}
 	}
-	var status string
-	err = b.statement(getStatus).QueryRowContext(b.ctx, run.ID, run.Workspace).Scan(&status)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, fault.New(fault.Conflict, "The run ID %s is taken.", run.ID)
-	}
-	return false, err
+	return wrap("finish run", s.runs.commit(w))
 }
 
 // Run returns one run. Error: NotFound.

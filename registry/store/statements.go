@@ -20,23 +20,28 @@ type statements struct {
 }
 
 const (
-	putRun    = "put run"
+	putRuns   = "put runs "   // and how many
+	addEvents = "add events " // and how many
 	getStatus = "get status"
 	addUse    = "add use"
-	addEvents = "add events " // and how many
 )
 
-// eventChunks are the sizes in which events are inserted; a number of events is made up of the largest that fit.
-var eventChunks = [...]int{64, 16, 4, 3, 2, 1}
+// runChunks and eventChunks are the sizes in which rows are inserted; a number of rows is made up of the largest that fit.
+var (
+	runChunks   = [...]int{16, 8, 4, 2, 1}
+	eventChunks = [...]int{64, 16, 4, 3, 2, 1}
+)
 
 func newStatements(db *sql.DB, d dialect) *statements {
 	text := map[string]string{
-		putRun: insert(d, "runs", runColumns, 1) + " ON CONFLICT (id) DO UPDATE SET " + excluded(runColumns[2:]) +
-			" WHERE runs.workspace_id = excluded.workspace_id AND runs.status IN (" + unfinished + ")",
 		getStatus: "SELECT status FROM runs WHERE id = " + d.place(1) + " AND workspace_id = " + d.place(2),
 		addUse: insert(d, "agent_usage", useColumns, 1) +
 			" ON CONFLICT (agent_id) DO UPDATE SET run_count = agent_usage.run_count + excluded.run_count, last_used_at = " +
 			"CASE WHEN excluded.last_used_at > agent_usage.last_used_at THEN excluded.last_used_at ELSE agent_usage.last_used_at END",
+	}
+	for _, n := range runChunks {
+		text[putRuns+strconv.Itoa(n)] = insert(d, "runs", runColumns, n) + " ON CONFLICT (id) DO UPDATE SET " + excluded(runColumns[2:]) +
+			" WHERE runs.workspace_id = excluded.workspace_id AND runs.status IN (" + unfinished + ")"
 	}
 	for _, n := range eventChunks {
 		text[addEvents+strconv.Itoa(n)] = insert(d, "run_events", eventColumns, n) + " ON CONFLICT (run_id, seq) DO NOTHING"
