@@ -13,6 +13,7 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 PACKAGES := ./...
 FUZZTIME ?= 1m
 ROUNDS ?= 200
+SOAK ?= 10m
 
 .PHONY: help
 help: ## Show this list
@@ -58,6 +59,10 @@ fuzz: ## Run every fuzz target for a minute each (FUZZTIME=10s for less)
 .PHONY: bench
 bench: build ## Measure beside the floors of this machine
 	@go run ./scripts/bench -binary bin/atelier
+
+.PHONY: soak
+soak: build ## Wear the server out and say what grows (SOAK=1m for less than ten minutes)
+	@go run ./scripts/soak -binary bin/atelier -for $(SOAK)
 
 .PHONY: kill
 kill: build ## Kill the server 200 times under load and look for what it had acknowledged (ROUNDS=20 for less)

@@ -32,6 +32,7 @@ var floors = map[string]int{
 	"runtimes":      1,
 	"scripts/bench": 1,
 	"scripts/kill":  1,
+	"scripts/soak":  1,
 
 	"registry":        2,
 	"runtimes/frames": 2,

@@ -24,9 +24,10 @@ const token = "load-0123456789abcdef0123456789abcdef"
 
 // Options of a server. The zero value of Data is a directory that is removed at the end.
 type Options struct {
-	Binary string
-	Data   string
-	Flags  []string
+	Binary    string
+	Data      string
+	Temporary string // the server's TMPDIR; "" leaves it as it is
+	Flags     []string
 }
 
 // Server is a server in a process of its own.
@@ -57,6 +58,9 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	s.process = exec.Command(binary, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", o.Data}, o.Flags...)...)
 	s.process.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + o.Data, "ATELIER_TOKEN=" + token, "ATELIER_LOG_LEVEL=error"}
+	if o.Temporary != "" {
+		s.process.Env = append(s.process.Env, "TMPDIR="+o.Temporary)
+	}
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		return nil, err

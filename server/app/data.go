@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,7 +16,7 @@ import (
 var ErrInUse = errors.New("in use by another atelier")
 
 // openData makes the data directory and takes its lock, which the kernel gives back whatever happens to this process.
-func (a *App) openData(context.Context) error {
+func (a *App) openData(ctx context.Context) error {
 	dir, err := filepath.Abs(a.Config.Data)
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", a.Config.Data, err)
@@ -28,7 +29,7 @@ func (a *App) openData(context.Context) error {
 	if err != nil {
 		return unusable(dir, err)
 	}
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := takeLock(ctx, lock); err != nil {
 		_ = lock.Close() // nothing was written
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return fmt.Errorf("the data directory %s is %w; stop that one, or choose another directory with --data", dir, ErrInUse)
@@ -40,6 +41,26 @@ func (a *App) openData(context.Context) error {
 		return errors.Join(unix.Flock(int(lock.Fd()), unix.LOCK_UN), lock.Close())
 	})
 	return nil
+}
+
+// lockPatience is how long a lock may outlive its server: one that was killed leaves processes that it was just forking,
+// and these hold the lock until they execute.
+const lockPatience = 2 * time.Second
+
+func takeLock(ctx context.Context, lock *os.File) error {
+	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	for {
+		err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return err
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // unusable says in one sentence why a data directory cannot be used and what to do.

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/atelier-run/atelier/scripts/load"
+)
+
+// crowd is the clients of a soak and what they saw.
+type crowd struct {
+	server *load.Server
+	runs   atomic.Int64
+
+	mu      sync.Mutex
+	ends    map[string]int // by status
+	killed  time.Time      // when a worker was last killed
+	kills   int
+	excused int // other ends than expected, of runs that a kill may have hit
+	wrong   int
+	first   error
+}
+
+func newCrowd(ctx context.Context, server *load.Server) (*crowd, error) {
+	for _, p := range slices.Concat(load.Hello(), troubles(), []load.Program{endless()}) {
+		if err := server.Publish(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	return &crowd{server: server, ends: map[string]int{}}, nil
+}
+
+// work has clients ask until there were so many runs, or the time is over.
+func (c *crowd) work(ctx context.Context, runs int64, span time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, span)
+	defer cancel()
+	var clients sync.WaitGroup
+	for range 12 {
+		clients.Go(func() {
+			for ctx.Err() == nil {
+				n := c.runs.Add(1)
+				if n > runs {
+					c.runs.Add(-1)
+					break
+				}
+				c.one(context.WithoutCancel(ctx), int(n))
+			}
+		})
+	}
+	done := make(chan struct{})
+	var killer sync.WaitGroup
+	killer.Go(func() { c.kill(span, done) })
+	clients.Wait()
+	close(done)
+	killer.Wait()
+}
+
+// one carries out the nth run. Of a hundred, eighty are simple, two are cancelled, and the others go wrong in some way.
+func (c *crowd) one(ctx context.Context, n int) {
+	hello, troubles := load.Hello(), troubles()
+	began := time.Now()
+	switch kind := n % 100; {
+	case kind < 50:
+		c.note(began, c.ask(ctx, hello[0], n))
+	case kind < 70:
+		c.note(began, c.ask(ctx, hello[1], n))
+	case kind < 80:
+		c.note(began, c.ask(ctx, hello[2], n))
+	case kind < 98:
+		c.note(began, c.ask(ctx, troubles[kind%len(troubles)], n))
+	default:
+		c.note(began, c.cancel(ctx))
+	}
+}
+
+func (c *crowd) ask(ctx context.Context, p load.Program, n int) error {
+	run, err := c.server.Execute(ctx, p, n)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.ends[run.Status]++
+	c.mu.Unlock()
+	return p.Check(run, n)
+}
+
+// cancel starts a run that would not end and ends it.
+func (c *crowd) cancel(ctx context.Context) error {
+	path := "/api/v1/code-agents/" + endless().Name + "/execute"
+	answer, err := c.server.Call(ctx, http.MethodPost, path, []byte(`{"version":"1.0.0","input":{}}`), map[string]string{"Prefer": "respond-async"})
+	if err != nil {
+		return err
+	}
+	var run load.Run
+	if err := json.Unmarshal(answer, &run); err != nil {
+		return err
+	}
+	if answer, err = c.server.Call(ctx, http.MethodPost, "/api/v1/runs/"+run.RunID+"/cancel", nil, nil); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(answer, &run); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.ends[run.Status]++
+	c.mu.Unlock()
+	if run.Status != "cancelled" {
+		return fmt.Errorf("run %s was cancelled and is %s", run.RunID, run.Status)
+	}
+	return nil
+}
+
+// shadow is how long after a kill an end is excused: a helper that is killed is missed by the run that needs it next.
+const shadow = time.Second
+
+// note counts a run that did not end as it should. One that a killed worker may have carried out is excused, as long as
+// it was answered at all.
+func (c *crowd) note(began time.Time, err error) {
+	if err == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.killed.IsZero() && began.Before(c.killed.Add(shadow)) {
+		c.excused++
+		return
+	}
+	c.wrong++
+	if c.first == nil {
+		c.first = err
+	}
+}
+
+// kill ends some process of the server's, other than the server, about four times in the span.
+func (c *crowd) kill(span time.Duration, done <-chan struct{}) {
+	for {
+		select {
+		case <-done:
+			return
+		case <-time.After(span/8 + rand.N(span/4)): //nolint:gosec // no secret
+		}
+		pids := load.LookAt(c.server.Pid()).Pids[1:]
+		if len(pids) == 0 {
+			continue
+		}
+		c.mu.Lock()
+		if syscall.Kill(pids[rand.IntN(len(pids))], syscall.SIGKILL) == nil { //nolint:gosec // no secret
+			c.kills++
+			c.killed = time.Now()
+		}
+		c.mu.Unlock()
+	}
+}
+
+// String says what the runs were.
+func (c *crowd) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var ends []string
+	for _, status := range slices.Sorted(maps.Keys(c.ends)) {
+		ends = append(ends, fmt.Sprintf("%d %s", c.ends[status], status))
+	}
+	return fmt.Sprintf("%d runs: %s; %d processes killed from outside, and %d runs ended otherwise in their shadow; %d wrong\n",
+		c.runs.Load(), strings.Join(ends, ", "), c.kills, c.excused, c.wrong)
+}
+
+func (c *crowd) fault() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.wrong == 0 {
+		return nil
+	}
+	return errors.Join(fmt.Errorf("%d runs did not end as they should", c.wrong), c.first)
+}
