@@ -69,7 +69,7 @@ func runSettings() []Setting {
 			Help: "Bash; without it bash in /usr/bin or /usr/local/bin.",
 			set:  func(c *Config, v string) (err error) { c.Bash, err = absolute(v); return err }},
 		{Name: "concurrency", Env: "ATELIER_CONCURRENCY", Default: "0", Form: "N", Group: "Programs",
-			Help: "Programs that run at once; 0 chooses from the number of processors.",
+			Help: "Programs that run at once; 0 chooses from the number of processors. Of four places or more the last free one is kept for a workspace that has nothing at work.",
 			set:  count(0, 4096, func(c *Config) *int { return &c.Concurrency })},
 		{Name: "queue-size", Env: "ATELIER_QUEUE_SIZE", Default: "100", Form: "N", Group: "Programs",
 			Help: "Runs of a workspace that may wait for a place; the next one is refused with 429.",

@@ -1,10 +1,12 @@
-// Package router picks the engine of a job and admits runs: a bounded queue per workspace, and queues served in turn, so
-// that one that is long does not hold up another. A run that has begun keeps its place until it ends, whatever its
-// workspace. The package knows neither agents nor storage.
+// Package router picks the engine of a job and admits runs: a bounded queue for each workspace, and a free place for the
+// workspace that has the fewest runs at work, in turn among equals. One that floods therefore gets what the others leave,
+// and of four places or more never the last free one, which waits for a workspace that has nothing at work. A run that
+// has begun keeps its place until it ends. The package knows neither agents nor storage.
 package router
 
 import (
 	"context"
+	"slices"
 	"sort"
 	"sync"
 	"time"
@@ -29,14 +31,15 @@ type Router struct {
 	mu      sync.Mutex
 	busy    int
 	byName  map[runtimes.Name]int // live runs per engine
+	held    map[string]int        // places taken per workspace; no zeros
 	queues  map[string][]*Ticket  // waiting tickets per workspace, oldest first; no empty entries
-	turn    []string              // workspaces with waiting tickets, the next to be served first
+	turn    []string              // workspaces with waiting tickets, who was served last at the end
 	average time.Duration         // of recent runs, for Retry-After
 }
 
 // New returns a router.
 func New(o Options) *Router {
-	return &Router{engines: o.Engines, running: o.Running, depth: o.Queue, byName: map[runtimes.Name]int{}, queues: map[string][]*Ticket{}, average: time.Second}
+	return &Router{engines: o.Engines, running: o.Running, depth: o.Queue, byName: map[runtimes.Name]int{}, held: map[string]int{}, queues: map[string][]*Ticket{}, average: time.Second}
 }
 
 // Ticket is a place in the queue or, once Wait returned nil, the right to run. Release must be called exactly once.
@@ -55,11 +58,11 @@ func (r *Router) Admit(workspace string) (*Ticket, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := &Ticket{router: r, workspace: workspace, admitted: make(chan struct{}), moved: make(chan struct{}, 1)}
-	if r.busy < r.running && len(r.turn) == 0 {
+	waiting := r.queues[workspace]
+	if len(waiting) == 0 && r.may(workspace) { // whoever waits and may start has been started
 		r.start(t)
 		return t, nil
 	}
-	waiting := r.queues[workspace]
 	if len(waiting) >= r.depth {
 		return nil, &fault.Error{
 			Code:       fault.QueueFull,
@@ -82,8 +85,19 @@ func (r *Router) retryAfter(waiting int) time.Duration {
 	return min(max(estimate, time.Second), time.Minute).Round(time.Second)
 }
 
+// keptFrom is how many places there must be for the last one to be kept. With fewer it would cost too much.
+const keptFrom = 4
+
+// may reports whether a place is free for the workspace. The last one is not, if it has runs at work: theirs may take
+// minutes, and whoever comes then would have to wait for them.
+func (r *Router) may(workspace string) bool {
+	free := r.running - r.busy
+	return free > 1 || free == 1 && (r.running < keptFrom || r.held[workspace] == 0)
+}
+
 func (r *Router) start(t *Ticket) {
 	r.busy++
+	r.held[t.workspace]++
 	t.running, t.since, t.position = true, time.Now(), 0
 	close(t.admitted)
 }
@@ -122,22 +136,35 @@ func (t *Ticket) Release() {
 		return
 	}
 	r.busy--
+	if r.held[t.workspace]--; r.held[t.workspace] == 0 {
+		delete(r.held, t.workspace)
+	}
 	r.average = (7*r.average + time.Since(t.since)) / 8
-	for r.busy < r.running && len(r.turn) > 0 {
-		r.next()
+	for r.next() {
 	}
 }
 
-// next admits the oldest ticket of the workspace whose turn it is and puts that workspace last.
-func (r *Router) next() {
-	workspace := r.turn[0]
-	r.turn = r.turn[1:]
+// next admits the oldest ticket of the workspace that has the fewest runs at work, puts that workspace last, and reports
+// whether there was one that may start.
+func (r *Router) next() bool {
+	at := -1
+	for i, workspace := range r.turn {
+		if r.may(workspace) && (at < 0 || r.held[workspace] < r.held[r.turn[at]]) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return false
+	}
+	workspace := r.turn[at]
+	r.turn = slices.Delete(r.turn, at, at+1)
 	t := r.queues[workspace][0]
 	r.setQueue(workspace, r.queues[workspace][1:])
 	if len(r.queues[workspace]) > 0 {
 		r.turn = append(r.turn, workspace)
 	}
 	r.start(t)
+	return true
 }
 
 // leave takes a waiting ticket out of its queue.

@@ -78,6 +78,60 @@ func TestWorkspacesTakeTurns(t *testing.T) {
 	}
 }
 
+// A flood of runs that never end leaves a place for a workspace that has none at work, without making it wait.
+func TestFloodLeavesAPlace(t *testing.T) {
+	t.Parallel()
+	r := router.New(router.Options{Running: 4, Queue: 10})
+	var flood []*router.Ticket
+	for range 6 {
+		flood = append(flood, admit(t, r, "flood"))
+	}
+	if !waiting(t.Context(), flood[3]) {
+		t.Fatal("the flood has every place")
+	}
+	quiet := admit(t, r, "quiet")
+	if waiting(t.Context(), quiet) {
+		t.Fatal("the quiet workspace waits for runs that may never end")
+	}
+	if again := admit(t, r, "quiet"); !waiting(t.Context(), again) {
+		t.Fatal("a fifth run has begun")
+	}
+	quiet.Release()
+	if load := r.Load(); load.Running != 4 || load.Waiting != 3 {
+		t.Fatalf("the second quiet run did not take the place of the first: %+v", load)
+	}
+}
+
+// A place that becomes free goes to the workspace with the fewest runs at work, though others have waited for longer.
+func TestFewestRunsAtWorkGoFirst(t *testing.T) {
+	t.Parallel()
+	r := router.New(router.Options{Running: 3, Queue: 10})
+	running := []*router.Ticket{admit(t, r, "flood"), admit(t, r, "flood"), admit(t, r, "busy")}
+	flood, busy, quiet := admit(t, r, "flood"), admit(t, r, "busy"), admit(t, r, "quiet")
+	running[0].Release()
+	if waiting(t.Context(), quiet) || !waiting(t.Context(), flood) || !waiting(t.Context(), busy) {
+		t.Fatal("the place did not go to the workspace that has nothing at work")
+	}
+	running[1].Release()
+	if waiting(t.Context(), flood) || !waiting(t.Context(), busy) {
+		t.Fatal("the flood, now without a run at work, was passed over")
+	}
+	running[2].Release()
+	if waiting(t.Context(), busy) {
+		t.Fatal("the last one waits though a place is free")
+	}
+}
+
+// Few places are all for whoever comes: --concurrency 2 is two.
+func TestFewPlacesAreNotKept(t *testing.T) {
+	t.Parallel()
+	r := router.New(router.Options{Running: 2, Queue: 10})
+	admit(t, r, "only")
+	if waiting(t.Context(), admit(t, r, "only")) {
+		t.Fatal("a place is kept empty")
+	}
+}
+
 func TestPositionsMoveUp(t *testing.T) {
 	t.Parallel()
 	r := router.New(router.Options{Running: 1, Queue: 10})
