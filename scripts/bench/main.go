@@ -30,7 +30,7 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.binary, "binary", "bin/atelier", "the server to measure")
-	only := flag.String("only", "", "sections to measure, comma separated: js,python,bash,loop,socket,burst,memory,start,peers; all without it")
+	only := flag.String("only", "", "sections to measure, comma separated: js,python,bash,loop,cold,socket,burst,start,memory,peers; all without it")
 	quick := flag.Bool("quick", false, "about a minute for everything, with more noise")
 	flag.StringVar(&o.write, "write", "", "also write the table as Markdown to this file")
 	flag.Parse()
@@ -73,7 +73,8 @@ func run(ctx context.Context, o options) (err error) {
 		name    string
 		measure func(context.Context) (section, error)
 	}{
-		{"js", b.hello("javascript")}, {"python", b.hello("python")}, {"bash", b.hello("bash")}, {"burst", b.burst},
+		{"js", b.hello("javascript")}, {"python", b.hello("python")}, {"bash", b.hello("bash")}, {"loop", b.loop},
+		{"cold", b.cold}, {"socket", b.socket}, {"burst", b.burst}, {"start", b.start}, {"memory", b.memory}, {"peers", b.peers},
 	} {
 		if len(o.only) > 0 && !slices.Contains(o.only, part.name) {
 			continue
@@ -83,6 +84,9 @@ func run(ctx context.Context, o options) (err error) {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
 		b.table.print(measured)
+	}
+	if o.write != "" && ctx.Err() == nil {
+		b.faults = errors.Join(b.faults, b.table.write(ctx, o.write, b.server.Client))
 	}
 	return errors.Join(b.faults, ctx.Err())
 }

@@ -17,7 +17,6 @@ func (r row) cells() []string { return []string{r.what, r.measured, r.floor, r.m
 type section struct {
 	title string
 	rows  []row
-	notes []string
 }
 
 // table is everything that was measured.
@@ -47,9 +46,6 @@ func (t *table) print(s section) {
 			}
 		}
 		fmt.Println(strings.TrimRight(line.String(), " "))
-	}
-	for _, note := range s.notes {
-		fmt.Println("  " + note)
 	}
 }
 

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/scripts/load"
+)
+
+// write saves the table as Markdown, with the machine that it was measured on.
+func (t *table) write(ctx context.Context, path string, server load.Client) error {
+	programs, err := interpreters(ctx, server)
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, `# Benchmarks
+
+Written by `+"`make bench`"+`; do not edit. Every answer was compared with a value computed from an input that varies. Server and
+clients share the machine, so absolute numbers hold for it alone; what compares is a row with its floor, both measured in this run. "Others" is what the
+machine did beside it: rows with much of that are noisy.
+
+| | |
+| --- | --- |
+| measured | %s |
+| processor | %s, %d cores |
+| kernel | %s |
+| Go | %s |
+| Python | %s |
+| Bash | %s |
+| Node | %s |
+`, time.Now().UTC().Format("2006-01-02 15:04 UTC"), processor(), runtime.NumCPU(), told(ctx, "uname", "-sr"), runtime.Version(),
+		told(ctx, programs["python"], "-V"), told(ctx, programs["bash"], "-c", "echo $BASH_VERSION"), told(ctx, "node", "-v"))
+	for _, s := range t.sections {
+		fmt.Fprintf(&text, "\n## %s\n\n", s.title)
+		writeRow(&text, heads, s.rows)
+		writeRow(&text, []string{"---", "---", "---", "---", "---", "---"}, s.rows)
+		for _, r := range s.rows {
+			writeRow(&text, r.cells(), s.rows)
+		}
+	}
+	return os.WriteFile(path, []byte(text.String()), 0o644) //nolint:gosec // a document for everybody
+}
+
+// writeRow leaves out the columns that are empty for all of a section.
+func writeRow(text *strings.Builder, cells []string, rows []row) {
+	text.WriteString("|")
+	for i, cell := range cells {
+		if i == 0 || !empty(rows, i) {
+			text.WriteString(" " + strings.ReplaceAll(cell, "|", `\|`) + " |")
+		}
+	}
+	text.WriteString("\n")
+}
+
+func processor() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return "unknown"
+	}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
+}
+
+func told(ctx context.Context, name string, args ...string) string {
+	text, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	if err != nil {
+		return "not here"
+	}
+	return strings.TrimSpace(string(text))
+}
