@@ -80,6 +80,8 @@ var floors = map[string]int{
 	"studio/references": 8,
 	"studio/specs":      8,
 
+	"studio/pins": 9,
+
 	"studio/archives": 10,
 	"studio/catalog":  10,
 	"studio/runs":     10,

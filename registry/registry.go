@@ -102,8 +102,9 @@ type Version struct {
 	PublishedBy   string    `json:"publishedBy"` // the publisher's ID
 	Publisher     Actor     `json:"-"`
 	Deprecated    bool      `json:"deprecated"`
-	Reason        string    `json:"reason,omitempty"`   // of the deprecation
-	Override      *Override `json:"override,omitempty"` // why the number is smaller than advised
+	Reason        string    `json:"reason,omitempty"`    // of the deprecation
+	Successor     string    `json:"successor,omitempty"` // a reference to what should be used instead
+	Override      *Override `json:"override,omitempty"`  // why the number is smaller than advised
 	Spec
 }
 

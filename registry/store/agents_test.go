@@ -367,7 +367,7 @@ func TestWhatCannotBeInARowIsNotThere(t *testing.T) {
 			expect(t, err, fault.NotFound)
 			_, err = s.Run(t.Context(), ws, odd)
 			expect(t, err, fault.NotFound)
-			expect(t, s.SetDeprecated(t.Context(), ws, a.ID, odd, true, ""), fault.NotFound)
+			expect(t, s.SetDeprecated(t.Context(), ws, a.ID, odd, true, "", ""), fault.NotFound)
 			expect(t, s.RevokeToken(t.Context(), ws, odd, start), fault.NotFound)
 			runs, err := s.ListRuns(t.Context(), ws, registry.RunFilter{Agent: odd, Version: odd, Status: registry.Status(odd)})
 			if err != nil || len(runs.Items) != 0 {

@@ -26,6 +26,10 @@ func fill(t *testing.T, s *store.Store) {
 	t.Helper()
 	a := create(t, s, agent("weather"))
 	publish(t, s, a, "1.0.0")
+	pin := registry.Pin{AgentID: a.ID, Reference: "^1", CreatedAt: start}
+	if err := s.ReplacePins(t.Context(), ws, newID(), []registry.Pin{pin}); err != nil {
+		t.Fatal(err)
+	}
 	run := finished()
 	run.AgentID = a.ID
 	finish(t, s, run, events(1, 3)...)

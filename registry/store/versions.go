@@ -148,15 +148,15 @@ func compare(a, b string) int {
 }
 
 // SetDeprecated marks a version, or takes the mark away. Error: NotFound.
-func (s *Store) SetDeprecated(ctx context.Context, workspace, agentID, version string, deprecated bool, reason string) error {
-	if err := storable("/reason", reason); err != nil {
+func (s *Store) SetDeprecated(ctx context.Context, workspace, agentID, version string, deprecated bool, reason, successor string) error {
+	if err := errors.Join(storable("/reason", reason), storable("/successor", successor)); err != nil {
 		return err
 	}
 	if impossible(version) {
 		return noVersion(version)
 	}
 	result, err := s.write.NewUpdate().Model((*versionRow)(nil)).
-		Set("deprecated = ?", deprecated).Set("deprecated_reason = ?", reason).
+		Set("deprecated = ?", deprecated).Set("deprecated_reason = ?", reason).Set("deprecated_successor = ?", successor).
 		Where("v.workspace_id = ?", workspace).Where("v.agent_id = ?", agentID).Where("v.version = ?", version).Exec(ctx)
 	if err != nil {
 		return wrap("deprecate version", err)
@@ -201,6 +201,7 @@ type versionRow struct {
 	PublishedAt      time.Time `bun:"published_at"`
 	Deprecated       bool      `bun:"deprecated"`
 	DeprecatedReason string    `bun:"deprecated_reason"`
+	Successor        string    `bun:"deprecated_successor"`
 	Changelog        string    `bun:"changelog"`
 	Override         string    `bun:"override,nullzero"`
 	FilesDigest      string    `bun:"files_digest,nullzero"`
@@ -242,7 +243,7 @@ func (s *Store) versionRowOf(ctx context.Context, workspace string, v registry.V
 		Digest: v.Digest, ContentDigest: v.ContentDigest, CodeDigest: v.CodeDigest,
 		Title: v.Title, Description: v.Description, Language: string(v.Language), Runtime: string(v.Runtime),
 		PublishedByID: publisher.ID, PublishedByType: string(publisher.Type), PublishedByName: publisher.Name,
-		PublishedAt: instant(v.PublishedAt), Deprecated: v.Deprecated, DeprecatedReason: v.Reason, Changelog: v.Changelog,
+		PublishedAt: instant(v.PublishedAt), Deprecated: v.Deprecated, DeprecatedReason: v.Reason, Successor: v.Successor, Changelog: v.Changelog,
 		Override: override, FilesDigest: digest, Spec: spec, Files: files,
 	}, nil
 }
@@ -266,6 +267,6 @@ func (row *versionRow) version() (registry.Version, error) {
 		Version: row.Version, Digest: row.Digest, ContentDigest: row.ContentDigest, CodeDigest: row.CodeDigest,
 		Changelog: row.Changelog, PublishedAt: row.PublishedAt.UTC(), PublishedBy: row.PublishedByID,
 		Publisher:  actor(row.WorkspaceID, row.PublishedByID, row.PublishedByType, row.PublishedByName),
-		Deprecated: row.Deprecated, Reason: row.DeprecatedReason, Override: override, Spec: spec,
+		Deprecated: row.Deprecated, Reason: row.DeprecatedReason, Successor: row.Successor, Override: override, Spec: spec,
 	}, err
 }

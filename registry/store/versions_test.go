@@ -151,11 +151,11 @@ func TestDeprecationIsTheOnlyChange(t *testing.T) {
 			s := storetest.Open(t, d)
 			a := create(t, s, agent("weather"))
 			want := publish(t, s, a, "1.0.0")
-			if err := s.SetDeprecated(t.Context(), ws, a.ID, "1.0.0", true, "broken"); err != nil {
+			if err := s.SetDeprecated(t.Context(), ws, a.ID, "1.0.0", true, "broken", ""); err != nil {
 				t.Fatal(err)
 			}
-			expect(t, s.SetDeprecated(t.Context(), ws, a.ID, "9.0.0", true, ""), fault.NotFound)
-			expect(t, s.SetDeprecated(t.Context(), "other", a.ID, "1.0.0", false, ""), fault.NotFound)
+			expect(t, s.SetDeprecated(t.Context(), ws, a.ID, "9.0.0", true, "", ""), fault.NotFound)
+			expect(t, s.SetDeprecated(t.Context(), "other", a.ID, "1.0.0", false, "", ""), fault.NotFound)
 			for _, statement := range []string{"UPDATE versions SET spec = '{}'", "UPDATE versions SET version = '2.0.0'", "UPDATE versions SET files = '{}'", "DELETE FROM versions"} {
 				if err := s.Exec(t.Context(), statement); err == nil || !strings.Contains(err.Error(), "a published version is") {
 					t.Errorf("%s: %v", statement, err)

@@ -23,6 +23,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/catalog"
+	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
@@ -50,6 +51,7 @@ type App struct {
 	agents   *agents.Service
 	archives *archives.Service
 	catalog  *catalog.Service
+	pins     *pins.Service
 	runs     *runs.Service
 	stream   *streamapi.Door
 	handler  http.Handler
@@ -119,7 +121,7 @@ func (a *App) openDoors(context.Context) error {
 		return err
 	}
 	api := httpapi.New(httpapi.Options{
-		Agents: a.agents, Archives: a.archives, Catalog: a.catalog, Runs: a.runs, Access: a.access, Keys: a.store, House: a.newHouse(), Samples: samples, Metrics: a.metrics.Handler(),
+		Agents: a.agents, Archives: a.archives, Catalog: a.catalog, Pins: a.pins, Runs: a.runs, Access: a.access, Keys: a.store, House: a.newHouse(), Samples: samples, Metrics: a.metrics.Handler(),
 		Problems: a.problems, Attempts: gate.NewAttempts(a.Now), PublicURL: a.Config.PublicURL, BodyBytes: a.Config.BodyBytes, Now: a.Now,
 	})
 	a.stream = streamapi.New(streamapi.Options{Follow: a.follow, Refuse: a.problems})

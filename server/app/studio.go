@@ -12,6 +12,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/catalog"
+	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/runs"
 )
@@ -21,8 +22,9 @@ func (a *App) openStudio(context.Context) error {
 	resolver := references.New(a.store, a.Now)
 	now := func() time.Time { return a.Now().UTC().Truncate(time.Microsecond) } // as both databases keep it: what is told is what is stored
 	a.access = access.New(access.Options{Tokens: a.store, Sessions: a.store, Admin: a.Config.Token, Now: now, NewID: a.newID})
+	a.pins = pins.New(a.store, a.store, resolver, now)
 	a.agents = agents.New(agents.Options{
-		Agents: a.store, Versions: a.store, Resolver: resolver, Inspector: a.bench.Inspector, Validator: a.bench.Validator, Specs: a.bench.Specs,
+		Agents: a.store, Versions: a.store, Resolver: resolver, Pins: a.pins, Inspector: a.bench.Inspector, Validator: a.bench.Validator, Specs: a.bench.Specs,
 		Now: now, NewID: a.newID,
 	})
 	a.archives = archives.New(archives.Options{

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"github.com/atelier-run/atelier/runtimes"
 )
@@ -28,7 +30,12 @@ func (c *runCommand) runReference(ctx context.Context, p Process, out *console, 
 		RunID string `json:"runId"`
 	}
 	err = server.exchange(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(ref.Agent)+"/execute", body,
-		map[string]string{"Prefer": "respond-async"}, into(&accepted))
+		map[string]string{"Prefer": "respond-async"}, func(header http.Header, text io.Reader) error {
+			if note, err := strconv.Unquote(header.Get("Atelier-Deprecated")); err == nil {
+				_, _ = fmt.Fprintln(p.Stderr, "note: "+lines(note))
+			}
+			return into(&accepted)(header, text)
+		})
 	if err != nil {
 		return err
 	}

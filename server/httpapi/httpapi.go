@@ -20,6 +20,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/catalog"
+	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
@@ -46,6 +47,7 @@ type Options struct {
 	Archives  *archives.Service
 	Catalog   *catalog.Service
 	Runs      *runs.Service
+	Pins      *pins.Service
 	Access    *access.Service
 	Keys      Keys
 	House     House
@@ -119,6 +121,10 @@ func (a *API) versionRoutes() {
 	a.resolveReferences()
 	a.diffAgent()
 	a.diffVersions()
+	a.putPins()
+	a.listOwnedPins()
+	a.deletePins()
+	a.listPins()
 }
 
 func (a *API) runRoutes() {

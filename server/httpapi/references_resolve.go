@@ -22,6 +22,8 @@ type ResolvedReference struct {
 	Version    string      `json:"version,omitempty"`
 	Digest     string      `json:"digest,omitempty"`
 	Deprecated bool        `json:"deprecated,omitempty"`
+	Reason     string      `json:"reason,omitempty" doc:"Why it is deprecated."`
+	Successor  string      `json:"successor,omitempty" doc:"A reference to what should be used instead."`
 	Error      *Unresolved `json:"error,omitempty"`
 }
 
@@ -62,7 +64,7 @@ func (a *API) resolve(ctx context.Context, text string) (ResolvedReference, erro
 		v, err = a.Agents.Version(ctx, actor(ctx), ref.Agent, ref.Version)
 	}
 	if err == nil {
-		return ResolvedReference{Reference: text, Pinned: v.Reference(), AgentID: v.AgentID, Agent: v.Agent, Version: v.Version, Digest: v.Digest, Deprecated: v.Deprecated}, nil
+		return ResolvedReference{Reference: text, Pinned: v.Reference(), AgentID: v.AgentID, Agent: v.Agent, Version: v.Version, Digest: v.Digest, Deprecated: v.Deprecated, Reason: v.Reason, Successor: v.Successor}, nil
 	}
 	doc := a.Problems.Describe(ctx, err)
 	if doc.Code == fault.Internal || doc.Code == fault.Cancelled {

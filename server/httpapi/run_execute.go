@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -38,6 +39,7 @@ type runAnswer struct {
 	Status   int
 	Location string `header:"Location"`
 	Applied  string `header:"Preference-Applied"`
+	Old      string `header:"Atelier-Deprecated" doc:"A JSON string: why the version that runs is deprecated, and what to use instead."`
 	Body     any
 }
 
@@ -60,8 +62,33 @@ func (a *API) executeAgent() {
 		if request.Version == "" {
 			request.Version = q.Version
 		}
-		return a.run(ctx, q.Manner, request)
+		answer, err := a.run(ctx, q.Manner, request)
+		if err != nil {
+			return nil, err
+		}
+		answer.Old = a.deprecation(ctx, request)
+		return answer, nil
 	})
+}
+
+// deprecation is what to tell of the version that a request names; it was resolved a moment ago. A run is not refused
+// because this cannot be told.
+func (a *API) deprecation(ctx context.Context, request runs.Request) string {
+	if registry.KindOf(request.Version) == registry.ByDraft {
+		return ""
+	}
+	v, err := a.Agents.Version(ctx, actor(ctx), request.Agent, request.Version)
+	if err != nil || !v.Deprecated {
+		return ""
+	}
+	text := v.Reference() + " is deprecated."
+	if v.Reason != "" {
+		text = v.Reference() + " is deprecated: " + v.Reason
+	}
+	if v.Successor != "" {
+		text += " Use " + v.Successor + " instead."
+	}
+	return strconv.QuoteToASCII(strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), ""))
 }
 
 // run executes in the manner that was asked for.

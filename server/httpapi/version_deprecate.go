@@ -5,12 +5,21 @@ import (
 	"net/http"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/agents"
 )
 
 // DeprecateBody marks a version as deprecated, or takes the mark back.
 type DeprecateBody struct {
 	Deprecated bool   `json:"deprecated"`
 	Reason     string `json:"reason,omitempty"`
+	Successor  string `json:"successor,omitempty" doc:"A reference to what should be used instead; the latest other version without it."`
+}
+
+// DeprecatedVersion is the version with those who must move.
+type DeprecatedVersion struct {
+	registry.Version
+	Pins []registry.Pin `json:"pins" doc:"Whose references stand for the version."`
 }
 
 func (a *API) deprecateVersion() {
@@ -18,15 +27,16 @@ func (a *API) deprecateVersion() {
 		VersionRef
 		Body DeprecateBody
 	}
+	type out struct{ Body DeprecatedVersion }
 	add(a, endpoint{
 		id: "deprecateVersion", method: http.MethodPatch, path: Base + "/code-agents/{agent}/versions/{version}", tag: "versions",
-		summary: "Deprecate a version", about: "A deprecated version still runs; ranges and latest take it only if nothing else fits.",
+		summary: "Deprecate a version", about: "A deprecated version still runs; ranges and latest take it only if nothing else fits. Runs say so in Atelier-Deprecated. The answer lists who must move.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound},
-	}, func(ctx context.Context, q *in) (*versionAnswer, error) {
-		v, err := a.Agents.Deprecate(ctx, actor(ctx), q.Agent, q.Version, q.Body.Deprecated, q.Body.Reason)
+	}, func(ctx context.Context, q *in) (*out, error) {
+		v, pins, err := a.Agents.Deprecate(ctx, actor(ctx), q.Agent, q.Version, agents.DeprecateRequest(q.Body))
 		if err != nil {
 			return nil, err
 		}
-		return &versionAnswer{Body: v}, nil
+		return &out{Body: DeprecatedVersion{v, orEmpty(pins)}}, nil
 	})
 }

@@ -22,6 +22,7 @@ type VersionSummary struct {
 	PublishedBy   string            `json:"publishedBy"`
 	Deprecated    bool              `json:"deprecated"`
 	Reason        string            `json:"reason,omitempty"`
+	Successor     string            `json:"successor,omitempty"`
 	Language      runtimes.Language `json:"language"`
 	Runtime       runtimes.Name     `json:"runtime"`
 }
@@ -35,7 +36,7 @@ type VersionPage struct {
 func versionSummaryOf(v registry.Version) VersionSummary {
 	return VersionSummary{
 		Version: v.Version, Reference: v.Reference(), Digest: v.Digest, ContentDigest: v.ContentDigest, CodeDigest: v.CodeDigest, Changelog: v.Changelog,
-		PublishedAt: v.PublishedAt, PublishedBy: v.PublishedBy, Deprecated: v.Deprecated, Reason: v.Reason, Language: v.Language, Runtime: v.Runtime,
+		PublishedAt: v.PublishedAt, PublishedBy: v.PublishedBy, Deprecated: v.Deprecated, Reason: v.Reason, Successor: v.Successor, Language: v.Language, Runtime: v.Runtime,
 	}
 }
 

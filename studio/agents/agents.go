@@ -3,9 +3,13 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"hash/crc32"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,7 +34,12 @@ type Agents interface {
 type Versions interface {
 	InsertVersion(ctx context.Context, workspace string, v registry.Version) error
 	Versions(ctx context.Context, workspace, agentID string) ([]registry.Version, error)
-	SetDeprecated(ctx context.Context, workspace, agentID, version string, deprecated bool, reason string) error
+	SetDeprecated(ctx context.Context, workspace, agentID, version string, deprecated bool, reason, successor string) error
+}
+
+// Pins tells who references an agent.
+type Pins interface {
+	Holding(ctx context.Context, workspace, agentID string) ([]registry.Pin, error)
 }
 
 // Resolver gives the version that a reference stands for, and forgets what changed.
@@ -55,6 +64,7 @@ type Options struct {
 	Agents    Agents
 	Versions  Versions
 	Resolver  Resolver
+	Pins      Pins
 	Inspector Inspector
 	Validator Validator
 	Specs     *specs.Checker
@@ -182,18 +192,43 @@ func (s *Service) Patch(ctx context.Context, actor registry.Actor, ref string, i
 	return a, nil
 }
 
-// Delete leaves a tombstone: the agent is gone from every list, and its name is not given away. Nothing can pin a
-// version yet, so force changes nothing so far.
-func (s *Service) Delete(ctx context.Context, actor registry.Actor, ref string) error {
+// Delete leaves a tombstone: the agent is gone from every list, and its name is not given away. While somebody pins a
+// version it is Conflict with the list, unless forced; the versions are kept.
+func (s *Service) Delete(ctx context.Context, actor registry.Actor, ref string, force bool) error {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
 		return err
+	}
+	pins, err := s.Pins.Holding(ctx, actor.Workspace, a.ID)
+	if err != nil {
+		return err
+	}
+	if len(pins) > 0 && !force {
+		refused := fault.New(fault.Conflict, "%s is referenced by others: %s. Let them move first, or delete it with force.", a.Name, owners(pins))
+		refused.Extra = map[string]any{"pins": pins}
+		return refused
 	}
 	if err := s.Agents.DeleteAgent(ctx, actor.Workspace, a.ID, s.Now()); err != nil {
 		return err
 	}
 	s.Resolver.Forget(actor.Workspace)
 	return nil
+}
+
+// mostNamed bounds how many owners a sentence names.
+const mostNamed = 5
+
+func owners(pins []registry.Pin) string {
+	var names []string
+	for _, p := range pins {
+		if name := cmp.Or(p.Label, p.Owner); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > mostNamed {
+		names = append(names[:mostNamed], fmt.Sprintf("and %d more", len(names)-mostNamed))
+	}
+	return strings.Join(names, ", ")
 }
 
 // apply lays an input over an agent and checks the result.

@@ -13,6 +13,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/specs"
 )
@@ -22,8 +23,9 @@ func TestSavingDoesNotUndoAPatch(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)
 	validator := specs.NewValidator(schema.NewCache(16))
+	resolver := references.New(s, time.Now)
 	service := agents.New(agents.Options{
-		Agents: s, Versions: s, Resolver: references.New(s, time.Now), Validator: validator, Specs: specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings()),
+		Agents: s, Versions: s, Resolver: resolver, Pins: pins.New(s, s, resolver, time.Now), Validator: validator, Specs: specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings()),
 		Now: time.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
 	})
 	name, language, code := "weather", runtimes.Python, "def main(): pass\n"

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -118,19 +119,60 @@ func (s *Service) Version(ctx context.Context, actor registry.Actor, ref, versio
 	return s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: ref, Version: version})
 }
 
-// Deprecate marks a version, or takes the mark back. A deprecated version still runs.
-func (s *Service) Deprecate(ctx context.Context, actor registry.Actor, ref, version string, deprecated bool, reason string) (registry.Version, error) {
+// DeprecateRequest marks a version, or takes the mark back. Successor is a reference to what should be used instead;
+// without one it is the agent's latest version that is not deprecated, if that is another.
+type DeprecateRequest struct {
+	Deprecated bool
+	Reason     string
+	Successor  string
+}
+
+// Deprecate marks a version, or takes the mark back, and tells whose references stand for it: they must move. A
+// deprecated version still runs.
+func (s *Service) Deprecate(ctx context.Context, actor registry.Actor, ref, version string, req DeprecateRequest) (registry.Version, []registry.Pin, error) {
 	v, err := s.Version(ctx, actor, ref, version)
 	if err != nil {
-		return registry.Version{}, err
+		return registry.Version{}, nil, err
 	}
-	if len(reason) > maxChangelog {
-		return registry.Version{}, fault.Invalid("/reason", "must have at most %d bytes.", maxChangelog)
+	if len(req.Reason) > maxChangelog {
+		return registry.Version{}, nil, fault.Invalid("/reason", "must have at most %d bytes.", maxChangelog)
 	}
-	if err := s.Versions.SetDeprecated(ctx, actor.Workspace, v.AgentID, v.Version, deprecated, reason); err != nil {
-		return registry.Version{}, err
+	if req.Successor, err = s.successor(ctx, actor, v, req); err != nil {
+		return registry.Version{}, nil, err
+	}
+	pins, err := s.Pins.Holding(ctx, actor.Workspace, v.AgentID) // before the mark: a range moves away from what is marked
+	if err != nil {
+		return registry.Version{}, nil, err
+	}
+	if err := s.Versions.SetDeprecated(ctx, actor.Workspace, v.AgentID, v.Version, req.Deprecated, req.Reason, req.Successor); err != nil {
+		return registry.Version{}, nil, err
 	}
 	s.Resolver.Forget(actor.Workspace)
-	v.Deprecated, v.Reason = deprecated, reason
-	return v, nil
+	v.Deprecated, v.Reason, v.Successor = req.Deprecated, req.Reason, req.Successor
+	return v, slices.DeleteFunc(pins, func(p registry.Pin) bool { return !v.Deprecated || p.Version != v.Version }), nil
+}
+
+func (s *Service) successor(ctx context.Context, actor registry.Actor, v registry.Version, req DeprecateRequest) (string, error) {
+	if !req.Deprecated {
+		return "", nil
+	}
+	if req.Successor != "" {
+		ref, err := registry.ParseReference(req.Successor)
+		if err == nil {
+			_, err = s.Resolver.Resolve(ctx, actor.Workspace, ref)
+		}
+		if err != nil {
+			return "", fault.Invalid("/successor", "must be a reference to a version that is there, such as %s@2.0.0.", v.Agent)
+		}
+		return req.Successor, nil
+	}
+	versions, err := s.Versions.Versions(ctx, actor.Workspace, v.AgentID)
+	if err != nil {
+		return "", err
+	}
+	others := slices.DeleteFunc(versions, func(other registry.Version) bool { return other.Deprecated || other.Version == v.Version })
+	if at := registry.Pick(registry.Latest, others); at >= 0 {
+		return others[at].Reference(), nil
+	}
+	return "", nil
 }

@@ -54,7 +54,7 @@ func TestResolve(t *testing.T) {
 	for _, v := range []string{"1.0.0", "1.2.0", "1.10.0", "2.0.0-rc.1", "2.0.0"} {
 		digest = publish(t, s, a, v).Digest
 	}
-	if err := s.SetDeprecated(t.Context(), workspace, a.ID, "2.0.0", true, "broken"); err != nil {
+	if err := s.SetDeprecated(t.Context(), workspace, a.ID, "2.0.0", true, "broken", ""); err != nil {
 		t.Fatal(err)
 	}
 	r := references.New(s, time.Now)

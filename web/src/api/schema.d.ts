@@ -117,7 +117,7 @@ export interface paths {
     post?: never;
     /**
      * Delete an agent
-     * @description Leaves a tombstone: the name and its versions are never given to other content.
+     * @description Leaves a tombstone: the name and its versions are never given to other content. While somebody pins a version the answer is conflict with pins.
      */
     delete: operations['deleteAgent'];
     options?: never;
@@ -186,6 +186,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/code-agents/{agent}/pins': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Who references an agent */
+    get: operations['listPins'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/code-agents/{agent}/publish': {
     parameters: {
       query?: never;
@@ -243,7 +260,7 @@ export interface paths {
     head?: never;
     /**
      * Deprecate a version
-     * @description A deprecated version still runs; ranges and latest take it only if nothing else fits.
+     * @description A deprecated version still runs; ranges and latest take it only if nothing else fits. Runs say so in Atelier-Deprecated. The answer lists who must move.
      */
     patch: operations['deprecateVersion'];
     trace?: never;
@@ -294,6 +311,28 @@ export interface paths {
     /** Run a program that is not saved */
     post: operations['executeInline'];
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/pins': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** What an owner references */
+    get: operations['listOwnedPins'];
+    /**
+     * Register who references what
+     * @description Replaces what the owner registered before; the same again changes nothing. Each reference must stand for a version.
+     */
+    put: operations['putPins'];
+    post?: never;
+    /** Let go of all that an owner references */
+    delete: operations['deletePins'];
     options?: never;
     head?: never;
     patch?: never;
@@ -711,6 +750,51 @@ export interface components {
     DeprecateBody: {
       deprecated: boolean;
       reason?: string;
+      /** @description A reference to what should be used instead; the latest other version without it. */
+      successor?: string;
+    };
+    DeprecatedVersion: {
+      agent: string;
+      agentId: string;
+      capabilities: components['schemas']['Capabilities'];
+      changelog: string;
+      codeDigest: string;
+      contentDigest: string;
+      deprecated: boolean;
+      description: string;
+      deterministic: boolean;
+      digest: string;
+      entrypoint: string;
+      environment: {
+        [key: string]: string;
+      };
+      files: {
+        [key: string]:
+          | string
+          | {
+              base64: string;
+            };
+      };
+      inputSchema: unknown;
+      /** @enum {string} */
+      language: 'typescript' | 'javascript' | 'python' | 'bash';
+      limits: components['schemas']['Limits'];
+      outputSchema: unknown;
+      override?: components['schemas']['Override'];
+      packages: string[];
+      /** @description Whose references stand for the version. */
+      pins: components['schemas']['Pin'][];
+      /** Format: date-time */
+      publishedAt: string;
+      publishedBy: string;
+      reason?: string;
+      requiresApproval: boolean;
+      runtime: string;
+      safetyFlags: string[];
+      secrets: string[];
+      successor?: string;
+      title: string;
+      version: string;
     };
     Detail: {
       code?: string;
@@ -968,6 +1052,30 @@ export interface components {
       advice: components['schemas']['Advice'];
       comment: string;
     };
+    Pin: {
+      agentId: string;
+      /** Format: date-time */
+      createdAt: string;
+      deprecated: boolean;
+      /** @description What people call the owner. */
+      label: string;
+      /** @description The identifier that the owner chose. */
+      owner: string;
+      reference: string;
+      /** @description What the reference stands for now; empty if for nothing. */
+      version: string;
+    };
+    PinList: {
+      items: components['schemas']['Pin'][];
+    };
+    PinsBody: {
+      /** @description What people call the owner. */
+      label?: string;
+      /** @description An identifier of your choice, such as workflow:42/node:3. */
+      owner: string;
+      /** @description Such as weather@^1. */
+      references: string[];
+    };
     /** @description RFC 9457 problem. Further members may follow, such as currentRevision. */
     Problem: {
       code: string;
@@ -1047,7 +1155,11 @@ export interface components {
       error?: components['schemas']['Unresolved'];
       /** @description The exact reference that it stands for. */
       pinned?: string;
+      /** @description Why it is deprecated. */
+      reason?: string;
       reference: string;
+      /** @description A reference to what should be used instead. */
+      successor?: string;
       version?: string;
     };
     ResolvedReferences: {
@@ -1317,6 +1429,7 @@ export interface components {
       runtime: string;
       safetyFlags: string[];
       secrets: string[];
+      successor?: string;
       title: string;
       version: string;
     };
@@ -1338,6 +1451,7 @@ export interface components {
       reason?: string;
       reference: string;
       runtime: string;
+      successor?: string;
       version: string;
     };
     WorkerState: {
@@ -2032,7 +2146,10 @@ export interface operations {
   };
   deleteAgent: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description Although others reference it. */
+        force?: boolean;
+      };
       header?: never;
       path: {
         /** @description Name or ID. */
@@ -2069,6 +2186,15 @@ export interface operations {
       };
       /** @description Not Found */
       404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
         headers: {
           [name: string]: unknown;
         };
@@ -2303,6 +2429,7 @@ export interface operations {
       /** @description The run has ended. */
       200: {
         headers: {
+          'Atelier-Deprecated'?: string;
           Location?: string;
           'Preference-Applied'?: string;
           [name: string]: unknown;
@@ -2477,6 +2604,65 @@ export interface operations {
       };
       /** @description Unsupported Media Type */
       415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listPins: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Name or ID. */
+        agent: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PinList'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -2856,11 +3042,10 @@ export interface operations {
       /** @description OK */
       200: {
         headers: {
-          Location?: string;
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['Version'];
+          'application/json': components['schemas']['DeprecatedVersion'];
         };
       };
       /** @description Bad Request */
@@ -3074,6 +3259,7 @@ export interface operations {
       /** @description The run has ended. */
       200: {
         headers: {
+          'Atelier-Deprecated'?: string;
           Location?: string;
           'Preference-Applied'?: string;
           [name: string]: unknown;
@@ -3166,6 +3352,207 @@ export interface operations {
       };
       /** @description Service Unavailable */
       503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listOwnedPins: {
+    parameters: {
+      query: {
+        owner: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PinList'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  putPins: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['PinsBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['PinList'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  deletePins: {
+    parameters: {
+      query: {
+        owner: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description No Content */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
         headers: {
           [name: string]: unknown;
         };

@@ -1,0 +1,2 @@
+ALTER TABLE versions DROP COLUMN deprecated_successor;
+DROP TABLE pins;

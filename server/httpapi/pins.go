@@ -1,0 +1,74 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/pins"
+)
+
+// PinsBody says what an owner references, all of it.
+type PinsBody struct {
+	Owner      string   `json:"owner" minLength:"1" maxLength:"200" doc:"An identifier of your choice, such as workflow:42/node:3."`
+	Label      string   `json:"label,omitempty" maxLength:"200" doc:"What people call the owner."`
+	References []string `json:"references" maxItems:"200" doc:"Such as weather@^1."`
+}
+
+// PinList lists references with what they stand for now.
+type PinList struct {
+	Items []registry.Pin `json:"items"`
+}
+
+// PinOwner names an owner.
+type PinOwner struct {
+	Owner string `query:"owner" required:"true" maxLength:"200"`
+}
+
+type pinsAnswer struct{ Body PinList }
+
+func (a *API) putPins() {
+	type in struct{ Body PinsBody }
+	add(a, endpoint{
+		id: "putPins", method: http.MethodPut, path: Base + "/pins", tag: "versions", summary: "Register who references what",
+		about:      "Replaces what the owner registered before; the same again changes nothing. Each reference must stand for a version.",
+		idempotent: true, refusals: []fault.Code{fault.InvalidInput},
+	}, func(ctx context.Context, q *in) (*pinsAnswer, error) {
+		return pinsOf(a.Pins.Put(ctx, actor(ctx), pins.Request(q.Body)))
+	})
+}
+
+func (a *API) listOwnedPins() {
+	add(a, endpoint{
+		id: "listOwnedPins", method: http.MethodGet, path: Base + "/pins", tag: "versions", summary: "What an owner references",
+		refusals: []fault.Code{fault.InvalidInput},
+	}, func(ctx context.Context, q *PinOwner) (*pinsAnswer, error) {
+		return pinsOf(a.Pins.By(ctx, actor(ctx), q.Owner))
+	})
+}
+
+func (a *API) deletePins() {
+	add(a, endpoint{
+		id: "deletePins", method: http.MethodDelete, path: Base + "/pins", tag: "versions", summary: "Let go of all that an owner references",
+		status: http.StatusNoContent, idempotent: true, refusals: []fault.Code{fault.InvalidInput},
+	}, func(ctx context.Context, q *PinOwner) (*none, error) {
+		return &none{}, a.Pins.Drop(ctx, actor(ctx), q.Owner)
+	})
+}
+
+func (a *API) listPins() {
+	add(a, endpoint{
+		id: "listPins", method: http.MethodGet, path: Base + "/code-agents/{agent}/pins", tag: "versions", summary: "Who references an agent",
+		refusals: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, q *AgentRef) (*pinsAnswer, error) {
+		return pinsOf(a.Pins.Of(ctx, actor(ctx), q.Agent))
+	})
+}
+
+func pinsOf(list []registry.Pin, err error) (*pinsAnswer, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &pinsAnswer{Body: PinList{Items: orEmpty(list)}}, nil
+}
