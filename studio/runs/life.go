@@ -86,7 +86,7 @@ func (l *life) perform() (runtimes.Outcome, error) {
 	defer l.ticket.Release()
 	s := l.service
 	entered := s.Now()
-	_, queue := s.Tracer.Start(l.ctx, "queue")
+	_, queue := s.step(l.ctx, "queue")
 	err := l.ticket.Wait(l.ctx, func(position int) {
 		l.emit(runtimes.KindStatus, runtimes.StatusData{Status: string(registry.Queued), Position: position})
 	})
@@ -99,7 +99,7 @@ func (l *life) perform() (runtimes.Outcome, error) {
 	startedAt := stamp(started)
 	l.update(func(run *registry.Run) { run.Status, run.StartedAt = registry.Running, &startedAt })
 	l.emit(runtimes.KindStatus, runtimes.StatusData{Status: string(registry.Running)})
-	ctx, span := s.Tracer.Start(l.ctx, "run")
+	ctx, span := s.step(l.ctx, "run")
 	defer span.End()
 	return s.Router.Run(ctx, l.job, host{l})
 }
@@ -176,7 +176,7 @@ func (l *life) finish(outcome runtimes.Outcome, houseErr error) {
 	}
 	l.checkOutput(&outcome)
 	run := l.conclude(outcome)
-	_, span := s.Tracer.Start(ctx, "store")
+	_, span := s.step(ctx, "store")
 	storeErr := s.Journal.FinishRun(ctx, run, l.toStore())
 	span.End()
 	l.update(func(r *registry.Run) { *r = run })

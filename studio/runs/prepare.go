@@ -110,7 +110,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 
 // resolve finds what a request names.
 func (s *Service) resolve(ctx context.Context, actor registry.Actor, req Request) (target, error) {
-	ctx, span := s.Tracer.Start(ctx, "resolve")
+	ctx, span := s.step(ctx, "resolve")
 	defer span.End()
 	if req.Inline != nil {
 		spec, err := s.Specs.Complete(*req.Inline)
@@ -184,7 +184,7 @@ func (s *Service) limits(base runtimes.Limits, req Request) (runtimes.Limits, er
 
 // checkInput refuses input that is too large, malformed or against the schema, and returns its hash.
 func (s *Service) checkInput(ctx context.Context, schema, input json.RawMessage) (hash, validation string, err error) {
-	_, span := s.Tracer.Start(ctx, "validate")
+	_, span := s.step(ctx, "validate")
 	defer span.End()
 	defer func() { span.SetAttributes(attribute.Bool("code.validation_passed", err == nil)) }()
 	if err := canon.Check(input, canon.Limits{Depth: maxInputDepth, Bytes: maxInputBytes}); err != nil {

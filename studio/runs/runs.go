@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -238,6 +239,14 @@ func (s *Service) leave(l *life) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.live, l.run.ID)
+}
+
+// step makes the span of a part of a run. One that nobody records is not made: its ID would be all there is of it.
+func (s *Service) step(ctx context.Context, name string) (context.Context, trace.Span) {
+	if !trace.SpanFromContext(ctx).IsRecording() {
+		return ctx, noop.Span{}
+	}
+	return s.Tracer.Start(ctx, name)
 }
 
 // newRecording is where a run's events go.
