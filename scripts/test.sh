@@ -45,7 +45,7 @@ main() {
   for more in jail tight; do
     [ ! -f "$work/$more.out" ] || cat "$work/$more.out" >>"$work/cover.out"
   done
-  "$report" coverage "$work/cover.out"
+  "$report" coverage "$work/cover.out" || "$report" fail "$counts" "coverage of walls"
 
   title "Studio"
   if [ ! -d node_modules ]; then

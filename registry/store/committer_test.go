@@ -229,7 +229,7 @@ func TestAcknowledgedRunsSurviveAKill(t *testing.T) {
 func killAfter(t *testing.T, address string, lines int) (acknowledged, begun []string) {
 	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^TestAcknowledgedRunsSurviveAKill$")
-	child.Env = append(os.Environ(), childURL+"="+address)
+	child.Env = append(os.Environ(), childURL+"="+address, "TMPDIR="+t.TempDir()) // it cannot remove what it makes
 	child.Stderr = os.Stderr
 	output, err := child.StdoutPipe()
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package hostile keeps the proof of the jail: programs in every language that try to harm the house, by class, and the
-// matrix of how that ended. The programs are its tests and testdata. What is hostile but no program is tested where it
-// comes in: HTTP in server/gate and server/servertest, schemas in registry/schema, paths and files in registry and
-// registry/blobs, frames in runtimes/frames, results in runtimes/worker, system calls in runtimes/sandbox.
+// Package hostile keeps the proof of the walls: programs in every language that try to harm the house, by class; requests,
+// documents and paths that do; and the matrix of how all that ended. They are its tests and testdata, and the room is the
+// topmost, so that they come in by the real doors. What a room says about its own walls in detail is tested there: frames in
+// runtimes/frames, results in runtimes/worker, system calls in runtimes/sandbox.
 package hostile
 
 // Class is one kind of harm.
@@ -31,4 +31,20 @@ func Classes() []Class {
 	return []Class{
 		CPU, Memory, Processes, Output, Disk, Files, HostFiles, Secrets, OtherRuns, Network, Kernel, Signals, ParserBombs, Forging, Terminal,
 	}
+}
+
+// The classes of what is hostile and no program.
+const (
+	Hosts       Class = "Host and DNS rebinding"
+	Origins     Class = "Origin and sockets"
+	SlowClients Class = "slow clients"
+	Floods      Class = "floods and bombs"
+	Documents   Class = "deep and doubled JSON"
+	SchemaBombs Class = "schema bombs"
+	Paths       Class = "paths"
+)
+
+// Doors lists the classes of what is no program, in the order of the matrix.
+func Doors() []Class {
+	return []Class{Hosts, Origins, SlowClients, Floods, Documents, SchemaBombs, Paths}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/atelier-run/atelier/runtimes/python"
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
-	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
@@ -50,7 +49,8 @@ const (
 	typescriptHouse
 	pythonHouse
 	bashHouse
-	controlHouse // and the ones after it
+	controlHouse // and the ones after it, up to the last
+	pathsHouse   = controlHouse + 6
 )
 
 // open builds a house for one language and demands at the end that nothing of it is left.
@@ -58,7 +58,7 @@ func open(t *testing.T, language runtimes.Language, number int, edit ...func(*sa
 	t.Helper()
 	readFresh()
 	h := &house{language: language, firstUID: firstOf(number), waiting: 4, each: 1}
-	options := sandbox.Options{Exe: sandboxtest.Exe(t), UIDBase: h.firstUID, UIDCount: users}
+	options := sandbox.Options{Exe: guests(t), UIDBase: h.firstUID, UIDCount: users}
 	for _, change := range edit {
 		change(&options)
 	}

@@ -12,6 +12,8 @@ import (
 type Matrix struct {
 	mu        sync.Mutex
 	cells     map[cell]*tally
+	ordinary  map[Class]*tally
+	doors     map[Class]*tally
 	controls  map[Class]*tally
 	behaved   map[runtimes.Language]*tally
 	survivors []string
@@ -43,7 +45,9 @@ func (t *tally) String() string {
 
 // NewMatrix returns an empty matrix.
 func NewMatrix() *Matrix {
-	return &Matrix{cells: map[cell]*tally{}, controls: map[Class]*tally{}, behaved: map[runtimes.Language]*tally{}}
+	return &Matrix{
+		cells: map[cell]*tally{}, ordinary: map[Class]*tally{}, doors: map[Class]*tally{}, controls: map[Class]*tally{}, behaved: map[runtimes.Language]*tally{},
+	}
 }
 
 // Case counts an attack; held says that it ended as it must and that the next run worked.
@@ -51,6 +55,20 @@ func (m *Matrix) Case(class Class, language runtimes.Language, held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	count(m.cells, cell{class, language}).add(held)
+}
+
+// Ordinary counts an attack on a house that an ordinary user runs.
+func (m *Matrix) Ordinary(class Class, held bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	count(m.ordinary, class).add(held)
+}
+
+// Door counts an attack that is no program.
+func (m *Matrix) Door(class Class, held bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	count(m.doors, class).add(held)
 }
 
 // Control counts an attack without its wall; through says that it succeeded, as it must to prove anything.
@@ -85,7 +103,7 @@ func count[K comparable](all map[K]*tally, key K) *tally {
 func (m *Matrix) Empty() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.cells)+len(m.controls)+len(m.behaved)+len(m.survivors) == 0
+	return len(m.cells)+len(m.ordinary)+len(m.doors)+len(m.controls)+len(m.behaved)+len(m.survivors) == 0
 }
 
 // Survivors counts what was left behind.
@@ -101,9 +119,9 @@ var languages = []runtimes.Language{runtimes.JavaScript, runtimes.TypeScript, ru
 func (m *Matrix) Print(w io.Writer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	const line = "%-24s %12s %12s %12s %12s %10s\n"
+	const line = "%-24s %12s %12s %12s %12s %14s %10s\n"
 	var cases, controls, behaved tally
-	fmt.Fprintf(w, line, "hostile", languages[0], languages[1], languages[2], languages[3], "control")
+	fmt.Fprintf(w, line, "hostile programs", languages[0], languages[1], languages[2], languages[3], "ordinary user", "control")
 	for _, class := range Classes() {
 		row := []any{string(class)}
 		for _, language := range languages {
@@ -111,7 +129,8 @@ func (m *Matrix) Print(w io.Writer) {
 			row = append(row, one.String())
 			cases.join(one)
 		}
-		fmt.Fprintf(w, line, append(row, m.controls[class].String())...)
+		fmt.Fprintf(w, line, append(row, m.ordinary[class].String(), m.controls[class].String())...)
+		cases.join(m.ordinary[class])
 		controls.join(m.controls[class])
 	}
 	row := []any{"well behaved"}
@@ -119,7 +138,13 @@ func (m *Matrix) Print(w io.Writer) {
 		row = append(row, m.behaved[language].String())
 		behaved.join(m.behaved[language])
 	}
-	fmt.Fprintf(w, line, append(row, "")...)
+	fmt.Fprintf(w, line, append(row, "", "")...)
+	fmt.Fprintf(w, "%-24s %12s %10s\n", "hostile at the doors", "cases", "control")
+	for _, class := range Doors() {
+		fmt.Fprintf(w, "%-24s %12s %10s\n", class, m.doors[class], m.controls[class])
+		cases.join(m.doors[class])
+		controls.join(m.controls[class])
+	}
 	fmt.Fprintf(w, "%d cases, %d escapes, %d survivors; %d controls, %d of them stopped; %d well-behaved programs, %d of them refused\n",
 		cases.all, cases.bad, len(m.survivors), controls.all, controls.bad, behaved.all, behaved.bad)
 	for _, what := range m.survivors {

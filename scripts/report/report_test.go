@@ -90,11 +90,20 @@ func TestCoverageMergesProfiles(t *testing.T) {
 	if err := os.WriteFile(file, []byte(profile), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var out strings.Builder
-	if err := printCoverage(file, &out); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(out.String(), "4 statements   75.0 %") {
-		t.Errorf("got:\n%s", &out)
+	for name, tt := range map[string]struct {
+		walls []string
+		fine  bool
+	}{
+		"no wall":                {nil, true},
+		"a thin wall":            {[]string{"a"}, false},
+		"a wall nobody measured": {[]string{"b"}, false},
+	} {
+		var out strings.Builder
+		if err := printCoverage(file, tt.walls, &out); (err == nil) != tt.fine {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !strings.Contains(out.String(), "4 statements   75.0 %") {
+			t.Errorf("%s:\n%s", name, &out)
+		}
 	}
 }

@@ -27,9 +27,11 @@ func Body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	}
 	control := awaitBody(w, r)
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
-	// The deadline must not outlive the body: the server reads on to notice that a client has gone, and would take the
-	// deadline of a long run for that.
-	_ = control.SetReadDeadline(time.Time{})
+	if err == nil {
+		// The deadline must not outlive the body: the server reads on to notice that a client has gone, and would take the
+		// deadline of a long run for that. It must outlive half a body: the server waits for the rest before it answers.
+		_ = control.SetReadDeadline(time.Time{})
+	}
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):

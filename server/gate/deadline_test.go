@@ -1,11 +1,15 @@
 package gate_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/server/gate"
 )
 
 // connection is a writer that remembers until when its client may take to send.
@@ -33,3 +37,28 @@ func TestABodyThatIsRefusedUnreadIsNotWaitedForInVain(t *testing.T) {
 		}
 	}
 }
+
+// A client with a credential sent half a body and no more: the deadline passed, was lifted, and the server waited for the
+// other half before it answered, for ever.
+func TestHalfABodyKeepsItsDeadline(t *testing.T) {
+	t.Parallel()
+	for name, whole := range map[string]bool{"half": false, "whole": true} {
+		w := &connection{ResponseRecorder: httptest.NewRecorder()}
+		body := io.Reader(strings.NewReader("{}"))
+		if !whole {
+			body = io.MultiReader(strings.NewReader("{"), broken{})
+		}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", body)
+		r.ContentLength = 2
+		r.Header.Set("Content-Type", "application/json")
+		_, err := gate.Body(w, r, 100)
+		if fault.Is(err, fault.BadRequest) == whole || w.read.IsZero() != whole {
+			t.Errorf("%s: %v, deadline %v", name, err, w.read)
+		}
+	}
+}
+
+// broken is the rest of a body that does not come.
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

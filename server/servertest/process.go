@@ -54,7 +54,8 @@ type Process struct {
 	Link  string // the one-time login link that it printed
 	Log   *Log
 	cmd   *exec.Cmd
-	ended chan error
+	ended chan struct{} // closed when the process is gone
+	err   error         // how it ended
 }
 
 // Spawn starts `atelier serve` as a process on a data directory. It is killed with the test.
@@ -66,7 +67,7 @@ func Spawn(t testing.TB, data string, flags ...string) *Process {
 // SpawnWith is Spawn with an environment, which is empty otherwise.
 func SpawnWith(t testing.TB, data string, environment []string, flags ...string) *Process {
 	t.Helper()
-	p := &Process{Data: data, Log: &Log{}, ended: make(chan error, 1)}
+	p := &Process{Data: data, Log: &Log{}, ended: make(chan struct{})}
 	p.cmd = exec.Command(Binary(t), append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, flags...)...)
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr = t.TempDir(), environment, p.Log
 	out, err := p.cmd.StdoutPipe()
@@ -78,6 +79,7 @@ func SpawnWith(t testing.TB, data string, environment []string, flags ...string)
 	}
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Kill() // may have ended
+		<-p.ended                // until then it writes to folders that are removed next
 		if t.Failed() {
 			t.Logf("the server's log:\n%s", p.Log)
 		}
@@ -93,10 +95,12 @@ func SpawnWith(t testing.TB, data string, environment []string, flags ...string)
 	go func() {
 		for lines.Scan() { // what it prints later must not block it
 		}
-		p.ended <- p.cmd.Wait()
+		p.err = p.cmd.Wait()
+		close(p.ended)
 	}()
 	if p.Client == nil {
-		t.Fatalf("the server did not start: %v\n%s", <-p.ended, p.Log)
+		<-p.ended
+		t.Fatalf("the server did not start: %v\n%s", p.err, p.Log)
 	}
 	return p
 }
