@@ -64,7 +64,7 @@ func New(options Options) *Engine {
 		pool: worker.NewPool(worker.Options{
 			Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log,
 			Profile: sandbox.Profile{
-				Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts,
+				Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts, Starter: "bash",
 				DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),
 			},
 		}),
@@ -91,7 +91,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 		Job: job,
 		Payload: program.Job{
 			Argv: []string{e.interpreter, "--noprofile", "--norc", "--", job.Entrypoint}, Env: environment(job, files[inputFile]),
-			Mutex: true, Files: files, Stdin: inputFile, Result: outputFile, Largest: job.Limits.OutputBytes,
+			Files: files, Stdin: inputFile, Result: outputFile, Largest: job.Limits.OutputBytes,
 			Rlimits: program.LimitsOf(job.Limits, 0),
 		},
 		Tap:       said.listen,

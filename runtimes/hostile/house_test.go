@@ -88,7 +88,8 @@ func (h *house) engine(jailer worker.Jailer) engine {
 	h.programs = runtimetest.Programs{Language: h.language}
 	switch h.language {
 	case runtimes.Python:
-		h.each = 2 // an interpreter waits in it
+		h.each = 2    // the starter has its fork server beside it
+		h.waiting = 8 // two fork servers with two forks each; one more that has crashed and whose forks are used up
 		h.programs.Runtime, h.programs.Entrypoint = runtimes.PythonEngine, "main.py"
 		h.programs.Hello = "def main(name):\n    return f'Hello, {name}'\n"
 		return python.New(python.Options{Jailer: jailer, Interpreter: "/usr/bin/python3"})

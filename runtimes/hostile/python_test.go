@@ -85,8 +85,8 @@ func pythonAttacks() []attack {
 		{class: hostile.Forging, name: "result that is very deep", source: "def main():\n    x = []\n    for _ in range(100000): x = [x]\n    return x\n", types: []runtimes.ErrorType{runtimes.InvalidOutput}},
 		{class: hostile.Signals, name: "crashes the interpreter", source: "import ctypes\ndef main(): ctypes.string_at(0)\n", types: []runtimes.ErrorType{runtimes.RuntimeError}},
 		{class: hostile.Signals, name: "kills everything", source: "import os, signal\ndef main(): os.kill(-1, signal.SIGKILL)\n", types: []runtimes.ErrorType{runtimes.RuntimeError}, edit: second},
-		{class: hostile.Signals, name: "kills process 1",
-			source: "import os, signal, time\ndef main():\n    for s in range(1, 65):\n        try: os.kill(1, s)\n        except OSError: pass\n    return 'alive'\n",
+		{class: hostile.Signals, name: "kills process 1", // which is itself: what it does not handle, and Python handles 2, does not come
+			source: "import os, signal, time\ndef main():\n    for s in range(1, 65):\n        try: s == 2 or os.kill(1, s)\n        except OSError: pass\n    return 'alive'\n",
 			output: `"alive"`,
 		},
 		{class: hostile.Signals, name: "daemon that outlives its parent",

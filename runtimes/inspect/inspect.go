@@ -71,7 +71,7 @@ func New(options Options) *Inspector {
 		return &language{interpreter: interpreter, pool: worker.NewPool(worker.Options{
 			Jailer: options.Jailer, Max: maxPlaces, Log: options.Log,
 			Profile: sandbox.Profile{
-				Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts, DiskBytes: limits.DiskBytes, Limits: limits,
+				Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts, Starter: "inspect " + interpreter.Path, DiskBytes: limits.DiskBytes, Limits: limits,
 			},
 		})}
 	}

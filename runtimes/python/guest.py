@@ -1,4 +1,4 @@
-# Runs one agent's program inside its jail. It is started ahead of the run, imports what every run needs, and waits on
+# Runs one agent's program inside its jail. It is there ahead of the run, with what every run needs imported, and waits on
 # descriptor 3 for one line: what to run. On the same descriptor it asks the host (one line, one answer) and says at last
 # how the program ended. Nothing of this can be trusted by the server, and is not: it only makes the messages good.
 import _thread
@@ -420,11 +420,12 @@ def run(job, channel):
         return fail(describe(error)), 1
 
 
-def boot():
+def boot(ready):
     sys.set_int_max_str_digits(0) if hasattr(sys, "set_int_max_str_digits") else None
     sys.stdout.reconfigure(line_buffering=True)
     channel = Channel()
-    channel.send(b'{"ready":true}\n')
+    if ready:
+        channel.send(b'{"ready":true}\n')
     job = channel.receive()
     channel.send(b'{"start":true}\n')  # from here it is the program's time
     told, code = run(job, channel)
@@ -433,6 +434,3 @@ def boot():
     flush()
     channel.send(b'{"end":' + told + b"}\n")
     os._exit(code)
-
-
-boot()

@@ -6,9 +6,11 @@ import (
 	"context"
 	_ "embed" // the guest script
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
@@ -20,6 +22,11 @@ import (
 
 //go:embed guest.py
 var guest string
+
+// forks goes after guest in a fork server.
+//
+//go:embed forks.py
+var forks string
 
 // stackBytes lets the deepest allowed recursion through C code, such as sorted with a key, end as an exception.
 const stackBytes = 64 << 20
@@ -35,9 +42,14 @@ type Options struct {
 
 // Engine is the runtime. It is safe for concurrent use.
 type Engine struct {
-	pool        *worker.Pool
 	interpreter string
 	unavailable error
+	forked      *families    // where runs come from
+	fresh       *worker.Pool // an interpreter started for each run: for those that want that, and where there are no forks
+	log         *slog.Logger
+
+	mu     sync.Mutex
+	broken bool // the fork server cannot be had on this host
 }
 
 // New starts an engine; Close it. An interpreter that is not there makes every run fail with runtime_unavailable.
@@ -49,20 +61,29 @@ func New(options Options) *Engine {
 	if options.Idle <= 0 {
 		options.Idle = 2
 	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	profile := func(starter string) sandbox.Profile {
+		return sandbox.Profile{
+			Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts, Starter: starter,
+			DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),
+		}
+	}
+	// Isolated from the environment and the user's site, no byte code written, UTF-8 whatever the locale.
+	argv := func(script string) []string {
+		return []string{interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", script}
+	}
 	return &Engine{
-		interpreter: interpreter.Path,
-		pool: worker.NewPool(worker.Options{
-			Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log,
-			Profile: sandbox.Profile{
-				Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts,
-				DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),
-			},
-			Prelude: program.Job{
-				Ahead: true,
-				// Isolated from the environment and the user's site, no byte code written, UTF-8 whatever the locale.
-				Argv: []string{interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", guest},
-				Env:  program.Environment(),
-			},
+		interpreter: interpreter.Path, log: options.Log,
+		forked: newFamilies(func(starter string) *worker.Pool {
+			p := profile(starter)
+			p.Forks = &sandbox.Command{Argv: argv(guest + forks), Env: program.Environment()}
+			return worker.NewPool(worker.Options{Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log, Profile: p})
+		}),
+		fresh: worker.NewPool(worker.Options{
+			Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile("python"),
+			Prelude: program.Job{Ahead: true, Argv: argv(guest + "\n\nboot(True)\n"), Env: program.Environment()},
 		}),
 	}
 }
@@ -102,7 +123,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if err != nil {
 		return runtimes.Outcome{}, fault.Invalid("/input", "The input is not JSON.")
 	}
-	return e.pool.Run(ctx, worker.Task{
+	return e.run(ctx, worker.Task{
 		Job: job,
 		Payload: program.Job{
 			Files: job.Files, Hello: greeting, Largest: job.Limits.OutputBytes,
@@ -110,6 +131,26 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 		},
 		Interpret: interpret,
 	}, host)
+}
+
+// run takes a fork of a warm interpreter, or a fresh one where that is asked for or the only way.
+func (e *Engine) run(ctx context.Context, task worker.Task, host runtimes.Host) (runtimes.Outcome, error) {
+	if task.Job.Isolation != runtimes.Strict && task.Job.Workspace != "" && e.forks() {
+		outcome, ok, err := e.forked.run(ctx, task, host)
+		if ok && err == nil {
+			return outcome, nil
+		}
+		if ok && !fault.Is(err, fault.SandboxUnavailable) {
+			return outcome, err
+		}
+	}
+	return e.fresh.Run(ctx, task, host)
+}
+
+func (e *Engine) forks() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return !e.broken
 }
 
 // interpret reads what the guest script said at the end, or why it said nothing.
@@ -153,12 +194,21 @@ func interpret(result frames.Result) frames.Result {
 
 const sigsegv = 11
 
-// Warm waits until an interpreter is ready for a run.
+// Warm waits until an interpreter is ready for a run. A fork server that cannot be had on this host is given up: runs
+// get fresh interpreters, which takes longer.
 func (e *Engine) Warm(ctx context.Context) error {
 	if e.unavailable != nil {
 		return e.unavailable
 	}
-	return e.pool.Warm(ctx)
+	err := e.forked.warm(ctx)
+	if err == nil || ctx.Err() != nil || !e.forks() {
+		return err
+	}
+	e.log.LogAttrs(ctx, slog.LevelWarn, "no fork server for Python: each run starts an interpreter", slog.Any("error", errors.Join(err, errors.Unwrap(err))))
+	e.mu.Lock()
+	e.broken = true
+	e.mu.Unlock()
+	return nil
 }
 
 // Stats counts the engine's workers.
@@ -166,12 +216,13 @@ func (e *Engine) Stats() worker.Stats {
 	if e.unavailable != nil {
 		return worker.Stats{}
 	}
-	return e.pool.Stats()
+	return e.forked.stats().Plus(e.fresh.Stats())
 }
 
 // Close ends every run and waits until nothing is left of them.
 func (e *Engine) Close() {
 	if e.unavailable == nil {
-		e.pool.Close()
+		e.forked.close()
+		e.fresh.Close()
 	}
 }

@@ -1,7 +1,13 @@
 package python_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
@@ -141,4 +147,105 @@ func TestImpossibleEnvironment(t *testing.T) {
 
 func BenchmarkHello(b *testing.B) {
 	runtimetest.Benchmark(b, newEngine(b), programs())
+}
+
+// TestForksShareNothing: the children of a fork server have one seed of hashes, so it serves one workspace only, and not
+// for longer than it takes until one of them crashes. Who asks for strict isolation gets an interpreter of its own.
+func TestForksShareNothing(t *testing.T) {
+	t.Parallel()
+	engine := newEngine(t)
+	seed := func(workspace string, isolation runtimes.Isolation) string {
+		t.Helper()
+		outcome, _ := runtimetest.Run(t, engine, programs().Job("def main(): return hash('seed')", func(j *runtimes.Job) {
+			j.Workspace, j.Isolation = workspace, isolation
+		}))
+		if outcome.Error != nil {
+			t.Fatalf("%+v", outcome.Error)
+		}
+		return string(outcome.Output)
+	}
+	one := seed("one", "")
+	if again := seed("one", ""); again != one {
+		t.Errorf("two runs of one workspace come from two fork servers: %s, %s", one, again)
+	}
+	seen := map[string]string{one: "the first workspace"}
+	check := func(name, value string) {
+		t.Helper()
+		if before, ok := seen[value]; ok {
+			t.Errorf("%s has the seed of %s", name, before)
+		}
+		seen[value] = name
+	}
+	check("another workspace", seed("two", ""))
+	check("strict isolation", seed("one", runtimes.Strict))
+	check("strict isolation again", seed("one", runtimes.Strict))
+	outcome, _ := runtimetest.Run(t, engine, programs().Job("import ctypes\ndef main(): ctypes.string_at(0)", func(j *runtimes.Job) { j.Workspace = "one" }))
+	if outcome.Error == nil || !strings.Contains(outcome.Error.Message, "SIGSEGV") {
+		t.Fatalf("%+v", outcome.Error)
+	}
+	for range 8 { // those that wait were forked before
+		if value := seed("one", ""); value != one {
+			check("the workspace after a crash", value)
+			return
+		}
+	}
+	t.Error("the fork server outlived a crash")
+}
+
+// TestForksAreFresh: what a run changes in its interpreter, and what it could have inherited, is not there in the next.
+func TestForksAreFresh(t *testing.T) {
+	t.Parallel()
+	engine := newEngine(t)
+	const source = `
+import builtins, json, os, random, sys, tempfile, uuid
+def main():
+    left = hasattr(builtins, "mark") or json.loads is None or "MARK" in os.environ or os.path.exists("/tmp/mark")
+    builtins.mark, os.environ["MARK"], json.loads = 1, "1", None
+    open("/tmp/mark", "w").close()
+    sys.modules.clear()
+    return [left, random.random(), next(tempfile._get_candidate_names()), str(uuid.uuid4()), sorted(os.listdir("/proc/self/fd"))]
+`
+	seen := map[string]bool{}
+	for range 4 {
+		outcome, _ := runtimetest.Run(t, engine, programs().Job(source))
+		var found []any
+		if outcome.Error != nil || json.Unmarshal(outcome.Output, &found) != nil || found[0] != false {
+			t.Fatalf("%s %+v", outcome.Output, outcome.Error)
+		}
+		for _, value := range found[1:4] {
+			if seen[fmt.Sprint(value)] {
+				t.Errorf("%v came twice", value)
+			}
+			seen[fmt.Sprint(value)] = true
+		}
+		if diff := cmp.Diff([]any{"0", "1", "2", "3", "4"}, found[4]); diff != "" { // 4 is the list itself
+			t.Error(diff)
+		}
+	}
+}
+
+// TestForksSucceed: a fork server serves a few hundred runs, then another one takes over and nobody waits for it.
+func TestForksSucceed(t *testing.T) {
+	t.Parallel()
+	engine := newEngine(t)
+	var mu sync.Mutex
+	seeds := map[string]int{}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 160 {
+				outcome, err := engine.Run(t.Context(), programs().Job("def main(): return hash('seed')"), runtimetest.NewHost())
+				if err != nil || outcome.Error != nil {
+					t.Error(err, outcome.Error)
+				}
+				mu.Lock()
+				seeds[string(outcome.Output)]++
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	if len(seeds) < 2 {
+		t.Errorf("%v", seeds)
+	}
 }

@@ -14,3 +14,6 @@ func (j *Jail) Groups() []string {
 }
 
 func unusable() *cgroups.Tree { return cgroups.Unusable() }
+
+// Starter is the jail of the process that starts a cell.
+func (j *Jail) Starter() *Jail { return j.starter.jail }

@@ -12,8 +12,20 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
 )
 
-// hostileVar names a hostile binary that is built already, for a test process whose user cannot build.
-const hostileVar = "ATELIER_TEST_HOSTILE"
+// hostileVar and guestsVar name binaries that are built already, for a test process whose user cannot build.
+const (
+	hostileVar = "ATELIER_TEST_HOSTILE"
+	guestsVar  = "ATELIER_TEST_GUESTS"
+)
+
+// guestsExe has the real roles.
+func guestsExe(t *testing.T) string {
+	t.Helper()
+	if path := os.Getenv(guestsVar); path != "" {
+		return path
+	}
+	return sandboxtest.Exe(t)
+}
 
 func hostileExe(t *testing.T) string {
 	t.Helper()

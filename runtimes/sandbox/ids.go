@@ -13,13 +13,15 @@ type ids struct {
 	free []hostID
 	own  hostID
 	pool bool
+	base hostID // of the pool
+	size int
 }
 
 func newIDs(base, count int) *ids {
 	if os.Geteuid() != 0 {
 		return &ids{own: hostID{uid: os.Geteuid(), gid: os.Getegid()}}
 	}
-	pool := &ids{pool: true}
+	pool := &ids{pool: true, base: hostID{uid: base, gid: base, pooled: true}, size: count}
 	// Two servers of one host do not know of each other: they begin at different places.
 	first := rand.IntN(count)
 	for n := range count {
@@ -27,6 +29,17 @@ func newIDs(base, count int) *ids {
 		pool.free = append(pool.free, hostID{uid: id, gid: id, pooled: true})
 	}
 	return pool
+}
+
+// single is the identity of a jail that knows one user only.
+func (i *ids) single(id hostID) identity { return identity{hostID: id, first: id, users: 1} }
+
+// many is the identity of a starter: it knows every user that its cells can get.
+func (i *ids) many(id hostID) identity {
+	if !i.pool {
+		return identity{hostID: id, first: id, users: 1, starter: true}
+	}
+	return identity{hostID: id, first: i.base, users: i.size, starter: true}
 }
 
 func (i *ids) take() (hostID, error) {

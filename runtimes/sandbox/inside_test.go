@@ -22,7 +22,7 @@ func TestInsideRefuses(t *testing.T) {
 	if code, err := inside([]string{"program"}, nil); code != exitSetup || err == nil {
 		t.Errorf("served outside of a jail: %d, %v", code, err)
 	}
-	if _, err := find(nil, "program", FilterProgram); err == nil {
+	if _, err := find(nil, "program", setup{Filter: FilterProgram}); err == nil {
 		t.Error("a role that is not there")
 	}
 	for name, wire := range map[string]func(net.Conn){

@@ -31,9 +31,9 @@ type Exit struct {
 	Stderr string // what process 1 itself wrote there, head and tail: "fatal error: stack overflow" and the like
 }
 
-// Room above the limits for our own process 1, on top of what it has when it is ready.
+// Room above the limits for our own process 1, on top of what it has when it is ready, and in a cell for the interpreter.
 const (
-	ownMemory     = 24 << 20 // the job, the result and what Go needs to handle them
+	ownMemory     = 24 << 20 // the job, the result and what Go needs to handle them; or an interpreter that did nothing yet
 	diskMargin    = 16 << 20 // so that a full disk is found before the memory it lies in is
 	ownTasks      = 2        // threads that Go may still want; spareThreads are there already
 	workerTasks   = 64       // a worker starts no processes, only threads of Go
@@ -47,10 +47,22 @@ type Jail struct {
 	filter  Filter
 	disk    int64
 	id      hostID
-	process *os.Process
+	who     identity
 	group   *cgroups.Group // nil where the host has none
 	watch   *watch         // instead of the group
 	base    cgroups.Stats  // when it was ready
+
+	process *os.Process // process 1, when we are its parent
+
+	starter *starter // its parent otherwise
+	number  int64    // of the cell, among those of the starter
+	ready   chan struct{}
+	said    string // why it never was ready, before gone is closed
+	handle  int    // pidfd of process 1, after ready is closed and until gone is
+	mu      sync.Mutex
+	state   cellState
+	killed  bool
+	burial  *time.Timer // ends a starter that does not bury the cell
 
 	ended chan struct{} // process 1 is dead, and with it every other process
 	gone  chan struct{} // nothing is left
@@ -65,11 +77,21 @@ func (j *Jail) Conn() net.Conn { return j.conn }
 // process 1 takes. It may be called before every run of a pooled worker. Less memory than is in use is an error.
 func (j *Jail) Limit(limits runtimes.Limits) error {
 	memory := max(limits.MemoryBytes, j.disk+diskMargin, minimalMemory) + j.base.Memory + ownMemory
-	tasks := j.base.Pids + ownTasks + limits.Processes
-	if j.filter == FilterWorker {
+	tasks := j.base.Pids + limits.Processes
+	switch {
+	case j.filter == FilterWorker:
 		tasks = j.base.Pids + workerTasks
+	case j.starter == nil:
+		tasks += ownTasks
 	}
-	if j.group == nil {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case j.state == cellBuried: // its group may be another's already
+		return errors.New("limit the jail: it is gone")
+	case j.group == nil && j.watch == nil: // a cell that is not ready yet: there is nothing to look at
+		return nil
+	case j.group == nil:
 		j.watch.limit(memory, tasks)
 		return nil
 	}
@@ -103,21 +125,26 @@ func (j *Jail) Usage() Usage {
 
 func (j *Jail) usage() Usage {
 	var stats cgroups.Stats
-	if j.group == nil {
-		stats = j.watch.stats()
-	} else {
+	switch {
+	case j.group != nil:
 		stats = j.group.Used()
+	case j.watch != nil:
+		stats = j.watch.stats()
 	}
 	return Usage{CPU: stats.CPU, PeakMemory: stats.Peak, OOMKilled: stats.OOMKills > 0, PidsLimited: stats.PidsHits > 0}
 }
 
 // ResetPeak starts a new peak of memory, where the kernel can do that.
 func (j *Jail) ResetPeak() {
-	if j.group == nil {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case j.state == cellBuried:
+	case j.group == nil:
 		j.watch.resetPeak()
-		return
+	default:
+		j.group.ResetPeak()
 	}
-	j.group.ResetPeak()
 }
 
 // Kill ends every process of the jail. It is idempotent, returns at once and may be called from anywhere.
@@ -126,6 +153,10 @@ func (j *Jail) Kill() {
 	case <-j.ended:
 		return
 	default:
+	}
+	if j.starter != nil {
+		j.killCell()
+		return
 	}
 	// Process 1 first: its namespace dies with it, whatever its members do. The handle is a pidfd, it cannot hit another.
 	_ = j.process.Signal(syscall.SIGKILL)
@@ -168,8 +199,12 @@ func (j *Jail) attend(stderr *os.File) {
 	if j.group == nil {
 		j.exit.Usage.CPU = max(j.exit.Usage.CPU, state.UserTime()+state.SystemTime())
 	}
-	err = errors.Join(err, j.release())
-	if err != nil {
+	j.finish(err)
+}
+
+// finish gives everything back, when the last process is dead.
+func (j *Jail) finish(err error) {
+	if err = errors.Join(err, j.release()); err != nil {
 		j.sandbox.log.LogAttrs(context.Background(), slog.LevelError, "clean up a jail", slog.Any("error", err))
 	}
 	close(j.gone)
@@ -182,7 +217,11 @@ func (j *Jail) release() error {
 		j.watch.close()
 	}
 	if j.group != nil {
-		err = j.group.Remove()
+		if j.starter != nil {
+			err = j.sandbox.groups.Retire(j.group)
+		} else { // whoever still kills it must not hit another
+			err = j.group.Remove()
+		}
 	}
 	j.sandbox.remove(j)
 	j.sandbox.ids.give(j.id)
@@ -204,6 +243,12 @@ func (s *Sandbox) add(j *Jail) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.jails[j] = struct{}{}
+}
+
+func (s *Sandbox) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
 }
 
 func (s *Sandbox) remove(j *Jail) {

@@ -42,7 +42,7 @@ func (k *keeper) close() {
 }
 
 // start runs our binary as process 1 of new namespaces.
-func (k *keeper) start(exe *os.File, role string, id hostID, frames, stderr *os.File) (*os.Process, error) {
+func (k *keeper) start(exe *os.File, role string, who identity, frames, stderr *os.File) (*os.Process, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (k *keeper) start(exe *os.File, role string, id hostID, frames, stderr *os.
 		Dir:   "/",
 		Env:   []string{}, // nil would be ours
 		Files: []*os.File{null, null, stderr, frames},
-		Sys:   attributes(id),
+		Sys:   attributes(who),
 	}
 	type started struct {
 		process *os.Process
@@ -75,17 +75,33 @@ type hostID struct {
 	pooled   bool // of the pool of ids, which only root has
 }
 
-// attributes: new namespaces, one user in them, and the capabilities to set them up. Process 1 gives them up before its
+// identity is who process 1 is, and which users of the host its namespace knows: one, or for a starter as root all that
+// its cells may be.
+type identity struct {
+	hostID
+	first   hostID // appears as insideID
+	users   int
+	starter bool
+}
+
+func (i identity) inside() int { return insideID + i.uid - i.first.uid }
+
+// attributes: new namespaces, the users in them, and the capabilities to set them up. Process 1 gives them up before its
 // role serves. The namespace of control groups it makes itself, once it is in its groups.
-func attributes(id hostID) *syscall.SysProcAttr {
+func attributes(who identity) *syscall.SysProcAttr {
+	capabilities := []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
+	if who.starter { // to make cells, and to look after what other users of the namespace left there
+		capabilities = append(capabilities, unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_KILL, unix.CAP_SYS_RESOURCE)
+	}
+	inside := uint32(who.inside())
 	return &syscall.SysProcAttr{
 		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: insideID, HostID: id.uid, Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: insideID, HostID: id.gid, Size: 1}},
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: insideID, HostID: who.first.uid, Size: who.users}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: insideID, HostID: who.first.gid, Size: who.users}},
 		// Only root may drop the groups of the server; for an ordinary user the kernel forbids setgroups here.
-		GidMappingsEnableSetgroups: id.pooled,
-		Credential:                 &syscall.Credential{Uid: insideID, Gid: insideID, NoSetGroups: !id.pooled},
-		AmbientCaps:                []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP},
+		GidMappingsEnableSetgroups: who.pooled,
+		Credential:                 &syscall.Credential{Uid: inside, Gid: inside, NoSetGroups: !who.pooled},
+		AmbientCaps:                capabilities,
 		Pdeathsig:                  syscall.SIGKILL,
 		Setsid:                     true,
 	}

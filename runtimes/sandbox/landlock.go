@@ -18,6 +18,12 @@ const (
 	makeOthers = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK
 )
 
+// What programs may do on their disk, and in /proc, where a thread gives itself a name.
+const (
+	diskAccess = readFiles | writeFiles | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	procAccess = readFiles | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+)
+
 // newestLandlock is the newest version whose rights and scopes are used here.
 const newestLandlock = 7
 
@@ -37,24 +43,32 @@ func landlockVersion() int {
 // TCP is not restricted for programs: their network namespace is empty, and "network is unreachable" tells them more than
 // "permission denied".
 func landlock(config setup) error {
-	if config.Landlock == 0 {
+	if config.Landlock == 0 || config.Starter { // a starter has to mount; its cells get rules of their own
 		return nil
 	}
 	attr := rulesFor(config)
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
-	if errno != 0 {
-		return fmt.Errorf("make rules: %w", errno)
+	fd, err := newRules(attr)
+	if err != nil {
+		return err
 	}
-	defer unix.Close(int(fd))
+	defer unix.Close(fd)
 	if config.Filter == FilterProgram {
-		if err := allowProgram(int(fd), config, attr.Handled_access_fs); err != nil {
+		if err := allowProgram(fd, config, attr.Handled_access_fs); err != nil {
 			return err
 		}
 	}
-	if err := everyThread(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); err != nil {
+	if err := everyThread(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(fd), 0, 0); err != nil {
 		return fmt.Errorf("apply rules: %w", err)
 	}
 	return nil
+}
+
+func newRules(attr unix.LandlockRulesetAttr) (int, error) {
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	if errno != 0 {
+		return -1, fmt.Errorf("make rules: %w", errno)
+	}
+	return int(fd), nil
 }
 
 func rulesFor(config setup) unix.LandlockRulesetAttr {
@@ -79,19 +93,14 @@ func rulesFor(config setup) unix.LandlockRulesetAttr {
 
 // allowProgram lets programs read and execute what they see, and write where the private disk is.
 func allowProgram(rules int, config setup, handled uint64) error {
-	const newer = unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
-	paths := map[string]uint64{"/": readFiles}
+	paths := readOnly(config)
 	if config.Disk > 0 {
 		for _, path := range []string{WorkDir, TempDir, SharedDir} {
-			paths[path] = readFiles | writeFiles | newer
+			paths[path] = diskAccess
 		}
 	}
-	for _, device := range config.Devices {
-		paths[device] = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
-	}
 	if config.Proc {
-		// A thread names itself there, and process 1 tells the kernel whom to kill when memory is short.
-		paths["/proc"] = readFiles | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+		paths["/proc"] = procAccess
 	}
 	for path, access := range paths {
 		if err := allow(rules, path, access&handled); err != nil {
@@ -101,12 +110,25 @@ func allowProgram(rules int, config setup, handled uint64) error {
 	return nil
 }
 
+// readOnly are the paths that are the same in every cell of a starter.
+func readOnly(config setup) map[string]uint64 {
+	paths := map[string]uint64{"/": readFiles}
+	for _, device := range config.Devices {
+		paths[device] = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	}
+	return paths
+}
+
 func allow(rules int, path string, access uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(fd)
+	return allowBeneath(rules, fd, access)
+}
+
+func allowBeneath(rules, fd int, access uint64) error {
 	rule := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
 	if errno != 0 {

@@ -57,7 +57,7 @@ func inside(args []string, roles []Role) (code int, err error) {
 	if err != nil {
 		return exitOrphan, err
 	}
-	role, err := find(roles, args[0], config.Filter)
+	role, err := find(roles, args[0], config)
 	if err != nil {
 		return exitSetup, err
 	}
@@ -65,10 +65,28 @@ func inside(args []string, roles []Role) (code int, err error) {
 		return exitSetup, fmt.Errorf("set up the jail: %w", err)
 	}
 	go endWithServer(own)
+	if config.Starter {
+		return startCells(config, role, conn)
+	}
 	if err := frames.NewWriter(conn).WriteJSON(frames.Ready, struct{}{}); err != nil {
 		return exitOrphan, err
 	}
 	if err := role.Serve(conn); err != nil {
+		return exitServe, err
+	}
+	return 0, nil
+}
+
+// startCells is the life of process 1 when it is a starter.
+func startCells(config setup, role Role, conn net.Conn) (code int, err error) {
+	cells, err := newCells(config, role)
+	if err != nil {
+		return exitSetup, err
+	}
+	if err := frames.NewWriter(conn).WriteJSON(frames.Ready, struct{}{}); err != nil {
+		return exitOrphan, err
+	}
+	if err := cells.take(conn); err != nil {
 		return exitServe, err
 	}
 	return 0, nil
@@ -99,14 +117,14 @@ func lockUp(config setup) error {
 	return nil
 }
 
-func find(roles []Role, name string, filter Filter) (Role, error) {
+func find(roles []Role, name string, config setup) (Role, error) {
 	roles = append(slices.Clone(roles), Role{Name: probeRole, Filter: FilterProgram, Serve: serveProbe})
 	for _, role := range roles {
-		if role.Name == name && role.Filter == filter {
+		if role.Name == name && role.Filter == config.Filter && (role.Cell != nil) == config.Starter {
 			return role, nil
 		}
 	}
-	return Role{}, fmt.Errorf("no role %q with filter %q", name, filter)
+	return Role{}, fmt.Errorf("no role %q with filter %q", name, config.Filter)
 }
 
 // serveProbe waits for the server: that the jail could be set up was the answer.

@@ -19,10 +19,18 @@ import (
 const maxTasks = 1024
 
 func (s *Sandbox) prepare(ctx context.Context, profile Profile) (*Jail, error) {
+	if profile.Starter != "" {
+		return s.prepareCell(ctx, profile)
+	}
 	config, err := s.configure(profile)
 	if err != nil {
 		return nil, err
 	}
+	return s.launch(ctx, profile, config)
+}
+
+// launch starts a jail with a process 1 that is ours.
+func (s *Sandbox) launch(ctx context.Context, profile Profile, config setup) (*Jail, error) {
 	if err := s.stumble(); err != nil {
 		return nil, err
 	}
@@ -64,15 +72,29 @@ func (s *Sandbox) configure(profile Profile) (setup, error) {
 	if profile.Filter == FilterWorker {
 		return config, nil
 	}
-	extra, links, files, devices := hostView(profile.Mounts)
+	users := 1
+	if profile.Starter != "" {
+		config.Starter, config.Forks = true, profile.Forks
+		config.Users = s.ids.many(hostID{}).users
+		config.Groups = s.groups.Doors()
+		users = config.Users
+	}
+	extra, links, files, devices := hostView(profile.Mounts, users)
 	config.Mounts = append(append([]Mount{}, profile.Mounts...), extra...)
 	config.Links, config.Files, config.Devices = links, files, devices
 	config.Proc = profile.Proc && !s.noProc
-	config.Disk = max(profile.DiskBytes, 1<<12)
-	if profile.DiskBytes == 0 {
-		config.Disk = max(profile.Limits.DiskBytes, 1<<12)
+	if !config.Starter {
+		config.Disk = diskOf(profile)
 	}
 	return config, nil
+}
+
+// diskOf is the size of a jail's private disk.
+func diskOf(profile Profile) int64 {
+	if profile.DiskBytes == 0 {
+		return max(profile.Limits.DiskBytes, 1<<12)
+	}
+	return max(profile.DiskBytes, 1<<12)
 }
 
 // perJailTasks is the first kernel that counts processes of a user per user namespace; before it, all jails and the
@@ -92,7 +114,7 @@ func (s *Sandbox) start(role string, config setup) (*Jail, error) {
 	}
 	defer writer.Close()
 	j := &Jail{sandbox: s, conn: ours, filter: config.Filter, ended: make(chan struct{}), gone: make(chan struct{})}
-	if err := j.enter(role, theirs, writer); err != nil {
+	if err := j.enter(role, config.Starter, theirs, writer); err != nil {
 		return nil, errors.Join(err, ours.Close(), reader.Close())
 	}
 	go j.attend(reader)
@@ -100,7 +122,7 @@ func (s *Sandbox) start(role string, config setup) (*Jail, error) {
 }
 
 // enter takes an id and a group, starts process 1 and puts it there before it does anything.
-func (j *Jail) enter(role string, theirs, stderr *os.File) (err error) {
+func (j *Jail) enter(role string, starter bool, theirs, stderr *os.File) (err error) {
 	s := j.sandbox
 	if err := s.begin(); err != nil {
 		return err
@@ -113,7 +135,11 @@ func (j *Jail) enter(role string, theirs, stderr *os.File) (err error) {
 		s.ids.give(j.id)
 		return err
 	}
-	if j.process, err = s.keeper.start(s.exe, role, j.id, theirs, stderr); err != nil {
+	j.who = s.ids.single(j.id)
+	if starter {
+		j.who = s.ids.many(j.id)
+	}
+	if j.process, err = s.keeper.start(s.exe, role, j.who, theirs, stderr); err != nil {
 		return errors.Join(fmt.Errorf("start process 1 of the jail: %w", err), j.release())
 	}
 	if j.group == nil {

@@ -20,13 +20,17 @@ const (
 	securebits     = noRoot | noSetuidFixup | keepCapsLocked | noAmbientRaise
 )
 
-// setLimits sets what the kernel limits per process, soft and hard alike.
-func setLimits(config setup) error {
-	disk := uint64(config.Disk)
-	limits := []struct{ resource, soft, hard uint64 }{
+// rlimit is what the kernel limits per process or per user.
+type rlimit struct {
+	resource   int
+	soft, hard uint64
+}
+
+// rlimits are those of every process of the jail. A server that was started with lower limits cannot give more than it has.
+func (config setup) rlimits() []rlimit {
+	limits := []rlimit{
 		{unix.RLIMIT_CORE, 1, 1}, // 0 keeps no core from a helper of the host that core_pattern pipes into, 1 byte does
 		{unix.RLIMIT_NOFILE, maxFiles, maxFiles},
-		{unix.RLIMIT_FSIZE, disk, disk},
 		{unix.RLIMIT_STACK, softStack, maxStack},
 		{unix.RLIMIT_MEMLOCK, maxLocked, maxLocked},
 		{unix.RLIMIT_MSGQUEUE, 0, 0},
@@ -35,14 +39,25 @@ func setLimits(config setup) error {
 		{unix.RLIMIT_NICE, 0, 0},
 		{unix.RLIMIT_NPROC, config.Tasks, config.Tasks},
 	}
-	for _, limit := range limits {
+	if !config.Starter { // its cells have disks of their own
+		limits = append(limits, rlimit{unix.RLIMIT_FSIZE, uint64(config.Disk), uint64(config.Disk)})
+	}
+	for i := range limits {
 		var now unix.Rlimit
-		if err := unix.Getrlimit(int(limit.resource), &now); err != nil {
-			return err
+		if unix.Getrlimit(limits[i].resource, &now) == nil {
+			limits[i].soft, limits[i].hard = min(limits[i].soft, now.Max), min(limits[i].hard, now.Max)
 		}
-		// A server that was started with lower limits cannot give more than it has.
-		want := unix.Rlimit{Cur: min(limit.soft, now.Max), Max: min(limit.hard, now.Max)}
-		if err := unix.Setrlimit(int(limit.resource), &want); err != nil {
+	}
+	return limits
+}
+
+// setLimits sets them, soft and hard alike. A starter keeps what it needs for many cells; they get theirs on the way in.
+func setLimits(config setup) error {
+	for _, limit := range config.rlimits() {
+		if config.Starter && limit.resource != unix.RLIMIT_CORE {
+			continue
+		}
+		if err := unix.Setrlimit(limit.resource, &unix.Rlimit{Cur: limit.soft, Max: limit.hard}); err != nil {
 			return fmt.Errorf("limit %d: %w", limit.resource, err)
 		}
 	}
@@ -63,11 +78,24 @@ func forgetCapabilities() error {
 }
 
 // dropPrivileges gives up every capability for good, on all threads, and makes this process opaque to the programs that
-// run beside it under the same user.
-func dropPrivileges(setup) error {
+// run beside it under the same user. A starter keeps the capabilities that make cells: no program runs in its process, and
+// each child gives them up on its way into its cell.
+func dropPrivileges(config setup) error {
 	if err := everyThread(unix.SYS_PRCTL, unix.PR_SET_SECUREBITS, securebits, 0); err != nil {
 		return fmt.Errorf("lock secure bits: %w", err)
 	}
+	if !config.Starter {
+		if err := dropCapabilities(); err != nil {
+			return err
+		}
+	}
+	if err := everyThread(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0); err != nil {
+		return fmt.Errorf("no new privileges: %w", err)
+	}
+	return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+}
+
+func dropCapabilities() error {
 	if err := everyThread(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0); err != nil {
 		return fmt.Errorf("clear ambient capabilities: %w", err)
 	}
@@ -79,10 +107,7 @@ func dropPrivileges(setup) error {
 	if err != nil {
 		return fmt.Errorf("drop capabilities: %w", err)
 	}
-	if err := everyThread(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0); err != nil {
-		return fmt.Errorf("no new privileges: %w", err)
-	}
-	return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	return nil
 }
 
 // hideGroups makes the group that this process is in the root of all it can see of them.

@@ -38,4 +38,9 @@ type Profile struct {
 	DiskBytes int64           // size of the private tmpfs; FilterProgram only, 0 takes it from Limits
 	Limits    runtimes.Limits // before the first call of Jail.Limit
 	Proc      bool            // mount /proc, with the jail's own processes only
+
+	// Starter names the process that starts the jail, together with others of the same name; "" starts it directly, as a
+	// process 1 of our own. Jails of one starter have the same Role, Filter, Mounts, Proc and Forks.
+	Starter string
+	Forks   *Command // of a starter: the fork server whose children its jails are, nil if each executes its program
 }

@@ -94,7 +94,14 @@ func enterEmptyRoot() error {
 
 // furnish fills the root of a program.
 func furnish(config setup, trees []tree) error {
-	if config.Disk > 0 {
+	switch {
+	case config.Starter: // each cell brings its own
+		for _, path := range []string{WorkDir, TempDir, SharedDir} {
+			if err := os.MkdirAll(relative(path), 0o755); err != nil {
+				return err
+			}
+		}
+	case config.Disk > 0:
 		if err := addDisk(config.Disk); err != nil {
 			return err
 		}
@@ -174,13 +181,17 @@ func addDisk(bytes int64) error {
 	return os.Remove(disk)
 }
 
+const (
+	procFlags   = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+	procOptions = "hidepid=2,subset=pid"
+)
+
 // addProc mounts a proc that shows the processes of this jail and nothing else: no /proc/sys, no keys, no kernel files.
 func addProc() error {
 	if err := os.Mkdir("proc", 0o755); err != nil {
 		return err
 	}
-	flags := uintptr(unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC)
-	if err := unix.Mount("proc", "proc", "proc", flags, "hidepid=2,subset=pid"); err != nil {
+	if err := unix.Mount("proc", "proc", "proc", procFlags, procOptions); err != nil {
 		return fmt.Errorf("mount /proc: %w", err)
 	}
 	return nil
@@ -201,7 +212,7 @@ func leaveOldRoot(config setup) error {
 	if err := unix.MountSetattr(unix.AT_FDCWD, "/", 0, &attr); err != nil {
 		return fmt.Errorf("make the root read-only: %w", err)
 	}
-	if config.Disk > 0 && config.Filter == FilterProgram {
+	if config.Disk > 0 && config.Filter == FilterProgram && !config.Starter {
 		return unix.Chdir(WorkDir)
 	}
 	return nil
@@ -211,7 +222,7 @@ func relative(path string) string { return strings.TrimPrefix(filepath.Clean(pat
 
 // hostView lists what programs get besides the mounts they asked for: the top-level names that belong to /usr, the few
 // files that the dynamic linker and the C library look for, and devices that only compute. It runs in the server.
-func hostView(mounts []Mount) (extra []Mount, links map[string]string, files map[string]string, devices []string) {
+func hostView(mounts []Mount, users int) (extra []Mount, links map[string]string, files map[string]string, devices []string) {
 	links = map[string]string{
 		"/dev/fd":        "/proc/self/fd",
 		"/dev/stdin":     "/proc/self/fd/0",
@@ -220,8 +231,8 @@ func hostView(mounts []Mount) (extra []Mount, links map[string]string, files map
 		"/etc/localtime": "/usr/share/zoneinfo/Etc/UTC",
 	}
 	files = map[string]string{
-		"/etc/passwd":        fmt.Sprintf("root:x:0:0:root:/:/usr/sbin/nologin\nagent:x:%[1]d:%[1]d:agent:%[2]s:/bin/sh\n", insideID, WorkDir),
-		"/etc/group":         fmt.Sprintf("root:x:0:\nagent:x:%d:\n", insideID),
+		"/etc/passwd":        passwd(users),
+		"/etc/group":         group(users),
 		"/etc/hosts":         "127.0.0.1 localhost " + hostname + "\n::1 localhost\n",
 		"/etc/hostname":      hostname + "\n",
 		"/etc/nsswitch.conf": "passwd: files\ngroup: files\nshadow: files\nhosts: files\nservices: files\nprotocols: files\n",
@@ -242,4 +253,23 @@ func hostView(mounts []Mount) (extra []Mount, links map[string]string, files map
 		}
 	}
 	return extra, links, files, devices
+}
+
+// passwd names the users of a jail. Each cell of a starter has one of its own, and sees it under the same name.
+func passwd(users int) string {
+	var b strings.Builder
+	b.WriteString("root:x:0:0:root:/:/usr/sbin/nologin\n")
+	for id := insideID; id < insideID+users; id++ {
+		fmt.Fprintf(&b, "agent:x:%[1]d:%[1]d:agent:%[2]s:/bin/sh\n", id, WorkDir)
+	}
+	return b.String()
+}
+
+func group(users int) string {
+	var b strings.Builder
+	b.WriteString("root:x:0:\n")
+	for id := insideID; id < insideID+users; id++ {
+		fmt.Fprintf(&b, "agent:x:%d:\n", id)
+	}
+	return b.String()
 }

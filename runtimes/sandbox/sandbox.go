@@ -50,6 +50,7 @@ type Sandbox struct {
 	level       Level
 	log         *slog.Logger
 
+	starters starters
 	starting sync.WaitGroup
 	mu       sync.Mutex
 	closed   bool
@@ -88,6 +89,7 @@ func New(ctx context.Context, options Options) (*Sandbox, error) {
 	s := &Sandbox{
 		options: options, exe: exe, ids: newIDs(options.UIDBase, options.UIDCount), groups: groups, keeper: newKeeper(), filters: map[Filter][]byte{},
 		landlock: landlockVersion(), log: options.Log, jails: map[*Jail]struct{}{},
+		starters: starters{named: map[string]*starter{}, making: map[string]chan struct{}{}},
 	}
 	if options.masked(Landlock) {
 		s.landlock = 0

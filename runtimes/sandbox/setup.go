@@ -12,7 +12,11 @@ type setup struct {
 	Devices  []string          `json:"devices,omitempty"`
 	Disk     int64             `json:"disk,omitempty"` // bytes of the private tmpfs, 0 for none
 	Proc     bool              `json:"proc,omitempty"`
-	Tasks    uint64            `json:"tasks"` // most processes and threads the jail may ever have
+	Tasks    uint64            `json:"tasks"`             // most processes and threads the jail may ever have
+	Starter  bool              `json:"starter,omitempty"` // process 1 starts cells, and gets its orders over a socket of their own
+	Users    int               `json:"users,omitempty"`   // of a starter: how many there are from insideID on
+	Groups   int               `json:"groups,omitempty"`  // of a starter: how many control groups a cell joins
+	Forks    *Command          `json:"forks,omitempty"`   // of a starter: the fork server
 }
 
 // The first argument of a jailed process, and the exit codes of process 1 before its role serves.

@@ -52,7 +52,6 @@ func TestHostileSyscalls(t *testing.T) {
 		"raw inet socket":            {unix.SYS_SOCKET, [6]uintptr{unix.AF_INET, unix.SOCK_RAW, 1}, unix.EPERM},
 		"typing into a terminal":     {unix.SYS_IOCTL, [6]uintptr{none, unix.TIOCSTI}, unix.EPERM},
 		"lease on a shared file":     {unix.SYS_FCNTL, [6]uintptr{none, unix.F_SETLEASE}, unix.EPERM},
-		"limits of process 1":        {unix.SYS_PRLIMIT64, [6]uintptr{1, unix.RLIMIT_NOFILE, none}, unix.EPERM},
 		"no address randomisation":   {unix.SYS_PERSONALITY, [6]uintptr{0x0040000}, unix.EPERM},
 		"character device":           {unix.SYS_MKNODAT, [6]uintptr{none, none, unix.S_IFCHR | 0o600}, unix.EPERM},
 		"control: read":              {unix.SYS_READ, [6]uintptr{none, 0, 0}, unix.EBADF},

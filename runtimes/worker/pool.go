@@ -43,6 +43,14 @@ type Stats struct {
 	Retired   int64 // of these, ended by the pool
 }
 
+// Plus adds the workers of two pools.
+func (s Stats) Plus(other Stats) Stats {
+	return Stats{
+		Idle: s.Idle + other.Idle, Busy: s.Busy + other.Busy, Preparing: s.Preparing + other.Preparing, Waiting: s.Waiting + other.Waiting,
+		Started: s.Started + other.Started, Died: s.Died + other.Died, Retired: s.Retired + other.Retired,
+	}
+}
+
 // Pool keeps prepared jails. A jail serves one run at a time, and only runs of one workspace in its whole life.
 type Pool struct {
 	options Options

@@ -35,6 +35,7 @@ type Tree struct {
 	bases   map[string]string // memory, pids, cpuacct, freezer or unified → our directory
 	missing []string
 	next    atomic.Int64
+	free    free
 }
 
 // Open finds the hierarchies, removes what dead servers left there and makes our directories. Without any usable
@@ -182,6 +183,9 @@ func enable(dir string) error {
 // Mode says which control groups are in use.
 func (t *Tree) Mode() Mode { return t.mode }
 
+// Doors is how many files Group.Doors opens.
+func (t *Tree) Doors() int { return len(t.bases) }
+
 // Missing says in sentences what the host does not let us do.
 func (t *Tree) Missing() []string { return t.missing }
 
@@ -189,6 +193,9 @@ func (t *Tree) Missing() []string { return t.missing }
 func (t *Tree) New() (*Group, error) {
 	if t.mode == None {
 		return nil, nil
+	}
+	if g := t.free.take(); g != nil {
+		return g, nil
 	}
 	dirs := map[string]string{}
 	leaf := "j" + strconv.FormatInt(t.next.Add(1), 10)
@@ -203,9 +210,9 @@ func (t *Tree) New() (*Group, error) {
 	return newGroup(t.mode == V2, dirs), nil
 }
 
-// Close removes our directories. Groups must have been removed before.
+// Close removes our directories. Groups must have been retired or removed before.
 func (t *Tree) Close() error {
-	var all error
+	all := t.free.drain()
 	for _, base := range t.bases {
 		if err := os.Remove(base); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			all = errors.Join(all, err)

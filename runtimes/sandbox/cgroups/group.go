@@ -24,6 +24,11 @@ type Group struct {
 
 	mu     sync.Mutex
 	limits limits // that the kernel has, zero before the first
+
+	// Of a group that is used again; nobody else has it when these change.
+	uses  int
+	base  time.Duration // of CPU time, that others used
+	doors []*os.File
 }
 
 type limits struct{ memory, pids int64 }
@@ -129,7 +134,7 @@ func (g *Group) Used() Stats {
 		unit = time.Microsecond
 	}
 	return Stats{
-		CPU:      time.Duration(g.counters.read(countCPU)) * unit,
+		CPU:      g.since(time.Duration(g.counters.read(countCPU)) * unit),
 		Peak:     g.counters.read(countPeak),
 		OOMKills: g.counters.read(countKills),
 		PidsHits: g.counters.read(countHits),
@@ -181,6 +186,8 @@ func killMembers(dir string) {
 // Remove removes the group, once the last of its processes is gone.
 func (g *Group) Remove() error {
 	g.counters.close()
+	closeDoors(g.doors)
+	g.doors = nil
 	var all error
 	limit := time.Now().Add(removeWait)
 	for _, dir := range g.dirs {

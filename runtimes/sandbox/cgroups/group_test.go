@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 )
 
@@ -161,5 +163,50 @@ func TestSweep(t *testing.T) {
 		if _, err := os.Lstat(dir); err != nil {
 			t.Errorf("the group of a living server: %v", err)
 		}
+	}
+}
+
+// TestRetire: a group is used again with counters that begin anew, but not when it tells of the one before.
+func TestRetire(t *testing.T) {
+	t.Parallel()
+	tree := open(t)
+	use := func(script string, pids int64) (*cgroups.Group, []string) {
+		t.Helper()
+		group, err := tree.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stats := group.Stats(); stats.CPU != 0 || stats.Pids != 0 || stats.PidsHits != 0 || stats.OOMKills != 0 || stats.Peak > 1<<20 {
+			t.Errorf("a new group has %+v", stats)
+		}
+		if err := group.Limit(64<<20, pids); err != nil {
+			t.Fatal(err)
+		}
+		if err := start(t, group, script).Wait(); err != nil {
+			t.Log(err)
+		}
+		return group, group.Dirs()
+	}
+	quiet, first := use("for ((i = 0; i < 20000; i++)); do :; done", 10)
+	if quiet.Stats().CPU == 0 {
+		t.Error("no time was counted")
+	}
+	if err := tree.Retire(quiet); err != nil {
+		t.Fatal(err)
+	}
+	greedy, second := use("for i in 1 2 3 4 5 6 7 8; do sleep 0.01 & done 2>/dev/null; wait", 4)
+	if diff := cmp.Diff(first, second); diff != "" && tree.Mode() != cgroups.V2 { // where a peak cannot be set back
+		t.Errorf("a quiet group was not used again: %s", diff)
+	}
+	greedy.Kill()
+	if err := tree.Retire(greedy); err != nil {
+		t.Fatal(err)
+	}
+	last, third := use(":", 10)
+	if diff := cmp.Diff(second, third); diff == "" {
+		t.Error("a group whose limit was reached was used again")
+	}
+	if err := tree.Retire(last); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -11,21 +11,19 @@ import (
 	"path"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
 // write puts the job's files into an empty directory. Names were checked when they were saved; here they are again.
-func write(root *os.Root, files map[string][]byte) error {
+func write(cell *sandbox.Cell, files map[string][]byte) error {
+	root := cell.Work()
 	for name, content := range files {
 		if !fs.ValidPath(name) || name == "." {
 			return fmt.Errorf("write %q: not a relative path", name)
 		}
-		if dir := path.Dir(name); dir != "." {
-			if err := root.MkdirAll(dir, 0o700); err != nil {
-				return err
-			}
+		if err := makeDirs(cell, path.Dir(name)); err != nil {
+			return err
 		}
 		mode := fs.FileMode(0o600)
 		if bytes.HasPrefix(content, []byte("#!")) {
@@ -34,8 +32,31 @@ func write(root *os.Root, files map[string][]byte) error {
 		if err := root.WriteFile(name, content, mode); err != nil {
 			return err
 		}
+		if err := cell.Give(name); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// makeDirs makes a directory and those above it that are not there yet.
+func makeDirs(cell *sandbox.Cell, dir string) error {
+	if dir == "." {
+		return nil
+	}
+	err := cell.Work().Mkdir(dir, 0o700)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		if err := makeDirs(cell, path.Dir(dir)); err != nil {
+			return err
+		}
+		return makeDirs(cell, dir)
+	case err != nil:
+		return err
+	}
+	return cell.Give(dir)
 }
 
 // read takes the result file after every process is dead. It may be anything by then: a link, a device, a pipe.
@@ -74,12 +95,6 @@ func read(root *os.Root, name string, largest int64) (json.RawMessage, FileState
 func regular(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return info.Mode().IsRegular() && ok && stat.Nlink == 1
-}
-
-// full says whether a file system has no room left, for bytes or for files.
-func full(dir string) bool {
-	var stat unix.Statfs_t
-	return unix.Statfs(dir, &stat) == nil && (stat.Bavail == 0 || stat.Files > 0 && stat.Ffree == 0)
 }
 
 func refusal(message string) *runtimes.CallError {

@@ -1,39 +1,35 @@
-// Package program is the role of a jail's process 1 that runs one program which is not ours: an interpreter with its
-// files. It writes the files, starts the program, relays its output and host calls as frames with their order kept,
-// ends everything when the main process ends, and reports. It decides nothing: limits are the server's and the kernel's
-// business, and it may only be trusted as far as a process that shares a user id with the program.
+// Package program is the role that looks after one program which is not ours, an interpreter with its files, in a cell of
+// a starter. It writes the files, starts the program or greets the fork that waits, relays its output and host calls as
+// frames with their order kept, and reports how it ended. It decides nothing: limits are the server's and the kernel's
+// business. It runs beside the cell, out of the program's reach.
 package program
 
 import (
 	"encoding/json"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
 // Job is what the role carries out. It may come in two frames: the first with Ahead set starts the program, which then
 // waits for its Hello; the second brings the rest.
 type Job struct {
-	Ahead bool `json:"ahead,omitempty"` // only Argv, Env and Mutex count; a second Job follows
+	Ahead bool `json:"ahead,omitempty"` // only Argv and Env count; a second Job follows
 
-	Argv  []string `json:"argv,omitempty"` // Argv[0] is an absolute path
-	Env   []string `json:"env,omitempty"`
-	Mutex bool     `json:"mutex,omitempty"` // give the program a pipe with one byte as descriptors 4 (read) and 5 (write)
+	// A program that is executed has, beyond its output, a channel as its descriptor 3 and a pipe with one byte as 4 (read)
+	// and 5 (write), which it may use as a lock. A fork is there already and has the channel alone.
+	Argv []string `json:"argv,omitempty"` // Argv[0] is an absolute path
+	Env  []string `json:"env,omitempty"`
 
 	Files   map[string][]byte `json:"files,omitempty"`   // to write beneath the work directory
 	Stdin   string            `json:"stdin,omitempty"`   // one of Files; "" is an empty stdin
 	Hello   json.RawMessage   `json:"hello,omitempty"`   // first line on the program's descriptor 3
 	Result  string            `json:"result,omitempty"`  // file beneath the work directory to read when all is over
 	Largest int64             `json:"largest,omitempty"` // bytes that the result may have
-	Rlimits Rlimits           `json:"rlimits"`
+	Rlimits sandbox.Rlimits   `json:"rlimits"`
 }
 
-// Rlimits bound each process of the program. 0 leaves the jail's own limit.
-type Rlimits struct {
-	FileBytes uint64 `json:"fileBytes,omitempty"`
-	OpenFiles uint64 `json:"openFiles,omitempty"`
-	Processes uint64 `json:"processes,omitempty"` // of the user id, in this user namespace
-	Stack     uint64 `json:"stack,omitempty"`
-}
+func (j Job) command() sandbox.Command { return sandbox.Command{Argv: j.Argv, Env: j.Env} }
 
 // Report is what the role adds to a result, in its Stats.
 type Report struct {
@@ -69,7 +65,7 @@ type Message struct {
 
 // LimitsOf are the rlimits that go with a run's limits. They stand behind the control group: its counters tell us which
 // limit was reached, so it has to be met first.
-func LimitsOf(limits runtimes.Limits, stack uint64) Rlimits {
+func LimitsOf(limits runtimes.Limits, stack uint64) sandbox.Rlimits {
 	const openFiles, spare = 256, 16
-	return Rlimits{FileBytes: uint64(limits.DiskBytes), OpenFiles: openFiles, Processes: uint64(limits.Processes) + spare, Stack: stack}
+	return sandbox.Rlimits{FileBytes: uint64(limits.DiskBytes), OpenFiles: openFiles, Processes: uint64(limits.Processes) + spare, Stack: stack}
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
 const (
@@ -26,7 +27,8 @@ const (
 // calls the host, everything that it printed before is already in the pipes, and goes first. The loop waits for the
 // server; a program that prints faster than the server reads waits as well.
 type relay struct {
-	*child
+	*sandbox.Cell
+	channel *channel
 	out     *frames.Writer
 	largest int
 	started bool // the server was told that the program runs
@@ -41,13 +43,13 @@ type relay struct {
 	skip bool         // that line is too long: forget it until its end
 }
 
-// run relays until everything is dead, which makes ended readable, and the pipes are empty.
-func (r *relay) run(ended int) error {
-	streams := []stream{{r.stdout, frames.Stdout, true}, {r.stderr, frames.Stderr, true}}
+// run relays until everything is dead and the pipes are empty.
+func (r *relay) run() error {
+	streams := []stream{{r.Stdout(), frames.Stdout, true}, {r.Stderr(), frames.Stderr, true}}
 	listening := true
 	for {
 		// poll leaves a negative descriptor out.
-		fds := []unix.PollFd{{Fd: int32(ended), Events: unix.POLLIN}, {Fd: -1}, {Fd: -1}, {Fd: -1}}
+		fds := []unix.PollFd{{Fd: int32(r.Ended()), Events: unix.POLLIN}, {Fd: -1}, {Fd: -1}, {Fd: -1}}
 		if listening {
 			fds[1] = unix.PollFd{Fd: int32(r.channel.fd), Events: unix.POLLIN}
 		}
@@ -91,7 +93,7 @@ func (r *relay) run(ended int) error {
 // untilReady waits for the program to say that it is ready for its job.
 func (r *relay) untilReady() error {
 	for {
-		fds := []unix.PollFd{{Fd: int32(r.death.fd), Events: unix.POLLIN}, {Fd: int32(r.channel.fd), Events: unix.POLLIN}}
+		fds := []unix.PollFd{{Fd: int32(r.Ended()), Events: unix.POLLIN}, {Fd: int32(r.channel.fd), Events: unix.POLLIN}}
 		if _, err := unix.Poll(fds, -1); errors.Is(err, unix.EINTR) {
 			continue
 		} else if err != nil {
@@ -114,7 +116,7 @@ func (r *relay) untilReady() error {
 // early is the error of a program that ended before it began, with its last words.
 func (r *relay) early() error {
 	words := make([]byte, 4<<10)
-	n, _ := read1(r.stderr, words)
+	n, _ := read1(r.Stderr(), words)
 	return fmt.Errorf("the program ended before it was ready: %s", words[:max(n, 0)])
 }
 
@@ -226,7 +228,7 @@ func (r *relay) take(line []byte) error {
 	for _, pipe := range []struct {
 		fd   int
 		kind frames.Kind
-	}{{r.stdout, frames.Stdout}, {r.stderr, frames.Stderr}} {
+	}{{r.Stdout(), frames.Stdout}, {r.Stderr(), frames.Stderr}} {
 		if _, err := r.drain(pipe.fd, pipe.kind); err != nil {
 			return err
 		}

@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
-	"os"
-	"sync"
 	"syscall"
 
 	"github.com/atelier-run/atelier/runtimes"
@@ -20,71 +19,76 @@ const Name = "program"
 
 // Role returns the role for sandbox.Main.
 func Role() sandbox.Role {
-	return sandbox.Role{Name: Name, Filter: sandbox.FilterProgram, Serve: Serve}
+	return sandbox.Role{Name: Name, Filter: sandbox.FilterProgram, Cell: Serve}
 }
 
-// Serve runs one job. It must be process 1 of its own process namespace: when the program ends it kills everything that
-// it can see.
-func Serve(conn net.Conn) error {
-	if os.Getpid() != 1 {
-		return errors.New("program: not process 1 of a jail")
-	}
-	syscall.Umask(0o077)
+// Serve runs one job in a cell.
+func Serve(cell *sandbox.Cell, conn net.Conn) error {
 	in := frames.NewReader(bufio.NewReader(conn), map[frames.Kind]int{frames.Job: frames.MaxFrame, frames.Reply: frames.MaxFrame, frames.Interrupt: 1 << 10})
 	out := frames.NewWriter(conn)
+	channel := &channel{fd: cell.Channel()}
+	relay := &relay{Cell: cell, channel: channel, out: out}
+	begun := cell.Forked()
 
-	job, err := readJob(in)
+	var job Job
+	var err error
+	if begun {
+		job, err = relay.await(in, conn)
+	} else {
+		job, err = readJob(in)
+	}
 	if err != nil {
 		return err
 	}
-	var c *child
 	if job.Ahead {
-		if c, err = start(job, nil); err != nil {
+		if err := cell.Begin(job.command(), ""); err != nil {
 			return err
 		}
-		if job, err = c.await(in, out); err != nil {
+		begun = true
+		if err := relay.untilReady(); err != nil {
+			return err
+		}
+		if err := out.Write(frames.Ready, nil); err != nil {
+			return err
+		}
+		if job, err = relay.await(in, conn); err != nil {
 			return err
 		}
 	}
-	root, err := os.OpenRoot(sandbox.WorkDir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if err := write(root, job.Files); errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	if err := write(cell, job.Files); errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return refuse(out, runtimes.DiskLimit)
 	} else if err != nil {
 		return err
 	}
-	if c == nil {
-		if c, err = start(job, root); err != nil {
+	if err := cell.Limit(job.Rlimits); err != nil {
+		return err
+	}
+	if !begun {
+		if err := cell.Begin(job.command(), job.Stdin); err != nil {
 			return err
 		}
 	}
-	return carryOut(job, c, root, in, out)
+	return carryOut(job, relay, in)
 }
 
-// carryOut sees a started program through.
-func carryOut(job Job, c *child, root *os.Root, in *frames.Reader, out *frames.Writer) error {
-	if err := c.limit(job.Rlimits); err != nil {
-		return err
-	}
-	relay := relay{child: c, out: out, largest: int(job.Largest), started: job.Hello == nil}
+// carryOut sees a program through that has begun.
+func carryOut(job Job, relay *relay, in *frames.Reader) error {
+	relay.largest, relay.started = int(job.Largest), job.Hello == nil
 	if relay.started {
-		if err := out.Write(frames.Started, nil); err != nil {
+		if err := relay.out.Write(frames.Started, nil); err != nil {
 			return err
 		}
 	}
-	go answer(in, c.channel) // ends with the connection or the process
+	go answer(in, relay) // ends with the connection
 	if job.Hello != nil {
-		c.channel.line(job.Hello)
+		relay.channel.line(job.Hello)
 	}
-	if err := relay.run(c.death.fd); err != nil {
+	if err := relay.run(); err != nil {
 		return err
 	}
-	status := c.death.wait()
+	status := relay.Status()
 	report := Report{End: relay.end, Huge: relay.huge}
-	result := frames.Result{DiskFull: full(sandbox.WorkDir) || status.Signal() == syscall.SIGXFSZ}
+	result := frames.Result{DiskFull: relay.Full() || status.Signal() == syscall.SIGXFSZ}
 	if status.Signaled() {
 		result.Signal = int(status.Signal())
 	} else {
@@ -92,41 +96,31 @@ func carryOut(job Job, c *child, root *os.Root, in *frames.Reader, out *frames.W
 		result.ExitCode = &code
 	}
 	if job.Result != "" {
-		result.Output, report.File, report.Flaw = read(root, job.Result, job.Largest)
+		result.Output, report.File, report.Flaw = read(relay.Work(), job.Result, job.Largest)
 	}
 	stats, err := json.Marshal(report)
 	if err != nil {
 		return err
 	}
 	result.Stats = stats
-	return out.WriteJSON(frames.Done, result)
+	return relay.out.WriteJSON(frames.Done, result)
 }
 
-// await tells the server when a program that was started ahead of its job is ready for it, and reads the job. A program
-// that does not live to see it takes the jail along: that is never the job's fault, and no job must get this jail.
-func (c *child) await(in *frames.Reader, out *frames.Writer) (Job, error) {
-	relay := relay{child: c, out: out}
-	if err := relay.untilReady(); err != nil {
-		return Job{}, err
-	}
-	if err := out.Write(frames.Ready, nil); err != nil {
-		return Job{}, err
-	}
-	var mu sync.Mutex
-	waiting := true
-	go func() { // ends with the program, at the latest with the process
-		c.death.wait()
-		mu.Lock()
-		defer mu.Unlock()
-		if waiting {
-			fmt.Fprintln(os.Stderr, relay.early())
-			os.Exit(1)
+// await reads the job of a program that was started ahead of it. One that does not live to see it takes the cell along:
+// that is never the job's fault, and no job must get this cell.
+func (r *relay) await(in *frames.Reader, conn io.Closer) (Job, error) {
+	come, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		select {
+		case <-r.Dead():
+			_ = conn.Close() // who waits for the job finds out
+		case <-come:
 		}
 	}()
 	job, err := readJob(in)
-	mu.Lock()
-	waiting = false
-	mu.Unlock()
+	close(come)
+	<-over
 	return job, err
 }
 
@@ -153,16 +147,17 @@ func refuse(out *frames.Writer, reason runtimes.ErrorType) error {
 	return out.WriteJSON(frames.Done, frames.Result{Error: &runtimes.ProgramError{Type: reason}})
 }
 
-// answer hands the server's replies to the program, until the connection ends. A server that is gone has closed it; then
-// the jail ends, and the program with it.
-func answer(in *frames.Reader, to *channel) {
+// answer hands the server's replies to the program, until the connection ends. A server that closes it has no more use for
+// the program.
+func answer(in *frames.Reader, relay *relay) {
 	for {
 		kind, payload, err := in.Read()
 		if err != nil {
-			os.Exit(1)
+			relay.Kill()
+			return
 		}
 		if kind == frames.Reply {
-			to.line(payload)
+			relay.channel.line(payload)
 		}
 	}
 }

@@ -67,10 +67,9 @@ func conditional() map[string]Rule {
 			{Arg: 0, Mask: whole, Value: whole, Action: Allow},
 		}, Otherwise: refuse},
 
-		// Process 1 is ours and must keep its limits. Nobody may change that of core files: a helper of the host, into
-		// which core_pattern may pipe, is kept away by a limit of 1 byte and by no other. Reading passes.
+		// Nobody may change the limit of core files: a helper of the host, into which core_pattern may pipe, is kept away by a
+		// limit of 1 byte and by no other. Reading passes.
 		"prlimit64": {Checks: []Check{
-			{Arg: 0, Mask: whole, Value: 1, Action: refuse},
 			{Arg: 2, Mask: whole, Value: 0, Action: Allow, Wide: true},
 			{Arg: 1, Mask: whole, Value: rlimitCore, Action: refuse},
 		}, Otherwise: Allow},

@@ -17,7 +17,6 @@ attempt network 'tcp localhost' port tcp localhost "$(value tcp)"
 attempt network 'udp 127.0.0.1' port udp 127.0.0.1 "$(value udp)"
 attempt network dns getent hosts example.com
 printf 'environment\tits own\trefused\t%s\n' "$(env | tr '\n' ' ')"
-attempt environment 'of process 1' cat /proc/1/environ
 attempt environment 'of its parent' cat "/proc/$PPID/environ"
 attempt 'other run' files cat /work/neighbour /tmp/neighbour /dev/shm/neighbour
 for p in /proc/[0-9]*; do

@@ -6,7 +6,7 @@ def main(input, ctx):
     canary = os.environ["CANARY"]
     paths = [
         canary, "/proc/self/root" + canary, "/proc/1/root" + canary, "/usr/.." + canary, "/work/../.." + canary, "/etc/shadow", "/etc/machine-id",
-        "/root", "/home", "/var/lib", "/run", "/boot", "/sys/kernel", "/proc/1/environ", "/proc/1/mem", "/proc/1/root", "/proc/1/fd", "/proc/kcore",
+        "/root", "/home", "/var/lib", "/run", "/boot", "/sys/kernel", "/proc/1/mem", "/proc/kcore",
         "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/proc/keys", "/proc/kallsyms", "/proc/cmdline", "/dev/vda", "/dev/mem", "/dev/kmsg",
     ]
     for path in paths:
@@ -20,7 +20,7 @@ def main(input, ctx):
                 found.append(path)
         except OSError:
             pass
-    for path in [canary, canary + ".new", "/x", "/usr/x", "/usr/bin/x", "/etc/x", "/etc/passwd", "/dev/x", "/proc/1/oom_score_adj", "/var/x", "/bin/x"]:
+    for path in [canary, canary + ".new", "/x", "/usr/x", "/usr/bin/x", "/etc/x", "/etc/passwd", "/dev/x", "/var/x", "/bin/x"]:
         try:
             open(path, "a").close()
             found.append("writes " + path)

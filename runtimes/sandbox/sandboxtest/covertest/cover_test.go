@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -50,14 +49,14 @@ func TestStatementsInJails(t *testing.T) {
 			if err := frames.NewWriter(jail.Conn()).Write(frames.Job, nil); err != nil {
 				t.Fatal(err)
 			}
-			log.add(jail.Wait())
+			log.add(jail.Wait().Stderr)
 		}
 	}
 	if len(log.counters) != 4 {
 		t.Fatalf("%d of 4 jails told what ran", len(log.counters))
 	}
 	t.Run("jobs that cannot be", func(t *testing.T) { runImpossible(t, box, log) })
-	t.Run("programs", func(t *testing.T) { runPrograms(t, &recorder{worker.FromSandbox(box), log}) })
+	t.Run("programs", func(t *testing.T) { runPrograms(t, worker.FromSandbox(box), log) })
 	if len(log.counters) < 20 {
 		t.Errorf("%d jails told what ran", len(log.counters))
 	}
@@ -66,7 +65,7 @@ func TestStatementsInJails(t *testing.T) {
 	}
 }
 
-func runPrograms(t *testing.T, jailer worker.Jailer) {
+func runPrograms(t *testing.T, jailer worker.Jailer, log *ledger) {
 	engines := []struct {
 		runtime interface {
 			runtimes.Runtime
@@ -109,9 +108,11 @@ func runPrograms(t *testing.T, jailer worker.Jailer) {
 				j.Environment = map[string]string{"UNITS": "metric"}
 				j.Limits.TimeoutMs = 20_000
 			})
-			if _, err := engine.runtime.Run(t.Context(), job, runtimetest.NewHost()); err != nil {
+			host := runtimetest.NewHost()
+			if _, err := engine.runtime.Run(t.Context(), job, host); err != nil {
 				t.Errorf("%s: the house failed: %v", name, err)
 			}
+			log.add(host.Stderr(t))
 		}
 		engine.runtime.Close()
 	}
@@ -163,7 +164,7 @@ func runImpossible(t *testing.T, box *sandbox.Sandbox, log *ledger) {
 	} {
 		profile := sandbox.Profile{
 			Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, DiskBytes: 8 << 20,
-			Mounts: []sandbox.Mount{{Host: "/usr", Path: "/usr"}}, Limits: runtimes.DefaultLimits(),
+			Mounts: []sandbox.Mount{{Host: "/usr", Path: "/usr"}}, Limits: runtimes.DefaultLimits(), Starter: "impossible",
 		}
 		jail, err := box.Prepare(t.Context(), profile)
 		if err != nil {
@@ -186,9 +187,14 @@ func runImpossible(t *testing.T, box *sandbox.Sandbox, log *ledger) {
 				t.Logf("%s: %v", name, err) // it has hung up first
 			}
 		}
+		var stderr []byte
 		for kind := frames.Kind(0); kind != frames.Done; {
-			if kind, _, err = in.Read(); err != nil {
+			var payload []byte
+			if kind, payload, err = in.Read(); err != nil {
 				break
+			}
+			if kind == frames.Stderr {
+				stderr = append(stderr, payload...)
 			}
 			switch {
 			case deaf[name] && kind == frames.Started:
@@ -205,7 +211,8 @@ func runImpossible(t *testing.T, box *sandbox.Sandbox, log *ledger) {
 			<-jail.Done()
 		}
 		jail.Kill()
-		log.add(jail.Wait())
+		jail.Wait()
+		log.add(string(stderr))
 	}
 }
 
@@ -236,8 +243,8 @@ type ledger struct {
 	counters [][]byte
 }
 
-func (l *ledger) add(exit sandbox.Exit) {
-	_, rest, found := strings.Cut(exit.Stderr, "\nCOUNTERS ")
+func (l *ledger) add(stderr string) {
+	_, rest, found := strings.Cut(stderr, "\nCOUNTERS ")
 	line, _, whole := strings.Cut(rest, "\n")
 	counters, err := base64.StdEncoding.DecodeString(line)
 	if !found || !whole || err != nil {
@@ -273,30 +280,4 @@ func (l *ledger) profile(t *testing.T, exe, out string) {
 	if text, err := exec.Command("go", "tool", "covdata", "textfmt", "-i="+dir, "-o="+out).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-}
-
-// recorder gives the ends of jails to a ledger.
-type recorder struct {
-	worker.Jailer
-	log *ledger
-}
-
-func (r *recorder) Prepare(ctx context.Context, profile sandbox.Profile) (worker.Jail, error) {
-	jail, err := r.Jailer.Prepare(ctx, profile)
-	if err != nil {
-		return nil, err
-	}
-	return &recorded{Jail: jail, log: r.log}, nil
-}
-
-type recorded struct {
-	worker.Jail
-	log  *ledger
-	once sync.Once
-}
-
-func (r *recorded) Wait() sandbox.Exit {
-	exit := r.Jail.Wait()
-	r.once.Do(func() { r.log.add(exit) })
-	return exit
 }

@@ -19,11 +19,12 @@ import (
 
 func main() {
 	real := program.Role()
-	serve := real.Serve
-	real.Serve = func(conn net.Conn) error {
+	serve := real.Cell
+	real.Cell = func(cell *sandbox.Cell, conn net.Conn) error {
 		t := &teller{Conn: conn}
-		defer t.once.Do(tell) // it could not even begin
-		return serve(t)
+		err := serve(cell, t)
+		t.tell() // it could not even begin
+		return err
 	}
 	roles := []sandbox.Role{
 		real,
@@ -47,7 +48,7 @@ func look(conn net.Conn) error {
 	return err
 }
 
-// teller tells before the last frame of a job, after which the jail is killed.
+// teller tells before the last frame of a job, as if the program had printed it.
 type teller struct {
 	net.Conn
 	once sync.Once
@@ -55,16 +56,21 @@ type teller struct {
 
 func (c *teller) Write(p []byte) (int, error) {
 	if len(p) > 0 && frames.Kind(p[0]) == frames.Done {
-		c.once.Do(tell)
+		c.tell()
 	}
 	return c.Conn.Write(p)
 }
 
-func tell() {
+func (c *teller) tell() {
+	c.once.Do(func() { _ = frames.NewWriter(c.Conn).Write(frames.Stderr, counters()) })
+}
+
+func tell() { _, _ = os.Stderr.Write(counters()) }
+
+func counters() []byte {
 	var counters bytes.Buffer
 	if err := coverage.WriteCounters(&counters); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return
+		return []byte(err.Error())
 	}
-	fmt.Fprintf(os.Stderr, "\nCOUNTERS %s\n", base64.StdEncoding.EncodeToString(counters.Bytes()))
+	return fmt.Appendf(nil, "\nCOUNTERS %s\n", base64.StdEncoding.EncodeToString(counters.Bytes()))
 }

@@ -1,0 +1,153 @@
+package python
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// A workspace that does not run anything for familyIdle loses its fork server, and so does the one that waited longest
+// when more than maxFamilies have one.
+const (
+	maxFamilies = 8
+	familyIdle  = 5 * time.Minute
+)
+
+// families are the fork servers: one for each workspace that runs programs, and one that waits for the next workspace.
+// What the children of a fork server have in common is never shared between workspaces.
+type families struct {
+	create func(starter string) *worker.Pool
+
+	mu     sync.Mutex
+	named  map[string]*family // by workspace
+	spare  *family
+	made   int
+	past   worker.Stats // of pools that are closed
+	closed bool
+	joined sync.WaitGroup // of closing pools
+}
+
+// family is the pool of one fork server's children.
+type family struct {
+	pool *worker.Pool
+	busy int
+	used time.Time
+	idle *time.Timer
+}
+
+func newFamilies(create func(starter string) *worker.Pool) *families {
+	f := &families{create: create, named: map[string]*family{}}
+	f.spare = f.another()
+	return f
+}
+
+// another starts a fork server. It needs the lock, or nobody else there.
+func (f *families) another() *family {
+	f.made++
+	return &family{pool: f.create("python forks " + strconv.Itoa(f.made)), used: time.Now()}
+}
+
+// run carries out a task in the workspace's family. ok is false when every family is at work for another workspace.
+func (f *families) run(ctx context.Context, task worker.Task, host runtimes.Host) (outcome runtimes.Outcome, ok bool, err error) {
+	own := f.take(task.Job.Workspace)
+	if own == nil {
+		return runtimes.Outcome{}, false, nil
+	}
+	defer f.give(own)
+	outcome, err = own.pool.Run(ctx, task, host)
+	return outcome, true, err
+}
+
+func (f *families) take(workspace string) *family {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	own := f.named[workspace]
+	if own == nil {
+		if f.closed || len(f.named) >= maxFamilies && !f.dropOne() {
+			return nil
+		}
+		own, f.spare = f.spare, f.another()
+		f.named[workspace] = own
+		own.idle = time.AfterFunc(familyIdle, func() { f.expire(workspace, own) })
+	}
+	own.busy++
+	return own
+}
+
+func (f *families) give(own *family) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	own.busy--
+	own.used = time.Now()
+	own.idle.Reset(familyIdle)
+}
+
+// dropOne closes the family that nobody used for the longest time. It needs the lock.
+func (f *families) dropOne() bool {
+	var oldest string
+	for workspace, own := range f.named {
+		if own.busy == 0 && (oldest == "" || own.used.Before(f.named[oldest].used)) {
+			oldest = workspace
+		}
+	}
+	if oldest == "" {
+		return false
+	}
+	f.drop(oldest)
+	return true
+}
+
+func (f *families) expire(workspace string, own *family) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.named[workspace] == own && own.busy == 0 && !f.closed {
+		f.drop(workspace)
+	}
+}
+
+func (f *families) drop(workspace string) {
+	own := f.named[workspace]
+	delete(f.named, workspace)
+	own.idle.Stop()
+	stats := own.pool.Stats()
+	f.past = f.past.Plus(worker.Stats{Started: stats.Started, Died: stats.Died, Retired: stats.Started - stats.Died})
+	f.joined.Go(own.pool.Close)
+}
+
+// warm waits until the next workspace can run at once.
+func (f *families) warm(ctx context.Context) error {
+	f.mu.Lock()
+	spare := f.spare
+	f.mu.Unlock()
+	return spare.pool.Warm(ctx)
+}
+
+// stats adds up the pools, those that are closed as well.
+func (f *families) stats() worker.Stats {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	sum := f.spare.pool.Stats().Plus(f.past)
+	for _, own := range f.named {
+		sum = sum.Plus(own.pool.Stats())
+	}
+	return sum
+}
+
+func (f *families) close() {
+	f.mu.Lock()
+	f.closed = true
+	all := []*family{f.spare}
+	for _, own := range f.named {
+		own.idle.Stop()
+		all = append(all, own)
+	}
+	f.mu.Unlock()
+	for _, own := range all {
+		f.joined.Go(own.pool.Close)
+	}
+	f.joined.Wait()
+}

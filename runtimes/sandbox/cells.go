@@ -1,0 +1,291 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// order asks a starter for a cell. It comes with descriptors: the cell's connection, and the files by which it joins its
+// control groups.
+type order struct {
+	ID   int64 `json:"id"`
+	User int   `json:"user"` // in the starter's namespace
+	Disk int64 `json:"disk"` // bytes
+}
+
+// notice is what a starter says of a cell: that it is ready, with a handle on its process 1, or gone, with the reason if
+// it never was ready.
+type notice struct {
+	ID     int64  `json:"id"`
+	Gone   bool   `json:"gone,omitempty"`
+	Error  string `json:"error,omitempty"`
+	Signal int    `json:"signal,omitempty"`
+	Code   int    `json:"code,omitempty"`
+}
+
+const (
+	maxOrder  = 4 << 10
+	maxNotice = 16 << 10
+	maxPassed = 16 // descriptors of one message
+)
+
+// cells is the life of a starter.
+type cells struct {
+	config  setup
+	role    Role
+	control *net.UnixConn
+	plan    *plan
+	common  common
+	reaper  *reaper
+	forks   *forkServer // nil where programs are executed
+
+	directory sync.Mutex // the current one
+}
+
+// newCells does what takes long, before the starter says that it is ready.
+func newCells(config setup, role Role) (*cells, error) {
+	if err := raiseFiles(); err != nil {
+		return nil, err
+	}
+	s := &cells{config: config, role: role}
+	var err error
+	if s.common, err = openCommon(config); err != nil {
+		return nil, err
+	}
+	if s.plan, err = newPlan(config.steps(config.Groups)); err != nil {
+		return nil, err
+	}
+	if config.Forks != nil {
+		if s.forks, err = startForkServer(*config.Forks, s.plan.steps); err != nil {
+			return nil, err
+		}
+	}
+	s.reaper = newReaper()
+	return s, nil
+}
+
+// take takes orders until the server goes.
+func (s *cells) take(conn net.Conn) (err error) {
+	if s.control, err = receiveControl(conn); err != nil {
+		return err
+	}
+	for {
+		message, fds, err := receiveMessage(s.control, maxOrder)
+		if err != nil {
+			return err // the server is gone, or has no more use for us
+		}
+		var o order
+		if err := json.Unmarshal(message, &o); err != nil {
+			return fmt.Errorf("read order: %w", err)
+		}
+		go s.serve(o, fds)
+	}
+}
+
+// serve is the life of one cell.
+func (s *cells) serve(o order, fds []int) {
+	cell, err := s.make(o, fds)
+	if err != nil {
+		s.tell(notice{ID: o.ID, Gone: true, Error: err.Error()}, -1)
+		return
+	}
+	if s.tell(notice{ID: o.ID}, cell.pidfd) {
+		if err := s.role.Cell(cell, cell.conn); err != nil {
+			fmt.Fprintf(os.Stderr, "cell %d: %v\n", o.ID, err)
+		}
+	}
+	status := cell.close()
+	gone := notice{ID: o.ID, Gone: true}
+	if status.Signaled() {
+		gone.Signal = int(status.Signal())
+	} else {
+		gone.Code = status.ExitStatus()
+	}
+	s.tell(gone, -1)
+}
+
+func (s *cells) tell(n notice, fd int) bool {
+	message, err := json.Marshal(n)
+	if err != nil {
+		return false
+	}
+	var rights []byte
+	if fd >= 0 {
+		rights = unix.UnixRights(fd)
+	}
+	_, _, err = s.control.WriteMsgUnix(message, rights, nil)
+	return err == nil
+}
+
+// make makes a cell and waits until its child has set everything up. The descriptors are taken in any case.
+func (s *cells) make(o order, passed []int) (*Cell, error) {
+	if len(passed) != 1+s.config.Groups {
+		closeAll(passed)
+		return nil, fmt.Errorf("%d descriptors came with the order", len(passed))
+	}
+	groups := passed[1:]
+	defer closeAll(groups)
+	conn, err := unixConn(passed[0], "frames")
+	if err != nil {
+		return nil, err
+	}
+	cell := &Cell{conn: conn, user: o.User, own: s.config.Users > 1, forked: s.forks != nil, disk: -1, stdout: -1, stderr: -1, channel: -1}
+	if err := s.start(cell, o, groups); err != nil {
+		cell.close()
+		return nil, err
+	}
+	return cell, nil
+}
+
+func (s *cells) start(cell *Cell, o order, groups []int) error {
+	if err := cell.furnish(o.Disk); err != nil {
+		return fmt.Errorf("make the private disk: %w", err)
+	}
+	if err := cell.enter(&s.directory); err != nil {
+		return fmt.Errorf("open the work directory: %w", err)
+	}
+	theirs, err := cell.connect()
+	defer func() { closeAll(theirs.list()) }()
+	if err != nil {
+		return err
+	}
+	if s.config.Landlock > 0 {
+		if theirs[fdRules], err = cell.rules(s.config, s.common); err != nil {
+			return err
+		}
+	} else if theirs[fdRules], err = unix.FcntlInt(uintptr(cell.disk), unix.F_DUPFD_CLOEXEC, firstFD); err != nil { // to have one
+		return err
+	}
+	named := map[string]int{fdDisk: cell.disk}
+	for name, fd := range theirs {
+		named[name] = fd
+	}
+	for i, fd := range groups {
+		named[fdGroup+strconv.Itoa(i)] = fd
+	}
+	if s.forks != nil {
+		err = s.forks.fork(cell, o, named)
+	} else {
+		err = s.fork(cell, o, named)
+	}
+	if err != nil {
+		return err
+	}
+	// The child has its copies. Ours would keep its pipes open, and the talk about the set-up.
+	closeAll(theirs.list())
+	clear(theirs)
+	if err := cell.listen(s.plan.steps); err != nil {
+		return fmt.Errorf("set up the jail: %w", err)
+	}
+	return cell.Limit(Rlimits{FileBytes: uint64(o.Disk)})
+}
+
+// fork makes a child of this process.
+func (s *cells) fork(cell *Cell, o order, named map[string]int) error {
+	calls, err := s.plan.fill(o.User, named)
+	if err != nil {
+		return err
+	}
+	if cell.block, err = newBlock(); err != nil {
+		return err
+	}
+	if cell.pid, cell.pidfd, err = (&launch{calls: calls, sync: named[fdSync], moved: s.plan.moved, block: cell.block}).fork(); err != nil {
+		return err
+	}
+	cell.end = s.reaper.expect(cell.pid)
+	return nil
+}
+
+// childEnds are descriptors of the child, by their names.
+type childEnds map[string]int
+
+func (e childEnds) list() []int {
+	var all []int
+	for _, fd := range e {
+		all = append(all, fd)
+	}
+	return all
+}
+
+// connect makes the pipes and sockets between the child and us.
+func (c *Cell) connect() (childEnds, error) {
+	theirs := childEnds{}
+	pipe := func() (reader, writer int, err error) {
+		fds := [2]int{-1, -1}
+		err = unix.Pipe2(fds[:], unix.O_CLOEXEC)
+		return fds[0], fds[1], err
+	}
+	reader, writer, err := pipe() // an empty stdin
+	if err != nil {
+		return theirs, err
+	}
+	theirs[fdStdin] = reader
+	if err := unix.Close(writer); err != nil {
+		return theirs, err
+	}
+	for name, ours := range map[string]*int{fdStdout: &c.stdout, fdStderr: &c.stderr} {
+		if *ours, theirs[name], err = pipe(); err != nil {
+			return theirs, err
+		}
+		if err := unix.SetNonblock(*ours, true); err != nil {
+			return theirs, err
+		}
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return theirs, err
+	}
+	c.channel, theirs[fdChannel] = pair[0], pair[1]
+	if err := unix.SetNonblock(c.channel, true); err != nil {
+		return theirs, err
+	}
+	if theirs[fdTake], theirs[fdGive], err = pipe(); err != nil {
+		return theirs, err
+	}
+	if _, err := unix.Write(theirs[fdGive], []byte{'x'}); err != nil {
+		return theirs, err
+	}
+	if pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
+		return theirs, err
+	}
+	theirs[fdSync] = pair[1]
+	if err := unix.SetNonblock(pair[0], true); err != nil {
+		return theirs, errors.Join(err, unix.Close(pair[0]))
+	}
+	c.sync = os.NewFile(uintptr(pair[0]), "sync")
+	return theirs, nil
+}
+
+func closeAll(fds []int) {
+	for _, fd := range fds {
+		_ = unix.Close(fd)
+	}
+}
+
+// raiseFiles makes room for the descriptors of many cells, and keeps the low numbers for their programs.
+func raiseFiles() error {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return err
+	}
+	limit.Cur = limit.Max
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return err
+	}
+	for {
+		fd, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		if fd >= firstFD {
+			return unix.Close(fd)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package cgroups
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// A group takes longer to make and to remove than most programs run, so one that nothing happened in is used again.
+const (
+	maxFree    = 64
+	maxUses    = 1000
+	maxResidue = 1 << 20 // bytes that the kernel still counts for an empty group: what it keeps for each processor, and more
+)
+
+// free are groups without processes, ready for use.
+type free struct {
+	mu     sync.Mutex
+	groups []*Group
+	closed bool
+}
+
+// take answers a free group, nil if there is none.
+func (f *free) take() *Group {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.groups) == 0 {
+		return nil
+	}
+	g := f.groups[len(f.groups)-1]
+	f.groups = f.groups[:len(f.groups)-1]
+	return g
+}
+
+func (f *free) give(g *Group) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed || len(f.groups) >= maxFree {
+		return false
+	}
+	f.groups = append(f.groups, g)
+	return true
+}
+
+// drain removes the free groups and takes no more.
+func (f *free) drain() error {
+	f.mu.Lock()
+	groups := f.groups
+	f.groups, f.closed = nil, true
+	f.mu.Unlock()
+	var all error
+	for _, g := range groups {
+		all = errors.Join(all, g.Remove())
+	}
+	return all
+}
+
+// Retire takes a group back whose processes are dead. It goes to the next tree of processes if nothing in it tells of
+// this one: counters that cannot be set back, and limits that were reached, go with the group.
+func (t *Tree) Retire(g *Group) error {
+	if g.renew() && t.free.give(g) {
+		return nil
+	}
+	return g.Remove()
+}
+
+// renew makes a group as good as new and reports whether that was possible.
+func (g *Group) renew() bool {
+	stats := g.Stats()
+	g.uses++
+	if g.uses >= maxUses || stats.Pids != 0 || stats.PidsHits > 0 || stats.OOMKills > 0 || stats.Memory > maxResidue {
+		return false
+	}
+	g.ResetPeak()
+	if g.counters.read(countPeak) > maxResidue { // this kernel does not do that
+		return false
+	}
+	g.base += stats.CPU
+	return true
+}
+
+// Doors opens the files by which a process joins the group when it writes "0" into each: a process that we start indirectly
+// cannot be named by a number. Who opened them is who is asked for permission. They stay the group's.
+func (g *Group) Doors() ([]*os.File, error) {
+	if g.doors != nil {
+		return g.doors, nil
+	}
+	var doors []*os.File
+	for _, dir := range g.dirs {
+		door, err := os.OpenFile(filepath.Join(dir, "cgroup.procs"), os.O_WRONLY, 0)
+		if err != nil {
+			closeDoors(doors)
+			return nil, fmt.Errorf("join control group: %w", err)
+		}
+		doors = append(doors, door)
+	}
+	g.doors = doors
+	return doors, nil
+}
+
+func closeDoors(doors []*os.File) {
+	for _, door := range doors {
+		_ = door.Close()
+	}
+}
+
+// since takes what the group counted for others before off its CPU time.
+func (g *Group) since(cpu time.Duration) time.Duration { return max(0, cpu-g.base) }

@@ -1,0 +1,94 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// sendControl gives a starter the socket for its orders. It keeps messages apart, which the one for frames does not.
+func sendControl(conn net.Conn) (*net.UnixConn, error) {
+	through, ok := conn.(*net.UnixConn)
+	if !ok {
+		return nil, fmt.Errorf("no way to pass a descriptor over a %T", conn)
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("make the control socket: %w", err)
+	}
+	_, _, err = through.WriteMsgUnix([]byte{0}, unix.UnixRights(pair[1]), nil)
+	if err = errors.Join(err, unix.Close(pair[1])); err != nil {
+		return nil, errors.Join(fmt.Errorf("pass the control socket: %w", err), unix.Close(pair[0]))
+	}
+	return unixConn(pair[0], "control")
+}
+
+func receiveControl(conn net.Conn) (*net.UnixConn, error) {
+	through, ok := conn.(*net.UnixConn)
+	if !ok {
+		return nil, fmt.Errorf("no way to pass a descriptor over a %T", conn)
+	}
+	_, fds, err := receiveMessage(through, 1)
+	if err != nil || len(fds) != 1 {
+		return nil, errors.Join(errors.New("no control socket came"), err)
+	}
+	return unixConn(fds[0], "control")
+}
+
+func unixConn(fd int, name string) (*net.UnixConn, error) {
+	file := os.NewFile(uintptr(fd), name)
+	defer file.Close()
+	conn, err := net.FileConn(file)
+	if err != nil {
+		return nil, err
+	}
+	through, ok := conn.(*net.UnixConn)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("%s is a %T", name, conn), conn.Close())
+	}
+	return through, nil
+}
+
+// receiveMessage reads one message with the descriptors that came along.
+func receiveMessage(conn *net.UnixConn, largest int) ([]byte, []int, error) {
+	message, rights := make([]byte, largest), make([]byte, unix.CmsgSpace(4*maxPassed))
+	n, m, flags, _, err := conn.ReadMsgUnix(message, rights)
+	if err != nil {
+		return nil, nil, err
+	}
+	fds, err := passedIn(rights[:m])
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0:
+		closeAll(fds)
+		return nil, nil, errors.New("a message is too long")
+	case n == 0:
+		closeAll(fds)
+		return nil, nil, io.EOF
+	}
+	return message[:n], fds, nil
+}
+
+func passedIn(rights []byte) ([]int, error) {
+	if len(rights) == 0 {
+		return nil, nil
+	}
+	messages, err := unix.ParseSocketControlMessage(rights)
+	if err != nil {
+		return nil, err
+	}
+	var all []int
+	for i := range messages {
+		fds, err := unix.ParseUnixRights(&messages[i])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, fds...)
+	}
+	return all, nil
+}

@@ -1,0 +1,75 @@
+package sandbox
+
+import (
+	"errors"
+	"sync"
+	"syscall"
+)
+
+// reaper collects the children of a starter, with one thread for all of them.
+type reaper struct {
+	mu       sync.Mutex
+	children map[int]*end
+	early    map[int]syscall.WaitStatus // of children that were dead before anybody asked
+	born     chan struct{}              // tells that there is a child to wait for
+}
+
+// end is how a child ended.
+type end struct {
+	dead   chan struct{} // closed when status is set
+	status syscall.WaitStatus
+}
+
+func newEnd() *end { return &end{dead: make(chan struct{})} }
+
+func newReaper() *reaper {
+	r := &reaper{children: map[int]*end{}, early: map[int]syscall.WaitStatus{}, born: make(chan struct{}, 1)}
+	go r.run()
+	return r
+}
+
+// expect answers the end of a child that was just born.
+func (r *reaper) expect(pid int) *end {
+	e := newEnd()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if status, ok := r.early[pid]; ok {
+		delete(r.early, pid)
+		e.status = status
+		close(e.dead)
+		return e
+	}
+	r.children[pid] = e
+	select {
+	case r.born <- struct{}{}:
+	default:
+	}
+	return e
+}
+
+func (r *reaper) run() {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WALL, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil: // ECHILD
+			<-r.born
+		default:
+			r.buried(pid, status)
+		}
+	}
+}
+
+func (r *reaper) buried(pid int, status syscall.WaitStatus) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.children[pid]
+	if e == nil {
+		r.early[pid] = status
+		return
+	}
+	delete(r.children, pid)
+	e.status = status
+	close(e.dead)
+}

@@ -1,0 +1,162 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
+)
+
+// cell is a jail of a starter, and what is said there.
+type cell struct {
+	*sandbox.Jail
+	in  *frames.Reader
+	out *frames.Writer
+}
+
+func newCell(t *testing.T, box *sandbox.Sandbox, starter string) *cell {
+	t.Helper()
+	profile := program(runtimes.DefaultLimits())
+	profile.Starter = starter
+	j, err := box.Prepare(t.Context(), profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		j.Kill()
+		j.Wait()
+	})
+	kinds := map[frames.Kind]int{frames.Started: 0, frames.Stdout: 1 << 16, frames.Stderr: 1 << 16, frames.Done: 1 << 20}
+	return &cell{j, frames.NewReader(j.Conn(), kinds), frames.NewWriter(j.Conn())}
+}
+
+// begin runs a script and waits until it said something.
+func (c *cell) begin(t *testing.T, script string) string {
+	t.Helper()
+	if err := c.out.WriteJSON(frames.Job, map[string]any{"argv": []string{"/usr/bin/bash", "-c", script}, "env": []string{"PATH=/usr/bin:/bin"}}); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		kind, payload, err := c.in.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kind == frames.Stdout {
+			return strings.TrimSpace(string(payload))
+		}
+	}
+}
+
+func (c *cell) finish(t *testing.T) frames.Result {
+	t.Helper()
+	for {
+		kind, payload, err := c.in.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kind == frames.Done {
+			var result frames.Result
+			if err := json.Unmarshal(payload, &result); err != nil {
+				t.Fatal(err)
+			}
+			return result
+		}
+	}
+}
+
+// TestHostileCells are programs of one starter that look for each other: each is process 1 of its own namespace, as a
+// user of its own where that can be, on a disk of its own, without a privilege.
+func TestHostileCells(t *testing.T) {
+	t.Parallel()
+	box := sandboxtest.New(t, guestsExe(t))
+	first, second := newCell(t, box, "one"), newCell(t, box, "one")
+	if first.Starter().PID() != second.Starter().PID() {
+		t.Fatal("two starters of one name")
+	}
+	look := `echo secret >/work/mark; echo secret >/tmp/mark; echo secret >/dev/shm/mark
+		echo $$ $(id -u) $(id -un) $(grep -h -e ^Cap -e ^NoNewPrivs -e ^Seccomp: /proc/self/status | tr -d '\n\t') $(ls /proc | grep -c '^[0-9]') $(ls /proc/self/fd | wc -l)`
+	script := look + `; sleep 60`
+	a := strings.Fields(first.begin(t, script))
+	b := strings.Fields(second.begin(t, look+`; ls /work /tmp /dev/shm; kill -9 -1; mount -t tmpfs x /tmp; unshare -m true; echo end`))
+	if len(a) != 6 || a[0] != "1" || a[2] != "agent" || !strings.Contains(a[3], "CapInh:0000000000000000CapPrm:0000000000000000CapEff:0000000000000000CapBnd:0000000000000000CapAmb:0000000000000000NoNewPrivs:1Seccomp:2") {
+		t.Errorf("a cell is %q", a)
+	}
+	if os.Geteuid() == 0 && a[1] == b[1] {
+		t.Errorf("both are user %s", a[1])
+	}
+	if result := second.finish(t); result.ExitCode == nil || *result.ExitCode != 0 {
+		t.Errorf("%+v", result)
+	}
+	select {
+	case <-first.Done():
+		t.Error("one cell ended the other")
+	default:
+	}
+}
+
+// TestStarterDies: with a starter die its cells and all that runs in them; the next cell has a new starter.
+func TestStarterDies(t *testing.T) {
+	t.Parallel()
+	box := sandboxtest.New(t, guestsExe(t))
+	running, waiting := newCell(t, box, "one"), newCell(t, box, "one")
+	running.begin(t, "sleep 60 & echo begun; wait")
+	groups := running.Groups()
+	before := running.Starter().PID()
+	if err := unix.Kill(before, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []*cell{running, waiting} {
+		<-c.Done()
+		if exit := c.Wait(); exit.Signal != int(unix.SIGKILL) {
+			t.Errorf("%+v", exit)
+		}
+		if err := c.Limit(runtimes.DefaultLimits()); err == nil && len(groups) > 0 {
+			t.Error("the limits of a dead cell were changed, in a group that may be another's")
+		}
+	}
+	for _, dir := range groups {
+		if left, err := os.ReadFile(dir + "/cgroup.procs"); err == nil && len(left) > 0 {
+			t.Errorf("%s is left in %s", strings.Fields(string(left)), dir)
+		}
+	}
+	next := newCell(t, box, "one")
+	if next.Starter().PID() == before {
+		t.Error("a dead starter started a cell")
+	}
+	if said := next.begin(t, "echo $((6*7))"); said != strconv.Itoa(42) {
+		t.Errorf("said %q", said)
+	}
+}
+
+// TestCellThatCannotBe: what a job cannot have ends its cell, with the reason in the starter's own words.
+func TestCellThatCannotBe(t *testing.T) {
+	t.Parallel()
+	box := sandboxtest.New(t, guestsExe(t))
+	for name, job := range map[string]any{
+		"no program":           map[string]any{},
+		"a program by name":    map[string]any{"argv": []string{"bash"}},
+		"a program not there":  map[string]any{"argv": []string{"/usr/bin/nowhere"}},
+		"stdin that is not":    map[string]any{"argv": []string{"/usr/bin/true"}, "stdin": "x"},
+		"too much environment": map[string]any{"argv": []string{"/usr/bin/true"}, "env": []string{"X=" + strings.Repeat("x", 5<<20)}},
+	} {
+		c := newCell(t, box, "one")
+		if err := c.out.WriteJSON(frames.Job, job); err != nil {
+			t.Fatal(err)
+		}
+		if kind, _, err := c.in.Read(); err == nil {
+			t.Errorf("%s: %q", name, byte(kind))
+		}
+		<-c.Done()
+	}
+	if said := newCell(t, box, "one").begin(t, "echo still here"); said != "still here" {
+		t.Errorf("said %q", said)
+	}
+}
