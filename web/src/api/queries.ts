@@ -1,7 +1,8 @@
 // What the screens read of the server, cached by key.
-import { QueryClient, useQuery } from '@tanstack/react-query';
+import { QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { ApiError, sessionEnded } from './http';
 import {
+  browseRegistry,
   getAgent,
   getCapabilities,
   getSession,
@@ -15,6 +16,7 @@ import {
 export const keys = {
   session: ['session'] as const,
   agents: ['agents'] as const,
+  registry: (search: string) => ['registry', search] as const,
   agent: (name: string) => ['agent', name] as const,
   versions: (name: string) => ['agent', name, 'versions'] as const,
   version: (name: string, version: string) => ['agent', name, 'versions', version] as const,
@@ -40,6 +42,14 @@ export const useSession = () =>
 export const useCapabilities = () => useQuery({ queryKey: ['capabilities'], queryFn: getCapabilities, ...forever });
 export const useSamples = () => useQuery({ queryKey: ['samples'], queryFn: listSamples, ...forever });
 export const useAgents = () => useQuery({ queryKey: keys.agents, queryFn: listAgents });
+export const useRegistry = (search: string) =>
+  useInfiniteQuery({
+    queryKey: keys.registry(search),
+    queryFn: ({ pageParam }) => browseRegistry(search, pageParam),
+    initialPageParam: '',
+    getNextPageParam: (page) => (page.nextCursor === '' ? undefined : page.nextCursor),
+    placeholderData: (before) => before,
+  });
 // The draft belongs to its session once it is open, so it is fetched anew for each visit and never behind its back.
 export const useAgent = (name: string) =>
   useQuery({

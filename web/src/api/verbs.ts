@@ -65,6 +65,25 @@ export function saveAgent(id: string, about: About, draft: Draft, signal?: Abort
   });
 }
 
+/** A page of the public registry; every word of the search must occur. */
+export async function browseRegistry(search: string, cursor: string): Promise<RegistryPage> {
+  const query = new URLSearchParams({
+    limit: '50',
+    ...(search.trim() === '' ? {} : { q: search.trim() }),
+    ...(cursor === '' ? {} : { cursor }),
+  });
+  const page = await request<Page<AgentSummary>>(`/code-agents/registry?${query.toString()}`);
+  return { items: page.items, nextCursor: page.nextCursor ?? '' };
+}
+export interface RegistryPage {
+  items: AgentSummary[];
+  nextCursor: string;
+}
+export const listInRegistry = (agent: string, listed: boolean): Promise<Agent> =>
+  request(`${agentPath(agent)}/publish`, { method: 'POST', body: { public: listed } });
+export const copyFromRegistry = (id: string, name: string): Promise<Agent> =>
+  request(`/code-agents/registry/${encodeURIComponent(id)}/copy`, { method: 'POST', body: { name } });
+
 export async function listVersions(agent: string): Promise<VersionSummary[]> {
   return (await request<Page<VersionSummary>>(`${agentPath(agent)}/versions`)).items;
 }

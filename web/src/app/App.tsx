@@ -3,6 +3,7 @@ import { Route, Router, Switch, useLocation } from 'wouter';
 import { ApiError } from '../api/http';
 import { useSession } from '../api/queries';
 import { AgentPage } from '../features/agents/AgentPage';
+import { RegistryPage } from '../features/registry/RegistryPage';
 import { HomePage } from '../features/samples/HomePage';
 import { Button } from '../ui/Button';
 import { Empty, Waiting } from '../ui/Empty';
@@ -21,6 +22,8 @@ const Shortcuts = lazy(() => import('./Shortcuts').then((m) => ({ default: m.Sho
 const NewAgentDialog = lazy(() =>
   import('../features/agents/NewAgentDialog').then((m) => ({ default: m.NewAgentDialog })),
 );
+const CopyDialog = lazy(() => import('../features/registry/CopyDialog').then((m) => ({ default: m.CopyDialog })));
+const ListDialog = lazy(() => import('../features/registry/ListDialog').then((m) => ({ default: m.ListDialog })));
 const DeleteAgentDialog = lazy(() =>
   import('../features/agents/DeleteAgentDialog').then((m) => ({ default: m.DeleteAgentDialog })),
 );
@@ -57,6 +60,7 @@ function Pages() {
   useCommand('palette', () => showDialog({ kind: 'palette', scope: 'all' }));
   useCommand('goto', () => showDialog({ kind: 'palette', scope: 'places' }));
   useCommand('agents', () => navigate('/'));
+  useCommand('registry', () => navigate('/registry'));
   useCommand('agent.new', () => showDialog({ kind: 'new' }));
   useCommand('help.keys', () => showDialog({ kind: 'keys' }));
   useCommand('view.theme', switchTheme);
@@ -71,6 +75,9 @@ function Pages() {
       <Switch>
         <Route path="/">
           <HomePage />
+        </Route>
+        <Route path="/registry">
+          <RegistryPage />
         </Route>
         <Route path="/a/:ref">{({ ref }) => <AgentPage key={ref} agentRef={decodeURIComponent(ref)} />}</Route>
         <Route>
@@ -88,6 +95,8 @@ function Dialogs() {
     <Suspense>
       {open.kind === 'new' && <NewAgentDialog name={open.name ?? ''} />}
       {open.kind === 'delete' && <DeleteAgentDialog id={open.id} name={open.name} />}
+      {open.kind === 'copy' && <CopyDialog id={open.id} name={open.name} version={open.version} />}
+      {open.kind === 'list' && <ListDialog name={open.name} listed={open.listed} />}
       {open.kind === 'palette' && <Palette scope={open.scope} />}
       {open.kind === 'keys' && <Shortcuts />}
     </Suspense>

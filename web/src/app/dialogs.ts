@@ -5,6 +5,8 @@ export type OpenDialog =
   | { kind: 'none' }
   | { kind: 'new'; name?: string }
   | { kind: 'delete'; id: string; name: string }
+  | { kind: 'copy'; id: string; name: string; version: string }
+  | { kind: 'list'; name: string; listed: boolean }
   | { kind: 'publish' }
   | { kind: 'export'; version?: string }
   | { kind: 'palette'; scope: 'all' | 'places' }

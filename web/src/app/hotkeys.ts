@@ -21,6 +21,7 @@ export const commands = [
   { id: 'palette', title: 'Command palette', group: 'Go to', keys: 'Mod+K' },
   { id: 'goto', title: 'Go to file or agent', group: 'Go to', keys: 'Mod+P' },
   { id: 'agents', title: 'All agents', group: 'Go to' },
+  { id: 'registry', title: 'Public registry', group: 'Go to' },
   { id: 'tab.previous', title: 'Previous tab', group: 'Go to', keys: 'Alt+[' },
   { id: 'tab.next', title: 'Next tab', group: 'Go to', keys: 'Alt+]' },
   { id: 'tab.close', title: 'Close tab', group: 'Go to', keys: 'Alt+W' },

@@ -65,7 +65,7 @@ function Group({ title, agents, current }: { title: string; agents: AgentSummary
 }
 
 function Row({ agent, current }: { agent: AgentSummary; current: boolean }) {
-  const { id, name, title, language, latestVersion } = agent;
+  const { id, name, title, language, latestVersion, listed } = agent;
   return (
     <li className={css.row} data-current={current}>
       <Link href={agentUrl(name)} aria-current={current ? 'page' : undefined} title={title === '' ? name : title}>
@@ -81,6 +81,15 @@ function Row({ agent, current }: { agent: AgentSummary; current: boolean }) {
         }
         entries={[
           { kind: 'item', label: 'Copy name', run: () => void copyName(name) },
+          ...(latestVersion === ''
+            ? []
+            : [
+                {
+                  kind: 'item' as const,
+                  label: listed ? 'Take out of the registry…' : 'List in the registry…',
+                  run: () => setTimeout(() => showDialog({ kind: 'list', name, listed })),
+                },
+              ]),
           { kind: 'rule' },
           {
             kind: 'item',

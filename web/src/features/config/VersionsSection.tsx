@@ -1,7 +1,7 @@
 import { Copy, FileOutput } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { useVersions } from '../../api/queries';
+import { useAgent, useVersions } from '../../api/queries';
 import { showDialog } from '../../app/dialogs';
 import { ago, plural } from '../../app/format';
 import { agentUrl } from '../../app/urlState';
@@ -30,6 +30,7 @@ export function VersionsSection() {
           )}
         </>
       )}
+      <OriginNote />
       <ul className={css.versions} hidden={all.length === 0}>
         {all.map((v) => (
           <li key={v.version} className={css.version}>
@@ -61,5 +62,18 @@ export function VersionsSection() {
         ))}
       </ul>
     </Section>
+  );
+}
+
+/** Where the agent was copied from, and whether there is something newer. */
+function OriginNote() {
+  const { name } = useOpenAgent();
+  const origin = useAgent(name).data?.origin;
+  if (!origin) return null;
+  return (
+    <p className={css.hint}>
+      Copied from {origin.name} {origin.version} of the public registry
+      {origin.newer === undefined || origin.newer === '' ? '.' : `; ${origin.newer} is there now.`}
+    </p>
   );
 }

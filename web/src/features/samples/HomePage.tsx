@@ -122,6 +122,7 @@ function Samples({ first }: { first: boolean }) {
       <div className={css.blank}>
         <Button onClick={() => showDialog({ kind: 'new' })}>Blank agent…</Button>
         in TypeScript, JavaScript, Python or Bash
+        <Button onClick={() => navigate('/registry')}>Public registry</Button>
       </div>
     </section>
   );
