@@ -87,6 +87,7 @@ var floors = map[string]int{
 	"studio/runs":     10,
 
 	"studio/agents": 11,
+	"studio/replay": 11,
 
 	"server/gate":    12,
 	"server/problem": 12,

@@ -24,6 +24,7 @@ import (
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/pins"
+	"github.com/atelier-run/atelier/studio/replay"
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
@@ -52,6 +53,7 @@ type App struct {
 	archives *archives.Service
 	catalog  *catalog.Service
 	pins     *pins.Service
+	replays  *replay.Service
 	runs     *runs.Service
 	stream   *streamapi.Door
 	handler  http.Handler
@@ -121,7 +123,7 @@ func (a *App) openDoors(context.Context) error {
 		return err
 	}
 	api := httpapi.New(httpapi.Options{
-		Agents: a.agents, Archives: a.archives, Catalog: a.catalog, Pins: a.pins, Runs: a.runs, Access: a.access, Keys: a.store, House: a.newHouse(), Samples: samples, Metrics: a.metrics.Handler(),
+		Agents: a.agents, Archives: a.archives, Catalog: a.catalog, Pins: a.pins, Replays: a.replays, Runs: a.runs, Access: a.access, Keys: a.store, House: a.newHouse(), Samples: samples, Metrics: a.metrics.Handler(),
 		Problems: a.problems, Attempts: gate.NewAttempts(a.Now), PublicURL: a.Config.PublicURL, BodyBytes: a.Config.BodyBytes, Now: a.Now,
 	})
 	a.stream = streamapi.New(streamapi.Options{Follow: a.follow, Refuse: a.problems})

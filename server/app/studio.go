@@ -14,6 +14,7 @@ import (
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/references"
+	"github.com/atelier-run/atelier/studio/replay"
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
@@ -23,10 +24,6 @@ func (a *App) openStudio(context.Context) error {
 	now := func() time.Time { return a.Now().UTC().Truncate(time.Microsecond) } // as both databases keep it: what is told is what is stored
 	a.access = access.New(access.Options{Tokens: a.store, Sessions: a.store, Admin: a.Config.Token, Now: now, NewID: a.newID})
 	a.pins = pins.New(a.store, a.store, resolver, now)
-	a.agents = agents.New(agents.Options{
-		Agents: a.store, Versions: a.store, Resolver: resolver, Pins: a.pins, Inspector: a.bench.Inspector, Validator: a.bench.Validator, Specs: a.bench.Specs,
-		Now: now, NewID: a.newID,
-	})
 	a.archives = archives.New(archives.Options{
 		Agents: a.store, Names: a.store, Versions: a.store, Resolver: resolver, Specs: a.bench.Specs, Now: now, NewID: a.newID,
 	})
@@ -35,6 +32,11 @@ func (a *App) openStudio(context.Context) error {
 		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.bench.Specs, Validator: a.bench.Validator,
 		Router: a.bench.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
 		Ceilings: runtimes.Limits(a.Config.Ceilings), Level: a.bench.Level().String(), Now: a.Now, NewID: a.newID,
+	})
+	a.replays = replay.New(a.runs, resolver)
+	a.agents = agents.New(agents.Options{
+		Agents: a.store, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Inspector: a.bench.Inspector, Validator: a.bench.Validator, Specs: a.bench.Specs,
+		Now: now, NewID: a.newID,
 	})
 	a.closers.add("runs", func() error { a.runs.Close(); return nil })
 	return nil

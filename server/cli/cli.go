@@ -46,6 +46,7 @@ type grammar struct {
 	Archive  archiveCommand  `cmd:"" help:"Keep agents with all their versions in one file."`
 	Pull     pullCommand     `cmd:"" help:"Write an agent's draft into a folder."`
 	Push     pushCommand     `cmd:"" help:"Save a folder as an agent's draft."`
+	Replay   replayCommand   `cmd:"" help:"Run recorded inputs of a version against the draft, and tell what is otherwise."`
 	Agents   agentsCommand   `cmd:"" help:"List agents."`
 	Versions versionsCommand `cmd:"" help:"List the versions of an agent."`
 	Diff     diffCommand     `cmd:"" help:"Show what separates two versions, or a version and the draft."`

@@ -21,6 +21,7 @@ import (
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/pins"
+	"github.com/atelier-run/atelier/studio/replay"
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
@@ -46,6 +47,7 @@ type Options struct {
 	Agents    *agents.Service
 	Archives  *archives.Service
 	Catalog   *catalog.Service
+	Replays   *replay.Service
 	Runs      *runs.Service
 	Pins      *pins.Service
 	Access    *access.Service
@@ -130,6 +132,7 @@ func (a *API) versionRoutes() {
 func (a *API) runRoutes() {
 	a.executeAgent()
 	a.executeInline()
+	a.replayDraft()
 	a.listRuns()
 	a.getRun()
 	a.listRunEvents()

@@ -16,6 +16,7 @@ type PublishBody struct {
 	Changelog string `json:"changelog,omitempty"`
 	Force     bool   `json:"force,omitempty" doc:"Publish a number smaller than the changes ask for; needs a comment."`
 	Comment   string `json:"comment,omitempty" doc:"Why the number may be smaller than advised; kept with the version."`
+	Replay    int    `json:"replay,omitempty" minimum:"0" maximum:"100" doc:"Publish only if the draft answers so many recorded inputs of the latest version as before; conflict otherwise, with what changed."`
 }
 
 // versionAnswer is a version with everything.
@@ -32,10 +33,10 @@ func (a *API) publishVersion() {
 	add(a, endpoint{
 		id: "publishVersion", method: http.MethodPost, path: Base + "/code-agents/{agent}/versions", tag: "versions", summary: "Publish the draft",
 		about:  "A number smaller than the changes ask for is refused with bump_too_small: errors has the reasons, advisedBump and advisedVersion the way out.",
-		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.VersionExists, fault.BumpTooSmall, fault.SandboxUnavailable},
+		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.VersionExists, fault.BumpTooSmall, fault.Conflict, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*versionAnswer, error) {
 		v, err := a.Agents.Publish(ctx, actor(ctx), q.Agent, agents.PublishRequest{
-			Version: q.Body.Version, Bump: q.Body.Bump, Changelog: q.Body.Changelog, Force: q.Body.Force, Comment: q.Body.Comment,
+			Version: q.Body.Version, Bump: q.Body.Bump, Changelog: q.Body.Changelog, Force: q.Body.Force, Comment: q.Body.Comment, Replay: q.Body.Replay,
 		})
 		if err != nil {
 			return nil, err

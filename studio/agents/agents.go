@@ -59,12 +59,18 @@ type Validator interface {
 	Validate(schema, document json.RawMessage) ([]fault.Detail, error)
 }
 
+// Replays holds a draft to what its latest version has answered.
+type Replays interface {
+	Gate(ctx context.Context, actor registry.Actor, agent string, count int) error
+}
+
 // Options configures a Service.
 type Options struct {
 	Agents    Agents
 	Versions  Versions
 	Resolver  Resolver
 	Pins      Pins
+	Replays   Replays
 	Inspector Inspector
 	Validator Validator
 	Specs     *specs.Checker

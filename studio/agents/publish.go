@@ -24,6 +24,7 @@ type PublishRequest struct {
 	Changelog string
 	Force     bool
 	Comment   string
+	Replay    int // how many recorded inputs of the latest version the draft must answer as before; 0 is none
 }
 
 // Publish makes an immutable version from the draft. Code that does not parse is refused with file, line and column; a
@@ -46,6 +47,11 @@ func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string,
 	}
 	if v, err = s.numbered(ctx, a, v, req); err != nil {
 		return registry.Version{}, err
+	}
+	if req.Replay > 0 {
+		if err := s.Replays.Gate(ctx, actor, a.ID, req.Replay); err != nil {
+			return registry.Version{}, err
+		}
 	}
 	sums, err := digest.Of(v)
 	if err != nil {

@@ -223,6 +223,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/code-agents/{agent}/replay': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Run recorded inputs of a version against the draft
+     * @description Lists outputs that changed, that fail, whose input is refused, and runs that got slower. Each input is run once; the runs are recorded as the draft's.
+     */
+    post: operations['replayDraft'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/code-agents/{agent}/versions': {
     parameters: {
       query?: never;
@@ -947,6 +967,13 @@ export interface components {
       runtime?: string;
       workflowRunId?: string;
     };
+    Item: {
+      after: components['schemas']['Side'];
+      before: components['schemas']['Side'];
+      slower: boolean;
+      /** @enum {string} */
+      verdict: 'same' | 'changed' | 'fails' | 'refused' | 'mended';
+    };
     LanguageState: {
       available: boolean;
       /** @description The entry file by default. */
@@ -1126,6 +1153,11 @@ export interface components {
       comment?: string;
       /** @description Publish a number smaller than the changes ask for; needs a comment. */
       force?: boolean;
+      /**
+       * Format: int64
+       * @description Publish only if the draft answers so many recorded inputs of the latest version as before; conflict otherwise, with what changed.
+       */
+      replay?: number;
       /** @description Semantic version. */
       version?: string;
     };
@@ -1143,6 +1175,26 @@ export interface components {
       bump: 'none' | 'patch' | 'minor' | 'major';
       message: string;
       pointer: string;
+    };
+    ReplayBody: {
+      /**
+       * Format: int64
+       * @description How many inputs; 20 without it.
+       */
+      runs?: number;
+      /** @description Whose runs: 1.2.0, ^1, latest or a digest; latest without it. */
+      version?: string;
+    };
+    Report: {
+      agent: string;
+      /** @description By verdict, and slower. */
+      counts: {
+        [key: string]: number;
+      };
+      /** @description The newest input first; each input once. */
+      items: components['schemas']['Item'][];
+      /** @description Whose recorded inputs were run. */
+      version: string;
     };
     ResolveBody: {
       references: string[];
@@ -1339,6 +1391,26 @@ export interface components {
       group: 'schema' | 'capabilities' | 'limits' | 'settings';
       /** @description Such as limits.timeoutMs. */
       name: string;
+    };
+    Side: {
+      /** @description Of the error, or why the input was refused. */
+      message?: string;
+      /** @description Left out when it is large. */
+      output?: unknown;
+      runId?: string;
+      /** Format: double */
+      runMs: number;
+      /** @enum {string} */
+      status?:
+        | 'queued'
+        | 'awaiting_approval'
+        | 'running'
+        | 'succeeded'
+        | 'failed'
+        | 'timed_out'
+        | 'cancelled'
+        | 'blocked'
+        | 'interrupted';
     };
     Token: {
       /** Format: date-time */
@@ -2782,6 +2854,117 @@ export interface operations {
       };
       /** @description Internal Server Error */
       500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  replayDraft: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description respond-async: answer 202 at once; follow the run by its ID. */
+        Prefer?: string;
+      };
+      path: {
+        /** @description Name or ID. */
+        agent: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['ReplayBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Report'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Too Many Requests */
+      429: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
         headers: {
           [name: string]: unknown;
         };

@@ -1,0 +1,32 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/studio/replay"
+)
+
+// ReplayBody says which recorded inputs to run against the draft.
+type ReplayBody struct {
+	Version string `json:"version,omitempty" doc:"Whose runs: 1.2.0, ^1, latest or a digest; latest without it."`
+	Runs    int    `json:"runs,omitempty" minimum:"1" maximum:"100" doc:"How many inputs; 20 without it."`
+}
+
+func (a *API) replayDraft() {
+	type in struct {
+		AgentRef
+		Manner
+		Body ReplayBody
+	}
+	type out struct{ Body replay.Report }
+	add(a, endpoint{
+		id: "replayDraft", method: http.MethodPost, path: Base + "/code-agents/{agent}/replay", tag: "runs", summary: "Run recorded inputs of a version against the draft",
+		about:    "Lists outputs that changed, that fail, whose input is refused, and runs that got slower. Each input is run once; the runs are recorded as the draft's.",
+		refusals: []fault.Code{fault.NotFound, fault.InvalidInput, fault.QueueFull, fault.SandboxUnavailable},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		report, err := a.Replays.Run(ctx, actor(ctx), q.Agent, replay.Request{Version: q.Body.Version, Runs: q.Body.Runs, Trigger: trigger(ctx, q.Manner)})
+		return &out{Body: report}, err
+	})
+}

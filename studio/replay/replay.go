@@ -1,0 +1,233 @@
+// Package replay runs recorded inputs of a version against the draft, before it is published, and tells what would be
+// otherwise for those who call it: outputs that changed, runs that fail, runs that got slower.
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+// Runs executes, and reads what was executed.
+type Runs interface {
+	Execute(ctx context.Context, actor registry.Actor, req runs.Request) (registry.Run, error)
+	List(ctx context.Context, actor registry.Actor, filter registry.RunFilter) (registry.RunPage, error)
+	Get(ctx context.Context, actor registry.Actor, id string) (registry.Run, error)
+}
+
+// Resolver gives the version that a reference stands for.
+type Resolver interface {
+	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
+}
+
+// Service is safe for concurrent use.
+type Service struct {
+	runs     Runs
+	resolver Resolver
+}
+
+// New returns the service.
+func New(runs Runs, resolver Resolver) *Service { return &Service{runs, resolver} }
+
+// The bounds of a replay.
+const (
+	DefaultRuns = 20
+	MaxRuns     = 100
+	looksAt     = 1000 // recorded runs, to find so many inputs that differ
+)
+
+// A run got slower when it took more than twice as long and the difference can be felt.
+const (
+	slowerTimes = 2
+	slowerMs    = 50
+)
+
+// Request says what to replay: Version "" is the latest, Runs 0 is DefaultRuns.
+type Request struct {
+	Version string
+	Runs    int
+	Trigger registry.Trigger
+}
+
+// Verdict compares one run with its replay.
+type Verdict string
+
+// The verdicts. Refused means that the draft's input schema does not take the input.
+const (
+	Same    Verdict = "same"
+	Changed Verdict = "changed"
+	Fails   Verdict = "fails"
+	Refused Verdict = "refused"
+	Mended  Verdict = "mended"
+)
+
+// Side is a run as far as it is compared.
+type Side struct {
+	RunID   string          `json:"runId,omitempty"`
+	Status  registry.Status `json:"status,omitempty"`
+	Output  json.RawMessage `json:"output,omitempty" doc:"Left out when it is large."`
+	Message string          `json:"message,omitempty" doc:"Of the error, or why the input was refused."`
+	RunMs   float64         `json:"runMs"`
+}
+
+// Item is one input.
+type Item struct {
+	Verdict Verdict `json:"verdict" enum:"same,changed,fails,refused,mended"`
+	Slower  bool    `json:"slower"`
+	Before  Side    `json:"before"`
+	After   Side    `json:"after"`
+}
+
+// Report is what a replay found.
+type Report struct {
+	Agent   string         `json:"agent"`
+	Version string         `json:"version" doc:"Whose recorded inputs were run."`
+	Counts  map[string]int `json:"counts" doc:"By verdict, and slower."`
+	Items   []Item         `json:"items" doc:"The newest input first; each input once."`
+}
+
+// Harmless reports whether no caller would notice: nothing changed, fails or is refused.
+func (r Report) Harmless() bool {
+	return r.Counts[string(Changed)]+r.Counts[string(Fails)]+r.Counts[string(Refused)] == 0
+}
+
+// Run replays. The runs of the draft are recorded as such, each with the recorded run as its parent. Errors: NotFound for
+// the agent and the version.
+func (s *Service) Run(ctx context.Context, actor registry.Actor, agent string, req Request) (Report, error) {
+	if req.Version == "" {
+		req.Version = registry.Latest
+	}
+	if req.Runs == 0 {
+		req.Runs = DefaultRuns
+	}
+	if req.Runs < 0 || req.Runs > MaxRuns {
+		return Report{}, fault.Invalid("/runs", "must be from 1 to %d.", MaxRuns)
+	}
+	v, err := s.resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: agent, Version: req.Version})
+	if err != nil {
+		return Report{}, err
+	}
+	recorded, err := s.recorded(ctx, actor, v, req.Runs)
+	if err != nil {
+		return Report{}, err
+	}
+	report := Report{Agent: v.Agent, Version: v.Version, Counts: map[string]int{}, Items: []Item{}}
+	for _, before := range recorded {
+		item, err := s.replay(ctx, actor, v, before, req.Trigger)
+		if err != nil {
+			return Report{}, fmt.Errorf("replay %s: %w", before.ID, err)
+		}
+		report.Counts[string(item.Verdict)]++
+		if item.Slower {
+			report.Counts["slower"]++
+		}
+		report.Items = append(report.Items, item)
+	}
+	return report, nil
+}
+
+// Gate refuses what a replay of the latest version's inputs finds changed, failing or refused. An agent without a version
+// has nothing to compare with.
+func (s *Service) Gate(ctx context.Context, actor registry.Actor, agent string, count int) error {
+	report, err := s.Run(ctx, actor, agent, Request{Runs: count, Trigger: registry.TriggerAPI})
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil || report.Harmless() {
+		return err
+	}
+	refused := fault.New(fault.Conflict, "The draft answers recorded inputs of %s@%s otherwise; nothing was published.", report.Agent, report.Version)
+	refused.Extra = map[string]any{"replay": report.Counts}
+	for _, item := range report.Items {
+		if item.Verdict != Same && item.Verdict != Mended && len(refused.Details) < 20 {
+			refused.Details = append(refused.Details, fault.Detail{Pointer: "/replay", Code: string(item.Verdict), Message: "The input of run " + item.Before.RunID + ": " + string(item.Verdict) + "."})
+		}
+	}
+	return refused
+}
+
+// recorded are the newest runs of a version that ended by themselves, each input once.
+func (s *Service) recorded(ctx context.Context, actor registry.Actor, v registry.Version, count int) ([]registry.Run, error) {
+	filter := registry.RunFilter{Agent: v.AgentID, Version: v.Version, Limit: 200}
+	seen, looked, all := map[string]bool{}, 0, []registry.Run{}
+	for {
+		page, err := s.runs.List(ctx, actor, filter)
+		if err != nil {
+			return nil, err
+		}
+		for _, run := range page.Items {
+			if !slices.Contains([]registry.Status{registry.Succeeded, registry.Failed, registry.TimedOut}, run.Status) || seen[run.InputsHash] {
+				continue
+			}
+			seen[run.InputsHash] = true
+			whole, err := s.runs.Get(ctx, actor, run.ID)
+			if err != nil {
+				return nil, err
+			}
+			if all = append(all, whole); len(all) == count {
+				return all, nil
+			}
+		}
+		looked += len(page.Items)
+		if filter.Cursor = page.NextCursor; filter.Cursor == "" || looked >= looksAt {
+			return all, nil
+		}
+	}
+}
+
+func (s *Service) replay(ctx context.Context, actor registry.Actor, v registry.Version, before registry.Run, trigger registry.Trigger) (Item, error) {
+	item := Item{Verdict: Same, Before: sideOf(before)}
+	after, err := s.runs.Execute(ctx, actor, runs.Request{
+		Agent: v.AgentID, Version: registry.DraftVersion, Input: before.Input, Trigger: trigger, ParentRunID: before.ID,
+	})
+	var refused *fault.Error
+	if errors.As(err, &refused) && refused.Code == fault.InvalidInput {
+		item.Verdict, item.After.Message = Refused, refused.Message
+		for _, d := range refused.Details {
+			item.After.Message += " " + d.Pointer + " " + d.Message
+		}
+		return item, nil
+	}
+	if err != nil {
+		return item, err
+	}
+	item.After = sideOf(after)
+	was, is := before.Status == registry.Succeeded, after.Status == registry.Succeeded
+	switch {
+	case was && !is:
+		item.Verdict = Fails
+	case !was && is:
+		item.Verdict = Mended
+	case was && before.OutputsHash != after.OutputsHash, !was && typeOf(before) != typeOf(after):
+		item.Verdict = Changed
+	}
+	item.Slower = was && is && after.Metrics.RunMs > slowerTimes*before.Metrics.RunMs && after.Metrics.RunMs > before.Metrics.RunMs+slowerMs
+	return item, nil
+}
+
+func typeOf(run registry.Run) string {
+	if run.Error == nil {
+		return ""
+	}
+	return string(run.Error.Type)
+}
+
+// maxShown bounds an output in a report.
+const maxShown = 4 << 10
+
+func sideOf(run registry.Run) Side {
+	side := Side{RunID: run.ID, Status: run.Status, RunMs: run.Metrics.RunMs}
+	if len(run.Output) <= maxShown {
+		side.Output = run.Output
+	}
+	if run.Error != nil {
+		side.Message = run.Error.Message
+	}
+	return side
+}
