@@ -57,8 +57,12 @@ fuzz: ## Run every fuzz target for a minute each (FUZZTIME=10s for less)
 	@FUZZTIME=$(FUZZTIME) scripts/fuzz.sh
 
 .PHONY: bench
-bench: build ## Measure beside the floors of this machine
-	@go run ./scripts/bench -binary bin/atelier
+bench: build ## Measure beside the floors of this machine and write docs/benchmarks.md (QUICK=1 for a short look)
+	@go run ./scripts/bench -binary bin/atelier $(if $(QUICK),-quick,-write docs/benchmarks.md)
+
+.PHONY: profile
+profile: build ## Profile the run path under load: processor time and allocations
+	@go run ./scripts/profile -binary bin/atelier
 
 .PHONY: soak
 soak: build ## Wear the server out and say what grows (SOAK=1m for less than ten minutes)

@@ -29,10 +29,11 @@ var floors = map[string]int{
 	"scripts/load":       0,
 	"scripts/report":     0,
 
-	"runtimes":      1,
-	"scripts/bench": 1,
-	"scripts/kill":  1,
-	"scripts/soak":  1,
+	"runtimes":        1,
+	"scripts/bench":   1,
+	"scripts/kill":    1,
+	"scripts/profile": 1,
+	"scripts/soak":    1,
 
 	"registry":        2,
 	"runtimes/frames": 2,

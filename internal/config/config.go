@@ -19,6 +19,8 @@ type Config struct {
 	BodyBytes     int64
 	ShutdownGrace time.Duration
 
+	DebugListen string // loopback host:port for profiles; "" for none
+
 	LogLevel  string // debug, info, warn, error
 	LogFormat string // text, json
 
@@ -50,8 +52,10 @@ type Limits struct {
 }
 
 // Loopback reports whether only this machine can reach the address that the server listens on.
-func (c Config) Loopback() bool {
-	host, err := hostOf(c.Listen)
+func (c Config) Loopback() bool { return isLoopback(c.Listen) }
+
+func isLoopback(address string) bool {
+	host, err := hostOf(address)
 	if err != nil {
 		return false
 	}

@@ -64,14 +64,14 @@ func TestEveryFaultIsReportedAtOnce(t *testing.T) {
 	_, err := config.Load(config.Sources{
 		File:   write(t, "queueSize: many\ncolour: red\nwarm: {a: 1}\n"),
 		Getenv: env(map[string]string{"ATELIER_TOKEN": "short-secret", "ATELIER_PYTHON": "python3", "ATELIER_DATABASE_URL": "mysql://root:hidden@db/x"}),
-		Flags:  map[string]string{"listen": "8002", "log-level": "loud"},
+		Flags:  map[string]string{"listen": "8002", "log-level": "loud", "debug-listen": "0.0.0.0:6060"},
 	})
 	var faults config.Faults
 	if !errors.As(err, &faults) {
 		t.Fatalf("got %v, want Faults", err)
 	}
 	for _, want := range []string{
-		`--listen: "8002" is not HOST:PORT`, `--log-level: "loud" is none of`, `ATELIER_TOKEN is shorter than 24`,
+		`--debug-listen: "0.0.0.0:6060" is not a loopback address`, `--listen: "8002" is not HOST:PORT`, `--log-level: "loud" is none of`, `ATELIER_TOKEN is shorter than 24`,
 		`ATELIER_PYTHON: "python3" is not an absolute path`, `ATELIER_DATABASE_URL is not a database`,
 		`atelier.yaml: queueSize: "many" is not a whole number`, `atelier.yaml: colour is no setting`, `atelier.yaml: warm is not a single value`,
 	} {

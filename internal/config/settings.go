@@ -48,6 +48,9 @@ func serverSettings() []Setting {
 		{Name: "shutdown-grace", Env: "ATELIER_SHUTDOWN_GRACE", Default: "10s", Form: "DURATION", Group: "Server",
 			Help: "How long running programs may go on when the server is told to stop; then they are interrupted.",
 			set:  func(c *Config, v string) (err error) { c.ShutdownGrace, err = duration(v); return err }},
+		{Name: "debug-listen", Env: "ATELIER_DEBUG_LISTEN", Form: "HOST:PORT", Group: "Server",
+			Help: "Loopback address that serves profiles of this process at /debug/pprof/, to anybody on this machine; without it nothing does.",
+			set:  func(c *Config, v string) (err error) { c.DebugListen, err = loopbackAddress(v); return err }},
 		{Name: "log-level", Env: "ATELIER_LOG_LEVEL", Aliases: []string{"CODE_EXEC_LOG_LEVEL"}, Default: "info", Form: "LEVEL", Group: "Server",
 			Help: "debug, info, warn or error.",
 			set: func(c *Config, v string) (err error) {

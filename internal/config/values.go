@@ -21,6 +21,14 @@ func address(v string) (string, error) {
 	return v, nil
 }
 
+// loopbackAddress is an address that only this machine can reach.
+func loopbackAddress(v string) (string, error) {
+	if v != "" && !isLoopback(v) {
+		return "", fmt.Errorf("is not a loopback address; write for example 127.0.0.1:6060")
+	}
+	return v, nil
+}
+
 // hostOf is the host of host:port; the port is checked.
 func hostOf(v string) (string, error) {
 	host, port, err := net.SplitHostPort(v)

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/atelier-run/atelier/scripts/load"
 )
@@ -24,6 +25,9 @@ var subprocessPy []byte
 
 // isolatedVersion is the last that runs on Node 20.
 const isolatedVersion = "5.0.4"
+
+// installTime bounds an installation, which may have to compile.
+const installTime = 3 * time.Minute
 
 // peer is a small server that does with other means what ours does.
 type peer struct {
@@ -113,6 +117,8 @@ func startIsolated(ctx context.Context) (*exec.Cmd, error) {
 		return nil, err
 	}
 	if _, err := os.Stat(filepath.Join(dir, "node_modules", "isolated-vm")); err != nil {
+		ctx, cancel := context.WithTimeout(ctx, installTime)
+		defer cancel()
 		install := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--prefix", dir, "isolated-vm@"+isolatedVersion)
 		if text, err := install.CombinedOutput(); err != nil {
 			_ = os.RemoveAll(filepath.Join(dir, "node_modules"))

@@ -36,6 +36,11 @@ func (a *App) Listen(ctx context.Context) (net.Listener, error) {
 // Serve answers requests until ctx ends. Then it takes no new ones, lets running programs go on for the configured
 // grace, interrupts the rest, and returns when every run is recorded and every answer sent.
 func (a *App) Serve(ctx context.Context, listener net.Listener) error {
+	closeDebug, err := a.serveDebug(ctx)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer closeDebug()
 	server := &http.Server{
 		Handler: a.handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelDebug),

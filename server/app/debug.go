@@ -1,0 +1,37 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+)
+
+// serveDebug serves profiles of this process where the configuration names a loopback address for them. The public
+// address never does: a profile tells what others run, and taking one costs time.
+func (a *App) serveDebug(ctx context.Context) (closeDebug func(), err error) {
+	if a.Config.DebugListen == "" {
+		return func() {}, nil
+	}
+	var l net.ListenConfig
+	listener, err := l.Listen(ctx, "tcp", a.Config.DebugListen)
+	if err != nil {
+		return nil, fmt.Errorf("listen for profiles: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener) // it ends by being closed
+	}()
+	return func() {
+		_ = server.Close()
+		<-done
+	}, nil
+}
