@@ -79,7 +79,7 @@ func TestEveryFaultIsReportedAtOnce(t *testing.T) {
 			t.Errorf("no %q in:\n%v", want, err)
 		}
 	}
-	if len(faults) != 8 {
+	if len(faults) != 9 {
 		t.Errorf("%d faults:\n%v", len(faults), err)
 	}
 	for _, secret := range []string{"short-secret", "hidden"} {
