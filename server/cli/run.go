@@ -22,7 +22,8 @@ type runCommand struct {
 // Help is shown above the flags.
 func (*runCommand) Help() string {
 	return "The output is printed as JSON on stdout, alone; what the program prints and logs goes to stderr. Exit 0 when the " +
-		"program succeeded, 1 when it did not.\n\nFiles and folders run in the sandbox of this machine, without a server. " +
+		"program succeeded, 1 when it did not.\n\nFiles and folders run in the sandbox of this machine, without a server: one jail is set up as a trial, " +
+		"and what a server examines at its start is left to atelier doctor. " +
 		"A reference runs on the server that --server names, else on the one of the data directory, else here on its database."
 }
 
