@@ -24,6 +24,7 @@ type options struct {
 	only   []string
 	span   time.Duration // of one cell
 	rounds int           // of what is not measured by time
+	quick  bool
 	write  string
 }
 
@@ -31,11 +32,11 @@ func main() {
 	var o options
 	flag.StringVar(&o.binary, "binary", "bin/atelier", "the server to measure")
 	only := flag.String("only", "", "sections to measure, comma separated: js,python,bash,loop,cold,socket,burst,start,memory,peers; all without it")
-	quick := flag.Bool("quick", false, "about a minute for everything, with more noise")
+	flag.BoolVar(&o.quick, "quick", false, "about a minute for everything, with more noise")
 	flag.StringVar(&o.write, "write", "", "also write the table as Markdown to this file")
 	flag.Parse()
 	o.span, o.rounds = 4*time.Second, 10
-	if *quick {
+	if o.quick {
 		o.span, o.rounds = time.Second, 3
 	}
 	if *only != "" {
