@@ -18,6 +18,8 @@ type Config struct {
 	Token         string // fixes the administrator's token; "" lets the server make one
 	BodyBytes     int64
 	ShutdownGrace time.Duration
+	KeepRuns      time.Duration // 0 is for ever
+	KeepEvents    time.Duration // 0 is as long as the run
 
 	DebugListen string // loopback host:port for profiles; "" for none
 

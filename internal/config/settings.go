@@ -51,6 +51,12 @@ func serverSettings() []Setting {
 		{Name: "debug-listen", Env: "ATELIER_DEBUG_LISTEN", Form: "HOST:PORT", Group: "Server",
 			Help: "Loopback address that serves profiles of this process at /debug/pprof/, to anybody on this machine; without it nothing does.",
 			set:  func(c *Config, v string) (err error) { c.DebugListen, err = loopbackAddress(v); return err }},
+		{Name: "keep-runs", Env: "ATELIER_KEEP_RUNS", Default: "0s", Form: "DURATION", Group: "Server",
+			Help: "How long runs that have ended are kept, such as 2160h; 0s keeps them for ever.",
+			set:  func(c *Config, v string) (err error) { c.KeepRuns, err = span(v); return err }},
+		{Name: "keep-events", Env: "ATELIER_KEEP_EVENTS", Default: "0s", Form: "DURATION", Group: "Server",
+			Help: "How long the events of such runs are kept; 0s keeps them as long as the run.",
+			set:  func(c *Config, v string) (err error) { c.KeepEvents, err = span(v); return err }},
 		{Name: "log-level", Env: "ATELIER_LOG_LEVEL", Aliases: []string{"CODE_EXEC_LOG_LEVEL"}, Default: "info", Form: "LEVEL", Group: "Server",
 			Help: "debug, info, warn or error.",
 			set: func(c *Config, v string) (err error) {

@@ -119,6 +119,15 @@ func duration(v string) (time.Duration, error) {
 	return d, nil
 }
 
+// span is a time for which things are kept; there is no longest one.
+func span(v string) (time.Duration, error) {
+	d, err := time.ParseDuration(v)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("is not a duration; write for example 2160h, or 0s for no end")
+	}
+	return d, nil
+}
+
 func oneOf(v string, choices ...string) (string, error) {
 	v = strings.ToLower(v)
 	if slices.Contains(choices, v) {

@@ -84,4 +84,30 @@ func (a *App) sweepOnce(ctx context.Context) {
 	if err := a.store.SweepSessions(ctx, a.Now()); err != nil && ctx.Err() == nil {
 		a.Log.LogAttrs(ctx, slog.LevelError, "sweep sessions", slog.Any("error", err))
 	}
+	a.retain(ctx, "runs", a.Config.KeepRuns, a.store.SweepRuns)
+	a.retain(ctx, "events", a.Config.KeepEvents, a.store.SweepEvents)
+}
+
+// sweptAtOnce is how many runs one sweep takes: other writers wait for no more than that.
+const sweptAtOnce = 200
+
+// retain removes what is older than the configuration keeps, a little at a time.
+func (a *App) retain(ctx context.Context, what string, keep time.Duration, sweep func(context.Context, time.Time, int) (int, error)) {
+	if keep == 0 {
+		return
+	}
+	before, total := a.Now().Add(-keep), 0
+	for ctx.Err() == nil {
+		n, err := sweep(ctx, before, sweptAtOnce)
+		if err != nil && ctx.Err() == nil {
+			a.Log.LogAttrs(ctx, slog.LevelError, "sweep "+what, slog.Any("error", err))
+		}
+		if err != nil || n == 0 {
+			break
+		}
+		total += n
+	}
+	if total > 0 {
+		a.Log.LogAttrs(ctx, slog.LevelInfo, "swept "+what, slog.Int("removed", total))
+	}
 }
