@@ -12,8 +12,11 @@ type AgentFilter struct {
 	Language runtimes.Language
 	Tag      string
 	State    string
-	Cursor   string
-	Limit    int // 1 to 200; 0 means 50
+	InCode   bool // the query may also be met by the draft's code
+	// UnusedSince keeps the agents that are older and had no run since.
+	UnusedSince time.Time
+	Cursor      string
+	Limit       int // 1 to 200; 0 means 50
 }
 
 // AgentPage is one page of agents without their files; NextCursor is "" on the last.

@@ -45,6 +45,7 @@ type Agent struct {
 	VersionCount  int64   // pre-releases included
 	LatestVersion string  // highest semver without pre-release, "" before the first publish
 	UsageCount    int64
+	LastUsedAt    *time.Time // nil before the first run
 	Draft         Draft
 	Changelog     []ChangelogEntry // newest first
 	CreatedAt     time.Time

@@ -71,7 +71,7 @@ func (s *Store) agent(ctx context.Context, db bun.IDB, workspace, nameOrID strin
 }
 
 // ListAgents returns a page of agents by name, without files and changelog. Every word of the query must occur in an
-// agent's name, title, description or tags. Error: InvalidInput for a bad cursor.
+// agent's name, title, description or tags, or in its draft's code if that is asked for. Error: InvalidInput for a bad cursor.
 func (s *Store) ListAgents(ctx context.Context, workspace string, f registry.AgentFilter) (registry.AgentPage, error) {
 	var rows []fullAgentRow
 	q := s.read.NewSelect().Model(&rows).
@@ -100,7 +100,12 @@ func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter) error {
 		if err := storable("/q", word); err != nil {
 			return err
 		}
-		q.Where(`a.search_text LIKE ? ESCAPE '\'`, "%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(word)+"%")
+		like := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(word) + "%"
+		if f.InCode {
+			q.Where(`(a.search_text LIKE ? ESCAPE '\' OR LOWER(CAST(d.files AS TEXT)) LIKE ? ESCAPE '\')`, like, like)
+			continue
+		}
+		q.Where(`a.search_text LIKE ? ESCAPE '\'`, like)
 	}
 	if f.Language != "" {
 		q.Where("d.language = ?", string(f.Language))
@@ -116,6 +121,9 @@ func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter) error {
 		q.Where("a.version_count = 0")
 	case "published":
 		q.Where("a.version_count > 0")
+	}
+	if !f.UnusedSince.IsZero() {
+		q.Where("(u.last_used_at IS NULL OR u.last_used_at < ?)", instant(f.UnusedSince)).Where("a.created_at < ?", instant(f.UnusedSince))
 	}
 	if f.Cursor != "" {
 		var after agentKey
@@ -199,6 +207,19 @@ func (s *Store) DeleteAgent(ctx context.Context, workspace, id string, at time.T
 	return wrap("delete agent", expectRow(result, noAgent(id)))
 }
 
+// RestoreAgent takes a tombstone away: the agent is as it was, under its names. Error: NotFound, also for one that is there.
+func (s *Store) RestoreAgent(ctx context.Context, workspace, nameOrID string) error {
+	if impossible(nameOrID) {
+		return noAgent(nameOrID)
+	}
+	result, err := s.write.NewUpdate().Model((*agentRow)(nil)).Set("deleted_at = NULL").Set("listed = ?", false).
+		Where("a.workspace_id = ?", workspace).Where("a.id IN (?, (?))", nameOrID, s.idOfName(workspace, nameOrID)).Where("a.deleted_at IS NOT NULL").Exec(ctx)
+	if err != nil {
+		return wrap("restore agent", err)
+	}
+	return wrap("restore agent", expectRow(result, noAgent(nameOrID)))
+}
+
 type agentRow struct {
 	bun.BaseModel `bun:"table:agents,alias:a"`
 
@@ -229,15 +250,16 @@ type agentRow struct {
 type fullAgentRow struct {
 	agentRow `bun:",extend"`
 
-	UsageCount int64  `bun:"usage_count,scanonly"`
-	Revision   int64  `bun:"revision,scanonly"`
-	Spec       string `bun:"spec,scanonly"`
-	Files      string `bun:"files,scanonly"`
+	UsageCount int64      `bun:"usage_count,scanonly"`
+	LastUsedAt *time.Time `bun:"last_used_at,scanonly"`
+	Revision   int64      `bun:"revision,scanonly"`
+	Spec       string     `bun:"spec,scanonly"`
+	Files      string     `bun:"files,scanonly"`
 }
 
 const (
 	draftColumns = "d.revision, d.spec"
-	usageColumn  = "COALESCE(u.run_count, 0) AS usage_count"
+	usageColumn  = "COALESCE(u.run_count, 0) AS usage_count, u.last_used_at"
 )
 
 // agentRowOf also refuses text that cannot be stored.
@@ -278,7 +300,7 @@ func (row *fullAgentRow) agent() (registry.Agent, error) {
 	}
 	a := registry.Agent{
 		ID: row.ID, Workspace: row.WorkspaceID, Name: row.Name, Title: row.Title, Description: row.Description,
-		Metadata: raw(row.Metadata), Listed: row.Listed, VersionCount: row.VersionCount, LatestVersion: row.LatestVersion, UsageCount: row.UsageCount,
+		Metadata: raw(row.Metadata), Listed: row.Listed, VersionCount: row.VersionCount, LatestVersion: row.LatestVersion, UsageCount: row.UsageCount, LastUsedAt: instantOrNil(row.LastUsedAt),
 		Draft:     registry.Draft{Revision: row.Revision, Spec: spec},
 		CreatedAt: row.CreatedAt.UTC(), CreatedBy: row.CreatedByID,
 		Creator:   actor(row.WorkspaceID, row.CreatedByID, row.CreatedByType, row.CreatedByName),

@@ -18,6 +18,7 @@ type AgentRef struct {
 type agentAnswer struct {
 	ETag     string `header:"ETag" doc:"The draft's revision in quotes."`
 	Location string `header:"Location"`
+	Renamed  string `header:"Atelier-Renamed" doc:"The present name, when a former one was asked for."`
 	Body     Agent
 }
 
@@ -45,6 +46,10 @@ func (a *API) getAgent() {
 		if err != nil {
 			return nil, err
 		}
-		return a.answerWithOrigin(ctx, agent)
+		answer, err := a.answerWithOrigin(ctx, agent)
+		if err == nil && q.Agent != agent.ID && registry.NameKey(q.Agent) != registry.NameKey(agent.Name) {
+			answer.Renamed = agent.Name
+		}
+		return answer, err
 	})
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
@@ -27,13 +28,15 @@ func (a *API) listAgents() {
 		Language runtimes.Language `query:"language"`
 		Tag      string            `query:"tag" maxLength:"50"`
 		State    string            `query:"state" enum:"draft,published"`
+		Code     bool              `query:"code" doc:"Look for q in the draft's code too."`
+		Unused   time.Time         `query:"unusedSince" doc:"Only agents that are older than this and had no run since."`
 	}
 	type out struct{ Body AgentPage }
 	add(a, endpoint{
 		id: "listAgents", method: http.MethodGet, path: Base + "/code-agents", tag: "agents", summary: "Agents, without code",
 	}, func(ctx context.Context, q *in) (*out, error) {
 		page, err := a.Agents.List(ctx, actor(ctx), registry.AgentFilter{
-			Query: q.Query, Language: q.Language, Tag: q.Tag, State: q.State, Cursor: q.Cursor, Limit: q.Limit,
+			Query: q.Query, Language: q.Language, Tag: q.Tag, State: q.State, InCode: q.Code, UnusedSince: q.Unused, Cursor: q.Cursor, Limit: q.Limit,
 		})
 		if err != nil {
 			return nil, err

@@ -24,6 +24,7 @@ type Agent struct {
 	Origin        *Origin                   `json:"origin,omitempty" doc:"Where it was copied from."`
 	LatestVersion string                    `json:"latestVersion" doc:"Highest version without pre-release; empty before the first."`
 	UsageCount    int64                     `json:"usageCount"`
+	LastUsedAt    *time.Time                `json:"lastUsedAt,omitempty" doc:"Of its last run."`
 	Draft         registry.Draft            `json:"draft"`
 	Changelog     []registry.ChangelogEntry `json:"changelog"`
 	CreatedAt     time.Time                 `json:"createdAt"`
@@ -50,7 +51,7 @@ func agentOf(a registry.Agent) Agent {
 	}
 	return Agent{
 		ID: a.ID, Name: a.Name, Title: a.Title, Description: a.Description, Tags: orEmpty(a.Tags), Metadata: metadata, Listed: a.Listed, Origin: originOf(a),
-		LatestVersion: a.LatestVersion, UsageCount: a.UsageCount, Draft: a.Draft, Changelog: orEmpty(a.Changelog), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+		LatestVersion: a.LatestVersion, UsageCount: a.UsageCount, LastUsedAt: a.LastUsedAt, Draft: a.Draft, Changelog: orEmpty(a.Changelog), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
 }
 
@@ -66,6 +67,7 @@ type AgentSummary struct {
 	Listed        bool              `json:"listed"`
 	LatestVersion string            `json:"latestVersion"`
 	UsageCount    int64             `json:"usageCount"`
+	LastUsedAt    *time.Time        `json:"lastUsedAt,omitempty" doc:"Of its last run."`
 	Revision      int64             `json:"revision"`
 	CreatedAt     time.Time         `json:"createdAt"`
 	UpdatedAt     time.Time         `json:"updatedAt"`
@@ -78,7 +80,7 @@ func agentSummaryOf(a registry.Agent) AgentSummary {
 	}
 	return AgentSummary{
 		ID: a.ID, Name: a.Name, Title: a.Title, Description: a.Description, Tags: orEmpty(a.Tags), Language: a.Draft.Language, State: state,
-		Listed: a.Listed, LatestVersion: a.LatestVersion, UsageCount: a.UsageCount, Revision: a.Draft.Revision, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+		Listed: a.Listed, LatestVersion: a.LatestVersion, UsageCount: a.UsageCount, LastUsedAt: a.LastUsedAt, Revision: a.Draft.Revision, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
 }
 

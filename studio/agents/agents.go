@@ -28,6 +28,7 @@ type Agents interface {
 	SaveDraft(ctx context.Context, a registry.Agent, expected int64) (registry.Agent, error)
 	PatchAgent(ctx context.Context, a registry.Agent) error
 	DeleteAgent(ctx context.Context, workspace, id string, at time.Time) error
+	RestoreAgent(ctx context.Context, workspace, nameOrID string) error
 }
 
 // Versions keeps what was published.

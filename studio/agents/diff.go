@@ -13,6 +13,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/advice"
+	"github.com/atelier-run/atelier/runtimes"
 )
 
 // Diff is what separates two versions of an agent, or a version and the draft.
@@ -134,7 +135,9 @@ func settingsApart(before, after registry.Version) []SettingDiff {
 	add("settings", "title", before.Title, after.Title)
 	add("settings", "description", before.Description, after.Description)
 	add("settings", "language", b.Language, a.Language)
-	add("settings", "runtime", b.Runtime, a.Runtime)
+	if b.Runtime != runtimes.Auto && a.Runtime != runtimes.Auto { // a draft leaves it to publishing
+		add("settings", "runtime", b.Runtime, a.Runtime)
+	}
 	add("settings", "entrypoint", b.Entrypoint, a.Entrypoint)
 	add("settings", "packages", b.Packages, a.Packages)
 	add("settings", "environment", b.Environment, a.Environment)

@@ -3,6 +3,7 @@ import { QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { ApiError, sessionEnded } from './http';
 import {
   browseRegistry,
+  diff,
   getAgent,
   getCapabilities,
   getSession,
@@ -20,6 +21,7 @@ export const keys = {
   agent: (name: string) => ['agent', name] as const,
   versions: (name: string) => ['agent', name, 'versions'] as const,
   version: (name: string, version: string) => ['agent', name, 'versions', version] as const,
+  diff: (name: string, from: string, to: string) => ['agent', name, 'diff', from, to] as const,
   runs: (name: string) => ['runs', name] as const,
 };
 
@@ -63,6 +65,8 @@ export const useVersions = (name: string) =>
   useQuery({ queryKey: keys.versions(name), queryFn: () => listVersions(name) });
 export const useVersion = (name: string, version: string) =>
   useQuery({ queryKey: keys.version(name, version), queryFn: () => getVersion(name, version), ...forever });
+export const useDiff = (name: string, from: string, to: string) =>
+  useQuery({ queryKey: keys.diff(name, from, to), queryFn: () => diff(name, from, to), gcTime: 0, staleTime: 0 });
 export const useRuns = (name: string) => useQuery({ queryKey: keys.runs(name), queryFn: () => listRuns(name) });
 
 export const refreshAgents = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.agents });

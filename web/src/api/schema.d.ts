@@ -126,6 +126,23 @@ export interface paths {
     patch: operations['patchAgent'];
     trace?: never;
   };
+  '/api/v1/code-agents/{agent}/copy': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Make a new agent of an agent's draft */
+    post: operations['copyAgent'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/code-agents/{agent}/diff': {
     parameters: {
       query?: never;
@@ -140,6 +157,23 @@ export interface paths {
     get: operations['diffAgent'];
     put?: never;
     post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/code-agents/{agent}/draft': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Make the draft what a version is */
+    post: operations['redraftAgent'];
     delete?: never;
     options?: never;
     head?: never;
@@ -237,6 +271,26 @@ export interface paths {
      * @description Lists outputs that changed, that fail, whose input is refused, and runs that got slower. Each input is run once; the runs are recorded as the draft's.
      */
     post: operations['replayDraft'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/code-agents/{agent}/restore': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Take a deletion back
+     * @description The agent has its draft, its versions and its names again.
+     */
+    post: operations['restoreAgent'];
     delete?: never;
     options?: never;
     head?: never;
@@ -654,6 +708,11 @@ export interface components {
       description: string;
       draft: components['schemas']['Draft'];
       id: string;
+      /**
+       * Format: date-time
+       * @description Of its last run.
+       */
+      lastUsedAt?: string;
       /** @description Highest version without pre-release; empty before the first. */
       latestVersion: string;
       listed: boolean;
@@ -730,6 +789,11 @@ export interface components {
       id: string;
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash';
+      /**
+       * Format: date-time
+       * @description Of its last run.
+       */
+      lastUsedAt?: string;
       latestVersion: string;
       listed: boolean;
       name: string;
@@ -760,6 +824,9 @@ export interface components {
       /** Format: date-time */
       date: string;
       version: string;
+    };
+    CopyAgentBody: {
+      name: string;
     };
     CopyBody: {
       /** @description The copy's name; the origin's without it. */
@@ -1175,6 +1242,10 @@ export interface components {
       bump: 'none' | 'patch' | 'minor' | 'major';
       message: string;
       pointer: string;
+    };
+    RedraftBody: {
+      /** @description A version; latest discards what was edited since. */
+      from: string;
     };
     ReplayBody: {
       /**
@@ -1752,6 +1823,10 @@ export interface operations {
         language?: 'typescript' | 'javascript' | 'python' | 'bash';
         tag?: string;
         state?: 'draft' | 'published';
+        /** @description Look for q in the draft's code too. */
+        code?: boolean;
+        /** @description Only agents that are older than this and had no run since. */
+        unusedSince?: string;
       };
       header?: never;
       path?: never;
@@ -1813,6 +1888,7 @@ export interface operations {
       /** @description Created */
       201: {
         headers: {
+          'Atelier-Renamed'?: string;
           ETag?: string;
           Location?: string;
           [name: string]: unknown;
@@ -1960,6 +2036,7 @@ export interface operations {
       /** @description Created */
       201: {
         headers: {
+          'Atelier-Renamed'?: string;
           ETag?: string;
           Location?: string;
           [name: string]: unknown;
@@ -2057,6 +2134,7 @@ export interface operations {
       /** @description OK */
       200: {
         headers: {
+          'Atelier-Renamed'?: string;
           ETag?: string;
           Location?: string;
           [name: string]: unknown;
@@ -2125,6 +2203,7 @@ export interface operations {
       /** @description OK */
       200: {
         headers: {
+          'Atelier-Renamed'?: string;
           ETag?: string;
           Location?: string;
           [name: string]: unknown;
@@ -2331,6 +2410,109 @@ export interface operations {
       /** @description OK */
       200: {
         headers: {
+          'Atelier-Renamed'?: string;
+          ETag?: string;
+          Location?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Agent'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  copyAgent: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Name or ID. */
+        agent: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['CopyAgentBody'];
+      };
+    };
+    responses: {
+      /** @description Created */
+      201: {
+        headers: {
+          'Atelier-Renamed'?: string;
           ETag?: string;
           Location?: string;
           [name: string]: unknown;
@@ -2459,6 +2641,120 @@ export interface operations {
       };
       /** @description Unprocessable Entity */
       422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  redraftAgent: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description The revision that was seen, in quotes. */
+        'If-Match'?: string;
+      };
+      path: {
+        /** @description Name or ID. */
+        agent: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['RedraftBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'Atelier-Renamed'?: string;
+          ETag?: string;
+          Location?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Agent'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Precondition Required */
+      428: {
         headers: {
           [name: string]: unknown;
         };
@@ -2781,6 +3077,7 @@ export interface operations {
       /** @description OK */
       200: {
         headers: {
+          'Atelier-Renamed'?: string;
           ETag?: string;
           Location?: string;
           [name: string]: unknown;
@@ -2965,6 +3262,104 @@ export interface operations {
       };
       /** @description Service Unavailable */
       503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  restoreAgent: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Name or ID. */
+        agent: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          'Atelier-Renamed'?: string;
+          ETag?: string;
+          Location?: string;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Agent'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
         headers: {
           [name: string]: unknown;
         };

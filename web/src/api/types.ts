@@ -28,6 +28,8 @@ export type AgentBody = With<Wire['AgentBody'], Partial<Schemas> & { name: strin
 
 export type VersionSummary = Wire['VersionSummary'];
 export type Version = With<Wire['Version'], Schemas>;
+export type Diff = With<Wire['Diff'], { settings: With<Wire['SettingDiff'], { before: Json; after: Json }>[] }>;
+export type Advice = Wire['Advice'];
 export type Sample = With<Wire['Sample'], { input: Json; agent: AgentBody }>;
 export type Capabilities = Wire['ServerCapabilities'];
 export type Session = Wire['Session'];

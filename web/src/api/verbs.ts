@@ -7,6 +7,7 @@ import type {
   AgentBody,
   AgentSummary,
   Capabilities,
+  Diff,
   Draft,
   Files,
   JsonSchema,
@@ -90,8 +91,14 @@ export async function listVersions(agent: string): Promise<VersionSummary[]> {
 export const getVersion = (agent: string, version: string): Promise<Version> => request(versionPath(agent, version));
 
 export type PublishAs = { version: string } | { bump: 'auto' | 'major' | 'minor' | 'patch' };
-export function publish(agent: string, as: PublishAs, changelog: string): Promise<VersionSummary> {
-  return request(`${agentPath(agent)}/versions`, { method: 'POST', body: { ...as, changelog } });
+/** With a comment the number may be smaller than the changes ask for; the version keeps it. */
+export function publish(agent: string, as: PublishAs, changelog: string, comment: string): Promise<VersionSummary> {
+  const force = comment === '' ? {} : { force: true, comment };
+  return request(`${agentPath(agent)}/versions`, { method: 'POST', body: { ...as, changelog, ...force } });
+}
+
+export function diff(agent: string, from: string, to: string): Promise<Diff> {
+  return request(`${agentPath(agent)}/diff?${new URLSearchParams({ from, to }).toString()}`);
 }
 
 export interface ExportRequest {

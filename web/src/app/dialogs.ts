@@ -8,6 +8,7 @@ export type OpenDialog =
   | { kind: 'copy'; id: string; name: string; version: string }
   | { kind: 'list'; name: string; listed: boolean }
   | { kind: 'publish' }
+  | { kind: 'compare'; from: string; to: string }
   | { kind: 'export'; version?: string }
   | { kind: 'palette'; scope: 'all' | 'places' }
   | { kind: 'keys' };

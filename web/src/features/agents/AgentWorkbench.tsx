@@ -19,6 +19,7 @@ import { useAgentCommands } from './useAgentCommands';
 import { useOpenAgent } from './openAgent';
 
 const PublishDialog = lazy(() => import('../publish/PublishDialog').then((m) => ({ default: m.PublishDialog })));
+const CompareDialog = lazy(() => import('../compare/CompareDialog').then((m) => ({ default: m.CompareDialog })));
 const ExportDialog = lazy(() => import('../tool/ExportDialog').then((m) => ({ default: m.ExportDialog })));
 
 export interface Cursor {
@@ -101,6 +102,7 @@ function Dialogs() {
   return (
     <Suspense>
       {open.kind === 'publish' && <PublishDialog />}
+      {open.kind === 'compare' && <CompareDialog from={open.from} to={open.to} />}
       {open.kind === 'export' && <ExportDialog version={open.version} />}
     </Suspense>
   );

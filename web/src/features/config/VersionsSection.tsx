@@ -1,4 +1,4 @@
-import { Copy, FileOutput } from 'lucide-react';
+import { Copy, FileOutput, GitCompare } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { useAgent, useVersions } from '../../api/queries';
@@ -39,10 +39,18 @@ export function VersionsSection() {
             </Link>
             <p title={v.changelog}>
               {ago(v.publishedAt, now)}
-              {v.deprecated && ' · deprecated'}
+              {v.deprecated &&
+                ` · deprecated${v.reason ? `: ${v.reason}` : ''}${v.successor ? `, use ${v.successor}` : ''}`}
               {v.changelog !== '' && ` · ${v.changelog}`}
             </p>
             <span className={css.tools}>
+              <IconButton
+                small
+                label={`Compare ${v.version} with the draft`}
+                onClick={() => showDialog({ kind: 'compare', from: v.version, to: 'draft' })}
+              >
+                <GitCompare size={14} aria-hidden />
+              </IconButton>
               <IconButton
                 small
                 label={`Copy reference ${name}@${v.version}`}

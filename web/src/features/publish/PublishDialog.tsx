@@ -1,9 +1,10 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
 import { useLocation } from 'wouter';
 import { ApiError, explain } from '../../api/http';
 import { keys, queryClient, refreshAgents } from '../../api/queries';
 import type { FieldProblem } from '../../api/types';
-import { publish } from '../../api/verbs';
+import { diff, publish } from '../../api/verbs';
 import { closeDialog, showDialog } from '../../app/dialogs';
 import { agentUrl } from '../../app/urlState';
 import { Button } from '../../ui/Button';
@@ -11,13 +12,14 @@ import { CopyButton } from '../../ui/CopyButton';
 import { Dialog } from '../../ui/Dialog';
 import { Field } from '../../ui/Field';
 import { useOpenAgent } from '../agents/openAgent';
+import { Reasons } from '../compare/Changes';
 import css from './PublishDialog.module.css';
 import { bumped, isSemver, type Bump } from './semver';
 
 type State =
   | { kind: 'asking' }
   | { kind: 'busy' }
-  | { kind: 'failed'; message: string; fields: FieldProblem[] }
+  | { kind: 'failed'; message: string; fields: FieldProblem[]; tooSmall?: boolean }
   | { kind: 'done'; version: string };
 
 const bumps: { bump: Bump; about: string }[] = [
@@ -30,11 +32,27 @@ const bumps: { bump: Bump; about: string }[] = [
 export function PublishDialog() {
   const { name, latestVersion, session } = useOpenAgent();
   const first = latestVersion === '';
-  const [choice, setChoice] = useState<Bump | 'own'>(first ? 'own' : 'patch');
+  const advice = useQuery({
+    queryKey: keys.diff(name, 'latest', 'draft'),
+    enabled: !first,
+    gcTime: 0,
+    queryFn: async () => {
+      await session?.flush();
+      return (await diff(name, latestVersion, 'draft')).advice;
+    },
+  });
+  const advised = advice.data && advice.data.bump !== 'none' ? advice.data.bump : 'patch';
+  const [chosen, setChoice] = useState<Bump | 'own' | undefined>(first ? 'own' : undefined);
+  const choice = chosen ?? advised;
+  const [comment, setComment] = useState('');
   const [own, setOwn] = useState(first ? '1.0.0' : '');
   const [changelog, setChangelog] = useState('');
   const [state, setState] = useState<State>({ kind: 'asking' });
   const version = choice === 'own' ? own.trim() : (bumped(latestVersion, choice) ?? '');
+
+  const order = ['patch', 'minor', 'major'];
+  const smaller =
+    (choice !== 'own' && order.indexOf(choice) < order.indexOf(advised)) || (state.kind === 'failed' && state.tooSmall);
 
   const submit = async (e: SyntheticEvent): Promise<void> => {
     e.preventDefault();
@@ -48,13 +66,18 @@ export function PublishDialog() {
       });
     }
     try {
-      const published = await publish(name, { version }, changelog.trim());
+      const published = await publish(name, { version }, changelog.trim(), smaller ? comment.trim() : '');
       session?.published(published.version);
       void queryClient.invalidateQueries({ queryKey: keys.versions(name) });
       void refreshAgents();
       setState({ kind: 'done', version: published.version });
     } catch (error) {
-      setState({ kind: 'failed', message: explain(error), fields: error instanceof ApiError ? error.fields : [] });
+      setState({
+        kind: 'failed',
+        message: explain(error),
+        fields: error instanceof ApiError ? error.fields : [],
+        tooSmall: error instanceof ApiError && error.code === 'bump_too_small',
+      });
     }
   };
 
@@ -82,7 +105,7 @@ export function PublishDialog() {
                 <label key={bump} className={css.choice}>
                   <input type="radio" name="bump" checked={choice === bump} onChange={() => setChoice(bump)} />
                   <strong>{bumped(latestVersion, bump)}</strong>
-                  <span>{about}</span>
+                  <span>{bump === advised && advice.data ? `${about} (advised)` : about}</span>
                 </label>
               ))}
               <label className={css.choice}>
@@ -96,6 +119,14 @@ export function PublishDialog() {
           <Field label="Version" mono>
             {(control) => (
               <input {...control} value={own} autoComplete="off" onChange={(e) => setOwn(e.target.value)} />
+            )}
+          </Field>
+        )}
+        {advice.data && advice.data.reasons.length > 0 && <Reasons reasons={advice.data.reasons} />}
+        {smaller && (
+          <Field label="Why is it smaller than advised?">
+            {(control) => (
+              <input {...control} value={comment} autoComplete="off" onChange={(e) => setComment(e.target.value)} />
             )}
           </Field>
         )}

@@ -1,0 +1,71 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// RedraftBody names the version that the draft becomes.
+type RedraftBody struct {
+	From string `json:"from" minLength:"1" maxLength:"256" doc:"A version; latest discards what was edited since."`
+}
+
+func (a *API) redraftAgent() {
+	type in struct {
+		AgentRef
+		IfMatch string `header:"If-Match" doc:"The revision that was seen, in quotes."`
+		Body    RedraftBody
+	}
+	add(a, endpoint{
+		id: "redraftAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/draft", tag: "agents", summary: "Make the draft what a version is",
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.PreconditionRequired, fault.StaleDraft, fault.InvalidInput},
+	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
+		revision, err := revisionOf(q.IfMatch)
+		if err != nil {
+			return nil, err
+		}
+		return answered(a.Agents.Redraft(ctx, actor(ctx), q.Agent, revision, q.Body.From))
+	})
+}
+
+// CopyAgentBody names the new agent.
+type CopyAgentBody struct {
+	Name string `json:"name" minLength:"1"`
+}
+
+func (a *API) copyAgent() {
+	type in struct {
+		AgentRef
+		Body CopyAgentBody
+	}
+	add(a, endpoint{
+		id: "copyAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/copy", tag: "agents", summary: "Make a new agent of an agent's draft",
+		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NameTaken, fault.InvalidInput},
+	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
+		answer, err := answered(a.Agents.Copy(ctx, actor(ctx), q.Agent, q.Body.Name))
+		if err == nil {
+			answer.Location = Base + "/code-agents/" + answer.Body.ID
+		}
+		return answer, err
+	})
+}
+
+func (a *API) restoreAgent() {
+	add(a, endpoint{
+		id: "restoreAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/restore", tag: "agents", summary: "Take a deletion back",
+		about:      "The agent has its draft, its versions and its names again.",
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict},
+	}, func(ctx context.Context, q *AgentRef) (*agentAnswer, error) {
+		return answered(a.Agents.Restore(ctx, actor(ctx), q.Agent))
+	})
+}
+
+func answered(agent registry.Agent, err error) (*agentAnswer, error) {
+	if err != nil {
+		return nil, err
+	}
+	return answerWith(agent), nil
+}

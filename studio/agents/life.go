@@ -1,0 +1,59 @@
+package agents
+
+import (
+	"context"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Redraft makes the draft what a version is; with latest it discards what was edited since. The revision must be the
+// current one, else StaleDraft.
+func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string, revision int64, from string) (registry.Agent, error) {
+	a, done, err := s.edit(ctx, actor, ref)
+	if err != nil {
+		return registry.Agent{}, err
+	}
+	defer done()
+	v, err := s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: a.ID, Version: from})
+	if err != nil {
+		return registry.Agent{}, err
+	}
+	// What was published under other ceilings, or with what this server does not have, is refused like any other save.
+	if a.Draft.Spec, err = s.Specs.Complete(v.Spec); err != nil {
+		return registry.Agent{}, err
+	}
+	a.Title, a.Description = v.Title, v.Description
+	a.UpdatedAt, a.Editor = s.Now(), actor
+	return s.Agents.SaveDraft(ctx, a, revision)
+}
+
+// Copy makes a new agent of another's draft and description. It has no versions, and no one references it.
+func (s *Service) Copy(ctx context.Context, actor registry.Actor, ref, name string) (registry.Agent, error) {
+	from, err := s.Agents.Agent(ctx, actor.Workspace, ref)
+	if err != nil {
+		return registry.Agent{}, err
+	}
+	if err := registry.CheckName(name); err != nil {
+		return registry.Agent{}, err
+	}
+	now := s.Now()
+	a := registry.Agent{
+		ID: s.NewID(), Workspace: actor.Workspace, Name: name, Title: from.Title, Description: from.Description, Tags: from.Tags, Metadata: from.Metadata,
+		Draft: registry.Draft{Revision: 1, Spec: from.Draft.Spec}, Changelog: []registry.ChangelogEntry{},
+		CreatedAt: now, CreatedBy: actor.ID, Creator: actor, Editor: actor, UpdatedAt: now,
+	}
+	return a, s.Agents.CreateAgent(ctx, a)
+}
+
+// Restore takes a deletion back: the agent has its draft, its versions and its names again. Conflict says that it is there.
+func (s *Service) Restore(ctx context.Context, actor registry.Actor, ref string) (registry.Agent, error) {
+	if a, err := s.Agents.Agent(ctx, actor.Workspace, ref); err == nil {
+		return registry.Agent{}, fault.New(fault.Conflict, "%s is not deleted.", a.Name)
+	}
+	if err := s.Agents.RestoreAgent(ctx, actor.Workspace, ref); err != nil {
+		return registry.Agent{}, err
+	}
+	s.Resolver.Forget(actor.Workspace)
+	return s.Agents.Agent(ctx, actor.Workspace, ref)
+}

@@ -1,0 +1,93 @@
+import type { Diff } from '../../api/types';
+import css from './Changes.module.css';
+
+const groups = { schema: 'Schemas', capabilities: 'Capabilities', limits: 'Limits', settings: 'Settings' } as const;
+
+/** What separates two versions: sentences, then fields as tables, then files as text. */
+export function Changes({ diff }: { diff: Diff }) {
+  if (diff.advice.reasons.length === 0 && diff.files.length === 0 && diff.settings.length === 0)
+    return <p>Nothing differs.</p>;
+  return (
+    <div className={css.changes}>
+      <Reasons reasons={diff.advice.reasons} />
+      {Object.entries(groups).map(([group, title]) => {
+        const fields = diff.settings.filter((s) => s.group === group);
+        return fields.length > 0 && <Fields key={group} title={title} fields={fields} from={diff.from} to={diff.to} />;
+      })}
+      {diff.files.map((file) => (
+        <section key={file.path} aria-label={file.path}>
+          <h3>
+            {file.path} {file.status}
+          </h3>
+          {file.unified === '' ? (
+            <p>{file.binary ? 'It is not text.' : 'It is too large to compare line by line.'}</p>
+          ) : (
+            <div className={css.scroll} tabIndex={0} role="region" aria-label={`Changes of ${file.path}`}>
+              <Lines text={file.unified} />
+            </div>
+          )}
+        </section>
+      ))}
+    </div>
+  );
+}
+
+export function Reasons({ reasons }: { reasons: Diff['advice']['reasons'] }) {
+  return (
+    <ul className={css.reasons} aria-label="What changed">
+      {reasons.map((r) => (
+        <li key={r.pointer + r.message}>
+          <span className={r.bump === 'major' ? css.major : undefined}>{r.bump}</span>
+          <span title={r.pointer}>{r.message}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Fields({ title, fields, from, to }: { title: string; fields: Diff['settings']; from: string; to: string }) {
+  return (
+    <section aria-label={title}>
+      <h3>{title}</h3>
+      <div className={css.scroll} tabIndex={0} role="region" aria-label={`Changes of ${title.toLowerCase()}`}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Field</th>
+              <th scope="col">{from}</th>
+              <th scope="col">{to}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {fields.map((f) => (
+              <tr key={f.name}>
+                <th scope="row">{f.name}</th>
+                <td>{JSON.stringify(f.before, null, 2)}</td>
+                <td>{JSON.stringify(f.after, null, 2)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Lines({ text }: { text: string }) {
+  const lines = text.split('\n').slice(2); // the names of the two files are above
+  return (
+    <pre className={css.lines}>
+      {lines.map((line, i) => (
+        <span key={i} className={look(line)}>
+          {line === '' ? ' ' : line}
+        </span>
+      ))}
+    </pre>
+  );
+}
+
+function look(line: string): string | undefined {
+  if (line.startsWith('+')) return css.added;
+  if (line.startsWith('-')) return css.removed;
+  return line.startsWith('@@') ? css.place : undefined;
+}
