@@ -55,6 +55,9 @@ export type RunEvent = Pick<Wire['Event'], 'seq' | 'at'> &
     | { kind: 'call' | 'egress'; data: Json }
   );
 
+export type ReplayReport = Wire['Report'];
+export type ReplayItem = Wire['Item'];
+
 export type Finding = Wire['Detail'];
 export type Validation = Wire['ValidateReport'];
 

@@ -12,6 +12,7 @@ import type {
   Files,
   JsonSchema,
   Language,
+  ReplayReport,
   Run,
   RunSummary,
   Sample,
@@ -100,6 +101,10 @@ export function publish(agent: string, as: PublishAs, changelog: string, comment
 export function diff(agent: string, from: string, to: string): Promise<Diff> {
   return request(`${agentPath(agent)}/diff?${new URLSearchParams({ from, to }).toString()}`);
 }
+
+/** Runs the newest recorded inputs of the latest version against the draft. */
+export const replay = (agent: string): Promise<ReplayReport> =>
+  request(`${agentPath(agent)}/replay`, { method: 'POST', body: {} });
 
 export interface ExportRequest {
   format: string;

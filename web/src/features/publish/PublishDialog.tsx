@@ -11,9 +11,10 @@ import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Dialog } from '../../ui/Dialog';
 import { Field } from '../../ui/Field';
-import { useOpenAgent } from '../agents/openAgent';
+import { useOpenAgent, type OpenAgent } from '../agents/openAgent';
 import { Reasons } from '../compare/Changes';
 import css from './PublishDialog.module.css';
+import { ReplaySection } from './ReplaySection';
 import { bumped, isSemver, type Bump } from './semver';
 
 type State =
@@ -58,7 +59,7 @@ export function PublishDialog() {
     e.preventDefault();
     if (!isSemver(version)) return setState({ kind: 'failed', message: 'A version looks like 1.2.0.', fields: [] });
     setState({ kind: 'busy' });
-    if (session && !(await session.flush())) {
+    if (!(await flushed(session))) {
       return setState({
         kind: 'failed',
         message: 'The draft is not saved yet, so it cannot be published.',
@@ -135,6 +136,7 @@ export function PublishDialog() {
             <textarea {...control} rows={3} value={changelog} onChange={(e) => setChangelog(e.target.value)} />
           )}
         </Field>
+        {!first && <ReplaySection name={name} latestVersion={latestVersion} flush={() => flushed(session)} />}
         {state.kind === 'failed' && (
           <div role="alert" className={css.error}>
             {state.message}
@@ -151,6 +153,8 @@ export function PublishDialog() {
     </Dialog>
   );
 }
+
+const flushed = async (session: OpenAgent['session']): Promise<boolean> => !session || (await session.flush());
 
 function Published({ reference, version }: { reference: string; version: string }) {
   const { name } = useOpenAgent();
