@@ -40,7 +40,9 @@ main() {
   tight=github.com/atelier-run/atelier/registry/schema
   rooms=$(go list ./... | grep -v -e '/scripts/' -e "^$tight\$" | paste -sd,)
   go test $race -shuffle=on -timeout 10m -json -coverpkg="$rooms" -coverprofile="$work/cover.out" ./... </dev/null 2>&1 | "$report" go "$counts"
-  go test -coverprofile="$work/tight.out" "$tight" >"$work/tight.log" 2>&1 </dev/null || { cat "$work/tight.log"; "$report" fail "$counts" "coverage of $tight"; }
+  go test -v -coverprofile="$work/tight.out" "$tight" >"$work/tight.log" 2>&1 </dev/null || { cat "$work/tight.log"; "$report" fail "$counts" "coverage of $tight"; }
+  title "JSON Schema Test Suite"
+  awk '/^ *(---|===)/ { on = 0 } /JSON Schema Test Suite/ { on = 1 } on' "$work/tight.log"
   title "Statement coverage"
   for more in jail tight; do
     [ ! -f "$work/$more.out" ] || cat "$work/$more.out" >>"$work/cover.out"
