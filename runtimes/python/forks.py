@@ -66,7 +66,7 @@ class Way:
         says = fds["sync"]
         for at, (trap, args) in enumerate(self.steps):
             if syscall(long(trap), *[arg if type(arg) is long else named[arg] for arg in args]) < 0:
-                os.write(says, struct.pack("=Bxxxii", ord("F"), at, ctypes.get_errno()))
+                os.write(says, struct.pack("=QQq", ord("F"), at * 72, -ctypes.get_errno()))  # as fork.go says it
                 os._exit(1)
             if at == self.last:
                 says = 6

@@ -7,8 +7,11 @@ import (
 	"io"
 	"net"
 	"os"
+	"path"
+	"runtime"
 	"sync"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,7 +28,7 @@ type Cell struct {
 
 	stdout, stderr, channel int // our ends, which do not block
 	sync                    *os.File
-	block                   *block // nil when forked
+	script                  *script // nil when forked; the child reads it until it is the program
 
 	pid   int
 	pidfd int
@@ -65,15 +68,15 @@ func (c *Cell) Kill() { _ = unix.PidfdSendSignal(c.pidfd, unix.SIGKILL, nil, 0) 
 
 // Begin makes the child the program. stdin is a file beneath the work directory, "" leaves stdin empty.
 func (c *Cell) Begin(program Command, stdin string) error {
-	if len(program.Argv) == 0 || program.Argv[0] == "" || program.Argv[0][0] != '/' {
-		return errors.New("start program: no absolute path")
+	if len(program.Argv) == 0 || !path.IsAbs(program.Argv[0]) {
+		return errNoProgram
 	}
-	if stdin != "" {
+	if stdin == "" {
+		stdin = os.DevNull
+	} else {
 		stdin = WorkDir + "/" + stdin
 	}
-	if err := c.block.become(program, stdin); err != nil {
-		return fmt.Errorf("start %s: %w", program.Argv[0], err)
-	}
+	c.script.become(program, stdin)
 	if _, err := c.sync.Write([]byte{saysReady}); err != nil {
 		return fmt.Errorf("start %s: %w", program.Argv[0], err)
 	}
@@ -87,7 +90,7 @@ func (c *Cell) Begin(program Command, stdin string) error {
 
 // listen reads what the child says on its way: that it is ready, or what failed.
 func (c *Cell) listen(way []step) error {
-	var said [12]byte
+	said := make([]byte, unsafe.Sizeof(failure{}))
 	if _, err := io.ReadFull(c.sync, said[:1]); err != nil {
 		return err
 	}
@@ -97,15 +100,8 @@ func (c *Cell) listen(way []step) error {
 	if _, err := io.ReadFull(c.sync, said[1:]); err != nil {
 		return err
 	}
-	at, errno := int(int32(binary.NativeEndian.Uint32(said[4:]))), syscall.Errno(binary.NativeEndian.Uint32(said[8:]))
-	name := "execute"
-	switch {
-	case at == noStdin:
-		name = "open stdin"
-	case at >= 0 && at < len(way):
-		name = way[at].Name
-	}
-	return fmt.Errorf("%s: %w", name, errno)
+	number := binary.NativeEndian.Uint64
+	return failedAt(way, failure{at: number(said[8:]), value: int64(number(said[16:]))})
 }
 
 // Give makes a file or directory in the work directory the program's.
@@ -182,9 +178,7 @@ func (c *Cell) close() (status syscall.WaitStatus) {
 		if c.sync != nil {
 			_ = c.sync.Close()
 		}
-		if c.block != nil {
-			_ = c.block.close()
-		}
+		runtime.KeepAlive(c.script)
 		_ = c.conn.Close()
 	})
 	return status

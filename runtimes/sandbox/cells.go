@@ -193,10 +193,8 @@ func (s *cells) fork(cell *Cell, o order, named map[string]int) error {
 	if err != nil {
 		return err
 	}
-	if cell.block, err = newBlock(); err != nil {
-		return err
-	}
-	if cell.pid, cell.pidfd, err = (&launch{calls: calls, sync: named[fdSync], moved: s.plan.moved, block: cell.block}).fork(); err != nil {
+	cell.script = newScript(calls, named[fdSync], s.plan.moved)
+	if cell.pid, cell.pidfd, err = cell.script.start(); err != nil {
 		return err
 	}
 	cell.end = s.reaper.expect(cell.pid)

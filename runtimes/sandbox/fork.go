@@ -1,198 +1,143 @@
 package sandbox
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"syscall"
-	"unsafe"
+	"unsafe" // also for linkname
 
 	"golang.org/x/sys/unix"
 )
 
-// launch is everything that a forked copy of this process does until it becomes a program: system calls whose arguments
-// were laid out before, since there is no Go runtime in a forked child that could do more.
-type launch struct {
-	calls []call
-	sync  int // where it says what failed, until that is syncFD
-	moved int // the call after which it is
-	block *block
+// script is everything that a child of this process does until it is a program: a table of system calls. The child shares
+// our memory until then, which makes it cheap to start: what copies a process spends most of its time on its memory. So it
+// must not run a line of Go. What it runs is child in fork_*.s, which reads the table and nothing else.
+type script struct {
+	calls   []call
+	failure failure
+	kept    [][]byte // what calls point to
 }
 
-// call is one system call. Anything but success ends the child.
+// call is one system call, as the child reads it: 9 words.
 type call struct {
-	trap uintptr
-	args [6]uintptr
+	trap  uintptr
+	args  [6]uintptr
+	says  uintptr // the descriptor where it says that this call failed
+	least uintptr // the smallest result that is not a failure
 }
 
-// block is memory that the child shares with us: it says which program to become, and is written after the fork.
-type block struct {
-	memory []byte
-	used   int
+// failure is what the child says then.
+type failure struct {
+	mark  uint64 // saysFailed
+	at    uint64 // bytes from the first call
+	value int64  // negative error number, or what the call answered
 }
 
-// blockHeader is the beginning of a block: addresses of what execve wants, and of the file that becomes stdin, 0 for none.
-type blockHeader struct {
-	path, argv, env, stdin uintptr
-}
-
-// blockSize is more than the kernel takes in execve with the stack that programs have.
-const blockSize = 4 << 20
-
-func newBlock() (*block, error) {
-	memory, err := unix.Mmap(-1, 0, blockSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
-	if err != nil {
-		return nil, fmt.Errorf("share memory with the program: %w", err)
-	}
-	return &block{memory: memory, used: int(unsafe.Sizeof(blockHeader{}))}, nil
-}
-
-func (b *block) header() *blockHeader { return (*blockHeader)(unsafe.Pointer(&b.memory[0])) }
-
-func (b *block) close() error { return unix.Munmap(b.memory) }
-
-var errTooLong = errors.New("arguments and environment are too long")
-
-// put copies a text with its final zero and answers its address.
-func (b *block) put(text string) (uintptr, error) {
-	if len(text)+1 > len(b.memory)-b.used {
-		return 0, errTooLong
-	}
-	at := b.used
-	b.used += copy(b.memory[at:], text) + 1
-	return uintptr(unsafe.Pointer(&b.memory[at])), nil
-}
-
-// list copies texts and then their addresses, with a final 0.
-func (b *block) list(texts []string) (uintptr, error) {
-	addresses := make([]uintptr, 0, len(texts)+1)
-	for _, text := range texts {
-		at, err := b.put(text)
-		if err != nil {
-			return 0, err
-		}
-		addresses = append(addresses, at)
-	}
-	addresses = append(addresses, 0)
-	const word = int(unsafe.Sizeof(uintptr(0)))
-	b.used = (b.used + word - 1) / word * word
-	if len(addresses)*word > len(b.memory)-b.used {
-		return 0, errTooLong
-	}
-	at := b.used
-	copy(unsafe.Slice((*uintptr)(unsafe.Pointer(&b.memory[at])), len(addresses)), addresses)
-	b.used += len(addresses) * word
-	return uintptr(unsafe.Pointer(&b.memory[at])), nil
-}
-
-// become says what the child is to be. It reads that once it is released.
-func (b *block) become(c Command, stdin string) (err error) {
-	h := b.header()
-	if h.path, err = b.put(c.Argv[0]); err != nil {
-		return err
-	}
-	if h.argv, err = b.list(c.Argv); err != nil {
-		return err
-	}
-	if h.env, err = b.list(c.Env); err != nil {
-		return err
-	}
-	if stdin != "" {
-		h.stdin, err = b.put(stdin)
-	}
-	return err
-}
-
-// fork starts a child in a new process namespace. pidfd is a handle on it that is readable when it, and with it
-// everything in its namespace, is dead.
-func (l *launch) fork() (pid, pidfd int, err error) {
-	child, handle, errno := forkChild(l.calls, l.block.header(), uintptr(l.sync), l.moved)
-	runtime.KeepAlive(l)
-	if errno != 0 {
-		return 0, 0, fmt.Errorf("fork: %w", os.NewSyscallError("clone", errno))
-	}
-	return child, handle, nil
-}
-
-// What the child says on syncFD, a byte and for failures two numbers of 4 bytes: which call, and why.
 const (
 	saysReady  = 'R'
 	saysFailed = 'F'
-	noExec     = -1
-	noStdin    = -2
+	callSize   = unsafe.Sizeof(call{})
 )
 
-// forkChild forks. In the child, which is a copy of the calling thread alone, nothing may allocate, grow the stack or
-// lock: it makes the calls, waits for one byte, and becomes the program. The parent goes on at once.
-//
-//go:noinline
-//go:norace
-//go:nocheckptr
-func forkChild(calls []call, h *blockHeader, says uintptr, moved int) (pid, pidfd int, errno syscall.Errno) {
-	var (
-		handle  int32 = -1
-		failure [3]int32
-		word    [1]byte
-		r       uintptr
-		failed  syscall.Errno
+// Where the last calls of a script are, from its end: they become the program.
+const (
+	callRead  = iota - 6 // waits until we say what the program is
+	callClear            // gives the next one a known number
+	callOpen             // of stdin
+	callStdin
+	callSignals // all are blocked until here
+	callExec
+)
+
+// newScript makes the table of a child that goes the way of these calls, says that it is ready, waits, and becomes what
+// become says. Before the call after moved it speaks on sync, then on syncFD.
+func newScript(way []call, sync, moved int) *script {
+	s := &script{failure: failure{mark: saysFailed}}
+	ready, word, none := []byte{saysReady}, make([]byte, 8), make([]byte, 8)
+	s.kept = append(s.kept, ready, word, none)
+	s.calls = append(append(s.calls, way...),
+		call{trap: unix.SYS_WRITE, args: [6]uintptr{syncFD, address(ready), 1}},
+		call{trap: unix.SYS_READ, args: [6]uintptr{syncFD, address(word), 1}, least: 1},
+		call{trap: unix.SYS_CLOSE_RANGE, args: [6]uintptr{procFD, ^uintptr(0)}},
+		call{trap: unix.SYS_OPENAT, args: [6]uintptr{atCWD, 0, unix.O_RDONLY | unix.O_CLOEXEC}},
+		call{trap: unix.SYS_DUP3, args: [6]uintptr{procFD, stdinFD}},
+		call{trap: unix.SYS_RT_SIGPROCMASK, args: [6]uintptr{2, address(none), 0, 8}}, // SIG_SETMASK
+		call{trap: unix.SYS_EXECVE},
 	)
-	flags := uintptr(unix.CLONE_NEWPID | unix.CLONE_PIDFD | uintptr(syscall.SIGCHLD))
-	syscall.ForkLock.Lock()
-	beforeFork()
-	// On both machines the second argument is the stack, 0 for a copy of ours, and the third where the handle goes.
-	r, _, errno = syscall.RawSyscall6(unix.SYS_CLONE, flags, 0, uintptr(unsafe.Pointer(&handle)), 0, 0, 0)
-	if errno != 0 || r != 0 {
-		afterFork()
-		syscall.ForkLock.Unlock()
-		return int(r), int(handle), errno
-	}
-
-	// The child.
-	afterForkInChild()
-	for i := range calls {
-		c := &calls[i]
-		if _, _, failed = syscall.RawSyscall6(c.trap, c.args[0], c.args[1], c.args[2], c.args[3], c.args[4], c.args[5]); failed != 0 {
-			failure[1] = int32(i)
-			goto fail
-		}
-		if i == moved {
-			says = syncFD
+	for i := range s.calls {
+		s.calls[i].says = syncFD
+		if i <= moved {
+			s.calls[i].says = uintptr(sync)
 		}
 	}
-	word[0] = saysReady
-	syscall.RawSyscall(unix.SYS_WRITE, syncFD, uintptr(unsafe.Pointer(&word)), 1)
-	for {
-		r, _, failed = syscall.RawSyscall(unix.SYS_READ, syncFD, uintptr(unsafe.Pointer(&word)), 1)
-		if failed != syscall.EINTR {
-			break
-		}
-	}
-	if failed != 0 || r != 1 {
-		goto leave // nobody wants us any more
-	}
-	if h.stdin != 0 {
-		r, _, failed = syscall.RawSyscall6(unix.SYS_OPENAT, atCWD, h.stdin, unix.O_RDONLY|unix.O_CLOEXEC, 0, 0, 0)
-		if failed == 0 {
-			_, _, failed = syscall.RawSyscall(unix.SYS_DUP3, r, 0, 0)
-		}
-		if failed != 0 {
-			failure[1] = noStdin
-			goto fail
-		}
-	}
-	_, _, failed = syscall.RawSyscall(unix.SYS_EXECVE, h.path, h.argv, h.env)
-	failure[1] = noExec
-
-fail:
-	failure[0] = saysFailed
-	failure[2] = int32(failed)
-	syscall.RawSyscall(unix.SYS_WRITE, says, uintptr(unsafe.Pointer(&failure)), unsafe.Sizeof(failure))
-leave:
-	for {
-		syscall.RawSyscall(unix.SYS_EXIT_GROUP, exitSetup, 0, 0)
-	}
+	return s
 }
+
+// become says what the child is to be. It reads that once it is released.
+func (s *script) become(program Command, stdin string) {
+	last := len(s.calls)
+	exec := &s.calls[last+callExec].args
+	exec[0], exec[1], exec[2] = s.text(program.Argv[0]), s.list(program.Argv), s.list(program.Env)
+	s.calls[last+callOpen].args[1] = s.text(stdin)
+}
+
+func (s *script) text(text string) uintptr {
+	memory := append([]byte(text), 0)
+	s.kept = append(s.kept, memory)
+	return address(memory)
+}
+
+// list answers the address of the texts' addresses, with a final 0.
+func (s *script) list(texts []string) uintptr {
+	memory := make([]byte, 0, 8*(len(texts)+1))
+	for _, text := range texts {
+		memory = binary.NativeEndian.AppendUint64(memory, uint64(s.text(text)))
+	}
+	memory = binary.NativeEndian.AppendUint64(memory, 0)
+	s.kept = append(s.kept, memory)
+	return address(memory)
+}
+
+// address is where memory is, which stays there as long as somebody holds it: Go moves stacks, but no heap.
+func address(memory []byte) uintptr { return uintptr(unsafe.Pointer(&memory[0])) }
+
+// failedAt turns what a child said of its failure into words. Behind the way are only the calls that become the program.
+func failedAt(way []step, said failure) error {
+	at := int(said.at / uint64(callSize))
+	name := "become the program"
+	if at < len(way) {
+		name = way[at].Name
+	}
+	if said.value >= 0 {
+		return fmt.Errorf("%s: nothing came", name)
+	}
+	return fmt.Errorf("%s: %w", name, syscall.Errno(-said.value))
+}
+
+// start starts the child in a new process namespace. pidfd is a handle on it that is readable when it, and with it
+// everything in its namespace, is dead. The script must be held until then.
+func (s *script) start() (pid, pidfd int, err error) {
+	handle := new(int32)
+	*handle = -1
+	flags := uintptr(unix.CLONE_VM | unix.CLONE_NEWPID | unix.CLONE_PIDFD | uintptr(syscall.SIGCHLD))
+	// Signals stay blocked in the child until it is the program: handlers are Go.
+	beforeFork()
+	result := child(flags, handle, &s.calls[0], &s.failure)
+	afterFork()
+	runtime.KeepAlive(s)
+	if result < 0 {
+		return 0, 0, fmt.Errorf("fork: %w", os.NewSyscallError("clone", syscall.Errno(-result)))
+	}
+	return result, int(*handle), nil
+}
+
+// child starts a child that makes the calls, one after the other, and answers its number, or a negative error number.
+//
+//go:noescape
+func child(flags uintptr, handle *int32, first *call, says *failure) int
 
 // atCWD is unix.AT_FDCWD as the kernel takes it.
 const atCWD = ^uintptr(99)
@@ -205,5 +150,4 @@ func beforeFork()
 //go:linkname afterFork syscall.runtime_AfterFork
 func afterFork()
 
-//go:linkname afterForkInChild syscall.runtime_AfterForkInChild
-func afterForkInChild()
+var errNoProgram = errors.New("start program: no absolute path")
