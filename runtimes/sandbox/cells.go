@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"strconv"
 	"sync"
 
@@ -73,6 +74,8 @@ func newCells(config setup, role Role) (*cells, error) {
 
 // take takes orders until the server goes.
 func (s *cells) take(conn net.Conn) (err error) {
+	// Nobody reads it after this, and the collector closes what nobody reads: its low number would go to a cell.
+	defer runtime.KeepAlive(conn)
 	if s.control, err = receiveControl(conn); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"syscall"
+	"time"
 
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/frames"
@@ -68,18 +69,27 @@ func Serve(cell *sandbox.Cell, conn net.Conn) error {
 			return err
 		}
 	}
-	return carryOut(job, relay, in)
+	return carryOut(job, relay, in, conn)
 }
 
 // carryOut sees a program through that has begun.
-func carryOut(job Job, relay *relay, in *frames.Reader) error {
+func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 	relay.largest, relay.started = int(job.Largest), job.Hello == nil
 	if relay.started {
 		if err := relay.out.Write(frames.Started, nil); err != nil {
 			return err
 		}
 	}
-	go answer(in, relay) // ends with the connection
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		answer(in, relay)
+	}()
+	defer func() { // what it uses is the cell's, and gone with it
+		relay.Kill()
+		_ = conn.SetReadDeadline(time.Unix(1, 0))
+		<-answered
+	}()
 	if job.Hello != nil {
 		relay.channel.line(job.Hello)
 	}
