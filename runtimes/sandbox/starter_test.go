@@ -160,3 +160,23 @@ func TestCellThatCannotBe(t *testing.T) {
 		t.Errorf("said %q", said)
 	}
 }
+
+// TestKilledBeforeItsJob: a cell that nobody gave a job is buried at once when it is killed, and leaves its starter alone.
+func TestKilledBeforeItsJob(t *testing.T) {
+	t.Parallel()
+	box := sandboxtest.New(t, guestsExe(t))
+	first, second := newCell(t, box, "one"), newCell(t, box, "one")
+	first.Kill()
+	<-first.Done()
+	if exit := first.Wait(); exit.Signal != int(unix.SIGKILL) {
+		t.Errorf("%+v", exit)
+	}
+	if said := second.begin(t, "echo here"); said != "here" {
+		t.Errorf("said %q", said)
+	}
+	select {
+	case <-second.Starter().Done():
+		t.Error("the starter went along")
+	default:
+	}
+}

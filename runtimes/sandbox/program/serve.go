@@ -31,13 +31,7 @@ func Serve(cell *sandbox.Cell, conn net.Conn) error {
 	relay := &relay{Cell: cell, channel: channel, out: out}
 	begun := cell.Forked()
 
-	var job Job
-	var err error
-	if begun {
-		job, err = relay.await(in, conn)
-	} else {
-		job, err = readJob(in)
-	}
+	job, err := relay.await(in, conn)
 	if err != nil {
 		return err
 	}
@@ -116,8 +110,8 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 	return relay.out.WriteJSON(frames.Done, result)
 }
 
-// await reads the job of a program that was started ahead of it. One that does not live to see it takes the cell along:
-// that is never the job's fault, and no job must get this cell.
+// await reads the job of a cell that was made ahead of it. One that does not live to see it ends: that is never the job's
+// fault, and no job must get this cell.
 func (r *relay) await(in *frames.Reader, conn io.Closer) (Job, error) {
 	come, over := make(chan struct{}), make(chan struct{})
 	go func() {
