@@ -168,8 +168,12 @@ func (j *Jail) Kill() {
 // Done is closed when process 1 ended, and with it every other process.
 func (j *Jail) Done() <-chan struct{} { return j.ended }
 
-// Wait blocks until every process is dead and nothing of the jail is left on the host, and closes Conn.
+// Wait blocks until every process is dead and nothing of the jail is left on the host, and closes Conn. Who waits for a
+// jail that was killed reads no more of it: a starter that still writes for its cell must not wait for that.
 func (j *Jail) Wait() Exit {
+	if j.wasKilled() {
+		j.once.Do(func() { _ = j.conn.Close() })
+	}
 	<-j.gone
 	j.once.Do(func() { _ = j.conn.Close() })
 	return j.exit

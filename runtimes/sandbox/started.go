@@ -62,6 +62,13 @@ func (j *Jail) killCell() {
 	j.burial = time.AfterFunc(buryTime, j.starter.jail.Kill)
 }
 
+// wasKilled says whether somebody ended the cell.
+func (j *Jail) wasKilled() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.killed
+}
+
 // lose takes what the starter says of the end of a cell: every process of it is dead.
 func (j *Jail) lose(n notice) {
 	j.mu.Lock()

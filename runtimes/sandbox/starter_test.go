@@ -180,3 +180,34 @@ func TestKilledBeforeItsJob(t *testing.T) {
 	default:
 	}
 }
+
+// TestHostileResult: a cell whose program left more than its server wants to read is killed with its last frame half
+// written. Its starter does not wait for anybody to read the rest, which would be the end of all its cells.
+func TestHostileResult(t *testing.T) {
+	t.Parallel()
+	box := sandboxtest.New(t, guestsExe(t))
+	first, second := newCell(t, box, "one"), newCell(t, box, "one")
+	job := map[string]any{
+		"argv":   []string{"/usr/bin/bash", "-c", `printf '"%*s"' 4000000 x >/work/result`},
+		"result": "result", "largest": 8 << 20,
+	}
+	if err := first.out.WriteJSON(frames.Job, job); err != nil {
+		t.Fatal(err)
+	}
+	if kind, _, err := first.in.Read(); err != nil || kind != frames.Started {
+		t.Fatalf("%q, %v", byte(kind), err)
+	}
+	if _, err := first.Conn().Read(make([]byte, 1)); err != nil { // of the result
+		t.Fatal(err)
+	}
+	first.Kill()
+	first.Wait()
+	select {
+	case <-second.Starter().Done():
+		t.Error("the starter went along")
+	default:
+	}
+	if said := second.begin(t, "echo here"); said != "here" {
+		t.Errorf("said %q", said)
+	}
+}
