@@ -233,7 +233,7 @@ func TestForksSucceed(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			for range 160 {
+			for range 270 {
 				outcome, err := engine.Run(t.Context(), programs().Job("def main(): return hash('seed')"), runtimetest.NewHost())
 				if err != nil || outcome.Error != nil {
 					t.Error(err, outcome.Error)

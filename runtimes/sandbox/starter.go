@@ -21,7 +21,7 @@ import (
 // When a starter is replaced. Children of one fork server share the layout of their memory and the seed of their hashes:
 // what one run finds out must not serve the next ones for long. Without one nothing is shared that a program could see.
 const (
-	forksPerServer = 500
+	forksPerServer = 1000
 	ageOfServer    = 10 * time.Minute
 	idleStarter    = time.Minute      // one that nobody uses ends
 	buryTime       = 10 * time.Second // a starter that does not bury a killed cell is broken
