@@ -94,15 +94,27 @@ func build(pkg string) (string, error) {
 	return path, os.Rename(next, path)
 }
 
-// copyForUpdate links the last build where the next one is written: go build leaves a file alone that is up to date.
+// copyForUpdate puts the last build where the next one is written: go build leaves a file alone that is up to date. It is a
+// copy and no link, because jails run the last one meanwhile.
 func copyForUpdate(from, to string) error {
 	if err := os.Remove(to); err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	if err := os.Link(from, to); err != nil && !os.IsNotExist(err) {
+	content, err := os.ReadFile(from)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
-	return nil
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(to, content, 0o755); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
 // cache is a folder of this user and this checkout: tests of two checkouts must not replace each other's binaries.
