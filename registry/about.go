@@ -1,6 +1,11 @@
 package registry
 
-import "github.com/atelier-run/atelier/internal/fault"
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
 
 // Bounds of what describes an agent.
 const (
@@ -10,6 +15,9 @@ const (
 	maxTag         = 50
 	maxMetadata    = 16 << 10
 )
+
+// MaxWords bounds in bytes what a person says of a version: its changelog, a comment, a reason.
+const MaxWords = 10_000
 
 // CheckAbout tells whether an agent's name, title, description, tags and metadata may be saved; the error names the field.
 func CheckAbout(a Agent) error {
@@ -23,10 +31,47 @@ func CheckAbout(a Agent) error {
 	case len(a.Metadata) > maxMetadata || len(a.Metadata) == 0 || a.Metadata[0] != '{':
 		return fault.Invalid("/metadata", "must be an object of at most %d bytes.", maxMetadata)
 	}
+	for field, text := range map[string]string{"/title": a.Title, "/description": a.Description, "/tags": strings.Join(a.Tags, " ")} {
+		if err := CheckText(field, text); err != nil {
+			return err
+		}
+	}
 	for _, tag := range a.Tags {
 		if tag == "" || len(tag) > maxTag {
 			return fault.Invalid("/tags", "A tag has 1 to %d bytes.", maxTag)
 		}
 	}
 	return CheckName(a.Name)
+}
+
+// CheckWords tells whether what people say of a version may be kept; the error names the field. It is for versions that come
+// from elsewhere: what is said here is bounded where it is asked for.
+func CheckWords(v Version) error {
+	comment := ""
+	if v.Override != nil {
+		comment = v.Override.Comment
+	}
+	for _, w := range []struct {
+		field, text string
+		most        int
+	}{
+		{"/title", v.Title, maxTitle}, {"/description", v.Description, maxDescription}, {"/changelog", v.Changelog, MaxWords},
+		{"/publishedBy", v.PublishedBy, maxTitle}, {"/reason", v.Reason, MaxWords}, {"/successor", v.Successor, MaxWords}, {"/comment", comment, MaxWords},
+	} {
+		if len(w.text) > w.most {
+			return fault.Invalid(w.field, "must have at most %d bytes.", w.most)
+		}
+		if err := CheckText(w.field, w.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckText refuses text that a database cannot hold. Field is a JSON pointer.
+func CheckText(field, text string) error {
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return fault.Invalid(field, "must be UTF-8 text without the character U+0000.")
+	}
+	return nil
 }

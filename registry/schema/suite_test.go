@@ -1,13 +1,16 @@
 package schema_test
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"go/build"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	_ "github.com/google/jsonschema-go/jsonschema" // its module carries the suite
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry/schema"
@@ -24,20 +27,19 @@ type suiteGroup struct {
 }
 
 // TestSuite runs the tests that every implementation of JSON Schema must pass. A schema may be refused only because it
-// needs another document or a dialect of its own.
+// needs another document or a dialect of its own. Left out is format.json, which wants formats not to be asserted.
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ least, refused int }{
-		"draft2020-12": {least: 1500, refused: 24},
-		"draft7":       {least: 1100, refused: 11},
+		"draft2020-12": {least: 1055, refused: 20},
+		"draft7":       {least: 788, refused: 11},
 	}
-	suite := readSuite(t)
 	for draft, tt := range tests {
 		t.Run(draft, func(t *testing.T) {
 			t.Parallel()
 			ran, refused := 0, 0
 			var left []string
-			for file, groups := range suite[draft] {
+			for file, groups := range readSuite(t, draft) {
 				for _, group := range groups {
 					s, err := schema.Compile(inDialect(t, draft, group.Schema))
 					if err != nil {
@@ -55,7 +57,7 @@ func TestSuite(t *testing.T) {
 				}
 			}
 			slices.Sort(left)
-			t.Logf("JSON Schema Test Suite, %s: %d tests ran; left out are %d groups whose schemas need another document or a dialect of their own:\n%s", draft, ran, refused, strings.Join(left, "\n"))
+			t.Logf("JSON Schema Test Suite, %s: %d tests ran; left out are format.json, which wants formats not to be asserted, and %d groups whose schemas need another document or a dialect of their own:\n%s", draft, ran, refused, strings.Join(left, "\n"))
 			if ran < tt.least || refused > tt.refused {
 				t.Errorf("ran %d tests, refused %d schemas", ran, refused)
 			}
@@ -63,20 +65,32 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-func readSuite(t *testing.T) map[string]map[string][]suiteGroup {
+// readSuite reads the suite where the module that carries it lies: what is not ours is not kept here.
+func readSuite(t *testing.T, draft string) map[string][]suiteGroup {
 	t.Helper()
-	file, err := os.Open("testdata/suite.json.gz")
+	carrier, err := build.Import("github.com/google/jsonschema-go/jsonschema", ".", build.FindOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	text, err := gzip.NewReader(file)
+	files, err := filepath.Glob(filepath.Join(carrier.Dir, "testdata", draft, "*.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var suite map[string]map[string][]suiteGroup
-	if err := json.NewDecoder(text).Decode(&suite); err != nil {
-		t.Fatal(err)
+	suite := map[string][]suiteGroup{}
+	for _, file := range files {
+		name := filepath.Base(file)
+		if name == "format.json" {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var groups []suiteGroup
+		if err := json.Unmarshal(text, &groups); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		suite[name] = groups
 	}
 	return suite
 }

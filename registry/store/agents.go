@@ -97,7 +97,7 @@ type agentKey struct {
 
 func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter) error {
 	for word := range strings.FieldsSeq(strings.ToLower(f.Query)) {
-		if err := storable("/q", word); err != nil {
+		if err := registry.CheckText("/q", word); err != nil {
 			return err
 		}
 		like := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(word) + "%"
@@ -111,7 +111,7 @@ func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter) error {
 		q.Where("d.language = ?", string(f.Language))
 	}
 	if f.Tag != "" {
-		if err := storable("/tag", f.Tag); err != nil {
+		if err := registry.CheckText("/tag", f.Tag); err != nil {
 			return err
 		}
 		q.Where(s.dialect.hasTag(), f.Tag)
@@ -266,7 +266,7 @@ const (
 func agentRowOf(a registry.Agent) (*agentRow, error) {
 	fields := map[string]string{"/name": a.Name, "/title": a.Title, "/description": a.Description, "/tags": strings.Join(a.Tags, " ")}
 	for field, text := range fields {
-		if err := storable(field, text); err != nil {
+		if err := registry.CheckText(field, text); err != nil {
 			return nil, err
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // ReserveKey claims a key for a request. Nil means that the caller has it and must complete or release it; otherwise the
 // key is returned as it stands, with the answer if there is one. An expired key counts as free.
 func (s *Store) ReserveKey(ctx context.Context, k registry.IdempotencyKey) (*registry.IdempotencyKey, error) {
-	if err := storable("/Idempotency-Key", k.Key); err != nil {
+	if err := registry.CheckText("/Idempotency-Key", k.Key); err != nil {
 		return nil, err
 	}
 	for {

@@ -15,7 +15,7 @@ func (s *Store) ReplacePins(ctx context.Context, workspace, owner string, pins [
 	rows := make([]pinRow, 0, len(pins))
 	for _, p := range pins {
 		for field, text := range map[string]string{"/owner": owner, "/label": p.Label, "/references": p.Reference} {
-			if err := storable(field, text); err != nil {
+			if err := registry.CheckText(field, text); err != nil {
 				return err
 			}
 		}

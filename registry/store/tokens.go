@@ -17,7 +17,7 @@ const touchEvery = time.Minute
 
 // PutToken stores a token, or replaces the one with its ID.
 func (s *Store) PutToken(ctx context.Context, t registry.Token) error {
-	if err := storable("/name", t.Name); err != nil {
+	if err := registry.CheckText("/name", t.Name); err != nil {
 		return err
 	}
 	creator := identified(t.Creator, t.CreatedBy)

@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 )
 
@@ -73,12 +72,4 @@ func instantOrNil(t *time.Time) *time.Time {
 // impossible reports whether one of the texts cannot be in any row, so that nothing need be asked.
 func impossible(texts ...string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool { return strings.ContainsRune(text, 0) })
-}
-
-// storable refuses text that a text column cannot hold. Field is a JSON pointer.
-func storable(field, text string) error {
-	if !utf8.ValidString(text) || impossible(text) {
-		return fault.Invalid(field, "must be UTF-8 text without the character U+0000.")
-	}
-	return nil
 }

@@ -149,7 +149,7 @@ func compare(a, b string) int {
 
 // SetDeprecated marks a version, or takes the mark away. Error: NotFound.
 func (s *Store) SetDeprecated(ctx context.Context, workspace, agentID, version string, deprecated bool, reason, successor string) error {
-	if err := errors.Join(storable("/reason", reason), storable("/successor", successor)); err != nil {
+	if err := errors.Join(registry.CheckText("/reason", reason), registry.CheckText("/successor", successor)); err != nil {
 		return err
 	}
 	if impossible(version) {
@@ -211,8 +211,8 @@ type versionRow struct {
 
 // versionRowOf stores large files as a blob, so that the blob is durable before the row is.
 func (s *Store) versionRowOf(ctx context.Context, workspace string, v registry.Version) (*versionRow, error) {
-	for field, text := range map[string]string{"/title": v.Title, "/description": v.Description, "/changelog": v.Changelog, "/version": v.Version, "/comment": commentOf(v)} {
-		if err := storable(field, text); err != nil {
+	for field, text := range map[string]string{"/title": v.Title, "/description": v.Description, "/changelog": v.Changelog, "/version": v.Version, "/comment": commentOf(v), "/reason": v.Reason, "/successor": v.Successor} {
+		if err := registry.CheckText(field, text); err != nil {
 			return nil, err
 		}
 	}

@@ -7,10 +7,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/archive"
 	"github.com/atelier-run/atelier/server/cli"
 	"github.com/atelier-run/atelier/server/servertest"
 )
@@ -110,6 +113,82 @@ func TestArchiveRefusesOtherContent(t *testing.T) {
 	s.Want(t, http.StatusNotFound, http.MethodGet, "/api/v1/archive?agent=nobody", nil)
 }
 
+// collected is an archive in memory.
+type collected struct {
+	agents   []archive.Agent
+	versions map[string][]registry.Version
+}
+
+func (c *collected) Agent(a archive.Agent) error { c.agents = append(c.agents, a); return nil }
+
+func (c *collected) Version(v registry.Version) error {
+	name := c.agents[len(c.agents)-1].Name
+	c.versions[name] = append(c.versions[name], v)
+	return nil
+}
+
+func (c *collected) write(t *testing.T) string {
+	t.Helper()
+	var whole bytes.Buffer
+	names := make([]string, 0, len(c.agents))
+	for _, a := range c.agents {
+		names = append(names, a.Name)
+	}
+	w, err := archive.NewWriter(&whole, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range c.agents {
+		if err := w.Agent(a); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range c.versions[a.Name] {
+			if err := w.Version(a.Name, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return whole.String()
+}
+
+// What no digest covers is checked too, before anything is written: an import happens whole or not at all.
+func TestArchiveIsCheckedWholeBeforeItIsWritten(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	fill(t, s)
+	file := s.Want(t, http.StatusOK, http.MethodGet, "/api/v1/archive", nil).Body
+	long := strings.Repeat("x", registry.MaxWords+1)
+	for name, spoil := range map[string]func(c *collected){
+		"a changelog":  func(c *collected) { c.versions["second-one"][2].Changelog = "a\x00" },
+		"a reason":     func(c *collected) { c.versions["second-one"][2].Reason = "a\x00" },
+		"a successor":  func(c *collected) { c.versions["second-one"][2].Successor = long },
+		"a comment":    func(c *collected) { c.versions["second-one"][2].Override = &registry.Override{Comment: long} },
+		"a publisher":  func(c *collected) { c.versions["second-one"][2].PublishedBy = "a\x00" },
+		"a title":      func(c *collected) { c.agents[1].Title = "a\x00" },
+		"a tag":        func(c *collected) { c.agents[1].Tags = []string{"a\x00"} },
+		"a long title": func(c *collected) { c.agents[1].Title = long },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := collected{versions: map[string][]registry.Version{}}
+			if err := archive.Read(bytes.NewReader(file), &c); err != nil {
+				t.Fatal(err)
+			}
+			spoil(&c)
+			other := servertest.New(t)
+			other.Want(t, http.StatusUnprocessableEntity, http.MethodPost, "/api/v1/archive", c.write(t), servertest.Headers{"Content-Type": "application/gzip"})
+			var list struct{ Items []any }
+			other.Want(t, http.StatusOK, http.MethodGet, "/api/v1/code-agents", nil).Into(t, &list)
+			if len(list.Items) != 0 {
+				t.Errorf("%d agents were written", len(list.Items))
+			}
+		})
+	}
+}
+
 // command runs a command of the binary against a server.
 func command(t *testing.T, s *servertest.Server, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
@@ -157,7 +236,7 @@ func TestFolderGoesAndComes(t *testing.T) {
 	write("input.json", "{}")
 	write(".hidden", "x")
 	code, stdout, stderr := command(t, s, "n\n", "push", dir)
-	const diff = "changed main.sh\n-echo 1\n+echo 2\nadded more.sh\n+echo 3\n"
+	const diff = "changed main.sh\n@@ -1 +1 @@\n-echo 1\n+echo 2\nadded more.sh\n@@ -0,0 +1 @@\n+echo 3\n"
 	if code == 0 || stdout != diff {
 		t.Errorf("%d %q %s", code, stdout, stderr)
 	}
@@ -191,7 +270,7 @@ func TestFolderGoesAndComes(t *testing.T) {
 		t.Fatal(err)
 	}
 	write("stray.sh", "x\n")
-	if got := must(t, s, "pull", "renamed", dir, "--yes"); got != "added main.sh\n+echo 2\nremoved stray.sh\n-x\n" {
+	if got := must(t, s, "pull", "renamed", dir, "--yes"); got != "added main.sh\n@@ -0,0 +1 @@\n+echo 2\nremoved stray.sh\n@@ -1 +0,0 @@\n-x\n" {
 		t.Errorf("%q", got)
 	}
 	if text, err := os.ReadFile(outside); err != nil || string(text) != "mine" {

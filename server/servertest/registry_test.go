@@ -44,6 +44,14 @@ func TestPublicRegistry(t *testing.T) {
 	if agent.Origin == nil || agent.Origin.Name != "echo" || agent.Origin.Version != "1.0.0" || agent.Origin.Newer != "" || agent.Draft.Files["main.sh"] != "echo 1\n" {
 		t.Fatalf("%+v", agent)
 	}
+	s.Publish(t, "echo", "2.0.0-rc.1") // it is not released, so it is not in the registry
+	var versions struct {
+		Items []struct{ Version, Digest string }
+	}
+	s.Want(t, http.StatusOK, http.MethodGet, agents+"/echo/versions", nil).Into(t, &versions)
+	for _, version := range []string{"2.0.0-rc.1", "^2.0.0-0", versions.Items[0].Digest} {
+		s.Want(t, http.StatusNotFound, http.MethodPost, copyPath, map[string]any{"name": "early", "version": version})
+	}
 	s.Publish(t, "echo", "1.1.0")
 	s.Want(t, http.StatusOK, http.MethodGet, agents+"/mine", nil).Into(t, &agent)
 	if agent.Origin.Newer != "1.1.0" {

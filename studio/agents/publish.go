@@ -12,9 +12,6 @@ import (
 	"github.com/atelier-run/atelier/runtimes/inspect"
 )
 
-// maxChangelog bounds a version's changelog in bytes.
-const maxChangelog = 10_000
-
 // PublishRequest names the version to make, or the bump that makes its number: auto, major, minor or patch. With
 // neither the bump is auto. The first version without a number is 1.0.0. A number smaller than the changes ask for needs
 // Force and a Comment that says why; the version keeps both.
@@ -49,7 +46,7 @@ func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string,
 		return registry.Version{}, err
 	}
 	if req.Replay > 0 {
-		if err := s.Replays.Gate(ctx, actor, a.ID, req.Replay); err != nil {
+		if err := s.replayed(ctx, actor, a, req.Replay); err != nil {
 			return registry.Version{}, err
 		}
 	}
@@ -65,12 +62,25 @@ func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string,
 	return v, nil
 }
 
+// replayed holds the draft to what was answered before. A replay runs the draft that is saved when it comes to it, so that one
+// which was saved meanwhile has been tried in part only, and what is published not at all.
+func (s *Service) replayed(ctx context.Context, actor registry.Actor, a registry.Agent, count int) error {
+	if err := s.Replays.Gate(ctx, actor, a.ID, count); err != nil {
+		return err
+	}
+	now, err := s.Agents.Agent(ctx, actor.Workspace, a.ID)
+	if err == nil && now.Draft.Revision != a.Draft.Revision {
+		return fault.New(fault.Conflict, "The draft was saved while recorded inputs were replayed, and is at revision %d now; nothing was published. Publish again.", now.Draft.Revision)
+	}
+	return err
+}
+
 func checkPublish(req PublishRequest) error {
 	switch {
-	case len(req.Changelog) > maxChangelog:
-		return fault.Invalid("/changelog", "must have at most %d bytes.", maxChangelog)
-	case len(req.Comment) > maxChangelog:
-		return fault.Invalid("/comment", "must have at most %d bytes.", maxChangelog)
+	case len(req.Changelog) > registry.MaxWords:
+		return fault.Invalid("/changelog", "must have at most %d bytes.", registry.MaxWords)
+	case len(req.Comment) > registry.MaxWords:
+		return fault.Invalid("/comment", "must have at most %d bytes.", registry.MaxWords)
 	case req.Force && strings.TrimSpace(req.Comment) == "":
 		return fault.Invalid("/comment", "is required with force: say why the number may be smaller than advised.")
 	case req.Version != "" && req.Bump != "":
@@ -140,8 +150,8 @@ func (s *Service) Deprecate(ctx context.Context, actor registry.Actor, ref, vers
 	if err != nil {
 		return registry.Version{}, nil, err
 	}
-	if len(req.Reason) > maxChangelog {
-		return registry.Version{}, nil, fault.Invalid("/reason", "must have at most %d bytes.", maxChangelog)
+	if len(req.Reason) > registry.MaxWords {
+		return registry.Version{}, nil, fault.Invalid("/reason", "must have at most %d bytes.", registry.MaxWords)
 	}
 	if req.Successor, err = s.successor(ctx, actor, v, req); err != nil {
 		return registry.Version{}, nil, err

@@ -190,6 +190,9 @@ func (v *visit) Version(version registry.Version) error {
 		now.Kept++
 		return nil
 	}
+	if err := registry.CheckWords(version); err != nil {
+		return about(version.Reference(), err)
+	}
 	// Checked, and stored as it came: what was completed would have another digest.
 	if _, err := v.service.Specs.Complete(version.Spec); err != nil {
 		return about(version.Reference(), err)

@@ -75,7 +75,7 @@ type CopyRequest struct {
 }
 
 // Copy makes an agent of the actor's workspace whose draft is a version of the registry. Errors: NotFound, also for an agent
-// that is not listed; NameTaken.
+// that is not listed and for a pre-release; NameTaken.
 func (s *Service) Copy(ctx context.Context, actor registry.Actor, id string, req CopyRequest) (registry.Agent, error) {
 	origin, err := s.Listings.ListedAgent(ctx, id)
 	if err != nil {
@@ -87,6 +87,9 @@ func (s *Service) Copy(ctx context.Context, actor registry.Actor, id string, req
 	v, err := s.Resolver.Resolve(ctx, origin.Workspace, registry.Reference{Agent: origin.ID, Version: req.Version})
 	if err != nil {
 		return registry.Agent{}, err
+	}
+	if number, err := semver.StrictNewVersion(v.Version); err != nil || number.Prerelease() != "" {
+		return registry.Agent{}, fault.New(fault.NotFound, "No such version in the registry: %s. It lists released versions, no pre-releases.", v.Reference())
 	}
 	spec, err := s.Specs.Complete(v.Spec)
 	if err != nil {

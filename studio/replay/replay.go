@@ -135,10 +135,11 @@ func (s *Service) Run(ctx context.Context, actor registry.Actor, agent string, r
 // Gate refuses what a replay of the latest version's inputs finds changed, failing or refused. An agent without a version
 // has nothing to compare with.
 func (s *Service) Gate(ctx context.Context, actor registry.Actor, agent string, count int) error {
-	report, err := s.Run(ctx, actor, agent, Request{Runs: count, Trigger: registry.TriggerAPI})
-	if fault.Is(err, fault.NotFound) {
+	// Only this question may be answered by "not found": what is not found later has not been replayed.
+	if _, err := s.resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: agent, Version: registry.Latest}); fault.Is(err, fault.NotFound) {
 		return nil
 	}
+	report, err := s.Run(ctx, actor, agent, Request{Runs: count, Trigger: registry.TriggerAPI})
 	if err != nil || report.Harmless() {
 		return err
 	}
@@ -167,6 +168,9 @@ func (s *Service) recorded(ctx context.Context, actor registry.Actor, v registry
 			}
 			seen[run.InputsHash] = true
 			whole, err := s.runs.Get(ctx, actor, run.ID)
+			if fault.Is(err, fault.NotFound) {
+				continue // it became too old to be kept meanwhile
+			}
 			if err != nil {
 				return nil, err
 			}

@@ -1,0 +1,57 @@
+package replay_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/replay"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+// gone is a history that is swept, and an agent that is deleted, while a replay is at work.
+type gone struct{ swept, deleted bool }
+
+func (gone) Resolve(context.Context, string, registry.Reference) (registry.Version, error) {
+	return registry.Version{AgentID: "a", Agent: "weather", Version: "1.0.0"}, nil
+}
+
+func (gone) List(context.Context, registry.Actor, registry.RunFilter) (registry.RunPage, error) {
+	return registry.RunPage{Items: []registry.Run{{ID: "1", Status: registry.Succeeded, InputsHash: "1"}, {ID: "2", Status: registry.Succeeded, InputsHash: "2"}}}, nil
+}
+
+func (g gone) Get(_ context.Context, _ registry.Actor, id string) (registry.Run, error) {
+	if g.swept && id == "1" {
+		return registry.Run{}, fault.New(fault.NotFound, "No such run.")
+	}
+	return registry.Run{ID: id, Status: registry.Succeeded}, nil
+}
+
+func (g gone) Execute(_ context.Context, _ registry.Actor, req runs.Request) (registry.Run, error) {
+	if g.deleted {
+		return registry.Run{}, fault.New(fault.NotFound, "No such agent.")
+	}
+	return registry.Run{ID: req.ParentRunID + "'", Status: registry.Failed}, nil
+}
+
+// A gate that could not try the draft does not open: only an agent without a version has nothing to be held to.
+func TestGateStaysShut(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		house gone
+		want  fault.Code
+	}{
+		"fails":                            {gone{}, fault.Conflict},
+		"fails, and a run is swept":        {gone{swept: true}, fault.Conflict},
+		"the agent is deleted as it tries": {gone{deleted: true}, fault.NotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := replay.New(tt.house, tt.house).Gate(t.Context(), registry.Actor{}, "weather", 2)
+			if !fault.Is(err, tt.want) {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
