@@ -100,12 +100,15 @@ func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter) error {
 		if err := registry.CheckText("/q", word); err != nil {
 			return err
 		}
-		like := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(word) + "%"
 		if f.InCode {
-			q.Where(`(a.search_text LIKE ? ESCAPE '\' OR LOWER(CAST(d.files AS TEXT)) LIKE ? ESCAPE '\')`, like, like)
+			quoted, err := json.Marshal(word) // as a file's content is written: quotes, backslashes and < > & are escaped
+			if err != nil {
+				return err
+			}
+			q.Where(`(a.search_text LIKE ? ESCAPE '\' OR LOWER(CAST(d.files AS TEXT)) LIKE ? ESCAPE '\')`, containing(word), containing(strings.Trim(string(quoted), `"`)))
 			continue
 		}
-		q.Where(`a.search_text LIKE ? ESCAPE '\'`, like)
+		q.Where(`a.search_text LIKE ? ESCAPE '\'`, containing(word))
 	}
 	if f.Language != "" {
 		q.Where("d.language = ?", string(f.Language))
@@ -133,6 +136,11 @@ func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter) error {
 		q.Where("(a.name, a.id) > (?, ?)", after.Name, after.ID)
 	}
 	return nil
+}
+
+// containing is a pattern of LIKE with the escape character \.
+func containing(text string) string {
+	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
 }
 
 // agentPage takes the row that was read too many as the sign of a next page.

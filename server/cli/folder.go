@@ -21,7 +21,7 @@ import (
 
 type pullCommand struct {
 	Agent string `arg:"" help:"Name or ID."`
-	Dir   string `arg:"" help:"The folder; it is made when it is not there." type:"path"`
+	Dir   string `arg:"" help:"The folder: an agent's, an empty one, or one that is made." type:"path"`
 	Yes   bool   `short:"y" help:"Do not ask."`
 	remote
 }
@@ -55,6 +55,9 @@ func (c *pullCommand) run(ctx context.Context, p Process) (err error) {
 	there, err := lying(root.FS())
 	if err != nil {
 		return err
+	}
+	if _, isAgent := there["agent.yaml"]; !isAgent && len(there) > 0 {
+		return misusedf("%s has files and no agent.yaml, so it is no agent's folder, and pull would remove them; name another folder", c.Dir)
 	}
 	if ok, err := c.agreed(p, c.Yes, there, wanted); !ok || err != nil {
 		return err

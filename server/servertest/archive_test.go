@@ -279,6 +279,18 @@ func TestFolderGoesAndComes(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, ".hidden")); err != nil {
 		t.Error("a hidden file is gone: ", err)
 	}
+	// A folder that is no agent's keeps what lies in it.
+	foreign := t.TempDir()
+	letter := filepath.Join(foreign, "letter.txt")
+	if err := os.WriteFile(letter, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := command(t, s, "", "pull", "renamed", foreign, "--yes"); code != 2 || !strings.Contains(stderr, "agent.yaml") {
+		t.Errorf("%d %s", code, stderr)
+	}
+	if _, err := os.Stat(letter); err != nil {
+		t.Error(err)
+	}
 	other := servertest.New(t)
 	must(t, other, "push", dir, "--yes")
 	other.Want(t, http.StatusOK, http.MethodGet, "/api/v1/code-agents/renamed", nil)

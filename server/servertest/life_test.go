@@ -1,6 +1,7 @@
 package servertest_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -65,7 +66,7 @@ func TestSearchInCodeAndStaleAgents(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
 	weather(t, s)
-	s.Create(t, map[string]any{"name": "other", "language": "python", "code": "def main(): return 'Zebra'\n"})
+	s.Create(t, map[string]any{"name": "other", "language": "python", "code": "def main(): return 'Zebra' if 1 < 2 else \"C:\\\\Gnu\"\n"})
 	list := func(query string) summaries {
 		var page summaries
 		s.Want(t, 200, "GET", "/api/v1/code-agents?"+query, nil).Into(t, &page)
@@ -73,6 +74,11 @@ func TestSearchInCodeAndStaleAgents(t *testing.T) {
 	}
 	if plain, code := list("q=zebra").names(), list("q=zebra&code=true").names(); plain != "" || code != "other" {
 		t.Errorf("found %q, in code %q", plain, code)
+	}
+	for _, sign := range []string{"<", `"c:\\gnu"`, "'zebra'"} {
+		if code := list("code=true&q=" + url.QueryEscape(sign)).names(); code != "other" {
+			t.Errorf("found %q by %s", code, sign)
+		}
 	}
 	s.Execute(t, "weather", "1.0.0", map[string]any{"city": "Ulm"})
 	if used := list("q=weather").Items; len(used) != 1 || used[0].UsageCount != 1 || used[0].LastUsedAt == nil {

@@ -51,6 +51,7 @@ func TestPins(t *testing.T) {
 		t.Errorf("deprecated: %+v", old)
 	}
 	s.Want(t, 422, "PATCH", "/api/v1/code-agents/weather/versions/1.0.0", map[string]any{"deprecated": true, "successor": "weather@9"})
+	s.Want(t, 422, "PATCH", "/api/v1/code-agents/weather/versions/1.0.0", map[string]any{"deprecated": true, "successor": "weather@^1"})
 	answer := s.Want(t, 200, "POST", "/api/v1/code-agents/weather/execute", map[string]any{"version": "1.0.0", "input": map[string]any{"city": "Ulm"}})
 	if got := answer.Header.Get("Atelier-Deprecated"); got != `"weather@1.0.0 is deprecated: Wrong units. Sorry. Use weather@2.0.0 instead."` {
 		t.Errorf("the run says %q", got)

@@ -174,11 +174,15 @@ func (s *Service) successor(ctx context.Context, actor registry.Actor, v registr
 	}
 	if req.Successor != "" {
 		ref, err := registry.ParseReference(req.Successor)
+		var next registry.Version
 		if err == nil {
-			_, err = s.Resolver.Resolve(ctx, actor.Workspace, ref)
+			next, err = s.Resolver.Resolve(ctx, actor.Workspace, ref)
 		}
 		if err != nil {
 			return "", fault.Invalid("/successor", "must be a reference to a version that is there, such as %s@2.0.0.", v.Agent)
+		}
+		if next.AgentID == v.AgentID && next.Version == v.Version {
+			return "", fault.Invalid("/successor", "stands for the version that is deprecated; name another one.")
 		}
 		return req.Successor, nil
 	}
