@@ -128,17 +128,22 @@ func workers() []sighting {
 	return slices.DeleteFunc(all, func(s sighting) bool { return field(s.status, "PPid") != own })
 }
 
-// remaining are those that are still there, or whose control groups are.
+// remaining are those that are still there, or still members of their control groups, which may be the next run's by now.
 func remaining(seen []sighting) []sighting {
 	var left []sighting
 	for _, s := range seen {
 		now := word(filepath.Join("/proc", strconv.Itoa(s.pid), "status"))
 		same := now != "" && startOf(s.pid) == s.start && !strings.HasPrefix(field(now, "State"), "Z")
-		if same || slices.ContainsFunc(s.groups, exists) {
+		if same || slices.ContainsFunc(s.groups, s.member) {
 			left = append(left, s)
 		}
 	}
 	return left
+}
+
+// member says whether a control group counts the process.
+func (s sighting) member(group string) bool {
+	return slices.Contains(strings.Fields(word(filepath.Join(group, "cgroup.procs"))), strconv.Itoa(s.pid))
 }
 
 // judgeIdentity says who a run's processes are on the host: never root, and as root never the server's own user either.
@@ -190,7 +195,7 @@ func judgeRemains(language runtimes.Language, t trial, seen, left []sighting, af
 	case len(seen) == 0:
 		c.Evidence = "the daemons of the run could not be found on the host, so nothing is proved"
 	case len(left) > 0:
-		c.Evidence = fmt.Sprintf("%s or their control groups are there %s after the answer", plural(len(left), "process", "processes"), burial)
+		c.Evidence = fmt.Sprintf("%s are there %s after the answer", plural(len(left), "process", "processes"), burial)
 	default:
 		c.Verdict = Pass
 		c.Evidence = fmt.Sprintf("%s and %s were seen, none is left %s after the answer", plural(len(seen), "daemon", "daemons"), plural(groups, "control group", "control groups"), after.Round(time.Millisecond))
