@@ -10,6 +10,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 )
 
@@ -205,14 +206,25 @@ func expectRow(result sql.Result, otherwise error) error {
 }
 
 // DeleteAgent leaves a tombstone: the agent and its versions cannot be reached any more, and its names are not given
-// again. Error: NotFound.
-func (s *Store) DeleteAgent(ctx context.Context, workspace, id string, at time.Time) error {
-	result, err := s.write.NewUpdate().Model((*agentRow)(nil)).Set("deleted_at = ?", instant(at)).
-		Where("a.workspace_id = ?", workspace).Where("a.id = ?", id).Where("a.deleted_at IS NULL").Exec(ctx)
-	if err != nil {
-		return wrap("delete agent", err)
-	}
-	return wrap("delete agent", expectRow(result, noAgent(id)))
+// again. Errors: NotFound; Conflict while somebody pins it, unless forced.
+func (s *Store) DeleteAgent(ctx context.Context, workspace, id string, force bool, at time.Time) error {
+	return s.change(ctx, "delete agent", func(ctx context.Context, tx bun.Tx) error {
+		if _, err := s.lockLatest(ctx, tx, workspace, id); err != nil {
+			return err
+		}
+		if !force {
+			pins, err := tx.NewSelect().Model((*pinRow)(nil)).Where("p.workspace_id = ?", workspace).Where("p.agent_id = ?", id).Count(ctx)
+			if err != nil {
+				return err
+			}
+			if pins > 0 {
+				return fault.New(fault.Conflict, "The agent is referenced by others. Let them move first, or delete it with force.")
+			}
+		}
+		_, err := tx.NewUpdate().Model((*agentRow)(nil)).Set("deleted_at = ?", instant(at)).
+			Where("a.workspace_id = ?", workspace).Where("a.id = ?", id).Exec(ctx)
+		return err
+	})
 }
 
 // RestoreAgent takes a tombstone away: the agent is as it was, under its names. Error: NotFound, also for one that is there.

@@ -34,7 +34,7 @@ func TestListed(t *testing.T) {
 			}
 			expect(t, s.SetListed(t.Context(), "other", a.ID, true, start), fault.NotFound)
 			if one.name == "gone" {
-				if err := s.DeleteAgent(t.Context(), one.workspace, a.ID, start); err != nil {
+				if err := s.DeleteAgent(t.Context(), one.workspace, a.ID, false, start); err != nil {
 					t.Fatal(err)
 				}
 				_, err := s.ListedAgent(t.Context(), a.ID)

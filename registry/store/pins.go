@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -10,7 +11,7 @@ import (
 )
 
 // ReplacePins makes an owner's pins those that are told; none takes them away. A pin that was there keeps its time. Only
-// owner, label, agent's ID, reference (its version part) and time of a pin count.
+// owner, label, agent's ID, reference (its version part) and time of a pin count. Error: NotFound for an agent that is gone.
 func (s *Store) ReplacePins(ctx context.Context, workspace, owner string, pins []registry.Pin) error {
 	rows := make([]pinRow, 0, len(pins))
 	for _, p := range pins {
@@ -25,6 +26,9 @@ func (s *Store) ReplacePins(ctx context.Context, workspace, owner string, pins [
 		return nil
 	}
 	return s.change(ctx, "replace pins", func(ctx context.Context, tx bun.Tx) error {
+		if err := s.keepThere(ctx, tx, workspace, rows); err != nil {
+			return err
+		}
 		var before []pinRow
 		err := tx.NewSelect().Model(&before).Where("p.workspace_id = ?", workspace).Where("p.owner = ?", owner).Scan(ctx)
 		if err != nil {
@@ -46,6 +50,34 @@ func (s *Store) ReplacePins(ctx context.Context, workspace, owner string, pins [
 		_, err = tx.NewInsert().Model(&rows).Exec(ctx)
 		return err
 	})
+}
+
+// keepThere makes sure that the agents of pins are there until the transaction ends: a deletion at the same time sees the
+// pins, or is seen here.
+func (s *Store) keepThere(ctx context.Context, tx bun.Tx, workspace string, pins []pinRow) error {
+	wanted := make([]string, 0, len(pins))
+	for _, p := range pins {
+		wanted = append(wanted, p.AgentID)
+	}
+	slices.Sort(wanted)
+	if wanted = slices.Compact(wanted); len(wanted) == 0 {
+		return nil
+	}
+	var there []string
+	q := tx.NewSelect().Model((*agentRow)(nil)).Column("id").
+		Where("a.workspace_id = ?", workspace).Where("a.id IN (?)", bun.List(wanted)).Where("a.deleted_at IS NULL").OrderExpr("a.id")
+	if s.dialect == postgresDialect {
+		q.For("SHARE")
+	}
+	if err := q.Scan(ctx, &there); err != nil {
+		return err
+	}
+	for _, id := range wanted {
+		if !slices.Contains(there, id) {
+			return noAgent(id)
+		}
+	}
+	return nil
 }
 
 // PinsOf returns the pins of an agent, by owner.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/store"
 	"github.com/atelier-run/atelier/registry/store/storetest"
@@ -41,6 +42,31 @@ func TestPinsAreReplaced(t *testing.T) {
 		}
 		if left, err := s.PinsOf(t.Context(), ws, a.ID); err != nil || len(left) != 0 {
 			t.Errorf("left %v, %v", left, err)
+		}
+	})
+}
+
+// Nobody deletes what somebody pins, and nobody pins what is deleted, whatever was seen before.
+func TestPinsHoldTheirAgent(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, o store.Options) {
+		s := storetest.Reopen(t, o)
+		a := create(t, s, agent("weather"))
+		pins := []registry.Pin{{Owner: "o", AgentID: a.ID, Reference: "^1", CreatedAt: start}, {Owner: "o", AgentID: a.ID, Reference: "latest", CreatedAt: start}}
+		expect(t, s.ReplacePins(t.Context(), "other", "o", pins), fault.NotFound)
+		if err := s.ReplacePins(t.Context(), ws, "o", pins); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, s.DeleteAgent(t.Context(), ws, a.ID, false, start), fault.Conflict)
+		if _, err := s.Agent(t.Context(), ws, a.ID); err != nil {
+			t.Error(err)
+		}
+		if err := s.DeleteAgent(t.Context(), ws, a.ID, true, start); err != nil {
+			t.Error(err)
+		}
+		expect(t, s.ReplacePins(t.Context(), ws, "o", pins), fault.NotFound)
+		if err := s.ReplacePins(t.Context(), ws, "o", nil); err != nil { // what is gone is let go of
+			t.Error(err)
 		}
 	})
 }

@@ -206,7 +206,7 @@ func TestListRunsNarrowsAndPages(t *testing.T) {
 		if err := s.PatchAgent(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.DeleteAgent(t.Context(), ws, a.ID, start); err != nil {
+		if err := s.DeleteAgent(t.Context(), ws, a.ID, false, start); err != nil {
 			t.Fatal(err)
 		}
 

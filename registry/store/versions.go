@@ -44,7 +44,8 @@ func (s *Store) InsertVersion(ctx context.Context, workspace string, v registry.
 	})
 }
 
-// lockLatest returns an agent's latest version and keeps others from publishing until the transaction ends.
+// lockLatest returns an agent's latest version and keeps others from publishing, pinning and deleting until the transaction
+// ends. Error: NotFound.
 func (s *Store) lockLatest(ctx context.Context, tx bun.Tx, workspace, agentID string) (string, error) {
 	var latest string
 	q := tx.NewSelect().Model((*agentRow)(nil)).Column("latest_version").

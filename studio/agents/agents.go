@@ -27,7 +27,7 @@ type Agents interface {
 	ListAgents(ctx context.Context, workspace string, filter registry.AgentFilter) (registry.AgentPage, error)
 	SaveDraft(ctx context.Context, a registry.Agent, expected int64) (registry.Agent, error)
 	PatchAgent(ctx context.Context, a registry.Agent) error
-	DeleteAgent(ctx context.Context, workspace, id string, at time.Time) error
+	DeleteAgent(ctx context.Context, workspace, id string, force bool, at time.Time) error
 	RestoreAgent(ctx context.Context, workspace, nameOrID string) error
 }
 
@@ -215,7 +215,7 @@ func (s *Service) Delete(ctx context.Context, actor registry.Actor, ref string, 
 		refused.Extra = map[string]any{"pins": pins}
 		return refused
 	}
-	if err := s.Agents.DeleteAgent(ctx, actor.Workspace, a.ID, s.Now()); err != nil {
+	if err := s.Agents.DeleteAgent(ctx, actor.Workspace, a.ID, force, s.Now()); err != nil {
 		return err
 	}
 	s.Resolver.Forget(actor.Workspace)
