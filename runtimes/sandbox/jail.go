@@ -112,15 +112,28 @@ func (j *Jail) markBase() {
 
 // Usage reads the counters. CPU time of a pooled worker counts from its start: take the difference.
 func (j *Jail) Usage() Usage {
-	now := j.usage()
-	select {
-	case <-j.ended:
-		// The counters may have been taken away while they were read, and then said 0. What they said last is in exit.
-		<-j.gone
-		return j.exit.Usage
-	default:
-		return now
+	now, alive := j.usageNow()
+	if alive {
+		select {
+		case <-j.ended:
+		default:
+			return now
+		}
 	}
+	// The counters may have been taken away while they were read, and then said 0; those of a cell may count for another
+	// already. What they said last is in exit.
+	<-j.gone
+	return j.exit.Usage
+}
+
+// usageNow reads the counters unless they are not the jail's any more.
+func (j *Jail) usageNow() (now Usage, alive bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.state == cellBuried {
+		return Usage{}, false
+	}
+	return j.usage(), true
 }
 
 func (j *Jail) usage() Usage {
