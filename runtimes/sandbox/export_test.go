@@ -17,3 +17,10 @@ func unusable() *cgroups.Tree { return cgroups.Unusable() }
 
 // Starter is the jail of the process that starts a cell.
 func (j *Jail) Starter() *Jail { return j.starter.jail }
+
+// Starters counts the starters that the sandbox knows.
+func (s *Sandbox) Starters() int {
+	s.starters.mu.Lock()
+	defer s.starters.mu.Unlock()
+	return len(s.starters.named)
+}

@@ -118,6 +118,15 @@ func (s *Sandbox) fillStarter(ctx context.Context, profile Profile) (*starter, e
 	return made, err
 }
 
+// forgetStarter takes a starter that is dead off the list. Names come and go: each fork server has its own.
+func (s *Sandbox) forgetStarter(dead *starter) {
+	s.starters.mu.Lock()
+	defer s.starters.mu.Unlock()
+	if s.starters.named[dead.name] == dead {
+		delete(s.starters.named, dead.name)
+	}
+}
+
 // succeed replaces a starter while it still works, so that nobody has to wait for its successor.
 func (s *Sandbox) succeed(profile Profile, old *starter) {
 	ctx, cancel := context.WithTimeout(context.Background(), setupTime)
@@ -314,6 +323,7 @@ func (s *starter) hear(message []byte, fds []int) {
 func (s *starter) lost() {
 	s.jail.Kill()
 	exit := s.jail.Wait()
+	s.sandbox.forgetStarter(s)
 	s.mu.Lock()
 	unexpected := !s.retired
 	s.retired = true

@@ -127,6 +127,9 @@ func TestStarterDies(t *testing.T) {
 			t.Errorf("%s is left in %s", strings.Fields(string(left)), dir)
 		}
 	}
+	if n := box.Starters(); n != 0 {
+		t.Errorf("%d starters are known, and all are dead", n)
+	}
 	next := newCell(t, box, "one")
 	if next.Starter().PID() == before {
 		t.Error("a dead starter started a cell")
