@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"sync"
 
@@ -55,6 +56,7 @@ func newCells(config setup, role Role) (*cells, error) {
 	if err := raiseFiles(); err != nil {
 		return nil, err
 	}
+	debug.SetMemoryLimit(starterMemory / 4) // what large jobs and results leave behind is collected before it is too much
 	s := &cells{config: config, role: role}
 	var err error
 	if s.common, err = openCommon(config); err != nil {

@@ -27,9 +27,10 @@ const (
 	buryTime       = 10 * time.Second // a starter that does not bury a killed cell is broken
 )
 
-// Limits of a starter itself: it holds the jobs and results of its cells for a moment.
+// Limits of a starter itself: it holds the jobs and results of its cells for a moment. Sixteen of the largest results at
+// once, of hostile programs of one workspace, must not be the end of everybody's cells; they take some 1 GB.
 const (
-	starterMemory = 768 << 20
+	starterMemory = 2 << 30
 	starterTasks  = 512
 )
 

@@ -214,3 +214,19 @@ func TestHostileResult(t *testing.T) {
 		t.Errorf("said %q", said)
 	}
 }
+
+// TestResultOnce: a program whose result is a file does not send a second one as its end, which its starter would hold too.
+func TestResultOnce(t *testing.T) {
+	t.Parallel()
+	c := newCell(t, sandboxtest.New(t, guestsExe(t)), "one")
+	job := map[string]any{
+		"argv":   []string{"/usr/bin/bash", "-c", `printf '{"end":"%*s"}\n' 2000000 x >&3; echo 7 >/work/result`},
+		"result": "result", "largest": 4 << 20,
+	}
+	if err := c.out.WriteJSON(frames.Job, job); err != nil {
+		t.Fatal(err)
+	}
+	if result := c.finish(t); string(result.Output) != "7" { // and the frame was not too large to be read
+		t.Errorf("%+v", result)
+	}
+}

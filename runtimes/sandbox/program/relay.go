@@ -30,7 +30,7 @@ type relay struct {
 	*sandbox.Cell
 	channel *channel
 	out     *frames.Writer
-	largest int
+	largest int  // bytes of a result in the end
 	started bool // the server was told that the program runs
 	ready   bool // the program waits for its Hello
 
@@ -219,7 +219,7 @@ func (r *relay) take(line []byte) error {
 		r.started = true
 		return r.out.Write(frames.Started, nil)
 	case m.End != nil:
-		r.end = slices.Clone(m.End)
+		r.end = m.End
 		return nil
 	case m.Call == "" || len(m.Call) > maxName:
 		r.refuse(fmt.Sprintf("The name of a host function has 1 to %d bytes.", maxName))

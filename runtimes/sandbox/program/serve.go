@@ -68,7 +68,10 @@ func Serve(cell *sandbox.Cell, conn net.Conn) error {
 
 // carryOut sees a program through that has begun.
 func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
-	relay.largest, relay.started = int(job.Largest), job.Hello == nil
+	relay.started = job.Hello == nil
+	if job.Result == "" { // otherwise the result is a file, and the end says only why there is none
+		relay.largest = int(job.Largest)
+	}
 	if relay.started {
 		if err := relay.out.Write(frames.Started, nil); err != nil {
 			return err
