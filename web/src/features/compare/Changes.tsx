@@ -20,7 +20,7 @@ export function Changes({ diff }: { diff: Diff }) {
             {file.path} {file.status}
           </h3>
           {file.unified === '' ? (
-            <p>{file.binary ? 'It is not text.' : 'It is too large to compare line by line.'}</p>
+            <p>{file.binary ? 'It is not text.' : 'It is empty, or too large to compare line by line.'}</p>
           ) : (
             <div className={css.scroll} tabIndex={0} role="region" aria-label={`Changes of ${file.path}`}>
               <Lines text={file.unified} />
