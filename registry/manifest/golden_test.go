@@ -49,11 +49,11 @@ func TestGolden(t *testing.T) {
 				}
 				path := filepath.Join("testdata", name+"."+format+".json")
 				if *update {
-					if err := os.WriteFile(path, file.Bytes(), 0o644); err != nil { //nolint:gosec // it is public
+					if err := os.WriteFile(path, file.Bytes(), 0o644); err != nil {
 						t.Fatal(err)
 					}
 				}
-				want, err := os.ReadFile(path) //nolint:gosec // it is ours
+				want, err := os.ReadFile(path)
 				if err != nil {
 					t.Fatal(err)
 				}
