@@ -98,7 +98,7 @@ func (c *Cell) listen(way []step) error {
 		return nil
 	}
 	if _, err := io.ReadFull(c.sync, said[1:]); err != nil {
-		return err
+		return io.ErrUnexpectedEOF // and not the end that says that the child is the program
 	}
 	number := binary.NativeEndian.Uint64
 	return failedAt(way, failure{at: number(said[8:]), value: int64(number(said[16:]))})
@@ -126,6 +126,9 @@ type Rlimits struct {
 	Stack     uint64 `json:"stack,omitempty"`
 }
 
+// sharedTasks is room for the processes of other cells, where all have one user. The watch counts those of each.
+const sharedTasks = 128
+
 // Limit applies them, soft and hard alike, before the program begins.
 func (c *Cell) Limit(limits Rlimits) error {
 	select {
@@ -133,8 +136,8 @@ func (c *Cell) Limit(limits Rlimits) error {
 		return nil
 	default:
 	}
-	if !c.own { // the kernel would count what other cells have as well
-		limits.Processes = 0
+	if !c.own && limits.Processes > 0 { // the kernel counts what other cells and the starter have as well
+		limits.Processes += sharedTasks
 	}
 	for resource, value := range map[int]uint64{
 		unix.RLIMIT_FSIZE:  limits.FileBytes,

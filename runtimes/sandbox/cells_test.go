@@ -1,0 +1,353 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// pair are the two ends of a socket that keeps messages apart.
+func pair(t *testing.T, kind int) (a, b *net.UnixConn) {
+	t.Helper()
+	fds, err := unix.Socketpair(unix.AF_UNIX, kind|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err = unixConn(fds[0], "a"); err != nil {
+		t.Fatal(err)
+	}
+	if b, err = unixConn(fds[1], "b"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = a.Close()
+		_ = b.Close()
+	})
+	return a, b
+}
+
+// TestControlRefuses: a socket that is none, or of another kind, and messages that are not whole.
+func TestControlRefuses(t *testing.T) {
+	t.Parallel()
+	plain, other := net.Pipe()
+	defer plain.Close()
+	defer other.Close()
+	if _, err := sendControl(plain); err == nil {
+		t.Error("a descriptor went through a pipe")
+	}
+	if _, err := receiveControl(plain); err == nil {
+		t.Error("a descriptor came through a pipe")
+	}
+	ours, theirs := pair(t, unix.SOCK_STREAM)
+	if _, err := theirs.Write([]byte{0}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := receiveControl(ours); err == nil {
+		t.Error("a control socket came without one")
+	}
+	_ = theirs.Close()
+	if _, err := sendControl(ours); err == nil {
+		t.Error("a control socket went to nobody")
+	}
+	file, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := unixConn(file, "file"); err == nil {
+		t.Error("a file is a socket")
+	}
+	inet, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := unixConn(inet, "inet"); err == nil {
+		t.Error("an inet socket is a unix one")
+	}
+	if _, err := passedIn(unix.UnixCredentials(&unix.Ucred{})); err == nil {
+		t.Error("credentials are descriptors")
+	}
+	if _, err := passedIn(make([]byte, unix.CmsgLen(0))); err == nil {
+		t.Error("zeroes are descriptors")
+	}
+	in, out := pair(t, unix.SOCK_SEQPACKET)
+	if _, err := out.Write([]byte("too long")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := receiveMessage(in, 3); err == nil {
+		t.Error("a message was cut")
+	}
+	_ = out.Close()
+	if _, _, err := receiveMessage(in, 3); err == nil {
+		t.Error("a message came from nobody")
+	}
+}
+
+// TestOrdersThatCannotBe: the starter answers each, with the reason, and takes what came along.
+func TestOrdersThatCannotBe(t *testing.T) {
+	t.Parallel()
+	control, server := pair(t, unix.SOCK_SEQPACKET)
+	s := &cells{config: setup{Groups: 1, Users: 1}, control: control, plan: &plan{}}
+	null := func() int {
+		fd, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fd
+	}
+	socket := func() int {
+		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = unix.Close(fds[1]) })
+		return fds[0]
+	}
+	for name, fds := range map[string][]int{
+		"nothing came along": nil, "no connection": {null(), null()}, "a disk of less than nothing": {socket(), null()},
+	} {
+		s.serve(order{ID: 7, Disk: -1}, fds)
+		message, _, err := receiveMessage(server, maxNotice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var n notice
+		if err := json.Unmarshal(message, &n); err != nil || n.ID != 7 || !n.Gone || n.Error == "" {
+			t.Errorf("%s: %s, %v", name, message, err)
+		}
+		for _, fd := range fds {
+			if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil {
+				t.Logf("%s: %d is somebody else's by now, or was not closed", name, fd)
+			}
+		}
+	}
+	if _, err := server.Write([]byte("{")); err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := pair(t, unix.SOCK_STREAM)
+	if _, _, err := theirs.WriteMsgUnix([]byte{0}, unix.UnixRights(socketOf(t, control)), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.take(ours); err == nil {
+		t.Error("an order that is no JSON was taken")
+	}
+	_ = ours.Close()
+	if err := s.take(theirs); err == nil {
+		t.Error("orders came from nobody")
+	}
+	if _, err := openCommon(setup{Devices: []string{"/dev/nowhere"}}); err == nil {
+		t.Error("a device that is not is allowed")
+	}
+}
+
+func socketOf(t *testing.T, conn *net.UnixConn) int {
+	t.Helper()
+	file, err := conn.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	return int(file.Fd())
+}
+
+// TestCellRefuses is a cell of which parts are missing.
+func TestCellRefuses(t *testing.T) {
+	t.Parallel()
+	dead := newEnd()
+	close(dead.dead)
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Cell{disk: -1, stdout: -1, stderr: -1, channel: -1, pidfd: -1, own: true, end: dead, work: root, sync: reader, script: newScript(nil, syncFD, -1)}
+	if c.Forked() || c.Full() || c.Stdout() != -1 || c.Stderr() != -1 || c.Channel() != -1 || c.Ended() != -1 || c.Work() != root {
+		t.Error("a cell without parts has some")
+	}
+	if err := c.Limit(Rlimits{Processes: 1}); err != nil {
+		t.Errorf("the limits of the dead: %v", err)
+	}
+	if err := c.Give("nowhere"); err == nil {
+		t.Error("a file that is not was given away")
+	}
+	for _, argv := range [][]string{nil, {""}, {"bash"}} {
+		if err := c.Begin(Command{Argv: argv}, ""); !errors.Is(err, errNoProgram) {
+			t.Errorf("%q: %v", argv, err)
+		}
+	}
+	if err := c.Begin(Command{Argv: []string{"/bin/true"}}, "x"); err == nil { // the reading end takes nothing
+		t.Error("a program began without its child")
+	}
+	if _, err := writer.Write([]byte{saysFailed}); err != nil {
+		t.Fatal(err)
+	}
+	_ = writer.Close()
+	if err := c.listen(nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("half a failure: %v", err)
+	}
+	if err := c.enter(new(noLock)); err == nil {
+		t.Error("there is a work directory")
+	}
+	if _, err := c.rules(setup{Landlock: 1}, common{-1: 0}); err == nil {
+		t.Error("what is not open is allowed")
+	}
+	if _, err := c.rules(setup{Landlock: 1}, nil); err == nil {
+		t.Error("a disk that is not is allowed")
+	}
+	for at, want := range map[uint64]string{0: "mount: ", 1: "become the program: "} {
+		err := failedAt([]step{{Name: "mount"}}, failure{at: at * uint64(callSize), value: -int64(unix.EPERM)})
+		if !errors.Is(err, syscall.EPERM) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%d: %v", at, err)
+		}
+	}
+	if err := failedAt(nil, failure{}); err == nil || !strings.Contains(err.Error(), "nothing came") {
+		t.Error(err)
+	}
+	if _, err := newPlan([]step{do("x", 1, arg{Kind: argBytes, Text: "!"})}); err == nil {
+		t.Error("bytes that are none")
+	}
+	made, err := newPlan([]step{do("x", 1, descriptor("nowhere"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := made.fill(1000, nil); err == nil {
+		t.Error("a descriptor that is not was filled in")
+	}
+}
+
+// noLock stands where only one goroutine is.
+type noLock struct{}
+
+func (*noLock) Lock()   {}
+func (*noLock) Unlock() {}
+
+// TestForkServerRefuses is a fork server that cannot be, and one that says what makes no sense.
+func TestForkServerRefuses(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		program string
+		way     []step
+	}{
+		"no program":      {program: "/nowhere"},
+		"ends at once":    {program: "/bin/true"},
+		"too many steps":  {program: "/bin/true", way: []step{do("x", 1, text(strings.Repeat("x", maxSteps)))}},
+		"no way to speak": {program: "/bin/false"},
+	} {
+		if _, err := startForkServer(Command{Argv: []string{tt.program}}, tt.way); err == nil {
+			t.Errorf("%s: it is there", name)
+		}
+	}
+	ours, theirs := pair(t, unix.SOCK_SEQPACKET)
+	f := &forkServer{control: ours, children: map[int64]*forked{1: {born: make(chan struct{}), end: newEnd()}}}
+	status := 0
+	for name, n := range map[string]forkNotice{"a child that nobody asked for": {ID: 2, PID: 5}, "a child without a handle": {ID: 1, PID: 5}} {
+		if f.take(n, nil) {
+			t.Errorf("%s was taken", name)
+		}
+	}
+	if !f.take(forkNotice{ID: 1, Status: &status}, nil) || len(f.children) != 0 {
+		t.Error("an end was not taken")
+	}
+	_ = theirs.Close()
+	if err := f.fork(&Cell{}, order{ID: 3}, nil); err == nil {
+		t.Error("nobody was asked for a child")
+	}
+}
+
+// TestReaper keeps the end of a child that was dead before anybody asked.
+func TestReaper(t *testing.T) {
+	t.Parallel()
+	r := &reaper{children: map[int]*end{}, early: map[int]syscall.WaitStatus{}, born: make(chan struct{}, 1)}
+	r.buried(7, 256)
+	if e := r.expect(7); e.status != 256 {
+		t.Errorf("%+v", e)
+	}
+	later := r.expect(8)
+	r.buried(8, 9)
+	<-later.dead
+	if !later.status.Signaled() {
+		t.Errorf("%+v", later)
+	}
+}
+
+// TestStarterRefuses is the server's side of a starter that is used up, silent or out of its mind.
+func TestStarterRefuses(t *testing.T) {
+	t.Parallel()
+	box := &Sandbox{
+		ids: newIDs(1, 1), groups: unusable(), log: slog.New(slog.DiscardHandler), jails: map[*Jail]struct{}{}, filters: map[Filter][]byte{},
+		starters: starters{named: map[string]*starter{}, making: map[string]chan struct{}{"one": make(chan struct{})}},
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := box.starter(gone, Profile{Starter: "one"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("waited for a starter: %v", err)
+	}
+	if _, err := box.starter(t.Context(), Profile{Starter: "two", Filter: "none"}); err == nil {
+		t.Error("a starter with a filter that is not")
+	}
+	process := &Jail{sandbox: box, ended: make(chan struct{}), gone: make(chan struct{})}
+	close(process.ended) // nothing is to be killed
+	s := &starter{sandbox: box, name: "three", jail: process, who: box.ids.many(hostID{}), cells: map[int64]*Jail{}, idle: time.NewTimer(time.Hour), used: time.Now(), born: time.Now()}
+	s.send = func([]byte, []byte) error { return io.ErrClosedPipe }
+	if _, err := s.cell(t.Context(), Profile{Limits: runtimes.DefaultLimits()}); err == nil || !strings.Contains(err.Error(), io.ErrClosedPipe.Error()) {
+		t.Errorf("an order that nobody got: %v", err)
+	}
+	s.send = func([]byte, []byte) error { return nil }
+	if _, err := s.cell(gone, Profile{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("an order without an answer: %v", err)
+	}
+	s.hear([]byte("{"), nil)
+	s.hear([]byte(`{"id":99}`), nil)
+	s.retireIdle()
+	if s.retired {
+		t.Error("a starter that was just used has retired")
+	}
+	s.mu.Lock()
+	for _, j := range s.cells { // the one without an answer
+		s.mu.Unlock()
+		j.lose(notice{Gone: true})
+		j.lose(notice{Gone: true})
+		j.begun(-1)
+		if err := j.open(); err != nil {
+			t.Error(err)
+		}
+		j.Kill()
+		s.mu.Lock()
+	}
+	s.used = time.Now().Add(-2 * idleStarter)
+	s.mu.Unlock()
+	s.retireIdle()
+	if _, err := s.cell(t.Context(), Profile{}); !errors.Is(err, errRetired) {
+		t.Errorf("a retired starter was asked: %v", err)
+	}
+	s.forks, s.born = true, time.Now().Add(-ageOfServer)
+	if s.usable() || !s.ageing() {
+		t.Error("a fork server does not age")
+	}
+	if _, err := hostPID(-1); err == nil {
+		t.Error("nothing has a process")
+	}
+	file, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := hostPID(int(file.Fd())); err == nil {
+		t.Error("a file has a process")
+	}
+}
