@@ -26,6 +26,9 @@ func (c cell) String() string {
 
 // cost says where the time of a row went, for rows that miss their bar.
 func (c cell) cost() string {
+	if c.cpu <= 0 { // when a fork server is replaced, the kernel counts its children for nobody
+		return "CPU a run not known, a fork server ended meanwhile"
+	}
 	return fmt.Sprintf("%.2f ms CPU a run, others used %.1f cores", c.cpu, c.others)
 }
 
