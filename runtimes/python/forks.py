@@ -120,6 +120,9 @@ def serve():
                 os._exit(4)
             for copy in passed:
                 os.close(copy)
+            if pid < 0:  # no memory, or no room for one more process
+                control.send(json.dumps({"id": order["id"], "status": 256}).encode())
+                continue
             handle = os.pidfd_open(pid)
             children[handle] = order["id"], pid
             events.register(handle, select.POLLIN)

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -318,17 +320,19 @@ func TestStarterRefuses(t *testing.T) {
 		t.Error("a starter that was just used has retired")
 	}
 	s.mu.Lock()
-	for _, j := range s.cells { // the one without an answer
-		s.mu.Unlock()
+	waiting := slices.Collect(maps.Values(s.cells)) // the one without an answer
+	s.mu.Unlock()
+	for _, j := range waiting {
 		j.lose(notice{Gone: true})
 		j.lose(notice{Gone: true})
+		j.Wait()
 		j.begun(-1)
 		if err := j.open(); err != nil {
 			t.Error(err)
 		}
 		j.Kill()
-		s.mu.Lock()
 	}
+	s.mu.Lock()
 	s.used = time.Now().Add(-2 * idleStarter)
 	s.mu.Unlock()
 	s.retireIdle()

@@ -1,6 +1,10 @@
 package sandbox
 
-import "github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
+)
 
 // PID is that of process 1 on the host.
 func (j *Jail) PID() int { return j.process.Pid }
@@ -17,6 +21,13 @@ func unusable() *cgroups.Tree { return cgroups.Unusable() }
 
 // Starter is the jail of the process that starts a cell.
 func (j *Jail) Starter() *Jail { return j.starter.jail }
+
+// Signal sends one to process 1 of a cell.
+func (j *Jail) Signal(number unix.Signal) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return unix.PidfdSendSignal(j.handle, number, nil, 0)
+}
 
 // Starters counts the starters that the sandbox knows.
 func (s *Sandbox) Starters() int {

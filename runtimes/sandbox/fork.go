@@ -48,7 +48,7 @@ const (
 	callClear            // gives the next one a known number
 	callOpen             // of stdin
 	callStdin
-	callSignals // all are blocked until here
+	callSignals // all are blocked until here, and have no handlers any more
 	callExec
 )
 
@@ -57,8 +57,16 @@ const (
 func newScript(way []call, sync, moved int) *script {
 	s := &script{failure: failure{mark: saysFailed}}
 	ready, word, none := []byte{saysReady}, make([]byte, 8), make([]byte, 8)
-	s.kept = append(s.kept, ready, word, none)
-	s.calls = append(append(s.calls, way...),
+	untouched := make([]byte, 32) // a struct sigaction: what the kernel does by itself
+	s.kept = append(s.kept, ready, word, none, untouched)
+	s.calls = append(s.calls, way...)
+	// The handlers of the starter are Go. A signal that waits until they are unblocked must not find one.
+	for number := syscall.Signal(1); number <= 64; number++ {
+		if number != syscall.SIGKILL && number != syscall.SIGSTOP {
+			s.calls = append(s.calls, call{trap: unix.SYS_RT_SIGACTION, args: [6]uintptr{uintptr(number), address(untouched), 0, 8}})
+		}
+	}
+	s.calls = append(s.calls,
 		call{trap: unix.SYS_WRITE, args: [6]uintptr{syncFD, address(ready), 1}},
 		call{trap: unix.SYS_READ, args: [6]uintptr{syncFD, address(word), 1}, least: 1},
 		call{trap: unix.SYS_CLOSE_RANGE, args: [6]uintptr{procFD, ^uintptr(0)}},

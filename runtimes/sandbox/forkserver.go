@@ -107,6 +107,9 @@ func (f *forkServer) take(n forkNotice, fds []int) bool {
 	case n.Status != nil:
 		child.end.status = syscall.WaitStatus(*n.Status)
 		delete(f.children, n.ID)
+		if child.pid == 0 { // it never was
+			close(child.born)
+		}
 		close(child.end.dead)
 		return true
 	case len(fds) == 1 && n.PID > 1:
@@ -137,6 +140,9 @@ func (f *forkServer) fork(cell *Cell, o order, named map[string]int) error {
 		return fmt.Errorf("ask the fork server: %w", err)
 	}
 	<-child.born // or the starter ends
+	if child.pid == 0 {
+		return errors.New("the fork server could not fork")
+	}
 	cell.pid, cell.pidfd, cell.end = child.pid, child.pidfd, child.end
 	return nil
 }

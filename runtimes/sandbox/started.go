@@ -88,5 +88,5 @@ func (j *Jail) lose(n notice) {
 	close(j.ended)
 	j.exit = Exit{Signal: n.Signal, Code: n.Code, Usage: j.usage(), Stderr: n.Error}
 	j.starter.forget(j, n.Signal)
-	j.finish(nil)
+	go j.finish(nil) // it may have to wait for its group, and the starter says more
 }

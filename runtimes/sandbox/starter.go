@@ -62,16 +62,29 @@ type starter struct {
 
 // prepareCell makes a jail by way of its starter.
 func (s *Sandbox) prepareCell(ctx context.Context, profile Profile) (*Jail, error) {
-	for {
+	for again := true; ; {
 		from, err := s.starter(ctx, profile)
 		if err != nil {
 			return nil, err
 		}
 		j, err := from.cell(ctx, profile)
-		if errors.Is(err, errRetired) {
-			continue // somebody else used it up meanwhile
+		switch {
+		case errors.Is(err, errRetired): // somebody else used it up meanwhile
+		case err != nil && again && from.dead():
+			again = false // it died of something else, and no cell is to blame
+		default:
+			return j, err
 		}
-		return j, err
+	}
+}
+
+// dead says whether the starter's process has ended.
+func (s *starter) dead() bool {
+	select {
+	case <-s.jail.Done():
+		return true
+	default:
+		return false
 	}
 }
 
@@ -241,6 +254,11 @@ func (s *starter) cell(ctx context.Context, profile Profile) (*Jail, error) {
 		err = ctx.Err()
 	case <-timer.C:
 		err = errors.New("start a jail: it took too long")
+		s.mu.Lock()
+		if !s.retired { // whatever keeps it will keep the next ones
+			s.retire()
+		}
+		s.mu.Unlock()
 	}
 	go func() { // it may come into being yet
 		select {

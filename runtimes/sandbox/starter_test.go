@@ -230,3 +230,26 @@ func TestResultOnce(t *testing.T) {
 		t.Errorf("%+v", result)
 	}
 }
+
+// TestSignalBeforeItsJob: a host that tells every process of a service to stop tells the cells that wait, too. Until they
+// are programs they share the memory of their starter, and must not run a handler in it.
+func TestSignalBeforeItsJob(t *testing.T) {
+	t.Parallel()
+	box := sandboxtest.New(t, guestsExe(t))
+	first, second := newCell(t, box, "one"), newCell(t, box, "one")
+	for _, number := range []unix.Signal{unix.SIGTERM, unix.SIGHUP, unix.SIGUSR1, unix.SIGURG, 64} {
+		if err := first.Signal(number); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []*cell{first, second} {
+		if said := c.begin(t, "echo here"); said != "here" {
+			t.Errorf("said %q", said)
+		}
+	}
+	select {
+	case <-first.Starter().Done():
+		t.Error("the starter went along")
+	default:
+	}
+}

@@ -197,11 +197,20 @@ func (p *Pool) takeLimited(ctx context.Context, job runtimes.Job) (*member, erro
 		if err = m.jail.Limit(job.Limits); err == nil {
 			return m, nil
 		}
-		used := m.runs > 0
+		again := m.runs > 0 || m.dead() // a worker that ended while it waited says nothing about the next
 		p.release(m, job, false)
-		if !used {
+		if !again {
 			return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not set the limits of the run.", Err: err}
 		}
+	}
+}
+
+func (m *member) dead() bool {
+	select {
+	case <-m.jail.Done():
+		return true
+	default:
+		return false
 	}
 }
 
