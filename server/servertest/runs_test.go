@@ -75,8 +75,8 @@ func TestWorkerDeathIsOneFailedRun(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
 	deaths := map[string][2]string{
-		"python":     {"import os, signal\ndef main(): os.kill(os.getpid(), signal.SIGKILL)", "def main(): return 1"},
-		"bash":       {"kill -9 $$", "echo 1"},
+		"python":     {"import ctypes\ndef main(): ctypes.string_at(0)", "def main(): return 1"},
+		"bash":       {`eval "echo \$(($(printf '(%.0s' {1..100000})1$(printf ')%.0s' {1..100000})))"`, "echo 1"},
 		"javascript": {"export default () => 'x'.repeat(2 ** 29).split('').map((c) => ({c}))", "export default () => 1"},
 	}
 	for language, programs := range deaths {
