@@ -217,53 +217,38 @@ func (e childEnds) list() []int {
 	return all
 }
 
-// connect makes the pipes and sockets between the child and us.
+// connect makes the pipes and sockets between the child and us. What was made is in the cell and in the answer, also when
+// something could not be.
 func (c *Cell) connect() (childEnds, error) {
 	theirs := childEnds{}
-	pipe := func() (reader, writer int, err error) {
+	var all error
+	pipe := func() (reader, writer int) {
 		fds := [2]int{-1, -1}
-		err = unix.Pipe2(fds[:], unix.O_CLOEXEC)
-		return fds[0], fds[1], err
+		all = errors.Join(all, unix.Pipe2(fds[:], unix.O_CLOEXEC))
+		return fds[0], fds[1]
 	}
-	reader, writer, err := pipe() // an empty stdin
-	if err != nil {
-		return theirs, err
-	}
-	theirs[fdStdin] = reader
-	if err := unix.Close(writer); err != nil {
-		return theirs, err
-	}
-	for name, ours := range map[string]*int{fdStdout: &c.stdout, fdStderr: &c.stderr} {
-		if *ours, theirs[name], err = pipe(); err != nil {
-			return theirs, err
+	socket := func() (ours, child int) {
+		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			fds = [2]int{-1, -1}
 		}
-		if err := unix.SetNonblock(*ours, true); err != nil {
-			return theirs, err
-		}
+		all = errors.Join(all, err)
+		return fds[0], fds[1]
 	}
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return theirs, err
+	var writer, sync int
+	theirs[fdStdin], writer = pipe() // an empty stdin
+	all = errors.Join(all, unix.Close(writer))
+	c.stdout, theirs[fdStdout] = pipe()
+	c.stderr, theirs[fdStderr] = pipe()
+	c.channel, theirs[fdChannel] = socket()
+	sync, theirs[fdSync] = socket()
+	for _, ours := range []int{c.stdout, c.stderr, c.channel, sync} {
+		all = errors.Join(all, unix.SetNonblock(ours, true))
 	}
-	c.channel, theirs[fdChannel] = pair[0], pair[1]
-	if err := unix.SetNonblock(c.channel, true); err != nil {
-		return theirs, err
-	}
-	if theirs[fdTake], theirs[fdGive], err = pipe(); err != nil {
-		return theirs, err
-	}
-	if _, err := unix.Write(theirs[fdGive], []byte{'x'}); err != nil {
-		return theirs, err
-	}
-	if pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
-		return theirs, err
-	}
-	theirs[fdSync] = pair[1]
-	if err := unix.SetNonblock(pair[0], true); err != nil {
-		return theirs, errors.Join(err, unix.Close(pair[0]))
-	}
-	c.sync = os.NewFile(uintptr(pair[0]), "sync")
-	return theirs, nil
+	c.sync = os.NewFile(uintptr(sync), "sync") // nil without one
+	theirs[fdTake], theirs[fdGive] = pipe()
+	_, err := unix.Write(theirs[fdGive], []byte{'x'})
+	return theirs, errors.Join(all, err)
 }
 
 func closeAll(fds []int) {
