@@ -25,6 +25,10 @@ var walls = map[string]struct {
 		packages: []string{"github.com/dop251/goja", "github.com/dop251/goja_nodejs"},
 		rooms:    []string{"runtimes/goja/guest", "runtimes/inspect/guest"},
 	},
+	"modules are compiled and run in the jail": {
+		packages: []string{"github.com/tetratelabs/wazero"},
+		rooms:    []string{"runtimes/wasm/guest", "runtimes/wasm/module", "runtimes/inspect/guest"},
+	},
 	"esbuild runs in the jailed bundler": {
 		packages: []string{"github.com/evanw/esbuild"},
 		rooms:    []string{"runtimes/bundle"},

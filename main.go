@@ -11,6 +11,7 @@ import (
 	"github.com/atelier-run/atelier/internal/config"
 	"github.com/atelier-run/atelier/runtimes/guests"
 	"github.com/atelier-run/atelier/server/cli"
+	"github.com/atelier-run/atelier/skills"
 )
 
 // version is set when a release is built.
@@ -23,7 +24,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(cli.Main(ctx, cli.Process{
-		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: config.Environment,
-		Version: version, Studio: below(dist, "web/dist/app"), Samples: below(samples, "samples"),
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: config.Environment, Environ: config.Environ(),
+		Version: version, Studio: below(dist, "web/dist/app"), Samples: below(samples, "samples"), Skills: skills.Folders(),
 	}))
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// AgentFilter narrows a list of agents; zero fields do not narrow. State is "draft" (never published) or "published".
+// AgentFilter narrows a list of agents; zero fields do not narrow. State is "draft" (never published), "published" or
+// "deleted": only then tombstones are listed. Order is "name", which is also what "" means, or "updated", newest first.
 type AgentFilter struct {
 	Query    string
 	Language runtimes.Language
@@ -15,6 +16,7 @@ type AgentFilter struct {
 	InCode   bool // the query may also be met by the draft's code
 	// UnusedSince keeps the agents that are older and had no run since.
 	UnusedSince time.Time
+	Order       string
 	Cursor      string
 	Limit       int // 1 to 200; 0 means 50
 }

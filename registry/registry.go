@@ -18,9 +18,10 @@ type ActorType string
 
 // The kinds of actors.
 const (
-	UserActor   ActorType = "user"
-	TokenActor  ActorType = "token"
-	SystemActor ActorType = "system"
+	UserActor      ActorType = "user"
+	TokenActor     ActorType = "token"
+	AnonymousActor ActorType = "anonymous" // a caller of skills on this machine, where that is allowed
+	SystemActor    ActorType = "system"
 )
 
 // Actor is who asks, in which workspace.
@@ -54,6 +55,13 @@ type Agent struct {
 	UpdatedAt     time.Time
 	Editor        Actor      // who changed it last
 	DeletedAt     *time.Time // a tombstone keeps the name and its versions out of reach and reuse
+	Deletion      Deletion   // what the tombstone says
+}
+
+// Deletion says who deleted an agent and why.
+type Deletion struct {
+	By      string `json:"by"` // the name of the actor
+	Comment string `json:"comment"`
 }
 
 // ChangelogEntry is one published version as an agent's history shows it.
@@ -85,13 +93,15 @@ type Spec struct {
 	SafetyFlags      []string              `json:"safetyFlags"`
 	RequiresApproval bool                  `json:"requiresApproval"`
 	Deterministic    bool                  `json:"deterministic"`
+	Rules            *runtimes.Rules       `json:"rules,omitempty"` // nil for none
 }
 
 // Version is an immutable published state of an agent.
 type Version struct {
 	ID            string    `json:"-"`
 	AgentID       string    `json:"agentId"`
-	Agent         string    `json:"agent"` // the agent's name
+	Agent         string    `json:"agent"` // the agent's name when it was published
+	PresentName   string    `json:"-"`     // the agent's name now; "" where nobody asked
 	Title         string    `json:"title"`
 	Description   string    `json:"description"`
 	Version       string    `json:"version"` // semver
@@ -128,6 +138,11 @@ const (
 	StatusInterrupted Status = "interrupted"
 )
 
+// Statuses are all the states of a run.
+func Statuses() []Status {
+	return []Status{Queued, AwaitingApproval, Running, Succeeded, Failed, TimedOut, StatusCancelled, Blocked, StatusInterrupted}
+}
+
 // Final reports whether a run in this state will not change any more.
 func (s Status) Final() bool { return s != Queued && s != AwaitingApproval && s != Running }
 
@@ -158,6 +173,7 @@ const (
 	TriggerStudio Trigger = "studio"
 	TriggerAPI    Trigger = "api"
 	TriggerCLI    Trigger = "cli"
+	TriggerSkill  Trigger = "skill"
 )
 
 // Run is one execution: who asked for what, how it ended, and the proof. Times that are not known yet are nil or zero.

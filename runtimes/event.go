@@ -58,6 +58,27 @@ type DroppedData struct {
 	Bytes int64 `json:"bytes"`
 }
 
+// Decision says what became of a request for the network.
+type Decision string
+
+// A request is denied by a rule of ours, fails where it was going, or was allowed and is over.
+const (
+	EgressAllowed Decision = "allowed"
+	EgressDenied  Decision = "denied"
+	EgressFailed  Decision = "failed"
+)
+
+// EgressData is the data of an egress event: who was asked for and what came of it. It has no path, query, header or body:
+// those may hold secrets.
+type EgressData struct {
+	Host     string   `json:"host"`
+	Port     uint16   `json:"port"`
+	Decision Decision `json:"decision"`
+	Rule     string   `json:"rule"`  // the grant that allowed it, or what denied it
+	Bytes    int64    `json:"bytes"` // in both directions
+	Ms       float64  `json:"ms"`
+}
+
 // Text returns a stdout or stderr event. Invalid UTF-8 is replaced, as encoding/json does.
 func Text(kind Kind, s string) Event {
 	data, _ := json.Marshal(s) // a string always marshals

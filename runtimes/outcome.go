@@ -24,8 +24,14 @@ const (
 	Interrupted    ErrorType = "interrupted"
 )
 
+// Grant is the smallest addition to a version's capabilities that would allow what was denied.
+type Grant struct {
+	Hosts []string `json:"hosts"`
+}
+
 // ProgramError is how a program failed, told in terms of the user's source: File is one of the job's files, Line and
-// Column count from 1 and are 0 when unknown. Remedy is the smallest change that would help.
+// Column count from 1 and are 0 when unknown. Remedy is the smallest change that would help. Of
+// something denied, Rule names what denied it, and Grant is there where a grant can allow it.
 type ProgramError struct {
 	Type    ErrorType `json:"type"`
 	Message string    `json:"message"`
@@ -34,6 +40,8 @@ type ProgramError struct {
 	Column  int       `json:"column,omitempty"`
 	Stack   string    `json:"stack,omitempty"`
 	Remedy  string    `json:"remedy,omitempty"`
+	Rule    string    `json:"rule,omitempty"`
+	Grant   *Grant    `json:"grant,omitempty"`
 }
 
 // Usage is what a run took, from kernel counters where there are any.

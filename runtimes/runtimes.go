@@ -17,6 +17,7 @@ const (
 	TypeScript Language = "typescript"
 	Python     Language = "python"
 	Bash       Language = "bash"
+	WASM       Language = "wasm" // a module, whatever it was written in
 )
 
 // Name names a runtime: what executes. It is fixed in a version when it is published.
@@ -28,6 +29,7 @@ const (
 	Goja         Name = "goja"
 	PythonEngine Name = "python"
 	BashEngine   Name = "bash"
+	WASMEngine   Name = "wasm"
 	Script       Name = "script"
 )
 
@@ -44,10 +46,14 @@ type Host interface {
 	Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error)
 }
 
-// CallError is a host function's refusal, told to the program. Rule names the grant that would allow it.
+// CallError is a host function's refusal, told to the program. Of a denial, Rule names what denied it, Remedy says what
+// would help, and Grant is what would allow it.
 type CallError struct {
 	Code    string `json:"code"` // denied, invalid_arguments, failed
 	Message string `json:"message"`
+	Rule    string `json:"rule,omitempty"`
+	Remedy  string `json:"remedy,omitempty"`
+	Grant   *Grant `json:"grant,omitempty"`
 }
 
 func (e *CallError) Error() string { return e.Message }
@@ -75,6 +81,18 @@ type Job struct {
 	Capabilities Capabilities
 	Limits       Limits
 	Isolation    Isolation
+	Rules        *Rules // nil for none
+	Models       bool   // the operator's directory of models is in sight, read-only
+}
+
+// Restricted is the rule pack for Python: imports from a list only, and no way to make code from text.
+const Restricted = "restricted"
+
+// Rules restrict what a program may use of its language. They are checked before it runs and kept while it runs, as a
+// convention: what holds a program is its jail.
+type Rules struct {
+	Pack    string   `json:"pack"`              // Restricted
+	Imports []string `json:"imports,omitempty"` // modules that may be imported; empty means those of the pack
 }
 
 // Capabilities is what a version may do beyond computing.

@@ -43,6 +43,8 @@ main() {
   go test -v -coverprofile="$work/tight.out" "$tight" >"$work/tight.log" 2>&1 </dev/null || { cat "$work/tight.log"; "$report" fail "$counts" "coverage of $tight"; }
   title "JSON Schema Test Suite"
   awk '/^ *(---|===)/ { on = 0 } /JSON Schema Test Suite/ { on = 1 } on' "$work/tight.log"
+  title "semver.org"
+  go test -v -run '^TestSemverOrg' ./registry/advice 2>&1 </dev/null | grep -e 'semver.org' -e '^ *left out'
   title "Statement coverage"
   for more in jail tight; do
     [ ! -f "$work/$more.out" ] || cat "$work/$more.out" >>"$work/cover.out"
@@ -58,6 +60,15 @@ main() {
     done
     npm run --silent test -- --reporter=default --reporter=json --outputFile.json="$work/studio.json" </dev/null
     "$report" vitest studio "$work/studio.json" "$counts"
+  fi
+
+  title "Vendors"
+  if [ ! -d node_modules ]; then
+    skip vendors "Node 20 is not on this machine"
+  else
+    npx --no-install vitest run --config web/e2e/vendors.config.ts \
+      --reporter=default --reporter=json --outputFile.json="$work/vendors.json" </dev/null
+    "$report" vitest vendors "$work/vendors.json" "$counts"
   fi
 
   title "Browser"

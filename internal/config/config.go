@@ -6,6 +6,8 @@ package config
 import (
 	"net/netip"
 	"time"
+
+	"github.com/atelier-run/atelier/internal/hosts"
 )
 
 // Config is what a server is told. It is a value: loaded once, checked once, passed down.
@@ -35,11 +37,22 @@ type Config struct {
 	AllowWeak     []string // required mechanisms of the sandbox that may be missing
 	Masked        []string // mechanisms of the sandbox to do without, for trials
 	ScriptRuntime bool
+	Egress        map[string]hosts.Ceiling // what agents of a workspace may be granted at most; "" is every other workspace
+	Restricted    []string                 // workspaces whose Python programs follow the rules; * is every one
+
+	Skills             string // directory; "" is skills in the data directory
+	SkillsAnonymous    string // off, loopback
+	SkillsBuiltin      bool
+	EmbeddingModel     string   // directory; "" for none
+	SkillsHosts        []string // grants for fetching archives
+	ApproveSideEffects bool
 
 	Defaults Limits
 	Ceilings Limits
 
 	Traces bool // OTEL_* names a place to send traces to
+
+	Notes []string // about the environment: names that nobody reads, and what was probably meant
 }
 
 // Limits has the fields of runtimes.Limits, which lies a floor above.
@@ -51,6 +64,15 @@ type Limits struct {
 	OutputBytes    int64
 	DiskBytes      int64
 	RecursionDepth int64
+}
+
+// Ceiling is what the agents of a workspace may be granted at most.
+func (c Config) Ceiling(workspace string) hosts.Ceiling {
+	if own, ok := c.Egress[workspace]; ok {
+		return own
+	}
+	all, ok := c.Egress[""]
+	return hosts.Ceiling{All: all.All || !ok, Grants: all.Grants}
 }
 
 // Loopback reports whether only this machine can reach the address that the server listens on.

@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/atelier-run/atelier/internal/config"
+	"github.com/atelier-run/atelier/internal/hosts"
 )
 
 func env(values map[string]string) func(string) string {
@@ -59,6 +62,61 @@ func TestAliasesOfExistingDeployments(t *testing.T) {
 	}
 }
 
+func TestAliasesOfSkillServices(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		env  map[string]string
+		fits func(config.Config) bool
+	}{
+		"directory":       {map[string]string{"CODE_EXEC_SKILLS_DIRECTORY": "/srv/skills"}, func(c config.Config) bool { return c.Skills == "/srv/skills" }},
+		"other directory": {map[string]string{"SKILLS_DIR": "skills"}, func(c config.Config) bool { return c.Skills == "skills" }},
+		"ours wins":       {map[string]string{"SKILLS_DIR": "skills", "ATELIER_SKILLS": "ours"}, func(c config.Config) bool { return c.Skills == "ours" }},
+		"timeout":         {map[string]string{"SKILL_TIMEOUT": "30"}, func(c config.Config) bool { return c.Defaults.TimeoutMs == 30_000 }},
+		"approval":        {map[string]string{"CODE_EXEC_REQUIRE_POLICY_APPROVAL_FOR_SIDE_EFFECTS": "True"}, func(c config.Config) bool { return c.ApproveSideEffects }},
+		"model":           {map[string]string{"CODE_EXEC_EMBEDDING_MODEL": "/srv/models/m"}, func(c config.Config) bool { return c.EmbeddingModel == "/srv/models/m" }},
+		"name of a model": {map[string]string{"CODE_EXEC_EMBEDDING_MODEL": "all-MiniLM-L6-v2"}, func(c config.Config) bool { return c.EmbeddingModel == "" }},
+		"of a repository": {map[string]string{"CODE_EXEC_EMBEDDING_MODEL": "sentence-transformers/all-MiniLM-L6-v2"}, func(c config.Config) bool { return c.EmbeddingModel == "" }},
+		"hosts":           {map[string]string{"ATELIER_SKILLS_HOSTS": "skills.example.com:443, *.example.org:443"}, func(c config.Config) bool { return len(c.SkillsHosts) == 2 }},
+		"debug":           {map[string]string{"CODE_EXEC_DEBUG": "true"}, func(c config.Config) bool { return c.LogLevel == "debug" }},
+		"nothing": {nil, func(c config.Config) bool {
+			return c.Skills == "" && c.SkillsAnonymous == config.AnonymousOff && c.SkillsBuiltin && !c.ApproveSideEffects
+		}},
+	} {
+		c, err := config.Load(config.Sources{File: empty(t), Getenv: env(tt.env)})
+		if err != nil || !tt.fits(c) {
+			t.Errorf("%s: %+v, %v", name, c, err)
+		}
+	}
+	if _, err := config.Load(config.Sources{File: empty(t), Getenv: env(map[string]string{"ATELIER_SKILLS_ANONYMOUS": "everybody"})}); err == nil {
+		t.Error("anybody may be anonymous")
+	}
+	if _, err := config.Load(config.Sources{File: empty(t), Getenv: env(map[string]string{"ATELIER_SKILLS_HOSTS": "https://skills.example.com/"})}); err == nil {
+		t.Error("an address is taken for a host")
+	}
+}
+
+// Each name that nobody reads is told once, with the nearest one that somebody does.
+func TestNamesThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load(config.Sources{File: empty(t), Getenv: env(nil), Environ: []string{
+		"PATH=/bin", "ATELIER_LISTN=x", "CODE_EXEC_SKILL_DIRECTORY=/x", "CODE_EXEC_REDIS_URL=redis://x", "CODE_EXEC_HASH_ALGORITHM=sha256", "CODE_EXEC_PORT=1",
+		"ATELIER_DATA=d", "ATELIER_TEST_PG_URL=x", "ATELIER_CONFIG=x", "CODE_EXEC_REDIS_URL=twice", "ATELIER_MAX_MEMORY_BYTE=\x1b[2J",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"ATELIER_LISTN is not read by anybody; the nearest name that is: ATELIER_LISTEN.",
+		"ATELIER_MAX_MEMORY_BYTE is not read by anybody; the nearest name that is: ATELIER_MAX_MEMORY_BYTES.",
+		"CODE_EXEC_HASH_ALGORITHM has no meaning here: hashes are SHA-256.",
+		"CODE_EXEC_REDIS_URL has no meaning here: runs and their provenance are in the database.",
+		"CODE_EXEC_SKILL_DIRECTORY is not read by anybody; the nearest name that is: CODE_EXEC_SKILLS_DIRECTORY.",
+	}
+	if diff := cmp.Diff(want, c.Notes); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestEveryFaultIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	_, err := config.Load(config.Sources{
@@ -86,6 +144,33 @@ func TestEveryFaultIsReportedAtOnce(t *testing.T) {
 		if strings.Contains(err.Error(), secret) {
 			t.Errorf("the secret %q is repeated", secret)
 		}
+	}
+}
+
+func TestEgressHosts(t *testing.T) {
+	t.Parallel()
+	load := func(value string) (config.Config, error) {
+		return config.Load(config.Sources{Getenv: env(nil), Flags: map[string]string{"egress-hosts": value}})
+	}
+	target, err := hosts.ParseTarget("api.example.com", 443)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for value, want := range map[string][2]bool{ // of workspace a, and of another
+		"*": {true, true}, "none": {}, "*.example.com:443": {true, true}, "a=api.example.com:443,none": {true, false}, "a=none,*": {false, true}, "a=none": {false, true},
+	} {
+		c, err := load(value)
+		if got := [2]bool{c.Ceiling("a").Reaches(target), c.Ceiling("b").Reaches(target)}; err != nil || got != want {
+			t.Errorf("%s: %v, %v", value, got, err)
+		}
+	}
+	for _, value := range []string{"https://x", "*:443", "a=", ",", "api.example.com"} {
+		if _, err := load(value); err == nil || !strings.Contains(err.Error(), "--egress-hosts") {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+	if c := (config.Config{}); !c.Ceiling("a").All { // one that nobody loaded
+		t.Error("nothing said is not everything")
 	}
 }
 

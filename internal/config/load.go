@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,9 +15,10 @@ import (
 
 // Sources is where values come from, each stronger than the one before it.
 type Sources struct {
-	File   string // path of atelier.yaml; "" takes ATELIER_CONFIG, or atelier.yaml in the working directory where there is one
-	Getenv func(string) string
-	Flags  map[string]string // by Setting.Name, only those that were given
+	File    string // path of atelier.yaml; "" takes ATELIER_CONFIG, or atelier.yaml in the working directory where there is one
+	Getenv  func(string) string
+	Environ []string          // NAME=VALUE, to tell of names that nobody reads; nil tells of none
+	Flags   map[string]string // by Setting.Name, only those that were given
 }
 
 // Faults is every wrong value of a configuration.
@@ -32,11 +34,14 @@ type value struct{ text, from string }
 // defaultFile is read when it exists and no other file is named.
 const defaultFile = "atelier.yaml"
 
-// secondsAlias gives in seconds what default-timeout-ms gives in milliseconds.
-const secondsAlias = "CODE_EXEC_MAX_EXECUTION_TIME"
+// secondsAliases give in seconds what default-timeout-ms gives in milliseconds.
+func secondsAliases() []string { return []string{"CODE_EXEC_MAX_EXECUTION_TIME", "SKILL_TIMEOUT"} }
 
 // Environment reads a variable of this process. It is the Getenv of main.
 func Environment(name string) string { return os.Getenv(name) }
+
+// Environ lists the variables of this process.
+func Environ() []string { return os.Environ() }
 
 // Load reads all sources. Its error is Faults when values are wrong.
 func Load(from Sources) (Config, error) {
@@ -62,6 +67,7 @@ func Load(from Sources) (Config, error) {
 		return Config{}, faults
 	}
 	c.Traces = traces(from.Getenv)
+	c.Notes = notes(settings, from.Environ)
 	return c, nil
 }
 
@@ -96,8 +102,11 @@ func aliased(s Setting, getenv func(string) string) (value, bool) {
 		if text == "" {
 			continue
 		}
-		if seconds, err := strconv.ParseFloat(text, 64); name == secondsAlias && err == nil {
+		if seconds, err := strconv.ParseFloat(text, 64); slices.Contains(secondsAliases(), name) && err == nil {
 			text = strconv.FormatInt(int64(seconds*1000), 10)
+		}
+		if name == "CODE_EXEC_EMBEDDING_MODEL" && !filepath.IsAbs(text) {
+			continue // the name of a model, such as sentence-transformers/all-MiniLM-L6-v2, which configures nothing
 		}
 		if name == "CODE_EXEC_LOG_LEVEL" && strings.EqualFold(text, "warning") {
 			text = "warn"

@@ -1,6 +1,9 @@
 package config
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // Setting is one line of the configuration: a flag of `atelier serve`, a variable and a key of atelier.yaml.
 type Setting struct {
@@ -19,7 +22,7 @@ type Setting struct {
 
 // Settings lists everything that can be set, in the order of --help.
 func Settings() []Setting {
-	return append(serverSettings(), append(runSettings(), limitSettings()...)...)
+	return slices.Concat(serverSettings(), skillSettings(), runSettings(), limitSettings())
 }
 
 func serverSettings() []Setting {
@@ -92,6 +95,12 @@ func runSettings() []Setting {
 		{Name: "mask-sandbox", Env: "ATELIER_MASK_SANDBOX", Form: "MECHANISM,…", Group: "Programs",
 			Help: "Behave as on a host without these mechanisms, to see what happens there: namespaces, seccomp, landlock, cgroups, proc. It can only take walls away.",
 			set:  func(c *Config, v string) (err error) { c.Masked, err = mechanisms(v, maskableMechanisms()); return err }},
+		{Name: "egress-hosts", Env: "ATELIER_EGRESS_HOSTS", Default: "*", Form: "[WORKSPACE=]HOST:PORT,…", Group: "Programs",
+			Help: "The most that agents may be granted to reach: host:port, *.example.com:443, addresses; * is anything that an agent names, none is nothing. What is for one workspace begins with its name and =.",
+			set:  func(c *Config, v string) (err error) { c.Egress, err = ceilings(v); return err }},
+		{Name: "restricted-workspaces", Env: "ATELIER_RESTRICTED_WORKSPACES", Form: "NAME,…", Group: "Programs",
+			Help: "Workspaces whose Python programs all follow the rules `restricted`: imports from a list, no eval, exec, compile, open or __import__; * stands for every one. Agents can also ask for the rules themselves.",
+			set:  func(c *Config, v string) error { c.Restricted = list(v); return nil }},
 		{Name: "script-runtime", Env: "ATELIER_SCRIPT_RUNTIME", Default: "false", Form: "BOOL", Group: "Programs", Switch: true,
 			Help: "Offer the deterministic runtime `script`, which follows a script instead of running a program. For tests and demonstrations.",
 			set:  func(c *Config, v string) (err error) { c.ScriptRuntime, err = boolean(v); return err }},
@@ -119,7 +128,7 @@ func limitSettings() []Setting {
 			Group: "Limits", Help: "Limit of " + l.what + " where an agent names none.",
 			set: number(1, 1<<40, func(c *Config) *int64 { return l.field(&c.Defaults) })}
 		if l.name == "timeout-ms" {
-			byDefault.Aliases = []string{secondsAlias}
+			byDefault.Aliases = secondsAliases()
 		}
 		all = append(all, byDefault, Setting{Name: "max-" + l.name, Env: envName("max-" + l.name), Default: strconv.FormatInt(l.most, 10), Form: l.form,
 			Group: "Limits", Help: "Highest limit of " + l.what + " that an agent may ask for.",

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/atelier-run/atelier/internal/hosts"
 )
 
 // The functions below read one kind of value. Their errors say what would be right, as the end of a sentence that starts
@@ -104,6 +106,20 @@ func absolute(v string) (string, error) {
 	return v, nil
 }
 
+// modelDirectory takes a path. The name of a model, which existing deployments have here, is none and stands for nothing.
+func modelDirectory(v string) (string, error) {
+	if v != "" && !strings.Contains(v, "/") && !strings.HasPrefix(v, ".") {
+		return "", nil
+	}
+	if v != "" && !filepath.IsAbs(v) {
+		return "", fmt.Errorf("is not an absolute path; write for example /srv/models/all-MiniLM-L6-v2")
+	}
+	if v == "" {
+		return "", nil
+	}
+	return filepath.Clean(v), nil
+}
+
 func notEmpty(v string) error {
 	if strings.TrimSpace(v) == "" {
 		return fmt.Errorf("is empty")
@@ -144,6 +160,45 @@ func boolean(v string) (bool, error) {
 		return false, nil
 	}
 	return false, fmt.Errorf("is neither true nor false")
+}
+
+// ceilings reads what the agents of each workspace may be granted.
+func ceilings(v string) (map[string]hosts.Ceiling, error) {
+	all := map[string]hosts.Ceiling{}
+	for _, entry := range list(v) {
+		workspace, text, named := strings.Cut(entry, "=")
+		if !named {
+			workspace, text = "", entry
+		}
+		ceiling := all[workspace]
+		switch text {
+		case "*":
+			ceiling.All = true
+		case "none":
+		default:
+			grant, err := hosts.ParseGrant(text)
+			if err != nil {
+				return nil, fmt.Errorf("lists %q, which %w", entry, err)
+			}
+			ceiling.Grants = append(ceiling.Grants, grant)
+		}
+		all[workspace] = ceiling
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("is empty; write * for anything and none for nothing")
+	}
+	return all, nil
+}
+
+// grants reads hosts that may be reached.
+func grants(v string) ([]string, error) {
+	all := list(v)
+	for _, text := range all {
+		if _, err := hosts.ParseGrant(text); err != nil {
+			return nil, fmt.Errorf("lists %q, which %w", text, err)
+		}
+	}
+	return all, nil
 }
 
 func list(v string) []string {

@@ -218,7 +218,20 @@ func ofSettings(before, after registry.Spec) []registry.Reason {
 	if before.Deterministic != after.Deterministic {
 		say("/deterministic", "it is %sdeterministic", map[bool]string{true: "now said to be ", false: "no longer said to be "}[after.Deterministic])
 	}
+	if was, is := rules(before.Rules), rules(after.Rules); was != is {
+		say("/rules", "the rules are %s; they were %s", is, was)
+	}
 	return reasons
+}
+
+func rules(r *runtimes.Rules) string {
+	switch {
+	case r == nil:
+		return "none"
+	case len(r.Imports) == 0:
+		return r.Pack
+	}
+	return r.Pack + " with the modules " + words(slices.Sorted(slices.Values(r.Imports)))
 }
 
 type limit struct {

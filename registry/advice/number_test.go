@@ -1,6 +1,9 @@
 package advice_test
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/Masterminds/semver/v3"
@@ -10,26 +13,27 @@ import (
 )
 
 // The examples of precedence on semver.org, in rising order; build metadata does not count.
-func TestOrderOfSemver(t *testing.T) {
+func TestSemverOrgOrder(t *testing.T) {
 	t.Parallel()
-	rising := [][]string{
+	rising, pairs := [][]string{
 		{"1.0.0", "2.0.0", "2.1.0", "2.1.1"},
 		{"1.0.0-alpha", "1.0.0"},
 		{"1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0-rc.1", "1.0.0"},
 		{"1.9.0", "1.10.0", "1.11.0"},
 		{"1.0.0-0.3.7", "1.0.0-x.7.z.92", "1.0.0-x-y-z.4"}, // numbers are lower than words
-	}
+	}, 0
 	for _, versions := range rising {
 		for i := range versions {
 			for j := range versions {
 				a, errA := semver.StrictNewVersion(versions[i])
-				b, errB := semver.StrictNewVersion(versions[j])
+				b, errB := semver.StrictNewVersion(versions[j] + "+build.7")
 				if errA != nil || errB != nil {
 					t.Fatal(errA, errB)
 				}
 				if want := sign(i - j); a.Compare(b) != want {
 					t.Errorf("%s to %s is %d, want %d", versions[i], versions[j], a.Compare(b), want)
 				}
+				pairs++
 				// A range takes no pre-release of its own accord, so order shows in exact lists only.
 				latest := registry.Pick(registry.Latest, []registry.Version{{Version: versions[i]}, {Version: versions[j]}})
 				if a.Prerelease() == "" && b.Prerelease() == "" && latest != 0 && i > j {
@@ -38,16 +42,36 @@ func TestOrderOfSemver(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"1.0.0-alpha+001", "1.0.0+20130313144700", "1.0.0-beta+exp.sha.5114f85", "1.0.0+21AF26D3----117B344092BD"} {
-		if err := registry.CheckSemver(text); err != nil {
+	t.Logf("semver.org, order: %d pairs; nothing is left out", pairs)
+}
+
+// The lists of what is a version and what is none that the FAQ of semver.org links to.
+func TestSemverOrgForm(t *testing.T) {
+	t.Parallel()
+	valid := strings.Fields(`0.0.4 1.2.3 10.20.30 1.1.2-prerelease+meta 1.1.2+meta 1.1.2+meta-valid 1.0.0-alpha 1.0.0-beta 1.0.0-alpha.beta 1.0.0-alpha.beta.1
+		1.0.0-alpha.1 1.0.0-alpha0.valid 1.0.0-alpha.0valid 1.0.0-alpha-a.b-c-somethinglong+build.1-aef.1-its-okay 1.0.0-rc.1+build.1 2.0.0-rc.1+build.123
+		1.2.3-beta 10.2.3-DEV-SNAPSHOT 1.2.3-SNAPSHOT-123 1.0.0 2.0.0 1.1.7 2.0.0+build.1848 2.0.1-alpha.1227 1.0.0-alpha+beta
+		1.2.3----RC-SNAPSHOT.12.9.1--.12+788 1.2.3----R-S.12.9.1--.12+meta 1.2.3----RC-SNAPSHOT.12.9.1--.12 1.0.0+0.build.1-rc.10000aaa-kk-0.1
+		99999999999999999999999.999999999999999999.99999999999999999 1.0.0-0A.is.legal`)
+	invalid := strings.Fields(`1 1.2 1.2.3-0123 1.2.3-0123.0123 1.1.2+.123 +invalid -invalid -invalid+invalid -invalid.01 alpha alpha.beta alpha.beta.1 alpha.1
+		alpha+beta alpha_beta alpha. alpha.. beta 1.0.0-alpha_beta -alpha. 1.0.0-alpha.. 1.0.0-alpha..1 1.0.0-alpha...1 1.0.0-alpha....1 1.0.0-alpha.....1
+		1.0.0-alpha......1 1.0.0-alpha.......1 01.1.1 1.01.1 1.1.01 1.2.3.DEV 1.2-SNAPSHOT 1.2.31.2.3----RC-SNAPSHOT.12.09.1--..12+788 1.2-RC-SNAPSHOT
+		-1.0.3-gamma+b7718 +justmeta 9.8.7+meta+meta 9.8.7-whatever+meta+meta
+		99999999999999999999999.999999999999999999.99999999999999999----RC-SNAPSHOT.12.09.1--------------------------------..12`)
+	// A number that no 64 bits hold is no number of ours; it is refused and not cut.
+	leftOut := map[string]bool{"99999999999999999999999.999999999999999999.99999999999999999": true}
+	for _, text := range append(valid, "1.0.0-alpha+001", "1.0.0+20130313144700", "1.0.0-beta+exp.sha.5114f85", "1.0.0+21AF26D3----117B344092BD") {
+		if err := registry.CheckSemver(text); (err != nil) != leftOut[text] {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	for _, text := range []string{"1", "1.2", "v1.2.3", "01.1.1", "1.01.1", "1.1.01", "1.2.3-01", "1.2.3-", "1.2.3+", "1.2.3-a..b", "1.2.3+a+b", "1.2.3.4", "", "-1.0.0", "1.2.3-ä"} {
+	for _, text := range append(invalid, "", "v1.2.3", "1.2.3-", "1.2.3+", "1.2.3-ä") {
 		if registry.CheckSemver(text) == nil {
 			t.Errorf("%q is taken", text)
 		}
 	}
+	t.Logf("semver.org, form: %d of %d versions are taken, %d that are none are refused; left out, since no 64 bits hold its numbers: %s",
+		len(valid)-len(leftOut), len(valid), len(invalid), slices.Collect(maps.Keys(leftOut))[0])
 }
 
 func sign(n int) int { return min(1, max(-1, n)) }

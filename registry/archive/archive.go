@@ -12,6 +12,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
+
 	"github.com/atelier-run/atelier/registry"
 )
 
@@ -23,10 +25,10 @@ const (
 	MaxAgents   = 20_000
 	MaxVersions = 10_000 // of one agent
 	MaxEntries  = 2_000_000
-	MaxDocument = 8 << 20 // bytes of one JSON file
-	MaxFiles    = 200     // of a draft or a version
-	MaxBytes    = 4 << 20 // of its files together
-	MaxTotal    = 2 << 30 // bytes of everything
+	MaxDocument = 8 << 20  // bytes of one JSON file
+	MaxFiles    = 200      // of a draft or a version
+	MaxBytes    = 32 << 20 // of its files together: a module may be as large
+	MaxTotal    = 2 << 30  // bytes of everything
 )
 
 const (
@@ -44,17 +46,19 @@ type Contents struct {
 
 // Agent is an agent without its versions. Its draft's files lie beside it.
 type Agent struct {
-	ID          string          `json:"id"`
-	Name        string          `json:"name"`
-	FormerNames []string        `json:"formerNames"` // with _ for -, which are one name
-	Title       string          `json:"title"`
-	Description string          `json:"description"`
-	Tags        []string        `json:"tags"`
-	Metadata    json.RawMessage `json:"metadata"`
-	CreatedAt   time.Time       `json:"createdAt"`
-	Creator     Actor           `json:"createdBy"`
-	Draft       registry.Spec   `json:"draft"`
-	Versions    []string        `json:"versions"`
+	ID          string           `json:"id"`
+	Name        string           `json:"name"`
+	FormerNames []string         `json:"formerNames"` // with _ for -, which are one name
+	Title       string           `json:"title"`
+	Description string           `json:"description"`
+	Tags        []string         `json:"tags"`
+	Metadata    json.RawMessage  `json:"metadata"`
+	Listed      bool             `json:"listed,omitempty"` // a statement of the archive: whoever reads it decides
+	Origin      *registry.Origin `json:"origin,omitempty"`
+	CreatedAt   time.Time        `json:"createdAt"`
+	Creator     Actor            `json:"createdBy"`
+	Draft       registry.Spec    `json:"draft"`
+	Versions    []string         `json:"versions"`
 }
 
 // Actor is who did something, as a statement of the archive: it grants nothing.
@@ -69,6 +73,12 @@ func (a Actor) plausible() bool {
 	const most = 200
 	text := a.ID + string(a.Type) + a.Name
 	return len(text) <= 3*most && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
+// plausibleOrigin keeps out what no house of ours writes.
+func plausibleOrigin(o *registry.Origin) bool {
+	return o == nil || uuid.Validate(o.AgentID) == nil && registry.CheckName(o.Name) == nil && registry.CheckSemver(o.Version) == nil &&
+		registry.KindOf(o.Digest) == registry.ByDigest && registry.CheckVersionRange(o.Digest) == nil
 }
 
 // version is the document of a version, whose files lie beside it.

@@ -43,7 +43,8 @@ func agent() archive.Agent {
 	return archive.Agent{
 		ID: id, Name: "weather", FormerNames: []string{"old_name"}, Title: "Weather", Tags: []string{"a"}, Metadata: json.RawMessage(`{}`),
 		CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC), Creator: archive.Actor{ID: "u", Type: registry.UserActor, Name: "Ada"},
-		Draft: spec(), Versions: []string{"1.0.0", "1.1.0-rc.1"},
+		Draft: spec(), Versions: []string{"1.0.0", "1.1.0-rc.1"}, Listed: true,
+		Origin: &registry.Origin{AgentID: id, Name: "echo", Version: "2.0.1", Digest: "sha256:" + strings.Repeat("0", 64)},
 	}
 }
 
@@ -235,6 +236,9 @@ func TestHostileArchives(t *testing.T) {
 		"former name is none":       replace("/agent.json", `"old_name"`, `"../x"`),
 		"name that is none":         replace("/agent.json", `"name": "weather"`, `"name": "Weather"`),
 		"ID that is none":           replace("/agent.json", id, "x"),
+		"origin with another name":  replace("/agent.json", `"echo"`, `"../x"`),
+		"origin of no version":      replace("/agent.json", `"2.0.1"`, `"latest"`),
+		"origin of no digest":       replace("/agent.json", `"sha256:000`, `"sha256:xxx`),
 		"files in the document":     replace("/agent.json", `"files": null`, `"files": {"a":"b"}`),
 		"unknown member":            replace("/agent.json", `"title"`, `"admin": true, "title"`),
 		"document goes on":          func(e []entry) []entry { e[at(e, "/agent.json")].text += "{}"; return e },
@@ -263,10 +267,10 @@ func TestHostileArchives(t *testing.T) {
 			return insert(e, at(e, "draft/lib/a.bin"), more...)
 		},
 		"bomb": func(e []entry) []entry {
-			return insert(e, at(e, "draft/lib/a.bin"), file(draft+"a", strings.Repeat("\x00", 32<<20)))
+			return insert(e, at(e, "draft/lib/a.bin"), file(draft+"a", strings.Repeat("\x00", 33<<20)))
 		},
 		"many files that are too much": func(e []entry) []entry {
-			return insert(e, at(e, "draft/lib/a.bin"), file(draft+"a", strings.Repeat("\x00", 3<<20)), file(draft+"b", strings.Repeat("\x00", 3<<20)))
+			return insert(e, at(e, "draft/lib/a.bin"), file(draft+"a", strings.Repeat("\x00", 17<<20)), file(draft+"b", strings.Repeat("\x00", 17<<20)))
 		},
 		"large document": func(e []entry) []entry {
 			e[at(e, "/agent.json")].text = strings.Repeat(" ", 9<<20)

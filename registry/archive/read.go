@@ -143,6 +143,8 @@ func (r *reader) agent(name string) error {
 		return invalid("holds more than %d versions of %s", MaxVersions, name)
 	case !a.Creator.plausible():
 		return invalid("says of %s that nobody made it", name)
+	case !plausibleOrigin(a.Origin):
+		return invalid("says that %s came from where nothing can", name)
 	case a.Draft.Files != nil:
 		return invalid("has files in %s, where none belong", agentPath(name)+agentFile)
 	}

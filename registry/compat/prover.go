@@ -13,7 +13,7 @@ type prover struct {
 	described bool // objects are open by omission only: take them to have no other properties than those described
 	quiet     bool // nobody wants to know
 	found     []Change
-	open      map[string]bool // what is being shown: assumed where it comes up again, one level further down
+	open      map[string]int // what is being shown, by the length of its path: assumed where it comes up again further down
 	steps     int
 }
 
@@ -32,7 +32,7 @@ type goal struct {
 }
 
 func (p *prover) run(a, b *side) bool {
-	p.open = map[string]bool{}
+	p.open = map[string]int{}
 	if a.named || b.named {
 		p.say(goal{that: b.root()}, "", "cannot be compared: one of its schemas has names ($id, $anchor, $dynamicRef) within", "cannot be compared: one of its schemas has names ($id, $anchor, $dynamicRef) within")
 		return false
@@ -78,10 +78,11 @@ func (p *prover) shows(g goal) bool {
 	}
 	g.depth++
 	key := g.key()
-	if p.open[key] {
-		return true
+	if length, again := p.open[key]; again {
+		// To assume it for what lies deeper in the document is induction; for the same value it would prove anything.
+		return len(g.path) > length || p.say(g, "", "is too intricate to compare", "is too intricate to compare")
 	}
-	p.open[key] = true
+	p.open[key] = len(g.path)
 	defer delete(p.open, key)
 	flat, never := g.these.flat()
 	if never || flat.kinds() == 0 {

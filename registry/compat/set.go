@@ -19,13 +19,19 @@ func unescape(fragment string) string {
 // set is schemas that all hold for one value. Flat, it has neither references nor allOf: those are written out.
 type set []place
 
-// flat writes a set out; never is true if one of its schemas is false.
+// flat writes a set out; never is true if one of its schemas is false. What was split into cases is not found again whole
+// where something refers to it: its case stands for it.
 func (s set) flat() (all set, never bool) {
-	seen := map[string]bool{}
+	seen, split := map[string]bool{}, map[string]bool{}
+	for _, p := range s {
+		if p.cut != "" {
+			split[p.side.id+p.pointer] = true
+		}
+	}
 	var visit func(place)
 	visit = func(p place) {
 		key := p.key()
-		if seen[key] {
+		if seen[key] || p.cut == "" && !p.made && split[key] {
 			return
 		}
 		seen[key] = true
@@ -245,9 +251,15 @@ func (s set) everywhere(visit func(place)) {
 // speak of them. One that describes no property at all is meant to be open.
 func (s set) openByOmission() bool {
 	explicit := false
-	s.everywhere(func(p place) {
+	look := func(p place) {
 		explicit = explicit || p.has("additionalProperties") || p.has("unevaluatedProperties") || p.has("propertyNames")
-	})
+	}
+	s.everywhere(look)
+	for _, p := range s {
+		if p.not != nil { // an alternative that a case excludes: whoever wrote it thought of other properties
+			set{*p.not}.everywhere(look)
+		}
+	}
 	return !explicit && len(s.described()) > 0
 }
 

@@ -77,6 +77,7 @@ type contentForm struct {
 	SafetyFlags      []string              `json:"safetyFlags"`
 	RequiresApproval bool                  `json:"requiresApproval"`
 	Deterministic    bool                  `json:"deterministic"`
+	Rules            *runtimes.Rules       `json:"rules,omitempty"` // absent in the form before there were rules
 }
 
 type wholeForm struct {
@@ -97,6 +98,9 @@ func contentOf(v registry.Version, code string) contentForm {
 		RequiresApproval: v.RequiresApproval, Deterministic: v.Deterministic,
 	}
 	form.Capabilities.Hosts, form.Capabilities.HostFunctions = set(v.Capabilities.Hosts), set(v.Capabilities.HostFunctions)
+	if v.Rules != nil {
+		form.Rules = &runtimes.Rules{Pack: v.Rules.Pack, Imports: set(v.Rules.Imports)}
+	}
 	if form.Environment == nil {
 		form.Environment = map[string]string{}
 	}

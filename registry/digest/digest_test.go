@@ -138,6 +138,9 @@ func TestEverySettingCounts(t *testing.T) {
 
 // leaves are the index paths of the fields of a struct, and the empty path of anything else.
 func leaves(t reflect.Type) [][]int {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	if t.Kind() != reflect.Struct {
 		return [][]int{nil}
 	}
@@ -150,6 +153,10 @@ func leaves(t reflect.Type) [][]int {
 
 func change(t *testing.T, v reflect.Value, path []int) {
 	t.Helper()
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
 	for _, i := range path {
 		v = v.Field(i)
 	}

@@ -19,24 +19,14 @@ type anthropicTool struct {
 // anthropic asks for strict only where the schema is within what strict tool use compiles. Without it the schema goes out as
 // it is, and the warnings say why.
 func anthropic(m Manifest) (Result, error) {
-	schema, err := parameters(m)
+	o, err := offered(m)
 	if err != nil {
 		return Result{}, err
 	}
-	description, warnings := describe(m)
-	raw, err := encode(schema)
-	if err != nil {
-		return Result{}, err
-	}
-	root, err := decoded(raw)
-	if err != nil {
-		return Result{}, err
-	}
-	object, _ := root.(map[string]any) // parameters are one
-	why := anthropicStrict(object)
-	warnings = append(warnings, prefixed("strict is left out: ", why)...)
-	warnings = append(warnings, anthropicRefusals(object)...)
-	return result(anthropicTool{Name: m.Name, Description: description, InputSchema: schema, Strict: len(why) == 0}, warnings)
+	why := anthropicStrict(o.root)
+	warnings := append(o.warnings, prefixed("strict is left out: ", why)...)
+	warnings = append(warnings, anthropicRefusals(o.root)...)
+	return result(anthropicTool{Name: m.Name, Description: o.description, InputSchema: o.schema, Strict: len(why) == 0}, warnings)
 }
 
 var anthropicKey = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
@@ -68,14 +58,7 @@ const (
 func anthropicStrict(root map[string]any) []string {
 	var why reasons
 	optional, unions := 0, 0
-	walk(root, "", func(schema any, pointer string) {
-		object, ok := schema.(map[string]any)
-		if !ok {
-			if !strings.HasSuffix(pointer, "/additionalProperties") { // a matter of the object around it
-				why.add(pointer, "must be an object, not true or false")
-			}
-			return
-		}
+	eachObject(root, &why, func(object map[string]any, pointer string) {
 		for _, keyword := range sorted(object) {
 			anthropicKeyword(object, keyword, pointer+"/"+canon.EscapePointer(keyword), &why)
 		}

@@ -21,23 +21,15 @@ type geminiFunction struct {
 }
 
 func gemini(m Manifest) (Result, error) {
-	schema, err := parameters(m)
+	o, err := offered(m)
 	if err != nil {
 		return Result{}, err
 	}
-	description, warnings := describe(m)
-	raw, err := encode(schema)
-	if err != nil {
-		return Result{}, err
-	}
-	root, err := decoded(raw)
-	if err != nil {
-		return Result{}, err
-	}
-	warnings = append(warnings, prefixed("Gemini may not hold to the input schema: ", geminiReasons(root))...)
-	function := geminiFunction{Name: m.Name, Description: description, ParametersJSONSchema: schema}
+	warnings := append(o.warnings, prefixed("Gemini may not hold to the input schema: ", geminiReasons(o.root))...)
+	function := geminiFunction{Name: m.Name, Description: o.description, ParametersJSONSchema: o.schema}
 	if output := string(m.OutputSchema); output != "{}" && output != "true" {
-		if root, err = decoded(m.OutputSchema); err != nil {
+		root, err := decoded(m.OutputSchema)
+		if err != nil {
 			return Result{}, err
 		}
 		warnings = append(warnings, prefixed("Gemini may not heed the output schema: ", geminiReasons(root))...)
@@ -50,14 +42,7 @@ func gemini(m Manifest) (Result, error) {
 // does not hold to, and the input is checked when the tool is called.
 func geminiReasons(root any) []string {
 	var why reasons
-	walk(root, "", func(schema any, pointer string) {
-		object, ok := schema.(map[string]any)
-		if !ok {
-			if !strings.HasSuffix(pointer, "/additionalProperties") {
-				why.add(pointer, "must be an object, not true or false")
-			}
-			return
-		}
+	eachObject(root, &why, func(object map[string]any, pointer string) {
 		for _, keyword := range sorted(object) {
 			if !geminiKnows(keyword) {
 				why.add(pointer+"/"+canon.EscapePointer(keyword), "is not supported")

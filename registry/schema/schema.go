@@ -29,7 +29,7 @@ const (
 )
 
 // MaxDocument bounds a document that is checked, in bytes.
-const MaxDocument = 32 << 20
+const MaxDocument = 48 << 20
 
 // TooComplex is the code of a detail about a schema, or a document, whose check would take too long.
 const TooComplex = "schema_too_complex"

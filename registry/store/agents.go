@@ -12,9 +12,11 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
 )
 
-// CreateAgent stores a new agent with its draft. Errors: NameTaken; InvalidInput for text that cannot be stored.
+// CreateAgent stores a new agent with its draft; one that has a time of deletion is nowhere to be seen until it is revealed.
+// Errors: NameTaken; InvalidInput for text that cannot be stored.
 func (s *Store) CreateAgent(ctx context.Context, a registry.Agent) error {
 	agent, err := agentRowOf(a)
 	if err != nil {
@@ -49,7 +51,7 @@ func (s *Store) Agent(ctx context.Context, workspace, nameOrID string) (registry
 func (s *Store) agent(ctx context.Context, db bun.IDB, workspace, nameOrID string) (registry.Agent, error) {
 	var row fullAgentRow
 	err := db.NewSelect().Model(&row).
-		ColumnExpr("a.*").ColumnExpr(draftColumns+", d.files").ColumnExpr(usageColumn).
+		ColumnExpr("a.*").ColumnExpr("d.revision, d.spec, d.files").ColumnExpr(usageColumn).
 		Join("JOIN drafts AS d ON d.agent_id = a.id").Join("LEFT JOIN agent_usage AS u ON u.agent_id = a.id").
 		Where("a.workspace_id = ?", workspace).Where("a.deleted_at IS NULL").
 		Where("a.id IN (?, (?))", nameOrID, s.idOfName(workspace, nameOrID)).
@@ -71,101 +73,6 @@ func (s *Store) agent(ctx context.Context, db bun.IDB, workspace, nameOrID strin
 	return a, err
 }
 
-// ListAgents returns a page of agents by name, without files and changelog. Every word of the query must occur in an
-// agent's name, title, description or tags, or in its draft's code if that is asked for. Error: InvalidInput for a bad cursor.
-func (s *Store) ListAgents(ctx context.Context, workspace string, f registry.AgentFilter) (registry.AgentPage, error) {
-	var rows []fullAgentRow
-	q := s.read.NewSelect().Model(&rows).
-		ColumnExpr("a.*").ColumnExpr(draftColumns).ColumnExpr(usageColumn).
-		Join("JOIN drafts AS d ON d.agent_id = a.id").Join("LEFT JOIN agent_usage AS u ON u.agent_id = a.id").
-		Where("a.workspace_id = ?", workspace).Where("a.deleted_at IS NULL").
-		OrderExpr("a.name, a.id").Limit(int64(pageSize(f.Limit)) + 1)
-	if err := s.narrow(q, f); err != nil {
-		return registry.AgentPage{}, err
-	}
-	if err := q.Scan(ctx); err != nil {
-		return registry.AgentPage{}, wrap("list agents", err)
-	}
-	page, err := agentPage(rows, pageSize(f.Limit))
-	return page, wrap("list agents", err)
-}
-
-// agentKey is the sort key of a list of agents.
-type agentKey struct {
-	Name string `json:"n"`
-	ID   string `json:"i"`
-}
-
-func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter) error {
-	for word := range strings.FieldsSeq(strings.ToLower(f.Query)) {
-		if err := registry.CheckText("/q", word); err != nil {
-			return err
-		}
-		if f.InCode {
-			quoted, err := json.Marshal(word) // as a file's content is written: quotes, backslashes and < > & are escaped
-			if err != nil {
-				return err
-			}
-			q.Where(`(a.search_text LIKE ? ESCAPE '\' OR LOWER(CAST(d.files AS TEXT)) LIKE ? ESCAPE '\')`, containing(word), containing(strings.Trim(string(quoted), `"`)))
-			continue
-		}
-		q.Where(`a.search_text LIKE ? ESCAPE '\'`, containing(word))
-	}
-	if f.Language != "" {
-		q.Where("d.language = ?", string(f.Language))
-	}
-	if f.Tag != "" {
-		if err := registry.CheckText("/tag", f.Tag); err != nil {
-			return err
-		}
-		q.Where(s.dialect.hasTag(), f.Tag)
-	}
-	switch f.State {
-	case "draft":
-		q.Where("a.version_count = 0")
-	case "published":
-		q.Where("a.version_count > 0")
-	}
-	if !f.UnusedSince.IsZero() {
-		q.Where("(u.last_used_at IS NULL OR u.last_used_at < ?)", instant(f.UnusedSince)).Where("a.created_at < ?", instant(f.UnusedSince))
-	}
-	if f.Cursor != "" {
-		var after agentKey
-		if err := readCursor(f.Cursor, &after); err != nil {
-			return err
-		}
-		q.Where("(a.name, a.id) > (?, ?)", after.Name, after.ID)
-	}
-	return nil
-}
-
-// containing is a pattern of LIKE with the escape character \.
-func containing(text string) string {
-	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
-}
-
-// agentPage takes the row that was read too many as the sign of a next page.
-func agentPage(rows []fullAgentRow, size int) (registry.AgentPage, error) {
-	var page registry.AgentPage
-	if len(rows) > size {
-		rows = rows[:size]
-		next, err := cursorAt(agentKey{Name: rows[size-1].Name, ID: rows[size-1].ID})
-		if err != nil {
-			return page, err
-		}
-		page.NextCursor = next
-	}
-	page.Items = make([]registry.Agent, 0, len(rows))
-	for i := range rows {
-		a, err := rows[i].agent()
-		if err != nil {
-			return page, err
-		}
-		page.Items = append(page.Items, a)
-	}
-	return page, nil
-}
-
 // PatchAgent writes name, title, description, tags and metadata. An agent with versions keeps its former names, so that
 // what was called by them goes on working. Errors: NotFound, NameTaken, InvalidInput for text that cannot be stored.
 func (s *Store) PatchAgent(ctx context.Context, a registry.Agent) error {
@@ -175,6 +82,9 @@ func (s *Store) PatchAgent(ctx context.Context, a registry.Agent) error {
 	}
 	return s.change(ctx, "change agent", func(ctx context.Context, tx bun.Tx) error {
 		if err := describe(ctx, tx, row, "name"); err != nil {
+			return err
+		}
+		if err := refreshListing(ctx, tx, a.ID); err != nil {
 			return err
 		}
 		if err := dropUnusedNames(ctx, tx, a.Workspace, a.ID, a.Name); err != nil {
@@ -207,9 +117,13 @@ func expectRow(result sql.Result, otherwise error) error {
 
 // DeleteAgent leaves a tombstone: the agent and its versions cannot be reached any more, and its names are not given
 // again. Errors: NotFound; Conflict while somebody pins it, unless forced.
-func (s *Store) DeleteAgent(ctx context.Context, workspace, id string, force bool, at time.Time) error {
+func (s *Store) DeleteAgent(ctx context.Context, workspace, id string, force bool, at time.Time, why registry.Deletion) error {
+	deletion, err := encode(why)
+	if err != nil {
+		return wrap("delete agent", err)
+	}
 	return s.change(ctx, "delete agent", func(ctx context.Context, tx bun.Tx) error {
-		if _, err := s.lockLatest(ctx, tx, workspace, id); err != nil {
+		if _, err := s.lockLatest(ctx, tx, workspace, id, false); err != nil {
 			return err
 		}
 		if !force {
@@ -221,7 +135,7 @@ func (s *Store) DeleteAgent(ctx context.Context, workspace, id string, force boo
 				return fault.New(fault.Conflict, "The agent is referenced by others. Let them move first, or delete it with force.")
 			}
 		}
-		_, err := tx.NewUpdate().Model((*agentRow)(nil)).Set("deleted_at = ?", instant(at)).
+		_, err := tx.NewUpdate().Model((*agentRow)(nil)).Set("deleted_at = ?", instant(at)).Set("deletion = ?", deletion).
 			Where("a.workspace_id = ?", workspace).Where("a.id = ?", id).Exec(ctx)
 		return err
 	})
@@ -232,7 +146,7 @@ func (s *Store) RestoreAgent(ctx context.Context, workspace, nameOrID string) er
 	if impossible(nameOrID) {
 		return noAgent(nameOrID)
 	}
-	result, err := s.write.NewUpdate().Model((*agentRow)(nil)).Set("deleted_at = NULL").Set("listed = ?", false).
+	result, err := s.write.NewUpdate().Model((*agentRow)(nil)).Set("deleted_at = NULL").Set("deletion = ''").Set("listed = ?", false).
 		Where("a.workspace_id = ?", workspace).Where("a.id IN (?, (?))", nameOrID, s.idOfName(workspace, nameOrID)).Where("a.deleted_at IS NOT NULL").Exec(ctx)
 	if err != nil {
 		return wrap("restore agent", err)
@@ -251,6 +165,7 @@ type agentRow struct {
 	Tags          string     `bun:"tags"`
 	Metadata      string     `bun:"metadata,nullzero"`
 	SearchText    string     `bun:"search_text"`
+	Language      string     `bun:"language"` // of the draft
 	Listed        bool       `bun:"listed"`
 	LatestVersion string     `bun:"latest_version"`
 	VersionCount  int64      `bun:"version_count"`
@@ -263,7 +178,17 @@ type agentRow struct {
 	CreatedAt     time.Time  `bun:"created_at"`
 	UpdatedAt     time.Time  `bun:"updated_at"`
 	DeletedAt     *time.Time `bun:"deleted_at"`
+	Deletion      string     `bun:"deletion"`
 	Origin        string     `bun:"origin"`
+
+	// Of the latest version while the agent is listed; refreshListing writes them.
+	ListingLanguage string `bun:"listing_language"`
+	ListingText     string `bun:"listing_text"`
+}
+
+// searched is the text that the words of a query are looked for in.
+func searched(name, title, description string, tags []string) string {
+	return strings.ToLower(strings.Join(append([]string{name, title, description}, tags...), "\n"))
 }
 
 // fullAgentRow is an agent with what other tables know of it.
@@ -273,14 +198,11 @@ type fullAgentRow struct {
 	UsageCount int64      `bun:"usage_count,scanonly"`
 	LastUsedAt *time.Time `bun:"last_used_at,scanonly"`
 	Revision   int64      `bun:"revision,scanonly"`
-	Spec       string     `bun:"spec,scanonly"`
+	Spec       string     `bun:"spec,scanonly"` // "" in lists
 	Files      string     `bun:"files,scanonly"`
 }
 
-const (
-	draftColumns = "d.revision, d.spec"
-	usageColumn  = "COALESCE(u.run_count, 0) AS usage_count, u.last_used_at"
-)
+const usageColumn = "COALESCE(u.run_count, 0) AS usage_count, u.last_used_at"
 
 // agentRowOf also refuses text that cannot be stored.
 func agentRowOf(a registry.Agent) (*agentRow, error) {
@@ -300,23 +222,32 @@ func agentRowOf(a registry.Agent) (*agentRow, error) {
 			return nil, err
 		}
 	}
+	var deletion string
+	if a.DeletedAt != nil {
+		if deletion, err = encode(a.Deletion); err != nil {
+			return nil, err
+		}
+	}
 	creator := identified(a.Creator, a.CreatedBy)
 	editor := identified(a.Editor, creator.ID)
 	return &agentRow{
 		ID: a.ID, WorkspaceID: a.Workspace, Name: a.Name, Title: a.Title, Description: a.Description,
 		Tags: tags, Metadata: document(a.Metadata),
-		SearchText: strings.ToLower(strings.Join(append([]string{a.Name, a.Title, a.Description}, a.Tags...), "\n")),
-		Listed:     a.Listed, LatestVersion: a.LatestVersion, Origin: origin,
+		SearchText: searched(a.Name, a.Title, a.Description, a.Tags), Language: string(a.Draft.Language),
+		Listed: a.Listed, LatestVersion: a.LatestVersion, Origin: origin,
 		CreatedByID: creator.ID, CreatedByType: string(creator.Type), CreatedByName: creator.Name,
 		UpdatedByID: editor.ID, UpdatedByType: string(editor.Type), UpdatedByName: editor.Name,
-		CreatedAt: instant(a.CreatedAt), UpdatedAt: instant(a.UpdatedAt),
+		CreatedAt: instant(a.CreatedAt), UpdatedAt: instant(a.UpdatedAt), DeletedAt: instantOrNil(a.DeletedAt), Deletion: deletion,
 	}, nil
 }
 
 func (row *fullAgentRow) agent() (registry.Agent, error) {
-	spec, err := decodeSpec(row.Spec)
-	if err != nil {
-		return registry.Agent{}, err
+	spec := registry.Spec{Language: runtimes.Language(row.Language)}
+	if row.Spec != "" {
+		var err error
+		if spec, err = decodeSpec(row.Spec); err != nil {
+			return registry.Agent{}, err
+		}
 	}
 	a := registry.Agent{
 		ID: row.ID, Workspace: row.WorkspaceID, Name: row.Name, Title: row.Title, Description: row.Description,
@@ -327,6 +258,11 @@ func (row *fullAgentRow) agent() (registry.Agent, error) {
 		UpdatedAt: row.UpdatedAt.UTC(),
 		Editor:    actor(row.WorkspaceID, row.UpdatedByID, row.UpdatedByType, row.UpdatedByName),
 		DeletedAt: instantOrNil(row.DeletedAt),
+	}
+	if row.Deletion != "" {
+		if err := json.Unmarshal([]byte(row.Deletion), &a.Deletion); err != nil {
+			return a, err
+		}
 	}
 	if row.Origin != "" {
 		if err := json.Unmarshal([]byte(row.Origin), &a.Origin); err != nil {

@@ -108,7 +108,7 @@ func TestAgentsOfOtherWorkspacesAreNotThere(t *testing.T) {
 		_, err := s.SaveDraft(t.Context(), other, 1)
 		expect(t, err, fault.NotFound)
 		expect(t, s.PatchAgent(t.Context(), other), fault.NotFound)
-		expect(t, s.DeleteAgent(t.Context(), "other", a.ID, false, start), fault.NotFound)
+		expect(t, s.DeleteAgent(t.Context(), "other", a.ID, false, start, registry.Deletion{}), fault.NotFound)
 		other.ID = newID()
 		create(t, s, other) // the same name is free elsewhere
 	})
@@ -135,16 +135,16 @@ func TestDeletedAgentKeepsItsName(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		a := create(t, s, agent("weather"))
 		v := publish(t, s, a, "1.0.0")
-		if err := s.DeleteAgent(t.Context(), ws, a.ID, false, start); err != nil {
+		if err := s.DeleteAgent(t.Context(), ws, a.ID, false, start, registry.Deletion{}); err != nil {
 			t.Fatal(err)
 		}
 		_, err := s.Agent(t.Context(), ws, "weather")
 		expect(t, err, fault.NotFound)
 		_, err = s.Version(t.Context(), ws, a.ID, "1.0.0")
 		expect(t, err, fault.NotFound)
-		_, err = s.VersionByDigest(t.Context(), ws, a.ID, v.Digest)
+		_, _, err = s.Candidates(t.Context(), ws, registry.Reference{Agent: a.ID, Version: v.Digest})
 		expect(t, err, fault.NotFound)
-		expect(t, s.DeleteAgent(t.Context(), ws, a.ID, false, start), fault.NotFound)
+		expect(t, s.DeleteAgent(t.Context(), ws, a.ID, false, start, registry.Deletion{}), fault.NotFound)
 		expect(t, s.CreateAgent(t.Context(), agent("weather")), fault.NameTaken)
 		_, err = s.SaveDraft(t.Context(), a, 1)
 		expect(t, err, fault.NotFound)

@@ -21,7 +21,7 @@ func (s *Store) AnyAgent(ctx context.Context, workspace, name string) (registry.
 		return registry.Agent{}, noAgent(name)
 	}
 	return registry.Agent{
-		ID: row.ID, Workspace: row.WorkspaceID, Name: row.Name, VersionCount: row.VersionCount, DeletedAt: instantOrNil(row.DeletedAt),
+		ID: row.ID, Workspace: row.WorkspaceID, Name: row.Name, Listed: row.Listed, VersionCount: row.VersionCount, DeletedAt: instantOrNil(row.DeletedAt),
 	}, wrap("read agent", err)
 }
 
@@ -51,27 +51,26 @@ func (s *Store) VersionDigests(ctx context.Context, workspace, agentID string) (
 	return digests, wrap("read digests", err)
 }
 
-// ReviveAgent takes a tombstone away and gives the agent the description and the draft that are told. Errors: NotFound for
-// an agent that is not deleted; NameTaken; InvalidInput for text that cannot be stored.
-func (s *Store) ReviveAgent(ctx context.Context, a registry.Agent) error {
+// RewriteAgent gives a deleted agent the description and the draft that are told; it stays deleted until it is revealed.
+// Errors: NotFound for an agent that is not deleted; NameTaken; InvalidInput for text that cannot be stored.
+func (s *Store) RewriteAgent(ctx context.Context, a registry.Agent) error {
 	agent, err := agentRowOf(a)
 	if err != nil {
-		return wrap("revive agent", err)
+		return wrap("rewrite agent", err)
 	}
 	draft, err := draftRowOf(a)
 	if err != nil {
-		return wrap("revive agent", err)
+		return wrap("rewrite agent", err)
 	}
-	return s.change(ctx, "revive agent", func(ctx context.Context, tx bun.Tx) error {
-		result, err := tx.NewUpdate().Model((*agentRow)(nil)).Set("deleted_at = NULL").Set("listed = ?", false).
+	return s.change(ctx, "rewrite agent", func(ctx context.Context, tx bun.Tx) error {
+		result, err := tx.NewUpdate().Model(agent).
+			Column("name", "title", "description", "tags", "metadata", "origin", "search_text", "language", "deletion", "listed",
+				"updated_at", "updated_by_id", "updated_by_type", "updated_by_name").
 			Where("a.workspace_id = ?", a.Workspace).Where("a.id = ?", a.ID).Where("a.deleted_at IS NOT NULL").Exec(ctx)
 		if err != nil {
 			return err
 		}
 		if err := expectRow(result, noAgent(a.ID)); err != nil {
-			return err
-		}
-		if err := describe(ctx, tx, agent, "name"); err != nil {
 			return err
 		}
 		if err := takeName(ctx, tx, a.Workspace, a.ID, a.Name); err != nil {
@@ -80,6 +79,30 @@ func (s *Store) ReviveAgent(ctx context.Context, a registry.Agent) error {
 		_, err = tx.NewUpdate().Model(draft).ExcludeColumn("agent_id", "workspace_id", "revision").Set("revision = revision + 1").
 			Where("d.workspace_id = ?", a.Workspace).Where("d.agent_id = ?", a.ID).Exec(ctx)
 		return err
+	})
+}
+
+// RevealAgents takes tombstones away, all of them at once, and lists some of the agents in the public registry.
+func (s *Store) RevealAgents(ctx context.Context, workspace string, ids, listed []string) error {
+	return s.change(ctx, "reveal agents", func(ctx context.Context, tx bun.Tx) error {
+		for _, id := range ids {
+			_, err := tx.NewUpdate().Model((*agentRow)(nil)).Set("deleted_at = NULL").Set("deletion = ''").
+				Where("a.workspace_id = ?", workspace).Where("a.id = ?", id).Exec(ctx)
+			if err != nil {
+				return err
+			}
+		}
+		for _, id := range listed {
+			_, err := tx.NewUpdate().Model((*agentRow)(nil)).Set("listed = ?", true).
+				Where("a.workspace_id = ?", workspace).Where("a.id = ?", id).Where("a.latest_version <> ''").Exec(ctx)
+			if err != nil {
+				return err
+			}
+			if err := refreshListing(ctx, tx, id); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

@@ -27,7 +27,10 @@ func (s *Store) SaveDraft(ctx context.Context, a registry.Agent, expected int64)
 	draft.Revision = expected + 1
 	var saved registry.Agent
 	err = s.change(ctx, "save draft", func(ctx context.Context, tx bun.Tx) error {
-		if err := describe(ctx, tx, agent); err != nil {
+		if err := describe(ctx, tx, agent, "language"); err != nil {
+			return err
+		}
+		if err := refreshListing(ctx, tx, a.ID); err != nil {
 			return err
 		}
 		if err := replaceDraft(ctx, tx, draft, expected); err != nil {

@@ -68,5 +68,6 @@ func takeFile(path string) (func() error, error) {
 		}
 		return nil, errors.Join(err, file.Close())
 	}
-	return file.Close, nil
+	// Closing alone would not do: a process that is being forked has the file open until it executes.
+	return func() error { return errors.Join(unix.Flock(int(file.Fd()), unix.LOCK_UN), file.Close()) }, nil
 }

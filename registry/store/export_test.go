@@ -2,7 +2,7 @@ package store
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	"github.com/uptrace/bun"
 )
@@ -60,12 +60,43 @@ func (s *Store) Value(ctx context.Context, query string) (string, error) {
 	return value, err
 }
 
-// Plan tells how SQLite would answer a query.
-func (s *Store) Plan(ctx context.Context, query string) (string, error) {
-	var steps []struct {
+// Asked returns the queries that a reader asks, or a writer.
+func (s *Store) Asked(ask func(s *Store)) []string {
+	var heard listener
+	watched := *s
+	watched.read, watched.write = s.read.WithQueryHook(&heard), s.write.WithQueryHook(&heard)
+	ask(&watched)
+	return heard.queries
+}
+
+type listener struct{ queries []string }
+
+func (l *listener) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
+
+func (l *listener) AfterQuery(_ context.Context, e *bun.QueryEvent) {
+	l.queries = append(l.queries, e.Query)
+}
+
+// Plan tells, step by step, how the database would answer a query.
+func (s *Store) Plan(ctx context.Context, query string) (steps []string, err error) {
+	tx, err := s.write.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, tx.Rollback()) }()
+	if s.dialect == postgresDialect {
+		if _, err := tx.ExecContext(ctx, "SET LOCAL enable_seqscan = off"); err != nil {
+			return nil, err
+		}
+		return steps, tx.NewRaw("EXPLAIN "+query).Scan(ctx, &steps)
+	}
+	var rows []struct {
 		ID, Parent, Notused int
 		Detail              string
 	}
-	err := s.write.NewRaw("EXPLAIN QUERY PLAN "+query).Scan(ctx, &steps)
-	return fmt.Sprint(steps), err
+	err = tx.NewRaw("EXPLAIN QUERY PLAN "+query).Scan(ctx, &rows)
+	for _, row := range rows {
+		steps = append(steps, row.Detail)
+	}
+	return steps, err
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -13,49 +14,98 @@ import (
 
 // SetListed shows an agent in the public registry, or takes it out. Error: NotFound.
 func (s *Store) SetListed(ctx context.Context, workspace, id string, listed bool, at time.Time) error {
-	result, err := s.write.NewUpdate().Model((*agentRow)(nil)).Set("listed = ?", listed).Set("updated_at = ?", instant(at)).
-		Where("a.workspace_id = ?", workspace).Where("a.id = ?", id).Where("a.deleted_at IS NULL").Exec(ctx)
-	if err != nil {
-		return wrap("list agent", err)
+	return s.change(ctx, "list agent", func(ctx context.Context, tx bun.Tx) error {
+		result, err := tx.NewUpdate().Model((*agentRow)(nil)).Set("listed = ?", listed).Set("updated_at = ?", instant(at)).
+			Where("a.workspace_id = ?", workspace).Where("a.id = ?", id).Where("a.deleted_at IS NULL").Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if err := expectRow(result, noAgent(id)); err != nil {
+			return err
+		}
+		return refreshListing(ctx, tx, id)
+	})
+}
+
+// refreshListing writes what the public registry is searched for. Whatever changes an agent's name, tags or latest version
+// calls it; an agent that is not listed stays as it is.
+func refreshListing(ctx context.Context, tx bun.Tx, id string) error {
+	var row struct{ Name, Tags, Title, Description, Language string }
+	err := tx.NewSelect().TableExpr("agents AS a").ColumnExpr("a.name, a.tags, v.title, v.description, v.language").
+		Join("JOIN versions AS v ON v.agent_id = a.id AND v.version = a.latest_version").Where("a.id = ?", id).Where("a.listed").Scan(ctx, &row)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
 	}
-	return wrap("list agent", expectRow(result, noAgent(id)))
+	if err != nil {
+		return err
+	}
+	var tags []string
+	if err := json.Unmarshal([]byte(row.Tags), &tags); err != nil {
+		return err
+	}
+	_, err = tx.NewUpdate().Model((*agentRow)(nil)).Set("listing_language = ?", row.Language).
+		Set("listing_text = ?", searched(row.Name, row.Title, row.Description, tags)).Where("a.id = ?", id).Exec(ctx)
+	return err
 }
 
 // Listed returns a page of the public registry, which is that of every workspace, by name. An agent without a version that
-// is no pre-release is not in it. Error: InvalidInput for a bad cursor.
+// is no pre-release is not in it. What it says of an agent is what the latest version says: a draft is nobody else's
+// business. Error: InvalidInput for a bad cursor.
 func (s *Store) Listed(ctx context.Context, f registry.AgentFilter) (registry.AgentPage, error) {
-	var rows []fullAgentRow
-	q := s.listed(&rows).OrderExpr("a.name, a.id").Limit(int64(pageSize(f.Limit)) + 1)
-	if err := s.narrow(q, f); err != nil {
+	// The conditions are those of the index, which is searched without reading a row.
+	ids := s.read.NewSelect().TableExpr("agents AS a").Column("a.id").Where("a.listed").Where("a.deleted_at IS NULL").Where("a.latest_version <> ''").
+		OrderExpr("a.name, a.id").Limit(int64(pageSize(f.Limit)) + 1)
+	if err := s.narrow(ids, f, searchedColumns{text: "a.listing_text", language: "a.listing_language"}); err != nil {
 		return registry.AgentPage{}, err
 	}
-	if err := q.Scan(ctx); err != nil {
+	var rows []listedRow
+	if err := s.listed(&rows).Where("a.id IN (?)", ids).OrderExpr("a.name, a.id").Scan(ctx); err != nil {
 		return registry.AgentPage{}, wrap("list the registry", err)
 	}
-	page, err := agentPage(rows, pageSize(f.Limit))
+	page, err := agentPage(told(rows), pageSize(f.Limit))
 	return page, wrap("list the registry", err)
 }
 
-// ListedAgent returns an agent of the public registry, without files. Error: NotFound.
+// ListedAgent returns an agent of the public registry as Listed does. Error: NotFound.
 func (s *Store) ListedAgent(ctx context.Context, id string) (registry.Agent, error) {
 	if impossible(id) {
 		return registry.Agent{}, noAgent(id)
 	}
-	var rows []fullAgentRow
+	var rows []listedRow
 	if err := s.listed(&rows).Where("a.id = ?", id).Scan(ctx); err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return registry.Agent{}, wrap("read the registry", err)
 	}
 	if len(rows) == 0 {
 		return registry.Agent{}, noAgent(id)
 	}
-	a, err := rows[0].agent()
+	a, err := told(rows)[0].agent()
 	return a, wrap("read the registry", err)
 }
 
-// listed begins a query over the registry; its conditions are those of the index.
-func (s *Store) listed(rows *[]fullAgentRow) *bun.SelectQuery {
-	return s.read.NewSelect().Model(rows).
-		ColumnExpr("a.*").ColumnExpr(draftColumns).ColumnExpr(usageColumn).
-		Join("JOIN drafts AS d ON d.agent_id = a.id").Join("LEFT JOIN agent_usage AS u ON u.agent_id = a.id").
+// listed begins a query over the registry.
+func (s *Store) listed(rows *[]listedRow) *bun.SelectQuery {
+	return s.read.NewSelect().Model(rows).ColumnExpr("a.*").ColumnExpr(usageColumn).
+		ColumnExpr("v.title AS said_title, v.description AS said_description, v.language AS said_language, v.published_at AS said_at").
+		Join("JOIN versions AS v ON v.agent_id = a.id AND v.version = a.latest_version").Join("LEFT JOIN agent_usage AS u ON u.agent_id = a.id").
 		Where("a.listed").Where("a.deleted_at IS NULL").Where("a.latest_version <> ''")
+}
+
+// listedRow is an agent with what its latest version says.
+type listedRow struct {
+	fullAgentRow `bun:",extend"`
+
+	SaidTitle       string    `bun:"said_title,scanonly"`
+	SaidDescription string    `bun:"said_description,scanonly"`
+	SaidLanguage    string    `bun:"said_language,scanonly"`
+	SaidAt          time.Time `bun:"said_at,scanonly"`
+}
+
+// told puts what a version says in the place of what the draft says.
+func told(rows []listedRow) []fullAgentRow {
+	all := make([]fullAgentRow, 0, len(rows))
+	for _, row := range rows {
+		row.Title, row.Description, row.Language, row.UpdatedAt = row.SaidTitle, row.SaidDescription, row.SaidLanguage, row.SaidAt
+		all = append(all, row.fullAgentRow)
+	}
+	return all
 }

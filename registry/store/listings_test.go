@@ -34,7 +34,7 @@ func TestListed(t *testing.T) {
 			}
 			expect(t, s.SetListed(t.Context(), "other", a.ID, true, start), fault.NotFound)
 			if one.name == "gone" {
-				if err := s.DeleteAgent(t.Context(), one.workspace, a.ID, false, start); err != nil {
+				if err := s.DeleteAgent(t.Context(), one.workspace, a.ID, false, start, registry.Deletion{}); err != nil {
 					t.Fatal(err)
 				}
 				_, err := s.ListedAgent(t.Context(), a.ID)
@@ -60,6 +60,64 @@ func TestListed(t *testing.T) {
 		}
 		if len(names) != 3 || names[2] != "a/zulu" {
 			t.Error(names)
+		}
+	})
+}
+
+// What the registry says of an agent, and is searched for, is what the latest version says. Drafts are nobody else's business.
+func TestTheRegistrySaysWhatTheLatestVersionSays(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		a := agent("weather")
+		a.Title, a.Description, a.Tags = "Weather", "Tells Äpfel", []string{"sky"}
+		create(t, s, a)
+		publish(t, s, a, "1.0.0")
+		if err := s.SetListed(t.Context(), a.Workspace, a.ID, true, start); err != nil {
+			t.Fatal(err)
+		}
+		a.Title, a.Description, a.Tags, a.Draft.Language = "Secret", "Unreleased", []string{"moon"}, "bash"
+		saved, err := s.SaveDraft(t.Context(), a, a.Draft.Revision)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := func(f registry.AgentFilter) string {
+			page, err := s.Listed(t.Context(), f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(page.Items) == 0 {
+				return ""
+			}
+			one := page.Items[0]
+			return one.Title + "/" + one.Description + "/" + string(one.Draft.Language) + "/" + one.LatestVersion
+		}
+		const first = "Weather/Tells Äpfel/typescript/1.0.0"
+		for _, tt := range []struct {
+			filter registry.AgentFilter
+			want   string
+		}{
+			{registry.AgentFilter{}, first},
+			{registry.AgentFilter{Query: "äpfel weather"}, first},
+			{registry.AgentFilter{Query: "unreleased"}, ""},
+			{registry.AgentFilter{Language: "typescript"}, first},
+			{registry.AgentFilter{Language: "bash"}, ""},
+			{registry.AgentFilter{Tag: "moon", Query: "moon"}, first}, // tags are the agent's, not a version's
+			{registry.AgentFilter{Tag: "sky"}, ""},
+		} {
+			if got := found(tt.filter); got != tt.want {
+				t.Errorf("%+v: %q, not %q", tt.filter, got, tt.want)
+			}
+		}
+		if page, err := s.ListAgents(t.Context(), a.Workspace, registry.AgentFilter{Language: "bash", Tag: "moon"}); err != nil || len(page.Items) != 1 || page.Items[0].Title != "Secret" {
+			t.Errorf("%+v %v: its own workspace lists the draft", page, err)
+		}
+		saved.Name = "climate"
+		if err := s.PatchAgent(t.Context(), saved); err != nil {
+			t.Fatal(err)
+		}
+		publish(t, s, saved, "1.1.0")
+		if got := found(registry.AgentFilter{Query: "climate unreleased", Language: "bash"}); got != "Secret/Unreleased/bash/1.1.0" {
+			t.Error(got)
 		}
 	})
 }

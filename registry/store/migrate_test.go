@@ -30,6 +30,9 @@ func fill(t *testing.T, s *store.Store) {
 	if err := s.ReplacePins(t.Context(), ws, newID(), []registry.Pin{pin}); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.PutSkill(t.Context(), registry.Skill{AgentID: a.ID, Workspace: ws, Origin: registry.FolderSkill, InstalledAt: start, Installer: ada}); err != nil {
+		t.Fatal(err)
+	}
 	run := finished()
 	run.AgentID = a.ID
 	finish(t, s, run, events(1, 3)...)

@@ -57,11 +57,11 @@ func TestPinsHoldTheirAgent(t *testing.T) {
 		if err := s.ReplacePins(t.Context(), ws, "o", pins); err != nil {
 			t.Fatal(err)
 		}
-		expect(t, s.DeleteAgent(t.Context(), ws, a.ID, false, start), fault.Conflict)
+		expect(t, s.DeleteAgent(t.Context(), ws, a.ID, false, start, registry.Deletion{}), fault.Conflict)
 		if _, err := s.Agent(t.Context(), ws, a.ID); err != nil {
 			t.Error(err)
 		}
-		if err := s.DeleteAgent(t.Context(), ws, a.ID, true, start); err != nil {
+		if err := s.DeleteAgent(t.Context(), ws, a.ID, true, start, registry.Deletion{}); err != nil {
 			t.Error(err)
 		}
 		expect(t, s.ReplacePins(t.Context(), ws, "o", pins), fault.NotFound)

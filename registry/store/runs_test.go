@@ -172,6 +172,9 @@ func TestUseOfAnAgentIsCountedOnce(t *testing.T) {
 		inline := finished()
 		inline.AgentID = ""
 		finish(t, s, inline)
+		draft := finished()
+		draft.AgentID, draft.Version = a.ID, registry.DraftVersion
+		finish(t, s, draft)
 		got, err := s.Agent(t.Context(), ws, a.ID)
 		if err != nil || got.UsageCount != 3 {
 			t.Errorf("%d uses, %v", got.UsageCount, err)
@@ -206,7 +209,7 @@ func TestListRunsNarrowsAndPages(t *testing.T) {
 		if err := s.PatchAgent(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.DeleteAgent(t.Context(), ws, a.ID, false, start); err != nil {
+		if err := s.DeleteAgent(t.Context(), ws, a.ID, false, start, registry.Deletion{}); err != nil {
 			t.Fatal(err)
 		}
 

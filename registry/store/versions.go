@@ -22,12 +22,21 @@ const largestInline = 100_000
 // InsertVersion publishes a version. Nothing of it can be changed afterwards, but whether it is deprecated. Errors:
 // NotFound for the agent; VersionExists; InvalidInput for text that cannot be stored.
 func (s *Store) InsertVersion(ctx context.Context, workspace string, v registry.Version) error {
+	return s.insertVersion(ctx, workspace, v, false)
+}
+
+// ImportVersion is InsertVersion also for an agent that is not revealed yet.
+func (s *Store) ImportVersion(ctx context.Context, workspace string, v registry.Version) error {
+	return s.insertVersion(ctx, workspace, v, true)
+}
+
+func (s *Store) insertVersion(ctx context.Context, workspace string, v registry.Version, evenDeleted bool) error {
 	row, err := s.versionRowOf(ctx, workspace, v)
 	if err != nil {
 		return wrap("publish version", err)
 	}
 	return s.change(ctx, "publish version", func(ctx context.Context, tx bun.Tx) error {
-		latest, err := s.lockLatest(ctx, tx, workspace, v.AgentID)
+		latest, err := s.lockLatest(ctx, tx, workspace, v.AgentID, evenDeleted)
 		if err != nil {
 			return err
 		}
@@ -40,16 +49,21 @@ func (s *Store) InsertVersion(ctx context.Context, workspace string, v registry.
 		_, err = tx.NewUpdate().Model((*agentRow)(nil)).
 			Set("version_count = version_count + 1").Set("latest_version = ?", newer(latest, v.Version)).
 			Where("a.workspace_id = ?", workspace).Where("a.id = ?", v.AgentID).Exec(ctx)
-		return err
+		if err != nil {
+			return err
+		}
+		return refreshListing(ctx, tx, v.AgentID)
 	})
 }
 
 // lockLatest returns an agent's latest version and keeps others from publishing, pinning and deleting until the transaction
 // ends. Error: NotFound.
-func (s *Store) lockLatest(ctx context.Context, tx bun.Tx, workspace, agentID string) (string, error) {
+func (s *Store) lockLatest(ctx context.Context, tx bun.Tx, workspace, agentID string, evenDeleted bool) (string, error) {
 	var latest string
-	q := tx.NewSelect().Model((*agentRow)(nil)).Column("latest_version").
-		Where("a.workspace_id = ?", workspace).Where("a.id = ?", agentID).Where("a.deleted_at IS NULL")
+	q := tx.NewSelect().Model((*agentRow)(nil)).Column("latest_version").Where("a.workspace_id = ?", workspace).Where("a.id = ?", agentID)
+	if !evenDeleted {
+		q.Where("a.deleted_at IS NULL")
+	}
 	if s.dialect == postgresDialect {
 		q.For("UPDATE")
 	}
@@ -75,11 +89,6 @@ func newer(latest, version string) string {
 // Version returns one version by its number. Error: NotFound.
 func (s *Store) Version(ctx context.Context, workspace, agentID, version string) (registry.Version, error) {
 	return s.version(ctx, workspace, agentID, "v.version = ?", version)
-}
-
-// VersionByDigest returns the version with a digest. Error: NotFound.
-func (s *Store) VersionByDigest(ctx context.Context, workspace, agentID, digest string) (registry.Version, error) {
-	return s.version(ctx, workspace, agentID, "v.digest = ?", digest)
 }
 
 func (s *Store) version(ctx context.Context, workspace, agentID, condition, value string) (registry.Version, error) {

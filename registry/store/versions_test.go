@@ -60,11 +60,17 @@ func TestVersionComesBackAsItWas(t *testing.T) {
 			t.Fatal(err)
 		}
 		same(t, got, want)
-		got, err = s.VersionByDigest(t.Context(), ws, a.ID, want.Digest)
-		if err != nil {
-			t.Fatal(err)
+		for _, reference := range []string{want.Digest, "1.0.0", "^1"} {
+			name, found, err := s.Candidates(t.Context(), ws, registry.Reference{Agent: "weather", Version: reference})
+			if err != nil || name != "weather" || len(found) != 1 || found[0].AgentID != a.ID || found[0].Digest != want.Digest || found[0].Reference() != "weather@1.0.0" {
+				t.Errorf("%s: %s %+v %v", reference, name, found, err)
+			}
 		}
-		same(t, got, want)
+		for _, reference := range []string{"sha256:0", "1.0.1"} {
+			if name, found, err := s.Candidates(t.Context(), ws, registry.Reference{Agent: a.ID, Version: reference}); err != nil || name != "weather" || len(found) != 0 {
+				t.Errorf("%s: %s %+v %v", reference, name, found, err)
+			}
+		}
 
 		_, err = s.Version(t.Context(), ws, a.ID, "1.0.1")
 		expect(t, err, fault.NotFound)

@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net"
 	"slices"
 	"strings"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/egress"
 	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
@@ -37,15 +39,18 @@ const maxInline = 96 << 10
 // Options of an Engine.
 type Options struct {
 	Jailer      worker.Jailer
-	Interpreter string // absolute path of bash
-	Idle        int    // jails that wait prepared; default 2
-	Max         int    // jails together, waiting and running; default 16
+	Egress      *egress.Proxy // of programs that were granted hosts; nil is one of the engine's own
+	Interpreter string        // absolute path of bash
+	Idle        int           // jails that wait prepared; default 2
+	Max         int           // jails together, waiting and running; default 16
 	Log         *slog.Logger
 }
 
 // Engine is the runtime. It is safe for concurrent use.
 type Engine struct {
 	pool        *worker.Pool
+	granted     *worker.Pool // of programs that were granted hosts
+	egress      *egress.Proxy
 	interpreter string
 	unavailable error
 }
@@ -59,15 +64,19 @@ func New(options Options) *Engine {
 	if options.Idle <= 0 {
 		options.Idle = 2
 	}
+	if options.Egress == nil {
+		options.Egress = egress.New(egress.Options{})
+	}
+	profile := sandbox.Profile{
+		Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts, Starter: "bash",
+		DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),
+	}
+	granted := profile
+	granted.Starter, granted.Network, granted.Mounts = "bash with network", true, slices.Concat(profile.Mounts, program.Certificates())
 	return &Engine{
-		interpreter: interpreter.Path,
-		pool: worker.NewPool(worker.Options{
-			Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log,
-			Profile: sandbox.Profile{
-				Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts, Starter: "bash",
-				DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),
-			},
-		}),
+		interpreter: interpreter.Path, egress: options.Egress,
+		pool:    worker.NewPool(worker.Options{Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log, Profile: profile}),
+		granted: worker.NewPool(worker.Options{Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: granted}),
 	}
 }
 
@@ -87,7 +96,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 		return runtimes.Outcome{Error: refused}, nil
 	}
 	said := transcript{limits: job.Limits, files: job.Files}
-	return e.pool.Run(ctx, worker.Task{
+	task := worker.Task{
 		Job: job,
 		Payload: program.Job{
 			Argv: []string{e.interpreter, "--noprofile", "--norc", "--", job.Entrypoint}, Env: environment(job, files[inputFile]),
@@ -96,7 +105,24 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 		},
 		Tap:       said.listen,
 		Interpret: said.interpret,
-	}, host)
+		Unaware:   true,
+	}
+	door := e.egress.Open(job, host)
+	defer door.Close()
+	pool := e.pool
+	if len(job.Capabilities.Hosts) > 0 {
+		pool = e.granted
+		task.Network = func(listener net.Listener) func() {
+			door.Serve(listener)
+			return door.Close
+		}
+	}
+	outcome, err := pool.Run(ctx, task, door)
+	if failed := outcome.Error; failed != nil && door.Refused() && (failed.Type == runtimes.RuntimeError || failed.Type == runtimes.Denied && failed.Rule == "") {
+		door.Blame(failed) // what a script does last is what failed
+	}
+	door.Settle(outcome.Error)
+	return outcome, err
 }
 
 // filesOf adds our files to the agent's.
@@ -120,7 +146,11 @@ func filesOf(job runtimes.Job) (map[string][]byte, *runtimes.ProgramError) {
 
 // environment is what the script sees: our names and its own values, nothing of the server's.
 func environment(job runtimes.Job, input []byte) []string {
-	ours := append(program.Environment(),
+	ours := program.Environment()
+	if len(job.Capabilities.Hosts) > 0 {
+		ours = append(ours, program.Network()...)
+	}
+	ours = append(ours,
 		"INPUT_FILE="+sandbox.WorkDir+"/"+inputFile, "OUTPUT="+sandbox.WorkDir+"/"+outputFile, "BASH_ENV="+sandbox.WorkDir+"/"+preludeFile)
 	if len(input) <= maxInline {
 		ours = append(ours, "INPUT="+string(input))
@@ -171,12 +201,13 @@ func (e *Engine) Stats() worker.Stats {
 	if e.unavailable != nil {
 		return worker.Stats{}
 	}
-	return e.pool.Stats()
+	return e.pool.Stats().Plus(e.granted.Stats())
 }
 
 // Close ends every run and waits until nothing is left of them.
 func (e *Engine) Close() {
 	if e.unavailable == nil {
 		e.pool.Close()
+		e.granted.Close()
 	}
 }

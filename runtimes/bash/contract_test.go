@@ -37,6 +37,10 @@ func TestContract(t *testing.T) {
 		"strict mode and its own traps": {
 			source: "set -euo pipefail; IFS=x; trap 'echo 2' EXIT\natelier log warn 'a x b' k=v; atelier progress 1; x=1\necho $x", output: `2`,
 		},
+		"a file of the jail":       {source: "echo x\necho x >/etc/hosts", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "/etc/hosts: ", File: "main.sh", Line: 2}},
+		"a file of its own":        {source: "set -e\nmkdir d\nchmod 0 d\necho x >/work/d/x", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "Permission denied", File: "main.sh", Line: 4}},
+		"a device for a host":      {source: "set -e\nexec 9<>/dev/tcp/192.0.2.1/80", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "192.0.2.1:80 cannot be reached", File: "main.sh", Line: 2}},
+		"a call of the system":     {source: "set -e\nunshare -n true", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "unshare", File: "main.sh", Line: 2}},
 		"a refusal can be caught":  {source: "atelier call nope '{}' || echo $?", output: `1`},
 		"a refusal that is not":    {source: "set -e\natelier call nope '{}'", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "atelier: denied: The host function nope is not granted. (exit code 1)", File: "main.sh", Line: 2}, code: 1},
 		"exit code":                {source: "echo hi\nexit 3", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "code 3"}, code: 3},

@@ -80,6 +80,7 @@ __atelier_ask() {
   '{"id":'*'"error":'*)
     __atelier_reply=${__atelier_reply#*\"code\":\"}
     __atelier_quoted=${__atelier_reply#*\"message\":\"}
+    __atelier_quoted=${__atelier_quoted%%\",\"rule\":*}
     printf 'atelier: %s: %s\n' "${__atelier_reply%%\"*}" "${__atelier_quoted%\"\}\}}" >&2
     return 1
     ;;

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/frames"
@@ -31,6 +32,12 @@ func (s *transcript) interpret(result frames.Result) frames.Result {
 		report = program.Report{}
 	}
 	switch {
+	case result.Signal == int(syscall.SIGSEGV):
+		// Process 1 of a jail cannot be sent this signal from within: it is bash's own parser that ran out of stack.
+		result.Error = &runtimes.ProgramError{
+			Type: runtimes.RecursionLimit, Message: "The script nests too deeply: bash was ended by signal 11 when its stack was full.",
+			Remedy: "Nest brackets, expansions and calls less deeply.",
+		}
 	case result.Signal != 0:
 		result.Error = &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The script was ended by signal %d.", result.Signal)}
 	case result.ExitCode == nil || *result.ExitCode != 0:
@@ -124,6 +131,9 @@ func (s *transcript) failure(code int, told json.RawMessage) *runtimes.ProgramEr
 	e.Type = kind(code, string(s.stderr))
 	if strings.HasPrefix(last, "atelier: denied: ") {
 		e.Type = runtimes.Denied
+	}
+	if e.Type == runtimes.RuntimeError {
+		deny(e, lines, known.Command)
 	}
 	return e
 }

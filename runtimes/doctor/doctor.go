@@ -77,6 +77,7 @@ func (d *Doctor) Full(ctx context.Context) Report {
 		{Inside, d.insides},
 		{Syscalls, d.systemCalls},
 		{Canaries, d.canaries},
+		{Canaries, d.grants},
 		{Limits, d.limits},
 		{Persistence, d.persistence},
 		{Crashes, d.crashes},

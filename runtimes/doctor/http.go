@@ -48,6 +48,8 @@ func requests() []request {
 		{name: "a page of another site", method: http.MethodDelete, path: "/api/v1/session", headers: map[string]string{"Sec-Fetch-Site": "cross-site"}, want: []fault.Code{fault.BadOrigin}, status: forbidden},
 		{name: "a WebSocket of a wrong origin", method: http.MethodGet, path: stream, headers: with(socket, "https://"+stranger), want: []fault.Code{fault.BadOrigin}, status: forbidden},
 		{name: "a WebSocket by a wrong host", method: http.MethodGet, path: stream, host: stranger, headers: with(socket, "http://"+stranger), want: []fault.Code{fault.BadHost}, status: forbidden},
+		{name: "skills for a page of another site", method: http.MethodGet, path: "/skills/list", headers: with(nil, "https://"+stranger), want: []fault.Code{fault.Unauthenticated}},
+		{name: "skills by a wrong host", method: http.MethodGet, path: "/skills/list", host: stranger, want: []fault.Code{fault.BadHost}, status: forbidden},
 		{name: "no token", method: http.MethodPost, path: "/api/v1/execute", headers: json, want: []fault.Code{fault.Unauthenticated}},
 		{name: "a WebSocket without a token", method: http.MethodGet, path: stream, headers: socket, want: []fault.Code{fault.Unauthenticated}},
 	}
@@ -64,6 +66,18 @@ func (d *Doctor) http(ctx context.Context, _ []Engine) {
 		code, status, err := r.send(ctx, client, d.Server)
 		d.add(r.judge(code, status, err))
 	}
+	skills := request{name: "skills without a token", method: http.MethodGet, path: "/skills/list", want: []fault.Code{fault.Unauthenticated}}
+	code, status, err := skills.send(ctx, client, d.Server)
+	d.add(skills.opened(skills.judge(code, status, err), status))
+}
+
+// opened tells that skills are open to this machine, which somebody asked for.
+func (request) opened(c Check, status int) Check {
+	if status/100 == 2 {
+		c.Verdict, c.Evidence = Reduced, "anybody on this machine may list and run skills without a token"
+		c.Fix = "Start the server without --skills-anonymous=loopback, unless clients need it."
+	}
+	return c
 }
 
 func (r request) send(ctx context.Context, client *http.Client, base string) (fault.Code, int, error) {

@@ -316,7 +316,7 @@ func judgeGlobals(output json.RawMessage) []Check {
 	case len(got.Reachable)+len(got.Environment) > 0:
 		c.Verdict, c.Evidence = Fail, "it reaches "+strings.Join(append(got.Reachable, got.Environment...), " ")
 	default:
-		c.Verdict, c.Evidence, c.Fix = Pass, "no process, require, fetch or WebAssembly, and an empty environment", ""
+		c.Verdict, c.Evidence, c.Fix = Pass, "no process, require or WebAssembly, and an empty environment", ""
 	}
 	return []Check{c}
 }

@@ -79,6 +79,7 @@ func workerCalls() []call {
 	return append(calls,
 		call{"clone", [6]uintptr{unix.CLONE_NEWUSER | unix.CLONE_FS}, refused()},
 		call{"mmap", [6]uintptr{0, 4096, unix.PROT_READ | unix.PROT_EXEC, unix.MAP_PRIVATE | unix.MAP_ANON, bad}, refused()},
+		call{"mprotect", [6]uintptr{0, 4096, unix.PROT_READ | unix.PROT_WRITE | unix.PROT_EXEC}, refused()},
 	)
 }
 
@@ -111,14 +112,16 @@ func numbered(calls []call) ([]call, []guest.Call) {
 	return known, numbers
 }
 
-// systemCalls tries the calls under both filters with a role of ours, and once more from a Python program.
+// systemCalls tries the calls under each filter with a role of ours, and once more from a Python program.
 func (d *Doctor) systemCalls(ctx context.Context, engines []Engine) {
-	for filter, role := range map[sandbox.Filter]string{sandbox.FilterProgram: guest.ProgramRole, sandbox.FilterWorker: guest.WorkerRole} {
+	for filter, role := range map[sandbox.Filter]string{
+		sandbox.FilterProgram: guest.ProgramRole, sandbox.FilterWorker: guest.WorkerRole, sandbox.FilterCompiler: guest.CompilerRole,
+	} {
 		calls := dangerousCalls()
-		if filter == sandbox.FilterWorker {
+		if filter != sandbox.FilterProgram {
 			calls = append(calls, workerCalls()...)
 		}
-		name := "filter of " + map[sandbox.Filter]string{sandbox.FilterProgram: "programs", sandbox.FilterWorker: "workers"}[filter]
+		name := "filter of " + map[sandbox.Filter]string{sandbox.FilterProgram: "programs", sandbox.FilterWorker: "workers", sandbox.FilterCompiler: "compilers"}[filter]
 		calls, controls := calls, controlCalls(filter)
 		all, numbers := numbered(append(slices.Clone(calls), controls...))
 		answer, err := d.probe(ctx, filter, role, guest.Request{Calls: numbers, Read: []string{"/", "/etc/passwd", "/proc/self/status"}})
@@ -181,7 +184,7 @@ func judgeRole(name string, filter sandbox.Filter, answer guest.Answer) Check {
 			opened++
 		}
 	}
-	if filter == sandbox.FilterWorker {
+	if filter != sandbox.FilterProgram {
 		c.Evidence += ", no file can be opened"
 	}
 	switch {
@@ -189,7 +192,7 @@ func judgeRole(name string, filter sandbox.Filter, answer guest.Answer) Check {
 		c.Verdict, c.Evidence = Fail, fmt.Sprintf("process %d, %s", answer.PID, user)
 	case len(answer.Environ) > 0:
 		c.Verdict, c.Evidence = Fail, plural(len(answer.Environ), "variable", "variables")+" of the server in its environment"
-	case filter == sandbox.FilterWorker && opened > 0:
+	case filter != sandbox.FilterProgram && opened > 0:
 		c.Verdict, c.Evidence, c.Mechanism = Fail, fmt.Sprintf("%d of %d files could be opened", opened, len(answer.Errors)), sandbox.Seccomp
 	}
 	return c

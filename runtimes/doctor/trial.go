@@ -17,8 +17,9 @@ import (
 //go:embed programs
 var programs embed.FS
 
-// workspace is the one that the doctor's runs belong to, so that they share no worker with anybody's.
-const workspace = "atelier-doctor"
+// Workspace is the one that the doctor's runs belong to, so that they share no worker with anybody's. Its grants are the
+// doctor's own: no ceiling is for them.
+const Workspace = "atelier-doctor"
 
 // entrypoints are the names of entry files by language.
 func entrypoint(language runtimes.Language) string {
@@ -82,7 +83,7 @@ func firstLine(text string) string {
 // job is a run with the limits of a small agent.
 func job(e Engine, text string, edit ...func(*runtimes.Job)) runtimes.Job {
 	j := runtimes.Job{
-		RunID: "doctor", Workspace: workspace, Language: e.Language, Runtime: e.Name, Entrypoint: entrypoint(e.Language),
+		RunID: "doctor", Workspace: Workspace, Language: e.Language, Runtime: e.Name, Entrypoint: entrypoint(e.Language),
 		Files: map[string][]byte{entrypoint(e.Language): []byte(text)}, Input: json.RawMessage("{}"), Limits: runtimes.DefaultLimits(),
 	}
 	j.Limits.TimeoutMs = patience.Milliseconds()

@@ -66,8 +66,9 @@ type Result struct {
 	Stats    json.RawMessage        `json:"stats,omitempty"` // the engine's own notes
 }
 
-// MaxFrame bounds any frame of either direction: the largest allowed result (16 MiB) with its wrapping, and jobs with their files.
-const MaxFrame = 48 << 20
+// MaxFrame bounds any frame of either direction: the largest allowed result (16 MiB) with its wrapping, and jobs with their
+// files, of which a module of 32 MiB takes 43 MiB in base64, and their input.
+const MaxFrame = 64 << 20
 
 const headerSize = 5
 

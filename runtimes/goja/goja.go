@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/egress"
 	"github.com/atelier-run/atelier/runtimes/goja/guest"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/worker"
@@ -30,14 +31,16 @@ const grace = 250 * time.Millisecond
 // Options of an Engine.
 type Options struct {
 	Jailer worker.Jailer
-	Idle   int // workers that wait unused; default 2
-	Max    int // workers together; default 16
+	Egress *egress.Proxy // of fetch; nil is one of the engine's own
+	Idle   int           // workers that wait unused; default 2
+	Max    int           // workers together; default 16
 	Log    *slog.Logger
 }
 
 // Engine is the runtime. It is safe for concurrent use.
 type Engine struct {
-	pool *worker.Pool
+	pool   *worker.Pool
+	egress *egress.Proxy
 }
 
 // New starts an engine; Close it.
@@ -45,7 +48,10 @@ func New(options Options) *Engine {
 	if options.Idle <= 0 {
 		options.Idle = 2
 	}
-	return &Engine{pool: worker.NewPool(worker.Options{
+	if options.Egress == nil {
+		options.Egress = egress.New(egress.Options{})
+	}
+	return &Engine{egress: options.Egress, pool: worker.NewPool(worker.Options{
 		Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log,
 		Profile: sandbox.Profile{Role: guest.RoleName, Filter: sandbox.FilterWorker, Limits: runtimes.DefaultLimits()},
 		Reuse:   worker.Reuse{Runs: reuseRuns, Age: reuseAge, Memory: reuseMemory},
@@ -60,9 +66,13 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	}
 	whole := brief
 	whole.Files = sources(job)
-	return e.pool.Run(ctx, worker.Task{
+	door := e.egress.Open(job, host)
+	defer door.Close()
+	outcome, err := e.pool.Run(ctx, worker.Task{
 		Job: job, Payload: whole, Brief: brief, Program: brief.Program(), Prompt: true, Grace: grace, Death: death,
-	}, host)
+	}, door)
+	door.Settle(outcome.Error)
+	return outcome, err
 }
 
 // sources are the files that the bundler may read. An agent's other files stay in the server.

@@ -8,6 +8,7 @@ import (
 	inspect "github.com/atelier-run/atelier/runtimes/inspect/guest"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
+	wasm "github.com/atelier-run/atelier/runtimes/wasm/guest"
 )
 
 // Main is called first in main. In a jailed process it serves and does not return; otherwise it returns false at once.
@@ -15,6 +16,7 @@ func Main(args []string) bool {
 	return sandbox.Main(args, append([]sandbox.Role{
 		program.Role(),
 		{Name: goja.RoleName, Filter: sandbox.FilterWorker, Serve: goja.Serve},
+		{Name: wasm.RoleName, Filter: sandbox.FilterCompiler, Serve: wasm.Serve},
 		{Name: inspect.RoleName, Filter: sandbox.FilterWorker, Serve: inspect.Serve},
 	}, doctor.Roles()...))
 }

@@ -25,6 +25,7 @@ func TestRoles(t *testing.T) {
 	for role, profile := range map[string]sandbox.Profile{
 		"program": {Filter: sandbox.FilterProgram, Starter: "program"},
 		"goja":    {Filter: sandbox.FilterWorker},
+		"wasm":    {Filter: sandbox.FilterCompiler},
 	} {
 		t.Run(role, func(t *testing.T) {
 			profile.Role, profile.Limits = role, runtimes.DefaultLimits()

@@ -76,7 +76,7 @@ func javascript() []attack {
 		},
 		{class: hostile.HostFiles, name: "a file of the host, imported", mute: true, source: "import x from '/etc/passwd'; export default () => x", types: []runtimes.ErrorType{runtimes.SyntaxError}},
 		{class: hostile.Kernel, name: "globals of other runtimes",
-			source: run("return ['process', 'require', 'fetch', 'Deno', 'Bun', 'XMLHttpRequest', 'WebSocket', 'module', 'global'].filter((n) => n in globalThis)"),
+			source: run("return ['process', 'require', 'Deno', 'Bun', 'XMLHttpRequest', 'WebSocket', 'module', 'global'].filter((n) => n in globalThis)"),
 			output: `[]`,
 		},
 		{class: hostile.Kernel, name: "out by the constructor",

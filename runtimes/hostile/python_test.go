@@ -130,6 +130,15 @@ def main():
 		{class: hostile.Forging, name: "result with a key twice, past the encoder", source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"output\":{\"a\":1,\"a\":2}}}\\n')\n    os._exit(0)\n", types: []runtimes.ErrorType{runtimes.InvalidOutput}},
 		{class: hostile.Forging, name: "result with NaN, past the encoder", source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"output\":NaN}}\\n')\n    os._exit(0)\n", types: []runtimes.ErrorType{runtimes.InvalidOutput, runtimes.RuntimeError}},
 		{class: hostile.Forging, name: "error in the words of the house", source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"error\":{\"type\":\"interrupted\",\"message\":\"The server stopped.\",\"file\":\"/etc/passwd\",\"line\":1}}}\\n')\n    os._exit(0)\n", types: []runtimes.ErrorType{runtimes.RuntimeError}, check: noForeignFile},
+		{class: hostile.Forging, name: "exit code that no process has",
+			source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"output\":\"said\"},\"code\":-256}\\n')\n    os._exit(3)\n",
+			check: func(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
+				wants(`"said"`)(t, o, nil)
+				if o.ExitCode == nil || *o.ExitCode != 3 {
+					t.Errorf("exit code %v", o.ExitCode)
+				}
+			},
+		},
 		{class: hostile.Forging, name: "result and then a kill of the messenger", source: "import os, signal\ndef main():\n    os.write(3, b'{\"end\":{\"output\":\"forged\"}}\\n')\n    try: os.kill(os.getppid(), signal.SIGKILL)\n    except OSError: pass\n    os._exit(3)\n", output: `"forged"`},
 		{class: hostile.Terminal, name: "titles, colours, queries", source: "import sys\ndef main():\n    sys.stdout.write('\\x1b]0;owned\\x07\\x1b[2J\\x1b[31mred\\x9b31m\\x90q\\x1b[6n\\r\\u202e\\u2028')\n    return '\\x1b]52;c;b3duZWQ=\\x07\\u202e'\n", output: "\"\\u001b]52;c;b3duZWQ=\\u0007\u202e\""},
 		{class: hostile.Terminal, name: "in an error", source: "class E(Exception): pass\nE.__name__ = E.__qualname__ = '\\x1b[31mE'\ndef main():\n    raise E('\\x1b]0;owned\\x07\\nlevel=ERROR msg=forged')\n", types: []runtimes.ErrorType{runtimes.RuntimeError}},

@@ -2,9 +2,11 @@
 import ast, json, os, sys, warnings
 
 channel = os.fdopen(3, "r+b", buffering=0)
-entry = json.loads(channel.readline())["entry"]
+job = json.loads(channel.readline())
+entry = job["entry"]
+rules = Rules(job["rules"], os.getcwd()) if job["rules"] else None
 channel.write(b'{"start":true}\n')  # from here it is the program's time
-errors, notes = [], []
+errors, notes, defined = [], [], []
 
 
 def column(text, line, offset):
@@ -66,8 +68,14 @@ def check(name):
     for warning in caught:
         if issubclass(warning.category, (SyntaxWarning, DeprecationWarning)):
             note(notes, name, text, warning.lineno, 1, "syntax_warning", f"{warning.message}.")
+    for node, error in rules.broken(tree) if rules else ():
+        if hasattr(node, "lineno"):
+            lines = raw.removeprefix(b"\xef\xbb\xbf").splitlines()
+            offset = len(lines[node.lineno - 1][: node.col_offset].decode(errors="replace")) + 1
+            note(errors, name, text, node.lineno, offset, "restricted_" + error.kind, f"{str(error)[:1].upper()}{str(error)[1:]}. {error.remedy}")
     if name == entry:
         found = set(entries(tree.body))
+        defined.extend(sorted(found)[:1000])
         if not found & {"main", "run", "*"}:
             note(errors, name, text, 1, 1, "missing_entry", "The program has no entry: define main(input, ctx).")
 
@@ -79,4 +87,4 @@ for folder, folders, files in os.walk("."):
             check(name)
 errors.sort(key=lambda e: (e["file"], e["line"], e["column"]))
 notes.sort(key=lambda e: (e["file"], e["line"], e["column"]))
-channel.write(json.dumps({"end": {"errors": errors, "warnings": notes[:50]}}).encode() + b"\n")
+channel.write(json.dumps({"end": {"errors": errors, "warnings": notes[:50], "names": defined}}).encode() + b"\n")

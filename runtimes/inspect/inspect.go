@@ -13,6 +13,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/inspect/guest"
+	"github.com/atelier-run/atelier/runtimes/python/rules"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 	"github.com/atelier-run/atelier/runtimes/worker"
@@ -28,6 +29,8 @@ const (
 	shared = "inspect"
 	// maxPlaces is how many inspections may go on at once in one language.
 	maxPlaces = 4
+	// moduleMemory is enough to look at the largest module there may be.
+	moduleMemory = 1 << 30
 	// pythonStack lets Python's parser reach its own bound on nesting before that of the process.
 	pythonStack = 64 << 20
 )
@@ -88,10 +91,13 @@ func limits() runtimes.Limits {
 // Check says what is wrong with a program, without running it. It answers an error only when the house failed.
 func (i *Inspector) Check(ctx context.Context, req Request) (Report, error) {
 	job := runtimes.Job{
-		RunID: "inspect", Workspace: shared, Language: req.Language, Files: req.Files, Entrypoint: req.Entrypoint, Limits: limits(),
+		RunID: "inspect", Workspace: shared, Language: req.Language, Files: req.Files, Entrypoint: req.Entrypoint, Limits: limits(), Rules: req.Rules,
 	}
-	if req.Language == runtimes.Python {
+	switch req.Language {
+	case runtimes.Python:
 		return i.checkPython(ctx, job)
+	case runtimes.WASM:
+		job.Limits.MemoryBytes = moduleMemory
 	}
 	outcome, err := i.parsers.Run(ctx, worker.Task{
 		Job:     job,
@@ -112,7 +118,7 @@ func sources(req Request) map[string][]byte {
 		switch ext := path.Ext(name); {
 		case name == req.Entrypoint:
 		case req.Language == runtimes.Bash && (ext == ".sh" || ext == ".bash"):
-		case req.Language != runtimes.Bash && strings.Contains(".js.mjs.cjs.jsx.ts.mts.cts.tsx.json.", ext+".") && ext != "":
+		case (req.Language == runtimes.JavaScript || req.Language == runtimes.TypeScript) && strings.Contains(".js.mjs.cjs.jsx.ts.mts.cts.tsx.json.", ext+".") && ext != "":
 		default:
 			content = nil // its name alone, so that an import of it is refused with the right reason
 		}
@@ -137,7 +143,7 @@ func read(ctx context.Context, outcome runtimes.Outcome, err error, req Request)
 		return Report{}, &fault.Error{Code: fault.Internal, Message: "The inspection failed.", Err: err}
 	}
 	// What a worker says of files and lines is checked like everything that comes from a jail.
-	return Report{Errors: known(found.Errors, req), Warnings: known(found.Warnings, req)}, nil
+	return Report{Errors: known(found.Errors, req), Warnings: known(found.Warnings, req), Names: found.Names, Module: found.Module}, nil
 }
 
 func complaint(e *runtimes.ProgramError) string {
@@ -179,14 +185,18 @@ func (i *Inspector) checkPython(ctx context.Context, job runtimes.Job) (Report, 
 	if _, ok := job.Files[job.Entrypoint]; !ok {
 		return Report{Errors: []fault.Detail{{Code: "missing_entry", Message: "The entrypoint is not one of the agent's files."}}}, nil
 	}
-	hello, err := json.Marshal(map[string]string{"entry": job.Entrypoint})
+	var imports []string
+	if job.Rules != nil {
+		imports = rules.Imports(*job.Rules)
+	}
+	hello, err := json.Marshal(map[string]any{"entry": job.Entrypoint, "rules": imports})
 	if err != nil {
 		return Report{}, err
 	}
 	outcome, err := i.python.pool.Run(ctx, worker.Task{
 		Job: job,
 		Payload: program.Job{
-			Argv: []string{i.python.interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", checker}, Env: program.Environment(),
+			Argv: []string{i.python.interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", rules.Source() + checker}, Env: program.Environment(),
 			Files: scripts(job), Hello: hello, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, pythonStack),
 		},
 		Interpret: func(result frames.Result) frames.Result {

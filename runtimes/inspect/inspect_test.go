@@ -2,6 +2,7 @@ package inspect_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -16,6 +17,21 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
+
+// TestModuleWithManyFaults: some are named, the others are counted.
+func TestModuleWithManyFaults(t *testing.T) {
+	t.Parallel()
+	const count = 20_000
+	body := binary.AppendUvarint(nil, count)
+	for range count {
+		body = append(body, 1, 'e', 1, 'g', 3, 0x7f, 0) // a global
+	}
+	module := append(binary.AppendUvarint([]byte{0, 'a', 's', 'm', 1, 0, 0, 0, 2}, uint64(len(body))), body...)
+	report, err := newInspector(t).Check(t.Context(), inspect.Request{Language: runtimes.WASM, Files: map[string][]byte{"m.wasm": module}, Entrypoint: "m.wasm"})
+	if err != nil || len(report.Errors) != 21 || report.Errors[20].Message != "The module cannot be run: for 19981 reasons more." || report.Module == nil {
+		t.Errorf("%d errors, %+v, %v", len(report.Errors), report.Errors[len(report.Errors)-1:], err)
+	}
+}
 
 func newInspector(t *testing.T) *inspect.Inspector {
 	t.Helper()
@@ -160,6 +176,33 @@ func TestManyFilesAreOneQuestion(t *testing.T) {
 	}
 	if n := counted.jails.Load(); n > 12 { // one for each parser, and what the pools prepare ahead
 		t.Errorf("%d jails", n)
+	}
+}
+
+// TestRules: a program that breaks them is told of every place, by rule.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	inspector := newInspector(t)
+	req := inspect.Request{
+		Language: runtimes.Python, Entrypoint: "main.py", Rules: &runtimes.Rules{Pack: runtimes.Restricted},
+		Files: map[string][]byte{
+			"main.py": []byte("import json, lib\nö = '𝒳'; import os, sys\ndef main():\n    return eval(json.__name__)\r\n"),
+			"lib.py":  []byte("\n\nx = ().__class__\n"), "data.txt": []byte("import os"),
+		},
+	}
+	report, err := inspector.Check(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, "errors", []fault.Detail{
+		{File: "lib.py", Line: 3, Column: 5, Code: "restricted_attribute", Message: "Use type(x)"},
+		{File: "main.py", Line: 2, Column: 11, Code: "restricted_import", Message: "'os' is not among the modules"},
+		{File: "main.py", Line: 2, Column: 11, Code: "restricted_import", Message: "'sys' is not among the modules"},
+		{File: "main.py", Line: 4, Column: 12, Code: "restricted_builtin", Message: "Parse what you need"},
+	}, report.Errors)
+	req.Rules = nil
+	if report, err = inspector.Check(t.Context(), req); err != nil || len(report.Errors) > 0 {
+		t.Errorf("without rules: %+v, %v", report, err)
 	}
 }
 

@@ -12,10 +12,13 @@ type Request struct {
 	Language   runtimes.Language
 	Files      map[string][]byte
 	Entrypoint string
+	Rules      *runtimes.Rules // nil for none; of Python
 }
 
 // Report is what was found, by file, line and column. With errors the program cannot run.
 type Report struct {
 	Errors   []fault.Detail
 	Warnings []fault.Detail
+	Names    []string         // of Python: what the entrypoint's top level binds, * where it may be anything
+	Module   *runtimes.Module // of a WebAssembly module that is valid
 }

@@ -56,6 +56,26 @@ func TestContract(t *testing.T) {
 			source: "def main(ctx):\n    try: ctx.read_file(path='x')\n    except Exception as e: return [type(e).__name__, e.code, str(e)]",
 			output: `["HostError","denied","The host function readFile is not granted."]`,
 		},
+		"a file of the jail": {
+			source: "def main():\n    open('/etc/hosts', 'w')",
+			want:   runtimes.ProgramError{Type: runtimes.Denied, Message: "/etc/hosts", File: "main.py", Line: 2, Column: 5},
+		},
+		"a file of its own": {
+			source: "import os\ndef main():\n    os.mkdir('d', 0)\n    open('d/x', 'w')",
+			want:   runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "Permission denied", File: "main.py", Line: 4, Column: 5},
+		},
+		"a call of the system": {
+			source: "import socket\ndef main():\n    socket.socket(socket.AF_UNIX)",
+			want:   runtimes.ProgramError{Type: runtimes.Denied, Message: "Permission denied", File: "main.py", Line: 3, Column: 5},
+		},
+		"a host that is asked for through other errors": {
+			source: "import urllib.request\ndef main():\n    try: urllib.request.urlopen('http://example.com:81/')\n    except OSError as e: raise e",
+			want:   runtimes.ProgramError{Type: runtimes.Denied, Message: "example.com:81 cannot be reached", File: "main.py", Line: 3, Column: 10},
+		},
+		"a failure after a denial that was caught": {
+			source: "import urllib.request\ndef main():\n    try: urllib.request.urlopen('http://example.com/')\n    except OSError: pass\n    return 1 / 0",
+			want:   runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "ZeroDivisionError", File: "main.py", Line: 5, Column: 12},
+		},
 		"a refusal that is not caught": {
 			source: "def main(ctx):\n    ctx.call('nope')",
 			want:   runtimes.ProgramError{Type: runtimes.Denied, Message: "nope", File: "main.py", Line: 2, Column: 5},

@@ -20,15 +20,18 @@ def preload():
     import tempfile, textwrap, time, traceback, types, typing, unicodedata, urllib.parse, uuid, zlib  # noqa: F401, E401
 
 
-def warm():
-    """Goes the way of a run once: the first compile in a child takes five times as long if the parent has never compiled."""
-    for _ in range(20):
+def warm(times):
+    """Goes the way of a run. The first compile in a child takes five times as long if the parent has never compiled, and
+    what a child touches for the first time the kernel has to copy: one that waits for its job does that ahead of it."""
+    for _ in range(times):
         code = compile("def main(input, ctx):\n    return {'sum': input['a'] + 1}\n", "warm", "exec", dont_inherit=True)
         names = {"__name__": "warm"}
         exec(code, names)
         value = json.loads('{"a": 1.5, "b": ["x"]}')
         args, named = arguments(names["main"], value, None)
         encode(names["main"](*args, **named), 1000)
+        with open(os.devnull, "rb") as file:
+            file.read()
 
 
 class Way:
@@ -88,7 +91,8 @@ def serve():
     # Not os.fork, which takes twice as long: what it mends in a child is for threads, and there is one.
     fork = ctypes.PyDLL(None).fork
     preload()
-    warm()
+    settle()
+    warm(20)
     libc.prctl(DUMPABLE, 0, 0, 0, 0)
     control.send(b'{"ready":true}')
     children = {}
@@ -115,6 +119,7 @@ def serve():
                 os.closerange(4, FIRST)  # what the way needed
                 libc.prctl(DUMPABLE, 1, 0, 0, 0)
                 renew()
+                warm(1)
                 return
             if libc.setns(namespace, NEWPID) < 0:
                 os._exit(4)

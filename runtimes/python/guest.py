@@ -14,9 +14,9 @@ MESSAGE, STACK, DEPTH = 16_000, 64_000, 256
 class HostError(Exception):
     """A host function refused. code says why: denied, invalid_arguments or failed."""
 
-    def __init__(self, code, message):
+    def __init__(self, code, message, rule=None, remedy=None, grant=None):
         super().__init__(message)
-        self.code = code
+        self.code, self.rule, self.remedy, self.grant = code, rule, remedy, grant
 
 
 class Channel:
@@ -48,8 +48,31 @@ class Channel:
             answer = self.receive()
         error = answer.get("error")
         if error:
-            raise HostError(error.get("code"), error.get("message"))
+            raise HostError(error.get("code"), error.get("message"), error.get("rule"), error.get("remedy"), error.get("grant"))
         return answer.get("result")
+
+
+class Response:
+    """The answer to ctx.fetch."""
+
+    def __init__(self, told):
+        self.url, self.status, self.status_text, self.redirected = told["url"], told["status"], told["statusText"], told["redirected"]
+        self.ok, self.headers = 200 <= self.status < 300, {}
+        for name, value in told["headers"]:
+            self.headers[name] = f"{self.headers[name]}, {value}" if name in self.headers else value
+        self._text, self._base64 = told.get("text"), told.get("base64")
+
+    def bytes(self):
+        if self._text is not None:
+            return self._text.encode()
+        import base64
+        return base64.b64decode(self._base64 or "")
+
+    def text(self):
+        return self._text if self._text is not None else self.bytes().decode(errors="replace")
+
+    def json(self):
+        return json.loads(self.text())
 
 
 class Context:
@@ -76,6 +99,17 @@ class Context:
 
     def progress(self, done, total=0, message=""):
         self._channel.ask("progress", {"done": done, "total": total, "message": str(message)})
+
+    def fetch(self, url, method="GET", headers=None, body=None, redirect="follow"):
+        args = {"url": str(url), "method": method, "redirect": redirect}
+        if headers:
+            args["headers"] = [[str(k), str(v)] for k, v in (headers.items() if hasattr(headers, "items") else headers)]
+        if isinstance(body, (bytes, bytearray, memoryview)):
+            import base64
+            args["base64"] = base64.b64encode(body).decode()
+        elif body is not None:
+            args["body"] = body if isinstance(body, str) else json.dumps(body)
+        return Response(self._channel.ask("fetch", args))
 
     def __getattr__(self, name):
         if name.startswith("_"):
@@ -104,7 +138,7 @@ def relative(path):
     return path[len(ROOT) + 1:] if path and path.startswith(ROOT + "/") else ""
 
 
-def load(entry):
+def load(entry, rules=None):
     """Makes a module of the entry file, as part of a package so that relative imports work."""
     path = f"{ROOT}/{entry}"
     *folders, last = entry.removesuffix(".py").split("/")
@@ -134,10 +168,34 @@ def load(entry):
     module.__file__, module.__package__ = path, package
     module.__spec__ = type(sys.__spec__)(name, None, origin=path)
     sys.modules[name] = module
+    if rules:
+        module.__dict__["__builtins__"] = rules.given
     if not folders and last not in sys.stdlib_module_names:
         sys.modules.setdefault(last, module)  # so that "import main" elsewhere finds the same module
     exec(code, module.__dict__)
     return module
+
+
+def obey(rules, entry):
+    """Refuses a program that breaks the rules, at the first place where it does, before any of it runs."""
+    import ast
+    for folder, folders, files in os.walk(ROOT):
+        folders.sort()
+        for name in sorted(files):
+            path = os.path.join(folder, name)
+            if not name.endswith(".py") and relative(path) != entry:
+                continue
+            with open(path, "rb") as file:
+                source = file.read()
+            try:
+                tree = ast.parse(source)
+            except (SyntaxError, ValueError, MemoryError, RecursionError):
+                continue  # nobody can run it, and who tries is told
+            lines = source.removeprefix(b"\xef\xbb\xbf").splitlines()
+            found = sorted((node.lineno, node.col_offset, str(error), error) for node, error in rules.broken(tree) if hasattr(node, "lineno"))
+            for line, offset, message, error in found:
+                at = len(lines[line - 1][:offset].decode(errors="replace")) + 1
+                raise Stop("denied", message, file=relative(path), line=line, column=at, rule=error.rule, remedy=error.remedy)
 
 
 def parameters(function):
@@ -176,7 +234,7 @@ def arguments(function, value, ctx):
             continue
         if kind == "others":
             if not (listed[0][0].lstrip("_") == "input"):
-                taken = {p[0] for p in listed}
+                taken = {p[0] for p in listed if p[1] == "named"}  # the names of others are nobody's
                 named.update((k, v) for k, v in properties.items() if k not in taken)
             continue
         if i == 0 and plain in ("input", ""):
@@ -351,9 +409,61 @@ def kind_of(error):
         return "process_limit"  # os.fork itself has no frame
     if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
         return "process_limit"
-    if isinstance(error, HostError) and error.code == "denied":
+    if isinstance(error, HostError) and error.code == "denied" or isinstance(error, RuleError):
         return "denied"
     return "runtime_error"
+
+
+def chain(error):
+    """The error and those that it came from."""
+    seen = []
+    while error is not None and error not in seen and len(seen) < 50:
+        seen.append(error)
+        error = error.__cause__ or error.__context__
+    return seen
+
+
+def denial(error):
+    """Tells what of the jail stopped the program, as far as the error shows it: a host, a path or a system call."""
+    if isinstance(error, HostError) and error.code == "denied":
+        return {"rule": error.rule, "remedy": error.remedy, "grant": error.grant}
+    if isinstance(error, RuleError):
+        return {"rule": error.rule, "remedy": error.remedy}
+    if not isinstance(error, OSError):
+        return None
+    for one in chain(error):
+        number = getattr(one, "errno", None)
+        if type(one).__name__ == "gaierror" and type(one).__module__ == "socket" or isinstance(one, OSError) and number in (101, 113):
+            host = wanted(one)
+            if host:
+                return {"rule": "network", "grant": {"hosts": [host]}, "remedy": f"Add \"{host}\" to capabilities.hosts."}
+            return {"rule": "network", "remedy": "Grant the host in capabilities.hosts, and use a client that honours http_proxy."}
+    number, path = error.errno, error.filename
+    if number not in (1, 13, 30, 38, 97):  # EPERM, EACCES, EROFS, ENOSYS, EAFNOSUPPORT
+        return None
+    if isinstance(path, (str, bytes)) and number != 1:
+        path = os.path.abspath(os.fsdecode(path))
+        if path.startswith(("/work/", "/tmp/", "/dev/shm/")):
+            return None  # its own doing
+        return {"rule": "files", "remedy": "A program writes to /work, /tmp and /dev/shm, and reads its language runtime; nothing grants more."}
+    return {"rule": "system calls", "remedy": "The sandbox refuses this call to every program; nothing grants it."}
+
+
+def wanted(error):
+    """Finds which host a connection was meant for, in the frames of the library that made it."""
+    for trace in reversed(list(frames(error))):
+        code, names = trace.tb_frame.f_code, trace.tb_frame.f_locals
+        if relative(code.co_filename):
+            continue
+        host, port = None, None
+        if code.co_name == "create_connection" and isinstance(names.get("address"), tuple):
+            host, port = names["address"][:2]
+        elif code.co_name in ("getaddrinfo", "create_connection"):
+            host, port = names.get("host"), names.get("port")
+        port = {"http": 80, "https": 443}.get(port, port)
+        if isinstance(host, str) and isinstance(port, int) and 0 < port < 65536:
+            return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return None
 
 
 def describe(error):
@@ -370,6 +480,15 @@ def describe(error):
         told["stack"] = text if len(text) <= STACK else text[:STACK // 2] + "\n…\n" + text[-STACK // 2:]
     except Exception:
         pass  # an error that cannot be shown is still an error
+    if told["type"] in ("denied", "runtime_error"):
+        try:
+            found = denial(error)
+        except Exception:
+            found = None  # a program can make errors of any kind
+        if found:
+            told.update({name: value for name, value in found.items() if value}, type="denied")
+    if isinstance(error, RuleError):
+        told["message"] = str(error)[:MESSAGE]
     if isinstance(error, UnicodeError) and "surrogate" in str(error):
         told["remedy"] = "Half of a surrogate pair cannot be written; encode with errors='replace'."
     return told
@@ -397,7 +516,12 @@ def run(job, channel):
     ctx = Context(channel, dict(environment))
     sys.setrecursionlimit(job["recursion"] + 10)  # ours, below the program's first
     try:
-        module = load(job["entry"])
+        rules = None
+        if job.get("rules"):
+            rules = Rules(job["rules"], ROOT)
+            obey(rules, job["entry"])
+            rules.govern()
+        module = load(job["entry"], rules)
         function = getattr(module, "main", None)
         if not callable(function):
             function = getattr(module, "run", None)
@@ -420,9 +544,13 @@ def run(job, channel):
         return fail(describe(error)), 1
 
 
-def boot(ready):
+def settle():
+    """What is the same for every program."""
     sys.set_int_max_str_digits(0) if hasattr(sys, "set_int_max_str_digits") else None
     sys.stdout.reconfigure(line_buffering=True)
+
+
+def boot(ready):
     channel = Channel()
     if ready:
         channel.send(b'{"ready":true}\n')
@@ -432,5 +560,5 @@ def boot(ready):
     if "atexit" in sys.modules:
         sys.modules["atexit"]._run_exitfuncs()
     flush()
-    channel.send(b'{"end":' + told + b"}\n")
+    channel.send(b'{"end":' + told + b',"code":' + str(code).encode() + b"}\n")
     os._exit(code)

@@ -9,12 +9,18 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/egress"
 	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/python/rules"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 	"github.com/atelier-run/atelier/runtimes/worker"
@@ -28,15 +34,20 @@ var guest string
 //go:embed forks.py
 var forks string
 
+// ModelsDir is where a jail has the directory of models, under its own name.
+const ModelsDir = "/models"
+
 // stackBytes lets the deepest allowed recursion through C code, such as sorted with a key, end as an exception.
 const stackBytes = 64 << 20
 
 // Options of an Engine.
 type Options struct {
 	Jailer      worker.Jailer
-	Interpreter string // absolute path of python3
-	Idle        int    // interpreters that wait started; default 2
-	Max         int    // jails together, waiting and running; default 16
+	Models      string        // directory of the host that jobs with Models see beneath ModelsDir; "" for none
+	Egress      *egress.Proxy // of programs that were granted hosts; nil is one of the engine's own
+	Interpreter string        // absolute path of python3
+	Idle        int           // interpreters that wait started; default 2
+	Max         int           // jails together, waiting and running; default 16
 	Log         *slog.Logger
 }
 
@@ -46,11 +57,17 @@ type Engine struct {
 	unavailable error
 	forked      *families    // where runs come from
 	fresh       *worker.Pool // an interpreter started for each run: for those that want that, and where there are no forks
+	granted     *worker.Pool // as fresh, for programs that were granted hosts
+	models      *worker.Pool // as fresh, with the directory of models in sight; nil for none
+	egress      *egress.Proxy
 	log         *slog.Logger
 
 	mu     sync.Mutex
-	broken bool // the fork server cannot be had on this host
+	resume time.Time // until then no fork server is asked for: the last time it could not be had
 }
+
+// pause is how long runs get fresh interpreters after a fork server could not be had: asking again costs a run its start.
+const pause = 10 * time.Second
 
 // New starts an engine; Close it. An interpreter that is not there makes every run fail with runtime_unavailable.
 func New(options Options) *Engine {
@@ -74,18 +91,34 @@ func New(options Options) *Engine {
 	argv := func(script string) []string {
 		return []string{interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", script}
 	}
-	return &Engine{
-		interpreter: interpreter.Path, log: options.Log,
+	if options.Egress == nil {
+		options.Egress = egress.New(egress.Options{})
+	}
+	granted := profile("python with network")
+	granted.Network, granted.Mounts = true, slices.Concat(granted.Mounts, program.Certificates())
+	ahead := func(environment ...string) program.Job {
+		return program.Job{Ahead: true, Argv: argv(guest + rules.Source() + "\n\nsettle()\nboot(True)\n"), Env: append(program.Environment(), environment...)}
+	}
+	engine := &Engine{
+		interpreter: interpreter.Path, egress: options.Egress, log: options.Log,
 		forked: newFamilies(func(starter string) *worker.Pool {
 			p := profile(starter)
-			p.Forks = &sandbox.Command{Argv: argv(guest + forks), Env: program.Environment()}
+			p.Forks = &sandbox.Command{Argv: argv(guest + rules.Source() + forks), Env: program.Environment()}
 			return worker.NewPool(worker.Options{Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log, Profile: p})
 		}),
 		fresh: worker.NewPool(worker.Options{
-			Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile("python"),
-			Prelude: program.Job{Ahead: true, Argv: argv(guest + "\n\nboot(True)\n"), Env: program.Environment()},
+			Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile("python"), Prelude: ahead(),
+		}),
+		granted: worker.NewPool(worker.Options{
+			Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: granted, Prelude: ahead(program.Network()...),
 		}),
 	}
+	if options.Models != "" {
+		models := profile("python with models")
+		models.Mounts = slices.Concat(models.Mounts, []sandbox.Mount{{Host: options.Models, Path: ModelsDir + "/" + filepath.Base(options.Models)}})
+		engine.models = worker.NewPool(worker.Options{Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: models, Prelude: ahead()})
+	}
+	return engine
 }
 
 // Interpreter is the path of the interpreter, "" if there is none.
@@ -98,6 +131,7 @@ type hello struct {
 	Env       map[string]string `json:"env"`
 	Recursion int64             `json:"recursion"`
 	Largest   int64             `json:"largest"`
+	Rules     []string          `json:"rules,omitempty"` // modules that may be imported; none means no rules
 }
 
 // Run implements runtimes.Runtime.
@@ -119,29 +153,54 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if environment == nil {
 		environment = map[string]string{}
 	}
-	greeting, err := json.Marshal(hello{Entry: job.Entrypoint, Input: input, Env: environment, Recursion: job.Limits.RecursionDepth, Largest: job.Limits.OutputBytes})
+	greets := hello{Entry: job.Entrypoint, Input: input, Env: environment, Recursion: job.Limits.RecursionDepth, Largest: job.Limits.OutputBytes}
+	if job.Rules != nil {
+		greets.Rules = rules.Imports(*job.Rules)
+	}
+	greeting, err := json.Marshal(greets)
 	if err != nil {
 		return runtimes.Outcome{}, fault.Invalid("/input", "The input is not JSON.")
 	}
-	return e.run(ctx, worker.Task{
+	door := e.egress.Open(job, host)
+	defer door.Close()
+	task := worker.Task{
 		Job: job,
 		Payload: program.Job{
 			Files: job.Files, Hello: greeting, Largest: job.Limits.OutputBytes,
 			Rlimits: program.LimitsOf(job.Limits, stackBytes),
 		},
 		Interpret: interpret,
-	}, host)
+	}
+	var outcome runtimes.Outcome
+	switch {
+	case job.Models && e.models != nil: // never with a network
+		outcome, err = e.models.Run(ctx, task, door)
+	case len(job.Capabilities.Hosts) == 0:
+		outcome, err = e.run(ctx, task, door)
+	default:
+		task.Network = func(listener net.Listener) func() {
+			door.Serve(listener)
+			return door.Close
+		}
+		outcome, err = e.granted.Run(ctx, task, door)
+	}
+	if failed := outcome.Error; failed != nil && failed.Type == runtimes.RuntimeError && strings.Contains(failed.Message+failed.Stack, egress.Marker) {
+		door.Blame(failed)
+	}
+	door.Settle(outcome.Error)
+	return outcome, err
 }
 
 // run takes a fork of a warm interpreter, or a fresh one where that is asked for or the only way.
 func (e *Engine) run(ctx context.Context, task worker.Task, host runtimes.Host) (runtimes.Outcome, error) {
 	if task.Job.Isolation != runtimes.Strict && task.Job.Workspace != "" && e.forks() {
 		outcome, ok, err := e.forked.run(ctx, task, host)
-		if ok && err == nil {
-			return outcome, nil
-		}
-		if ok && !fault.Is(err, fault.SandboxUnavailable) {
+		switch {
+		case !ok: // all of them are at work for others
+		case !fault.Is(err, fault.SandboxUnavailable) || errors.Is(err, worker.ErrLost):
 			return outcome, err
+		default:
+			e.giveUp(ctx, err)
 		}
 	}
 	return e.fresh.Run(ctx, task, host)
@@ -150,7 +209,15 @@ func (e *Engine) run(ctx context.Context, task worker.Task, host runtimes.Host) 
 func (e *Engine) forks() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return !e.broken
+	return time.Now().After(e.resume)
+}
+
+// giveUp does without a fork server for a while. What keeps it from starting may be the host, or a moment without memory.
+func (e *Engine) giveUp(ctx context.Context, err error) {
+	e.log.LogAttrs(ctx, slog.LevelWarn, "no fork server for Python: each run starts an interpreter", slog.Any("error", errors.Join(err, errors.Unwrap(err))))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.resume = time.Now().Add(pause)
 }
 
 // interpret reads what the guest script said at the end, or why it said nothing.
@@ -194,20 +261,17 @@ func interpret(result frames.Result) frames.Result {
 
 const sigsegv = 11
 
-// Warm waits until an interpreter is ready for a run. A fork server that cannot be had on this host is given up: runs
-// get fresh interpreters, which takes longer.
+// Warm waits until an interpreter is ready for a run. A fork server that cannot be had is given up for a while: runs get
+// fresh interpreters, which takes longer.
 func (e *Engine) Warm(ctx context.Context) error {
 	if e.unavailable != nil {
 		return e.unavailable
 	}
 	err := e.forked.warm(ctx)
-	if err == nil || ctx.Err() != nil || !e.forks() {
+	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	e.log.LogAttrs(ctx, slog.LevelWarn, "no fork server for Python: each run starts an interpreter", slog.Any("error", errors.Join(err, errors.Unwrap(err))))
-	e.mu.Lock()
-	e.broken = true
-	e.mu.Unlock()
+	e.giveUp(ctx, err)
 	return nil
 }
 
@@ -216,7 +280,11 @@ func (e *Engine) Stats() worker.Stats {
 	if e.unavailable != nil {
 		return worker.Stats{}
 	}
-	return e.forked.stats().Plus(e.fresh.Stats())
+	stats := e.forked.stats().Plus(e.fresh.Stats()).Plus(e.granted.Stats())
+	if e.models != nil {
+		stats = stats.Plus(e.models.Stats())
+	}
+	return stats
 }
 
 // Close ends every run and waits until nothing is left of them.
@@ -224,5 +292,9 @@ func (e *Engine) Close() {
 	if e.unavailable == nil {
 		e.forked.close()
 		e.fresh.Close()
+		e.granted.Close()
+		if e.models != nil {
+			e.models.Close()
+		}
 	}
 }

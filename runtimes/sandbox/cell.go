@@ -30,10 +30,13 @@ type Cell struct {
 	sync                    *os.File
 	script                  *script // nil when forked; the child reads it until it is the program
 
-	pid   int
-	pidfd int
-	end   *end
-	once  sync.Once
+	network int // listens at ProxyAddress in the cell's namespace, -1 without one
+
+	pid    int
+	pidfd  int
+	mounts int // a handle on its mount namespace, -1 where the kernel gives none
+	end    *end
+	once   sync.Once
 }
 
 // Work is the work directory. What is in it belongs to the program, and may be anything.
@@ -170,7 +173,7 @@ func (c *Cell) close() (status syscall.WaitStatus) {
 			status = c.Status()
 			_ = unix.Close(c.pidfd)
 		}
-		for _, fd := range []int{c.disk, c.stdout, c.stderr, c.channel} {
+		for _, fd := range []int{c.disk, c.stdout, c.stderr, c.channel, c.network} {
 			if fd >= 0 {
 				_ = unix.Close(fd)
 			}
@@ -183,8 +186,20 @@ func (c *Cell) close() (status syscall.WaitStatus) {
 		}
 		runtime.KeepAlive(c.script)
 		_ = c.conn.Close()
+		if c.mounts >= 0 {
+			_ = unix.Close(c.mounts)
+		}
 	})
 	return status
+}
+
+// hold keeps the mount namespace until the cell is closed. The kernel waits for all processors before it lets go of a
+// mount, and the last process of a namespace does that before it is dead: who waits for its end would wait for that, too.
+// Before Linux 6.11 there is no such handle.
+func (c *Cell) hold() {
+	if handle, err := unix.IoctlRetInt(c.pidfd, unix.PIDFD_GET_MNT_NAMESPACE); err == nil {
+		c.mounts = handle
+	}
 }
 
 // furnish makes the private disk of the cell: one file system with three parts.

@@ -30,6 +30,8 @@ type notice struct {
 	Error  string `json:"error,omitempty"`
 	Signal int    `json:"signal,omitempty"`
 	Code   int    `json:"code,omitempty"`
+
+	orphaned bool // what we say ourselves of the cells of a starter that ended
 }
 
 const (
@@ -98,10 +100,10 @@ func (s *cells) take(conn net.Conn) (err error) {
 func (s *cells) serve(o order, fds []int) {
 	cell, err := s.make(o, fds)
 	if err != nil {
-		s.tell(notice{ID: o.ID, Gone: true, Error: err.Error()}, -1)
+		s.tell(notice{ID: o.ID, Gone: true, Error: err.Error()})
 		return
 	}
-	if s.tell(notice{ID: o.ID}, cell.pidfd) {
+	if s.tell(notice{ID: o.ID}, cell.handles()...) {
 		if err := s.role.Cell(cell, cell.conn); err != nil {
 			fmt.Fprintf(os.Stderr, "cell %d: %v\n", o.ID, err)
 		}
@@ -113,17 +115,17 @@ func (s *cells) serve(o order, fds []int) {
 	} else {
 		gone.Code = status.ExitStatus()
 	}
-	s.tell(gone, -1)
+	s.tell(gone)
 }
 
-func (s *cells) tell(n notice, fd int) bool {
+func (s *cells) tell(n notice, handles ...int) bool {
 	message, err := json.Marshal(n)
 	if err != nil {
 		return false
 	}
 	var rights []byte
-	if fd >= 0 {
-		rights = unix.UnixRights(fd)
+	if len(handles) > 0 {
+		rights = unix.UnixRights(handles...)
 	}
 	_, _, err = s.control.WriteMsgUnix(message, rights, nil)
 	return err == nil
@@ -141,7 +143,7 @@ func (s *cells) make(o order, passed []int) (*Cell, error) {
 	if err != nil {
 		return nil, err
 	}
-	cell := &Cell{conn: conn, user: o.User, own: s.config.Users > 1, forked: s.forks != nil, disk: -1, stdout: -1, stderr: -1, channel: -1}
+	cell := &Cell{conn: conn, user: o.User, own: s.config.Users > 1, forked: s.forks != nil, mounts: -1, disk: -1, stdout: -1, stderr: -1, channel: -1, network: -1}
 	if err := s.start(cell, o, groups); err != nil {
 		cell.close()
 		return nil, err
@@ -189,6 +191,7 @@ func (s *cells) start(cell *Cell, o order, groups []int) error {
 	if err := cell.listen(s.plan.steps); err != nil {
 		return fmt.Errorf("set up the jail: %w", err)
 	}
+	cell.hold()
 	return cell.Limit(Rlimits{FileBytes: uint64(o.Disk)})
 }
 
@@ -199,7 +202,16 @@ func (s *cells) fork(cell *Cell, o order, named map[string]int) error {
 		return err
 	}
 	cell.script = newScript(calls, named[fdSync], s.plan.moved)
-	if cell.pid, cell.pidfd, err = cell.script.start(); err != nil {
+	start := func() (err error) {
+		cell.pid, cell.pidfd, err = cell.script.start()
+		return err
+	}
+	if s.config.Network {
+		cell.network, err = startInNetwork(start)
+	} else {
+		err = start()
+	}
+	if err != nil {
 		return err
 	}
 	cell.end = s.reaper.expect(cell.pid)

@@ -1,6 +1,9 @@
 package sandbox
 
 import (
+	"syscall"
+	"testing"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
@@ -34,4 +37,22 @@ func (s *Sandbox) Starters() int {
 	s.starters.mu.Lock()
 	defer s.starters.mu.Unlock()
 	return len(s.starters.named)
+}
+
+// Exited says whether process 1 of a cell is dead, whatever its starter says.
+func (j *Jail) Exited() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.state == cellBuried || exited(j.handle)
+}
+
+// Unburied is what happens when a cell was killed and its starter did not say for long that it is gone.
+func (j *Jail) Unburied() { j.unburied() }
+
+// Stop stops process 1, which has to be a child of ours.
+func (j *Jail) Stop(tb testing.TB) {
+	tb.Helper()
+	if err := j.process.Signal(syscall.SIGSTOP); err != nil {
+		tb.Fatal(err)
+	}
 }

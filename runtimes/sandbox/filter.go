@@ -23,7 +23,7 @@ func policies(mode cgroups.Mode) map[Filter]seccomp.Policy {
 	if mode == cgroups.None {
 		program = program.Refuse("memfd_create")
 	}
-	return map[Filter]seccomp.Policy{FilterWorker: seccomp.Worker(), FilterProgram: program}
+	return map[Filter]seccomp.Policy{FilterWorker: seccomp.Worker(), FilterCompiler: seccomp.Compiler(), FilterProgram: program}
 }
 
 // compileFilter makes the bytes of a filter for this machine. It runs in the server, once.

@@ -130,7 +130,7 @@ func failedAt(way []step, said failure) error {
 func (s *script) start() (pid, pidfd int, err error) {
 	handle := new(int32)
 	*handle = -1
-	flags := uintptr(unix.CLONE_VM | unix.CLONE_NEWPID | unix.CLONE_PIDFD | uintptr(syscall.SIGCHLD))
+	flags := unix.CLONE_VM | unix.CLONE_NEWPID | unix.CLONE_PIDFD | uintptr(syscall.SIGCHLD)
 	// Signals stay blocked in the child until it is the program: handlers are Go.
 	beforeFork()
 	result := child(flags, handle, &s.calls[0], &s.failure)

@@ -205,3 +205,40 @@ func TestNoGroupNoJail(t *testing.T) {
 		}
 	}
 }
+
+// TestStartKeepsItsBinary: a jail starts also when the descriptor of our binary comes right after those that it is given.
+func TestStartKeepsItsBinary(t *testing.T) {
+	t.Parallel()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	binary, err := os.Open("/usr/bin/true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer binary.Close()
+	const high = 900
+	at := func(file *os.File, least int) *os.File {
+		fd, err := unix.FcntlInt(file.Fd(), unix.F_DUPFD_CLOEXEC, least)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return os.NewFile(uintptr(fd), file.Name())
+	}
+	conn := at(null, high)
+	defer conn.Close()
+	exe := at(binary, int(conn.Fd())+1)
+	defer exe.Close()
+	k := newKeeper()
+	defer k.close()
+	me := hostID{uid: os.Geteuid(), gid: os.Getegid()}
+	process, err := k.start(exe, "none", identity{hostID: me, first: me, users: 1}, conn, null)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state, err := process.Wait(); err != nil || !state.Success() {
+		t.Errorf("%v, %v", state, err)
+	}
+}

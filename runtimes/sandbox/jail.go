@@ -29,6 +29,8 @@ type Exit struct {
 	Code   int    // of process 1
 	Usage  Usage  // final
 	Stderr string // what process 1 itself wrote there, head and tail: "fatal error: stack overflow" and the like
+	// Orphaned says that the process which started it ended, and every cell with it: it was no doing of this one.
+	Orphaned bool
 }
 
 // Room above the limits for our own process 1, on top of what it has when it is ready, and in a cell for the interpreter.
@@ -57,8 +59,9 @@ type Jail struct {
 	starter *starter // its parent otherwise
 	number  int64    // of the cell, among those of the starter
 	ready   chan struct{}
-	said    string // why it never was ready, before gone is closed
-	handle  int    // pidfd of process 1, after ready is closed and until gone is
+	said    string       // why it never was ready, before gone is closed
+	network net.Listener // after ready is closed, nil without one
+	handle  int          // pidfd of process 1, after ready is closed and until gone is
 	mu      sync.Mutex
 	state   cellState
 	killed  bool
@@ -70,6 +73,13 @@ type Jail struct {
 	once  sync.Once     // for closing conn
 }
 
+// Network listens where a program with a network finds the way out, nil for other programs. It ends with the jail.
+func (j *Jail) Network() net.Listener {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.network
+}
+
 // Conn carries frames to the role's Serve. Wait closes it.
 func (j *Jail) Conn() net.Conn { return j.conn }
 
@@ -79,7 +89,7 @@ func (j *Jail) Limit(limits runtimes.Limits) error {
 	memory := max(limits.MemoryBytes, j.disk+diskMargin, minimalMemory) + j.base.Memory + ownMemory
 	tasks := j.base.Pids + limits.Processes
 	switch {
-	case j.filter == FilterWorker:
+	case j.filter.ours():
 		tasks = j.base.Pids + workerTasks
 	case j.starter == nil:
 		tasks += ownTasks

@@ -48,6 +48,13 @@ func (k *keeper) start(exe *os.File, role string, who identity, frames, stderr *
 		return nil, err
 	}
 	defer null.Close()
+	// Go's child puts descriptors of its own behind the last of Files, and would put them over that of the binary.
+	beyond, err := unix.FcntlInt(frames.Fd(), unix.F_DUPFD_CLOEXEC, int(exe.Fd())+1)
+	if err != nil {
+		return nil, fmt.Errorf("duplicate the connection: %w", err)
+	}
+	frames = os.NewFile(uintptr(beyond), "frames")
+	defer frames.Close()
 	attr := &os.ProcAttr{
 		Dir:   "/",
 		Env:   []string{}, // nil would be ours
@@ -82,6 +89,7 @@ type identity struct {
 	first   hostID // appears as insideID
 	users   int
 	starter bool
+	network bool // of a starter: it sets up networks
 }
 
 func (i identity) inside() int { return insideID + i.uid - i.first.uid }
@@ -92,6 +100,9 @@ func attributes(who identity) *syscall.SysProcAttr {
 	capabilities := []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
 	if who.starter { // to make cells, and to look after what other users of the namespace left there
 		capabilities = append(capabilities, unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_KILL, unix.CAP_SYS_RESOURCE)
+	}
+	if who.network {
+		capabilities = append(capabilities, unix.CAP_NET_ADMIN)
 	}
 	inside := uint32(who.inside())
 	return &syscall.SysProcAttr{

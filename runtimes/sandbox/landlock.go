@@ -79,7 +79,7 @@ func rulesFor(config setup) unix.LandlockRulesetAttr {
 	if config.Landlock >= 3 {
 		attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	}
-	if config.Landlock >= 4 && config.Filter == FilterWorker {
+	if config.Landlock >= 4 && config.Filter.ours() {
 		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 	}
 	if config.Landlock >= 5 {

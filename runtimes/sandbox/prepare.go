@@ -62,6 +62,9 @@ func (s *Sandbox) configure(profile Profile) (setup, error) {
 	if !ok {
 		return setup{}, fmt.Errorf("no filter %q", profile.Filter)
 	}
+	if profile.Network && (profile.Starter == "" || profile.Forks != nil) {
+		return setup{}, errors.New("a network is for programs that a starter executes")
+	}
 	config := setup{Filter: profile.Filter, Landlock: s.landlock, Tasks: unix.RLIM_INFINITY}
 	if !s.weakSeccomp {
 		config.Seccomp = code
@@ -69,12 +72,12 @@ func (s *Sandbox) configure(profile Profile) (setup, error) {
 	if kernel() >= perJailTasks {
 		config.Tasks = maxTasks
 	}
-	if profile.Filter == FilterWorker {
+	if profile.Filter.ours() {
 		return config, nil
 	}
 	users := 1
 	if profile.Starter != "" {
-		config.Starter, config.Forks = true, profile.Forks
+		config.Starter, config.Network, config.Forks = true, profile.Network, profile.Forks
 		config.Users = s.ids.many(hostID{}).users
 		config.Groups = s.groups.Doors()
 		users = config.Users
@@ -114,7 +117,7 @@ func (s *Sandbox) start(role string, config setup) (*Jail, error) {
 	}
 	defer writer.Close()
 	j := &Jail{sandbox: s, conn: ours, filter: config.Filter, ended: make(chan struct{}), gone: make(chan struct{})}
-	if err := j.enter(role, config.Starter, theirs, writer); err != nil {
+	if err := j.enter(role, config, theirs, writer); err != nil {
 		return nil, errors.Join(err, ours.Close(), reader.Close())
 	}
 	go j.attend(reader)
@@ -122,7 +125,7 @@ func (s *Sandbox) start(role string, config setup) (*Jail, error) {
 }
 
 // enter takes an id and a group, starts process 1 and puts it there before it does anything.
-func (j *Jail) enter(role string, starter bool, theirs, stderr *os.File) (err error) {
+func (j *Jail) enter(role string, config setup, theirs, stderr *os.File) (err error) {
 	s := j.sandbox
 	if err := s.begin(); err != nil {
 		return err
@@ -136,8 +139,9 @@ func (j *Jail) enter(role string, starter bool, theirs, stderr *os.File) (err er
 		return err
 	}
 	j.who = s.ids.single(j.id)
-	if starter {
+	if config.Starter {
 		j.who = s.ids.many(j.id)
+		j.who.network = config.Network
 	}
 	if j.process, err = s.keeper.start(s.exe, role, j.who, theirs, stderr); err != nil {
 		return errors.Join(fmt.Errorf("start process 1 of the jail: %w", err), j.release())

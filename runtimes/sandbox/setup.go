@@ -16,6 +16,7 @@ type setup struct {
 	Starter  bool              `json:"starter,omitempty"` // process 1 starts cells, and gets its orders over a socket of their own
 	Users    int               `json:"users,omitempty"`   // of a starter: how many there are from insideID on
 	Groups   int               `json:"groups,omitempty"`  // of a starter: how many control groups a cell joins
+	Network  bool              `json:"network,omitempty"` // of a starter: each cell has a network namespace of its own
 	Forks    *Command          `json:"forks,omitempty"`   // of a starter: the fork server
 }
 

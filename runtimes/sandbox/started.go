@@ -1,7 +1,10 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
+	"net"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -16,15 +19,22 @@ const (
 	cellBuried           // nothing of it is left with the starter
 )
 
-// begun takes the handle on the process 1 of a cell that is ready.
-func (j *Jail) begun(handle int) {
+// begun takes the handles on a cell that is ready: that on its process 1, and what listens in its network.
+func (j *Jail) begun(handles []int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.state != cellAsked {
-		_ = unix.Close(handle)
+		closeAll(handles)
 		return
 	}
-	j.state, j.handle = cellReady, handle
+	j.state, j.handle = cellReady, handles[0]
+	if len(handles) > 1 {
+		file := os.NewFile(uintptr(handles[1]), "network")
+		defer file.Close()
+		if listener, err := net.FileListener(file); err == nil { // otherwise the program is alone in there
+			j.network = listener
+		}
+	}
 	close(j.ready)
 }
 
@@ -59,7 +69,26 @@ func (j *Jail) killCell() {
 	if j.group != nil {
 		j.group.Kill()
 	}
-	j.burial = time.AfterFunc(buryTime, j.starter.jail.Kill)
+	j.burial = time.AfterFunc(buryTime, j.unburied)
+}
+
+// unburied ends a starter that left a dead cell lying: it is broken, and whoever waits for the cell would wait for ever.
+func (j *Jail) unburied() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case j.state != cellReady:
+	case !exited(j.handle): // the kernel is not done with it, and would not be any sooner with the others
+		j.burial.Reset(buryTime)
+	default:
+		j.starter.jail.Kill()
+	}
+}
+
+// exited says whether the process behind a handle is dead.
+func exited(pidfd int) bool {
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, 0)
+	return n > 0 || err != nil && !errors.Is(err, unix.EINTR)
 }
 
 // wasKilled says whether somebody ended the cell.
@@ -84,9 +113,12 @@ func (j *Jail) lose(n notice) {
 	if before == cellReady {
 		_ = unix.Close(j.handle)
 	}
+	if j.network != nil { // what waits there in vain ends with it
+		_ = j.network.Close()
+	}
 	j.said = n.Error
 	close(j.ended)
-	j.exit = Exit{Signal: n.Signal, Code: n.Code, Usage: j.usage(), Stderr: n.Error}
+	j.exit = Exit{Signal: n.Signal, Code: n.Code, Usage: j.usage(), Stderr: n.Error, Orphaned: n.orphaned}
 	j.starter.forget(j, n.Signal)
 	go j.finish(nil) // it may have to wait for its group, and the starter says more
 }

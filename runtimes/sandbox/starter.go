@@ -46,6 +46,7 @@ type starter struct {
 	sandbox *Sandbox
 	name    string
 	forks   bool
+	handles int   // that come with a cell that is ready
 	jail    *Jail // the starter's own
 	control io.Closer
 	send    func(message, rights []byte) error
@@ -96,7 +97,7 @@ func (s *Sandbox) starter(ctx context.Context, profile Profile) (*starter, error
 		if current != nil && current.usable() {
 			if current.ageing() && s.starters.making[profile.Starter] == nil {
 				s.announce(profile.Starter)
-				go s.succeed(profile, current)
+				go s.succeed(profile, current) //nolint:gosec // it serves the next ones, whoever asks now
 			}
 			s.starters.mu.Unlock()
 			return current, nil
@@ -174,12 +175,15 @@ func (s *Sandbox) makeStarter(ctx context.Context, profile Profile) (*starter, e
 		return nil, err
 	}
 	made := &starter{
-		sandbox: s, name: profile.Starter, forks: profile.Forks != nil, jail: j, control: control, who: j.who,
+		sandbox: s, name: profile.Starter, forks: profile.Forks != nil, handles: 1, jail: j, control: control, who: j.who,
 		born: time.Now(), used: time.Now(), cells: map[int64]*Jail{},
 		send: func(message, rights []byte) error {
 			_, _, err := control.WriteMsgUnix(message, rights, nil)
 			return err
 		},
+	}
+	if profile.Network {
+		made.handles++
 	}
 	made.idle = time.AfterFunc(idleStarter, made.retireIdle)
 	go func() {
@@ -326,7 +330,7 @@ func (s *starter) hear(message []byte, fds []int) {
 	j := s.cells[n.ID]
 	s.mu.Unlock()
 	switch {
-	case err != nil || j == nil || !n.Gone && len(fds) != 1:
+	case err != nil || j == nil || !n.Gone && len(fds) != s.handles:
 		closeAll(fds)
 		s.sandbox.log.LogAttrs(context.Background(), slog.LevelError, "a starter breaks its protocol", slog.String("starter", s.name))
 		s.jail.Kill()
@@ -334,7 +338,7 @@ func (s *starter) hear(message []byte, fds []int) {
 		closeAll(fds)
 		j.lose(n)
 	default:
-		j.begun(fds[0])
+		j.begun(fds)
 	}
 }
 
@@ -353,7 +357,7 @@ func (s *starter) lost() {
 	}
 	s.mu.Unlock()
 	for _, j := range all {
-		j.lose(notice{Gone: true, Signal: int(unix.SIGKILL), Error: "its starter ended: " + strings.TrimSpace(exit.Stderr)})
+		j.lose(notice{Gone: true, Signal: int(unix.SIGKILL), Error: "its starter ended", orphaned: true})
 	}
 	if unexpected && !s.sandbox.isClosed() {
 		s.sandbox.log.LogAttrs(context.Background(), slog.LevelWarn, "a starter ended unexpectedly", slog.String("starter", s.name),

@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"encoding/json"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,6 +27,11 @@ func newCell(t *testing.T, box *sandbox.Sandbox, starter string) *cell {
 	t.Helper()
 	profile := program(runtimes.DefaultLimits())
 	profile.Starter = starter
+	return newCellOf(t, box, profile)
+}
+
+func newCellOf(t *testing.T, box *sandbox.Sandbox, profile sandbox.Profile) *cell {
+	t.Helper()
 	j, err := box.Prepare(t.Context(), profile)
 	if err != nil {
 		t.Fatal(err)
@@ -251,5 +257,34 @@ func TestSignalBeforeItsJob(t *testing.T) {
 	case <-first.Starter().Done():
 		t.Error("the starter went along")
 	default:
+	}
+}
+
+// TestStarterThatBuriesNobody: a starter that does not take notice of a dead cell is ended, so that nobody waits for ever.
+// Its other cells know that it was no doing of theirs.
+func TestStarterThatBuriesNobody(t *testing.T) {
+	t.Parallel()
+	box := sandboxtest.New(t, guestsExe(t))
+	first, second := newCell(t, box, "one"), newCell(t, box, "one")
+	if first.Exited() {
+		t.Error("a cell that waits is taken for dead")
+	}
+	first.Starter().Stop(t)
+	first.Kill()
+	for !first.Exited() {
+		runtime.Gosched()
+	}
+	select {
+	case <-first.Done():
+		t.Fatal("the starter was not stopped")
+	default:
+	}
+	first.Unburied()
+	first.Wait()
+	if exit := second.Wait(); !exit.Orphaned || exit.Stderr != "its starter ended" {
+		t.Errorf("%+v", exit)
+	}
+	if said := newCell(t, box, "one").begin(t, "echo here"); said != "here" {
+		t.Errorf("said %q", said)
 	}
 }

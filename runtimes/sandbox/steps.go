@@ -91,7 +91,7 @@ func (config setup) steps(groups int) []step {
 	}
 	then(do("work directory", unix.SYS_CHDIR, text(WorkDir)))
 	for _, limit := range config.rlimits() {
-		then(do("limits", unix.SYS_PRLIMIT64, number(0), number(int(limit.resource)), raw(limit.bytes()), number(0)))
+		then(do("limits", unix.SYS_PRLIMIT64, number(0), number(limit.resource), raw(limit.bytes()), number(0)))
 	}
 	if config.Users > 1 { // an ordinary user may not: there is one user in the namespace, and no more groups than before
 		then(do("groups", unix.SYS_SETGROUPS, number(0), number(0)))
@@ -214,6 +214,7 @@ func (p *plan) fill(user int, fds map[string]int) ([]call, error) {
 					return nil, fmt.Errorf("%s: no descriptor %s", s.Name, a.Text)
 				}
 				calls[i].args[j] = uintptr(fd)
+			default: // constant
 			}
 		}
 	}

@@ -39,6 +39,7 @@ func (s *stage) ResetPeak()                  {}
 func (s *stage) Usage() sandbox.Usage        { return sandbox.Usage{} }
 func (s *stage) Kill()                       { s.kill() }
 func (s *stage) Done() <-chan struct{}       { return s.killed }
+func (s *stage) Network() net.Listener       { return nil }
 
 func (s *stage) Wait() sandbox.Exit {
 	s.joined.Wait()

@@ -15,6 +15,8 @@ import (
 const (
 	maxMessage = 16 << 10
 	maxStack   = 64 << 10
+	maxRule    = 64
+	maxHost    = 300
 )
 
 // judge turns the end of a conversation into an outcome. What the kernel counted and what we decided goes before what
@@ -58,6 +60,8 @@ func (s *session) verdict(end ending, told *runtimes.ProgramError) *runtimes.Pro
 		ours = reached(runtimes.ProcessLimit, s.limits)
 	case vague && full:
 		ours = reached(runtimes.DiskLimit, s.limits)
+	case told == nil && s.task.Unaware && end.usage.PidsLimited:
+		ours = reached(runtimes.ProcessLimit, s.limits)
 	case told != nil:
 		return s.complete(told)
 	default:
@@ -100,6 +104,12 @@ func (s *session) clean(e runtimes.ProgramError) *runtimes.ProgramError {
 		e.File, e.Line, e.Column = "", 0, 0
 	}
 	e.Message, e.Stack, e.Remedy = cut(e.Message, maxMessage), cut(e.Stack, maxStack), cut(e.Remedy, maxMessage)
+	if e.Rule = cut(e.Rule, maxRule); e.Type != runtimes.Denied {
+		e.Rule, e.Grant = "", nil
+	}
+	if e.Grant != nil && (len(e.Grant.Hosts) != 1 || len(e.Grant.Hosts[0]) > maxHost) {
+		e.Grant = nil
+	}
 	return &e
 }
 

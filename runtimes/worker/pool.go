@@ -107,7 +107,7 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 	defer cancel()
 	defer context.AfterFunc(p.ctx, cancel)()
 
-	m, err := p.takeLimited(ctx, task.Job)
+	m, err := p.takeLimited(ctx, task.Job, task.Overhead)
 	if ctx.Err() != nil { // also when a worker was free: a short program would be over before anybody told it
 		if err == nil {
 			p.release(m, task.Job, true)
@@ -122,8 +122,13 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 	if m.runs > 0 {
 		m.jail.ResetPeak()
 	}
+	stop, err := m.network(task)
+	if err != nil {
+		return runtimes.Outcome{}, err
+	}
 	session := newSession(m.peer, task, host, asked)
 	outcome, fit, err := session.run(ctx)
+	stop()
 	if session.lost != nil { // the program's doing, perhaps; but it may be ours
 		m.died = true
 		p.options.Log.LogAttrs(ctx, slog.LevelWarn, "worker ended unexpectedly", slog.String("run_id", task.Job.RunID), slog.String("error", session.lost.Error()))
@@ -188,13 +193,15 @@ var errClosed = &fault.Error{Code: fault.ShuttingDown, Message: "The server is s
 
 // takeLimited answers a worker with the limits of the run. One that still holds more memory than the run may have, from
 // runs before, is of no use to it and goes.
-func (p *Pool) takeLimited(ctx context.Context, job runtimes.Job) (*member, error) {
+func (p *Pool) takeLimited(ctx context.Context, job runtimes.Job, overhead int64) (*member, error) {
+	limits := job.Limits
+	limits.MemoryBytes += overhead
 	for {
 		m, err := p.take(ctx, job)
 		if err != nil {
 			return nil, err
 		}
-		if err = m.jail.Limit(job.Limits); err == nil {
+		if err = m.jail.Limit(limits); err == nil {
 			return m, nil
 		}
 		again := m.runs > 0 || m.dead() // a worker that ended while it waited says nothing about the next
@@ -203,6 +210,18 @@ func (p *Pool) takeLimited(ctx context.Context, job runtimes.Job) (*member, erro
 			return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not set the limits of the run.", Err: err}
 		}
 	}
+}
+
+// network opens the program's way out, for a task that wants one.
+func (m *member) network(task Task) (stop func(), err error) {
+	if task.Network == nil {
+		return func() {}, nil
+	}
+	listener := m.jail.Network()
+	if listener == nil {
+		return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not set up the network of the run."}
+	}
+	return task.Network(listener), nil
 }
 
 func (m *member) dead() bool {

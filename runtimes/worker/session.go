@@ -91,6 +91,9 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 		if end.cause == "" {
 			s.lost = ended(err, exit)
 		}
+		if exit.Orphaned && end.cause == "" {
+			return runtimes.Outcome{}, false, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox lost the program while it ran.", Err: errors.Join(ErrLost, s.lost)}
+		}
 	}
 	finished := time.Now()
 	outcome = s.judge(end)

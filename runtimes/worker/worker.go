@@ -5,6 +5,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"net"
 	"time"
 
@@ -23,6 +24,7 @@ type Jail interface {
 	Kill()
 	Wait() sandbox.Exit
 	Done() <-chan struct{}
+	Network() net.Listener
 }
 
 // Jailer makes jails for a pool and says how strict they are.
@@ -56,6 +58,8 @@ type Task struct {
 	// and says Need if it has forgotten the program.
 	Program string
 	Brief   any
+	// Overhead is the memory that the engine takes for itself to run this program, on top of the program's limit.
+	Overhead int64
 	// Prompt says that a worker starts the program as soon as it reads the job, so whatever goes wrong then is the
 	// program's doing: its Started may come late, and not at all from a worker that dies.
 	Prompt bool
@@ -65,9 +69,19 @@ type Task struct {
 	Tap func(frames.Kind, []byte)
 	// Interpret turns what the worker said into what the engine means by it, before anything of it is checked.
 	Interpret func(frames.Result) frames.Result
+	// Unaware says that the program is not told when a process could not be started: a shell goes on without the command
+	// that it put in the background. The success of such a program means nothing once the process limit was reached.
+	Unaware bool
+	// Network serves the program's way out while it runs, on the listener in its jail; nil for programs without one. It
+	// answers a function that ends that and waits.
+	Network func(net.Listener) (stop func())
 	// Death explains a worker that died without a kernel limit. A nil answer leaves it to the session.
 	Death func(sandbox.Exit) *runtimes.ProgramError
 }
+
+// ErrLost is in the error of a run whose program had started when the house lost its jail: running it again could do a
+// second time what it did.
+var ErrLost = errors.New("the program had started")
 
 // Run carries out one task on a jail that waits for a job and belongs to nobody else meanwhile. It answers an error only
 // when the house failed. Whatever the answer is, a jail that ran anything but well behaved code has to be killed: Run

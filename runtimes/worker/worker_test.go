@@ -25,6 +25,7 @@ type stage struct {
 	server, client net.Conn
 	done           chan struct{}
 	kill           func()
+	network        net.Listener
 
 	mu    sync.Mutex
 	usage sandbox.Usage
@@ -57,6 +58,7 @@ func (s *stage) Conn() net.Conn              { return s.server }
 func (s *stage) Limit(runtimes.Limits) error { return nil }
 func (s *stage) ResetPeak()                  {}
 func (s *stage) Done() <-chan struct{}       { return s.done }
+func (s *stage) Network() net.Listener       { return s.network }
 
 func (s *stage) Usage() sandbox.Usage {
 	s.mu.Lock()
@@ -310,6 +312,15 @@ func TestRunOutcomes(t *testing.T) {
 			},
 			output: `1`,
 		},
+		"succeeds without knowing that a fork was refused": {
+			play: func(a *actor) {
+				a.begin()
+				a.set(func(u *sandbox.Usage, _ *sandbox.Exit) { u.PidsLimited = true })
+				a.send(frames.Done, `{"output":1}`)
+			},
+			task: func(task *worker.Task) { task.Unaware = true },
+			want: runtimes.ProcessLimit, says: "64",
+		},
 		"fills the disk": {
 			play: func(a *actor) {
 				a.begin()
@@ -533,6 +544,18 @@ func TestDeathBeforeTheStartIsOurs(t *testing.T) {
 		a.set(func(_ *sandbox.Usage, e *sandbox.Exit) { e.Code, e.Stderr = 1, "exec: no such file" })
 	}), worker.Task{Job: job()}, newAudience())
 	if !fault.Is(err, fault.SandboxUnavailable) || !strings.Contains(err.Error(), "no such file") {
+		t.Fatalf("error %v", err)
+	}
+}
+
+// TestLossOfTheStarterIsOurs: a program whose jail went down with the process that starts jails did not fail.
+func TestLossOfTheStarterIsOurs(t *testing.T) {
+	t.Parallel()
+	_, err := worker.Run(t.Context(), newStage(t, func(a *actor) {
+		a.begin()
+		a.set(func(_ *sandbox.Usage, e *sandbox.Exit) { e.Signal, e.Orphaned = 9, true })
+	}), worker.Task{Job: job(), Prompt: true}, newAudience())
+	if !fault.Is(err, fault.SandboxUnavailable) || !errors.Is(err, worker.ErrLost) {
 		t.Fatalf("error %v", err)
 	}
 }

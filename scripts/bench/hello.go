@@ -33,10 +33,13 @@ func (c cell) cost() string {
 }
 
 // observe takes a sample and the processor time that it took.
-func (b *bench) observe(take func() *load.Sample) cell {
-	tree, all, own := load.LookAt(b.server.Pid()).CPU, load.Busy(), load.OwnCPU()
+func (b *bench) observe(take func() *load.Sample) cell { return b.observeOf(b.server, take) }
+
+// observeOf is observe for a server of a section's own.
+func (b *bench) observeOf(server *load.Server, take func() *load.Sample) cell {
+	tree, all, own := load.LookAt(server.Pid()).CPU, load.Busy(), load.OwnCPU()
 	c := cell{Sample: take()}
-	tree, all, own = load.LookAt(b.server.Pid()).CPU-tree, load.Busy()-all, load.OwnCPU()-own
+	tree, all, own = load.LookAt(server.Pid()).CPU-tree, load.Busy()-all, load.OwnCPU()-own
 	c.cpu = load.Ms(tree) / float64(max(1, len(c.Times)))
 	c.others = max(0, (all-tree-own).Seconds()/c.Span.Seconds())
 	b.faults = errors.Join(b.faults, c.Fault)

@@ -26,18 +26,20 @@ type options struct {
 	rounds int           // of what is not measured by time
 	quick  bool
 	write  string
+
+	history history // of the registry's section
 }
 
 func main() {
 	var o options
 	flag.StringVar(&o.binary, "binary", "bin/atelier", "the server to measure")
-	only := flag.String("only", "", "sections to measure, comma separated: js,python,bash,loop,cold,socket,burst,start,memory,peers; all without it")
+	only := flag.String("only", "", "sections to measure, comma separated: js,python,bash,skills,loop,cold,socket,burst,start,memory,registry,peers; all without it")
 	flag.BoolVar(&o.quick, "quick", false, "about a minute for everything, with more noise")
 	flag.StringVar(&o.write, "write", "", "also write the table as Markdown to this file")
 	flag.Parse()
-	o.span, o.rounds = 4*time.Second, 10
+	o.span, o.rounds, o.history = 4*time.Second, 10, history{agents: 10_000, runs: 1_000_000}
 	if o.quick {
-		o.span, o.rounds = time.Second, 3
+		o.span, o.rounds, o.history = time.Second, 3, history{agents: 1_000, runs: 100_000}
 	}
 	if *only != "" {
 		o.only = strings.Split(*only, ",")
@@ -74,8 +76,8 @@ func run(ctx context.Context, o options) (err error) {
 		name    string
 		measure func(context.Context) (section, error)
 	}{
-		{"js", b.hello("javascript")}, {"python", b.hello("python")}, {"bash", b.hello("bash")}, {"loop", b.loop},
-		{"cold", b.cold}, {"socket", b.socket}, {"burst", b.burst}, {"start", b.start}, {"memory", b.memory}, {"peers", b.peers},
+		{"js", b.hello("javascript")}, {"python", b.hello("python")}, {"bash", b.hello("bash")}, {"skills", b.skills}, {"loop", b.loop},
+		{"cold", b.cold}, {"socket", b.socket}, {"burst", b.burst}, {"start", b.start}, {"memory", b.memory}, {"registry", b.registry}, {"peers", b.peers},
 	} {
 		if len(o.only) > 0 && !slices.Contains(o.only, part.name) {
 			continue

@@ -35,7 +35,7 @@ func main() {
 }
 
 func run(ctx context.Context, binary, out string, seconds, clients int) (err error) {
-	if err := os.MkdirAll(out, 0o755); err != nil { //nolint:gosec // build output
+	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
 	debug, err := freeAddress(ctx)
@@ -88,7 +88,7 @@ func take(ctx context.Context, pprof load.Client, file, path string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, profile, 0o644) //nolint:gosec // build output
+	return os.WriteFile(file, profile, 0o644)
 }
 
 // top prints the fifteen functions that have most of a profile.

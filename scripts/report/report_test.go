@@ -13,6 +13,7 @@ func TestReadGoCountsWhatRan(t *testing.T) {
 		`{"Action":"pass","Package":"p","Test":"TestGroup/one"}`,
 		`{"Action":"pass","Package":"p","Test":"TestGroup/two"}`,
 		`{"Action":"pass","Package":"p","Test":"TestGroup"}`,
+		`{"Action":"output","Package":"p","Test":"TestGroup/one","Output":"    x_test.go:5: measured: recall 0.97\n"}`,
 		`{"Action":"output","Package":"p","Test":"TestAway","Output":"    x_test.go:7: no PostgreSQL here\n"}`,
 		`{"Action":"skip","Package":"p","Test":"TestAway"}`,
 		`{"Action":"output","Package":"p","Test":"TestBroken","Output":"    x_test.go:9: got 1, want 2\n"}`,
@@ -32,7 +33,7 @@ func TestReadGoCountsWhatRan(t *testing.T) {
 	if want := "p TestAway: no PostgreSQL here"; len(got.Skips) != 1 || got.Skips[0] != want {
 		t.Errorf("skips are %q, want %q", got.Skips, want)
 	}
-	for _, want := range []string{"got 1, want 2", "undefined: x"} {
+	for _, want := range []string{"got 1, want 2", "undefined: x", "     recall 0.97\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output hides %q:\n%s", want, &out)
 		}

@@ -148,14 +148,14 @@ func (c *crowd) kill(span time.Duration, done <-chan struct{}) {
 		select {
 		case <-done:
 			return
-		case <-time.After(span/8 + rand.N(span/4)): //nolint:gosec // no secret
+		case <-time.After(span/8 + rand.N(span/4)):
 		}
 		pids := load.LookAt(c.server.Pid()).Pids[1:]
 		if len(pids) == 0 {
 			continue
 		}
 		c.mu.Lock()
-		if syscall.Kill(pids[rand.IntN(len(pids))], syscall.SIGKILL) == nil { //nolint:gosec // no secret
+		if syscall.Kill(pids[rand.IntN(len(pids))], syscall.SIGKILL) == nil {
 			c.kills++
 			c.killed = time.Now()
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/server/httpapi"
 	"github.com/atelier-run/atelier/server/problem"
+	"github.com/atelier-run/atelier/server/skillsapi"
 	"github.com/atelier-run/atelier/server/streamapi"
 	"github.com/atelier-run/atelier/server/webui"
 	"github.com/atelier-run/atelier/studio/access"
@@ -26,6 +27,7 @@ import (
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/replay"
 	"github.com/atelier-run/atelier/studio/runs"
+	"github.com/atelier-run/atelier/studio/skills"
 )
 
 // Options is what an App is made of, beside its configuration.
@@ -35,6 +37,7 @@ type Options struct {
 	Log     *slog.Logger
 	Studio  fs.FS             // what the web build left; without index.html the Studio was not built
 	Samples fs.FS             // one folder for each sample
+	Skills  fs.FS             // one folder for each skill that is shipped; nil for none
 	Exe     string            // the binary that is started in jails; "" is the running one
 	Traces  *telemetry.Traces // nil makes them as configured
 	Now     func() time.Time  // nil is time.Now
@@ -55,6 +58,7 @@ type App struct {
 	pins     *pins.Service
 	replays  *replay.Service
 	runs     *runs.Service
+	skills   *skills.Service
 	stream   *streamapi.Door
 	handler  http.Handler
 	problems problem.Writer
@@ -68,7 +72,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	}
 	a := &App{Options: o, newID: newID, problems: problem.Writer{Log: o.Log}}
 	for _, step := range []func(context.Context) error{
-		a.openTelemetry, a.openData, a.openStoreAndBench, a.openStudio, a.openDoors, a.sweep,
+		a.openTelemetry, a.openData, a.openStoreAndBench, a.openStudio, a.openSkills, a.openDoors, a.sweep,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, joinClose(err, a.closers.close())
@@ -123,14 +127,18 @@ func (a *App) openDoors(context.Context) error {
 		return err
 	}
 	api := httpapi.New(httpapi.Options{
-		Agents: a.agents, Archives: a.archives, Catalog: a.catalog, Pins: a.pins, Replays: a.replays, Runs: a.runs, Access: a.access, Keys: a.store, House: a.newHouse(), Samples: samples, Metrics: a.metrics.Handler(),
+		Agents: a.agents, Archives: a.archives, Catalog: a.catalog, Pins: a.pins, Replays: a.replays, Runs: a.runs, Skills: a.skills, Access: a.access, Keys: a.store, House: a.newHouse(), Samples: samples, Metrics: a.metrics.Handler(),
 		Problems: a.problems, Attempts: gate.NewAttempts(a.Now), PublicURL: a.Config.PublicURL, BodyBytes: a.Config.BodyBytes, Now: a.Now,
 	})
 	a.stream = streamapi.New(streamapi.Options{Follow: a.follow, Refuse: a.problems})
 	api.Router().Handle(httpapi.StreamPath, a.stream)
+	skillsapi.New(skillsapi.Options{
+		Skills: a.skills, Agents: a.agents, Problems: a.problems, BodyBytes: a.Config.BodyBytes, Now: a.Now, NewID: a.newID,
+	}).Hang(api.Router())
 	api.Router().Handle(webui.Base+"*", webui.New(a.Studio, a.problems))
 	g := gate.New(gate.Options{
-		Names: a.names(), PublicURL: a.Config.PublicURL, Access: a.access, Refuse: a.problems, Meter: a.metrics,
+		Anonymous: a.Config.SkillsAnonymous == config.AnonymousLoopback,
+		Names:     a.names(), PublicURL: a.Config.PublicURL, Access: a.access, Refuse: a.problems, Meter: a.metrics,
 		Tracer: a.Traces.Tracer("server/gate"), Propagate: a.Traces.Propagator(), Log: a.Log, NewID: a.newID,
 	})
 	a.handler = g.Guard(api.Router())

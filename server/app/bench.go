@@ -6,16 +6,19 @@ import (
 	"runtime"
 
 	"github.com/atelier-run/atelier/internal/config"
+	"github.com/atelier-run/atelier/internal/hosts"
 	"github.com/atelier-run/atelier/registry/schema"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/bash"
 	"github.com/atelier-run/atelier/runtimes/doctor"
+	"github.com/atelier-run/atelier/runtimes/egress"
 	"github.com/atelier-run/atelier/runtimes/goja"
 	"github.com/atelier-run/atelier/runtimes/inspect"
 	"github.com/atelier-run/atelier/runtimes/python"
 	"github.com/atelier-run/atelier/runtimes/router"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/script"
+	"github.com/atelier-run/atelier/runtimes/wasm"
 	"github.com/atelier-run/atelier/runtimes/worker"
 	"github.com/atelier-run/atelier/studio/specs"
 )
@@ -31,6 +34,7 @@ type Bench struct {
 	sandbox   *sandbox.Sandbox
 	proof     *proof
 	engines   map[runtimes.Name]engine
+	traffic   traffic
 	Router    *router.Router
 	Inspector *inspect.Inspector
 	Validator *specs.Validator
@@ -56,7 +60,8 @@ func OpenBench(ctx context.Context, c config.Config, exe string, log *slog.Logge
 	b.closers.add("sandbox", box.Close)
 	b.openEngines(worker.FromSandbox(box), log)
 	b.Validator = specs.NewValidator(schema.NewCache(schemasKept))
-	b.Specs = specs.New(b.Validator, runtimes.Limits(c.Defaults), runtimes.Limits(c.Ceilings))
+	b.Specs = specs.New(b.Validator, runtimes.Limits(c.Defaults), runtimes.Limits(c.Ceilings), c.Restricted...)
+	b.Specs.CapGrants(c.Ceiling)
 	b.closers.add("proof", b.proof.close)
 	return b, nil
 }
@@ -67,11 +72,13 @@ func (b *Bench) openEngines(jailer worker.Jailer, log *slog.Logger) {
 		running = max(8, 4*runtime.NumCPU())
 	}
 	jails := running + b.config.Warm
+	proxy := egress.New(egress.Options{Ceiling: b.ceiling, Meter: &b.traffic})
 	pythonPath, bashPath := interpreter(b.config.Python, "python3"), interpreter(b.config.Bash, "bash")
 	b.engines = map[runtimes.Name]engine{
-		runtimes.Goja:         goja.New(goja.Options{Jailer: jailer, Idle: b.config.Warm, Max: jails, Log: log}),
-		runtimes.PythonEngine: python.New(python.Options{Jailer: jailer, Interpreter: pythonPath, Idle: b.config.Warm, Max: jails, Log: log}),
-		runtimes.BashEngine:   bash.New(bash.Options{Jailer: jailer, Interpreter: bashPath, Idle: b.config.Warm, Max: jails, Log: log}),
+		runtimes.Goja:         goja.New(goja.Options{Jailer: jailer, Egress: proxy, Idle: b.config.Warm, Max: jails, Log: log}),
+		runtimes.PythonEngine: python.New(python.Options{Jailer: jailer, Egress: proxy, Interpreter: pythonPath, Models: b.config.EmbeddingModel, Idle: b.config.Warm, Max: jails, Log: log}),
+		runtimes.BashEngine:   bash.New(bash.Options{Jailer: jailer, Egress: proxy, Interpreter: bashPath, Idle: b.config.Warm, Max: jails, Log: log}),
+		runtimes.WASMEngine:   wasm.New(wasm.Options{Jailer: jailer, Max: jails, Log: log}),
 	}
 	b.proof = newProof(func(ctx context.Context) doctor.Report { return doctor.New(b.doctor()).Quick(ctx) }, log)
 	all := map[runtimes.Name]runtimes.Runtime{}
@@ -85,6 +92,14 @@ func (b *Bench) openEngines(jailer worker.Jailer, log *slog.Logger) {
 	b.Inspector = inspect.New(inspect.Options{Jailer: jailer, Bash: bashPath, Python: pythonPath, Log: log})
 	b.closers.add("inspector", func() error { b.Inspector.Close(); return nil })
 	b.Router = router.New(router.Options{Engines: all, Running: running, Queue: b.config.QueueSize})
+}
+
+// ceiling is what the runs of a workspace may reach at most.
+func (b *Bench) ceiling(workspace string) hosts.Ceiling {
+	if workspace == doctor.Workspace {
+		return hosts.Ceiling{All: true}
+	}
+	return b.config.Ceiling(workspace)
 }
 
 // Close ends every worker and removes what the sandbox made on the host.
@@ -105,6 +120,7 @@ func (a *App) showLoad() {
 	router := a.bench.Router
 	a.metrics.Gauge("atelier_queue_waiting", "Runs that wait for a place.", nil, func() float64 { return float64(router.Load().Waiting) })
 	a.metrics.Gauge("atelier_runs_running", "Runs at work.", nil, func() float64 { return float64(router.Load().Running) })
+	a.showTraffic(&a.bench.traffic)
 	for name, e := range a.bench.engines {
 		labels := map[string]string{"runtime": string(name)}
 		a.showWorkers(labels, e.Stats)

@@ -10,7 +10,6 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/server/httpapi"
-	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
@@ -33,7 +32,7 @@ func (a *App) newHouse() *house { return &house{app: a} }
 func (h *house) Capabilities() httpapi.Capabilities {
 	c := httpapi.Capabilities{
 		Limits:  httpapi.LimitBounds{Defaults: runtimes.Limits(h.app.Config.Defaults), Ceilings: runtimes.Limits(h.app.Config.Ceilings)},
-		Sandbox: h.sandbox(), HostFunctions: []string{"log", "progress"}, ExportFormats: manifest.Formats(),
+		Sandbox: h.sandbox(), HostFunctions: []string{"fetch", "log", "progress"}, ExportFormats: manifest.Formats(),
 	}
 	for _, language := range specs.Languages() {
 		c.Languages = append(c.Languages, h.language(language))
@@ -104,7 +103,7 @@ func (h *house) Health(ctx context.Context) httpapi.Health {
 	return health
 }
 
-// look asks the registry whether it answers, and how many agents are published.
+// look asks the registry whether it answers, and how many skills are installed.
 func (h *house) look(ctx context.Context) (loaded bool, skills int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -112,19 +111,14 @@ func (h *house) look(ctx context.Context) (loaded bool, skills int) {
 		return h.loaded, h.skills
 	}
 	h.looked, h.loaded, h.skills = h.app.Now(), true, 0
-	filter := registry.AgentFilter{State: "published", Limit: 200}
-	for {
-		page, err := h.app.agents.List(ctx, access.Administrator(), filter)
-		if err != nil {
-			h.loaded = false
-			if ctx.Err() != nil {
-				h.looked = time.Time{} // it was the client that went away
-			}
-			return h.loaded, h.skills
+	n, err := h.app.skills.Count(ctx, registry.DefaultWorkspace)
+	if err != nil {
+		h.loaded = false
+		if ctx.Err() != nil {
+			h.looked = time.Time{} // it was the client that went away
 		}
-		h.skills += len(page.Items)
-		if filter.Cursor = page.NextCursor; filter.Cursor == "" {
-			return h.loaded, h.skills
-		}
+		return h.loaded, h.skills
 	}
+	h.skills = n
+	return h.loaded, h.skills
 }

@@ -100,7 +100,7 @@ func (a *App) retain(ctx context.Context, what string, keep time.Duration, sweep
 	for ctx.Err() == nil {
 		n, err := sweep(ctx, before, sweptAtOnce)
 		if err != nil && ctx.Err() == nil {
-			a.Log.LogAttrs(ctx, slog.LevelError, "sweep "+what, slog.Any("error", err))
+			a.Log.LogAttrs(ctx, slog.LevelError, "remove what is old", slog.String("what", what), slog.Any("error", err))
 		}
 		if err != nil || n == 0 {
 			break
@@ -108,6 +108,6 @@ func (a *App) retain(ctx context.Context, what string, keep time.Duration, sweep
 		total += n
 	}
 	if total > 0 {
-		a.Log.LogAttrs(ctx, slog.LevelInfo, "swept "+what, slog.Int("removed", total))
+		a.Log.LogAttrs(ctx, slog.LevelInfo, "removed what is old", slog.String("what", what), slog.Int("removed", total))
 	}
 }

@@ -28,10 +28,14 @@ func (a *App) openStudio(context.Context) error {
 		Agents: a.store, Names: a.store, Versions: a.store, Resolver: resolver, Specs: a.bench.Specs, Now: now, NewID: a.newID,
 	})
 	a.catalog = catalog.New(catalog.Options{Listings: a.store, Agents: a.store, Resolver: resolver, Specs: a.bench.Specs, Now: now, NewID: a.newID})
+	models, err := a.modelsFor()
+	if err != nil {
+		return err
+	}
 	a.runs = runs.New(runs.Options{
 		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.bench.Specs, Validator: a.bench.Validator,
 		Router: a.bench.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
-		Ceilings: runtimes.Limits(a.Config.Ceilings), Level: a.bench.Level().String(), Now: a.Now, NewID: a.newID,
+		Ceilings: runtimes.Limits(a.Config.Ceilings), Models: models, Level: a.bench.Level().String(), Now: a.Now, NewID: a.newID,
 	})
 	a.replays = replay.New(a.runs, resolver)
 	a.agents = agents.New(agents.Options{

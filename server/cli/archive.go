@@ -55,6 +55,7 @@ func writeWhole(path string, content io.Reader) error {
 type archiveImportCommand struct {
 	File   string `arg:"" help:"A file that archive export has written." type:"existingfile"`
 	DryRun bool   `help:"Check all of it and write nothing."`
+	Listed bool   `help:"List again in the public registry what was listed where the archive was written."`
 	remote
 }
 
@@ -75,7 +76,7 @@ func (c *archiveImportCommand) run(ctx context.Context, p Process) (err error) {
 			Added, Kept   int
 		}
 	}
-	path := "/api/v1/archive?dryRun=" + strconv.FormatBool(c.DryRun)
+	path := "/api/v1/archive?dryRun=" + strconv.FormatBool(c.DryRun) + "&listed=" + strconv.FormatBool(c.Listed)
 	err = server.transfer(ctx, http.MethodPost, path, io.NopCloser(file), map[string]string{"Content-Type": "application/gzip"}, into(&report))
 	if err != nil {
 		return err

@@ -25,9 +25,11 @@ type Process struct {
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Getenv  func(string) string
+	Environ []string // NAME=VALUE
 	Version string
 	Studio  fs.FS // what the web build left
 	Samples fs.FS
+	Skills  fs.FS  // what is shipped; nil for none
 	Exe     string // the binary that is started in jails; "" is the running one
 }
 
@@ -40,22 +42,32 @@ const (
 
 // grammar is the command line.
 type grammar struct {
-	Serve    serveCommand    `cmd:"" help:"Serve the Studio and the API."`
-	Run      runCommand      `cmd:"" help:"Run a file, a folder or a published version, and print its output."`
-	Export   exportCommand   `cmd:"" help:"Print a version as a tool, in the form that a client understands."`
-	Archive  archiveCommand  `cmd:"" help:"Keep agents with all their versions in one file."`
-	Pull     pullCommand     `cmd:"" help:"Write an agent's draft into a folder."`
-	Push     pushCommand     `cmd:"" help:"Save a folder as an agent's draft."`
-	Replay   replayCommand   `cmd:"" help:"Run recorded inputs of a version against the draft, and tell what is otherwise."`
-	Agents   agentsCommand   `cmd:"" help:"List agents."`
-	Versions versionsCommand `cmd:"" help:"List the versions of an agent."`
-	Diff     diffCommand     `cmd:"" help:"Show what separates two versions, or a version and the draft."`
-	Runs     runsCommand     `cmd:"" help:"List runs, newest first."`
-	Token    tokenCommand    `cmd:"" help:"Make, list and revoke bearer tokens."`
-	Doctor   doctorCommand   `cmd:"" help:"Prove that the sandbox of this machine holds."`
-	Migrate  migrateCommand  `cmd:"" help:"Look after the database's schema. The server must not run."`
-	OpenAPI  openAPICommand  `cmd:"" name:"openapi" hidden:"" help:"Print the description of the API."`
-	Version  versionCommand  `cmd:"" help:"Print the version."`
+	Serve     serveCommand     `cmd:"" help:"Serve the Studio and the API."`
+	Run       runCommand       `cmd:"" help:"Run a file, a folder or a published version, and print its output."`
+	Export    exportCommand    `cmd:"" help:"Print a version as a tool, in the form that a client understands."`
+	Archive   archiveCommand   `cmd:"" help:"Keep agents with all their versions in one file."`
+	Pull      pullCommand      `cmd:"" help:"Write an agent's draft into a folder."`
+	Push      pushCommand      `cmd:"" help:"Save a folder as an agent's draft."`
+	Replay    replayCommand    `cmd:"" help:"Run recorded inputs of a version against the draft, and tell what is otherwise."`
+	Agents    agentsCommand    `cmd:"" help:"List agents."`
+	Versions  versionsCommand  `cmd:"" help:"List the versions of an agent."`
+	Diff      diffCommand      `cmd:"" help:"Show what separates two versions, or a version and the draft."`
+	Publish   publishCommand   `cmd:"" help:"Make a version of an agent's draft."`
+	Deprecate deprecateCommand `cmd:"" help:"Mark a version as one to leave; says who must move."`
+	Redraft   redraftCommand   `cmd:"" help:"Make the draft what a version is."`
+	Copy      copyCommand      `cmd:"" help:"Make a new agent of an agent's draft."`
+	Rename    renameCommand    `cmd:"" help:"Give an agent another name."`
+	Delete    deleteCommand    `cmd:"" help:"Delete an agent; its names are not given again."`
+	Undelete  undeleteCommand  `cmd:"" help:"Take a deletion back."`
+	Pins      pinsCommand      `cmd:"" help:"List and register who references what."`
+	Registry  registryCommand  `cmd:"" help:"The public registry of the server: search, copy, list."`
+	Runs      runsCommand      `cmd:"" help:"List runs, newest first."`
+	Skills    skillsCommand    `cmd:"" help:"Install, promote and list skills: agents that existing clients call by name."`
+	Token     tokenCommand     `cmd:"" help:"Make, list and revoke bearer tokens."`
+	Doctor    doctorCommand    `cmd:"" help:"Prove that the sandbox of this machine holds."`
+	Migrate   migrateCommand   `cmd:"" help:"Look after the database's schema. The server must not run."`
+	OpenAPI   openAPICommand   `cmd:"" name:"openapi" hidden:"" help:"Print the description of the API."`
+	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
 
 // runner is a command.
@@ -151,6 +163,8 @@ func place(d fault.Detail) string {
 	switch {
 	case d.Pointer != "":
 		return d.Pointer + " "
+	case d.File != "" && d.Line > 0 && d.Column == 0:
+		return fmt.Sprintf("%s:%d: ", d.File, d.Line)
 	case d.File != "" && d.Line > 0:
 		return fmt.Sprintf("%s:%d:%d: ", d.File, d.Line, d.Column)
 	case d.File != "":
@@ -170,7 +184,7 @@ func lines(text string) string {
 
 // load reads the configuration for a command that has only some of the flags.
 func (p Process) load(flags map[string]string, file string) (config.Config, error) {
-	return config.Load(config.Sources{File: file, Getenv: p.Getenv, Flags: flags})
+	return config.Load(config.Sources{File: file, Getenv: p.Getenv, Environ: p.Environ, Flags: flags})
 }
 
 // quietLog tells only what went wrong: the output of a command is not to be lost among lines of a server.

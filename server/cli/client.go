@@ -79,6 +79,9 @@ func refusal(answer *http.Response) error {
 	if problem.Remedy != "" {
 		problem.Detail += " " + problem.Remedy
 	}
+	if len(problem.Errors) > 0 && strings.Contains(problem.Detail, problem.Errors[0].Message) {
+		problem.Errors = nil // said already: the doors for other clients put everything into the detail
+	}
 	return &fault.Error{Code: problem.Code, Message: problem.Detail, Details: problem.Errors}
 }
 

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/mattn/go-isatty"
@@ -52,9 +54,25 @@ func (c *console) show(e runtimes.Event) (ended bool, err error) {
 		return false, c.tell(e, &status, func() string { return queueLine(status) })
 	case runtimes.KindResult:
 		return true, c.finish(e)
-	case runtimes.KindCall, runtimes.KindEgress:
+	case runtimes.KindEgress:
+		var egress runtimes.EgressData
+		return false, c.tell(e, &egress, func() string { return egressLine(egress) })
+	case runtimes.KindCall:
 	}
 	return false, nil
+}
+
+// egressLine is what became of a request to the network.
+func egressLine(e runtimes.EgressData) string {
+	name := net.JoinHostPort(e.Host, strconv.Itoa(int(e.Port)))
+	switch e.Decision {
+	case runtimes.EgressDenied:
+		return fmt.Sprintf("[%s denied by %s]\n", name, e.Rule)
+	case runtimes.EgressFailed:
+		return fmt.Sprintf("[%s could not be reached]\n", name)
+	default:
+		return fmt.Sprintf("[%s reached: %d bytes in %.0f ms]\n", name, e.Bytes, e.Ms)
+	}
 }
 
 func (c *console) tell(e runtimes.Event, into any, text func() string) error {
@@ -129,6 +147,9 @@ func failure(status string, e *runtimes.ProgramError) string {
 	}
 	if e.Stack != "" && e.Stack != e.Message {
 		text += strings.TrimRight(e.Stack, "\n") + "\n"
+	}
+	if e.Rule != "" {
+		text += "Rule: " + e.Rule + "\n"
 	}
 	if e.Remedy != "" {
 		text += e.Remedy + "\n"

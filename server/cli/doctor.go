@@ -92,6 +92,7 @@ func (c *doctorCommand) examine(ctx context.Context, p Process, settings config.
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	settings.Data, settings.DatabaseURL, settings.Listen, settings.Traces = dir, "", "127.0.0.1:0", false
+	settings.Skills, settings.SkillsBuiltin = "", false // those of the real server are not this one's to load
 	a, err := app.Open(ctx, app.Options{Config: settings, Version: p.Version, Log: p.errorLog(), Studio: p.Studio, Samples: p.Samples, Exe: p.Exe})
 	if err != nil {
 		return start, full, err

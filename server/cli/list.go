@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -33,60 +34,68 @@ func all[T any](ctx context.Context, c *client, path string, query url.Values, l
 }
 
 type agentsCommand struct {
-	Query string `arg:"" optional:"" help:"Only agents with this in name, title or description."`
-	remote
+	Query     string        `arg:"" optional:"" help:"Only agents with these words in name, title, description or tags."`
+	Code      bool          `help:"Look for the words in the drafts' code too."`
+	State     string        `help:"draft (never published), published or deleted." placeholder:"STATE"`
+	Tag       string        `help:"Only agents with this tag." placeholder:"TAG"`
+	UnusedFor time.Duration `help:"Only agents that nobody ran for so long, such as 720h." placeholder:"DURATION"`
+	asked
 }
 
-func (c *agentsCommand) run(ctx context.Context, p Process) (err error) {
-	server, closing, err := c.connect(ctx, p)
-	if err != nil {
-		return err
+func (c *agentsCommand) run(ctx context.Context, p Process) error {
+	query := said(map[string]string{"q": c.Query, "state": c.State, "tag": c.Tag})
+	if c.Code {
+		query.Set("code", "true")
 	}
-	defer func() { err = errors.Join(err, closing()) }()
-	type agent struct{ Name, Title, Language, LatestVersion string }
-	query := url.Values{}
-	if c.Query != "" {
-		query.Set("q", c.Query)
+	if c.UnusedFor < 0 {
+		return misusedf("--unused-for must be positive")
 	}
-	agents, err := all[agent](ctx, server, "/api/v1/code-agents", query, 10_000)
-	if err != nil {
-		return err
+	if c.UnusedFor > 0 {
+		query.Set("unusedSince", time.Now().Add(-c.UnusedFor).UTC().Format(time.RFC3339))
 	}
-	t := newTable(p.Stdout, "NAME", "LANGUAGE", "LATEST", "TITLE")
-	for _, a := range agents {
-		t.row(a.Name, a.Language, or(a.LatestVersion, "draft"), a.Title)
+	type agent struct {
+		Name, Title, Language, LatestVersion string
+		UsageCount                           int64
+		LastUsedAt                           *time.Time
 	}
-	return t.flush()
+	return list(ctx, p, c.asked, "/api/v1/code-agents", query, 10_000, func(agents []agent) error {
+		t := newTable(p.Stdout, "NAME", "LANGUAGE", "LATEST", "RUNS", "LAST RUN", "TITLE")
+		for _, a := range agents {
+			last := "never"
+			if a.LastUsedAt != nil {
+				last = a.LastUsedAt.UTC().Format(time.RFC3339)
+			}
+			t.row(a.Name, a.Language, or(a.LatestVersion, "draft"), strconv.FormatInt(a.UsageCount, 10), last, a.Title)
+		}
+		return t.flush()
+	})
 }
 
 type versionsCommand struct {
 	Agent string `arg:"" help:"Name or ID."`
-	remote
+	asked
 }
 
-func (c *versionsCommand) run(ctx context.Context, p Process) (err error) {
-	server, closing, err := c.connect(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	var versions page[struct {
-		Version, Digest, Changelog string
-		PublishedAt                time.Time
-		Deprecated                 bool
-	}]
-	if err := server.call(ctx, http.MethodGet, "/api/v1/code-agents/"+url.PathEscape(c.Agent)+"/versions", nil, &versions); err != nil {
-		return err
-	}
-	t := newTable(p.Stdout, "VERSION", "PUBLISHED", "DIGEST", "CHANGES")
-	for _, v := range versions.Items {
-		changes := v.Changelog
-		if v.Deprecated {
-			changes = "(deprecated) " + changes
+func (c *versionsCommand) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, http.MethodGet, agentPath(c.Agent)+"/versions", nil, func(answer json.RawMessage) error {
+		var versions page[struct {
+			Version, Digest, Changelog string
+			PublishedAt                time.Time
+			Deprecated                 bool
+		}]
+		if err := read(answer, &versions); err != nil {
+			return err
 		}
-		t.row(v.Version, v.PublishedAt.UTC().Format(time.RFC3339), v.Digest[:min(len(v.Digest), 19)], changes)
-	}
-	return t.flush()
+		t := newTable(p.Stdout, "VERSION", "PUBLISHED", "DIGEST", "CHANGES")
+		for _, v := range versions.Items {
+			changes := v.Changelog
+			if v.Deprecated {
+				changes = "(deprecated) " + changes
+			}
+			t.row(v.Version, v.PublishedAt.UTC().Format(time.RFC3339), v.Digest[:min(len(v.Digest), 19)], changes)
+		}
+		return t.flush()
+	})
 }
 
 type runsCommand struct {

@@ -13,9 +13,10 @@ import (
 )
 
 type runCommand struct {
-	Target string `arg:"" help:"A file (main.ts), a folder with agent.yaml, or a reference (weather@1.0.0)." placeholder:"FILE|DIR|REF"`
-	Input  string `help:"The input as JSON, @FILE, or - for stdin; {} without it." placeholder:"JSON|@FILE|-"`
-	Quiet  bool   `short:"q" help:"Print nothing but the output; errors are still told."`
+	Target string   `arg:"" help:"A file (main.ts), a folder with agent.yaml, or a reference (weather@1.0.0)." placeholder:"FILE|DIR|REF"`
+	Input  string   `help:"The input as JSON, @FILE, or - for stdin; {} without it." placeholder:"JSON|@FILE|-"`
+	Allow  []string `help:"A host that the program of a file or folder may reach, beside those of agent.yaml; may be given several times." placeholder:"HOST:PORT"`
+	Quiet  bool     `short:"q" help:"Print nothing but the output; errors are still told."`
 	remote
 }
 
@@ -41,6 +42,8 @@ func (c *runCommand) run(ctx context.Context, p Process) error {
 		return c.runFiles(ctx, p, console, fileAt(c.Target), input)
 	case looksLikePath(c.Target):
 		return misusedf("there is no file or folder %s", c.Target)
+	case len(c.Allow) > 0:
+		return misusedf("--allow is for files and folders; a version has the hosts that it was published with")
 	}
 	return c.runReference(ctx, p, console, input)
 }

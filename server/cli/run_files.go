@@ -57,6 +57,7 @@ func (c *runCommand) runFiles(ctx context.Context, p Process, out *console, read
 		return err
 	}
 	settings.Warm = 1
+	spec.Capabilities.Hosts = append(spec.Capabilities.Hosts, c.Allow...)
 	local, err := app.OpenLocal(ctx, settings, p.Exe, p.Version, p.quietLog())
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/atelier-run/atelier/internal/config"
 	"github.com/atelier-run/atelier/internal/telemetry"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/server/app"
@@ -30,7 +31,7 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 		return err
 	}
 	log := telemetry.NewLog(p.Stderr, settings.LogFormat, telemetry.Level(settings.LogLevel))
-	a, err := app.Open(ctx, app.Options{Config: settings, Version: p.Version, Log: log, Studio: p.Studio, Samples: p.Samples, Exe: p.Exe})
+	a, err := app.Open(ctx, app.Options{Config: settings, Version: p.Version, Log: log, Studio: p.Studio, Samples: p.Samples, Skills: p.Skills, Exe: p.Exe})
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 	}
 	_, _ = fmt.Fprintf(p.Stdout, "Atelier %s serves %s\n\n  Open  %s\n\nThe link logs one browser in, once, within 15 minutes. For programs: atelier token create NAME\n",
 		p.Version, base, link)
-	_, _ = io.WriteString(p.Stderr, warnings(a.Level()))
+	_, _ = io.WriteString(p.Stderr, warnings(a.Level())+openTo(settings)+noted(settings))
 	return a.Serve(ctx, listener)
 }
 
@@ -62,6 +63,23 @@ func warnings(level sandbox.Level) string {
 	text := ""
 	for _, lack := range told {
 		text += "\nWARNING: " + lines(lack.Effect+" "+lack.Remedy) + "\n"
+	}
+	return text
+}
+
+// openTo tells on every start who may call skills without a token.
+func openTo(c config.Config) string {
+	if c.SkillsAnonymous != config.AnonymousLoopback {
+		return ""
+	}
+	return "\nWARNING: Anybody on this machine may list and run skills without a token (--skills-anonymous=loopback). Do not put a proxy before this server.\n"
+}
+
+// noted tells of variables that nobody reads.
+func noted(c config.Config) string {
+	text := ""
+	for _, note := range c.Notes {
+		text += "\nnote: " + lines(note) + "\n"
 	}
 	return text
 }

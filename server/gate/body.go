@@ -22,6 +22,20 @@ func Body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		return nil, nil
 	}
+	body, err := Whole(w, r, most)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(body) == 0:
+		return nil, nil
+	case !isJSON(r.Header.Get("Content-Type")):
+		return nil, fault.New(fault.UnsupportedMediaType, "Bodies are JSON: send Content-Type: application/json.")
+	}
+	return body, checkJSON(body, maxDepth)
+}
+
+// Whole reads a body of any kind, up to most bytes.
+func Whole(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	if r.ContentLength > most {
 		return nil, tooLarge(most)
 	}
@@ -38,12 +52,8 @@ func Body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 		return nil, tooLarge(most)
 	case err != nil:
 		return nil, &fault.Error{Code: fault.BadRequest, Message: "The body did not arrive whole.", Err: err}
-	case len(body) == 0:
-		return nil, nil
-	case !isJSON(r.Header.Get("Content-Type")):
-		return nil, fault.New(fault.UnsupportedMediaType, "Bodies are JSON: send Content-Type: application/json.")
 	}
-	return body, checkJSON(body, maxDepth)
+	return body, nil
 }
 
 // awaitBody gives a client a time to send its body, also one that nobody reads: before it answers, the server reads on to

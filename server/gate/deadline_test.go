@@ -62,3 +62,18 @@ func TestHalfABodyKeepsItsDeadline(t *testing.T) {
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// An archive was read with the deadline of its body left standing: the server took that for a client that had gone, and
+// stopped installing what took longer.
+func TestBytesThatArrivedHaveNoDeadline(t *testing.T) {
+	t.Parallel()
+	w := &connection{ResponseRecorder: httptest.NewRecorder(), read: time.Now()}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("bytes"))
+	if body, err := gate.Whole(w, r, 5); err != nil || string(body) != "bytes" || !w.read.IsZero() {
+		t.Errorf("%q, %v, deadline %v", body, err, w.read)
+	}
+	r = httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", io.MultiReader(strings.NewReader("bytes and more")))
+	if _, err := gate.Whole(w, r, 5); !fault.Is(err, fault.BodyTooLarge) {
+		t.Errorf("more than it takes: %v", err)
+	}
+}

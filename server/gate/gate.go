@@ -34,6 +34,7 @@ type Meter interface {
 // Options configures a Gate.
 type Options struct {
 	Names     []string // host names by which the server may be reached, beside the loopback ones
+	Anonymous bool     // programs on this machine may call skills without a credential
 	PublicURL string   // its origin is ours too, for servers behind a proxy that ends TLS
 	Access    Access
 	Refuse    Refuser

@@ -27,16 +27,17 @@ func (a *API) listAgents() {
 		Query    string            `query:"q" maxLength:"200" doc:"Words in name, title or description."`
 		Language runtimes.Language `query:"language"`
 		Tag      string            `query:"tag" maxLength:"50"`
-		State    string            `query:"state" enum:"draft,published"`
+		State    string            `query:"state" enum:"draft,published,deleted" doc:"deleted lists tombstones, which nothing else lists."`
 		Code     bool              `query:"code" doc:"Look for q in the draft's code too."`
 		Unused   time.Time         `query:"unusedSince" doc:"Only agents that are older than this and had no run since."`
+		Order    string            `query:"order" enum:"name,updated" default:"name" doc:"updated has the newest first."`
 	}
 	type out struct{ Body AgentPage }
 	add(a, endpoint{
 		id: "listAgents", method: http.MethodGet, path: Base + "/code-agents", tag: "agents", summary: "Agents, without code",
 	}, func(ctx context.Context, q *in) (*out, error) {
 		page, err := a.Agents.List(ctx, actor(ctx), registry.AgentFilter{
-			Query: q.Query, Language: q.Language, Tag: q.Tag, State: q.State, InCode: q.Code, UnusedSince: q.Unused, Cursor: q.Cursor, Limit: q.Limit,
+			Query: q.Query, Language: q.Language, Tag: q.Tag, State: q.State, InCode: q.Code, UnusedSince: q.Unused, Order: q.Order, Cursor: q.Cursor, Limit: q.Limit,
 		})
 		if err != nil {
 			return nil, err

@@ -16,7 +16,7 @@ func (a *API) saveAgent() {
 		Body    agentBody
 	}
 	add(a, endpoint{
-		id: "saveAgent", method: http.MethodPut, path: Base + "/code-agents/{agent}", tag: "agents", summary: "Save the draft",
+		modules: true, id: "saveAgent", method: http.MethodPut, path: Base + "/code-agents/{agent}", tag: "agents", summary: "Save the draft",
 		about:      "Needs If-Match with the revision that was seen. A stale one is refused with currentRevision.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.PreconditionRequired, fault.StaleDraft},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {

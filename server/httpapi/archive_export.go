@@ -8,6 +8,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/registry"
 )
 
 // archiveType is what an archive is called in headers.
@@ -32,9 +33,17 @@ func (a *API) writeArchive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", archiveType)
-	w.Header().Set("Content-Disposition", `attachment; filename="atelier.tar.gz"`)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+archiveName(r.URL.Query()["agent"])+`"`)
 	if err := export.Write(r.Context(), w); err != nil {
 		a.Problems.Log.LogAttrs(r.Context(), slog.LevelWarn, "write archive", slog.String("request_id", telemetry.RequestID(r.Context())), slog.Any("error", err))
 		panic(http.ErrAbortHandler) // the answer has begun: only a broken connection tells that it is not whole
 	}
+}
+
+// archiveName is what a browser calls the file: the agent's name when it is of one. What is no name is not repeated.
+func archiveName(agents []string) string {
+	if len(agents) == 1 && registry.CheckName(agents[0]) == nil {
+		return agents[0] + ".tar.gz"
+	}
+	return "atelier.tar.gz"
 }

@@ -47,6 +47,7 @@ func describe() huma.Config {
 				{Name: "agents", Description: "Named programs with one draft and immutable versions."},
 				{Name: "versions", Description: "Published states; they never change."},
 				{Name: "registry", Description: "Agents that workspaces list for all others."},
+				{Name: "skills", Description: "Agents that lie in folders and are called by name; existing clients use /skills and /v1/skills."},
 				{Name: "runs", Description: "Executions: of a version, a draft or inline code."},
 				{Name: "server", Description: "What this server can do and how it is doing."},
 				{Name: "session", Description: "Logging a browser in."},
@@ -155,7 +156,7 @@ type languageSchema struct{}
 
 // Schema describes a language.
 func (languageSchema) Schema(huma.Registry) *huma.Schema {
-	return choice(runtimes.TypeScript, runtimes.JavaScript, runtimes.Python, runtimes.Bash)
+	return choice(runtimes.TypeScript, runtimes.JavaScript, runtimes.Python, runtimes.Bash, runtimes.WASM)
 }
 
 type statusSchema struct{}

@@ -14,6 +14,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/server/problem"
+	"github.com/atelier-run/atelier/studio/specs"
 )
 
 // endpoint says what a route is, for the router and for its description.
@@ -25,6 +26,7 @@ type endpoint struct {
 	refusals         []fault.Code // beside those that every route has
 	idempotent       bool         // takes an Idempotency-Key
 	bodyBytes        int64        // 0 is the server's setting
+	modules          bool         // the body may hold a WebAssembly module, and be as large as that needs
 	public           bool         // needs no actor
 	hidden           bool
 	answers          map[string]*huma.Response // that the output type does not tell
@@ -75,11 +77,17 @@ func refusals(e endpoint) []int {
 	return statuses
 }
 
+// moduleBodyBytes is the largest module in base64, and room for what is said beside it.
+const moduleBodyBytes = specs.MaxModuleBytes/3*4 + 2<<20
+
 // enter reads and checks the body before the framework sees the request, and answers a repeated request from memory.
 func (a *API) enter(e endpoint) func(huma.Context, func(huma.Context)) {
 	most := e.bodyBytes
 	if most == 0 {
 		most = a.BodyBytes
+	}
+	if e.modules {
+		most = max(most, moduleBodyBytes)
 	}
 	return func(c huma.Context, next func(huma.Context)) {
 		r, w := humachi.Unwrap(c)

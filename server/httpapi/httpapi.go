@@ -23,6 +23,7 @@ import (
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/replay"
 	"github.com/atelier-run/atelier/studio/runs"
+	"github.com/atelier-run/atelier/studio/skills"
 )
 
 // Base is the path beneath which the API lives.
@@ -49,6 +50,7 @@ type Options struct {
 	Catalog   *catalog.Service
 	Replays   *replay.Service
 	Runs      *runs.Service
+	Skills    *skills.Service
 	Pins      *pins.Service
 	Access    *access.Service
 	Keys      Keys
@@ -92,6 +94,7 @@ func (a *API) routes() {
 	a.agentRoutes()
 	a.versionRoutes()
 	a.runRoutes()
+	a.skillRoutes()
 	a.houseRoutes()
 	a.sessionRoutes()
 	a.documentRoutes()
@@ -141,6 +144,13 @@ func (a *API) runRoutes() {
 	a.listRunEvents()
 	a.cancelRun()
 	a.describeStream()
+}
+
+func (a *API) skillRoutes() {
+	a.listSkills()
+	a.installSkill()
+	a.promoteSkill()
+	a.uninstallSkill()
 }
 
 func (a *API) houseRoutes() {

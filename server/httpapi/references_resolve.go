@@ -19,6 +19,7 @@ type ResolvedReference struct {
 	Pinned     string      `json:"pinned,omitempty" doc:"The exact reference that it stands for."`
 	AgentID    string      `json:"agentId,omitempty"`
 	Agent      string      `json:"agent,omitempty"`
+	Renamed    string      `json:"renamed,omitempty" doc:"The agent's present name, when the reference says a former one; both go on working."`
 	Version    string      `json:"version,omitempty"`
 	Digest     string      `json:"digest,omitempty"`
 	Deprecated bool        `json:"deprecated,omitempty"`
@@ -61,10 +62,10 @@ func (a *API) resolve(ctx context.Context, text string) (ResolvedReference, erro
 	ref, err := registry.ParseReference(text)
 	var v registry.Version
 	if err == nil {
-		v, err = a.Agents.Version(ctx, actor(ctx), ref.Agent, ref.Version)
+		v, err = a.Agents.Find(ctx, actor(ctx), ref)
 	}
 	if err == nil {
-		return ResolvedReference{Reference: text, Pinned: v.Reference(), AgentID: v.AgentID, Agent: v.Agent, Version: v.Version, Digest: v.Digest, Deprecated: v.Deprecated, Reason: v.Reason, Successor: v.Successor}, nil
+		return ResolvedReference{Reference: text, Pinned: v.Reference(), AgentID: v.AgentID, Agent: v.Agent, Renamed: renamed(ref.Agent, v), Version: v.Version, Digest: v.Digest, Deprecated: v.Deprecated, Reason: v.Reason, Successor: v.Successor}, nil
 	}
 	doc := a.Problems.Describe(ctx, err)
 	if doc.Code == fault.Internal || doc.Code == fault.Cancelled {

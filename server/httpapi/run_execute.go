@@ -39,6 +39,7 @@ type runAnswer struct {
 	Status   int
 	Location string `header:"Location"`
 	Applied  string `header:"Preference-Applied"`
+	Renamed  string `header:"Atelier-Renamed" doc:"The agent's present name, when a former one was asked for."`
 	Old      string `header:"Atelier-Deprecated" doc:"A JSON string: why the version that runs is deprecated, and what to use instead."`
 	Body     any
 }
@@ -66,24 +67,31 @@ func (a *API) executeAgent() {
 		if err != nil {
 			return nil, err
 		}
-		answer.Old = a.deprecation(ctx, request)
+		answer.Renamed, answer.Old = a.told(ctx, request)
 		return answer, nil
 	})
 }
 
-// deprecation is what to tell of the version that a request names; it was resolved a moment ago. A run is not refused
-// because this cannot be told.
-func (a *API) deprecation(ctx context.Context, request runs.Request) string {
+// told is what a caller should know of the version that a request names: the agent's present name, and its deprecation. It was
+// resolved a moment ago. A run is not refused because this cannot be told.
+func (a *API) told(ctx context.Context, request runs.Request) (name, old string) {
 	if registry.KindOf(request.Version) == registry.ByDraft {
-		return ""
+		return "", ""
 	}
 	v, err := a.Agents.Version(ctx, actor(ctx), request.Agent, request.Version)
-	if err != nil || !v.Deprecated {
+	if err != nil {
+		return "", ""
+	}
+	return renamed(request.Agent, v), deprecation(v)
+}
+
+func deprecation(v registry.Version) string {
+	if !v.Deprecated {
 		return ""
 	}
 	text := v.Reference() + " is deprecated."
 	if v.Reason != "" {
-		text = v.Reference() + " is deprecated: " + v.Reason
+		text = v.Reference() + " is deprecated: " + strings.TrimRight(v.Reason, ". ") + "."
 	}
 	if v.Successor != "" {
 		text += " Use " + v.Successor + " instead."

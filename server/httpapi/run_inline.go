@@ -26,6 +26,7 @@ type InlineBody struct {
 	Environment   map[string]string        `json:"environment,omitempty"`
 	Capabilities  *CapabilitiesBody        `json:"capabilities,omitempty"`
 	Limits        *runs.LimitsPatch        `json:"limits,omitempty"`
+	Rules         *RulesBody               `json:"rules,omitempty"`
 	Isolation     string                   `json:"isolation,omitempty" enum:"strict"`
 	ParentRunID   string                   `json:"parentRunId,omitempty" maxLength:"100"`
 	WorkflowRunID string                   `json:"workflowRunId,omitempty" maxLength:"100"`
@@ -38,7 +39,7 @@ func (a *API) executeInline() {
 		Body InlineBody
 	}
 	add(a, endpoint{
-		id: "executeInline", method: http.MethodPost, path: Base + "/execute", tag: "runs", summary: "Run a program that is not saved",
+		modules: true, id: "executeInline", method: http.MethodPost, path: Base + "/execute", tag: "runs", summary: "Run a program that is not saved",
 		idempotent: true, refusals: runRefusals(), answers: a.runAnswers(),
 	}, func(ctx context.Context, q *in) (*runAnswer, error) {
 		spec, err := inlineSpec(q.Body)
@@ -57,6 +58,7 @@ func inlineSpec(b InlineBody) (registry.Spec, error) {
 		Language: b.Language, Runtime: b.Runtime, Files: b.Files, Entrypoint: b.Entrypoint, InputSchema: b.InputSchema, OutputSchema: b.OutputSchema,
 		Packages: b.Packages, Environment: b.Environment,
 	}
+	spec.Rules = (*runtimes.Rules)(b.Rules)
 	if b.Capabilities != nil {
 		spec.Capabilities = runtimes.Capabilities{Hosts: b.Capabilities.Hosts, HostFunctions: b.Capabilities.HostFunctions, Subprocess: b.Capabilities.Subprocess}
 	}

@@ -21,6 +21,7 @@ type ExportBody struct {
 // manifestAnswer is a manifest in the form that was asked for, as it is.
 type manifestAnswer struct {
 	Warnings []string `header:"Atelier-Warning" doc:"A JSON text: what a person should know of the manifest, such as why it is not strict. It may stand several times."`
+	Renamed  string   `header:"Atelier-Renamed" doc:"The agent's present name, when a former one was asked for."`
 	Body     json.RawMessage
 }
 
@@ -42,12 +43,12 @@ func (a *API) exportTool() {
 }
 
 func (a *API) export(ctx context.Context, agent string, request agents.ExportRequest) (*manifestAnswer, error) {
-	result, err := a.Agents.Export(ctx, actor(ctx), agent, request)
+	result, version, err := a.Agents.Export(ctx, actor(ctx), agent, request)
 	if err != nil {
 		return nil, err
 	}
 	warnings, err := quoted(result.Warnings)
-	return &manifestAnswer{Warnings: warnings, Body: result.Manifest}, err
+	return &manifestAnswer{Warnings: warnings, Renamed: renamed(agent, version), Body: result.Manifest}, err
 }
 
 // RequestBase learns by which address a request came.

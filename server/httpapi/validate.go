@@ -17,6 +17,7 @@ type ValidateBody struct {
 	Code         string                   `json:"code,omitempty"`
 	Files        map[string]registry.File `json:"files,omitempty"`
 	Entrypoint   string                   `json:"entrypoint,omitempty"`
+	Rules        *RulesBody               `json:"rules,omitempty"`
 	InputSchema  json.RawMessage          `json:"inputSchema,omitempty"`
 	OutputSchema json.RawMessage          `json:"outputSchema,omitempty"`
 	Input        json.RawMessage          `json:"input,omitempty"`
@@ -27,13 +28,13 @@ func (a *API) validate() {
 	type in struct{ Body ValidateBody }
 	type out struct{ Body agents.ValidateReport }
 	add(a, endpoint{
-		id: "validate", method: http.MethodPost, path: Base + "/validate", tag: "agents", summary: "Check code, schemas and documents",
+		modules: true, id: "validate", method: http.MethodPost, path: Base + "/validate", tag: "agents", summary: "Check code, schemas and documents",
 		about:    "Runs nothing. Code is parsed in the sandbox.",
 		refusals: []fault.Code{fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		b := q.Body
 		report, err := a.Agents.Validate(ctx, actor(ctx), agents.ValidateRequest{
-			Language: b.Language, Code: b.Code, Files: b.Files, Entrypoint: b.Entrypoint,
+			Language: b.Language, Code: b.Code, Files: b.Files, Entrypoint: b.Entrypoint, Rules: (*runtimes.Rules)(b.Rules),
 			InputSchema: b.InputSchema, OutputSchema: b.OutputSchema, Input: b.Input, Output: b.Output,
 		})
 		if err != nil {

@@ -5,12 +5,21 @@ import (
 	"net/http"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
 )
 
 // VersionRef names a version in a path.
 type VersionRef struct {
 	AgentRef
 	Version string `path:"version" maxLength:"200" doc:"1.2.0, ^1, latest or sha256:…."`
+}
+
+// renamed is the present name of a version's agent if it was asked for by a former one.
+func renamed(asked string, v registry.Version) string {
+	if asked == v.AgentID || v.PresentName == "" || registry.NameKey(asked) == registry.NameKey(v.PresentName) {
+		return ""
+	}
+	return v.PresentName
 }
 
 func (a *API) getVersion() {
@@ -22,6 +31,6 @@ func (a *API) getVersion() {
 		if err != nil {
 			return nil, err
 		}
-		return &versionAnswer{Body: v}, nil
+		return &versionAnswer{Renamed: renamed(q.Agent, v), Body: v}, nil
 	})
 }

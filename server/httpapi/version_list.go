@@ -41,7 +41,10 @@ func versionSummaryOf(v registry.Version) VersionSummary {
 }
 
 func (a *API) listVersions() {
-	type out struct{ Body VersionPage }
+	type out struct {
+		Renamed string `header:"Atelier-Renamed" doc:"The agent's present name, when a former one was asked for."`
+		Body    VersionPage
+	}
 	add(a, endpoint{
 		id: "listVersions", method: http.MethodGet, path: Base + "/code-agents/{agent}/versions", tag: "versions", summary: "Versions, newest first",
 		refusals: []fault.Code{fault.NotFound},
@@ -52,6 +55,7 @@ func (a *API) listVersions() {
 		}
 		answer := &out{Body: VersionPage{Items: make([]VersionSummary, 0, len(versions))}}
 		for _, v := range versions {
+			answer.Renamed = renamed(q.Agent, v)
 			answer.Body.Items = append(answer.Body.Items, versionSummaryOf(v))
 		}
 		return answer, nil

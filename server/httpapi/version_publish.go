@@ -22,6 +22,7 @@ type PublishBody struct {
 // versionAnswer is a version with everything.
 type versionAnswer struct {
 	Location string `header:"Location"`
+	Renamed  string `header:"Atelier-Renamed" doc:"The agent's present name, when a former one was asked for."`
 	Body     registry.Version
 }
 

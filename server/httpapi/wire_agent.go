@@ -71,16 +71,26 @@ type AgentSummary struct {
 	Revision      int64             `json:"revision"`
 	CreatedAt     time.Time         `json:"createdAt"`
 	UpdatedAt     time.Time         `json:"updatedAt"`
+	DeletedAt     *time.Time        `json:"deletedAt,omitempty"`
+	Deletion      *Deletion         `json:"deletion,omitempty" doc:"Of a tombstone."`
 }
+
+// Deletion says who deleted an agent and why.
+type Deletion registry.Deletion
 
 func agentSummaryOf(a registry.Agent) AgentSummary {
 	state := "draft"
 	if a.VersionCount > 0 { // as the list is asked for it: an agent may have pre-releases alone
 		state = "published"
 	}
+	var deletion *Deletion
+	if a.DeletedAt != nil {
+		deletion = (*Deletion)(&a.Deletion)
+	}
 	return AgentSummary{
 		ID: a.ID, Name: a.Name, Title: a.Title, Description: a.Description, Tags: orEmpty(a.Tags), Language: a.Draft.Language, State: state,
 		Listed: a.Listed, LatestVersion: a.LatestVersion, UsageCount: a.UsageCount, LastUsedAt: a.LastUsedAt, Revision: a.Draft.Revision, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+		DeletedAt: a.DeletedAt, Deletion: deletion,
 	}
 }
 
@@ -133,6 +143,13 @@ type AgentBody struct {
 	SafetyFlags      []string                 `json:"safetyFlags,omitempty"`
 	RequiresApproval bool                     `json:"requiresApproval,omitempty"`
 	Deterministic    bool                     `json:"deterministic,omitempty"`
+	Rules            *RulesBody               `json:"rules,omitempty"`
+}
+
+// RulesBody restricts what a Python program may use of its language.
+type RulesBody struct {
+	Pack    string   `json:"pack" enum:"restricted,none" doc:"restricted: imports from a list only; no eval, exec, compile, open or __import__. A convention that is checked before and during the run; the sandbox is what holds."`
+	Imports []string `json:"imports,omitempty" doc:"Modules that may be imported instead of the pack's own list."`
 }
 
 // CapabilitiesBody is what a program may do beyond computing.

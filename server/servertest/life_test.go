@@ -14,7 +14,10 @@ type summaries struct {
 		Name       string
 		UsageCount int
 		LastUsedAt *time.Time
+		DeletedAt  *time.Time
+		Deletion   *struct{ By, Comment string }
 	}
+	NextCursor string
 }
 
 func (s summaries) names() string {
@@ -52,11 +55,46 @@ func TestLifeOfAnAgent(t *testing.T) {
 	if got := s.Want(t, 200, "GET", path+"forecast", nil).Header.Get("Atelier-Renamed"); got != "" {
 		t.Errorf("the present name is told to be %q", got)
 	}
+	// A former name goes on working wherever an agent is named, and says the present one.
+	for _, ask := range []struct {
+		method, route string
+		body          any
+	}{
+		{"GET", "/versions", nil}, {"GET", "/versions/latest", nil}, {"GET", "/versions/^1/manifest", nil}, {"POST", "/export-tool", map[string]any{}},
+		{"POST", "/execute", map[string]any{"version": "1.0.0"}},
+	} {
+		for name, want := range map[string]string{"weather": "forecast", "forecast": ""} {
+			if got := s.Want(t, 200, ask.method, path+name+ask.route, ask.body).Header.Get("Atelier-Renamed"); got != want {
+				t.Errorf("%s of %s: renamed %q, not %q", ask.route, name, got, want)
+			}
+		}
+	}
+	var resolved struct {
+		Items []struct{ Pinned, Renamed string }
+	}
+	s.Want(t, 200, "POST", "/api/v1/references/resolve", map[string]any{"references": []string{"weather@latest", "forecast@1.0.0"}}).Into(t, &resolved)
+	if resolved.Items[0].Pinned == "" || resolved.Items[0].Renamed != "forecast" || resolved.Items[1].Renamed != "" {
+		t.Errorf("%+v", resolved)
+	}
 
 	s.Want(t, 409, "POST", path+"forecast/restore", nil)
-	s.Want(t, 204, "DELETE", path+"forecast", nil)
+	s.Want(t, 204, "DELETE", path+"forecast?comment="+url.QueryEscape("nobody \"needs\" it"), nil)
 	s.Want(t, 404, "GET", path+"forecast", nil)
+	var gone summaries
+	s.Want(t, 200, "GET", "/api/v1/code-agents?state=deleted&q=forecast", nil).Into(t, &gone)
+	if len(gone.Items) != 1 || gone.Items[0].DeletedAt == nil || gone.Items[0].Deletion.By == "" || gone.Items[0].Deletion.Comment != `nobody "needs" it` {
+		t.Errorf("tombstones: %+v", gone.Items)
+	}
 	s.Want(t, 200, "POST", path+"forecast/restore", nil)
+	s.Want(t, 200, "GET", "/api/v1/code-agents?state=deleted", nil).Into(t, &gone)
+	if gone.names() != "" {
+		t.Errorf("tombstones of what was brought back: %q", gone.names())
+	}
+	var there summaries
+	s.Want(t, 200, "GET", "/api/v1/code-agents?q=forecast", nil).Into(t, &there)
+	if len(there.Items) != 1 || there.Items[0].DeletedAt != nil || there.Items[0].Deletion != nil {
+		t.Errorf("what was brought back: %+v", there.Items)
+	}
 	s.Want(t, 200, "GET", path+"weather/versions/1.0.0", nil)
 	s.Want(t, 404, "POST", path+"nobody/restore", nil)
 }
@@ -91,4 +129,27 @@ func TestSearchInCodeAndStaleAgents(t *testing.T) {
 	if none := list("unusedSince=2020-01-01T00:00:00Z").names(); none != "" {
 		t.Errorf("unused since before they were made: %q", none)
 	}
+}
+
+// The newest first, page by page.
+func TestAgentsByUpdate(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	for _, name := range []string{"b", "c", "a"} {
+		s.Create(t, map[string]any{"name": name, "language": "python", "code": "def main(): pass\n"})
+	}
+	s.Want(t, 200, "PATCH", "/api/v1/code-agents/b", map[string]any{"title": "changed"})
+	var order []string
+	for cursor := ""; ; {
+		var page summaries
+		s.Want(t, 200, "GET", "/api/v1/code-agents?order=updated&limit=1&cursor="+cursor, nil).Into(t, &page)
+		order = append(order, page.names())
+		if cursor = page.NextCursor; cursor == "" {
+			break
+		}
+	}
+	if got := strings.Join(order, " "); got != "b a c" {
+		t.Errorf("by update: %q", got)
+	}
+	s.Want(t, 422, "GET", "/api/v1/code-agents?order=size", nil)
 }

@@ -97,12 +97,12 @@ func TestWorkerDeathIsOneFailedRun(t *testing.T) {
 func TestClientThatLeaves(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)
-	leave := func(headers ...servertest.Headers) string {
+	leave := func(program string, headers ...servertest.Headers) string {
 		ctx, cancel := context.WithCancel(t.Context())
 		gone := make(chan struct{})
 		go func() {
 			defer close(gone)
-			_, err := s.Try(ctx, "POST", "/api/v1/execute", servertest.ScriptBody("print here\nsleep 300ms\noutput 1"), headers...)
+			_, err := s.Try(ctx, "POST", "/api/v1/execute", servertest.ScriptBody(program), headers...)
 			if err == nil {
 				t.Error("the client was answered")
 			}
@@ -120,13 +120,14 @@ func TestClientThatLeaves(t *testing.T) {
 		<-gone
 		return id
 	}
-	if got := s.Wait(t, leave()); got.Status != "cancelled" {
+	const long = "print here\nsleep 3s\noutput 1" // longer than it takes anybody to leave
+	if got := s.Wait(t, leave("print here\nwait")); got.Status != "cancelled" {
 		t.Errorf("ended as %+v", got)
 	}
-	if got := s.Wait(t, leave(servertest.Headers{"Idempotency-Key": "k"})); got.Status != "succeeded" {
+	if got := s.Wait(t, leave(long, servertest.Headers{"Idempotency-Key": "k"})); got.Status != "succeeded" {
 		t.Errorf("with a key it ended as %+v", got)
 	}
-	again := s.Want(t, 200, "POST", "/api/v1/execute", servertest.ScriptBody("print here\nsleep 300ms\noutput 1"), servertest.Headers{"Idempotency-Key": "k"})
+	again := s.Want(t, 200, "POST", "/api/v1/execute", servertest.ScriptBody(long), servertest.Headers{"Idempotency-Key": "k"})
 	if again.Header.Get("Idempotency-Replayed") != "true" || string(again.Run(t).Output) != "1" {
 		t.Errorf("back for the answer: %v %s", again.Header, again.Body)
 	}

@@ -27,7 +27,7 @@ type Agents interface {
 	ListAgents(ctx context.Context, workspace string, filter registry.AgentFilter) (registry.AgentPage, error)
 	SaveDraft(ctx context.Context, a registry.Agent, expected int64) (registry.Agent, error)
 	PatchAgent(ctx context.Context, a registry.Agent) error
-	DeleteAgent(ctx context.Context, workspace, id string, force bool, at time.Time) error
+	DeleteAgent(ctx context.Context, workspace, id string, force bool, at time.Time, why registry.Deletion) error
 	RestoreAgent(ctx context.Context, workspace, nameOrID string) error
 }
 
@@ -43,8 +43,9 @@ type Pins interface {
 	Holding(ctx context.Context, workspace, agentID string) ([]registry.Pin, error)
 }
 
-// Resolver gives the version that a reference stands for, and forgets what changed.
+// Resolver gives the version that a reference stands for, whole or as far as it is named, and forgets what changed.
 type Resolver interface {
+	Find(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
 	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
 	Forget(workspace string)
 }
@@ -127,6 +128,7 @@ type Input struct {
 	SafetyFlags      *[]string                 `json:"safetyFlags,omitempty"`
 	RequiresApproval *bool                     `json:"requiresApproval,omitempty"`
 	Deterministic    *bool                     `json:"deterministic,omitempty"`
+	Rules            *runtimes.Rules           `json:"rules,omitempty"` // pack "none" takes rules away
 }
 
 // Create makes an agent with its draft at revision 1.
@@ -137,13 +139,13 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, in Input) (r
 		Changelog: []registry.ChangelogEntry{}, CreatedAt: now, CreatedBy: actor.ID, Creator: actor, Editor: actor, UpdatedAt: now,
 	}
 	if in.Language == nil {
-		return registry.Agent{}, fault.Invalid("/language", "is required: typescript, javascript, python or bash.")
+		return registry.Agent{}, fault.Invalid("/language", "is required: typescript, javascript, python, bash or wasm.")
 	}
 	if in.Name == nil {
 		return registry.Agent{}, fault.Invalid("/name", "is required.")
 	}
 	a.Name = *in.Name
-	a, err := s.apply(a, in)
+	a, err := s.apply(ctx, actor, a, in)
 	if err != nil {
 		return registry.Agent{}, err
 	}
@@ -170,7 +172,7 @@ func (s *Service) Save(ctx context.Context, actor registry.Actor, ref string, re
 	if in.Name != nil && *in.Name != a.Name {
 		return registry.Agent{}, fault.Invalid("/name", "cannot be changed by saving the draft; rename with PATCH.")
 	}
-	if a, err = s.apply(a, in); err != nil {
+	if a, err = s.apply(ctx, actor, a, in); err != nil {
 		return registry.Agent{}, err
 	}
 	a.UpdatedAt, a.Editor = s.Now(), actor
@@ -200,8 +202,11 @@ func (s *Service) Patch(ctx context.Context, actor registry.Actor, ref string, i
 }
 
 // Delete leaves a tombstone: the agent is gone from every list, and its name is not given away. While somebody pins a
-// version it is Conflict with the list, unless forced; the versions are kept.
-func (s *Service) Delete(ctx context.Context, actor registry.Actor, ref string, force bool) error {
+// version it is Conflict with the list, unless forced; the versions are kept. The tombstone says who deleted and the comment.
+func (s *Service) Delete(ctx context.Context, actor registry.Actor, ref string, force bool, comment string) error {
+	if err := registry.CheckText("/comment", comment); err != nil {
+		return err
+	}
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
 		return err
@@ -215,7 +220,7 @@ func (s *Service) Delete(ctx context.Context, actor registry.Actor, ref string, 
 		refused.Extra = map[string]any{"pins": pins}
 		return refused
 	}
-	if err := s.Agents.DeleteAgent(ctx, actor.Workspace, a.ID, force, s.Now()); err != nil {
+	if err := s.Agents.DeleteAgent(ctx, actor.Workspace, a.ID, force, s.Now(), registry.Deletion{By: actor.Name, Comment: comment}); err != nil {
 		return err
 	}
 	s.Resolver.Forget(actor.Workspace)
@@ -239,7 +244,7 @@ func owners(pins []registry.Pin) string {
 }
 
 // apply lays an input over an agent and checks the result.
-func (s *Service) apply(a registry.Agent, in Input) (registry.Agent, error) {
+func (s *Service) apply(ctx context.Context, actor registry.Actor, a registry.Agent, in Input) (registry.Agent, error) {
 	a, err := s.describe(a, in)
 	if err != nil {
 		return a, err
@@ -247,8 +252,28 @@ func (s *Service) apply(a registry.Agent, in Input) (registry.Agent, error) {
 	if in.Code != nil && in.Files != nil {
 		return a, fault.Invalid("/code", "stands for a single file; give either code or files.")
 	}
-	a.Draft.Spec, err = s.Specs.Complete(overlay(a.Draft.Spec, in))
-	return a, err
+	if a.Draft.Spec, err = s.Specs.Complete(overlay(a.Draft.Spec, in)); err != nil {
+		return a, err
+	}
+	if err := s.Specs.Grants(a.Workspace, a.Draft.Spec); err != nil {
+		return a, err
+	}
+	return a, s.checkModule(ctx, actor, a.Draft.Spec, in)
+}
+
+// checkModule refuses a WebAssembly module that cannot be run: nobody could mend it in a draft, as one mends source.
+func (s *Service) checkModule(ctx context.Context, actor registry.Actor, spec registry.Spec, in Input) error {
+	if spec.Language != runtimes.WASM || in.Files == nil && in.Entrypoint == nil && in.Language == nil {
+		return nil
+	}
+	report, err := s.Inspector.Check(ctx, s.question(actor, spec))
+	if err != nil {
+		return err
+	}
+	if len(report.Errors) > 0 {
+		return &fault.Error{Code: fault.InvalidInput, Message: "The module was not saved: it cannot be run.", Details: report.Errors}
+	}
+	return nil
 }
 
 // overlay lays the draft's fields of an input over a spec.
@@ -277,6 +302,9 @@ func overlay(spec registry.Spec, in Input) registry.Spec {
 	set(&spec.SafetyFlags, in.SafetyFlags)
 	set(&spec.RequiresApproval, in.RequiresApproval)
 	set(&spec.Deterministic, in.Deterministic)
+	if in.Rules != nil {
+		spec.Rules = in.Rules
+	}
 	return spec
 }
 

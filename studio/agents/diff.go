@@ -144,6 +144,7 @@ func settingsApart(before, after registry.Version) []SettingDiff {
 	add("settings", "safetyFlags", b.SafetyFlags, a.SafetyFlags)
 	add("settings", "requiresApproval", b.RequiresApproval, a.RequiresApproval)
 	add("settings", "deterministic", b.Deterministic, a.Deterministic)
+	add("settings", "rules", b.Rules, a.Rules)
 	return all
 }
 

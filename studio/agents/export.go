@@ -18,9 +18,9 @@ type ExportRequest struct {
 	BaseURL string
 }
 
-// Export returns a version as a tool manifest, with warnings about what the format cannot say. A manifest never points
+// Export returns a version as a tool manifest, with warnings about what the format cannot say, and the version. A manifest never points
 // at a draft: without a version the answer is NoVersion, unless the request publishes.
-func (s *Service) Export(ctx context.Context, actor registry.Actor, ref string, req ExportRequest) (manifest.Result, error) {
+func (s *Service) Export(ctx context.Context, actor registry.Actor, ref string, req ExportRequest) (manifest.Result, registry.Version, error) {
 	if req.Version == "" {
 		req.Version = registry.Latest
 	}
@@ -28,13 +28,14 @@ func (s *Service) Export(ctx context.Context, actor registry.Actor, ref string, 
 		req.Format = manifest.Atelier
 	}
 	if registry.KindOf(req.Version) == registry.ByDraft {
-		return manifest.Result{}, fault.Invalid("/version", "A manifest never points at a draft; publish it first.")
+		return manifest.Result{}, registry.Version{}, fault.Invalid("/version", "A manifest never points at a draft; publish it first.")
 	}
 	v, err := s.exported(ctx, actor, ref, req)
 	if err != nil {
-		return manifest.Result{}, err
+		return manifest.Result{}, registry.Version{}, err
 	}
-	return manifest.Export(req.Format, v, req.BaseURL)
+	result, err := manifest.Export(req.Format, v, req.BaseURL)
+	return result, v, err
 }
 
 func (s *Service) exported(ctx context.Context, actor registry.Actor, ref string, req ExportRequest) (registry.Version, error) {

@@ -73,8 +73,8 @@ func readFiles(folder fs.FS) (map[string]registry.File, error) {
 		if err != nil {
 			return err
 		}
-		if total += int(info.Size()); total > specs.MaxFilesBytes || len(files) >= specs.MaxFiles {
-			return fault.Invalid("/files", "A folder has at most %d files of %d bytes together.", specs.MaxFiles, specs.MaxFilesBytes)
+		if total += int(info.Size()); total > specs.MaxModuleBytes || len(files) >= specs.MaxFiles {
+			return fault.Invalid("/files", "A folder has at most %d files of %d bytes together.", specs.MaxFiles, specs.MaxModuleBytes)
 		}
 		data, err := fs.ReadFile(folder, path)
 		files[path] = data

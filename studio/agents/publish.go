@@ -31,10 +31,16 @@ func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string,
 	if err != nil {
 		return registry.Version{}, err
 	}
+	return s.publish(ctx, actor, a, a.Draft.Spec, req, false)
+}
+
+// publish makes a version of an agent from a spec, under the agent's title and description. Code that was inspected a moment ago
+// is not inspected again.
+func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.Agent, spec registry.Spec, req PublishRequest, inspected bool) (registry.Version, error) {
 	if err := checkPublish(req); err != nil {
 		return registry.Version{}, err
 	}
-	spec, err := s.publishable(ctx, a.Draft.Spec)
+	spec, err := s.publishable(ctx, actor, spec, inspected)
 	if err != nil {
 		return registry.Version{}, err
 	}
@@ -92,9 +98,12 @@ func checkPublish(req PublishRequest) error {
 }
 
 // publishable checks a draft's code and settles its runtime.
-func (s *Service) publishable(ctx context.Context, spec registry.Spec) (registry.Spec, error) {
+func (s *Service) publishable(ctx context.Context, actor registry.Actor, spec registry.Spec, inspected bool) (registry.Spec, error) {
 	spec, err := s.Specs.Complete(spec)
 	if err != nil {
+		return spec, err
+	}
+	if err := s.Specs.Grants(actor.Workspace, spec); err != nil {
 		return spec, err
 	}
 	if spec.Runtime, err = s.Specs.Runtime(spec); err != nil {
@@ -103,7 +112,10 @@ func (s *Service) publishable(ctx context.Context, spec registry.Spec) (registry
 	if spec.Runtime == runtimes.Script {
 		return spec, fault.Invalid("/runtime", "The script runtime is for tests and demonstrations; a version cannot have it.")
 	}
-	report, err := s.Inspector.Check(ctx, inspect.Request{Language: spec.Language, Files: contents(spec.Files), Entrypoint: spec.Entrypoint})
+	if inspected {
+		return spec, nil
+	}
+	report, err := s.Inspector.Check(ctx, s.question(actor, spec))
 	if err != nil {
 		return spec, err
 	}
@@ -111,6 +123,11 @@ func (s *Service) publishable(ctx context.Context, spec registry.Spec) (registry
 		return spec, &fault.Error{Code: fault.InvalidInput, Message: "The code cannot be published before its errors are mended.", Details: report.Errors}
 	}
 	return spec, nil
+}
+
+// question is what the inspector is asked about a program.
+func (s *Service) question(actor registry.Actor, spec registry.Spec) inspect.Request {
+	return inspect.Request{Language: spec.Language, Files: contents(spec.Files), Entrypoint: spec.Entrypoint, Rules: s.Specs.Rules(actor.Workspace, spec)}
 }
 
 func contents(files map[string]registry.File) map[string][]byte {
@@ -127,7 +144,16 @@ func (s *Service) ListVersions(ctx context.Context, actor registry.Actor, ref st
 	if err != nil {
 		return nil, err
 	}
-	return s.Versions.Versions(ctx, actor.Workspace, a.ID)
+	versions, err := s.Versions.Versions(ctx, actor.Workspace, a.ID)
+	for i := range versions {
+		versions[i].PresentName = a.Name
+	}
+	return versions, err
+}
+
+// Find tells what a reference stands for: number, digest, deprecation and the agent's present name, and nothing else.
+func (s *Service) Find(ctx context.Context, actor registry.Actor, ref registry.Reference) (registry.Version, error) {
+	return s.Resolver.Find(ctx, actor.Workspace, ref)
 }
 
 // Version returns one version: exact, by range, latest or digest.
@@ -176,7 +202,7 @@ func (s *Service) successor(ctx context.Context, actor registry.Actor, v registr
 		ref, err := registry.ParseReference(req.Successor)
 		var next registry.Version
 		if err == nil {
-			next, err = s.Resolver.Resolve(ctx, actor.Workspace, ref)
+			next, err = s.Resolver.Find(ctx, actor.Workspace, ref)
 		}
 		if err != nil {
 			return "", fault.Invalid("/successor", "must be a reference to a version that is there, such as %s@2.0.0.", v.Agent)

@@ -8,7 +8,6 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
-	"github.com/atelier-run/atelier/runtimes/inspect"
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
@@ -18,6 +17,7 @@ type ValidateRequest struct {
 	Code         string
 	Files        map[string]registry.File
 	Entrypoint   string
+	Rules        *runtimes.Rules
 	InputSchema  json.RawMessage
 	OutputSchema json.RawMessage
 	Input        json.RawMessage
@@ -26,23 +26,24 @@ type ValidateRequest struct {
 
 // ValidateReport says what is wrong and what is doubtful.
 type ValidateReport struct {
-	Valid    bool           `json:"valid"`
-	Errors   []fault.Detail `json:"errors"`
-	Warnings []fault.Detail `json:"warnings"`
+	Valid    bool             `json:"valid"`
+	Errors   []fault.Detail   `json:"errors"`
+	Warnings []fault.Detail   `json:"warnings"`
+	Module   *runtimes.Module `json:"module,omitempty"` // what a WebAssembly module imports and exports
 }
 
 // Validate parses code in the jail, compiles schemas and holds documents to them. It runs nothing.
-func (s *Service) Validate(ctx context.Context, _ registry.Actor, req ValidateRequest) (ValidateReport, error) {
+func (s *Service) Validate(ctx context.Context, actor registry.Actor, req ValidateRequest) (ValidateReport, error) {
 	report := ValidateReport{Errors: []fault.Detail{}, Warnings: []fault.Detail{}}
 	if req.Code != "" || len(req.Files) > 0 {
-		spec := registry.Spec{Language: req.Language, Files: req.Files, Entrypoint: req.Entrypoint}
+		spec := registry.Spec{Language: req.Language, Files: req.Files, Entrypoint: req.Entrypoint, Rules: req.Rules}
 		if req.Code != "" {
 			if spec.Entrypoint == "" {
 				spec.Entrypoint = specs.Entrypoint(req.Language)
 			}
 			spec.Files = map[string]registry.File{spec.Entrypoint: registry.File(req.Code)}
 		}
-		if err := s.validateCode(ctx, spec, &report); err != nil {
+		if err := s.validateCode(ctx, actor, spec, &report); err != nil {
 			return report, err
 		}
 	}
@@ -56,7 +57,7 @@ func (s *Service) Validate(ctx context.Context, _ registry.Actor, req ValidateRe
 	return report, nil
 }
 
-func (s *Service) validateCode(ctx context.Context, spec registry.Spec, report *ValidateReport) error {
+func (s *Service) validateCode(ctx context.Context, actor registry.Actor, spec registry.Spec, report *ValidateReport) error {
 	spec, err := s.Specs.Complete(spec)
 	if refused := (*fault.Error)(nil); errors.As(err, &refused) && refused.Code == fault.InvalidInput {
 		report.Errors = append(report.Errors, refused.Details...)
@@ -65,9 +66,10 @@ func (s *Service) validateCode(ctx context.Context, spec registry.Spec, report *
 	if err != nil {
 		return err
 	}
-	found, err := s.Inspector.Check(ctx, inspect.Request{Language: spec.Language, Files: contents(spec.Files), Entrypoint: spec.Entrypoint})
+	found, err := s.Inspector.Check(ctx, s.question(actor, spec))
 	report.Errors = append(report.Errors, found.Errors...)
 	report.Warnings = append(report.Warnings, found.Warnings...)
+	report.Module = found.Module
 	return err
 }
 

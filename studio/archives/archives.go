@@ -4,7 +4,6 @@ package archives
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/atelier-run/atelier/registry"
@@ -17,7 +16,8 @@ type Agents interface {
 	AnyAgent(ctx context.Context, workspace, name string) (registry.Agent, error)
 	ListAgents(ctx context.Context, workspace string, filter registry.AgentFilter) (registry.AgentPage, error)
 	CreateAgent(ctx context.Context, a registry.Agent) error
-	ReviveAgent(ctx context.Context, a registry.Agent) error
+	RewriteAgent(ctx context.Context, a registry.Agent) error
+	RevealAgents(ctx context.Context, workspace string, ids, listed []string) error
 }
 
 // Names are what references say.
@@ -32,7 +32,7 @@ type Versions interface {
 	Versions(ctx context.Context, workspace, agentID string) ([]registry.Version, error)
 	Version(ctx context.Context, workspace, agentID, version string) (registry.Version, error)
 	VersionDigests(ctx context.Context, workspace, agentID string) (map[string]string, error)
-	InsertVersion(ctx context.Context, workspace string, v registry.Version) error
+	ImportVersion(ctx context.Context, workspace string, v registry.Version) error
 }
 
 // Forgetter drops what is remembered of a workspace's references.
@@ -53,8 +53,14 @@ type Options struct {
 type Service struct {
 	Options
 
-	importing sync.Mutex // one at a time: each may unpack a lot
+	uploads   chan struct{} // places for archives that are being sent: each may be large
+	importing chan struct{} // one at a time is unpacked
 }
 
+// maxUploads bounds how many archives are on disk at a time.
+const maxUploads = 4
+
 // New returns the service.
-func New(o Options) *Service { return &Service{Options: o} }
+func New(o Options) *Service {
+	return &Service{Options: o, uploads: make(chan struct{}, maxUploads), importing: make(chan struct{}, 1)}
+}

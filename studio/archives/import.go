@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -32,23 +33,39 @@ type Imported struct {
 	Outcome Outcome `json:"outcome" enum:"created,restored,extended,unchanged"`
 	Added   int     `json:"added" doc:"Versions that were not there."`
 	Kept    int     `json:"kept" doc:"Versions that were there, with the same digest."`
+	Names   int     `json:"names" doc:"Former names that it did not have."`
+	Listed  bool    `json:"listed" doc:"It was listed in the public registry where the archive was written."`
 }
+
+// ImportRequest says how to import. DryRun writes nothing. Listed lists again what was listed where the archive was written.
+type ImportRequest struct{ DryRun, Listed bool }
 
 // Import puts an archive's agents into the actor's workspace. All of it is checked before anything is written: a version that
 // exists with another digest, a name that another agent has and a spec that this server would not save refuse the whole.
-// A dry run writes nothing. Errors: InvalidInput, VersionExists, NameTaken; TooManyRequests while another import is at work.
-func (s *Service) Import(ctx context.Context, actor registry.Actor, r io.Reader, dry bool) (report []Imported, err error) {
-	if !s.importing.TryLock() {
-		return nil, fault.New(fault.TooManyRequests, "Another archive is being imported; try again when it is done.")
+//
+// Agents that are new here or were deleted appear all at once, with all their versions, when everything is written; if that is
+// interrupted they are not there, and the same archive goes on where it stopped. An agent that is there gets what it lacks one
+// by one. Errors: InvalidInput, VersionExists, NameTaken; TooManyRequests while others are being sent.
+func (s *Service) Import(ctx context.Context, actor registry.Actor, r io.Reader, req ImportRequest) (report []Imported, err error) {
+	select {
+	case s.uploads <- struct{}{}:
+	default:
+		return nil, fault.New(fault.TooManyRequests, "Other archives are being imported; try again when they are done.")
 	}
-	defer s.importing.Unlock()
+	defer func() { <-s.uploads }()
 	file, err := spool(r)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
+	select {
+	case s.importing <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-s.importing }()
 	check := &visit{service: s, ctx: ctx, actor: actor, report: []Imported{}}
-	if err := archive.Read(file, check); err != nil || dry {
+	if err := archive.Read(file, check); err != nil || req.DryRun {
 		return check.report, err
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
@@ -56,8 +73,13 @@ func (s *Service) Import(ctx context.Context, actor registry.Actor, r io.Reader,
 	}
 	defer s.Resolver.Forget(actor.Workspace)
 	write := &visit{service: s, ctx: ctx, actor: actor, report: []Imported{}, writing: true}
-	err = archive.Read(file, write)
-	return write.report, err
+	if err := archive.Read(file, write); err != nil {
+		return nil, err
+	}
+	if !req.Listed {
+		write.listed = nil
+	}
+	return write.report, s.Agents.RevealAgents(ctx, actor.Workspace, write.hidden, write.listed)
 }
 
 // spool keeps an upload in a file without a name, because it is read twice.
@@ -90,6 +112,9 @@ type visit struct {
 	writing bool
 	report  []Imported
 
+	hidden []string // agents that are written and not there yet
+	listed []string // agents that were listed where the archive was written
+
 	agentID string
 	known   map[string]string // digests of the agent's versions
 }
@@ -107,12 +132,26 @@ func (v *visit) Agent(a archive.Agent) error {
 	existing, err := s.Agents.AnyAgent(v.ctx, v.actor.Workspace, a.Name)
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return v.create(a, draft)
+		err = v.create(a, draft)
 	case err != nil:
 		return err
+	default:
+		err = v.meet(existing, a, draft)
 	}
+	if err != nil {
+		return err
+	}
+	if a.Listed {
+		v.listed = append(v.listed, v.agentID)
+	}
+	v.report[len(v.report)-1].Listed = a.Listed
+	return v.takeNames(a)
+}
+
+// meet goes on with an agent that is here, or was.
+func (v *visit) meet(existing registry.Agent, a archive.Agent, draft registry.Spec) (err error) {
 	v.agentID = existing.ID
-	if v.known, err = s.Versions.VersionDigests(v.ctx, v.actor.Workspace, existing.ID); err != nil {
+	if v.known, err = v.service.Versions.VersionDigests(v.ctx, v.actor.Workspace, existing.ID); err != nil {
 		return err
 	}
 	if existing.DeletedAt == nil {
@@ -124,12 +163,10 @@ func (v *visit) Agent(a archive.Agent) error {
 	}
 	v.report = append(v.report, Imported{Name: a.Name, Outcome: Restored})
 	if !v.writing {
-		return v.namesAreFree(a)
+		return nil
 	}
-	if err := s.Agents.ReviveAgent(v.ctx, v.agent(a, draft)); err != nil {
-		return err
-	}
-	return s.Names.TakeNames(v.ctx, v.actor.Workspace, v.agentID, a.FormerNames)
+	v.hidden = append(v.hidden, v.agentID)
+	return v.service.Agents.RewriteAgent(v.ctx, v.agent(a, draft))
 }
 
 func (v *visit) create(a archive.Agent, draft registry.Spec) error {
@@ -144,12 +181,32 @@ func (v *visit) create(a archive.Agent, draft registry.Spec) error {
 		v.agentID = s.NewID()
 	}
 	if !v.writing {
-		return v.namesAreFree(a)
+		return nil
 	}
-	if err := s.Agents.CreateAgent(v.ctx, v.agent(a, draft)); err != nil {
+	v.hidden = append(v.hidden, v.agentID)
+	return s.Agents.CreateAgent(v.ctx, v.agent(a, draft))
+}
+
+// takeNames gives the agent the former names that it lacks: references may say them.
+func (v *visit) takeNames(a archive.Agent) error {
+	has, err := v.service.Names.AgentNames(v.ctx, v.actor.Workspace, v.agentID)
+	if err != nil {
 		return err
 	}
-	return s.Names.TakeNames(v.ctx, v.actor.Workspace, v.agentID, a.FormerNames)
+	var lacks []string
+	for _, name := range a.FormerNames {
+		if !slices.Contains(has, registry.NameKey(name)) {
+			lacks = append(lacks, name)
+		}
+	}
+	now := &v.report[len(v.report)-1]
+	if now.Names = len(lacks); now.Names > 0 && now.Outcome == Unchanged {
+		now.Outcome = Extended
+	}
+	if !v.writing {
+		return v.namesAreFree(a)
+	}
+	return v.service.Names.TakeNames(v.ctx, v.actor.Workspace, v.agentID, lacks)
 }
 
 func (v *visit) namesAreFree(a archive.Agent) error {
@@ -165,7 +222,7 @@ func (v *visit) namesAreFree(a archive.Agent) error {
 	return nil
 }
 
-// agent is what is stored. It is not listed: that is a decision of this workspace.
+// agent is what is stored, to be revealed when everything is. It is not listed: that is a decision of this workspace.
 func (v *visit) agent(a archive.Agent, draft registry.Spec) registry.Agent {
 	now := v.service.Now()
 	metadata := a.Metadata
@@ -176,7 +233,8 @@ func (v *visit) agent(a archive.Agent, draft registry.Spec) registry.Agent {
 		ID: v.agentID, Workspace: v.actor.Workspace, Name: a.Name, Title: a.Title, Description: a.Description, Tags: a.Tags, Metadata: metadata,
 		Draft: registry.Draft{Revision: 1, Spec: draft}, CreatedAt: a.CreatedAt, CreatedBy: a.Creator.ID,
 		Creator:   registry.Actor{ID: a.Creator.ID, Type: a.Creator.Type, Name: a.Creator.Name, Workspace: v.actor.Workspace},
-		UpdatedAt: now, Editor: v.actor,
+		UpdatedAt: now, Editor: v.actor, Origin: a.Origin,
+		DeletedAt: &now, Deletion: registry.Deletion{By: v.actor.Name, Comment: "The import of its archive has not ended. Import the archive again."},
 	}
 }
 
@@ -206,7 +264,7 @@ func (v *visit) Version(version registry.Version) error {
 	}
 	version.ID, version.AgentID = v.service.NewID(), v.agentID
 	version.Publisher.Workspace = v.actor.Workspace
-	return v.service.Versions.InsertVersion(v.ctx, v.actor.Workspace, version)
+	return v.service.Versions.ImportVersion(v.ctx, v.actor.Workspace, version)
 }
 
 // about says of which part of an archive a refusal speaks.

@@ -27,7 +27,7 @@ type Agents interface {
 
 // Resolver tells what a reference stands for now.
 type Resolver interface {
-	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
+	Find(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
 }
 
 // Service is safe for concurrent use.
@@ -97,7 +97,7 @@ func (s *Service) referenced(ctx context.Context, workspace, text string) (v reg
 	if err != nil {
 		return v, "", err
 	}
-	v, err = s.resolver.Resolve(ctx, workspace, ref)
+	v, err = s.resolver.Find(ctx, workspace, ref)
 	return v, ref.Version, err
 }
 
@@ -150,7 +150,7 @@ func (s *Service) resolved(ctx context.Context, workspace string, pins []registr
 	names := map[string]string{}
 	for i := range pins {
 		p := &pins[i]
-		v, err := s.resolver.Resolve(ctx, workspace, registry.Reference{Agent: p.AgentID, Version: p.Reference})
+		v, err := s.resolver.Find(ctx, workspace, registry.Reference{Agent: p.AgentID, Version: p.Reference})
 		switch {
 		case err == nil:
 			p.Version, p.Deprecated = v.Version, v.Deprecated

@@ -19,10 +19,10 @@ type overtaken struct {
 	meanwhile func()
 }
 
-func (o *overtaken) Versions(ctx context.Context, workspace, agent string) ([]registry.Version, error) {
-	versions, err := o.Store.Versions(ctx, workspace, agent)
+func (o *overtaken) Candidates(ctx context.Context, workspace string, ref registry.Reference) (string, []registry.Version, error) {
+	name, versions, err := o.Store.Candidates(ctx, workspace, ref)
 	o.meanwhile()
-	return versions, err
+	return name, versions, err
 }
 
 func TestAChangeDuringALookUpIsNotForgotten(t *testing.T) {
@@ -50,19 +50,13 @@ type many struct{}
 
 const large = 4 << 20
 
-func (many) Agent(context.Context, string, string) (registry.Agent, error) {
-	return registry.Agent{ID: "a", Name: "a"}, nil
+func (many) Candidates(_ context.Context, _ string, ref registry.Reference) (string, []registry.Version, error) {
+	return "a", []registry.Version{{AgentID: "a", Version: ref.Version}}, nil
 }
 
 func (many) Version(_ context.Context, _, _, version string) (registry.Version, error) {
 	return registry.Version{Version: version, Spec: registry.Spec{Files: map[string]registry.File{"main.sh": make([]byte, large)}}}, nil
 }
-
-func (many) VersionByDigest(context.Context, string, string, string) (registry.Version, error) {
-	return registry.Version{}, nil
-}
-
-func (many) Versions(context.Context, string, string) ([]registry.Version, error) { return nil, nil }
 
 func TestLargeVersionsAreNotAllKept(t *testing.T) {
 	r := references.New(many{}, func() time.Time { return time.Unix(0, 0) })

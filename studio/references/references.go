@@ -13,10 +13,8 @@ import (
 
 // Store is what references are resolved from.
 type Store interface {
-	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
+	Candidates(ctx context.Context, workspace string, ref registry.Reference) (presentName string, versions []registry.Version, err error)
 	Version(ctx context.Context, workspace, agentID, version string) (registry.Version, error)
-	VersionByDigest(ctx context.Context, workspace, agentID, digest string) (registry.Version, error)
-	Versions(ctx context.Context, workspace, agentID string) ([]registry.Version, error)
 }
 
 const (
@@ -63,17 +61,10 @@ func (r *Resolver) Forget(workspace string) {
 	}
 }
 
-// Resolve returns the version that a reference stands for. The agent is a name or an ID. Errors: VersionRequired without
-// a version, InvalidInput for a malformed one, NotFound naming the reference.
+// Resolve returns the version that a reference stands for. The agent is a name, also a former one, or an ID. Errors:
+// VersionRequired without a version, InvalidInput for a malformed one, NotFound naming the reference.
 func (r *Resolver) Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error) {
-	if ref.Version == "" {
-		return registry.Version{}, &fault.Error{
-			Code:    fault.VersionRequired,
-			Message: "Name the version to run: 1.2.0, ^1, latest, sha256:… or draft.",
-			Details: []fault.Detail{{Pointer: "/version", Message: "is required"}},
-		}
-	}
-	if err := registry.CheckVersionRange(ref.Version); err != nil {
+	if err := check(ref); err != nil {
 		return registry.Version{}, err
 	}
 	k := key{workspace, ref.Agent, ref.Version}
@@ -81,46 +72,51 @@ func (r *Resolver) Resolve(ctx context.Context, workspace string, ref registry.R
 	if known {
 		return v, nil
 	}
-	v, err := r.lookUp(ctx, workspace, ref)
+	found, err := r.find(ctx, workspace, ref)
 	if err != nil {
 		return registry.Version{}, err
 	}
+	if v, err = r.store.Version(ctx, workspace, found.AgentID, found.Version); err != nil {
+		return registry.Version{}, err
+	}
+	v.PresentName = found.PresentName
 	r.remember(k, v, before)
 	return v, nil
 }
 
-func (r *Resolver) lookUp(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error) {
-	agent, err := r.store.Agent(ctx, workspace, ref.Agent)
+// Find tells what a reference stands for without reading the version: number, digest and what its deprecation says. Errors
+// are those of Resolve.
+func (r *Resolver) Find(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error) {
+	if err := check(ref); err != nil {
+		return registry.Version{}, err
+	}
+	return r.find(ctx, workspace, ref)
+}
+
+func check(ref registry.Reference) error {
+	switch {
+	case ref.Version == "":
+		return &fault.Error{
+			Code:    fault.VersionRequired,
+			Message: "Name the version to run: 1.2.0, ^1, latest, sha256:… or draft.",
+			Details: []fault.Detail{{Pointer: "/version", Message: "is required"}},
+		}
+	case registry.KindOf(ref.Version) == registry.ByDraft:
+		return fault.Invalid("/version", "A draft has no version; publish it or name a version.")
+	}
+	return registry.CheckVersionRange(ref.Version)
+}
+
+func (r *Resolver) find(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error) {
+	name, versions, err := r.store.Candidates(ctx, workspace, ref)
 	if err != nil {
 		return registry.Version{}, err
 	}
-	v, err := r.pick(ctx, workspace, agent, ref.Version)
-	if fault.Is(err, fault.NotFound) {
-		return registry.Version{}, fault.New(fault.NotFound, "No such version: %s.", registry.Reference{Agent: agent.Name, Version: ref.Version})
+	at := registry.Pick(ref.Version, versions)
+	if at < 0 {
+		return registry.Version{}, fault.New(fault.NotFound, "No such version: %s.", registry.Reference{Agent: name, Version: ref.Version})
 	}
-	return v, err
-}
-
-func (r *Resolver) pick(ctx context.Context, workspace string, agent registry.Agent, version string) (registry.Version, error) {
-	switch registry.KindOf(version) {
-	case registry.Exact:
-		return r.store.Version(ctx, workspace, agent.ID, version)
-	case registry.ByDigest:
-		return r.store.VersionByDigest(ctx, workspace, agent.ID, version)
-	case registry.ByDraft:
-		return registry.Version{}, fault.Invalid("/version", "A draft has no version; publish it or name a version.")
-	case registry.ByLatest, registry.Range:
-		versions, err := r.store.Versions(ctx, workspace, agent.ID)
-		if err != nil {
-			return registry.Version{}, err
-		}
-		at := registry.Pick(version, versions)
-		if at < 0 {
-			return registry.Version{}, fault.New(fault.NotFound, "No such version.")
-		}
-		return r.store.Version(ctx, workspace, agent.ID, versions[at].Version)
-	}
-	return registry.Version{}, fault.Invalid("/version", "This version is not understood.")
+	return versions[at], nil
 }
 
 // remembered also tells how often something was forgotten until now.

@@ -27,10 +27,10 @@ func (h host) Call(_ context.Context, name string, args json.RawMessage) (json.R
 	case "progress":
 		return h.progress(args)
 	}
-	if slices.Contains(h.life.job.Capabilities.HostFunctions, name) {
-		return nil, &runtimes.CallError{Code: "denied", Message: fmt.Sprintf("This server has no host function %q.", name)}
+	return nil, &runtimes.CallError{
+		Code: "denied", Message: fmt.Sprintf("This server has no host function %q.", name), Rule: "host functions",
+		Remedy: "There are fetch, log and progress; no grant adds others.",
 	}
-	return nil, &runtimes.CallError{Code: "denied", Message: fmt.Sprintf("Host function %q is not granted; add it to capabilities.hostFunctions.", name)}
 }
 
 func (h host) log(args json.RawMessage) (json.RawMessage, error) {

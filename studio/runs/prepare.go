@@ -97,6 +97,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 			RunID: id, Workspace: actor.Workspace, Language: t.spec.Language, Runtime: name, Files: files,
 			Entrypoint: t.spec.Entrypoint, CodeDigest: t.codeDigest, Input: input, Environment: t.spec.Environment,
 			Capabilities: t.spec.Capabilities, Limits: limits, Isolation: req.Isolation,
+			Rules: s.Specs.Rules(actor.Workspace, t.spec), Models: s.Models != "" && t.codeDigest == s.Models,
 		},
 		run: registry.Run{
 			ID: id, Workspace: actor.Workspace, AgentID: t.agentID, Agent: t.agent, Version: t.version, Digest: t.digest,
@@ -114,6 +115,9 @@ func (s *Service) resolve(ctx context.Context, actor registry.Actor, req Request
 	defer span.End()
 	if req.Inline != nil {
 		spec, err := s.Specs.Complete(*req.Inline)
+		if err == nil {
+			err = s.Specs.Grants(actor.Workspace, spec)
+		}
 		if err != nil {
 			return target{}, err
 		}

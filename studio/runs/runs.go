@@ -44,10 +44,13 @@ type Resolver interface {
 	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
 }
 
-// Specs completes and checks the spec of an inline program, and picks the runtime where a spec says auto.
+// Specs completes and checks the spec of an inline program, picks the runtime where a spec says auto, and knows the rules of
+// a workspace and what it may grant.
 type Specs interface {
 	Complete(spec registry.Spec) (registry.Spec, error)
 	Runtime(spec registry.Spec) (runtimes.Name, error)
+	Rules(workspace string, spec registry.Spec) *runtimes.Rules
+	Grants(workspace string, spec registry.Spec) error
 }
 
 // Validator checks a JSON document against a schema and lists every violation.
@@ -73,6 +76,7 @@ type Options struct {
 	Tracer    trace.Tracer
 	Log       *slog.Logger
 	Ceilings  runtimes.Limits
+	Models    string // code digest of the one program that sees the directory of models; "" for none
 	Level     string // isolation of this server's jail: full, reduced with what is missing, none
 	Now       func() time.Time
 	NewID     func() string

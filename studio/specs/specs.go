@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/hosts"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 )
@@ -19,6 +20,7 @@ import (
 const (
 	MaxFiles            = 200
 	MaxFilesBytes       = 4 << 20
+	MaxModuleBytes      = 32 << 20 // of all files of an agent that is a WebAssembly module
 	MaxEnvironment      = 64
 	MaxEnvironmentBytes = 32 << 10
 	MaxNames            = 64 // secrets, host functions, hosts
@@ -36,11 +38,15 @@ type Checker struct {
 	schemas  Schemas
 	defaults runtimes.Limits
 	ceilings runtimes.Limits
+	// restricted are the workspaces whose Python programs all follow the rules; * stands for every one.
+	restricted []string
+	ceiling    func(workspace string) hosts.Ceiling // nil caps nothing
 }
 
-// New returns a checker that grants limits up to the ceilings, and the defaults where none are named.
-func New(schemas Schemas, defaults, ceilings runtimes.Limits) *Checker {
-	return &Checker{schemas: schemas, defaults: defaults, ceilings: ceilings}
+// New returns a checker that grants limits up to the ceilings, and the defaults where none are named. Python programs of the
+// restricted workspaces all follow the rule pack; * stands for every workspace.
+func New(schemas Schemas, defaults, ceilings runtimes.Limits, restricted ...string) *Checker {
+	return &Checker{schemas: schemas, defaults: defaults, ceilings: ceilings, restricted: restricted}
 }
 
 // languages lists, for each language, its entry file and its runtimes, the one that auto means first.
@@ -59,6 +65,7 @@ func languages() map[runtimes.Language]struct {
 		runtimes.TypeScript: {"main.ts", []string{".ts", ".mts", ".cts", ".tsx"}, []runtimes.Name{runtimes.Goja, runtimes.Script}},
 		runtimes.Python:     {"main.py", []string{".py"}, []runtimes.Name{runtimes.PythonEngine, runtimes.Script}},
 		runtimes.Bash:       {"main.sh", []string{".sh", ".bash"}, []runtimes.Name{runtimes.BashEngine, runtimes.Script}},
+		runtimes.WASM:       {"main.wasm", []string{".wasm"}, []runtimes.Name{runtimes.WASMEngine, runtimes.Script}},
 	}
 }
 
@@ -72,7 +79,7 @@ func Runtimes(language runtimes.Language) []runtimes.Name {
 
 // Languages lists the languages in the order people see them.
 func Languages() []runtimes.Language {
-	return []runtimes.Language{runtimes.TypeScript, runtimes.JavaScript, runtimes.Python, runtimes.Bash}
+	return []runtimes.Language{runtimes.TypeScript, runtimes.JavaScript, runtimes.Python, runtimes.Bash, runtimes.WASM}
 }
 
 // Runtime returns the runtime of a spec; auto becomes the best of its language.
@@ -135,6 +142,7 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 	checkEnvironment(faults, spec)
 	checkCapabilities(faults, spec)
 	c.checkLimits(faults, spec.Limits)
+	spec.Rules = checkRules(faults, spec)
 	if len(spec.Packages) > 0 {
 		faults.say("/packages", "must be empty: this server installs no packages yet; use the standard library or put the code among the files.")
 	}
@@ -202,8 +210,12 @@ func checkFiles(faults *faults, spec registry.Spec, suffixes []string) {
 			}
 		}
 	}
-	if total > MaxFilesBytes {
-		faults.say("/files", "must have at most %d bytes together.", MaxFilesBytes)
+	most := MaxFilesBytes
+	if spec.Language == runtimes.WASM {
+		most = MaxModuleBytes
+	}
+	if total > most {
+		faults.say("/files", "must have at most %d bytes together.", most)
 	}
 	if _, ok := spec.Files[spec.Entrypoint]; !ok {
 		faults.say("/entrypoint", "must be one of the files; there is no %s.", spec.Entrypoint)
@@ -219,15 +231,15 @@ func parent(path string) string {
 	return ""
 }
 
-var (
-	environmentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
-	hostPort        = regexp.MustCompile(`^(\*\.)?([a-zA-Z0-9_-]+\.)*[a-zA-Z0-9_-]+:[0-9]{1,5}$|^\[[0-9a-fA-F:]+\]:[0-9]{1,5}$`)
-)
+var environmentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
 func reserved(name string) bool {
 	switch name {
 	case "PATH", "HOME", "LANG", "TMPDIR", "INPUT", "INPUT_FILE", "OUTPUT":
 		return true
+	}
+	if slices.Contains([]string{"http_proxy", "https_proxy", "no_proxy", "all_proxy"}, strings.ToLower(name)) {
+		return true // the way to granted hosts
 	}
 	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "PYTHON") || strings.HasPrefix(name, "NODE_") ||
 		strings.HasPrefix(name, "BASH") || name == "ENV" || name == "IFS" || name == "SHELLOPTS" || name == "PS4"
@@ -276,8 +288,8 @@ func checkCapabilities(faults *faults, spec registry.Spec) {
 		faults.say("/capabilities/hosts", "must have at most %d entries.", MaxNames)
 	}
 	for i, host := range spec.Capabilities.Hosts {
-		if !hostPort.MatchString(host) {
-			faults.say(fmt.Sprintf("/capabilities/hosts/%d", i), "must be host:port, a wildcard only leftmost, such as api.example.com:443.")
+		if _, err := hosts.ParseGrant(host); err != nil {
+			faults.say(fmt.Sprintf("/capabilities/hosts/%d", i), "%s.", err)
 		}
 	}
 	if len(spec.Capabilities.HostFunctions) > MaxNames {

@@ -77,6 +77,7 @@ func TestCompleteNamesTheField(t *testing.T) {
 		"environment too large":   {func(s *registry.Spec) { s.Environment = map[string]string{"A": strings.Repeat("x", 40<<10)} }, "/environment"},
 		"secret also a value":     {func(s *registry.Spec) { s.Environment, s.Secrets = map[string]string{"K": "x"}, []string{"K"} }, "/secrets/0"},
 		"host without a port":     {func(s *registry.Spec) { s.Capabilities.Hosts = []string{"api.example.com"} }, "/capabilities/hosts/0"},
+		"a proxy of its own":      {func(s *registry.Spec) { s.Environment = map[string]string{"Http_Proxy": "http://x"} }, "/environment/Http_Proxy"},
 		"wildcard in the middle":  {func(s *registry.Spec) { s.Capabilities.Hosts = []string{"api.*.com:443"} }, "/capabilities/hosts/0"},
 		"unknown flag":            {func(s *registry.Spec) { s.SafetyFlags = []string{"fine"} }, "/safetyFlags/0"},
 		"limit above the ceiling": {func(s *registry.Spec) { s.Limits.MemoryBytes = 1 << 40 }, "/limits/memoryBytes"},

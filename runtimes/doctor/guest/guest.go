@@ -16,8 +16,9 @@ import (
 
 // The role's names, one for each filter.
 const (
-	ProgramRole = "doctor-program"
-	WorkerRole  = "doctor-worker"
+	ProgramRole  = "doctor-program"
+	WorkerRole   = "doctor-worker"
+	CompilerRole = "doctor-compiler"
 )
 
 // Roles are what sandbox.Main needs to know.
@@ -25,6 +26,7 @@ func Roles() []sandbox.Role {
 	return []sandbox.Role{
 		{Name: ProgramRole, Filter: sandbox.FilterProgram, Serve: Serve},
 		{Name: WorkerRole, Filter: sandbox.FilterWorker, Serve: Serve},
+		{Name: CompilerRole, Filter: sandbox.FilterCompiler, Serve: Serve},
 	}
 }
 

@@ -79,7 +79,7 @@ func (c *console) print(kind frames.Kind, text string) {
 	if c.indent != "" {
 		text = c.indent + indent(text, c.indent)
 	}
-	c.run.output.write(kind, text+"\n")
+	c.run.output.Write(kind, text+"\n")
 }
 
 // format joins arguments as Node does: a first string may hold %s %d %i %f %j %o %O %c %%; strings are written as they

@@ -96,8 +96,8 @@ func (r *run) uncaught(value goja.Value) *runtimes.ProgramError {
 			e.Message = "An error was thrown that cannot be shown."
 		}
 		e.Remedy = remedy(e.Message)
-		if r.denied[object] {
-			e.Type = runtimes.Denied
+		if why := r.denied[object]; why != nil {
+			e.Type, e.Remedy, e.Rule, e.Grant = runtimes.Denied, why.Remedy, why.Rule, why.Grant
 		}
 		return e
 	}
@@ -113,8 +113,6 @@ func remedy(message string) string {
 		return "Intl is not available in the goja runtime: write the format in the program, or use toLocaleString with the locale en-US."
 	case strings.HasPrefix(message, "ReferenceError: process is not defined"):
 		return "Use ctx.env for environment values and ctx.log for messages."
-	case strings.HasPrefix(message, "ReferenceError: fetch is not defined"):
-		return "No network access is granted."
 	case strings.Contains(message, "Cannot mix BigInt and other types"):
 		return "Integers of the input beyond 2^53 arrive as BigInt, so that no digit is lost: convert with Number(value) where rounding is fine."
 	}

@@ -196,7 +196,7 @@ func newCrypto(_ *run, vm *goja.Runtime) goja.Value {
 		if strings.HasPrefix(array.Get("constructor").ToObject(vm).Get("name").String(), "Float") {
 			panic(vm.NewTypeError("getRandomValues takes a typed array of integers"))
 		}
-		_, _ = rand.Read(view.Bytes()[start : start+size]) // never fails
+		_, _ = rand.Read(span(vm, view, start, size)) // never fails
 		return array
 	})
 	return object

@@ -103,7 +103,7 @@ func (l *loop) promise(vm *goja.Runtime, value goja.Value) (*goja.Promise, error
 func (l *loop) turn() error {
 	next := l.timers[0]
 	if wait := time.Until(next.at); wait > 0 {
-		l.run.output.flush()
+		l.run.output.Flush()
 		alarm := time.NewTimer(wait)
 		defer alarm.Stop()
 		select {

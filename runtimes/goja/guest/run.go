@@ -23,14 +23,14 @@ type run struct {
 	stopped atomic.Pointer[interruption]
 	wake    chan struct{}      // the program is to stop
 	replies chan frames.Answer // to the one host call that waits
-	output  *output
+	output  *frames.Output
 	program *program
 	loop    *loop
 	began   time.Time
 	calls   int64
-	exact   map[goja.Value]string   // integers of the input that a number cannot hold, with their digits
-	denied  map[*goja.Object]bool   // errors of host calls that no grant allows
-	modules map[string]*goja.Object // what was loaded for globals
+	exact   map[goja.Value]string                // integers of the input that a number cannot hold, with their digits
+	denied  map[*goja.Object]*runtimes.CallError // errors of host calls that were denied
+	modules map[string]*goja.Object              // what was loaded for globals
 }
 
 // interruption is why a program is stopped from outside.
@@ -42,7 +42,7 @@ type interruption struct {
 func (i *interruption) Error() string { return string(i.kind) }
 
 func newRun(w *worker) *run {
-	r := &run{worker: w, wake: make(chan struct{}, 1), replies: make(chan frames.Answer, 1), output: newOutput(w.out)}
+	r := &run{worker: w, wake: make(chan struct{}, 1), replies: make(chan frames.Answer, 1), output: frames.NewOutput(w.out)}
 	r.loop = newLoop(r)
 	return r
 }
@@ -325,7 +325,7 @@ func (r *run) call(vm *goja.Runtime, name string, arguments goja.Value) goja.Val
 	if err != nil {
 		panic(throw(vm, "TypeError", err.Error()))
 	}
-	r.output.flush()
+	r.output.Flush()
 	r.calls++
 	if err := r.worker.out.WriteJSON(frames.CallReq, frames.Call{ID: r.calls, Name: name, Args: args}); err != nil {
 		panic(throw(vm, "Error", "The host could not be asked."))
@@ -350,9 +350,9 @@ func (r *run) answer(vm *goja.Runtime, answer frames.Answer) goja.Value {
 			_ = object.Set("code", answer.Error.Code)
 			if answer.Error.Code == string(runtimes.Denied) {
 				if r.denied == nil {
-					r.denied = map[*goja.Object]bool{}
+					r.denied = map[*goja.Object]*runtimes.CallError{}
 				}
-				r.denied[object] = true
+				r.denied[object] = answer.Error
 			}
 		}
 		panic(e)

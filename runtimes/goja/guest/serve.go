@@ -137,7 +137,7 @@ func (w *worker) carryOut(r *run) error {
 	}
 	result := r.carryOut()
 	bound(result.Error)
-	r.output.close()
+	r.output.Close()
 	if err := w.out.WriteJSON(frames.Done, result); err != nil {
 		return err
 	}

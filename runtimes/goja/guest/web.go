@@ -2,6 +2,7 @@ package guest
 
 import (
 	_ "embed"
+	"encoding/base64"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -24,6 +25,7 @@ func compileWeb() (*goja.Program, error) {
 func webNames() []string {
 	return []string{
 		"structuredClone", "AbortController", "AbortSignal", "Event", "EventTarget", "DOMException", "TextEncoder", "TextDecoder", "WeakRef",
+		"fetch", "Headers", "Response",
 	}
 }
 
@@ -50,6 +52,22 @@ func (r *run) web(vm *goja.Runtime) *goja.Object {
 	})
 	method(vm, native, "decode", func(call goja.FunctionCall) goja.Value { return decodeUTF8(vm, call) })
 	method(vm, native, "setTimeout", func(call goja.FunctionCall) goja.Value { return r.loop.set(vm, call, false, false) })
+	method(vm, native, "fetch", func(call goja.FunctionCall) goja.Value { return r.call(vm, "fetch", call.Argument(0)) })
+	method(vm, native, "toBase64", func(call goja.FunctionCall) goja.Value {
+		buffer, ok := call.Argument(0).Export().(goja.ArrayBuffer)
+		if !ok {
+			return goja.Undefined()
+		}
+		start, size := call.Argument(1).ToInteger(), call.Argument(2).ToInteger()
+		return vm.ToValue(base64.StdEncoding.EncodeToString(span(vm, buffer, start, size)))
+	})
+	method(vm, native, "fromBase64", func(call goja.FunctionCall) goja.Value {
+		data, err := base64.StdEncoding.DecodeString(call.Argument(0).String())
+		if err != nil {
+			panic(throw(vm, "Error", "The host's answer could not be read."))
+		}
+		return vm.ToValue(vm.NewArrayBuffer(data))
+	})
 	result, err := make(goja.Undefined(), native)
 	if err != nil {
 		panic(err)
@@ -62,6 +80,15 @@ func (r *run) web(vm *goja.Runtime) *goja.Object {
 	return exports
 }
 
+// span is a part of a buffer. Where it begins and how long it is a program says, whose objects answer what they like.
+func span(vm *goja.Runtime, buffer goja.ArrayBuffer, start, size int64) []byte {
+	data := buffer.Bytes()
+	if start < 0 || size < 0 || start > int64(len(data)) || size > int64(len(data))-start {
+		panic(throw(vm, "RangeError", "The view is not within its buffer."))
+	}
+	return data[start : start+size]
+}
+
 // decodeUTF8 is decode(buffer, offset, length, label, fatal): text, or undefined where fatal is asked and bytes are wrong.
 func decodeUTF8(vm *goja.Runtime, call goja.FunctionCall) goja.Value {
 	buffer, ok := call.Argument(0).Export().(goja.ArrayBuffer)
@@ -69,7 +96,7 @@ func decodeUTF8(vm *goja.Runtime, call goja.FunctionCall) goja.Value {
 		return goja.Undefined()
 	}
 	start, size := call.Argument(1).ToInteger(), call.Argument(2).ToInteger()
-	data, fatal := buffer.Bytes()[start:start+size], call.Argument(4).ToBoolean()
+	data, fatal := span(vm, buffer, start, size), call.Argument(4).ToBoolean()
 	switch call.Argument(3).String() {
 	case "utf-16le":
 		units := make([]uint16, len(data)/2)

@@ -370,5 +370,123 @@
     return Buffer;
   };
 
-  return { structuredClone, AbortController, AbortSignal, Event, EventTarget, DOMException, TextEncoder, TextDecoder, WeakRef, extendBuffer };
+  class Headers {
+    #map = new Map();
+    constructor(init) {
+      if (init === undefined || init === null) return;
+      const list = typeof init[Symbol.iterator] === "function" ? init : Object.entries(init);
+      for (const [name, value] of list) this.append(name, value);
+    }
+    #name(name) {
+      name = String(name);
+      if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) throw new TypeError(`Headers: ${JSON.stringify(name)} is not the name of a header`);
+      return name.toLowerCase();
+    }
+    append(name, value) {
+      name = this.#name(name);
+      value = String(value).trim();
+      this.#map.set(name, this.#map.has(name) ? this.#map.get(name) + ", " + value : value);
+    }
+    set(name, value) {
+      this.#map.set(this.#name(name), String(value).trim());
+    }
+    get(name) {
+      return this.#map.get(this.#name(name)) ?? null;
+    }
+    has(name) {
+      return this.#map.has(this.#name(name));
+    }
+    delete(name) {
+      this.#map.delete(this.#name(name));
+    }
+    forEach(run, self) {
+      for (const [name, value] of this) run.call(self, value, name, this);
+    }
+    entries() {
+      return [...this.#map].sort(([a], [b]) => (a < b ? -1 : 1))[Symbol.iterator]();
+    }
+    keys() {
+      return [...this.entries()].map(([name]) => name)[Symbol.iterator]();
+    }
+    values() {
+      return [...this.entries()].map(([, value]) => value)[Symbol.iterator]();
+    }
+    [Symbol.iterator]() {
+      return this.entries();
+    }
+  }
+  tag(Headers, "Headers");
+
+  const viewOf = (body) =>
+    body instanceof ArrayBuffer ? [body, 0, body.byteLength] : ArrayBuffer.isView(body) ? [body.buffer, body.byteOffset, body.byteLength] : undefined;
+
+  class Response {
+    #body;
+    #used = false;
+    constructor(body = null, init = {}) {
+      const view = viewOf(body);
+      this.#body = body === null || body === undefined ? new ArrayBuffer(0) : view ? view[0].slice(view[1], view[1] + view[2]) : native.encode(String(body));
+      const status = init.status ?? 200;
+      const fixed = { status, statusText: init.statusText ?? "", headers: new Headers(init.headers), url: "", redirected: false, type: "default" };
+      for (const [key, value] of Object.entries(fixed)) Object.defineProperty(this, key, { value, enumerable: true, configurable: true });
+    }
+    get ok() {
+      return this.status >= 200 && this.status < 300;
+    }
+    get bodyUsed() {
+      return this.#used;
+    }
+    async arrayBuffer() {
+      if (this.#used) throw new TypeError("Response: the body was read already");
+      this.#used = true;
+      return this.#body;
+    }
+    async bytes() {
+      return new Uint8Array(await this.arrayBuffer());
+    }
+    async text() {
+      const body = await this.arrayBuffer();
+      return native.decode(body, 0, body.byteLength, "utf-8", false);
+    }
+    async json() {
+      return JSON.parse(await this.text());
+    }
+    clone() {
+      if (this.#used) throw new TypeError("Response: the body was read already");
+      const copy = new Response(this.#body.slice(0), this);
+      for (const key of ["url", "redirected"]) Object.defineProperty(copy, key, { value: this[key], enumerable: true, configurable: true });
+      return copy;
+    }
+  }
+  tag(Response, "Response");
+
+  // The host makes the request: a worker has no network. It waits meanwhile, so requests go one after the other.
+  const fetch = async (input, init = {}) => {
+    init.signal?.throwIfAborted();
+    const headers = new Headers(init.headers);
+    const args = { url: String(input), method: String(init.method ?? "GET"), redirect: String(init.redirect ?? "follow") };
+    const { body } = init;
+    const view = viewOf(body);
+    if (view) args.base64 = native.toBase64(...view);
+    else if (body !== undefined && body !== null) {
+      args.body = String(body);
+      const type = Object.prototype.toString.call(body) === "[object URLSearchParams]" || body.constructor?.name === "URLSearchParams" ? "application/x-www-form-urlencoded" : "text/plain";
+      if (!headers.has("content-type")) headers.set("content-type", type + ";charset=UTF-8");
+    }
+    if ((view || body) && /^(GET|HEAD)$/i.test(args.method)) throw new TypeError(`fetch: a ${args.method.toUpperCase()} request has no body`);
+    args.headers = [...headers];
+    let told;
+    try {
+      told = native.fetch(args);
+    } catch (error) {
+      if (error.code === "denied") throw error;
+      throw Object.defineProperty(new TypeError(error.message), "cause", { value: error, configurable: true, writable: true });
+    }
+    const response = new Response(told.base64 === undefined ? (told.text ?? "") : native.fromBase64(told.base64), told);
+    for (const key of ["url", "redirected"]) Object.defineProperty(response, key, { value: told[key], enumerable: true, configurable: true });
+    return response;
+  };
+  Object.defineProperty(fetch, "name", { value: "fetch" });
+
+  return { fetch, Headers, Response, structuredClone, AbortController, AbortSignal, Event, EventTarget, DOMException, TextEncoder, TextDecoder, WeakRef, extendBuffer };
 });

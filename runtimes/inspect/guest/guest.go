@@ -1,5 +1,5 @@
-// Package guest is the half of inspection that lives in the jail: it parses JavaScript, TypeScript and Bash, and runs
-// nothing. Parsers that recurse without a bound would end the server with a stack overflow; here they end a worker.
+// Package guest is the half of inspection that lives in the jail: it parses JavaScript, TypeScript, Bash and
+// WebAssembly, and runs nothing. Parsers that recurse without a bound would end the server with a stack overflow; here they end a worker.
 package guest
 
 import (
@@ -28,8 +28,10 @@ type Job struct {
 
 // Report is the output of a job.
 type Report struct {
-	Errors   []fault.Detail `json:"errors,omitempty"`
-	Warnings []fault.Detail `json:"warnings,omitempty"`
+	Errors   []fault.Detail   `json:"errors,omitempty"`
+	Warnings []fault.Detail   `json:"warnings,omitempty"`
+	Names    []string         `json:"names,omitempty"` // of Python: what the entrypoint's top level binds, * where it may be anything
+	Module   *runtimes.Module `json:"module,omitempty"`
 }
 
 // maxStack lets a parser that recurses without a bound die early, with a message that the server understands.
@@ -74,6 +76,8 @@ func inspect(job Job) Report {
 		return javascript(job)
 	case runtimes.Bash:
 		return bash(job)
+	case runtimes.WASM:
+		return wasm(job)
 	}
 	return Report{Errors: []fault.Detail{{Message: fmt.Sprintf("Programs in %q cannot be inspected here.", job.Language)}}}
 }

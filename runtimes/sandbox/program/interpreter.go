@@ -62,6 +62,28 @@ func Environment() []string {
 	return []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + sandbox.WorkDir, "TMPDIR=" + sandbox.TempDir, "LANG=C.UTF-8"}
 }
 
+// Network is what programs with a network have in their environment: the address of the way out, under the names that
+// clients look for.
+func Network() []string {
+	var all []string
+	for _, name := range []string{"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"} {
+		all = append(all, name+"=http://"+sandbox.ProxyAddress)
+	}
+	return all
+}
+
+// Certificates are the places where machines keep whom they trust, for clients that speak TLS themselves: public files,
+// read-only.
+func Certificates() []sandbox.Mount {
+	var found []sandbox.Mount
+	for _, path := range []string{"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"} {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			found = append(found, sandbox.Mount{Host: real, Path: path})
+		}
+	}
+	return found
+}
+
 // CheckEnvironment refuses what no process can have in its environment.
 func CheckEnvironment(values map[string]string) error {
 	for name, value := range values {

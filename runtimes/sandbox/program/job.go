@@ -61,6 +61,7 @@ type Message struct {
 	Call string          `json:"call"`
 	Args json.RawMessage `json:"args"`
 	End  json.RawMessage `json:"end"`
+	Code *int            `json:"code"` // goes with End: how the program is about to exit
 }
 
 // LimitsOf are the rlimits that go with a run's limits. They stand behind the control group: its counters tell us which

@@ -36,6 +36,7 @@ type relay struct {
 
 	calls int64
 	end   json.RawMessage
+	code  *int // that came with the end
 	huge  bool
 
 	buf  [32 << 10]byte
@@ -219,7 +220,7 @@ func (r *relay) take(line []byte) error {
 		r.started = true
 		return r.out.Write(frames.Started, nil)
 	case m.End != nil:
-		r.end = m.End
+		r.end, r.code = m.End, m.Code
 		return nil
 	case m.Call == "" || len(m.Call) > maxName:
 		r.refuse(fmt.Sprintf("The name of a host function has 1 to %d bytes.", maxName))

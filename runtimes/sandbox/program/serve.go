@@ -93,14 +93,14 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 	if err := relay.run(); err != nil {
 		return err
 	}
-	status := relay.Status()
 	report := Report{End: relay.end, Huge: relay.huge}
-	result := frames.Result{DiskFull: relay.Full() || status.Signal() == syscall.SIGXFSZ}
-	if status.Signaled() {
-		result.Signal = int(status.Signal())
+	result := frames.Result{DiskFull: relay.Full()}
+	// It is dead, with everything that it started. How, its parent knows, and a fork server takes its time to say so: what
+	// a program said itself, with its result, has to do. It could exit with any code it likes as well.
+	if code := relay.code; code != nil && relay.end != nil && *code >= 0 && *code <= 255 {
+		result.ExitCode = code
 	} else {
-		code := status.ExitStatus()
-		result.ExitCode = &code
+		told(&result, relay.Status())
 	}
 	if job.Result != "" {
 		result.Output, report.File, report.Flaw = read(relay.Work(), job.Result, job.Largest)
@@ -111,6 +111,17 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 	}
 	result.Stats = stats
 	return relay.out.WriteJSON(frames.Done, result)
+}
+
+// told adds how a program ended to its result.
+func told(result *frames.Result, status syscall.WaitStatus) {
+	if !status.Signaled() {
+		code := status.ExitStatus()
+		result.ExitCode = &code
+		return
+	}
+	result.Signal = int(status.Signal())
+	result.DiskFull = result.DiskFull || status.Signal() == syscall.SIGXFSZ
 }
 
 // await reads the job of a cell that was made ahead of it. One that does not live to see it ends: that is never the job's

@@ -171,6 +171,34 @@ func TestWorker(t *testing.T) {
 	}
 }
 
+// TestCompiler: what a compiler may do beyond a worker is to make memory executable that it does not write to any more.
+func TestCompiler(t *testing.T) {
+	t.Parallel()
+	perm := seccomp.Errno(1)
+	for name, tt := range map[string]struct {
+		call call
+		want seccomp.Action
+	}{
+		"pages become code":              {call{auditAMD64, 10, args(0, 4096, 5)}, seccomp.Allow},
+		"pages become code only":         {call{auditAMD64, 10, args(0, 4096, 4)}, seccomp.Allow},
+		"pages become data":              {call{auditAMD64, 10, args(0, 4096, 3)}, seccomp.Allow},
+		"code that is written":           {call{auditAMD64, 10, args(0, 4096, 7)}, perm},
+		"code from the start":            {call{auditAMD64, 9, args(0, 4096, 5)}, perm},
+		"code that is written, at start": {call{auditAMD64, 9, args(0, 4096, 7)}, perm},
+		"code under a key":               {call{auditAMD64, 329, args(0, 4096, 5)}, perm},
+		"openat":                         {call{auditAMD64, 257, args()}, perm},
+		"fork":                           {call{auditAMD64, 56, args(17)}, perm},
+		"x32":                            {call{auditAMD64, 0x40000000, args()}, seccomp.Kill},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := run(t, seccomp.Compiler(), seccomp.AMD64, tt.call); got != tt.want {
+				t.Errorf("got %#x, want %#x", got, tt.want)
+			}
+		})
+	}
+}
+
 // TestEveryNumber compares the compiled search with the plain meaning of the policy, for each number there is.
 func TestEveryNumber(t *testing.T) {
 	t.Parallel()
@@ -193,7 +221,7 @@ func TestEveryNumber(t *testing.T) {
 func TestCompile(t *testing.T) {
 	t.Parallel()
 	for _, arch := range []seccomp.Arch{seccomp.AMD64, seccomp.ARM64} {
-		for name, policy := range map[string]seccomp.Policy{"program": seccomp.Program(), "worker": seccomp.Worker()} {
+		for name, policy := range map[string]seccomp.Policy{"program": seccomp.Program(), "worker": seccomp.Worker(), "compiler": seccomp.Compiler()} {
 			raw, err := seccomp.Compile(policy, arch)
 			if err != nil {
 				t.Fatalf("%s on %s: %v", name, arch, err)

@@ -26,3 +26,18 @@ func Worker() Policy {
 	}
 	return Policy{Rules: rules, Default: refuse}
 }
+
+// Compiler is the policy for an engine that makes machine code: that of a worker, but that memory which was filled may
+// become executable. Memory is never to be written and executed at once.
+func Compiler() Policy {
+	const writable, executable = 2, 4 // PROT_WRITE, PROT_EXEC
+	policy := Worker()
+	policy.Rules["mprotect"] = Rule{
+		Checks: []Check{
+			{Arg: 2, Mask: executable, Value: 0, Action: Allow},
+			{Arg: 2, Mask: writable | executable, Value: executable, Action: Allow},
+		},
+		Otherwise: Errno(ePERM),
+	}
+	return policy
+}

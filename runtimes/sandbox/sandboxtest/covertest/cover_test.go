@@ -15,6 +15,7 @@ import (
 
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/bash"
+	"github.com/atelier-run/atelier/runtimes/egress"
 	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/python"
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
@@ -66,6 +67,7 @@ func TestStatementsInJails(t *testing.T) {
 }
 
 func runPrograms(t *testing.T, jailer worker.Jailer, log *ledger) {
+	proxy := egress.New(egress.Options{})
 	engines := []struct {
 		runtime interface {
 			runtimes.Runtime
@@ -75,10 +77,10 @@ func runPrograms(t *testing.T, jailer worker.Jailer, log *ledger) {
 		sources  map[string]string
 	}{
 		{
-			bash.New(bash.Options{Jailer: jailer, Interpreter: "/usr/bin/bash", Idle: 1}),
+			bash.New(bash.Options{Jailer: jailer, Egress: proxy, Interpreter: "/usr/bin/bash", Idle: 1}),
 			runtimetest.Programs{Language: runtimes.Bash, Runtime: runtimes.BashEngine, Entrypoint: "main.sh"},
 			map[string]string{
-				"result in a file": "cat >\"$OUTPUT\"", "result on stdout": "echo 1", "no result": ":", "fails": "false; exit 3", "syntax": "if",
+				"granted a host": "exec 9<>/dev/tcp/127.0.0.1/1; echo 1", "result in a file": "cat >\"$OUTPUT\"", "result on stdout": "echo 1", "no result": ":", "fails": "false; exit 3", "syntax": "if",
 				"calls": "atelier log info hello n=1; atelier progress 1 2 half; atelier call nope {}", "killed": "kill -9 $$", "stderr": "echo x >&2",
 				"result is a link": "ln -s /etc/passwd \"$OUTPUT\"", "result is a folder": "mkdir \"$OUTPUT\"", "result is gone with its folder": "rm -r .atelier; ln -s /etc .atelier",
 				"result is too large": "head -c 3M /dev/zero >\"$OUTPUT\"", "result is no JSON": "echo nope >\"$OUTPUT\"", "result is a hard link": "echo 1 >x; ln x \"$OUTPUT\"",
@@ -89,10 +91,11 @@ func runPrograms(t *testing.T, jailer worker.Jailer, log *ledger) {
 			},
 		},
 		{
-			python.New(python.Options{Jailer: jailer, Interpreter: "/usr/bin/python3", Idle: 1}),
+			python.New(python.Options{Jailer: jailer, Egress: proxy, Interpreter: "/usr/bin/python3", Idle: 1}),
 			runtimetest.Programs{Language: runtimes.Python, Runtime: runtimes.PythonEngine, Entrypoint: "main.py"},
 			map[string]string{
-				"result": "def main(input, ctx): return input", "calls": "def main(input, ctx):\n    ctx.log('info', 'x'); ctx.progress(1, 2); return ctx.call('nope')\n",
+				"granted a host": "import urllib.request\ndef main(): return urllib.request.urlopen('http://127.0.0.1:1/').status\n",
+				"result":         "def main(input, ctx): return input", "calls": "def main(input, ctx):\n    ctx.log('info', 'x'); ctx.progress(1, 2); return ctx.call('nope')\n",
 				"raises": "def main(): raise ValueError('x')", "leaves": "import os\ndef main(): os._exit(4)", "crashes": "import os\ndef main(): os.abort()",
 				"large": "def main(): return 'x' * 3_000_000", "nonsense": "import os\ndef main():\n    os.write(3, b'x' * 3000000 + b'\\n{}\\n[[\\n'); return 1\n",
 				"huge end":          "import os\ndef main():\n    os.write(3, b'{\"end\":{\"output\":\"' + b'x' * 3000000 + b'\"}}\\n'); os._exit(0)\n",
@@ -107,6 +110,9 @@ func runPrograms(t *testing.T, jailer worker.Jailer, log *ledger) {
 				j.Files["lib/deep/data.txt"] = []byte("x")
 				j.Environment = map[string]string{"UNITS": "metric"}
 				j.Limits.TimeoutMs = 20_000
+				if strings.HasPrefix(name, "granted") {
+					j.Capabilities.Hosts = []string{"127.0.0.1:1"}
+				}
 			})
 			host := runtimetest.NewHost()
 			if _, err := engine.runtime.Run(t.Context(), job, host); err != nil {

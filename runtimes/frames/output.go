@@ -1,10 +1,8 @@
-package guest
+package frames
 
 import (
 	"sync"
 	"time"
-
-	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
 const (
@@ -12,23 +10,25 @@ const (
 	chunkDelay = 500 * time.Microsecond // that a printed line may wait for others
 )
 
-// output sends what a program prints. A line that comes alone goes at once, so that it is not lost when the process dies
+// Output sends what a program prints. A line that comes alone goes at once, so that it is not lost when the process dies
 // with the next instruction; lines that come in a burst share a frame. None waits longer than chunkDelay, and stdout and
 // stderr keep their order.
-type output struct {
-	frames *frames.Writer
+type Output struct {
+	frames *Writer
 
 	mu      sync.Mutex
-	kind    frames.Kind
+	kind    Kind
 	pending []byte
 	alarm   *time.Timer
 	sent    time.Time // when something was sent last
 	closed  bool
 }
 
-func newOutput(w *frames.Writer) *output { return &output{frames: w} }
+// NewOutput returns an output over w. It is safe for concurrent use.
+func NewOutput(w *Writer) *Output { return &Output{frames: w} }
 
-func (o *output) write(kind frames.Kind, text string) {
+// Write sends text, or keeps it for a moment.
+func (o *Output) Write(kind Kind, text string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if kind != o.kind {
@@ -53,22 +53,23 @@ func (o *output) write(kind frames.Kind, text string) {
 }
 
 // arm sees to it that what is pending is sent soon, even if the program computes for long.
-func (o *output) arm() {
+func (o *Output) arm() {
 	if o.alarm == nil {
-		o.alarm = time.AfterFunc(chunkDelay, o.flush)
+		o.alarm = time.AfterFunc(chunkDelay, o.Flush)
 		return
 	}
 	o.alarm.Reset(chunkDelay)
 }
 
-func (o *output) flush() {
+// Flush sends what was kept.
+func (o *Output) Flush() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.send()
 }
 
 // send needs the lock. A connection that failed is noticed by whoever reads from it.
-func (o *output) send() {
+func (o *Output) send() {
 	if len(o.pending) == 0 || o.closed {
 		return
 	}
@@ -76,7 +77,8 @@ func (o *output) send() {
 	o.pending, o.sent = o.pending[:0], time.Now()
 }
 
-func (o *output) close() {
+// Close sends what was kept; what is written afterwards is lost.
+func (o *Output) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.alarm != nil {

@@ -1,0 +1,80 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// meaningless are variables of existing deployments that stand for nothing here, with the reason.
+func meaningless() map[string]string {
+	return map[string]string{
+		"CODE_EXEC_REDIS_URL":      "runs and their provenance are in the database",
+		"CODE_EXEC_HASH_ALGORITHM": "hashes are SHA-256",
+	}
+}
+
+// readElsewhere are names with our prefix that are no settings: those of tests, of tools, and of the file of settings.
+func readElsewhere(name string) bool {
+	return name == "ATELIER_CONFIG" || strings.HasPrefix(name, "ATELIER_TEST_") || name == "CODE_EXEC_HOST" || name == "CODE_EXEC_PORT" || name == "CODE_EXEC_DEBUG"
+}
+
+// notes tells once of each variable with a prefix of ours that nobody reads, and what was probably meant.
+func notes(settings []Setting, environ []string) []string {
+	known := []string{"ATELIER_CONFIG", "CODE_EXEC_HOST", "CODE_EXEC_PORT", "CODE_EXEC_DEBUG"}
+	for _, s := range settings {
+		known = append(append(known, s.Env), s.Aliases...)
+	}
+	var all []string
+	for _, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		reason, idle := meaningless()[name]
+		switch {
+		case idle:
+			all = append(all, fmt.Sprintf("%s has no meaning here: %s.", name, reason))
+		case !strings.HasPrefix(name, "ATELIER_") && !strings.HasPrefix(name, "CODE_EXEC_"), slices.Contains(known, name), readElsewhere(name):
+		default:
+			all = append(all, fmt.Sprintf("%s is not read by anybody; the nearest name that is: %s.", name, nearest(name, known)))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// nearest is the known name that takes the fewest changes of letters, one with the same prefix if there is a choice.
+func nearest(name string, known []string) string {
+	best, least := "", 1<<30
+	for _, k := range slices.Sorted(slices.Values(known)) {
+		if k == "" {
+			continue
+		}
+		d := 2 * distance(name, k)
+		if strings.HasPrefix(name, "ATELIER_") != strings.HasPrefix(k, "ATELIER_") {
+			d++
+		}
+		if d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// distance is Levenshtein's.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			corner, row[j+1] = row[j+1], min(corner+cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

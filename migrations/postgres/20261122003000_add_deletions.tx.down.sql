@@ -1,0 +1,2 @@
+DROP INDEX agents_by_update;
+ALTER TABLE agents DROP COLUMN deletion;

@@ -1,0 +1,16 @@
+DROP INDEX agents_listed;
+DROP INDEX agents_deleted;
+DROP INDEX agents_by_update;
+DROP INDEX agents_by_name;
+CREATE INDEX agents_by_name ON agents (workspace_id, name, id);
+CREATE INDEX agents_by_update ON agents (workspace_id, updated_at, id);
+CREATE INDEX agents_listed ON agents (name, id) WHERE listed AND deleted_at IS NULL;
+ALTER TABLE agents DROP COLUMN listing_text;
+ALTER TABLE agents DROP COLUMN listing_language;
+ALTER TABLE agents DROP COLUMN language;
+CREATE INDEX versions_by_content ON versions (workspace_id, content_digest);
+DROP INDEX runs_of_version;
+DROP INDEX runs_of_agent;
+DROP INDEX runs_newest;
+CREATE INDEX runs_newest ON runs (workspace_id, created_at, id);
+CREATE INDEX runs_of_agent ON runs (agent_id, created_at, id) WHERE agent_id <> '';

@@ -1,0 +1,185 @@
+package skills
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// faults gathers all that is wrong with a folder, so that a person mends it in one go.
+type faults struct{ details []fault.Detail }
+
+func (f *faults) say(file string, line int, format string, args ...any) {
+	f.details = append(f.details, fault.Detail{File: file, Line: line, Message: fmt.Sprintf(format, args...)})
+}
+
+func (f *faults) add(d fault.Detail) { f.details = append(f.details, d) }
+
+func (f *faults) err() error {
+	if len(f.details) == 0 {
+		return nil
+	}
+	return invalid(f.details...)
+}
+
+func invalid(details ...fault.Detail) error {
+	return &fault.Error{Code: fault.InvalidInput, Message: "The skill is not valid.", Details: details}
+}
+
+// about is a detail as a sentence about a file: its pointer becomes words.
+func about(d fault.Detail) string {
+	switch {
+	case d.Pointer == "":
+		return d.Message
+	case d.Pointer == "/version" && d.Code == "pattern":
+		return "version must be three numbers, such as 1.0.0"
+	case d.Pointer == "/handler" && d.Code == "pattern":
+		return "handler must be FILE.FUNCTION without the suffix, such as handler.greet"
+	}
+	return strings.ReplaceAll(strings.TrimPrefix(d.Pointer, "/"), "/", ".") + " " + d.Message
+}
+
+// notJSON says where schema.json stops being JSON.
+func notJSON(text []byte, err error) fault.Detail {
+	d := fault.Detail{File: SchemaFile, Line: 1, Message: "is not JSON."}
+	var told *canon.Error
+	if errors.As(err, &told) {
+		before := text[:min(told.Offset, len(text))]
+		d.Line = bytes.Count(before, []byte{'\n'}) + 1
+		d.Column = len(before) - bytes.LastIndexByte(before, '\n')
+		d.Message = strings.TrimSpace(told.Pointer + " " + told.Message)
+	}
+	return d
+}
+
+// linesOf tells on which line each value of a JSON document begins, by pointer. The document was checked to be one.
+func linesOf(text []byte) map[string]int {
+	l := &liner{text: text, decoder: json.NewDecoder(bytes.NewReader(text)), lines: map[string]int{}, line: 1}
+	l.decoder.UseNumber()
+	l.value("")
+	return l.lines
+}
+
+type liner struct {
+	text    []byte
+	decoder *json.Decoder
+	lines   map[string]int
+	at      int // how far lines were counted
+	line    int
+}
+
+func (l *liner) token() json.Token {
+	token, err := l.decoder.Token()
+	if err != nil {
+		return nil
+	}
+	end := min(int(l.decoder.InputOffset()), len(l.text))
+	l.line += bytes.Count(l.text[l.at:end], []byte{'\n'})
+	l.at = end
+	return token
+}
+
+func (l *liner) value(pointer string) {
+	opening := l.token()
+	l.lines[pointer] = l.line
+	switch opening {
+	case json.Delim('{'):
+		for l.decoder.More() {
+			key, ok := l.token().(string)
+			if !ok {
+				return
+			}
+			l.value(pointer + "/" + canon.EscapePointer(key))
+		}
+		l.token()
+	case json.Delim('['):
+		for i := 0; l.decoder.More(); i++ {
+			l.value(pointer + "/" + strconv.Itoa(i))
+		}
+		l.token()
+	}
+}
+
+// lineOf is the line of the place that a pointer names, or of the nearest one around it.
+func (s Skill) lineOf(lines map[string]int, pointer string) int {
+	for {
+		if line, ok := lines[pointer]; ok {
+			return max(line, 1)
+		}
+		at := strings.LastIndexByte(pointer, '/')
+		if at < 0 {
+			return 1
+		}
+		pointer = pointer[:at]
+	}
+}
+
+// Locate puts file and line into an error about the skill's spec, whose pointers name fields of the contract.
+func (s Skill) Locate(err error) error {
+	var told *fault.Error
+	if !errors.As(err, &told) || len(told.Details) == 0 {
+		return err
+	}
+	moved := *told
+	moved.Details = make([]fault.Detail, len(told.Details))
+	for i, d := range told.Details {
+		moved.Details[i] = s.locate(d)
+	}
+	return &moved
+}
+
+func (s Skill) locate(d fault.Detail) fault.Detail {
+	switch {
+	case IsEntry(d.File):
+		line := s.lineOf(s.settings, "/handler")
+		return fault.Detail{File: SettingsFile, Line: line, Code: d.Code, Message: fmt.Sprintf("names the handler %s, which cannot be called: %s", s.Settings.Handler, d.Message)}
+	case d.File != "":
+		return d
+	}
+	for field, member := range map[string]string{"/inputSchema": "/input", "/outputSchema": "/output"} {
+		if rest, ok := strings.CutPrefix(d.Pointer, field); ok {
+			return fault.Detail{File: SchemaFile, Line: s.lineOf(s.schemas, member+rest), Code: d.Code, Message: member[1:] + " " + strings.TrimSpace(rest+" "+d.Message)}
+		}
+	}
+	if rest, ok := strings.CutPrefix(d.Pointer, "/files/"); ok {
+		return fault.Detail{File: strings.NewReplacer("~1", "/", "~0", "~").Replace(rest), Code: d.Code, Message: d.Message}
+	}
+	pointer := snake(strings.Replace(d.Pointer, "/packages", "/dependencies", 1))
+	return fault.Detail{File: SettingsFile, Line: s.lineOf(s.settings, pointer), Code: d.Code, Message: about(fault.Detail{Pointer: pointer, Message: d.Message})}
+}
+
+// snake spells a pointer of the contract as skill.yaml does.
+func snake(pointer string) string {
+	var out strings.Builder
+	for _, c := range pointer {
+		if unicode.IsUpper(c) {
+			out.WriteByte('_')
+		}
+		out.WriteRune(unicode.ToLower(c))
+	}
+	return out.String()
+}
+
+// shown makes a text of a stranger fit for a message.
+func shown(text string) string {
+	const most = 80
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '\ufffd'
+	}, text)
+}
+
+// Line is where skill.yaml has a member, named by pointer.
+func (s Skill) Line(pointer string) int { return s.lineOf(s.settings, pointer) }

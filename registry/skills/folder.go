@@ -1,0 +1,143 @@
+package skills
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Dir is a folder beneath a root as a file system that nothing leads out of: a link is not followed, and a pipe that
+// somebody put in a file's place is not waited for.
+func Dir(root *os.Root, name string) fs.FS { return dir{root, name} }
+
+type dir struct {
+	root *os.Root
+	name string
+}
+
+// Open implements fs.FS.
+func (d dir) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	return d.root.OpenFile(path.Join(d.name, name), os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+}
+
+// ReadFolder reads the files of a skill's folder. Names that begin with a dot, and what Python leaves behind, are no part of
+// it. A link, a device or a file that is too large is refused and not passed over: a skill is read whole or not at all.
+func ReadFolder(folder fs.FS) (map[string]registry.File, error) {
+	r := reader{files: map[string]registry.File{}, folded: map[string]string{}}
+	err := fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name == ".":
+			return nil
+		case ignored(entry.Name()):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case entry.IsDir():
+			if r.folders++; r.folders > MaxFiles {
+				return r.refuse(name, "is one of more than %d folders.", MaxFiles)
+			}
+			return nil
+		case !entry.Type().IsRegular():
+			return r.refuse(name, "is no file: links and devices are not followed.")
+		}
+		return r.take(name, func() (io.ReadCloser, error) { return openRegular(folder, name) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.files, nil
+}
+
+func ignored(name string) bool {
+	return strings.HasPrefix(name, ".") || name == "__pycache__" || strings.HasSuffix(name, ".pyc") || strings.HasSuffix(name, "~")
+}
+
+// openRegular opens what is still a file: it may have been changed for something else since it was listed.
+func openRegular(folder fs.FS, name string) (io.ReadCloser, error) {
+	file, err := folder.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = invalid(fault.Detail{File: shown(name), Message: "is no file: links and devices are not followed."})
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// reader gathers files within the bounds, from a folder or an archive.
+type reader struct {
+	files   map[string]registry.File
+	folded  map[string]string
+	total   int64
+	folders int
+}
+
+func (r *reader) refuse(name, format string, args ...any) error {
+	return invalid(fault.Detail{File: shown(name), Message: fmt.Sprintf(format, args...)})
+}
+
+func (r *reader) take(name string, open func() (io.ReadCloser, error)) (err error) {
+	key := strings.ToLower(name)
+	switch other, twice := r.folded[key]; {
+	case registry.CheckPath(name) != "":
+		return r.refuse(name, "has a path that cannot be one. %s", registry.CheckPath(name))
+	case twice && other == name:
+		return r.refuse(name, "is there twice.")
+	case twice:
+		return r.refuse(name, "differs from %s in case only.", shown(other))
+	case len(r.files) == MaxFiles:
+		return r.refuse(name, "is one of more than %d files.", MaxFiles)
+	}
+	file, err := open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	content, err := io.ReadAll(io.LimitReader(file, MaxBytes-r.total+1))
+	if err != nil {
+		return err
+	}
+	if r.total += int64(len(content)); r.total > MaxBytes {
+		return r.refuse(name, "makes the folder larger than %d bytes.", MaxBytes)
+	}
+	r.files[name], r.folded[key] = content, name
+	return nil
+}
+
+// FolderOf lays settings and a program out as a folder's files, which Parse reads as the same skill.
+func FolderOf(settings Settings, input, output []byte, program map[string]registry.File) (map[string]registry.File, error) {
+	yaml, err := writeSettings(settings)
+	if err != nil {
+		return nil, err
+	}
+	schemas, err := writeSchemas(input, output)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]registry.File{SettingsFile: yaml, SchemaFile: schemas}
+	for name, content := range program {
+		if !IsEntry(name) {
+			files[name] = content
+		}
+	}
+	return files, nil
+}

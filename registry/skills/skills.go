@@ -1,0 +1,168 @@
+// Package skills reads skills as they lie in folders and archives, and turns them into what is saved: skill.yaml says what
+// a skill is, schema.json what it takes and gives, and the handler is a program in one of our languages. Everything here
+// is what a stranger wrote: it is bounded, no link is followed, and no code is parsed. The package knows no store, and
+// nothing of how a program is run beyond the file that calls the handler's function.
+package skills
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// The two files of a skill's folder that are not files of the program.
+const (
+	SettingsFile = "skill.yaml"
+	SchemaFile   = "schema.json"
+)
+
+// Bounds of a folder and of an archive of one. They hold for what is unpacked.
+const (
+	MaxFiles    = 200
+	MaxBytes    = 4 << 20  // of all files together
+	MaxSettings = 64 << 10 // of skill.yaml
+	MaxSchema   = 1 << 20  // of schema.json
+)
+
+// Skill is a folder that was read whole and holds together. Whether its code parses, and whether its schemas compile, is
+// for those to say who can look without danger.
+type Skill struct {
+	Settings Settings
+	Spec     registry.Spec // without the defaults of what the folder does not say
+	Warnings []fault.Detail
+
+	file     string         // of the handler
+	function string         // "" for a handler that is a whole program
+	settings map[string]int // lines of skill.yaml by pointer
+	schemas  map[string]int // lines of schema.json by pointer
+}
+
+// Handler is the file of the handler and the function that it must have, "" for a whole program.
+func (s Skill) Handler() (file, function string) { return s.file, s.function }
+
+// Parse makes a skill of a folder's files. Its error is InvalidInput with all that is wrong, by file and line.
+func Parse(files map[string]registry.File) (Skill, error) {
+	var s Skill
+	all := &faults{}
+	text, ok := files[SettingsFile]
+	if !ok {
+		all.say(SettingsFile, 0, "is missing: it names the skill, its version and its handler.")
+		return s, all.err()
+	}
+	s.readSettings(text, all)
+	s.readSchemas(files, all)
+	if len(all.details) == 0 {
+		s.readProgram(files, all)
+	}
+	return s, all.err()
+}
+
+// readSchemas takes {"input": …, "output": …}.
+func (s *Skill) readSchemas(files map[string]registry.File, all *faults) {
+	text, ok := files[SchemaFile]
+	switch {
+	case !ok:
+		all.say(SchemaFile, 0, `is missing: it holds {"input": …, "output": …}, two JSON Schemas.`)
+		return
+	case len(text) > MaxSchema:
+		all.say(SchemaFile, 0, "has more than %d bytes.", MaxSchema)
+		return
+	}
+	if err := canon.Check(text, canon.Limits{Depth: maxDepth, Bytes: MaxSchema}); err != nil {
+		all.add(notJSON(text, err))
+		return
+	}
+	s.schemas = linesOf(text)
+	var both map[string]json.RawMessage
+	if err := json.Unmarshal(text, &both); err != nil {
+		all.say(SchemaFile, 1, `must be an object with the members input and output.`)
+		return
+	}
+	s.Spec.InputSchema, s.Spec.OutputSchema = dialect(both["input"]), dialect(both["output"])
+	for _, member := range []string{"input", "output"} {
+		if len(both[member]) == 0 || string(both[member]) == "null" {
+			all.say(SchemaFile, 1, "has no %s: say what the skill takes and gives, at least {\"type\": \"object\"}.", member)
+		}
+	}
+}
+
+// draft7 is what schemas of skills are written in where they do not say.
+const draft7 = "http://json-schema.org/draft-07/schema#"
+
+// dialect adds the dialect to a schema that names none, in front, so that everything else stays as it was written.
+func dialect(schema json.RawMessage) json.RawMessage {
+	var named map[string]json.RawMessage
+	if json.Unmarshal(schema, &named) != nil || named == nil || named["$schema"] != nil {
+		return schema // what is no object is refused by whoever compiles it
+	}
+	rest := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(schema)), "{"))
+	if rest != "}" {
+		rest = "," + rest
+	}
+	return json.RawMessage(`{"$schema":"` + draft7 + `"` + rest)
+}
+
+// readProgram settles language, entrypoint and files.
+func (s *Skill) readProgram(files map[string]registry.File, all *faults) {
+	line := s.settings["/handler"]
+	module, function := s.Settings.Handler, ""
+	if at := strings.LastIndexByte(module, '.'); at >= 0 {
+		module, function = module[:at], module[at+1:]
+	}
+	var found []string
+	for _, l := range languages() {
+		name := strings.ReplaceAll(module, ".", "/") + l.suffix
+		if _, ok := files[name]; ok {
+			found = append(found, name)
+			s.file, s.function, s.Spec.Language = name, function, l.language
+		}
+	}
+	switch {
+	case len(found) == 0:
+		all.say(SettingsFile, line, "names the handler %s, and there is no %s.py, .js, .ts or .sh beside it.", s.Settings.Handler, strings.ReplaceAll(module, ".", "/"))
+		return
+	case len(found) > 1:
+		all.say(SettingsFile, line, "names the handler %s, which may be %s; keep one of them.", s.Settings.Handler, strings.Join(found, " or "))
+		return
+	}
+	s.Spec.Files = map[string]registry.File{}
+	for name, content := range files {
+		if belongs(name) {
+			s.Spec.Files[name] = content
+		}
+	}
+	s.Spec.Entrypoint = s.file
+	if function == "" {
+		return
+	}
+	entry := entryFile(s.Spec.Language)
+	if _, taken := files[entry]; taken {
+		all.say(entry, 0, "is a name that is kept for the file that calls the handler; choose another.")
+		return
+	}
+	s.Spec.Files[entry], s.Spec.Entrypoint = caller(s.Spec.Language, s.file, function), entry
+}
+
+// belongs says whether a file is part of the program. What explains and tests a skill stays in its folder.
+func belongs(name string) bool {
+	switch {
+	case name == SettingsFile || name == SchemaFile || strings.HasPrefix(name, "tests/"):
+		return false
+	case !strings.Contains(name, "/") && strings.HasSuffix(strings.ToLower(name), ".md"):
+		return false
+	}
+	return true
+}
+
+type language struct {
+	language runtimes.Language
+	suffix   string
+}
+
+func languages() []language {
+	return []language{{runtimes.Python, ".py"}, {runtimes.JavaScript, ".js"}, {runtimes.TypeScript, ".ts"}, {runtimes.Bash, ".sh"}}
+}

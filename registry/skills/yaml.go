@@ -1,0 +1,228 @@
+package skills
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/schema"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+const maxDepth = 64 // of nested values in either file
+
+// settingsSchema is the schema of skill.yaml, compiled when it is first needed.
+var settingsSchema = sync.OnceValues(func() (*schema.Schema, error) {
+	text, err := Schema()
+	if err != nil {
+		return nil, err
+	}
+	return schema.Compile(text)
+})
+
+// readSettings reads skill.yaml. It holds it to the published schema, so that an editor and this house say the same.
+func (s *Skill) readSettings(text []byte, all *faults) {
+	if len(text) > MaxSettings {
+		all.say(SettingsFile, 0, "has more than %d bytes.", MaxSettings)
+		return
+	}
+	document, problem := parseYAML(text)
+	if problem != nil {
+		all.add(*problem)
+		return
+	}
+	w := &yamlWriter{lines: map[string]int{}}
+	if err := w.write(document, "", 0); err != nil {
+		all.say(SettingsFile, w.line, "%s", err)
+		return
+	}
+	s.settings = w.lines
+	compiled, err := settingsSchema()
+	if err != nil {
+		all.say(SettingsFile, 0, "%s", err) // a schema of ours: a test compiles it
+		return
+	}
+	for _, d := range compiled.Validate(w.out.Bytes()) {
+		all.say(SettingsFile, s.lineOf(s.settings, d.Pointer), "%s", about(d))
+	}
+	s.noteUnknown(document, all)
+	if len(all.details) > 0 {
+		return
+	}
+	if err := json.Unmarshal(w.out.Bytes(), &s.Settings); err != nil {
+		all.say(SettingsFile, 1, "cannot be read: a value does not fit its field.")
+		return
+	}
+	s.settle()
+}
+
+// settle puts the settings into the spec.
+func (s *Skill) settle() {
+	in, l := s.Settings, s.Settings.Limits
+	s.Spec = registry.Spec{
+		Packages: in.Dependencies, Environment: in.Environment, Secrets: in.Secrets, SafetyFlags: in.SafetyFlags,
+		RequiresApproval: in.RequiresApproval, Deterministic: in.Deterministic,
+		Capabilities: runtimes.Capabilities{Hosts: in.Capabilities.Hosts, HostFunctions: in.Capabilities.HostFunctions, Subprocess: in.Capabilities.Subprocess},
+		Limits: runtimes.Limits{
+			TimeoutMs: l.TimeoutMs, CPUMs: l.CPUMs, MemoryBytes: l.MemoryBytes, Processes: l.Processes, OutputBytes: l.OutputBytes,
+			DiskBytes: l.DiskBytes, RecursionDepth: l.RecursionDepth,
+		},
+	}
+	if in.Rules != nil {
+		s.Spec.Rules = &runtimes.Rules{Pack: in.Rules.Pack, Imports: in.Rules.Imports}
+	}
+}
+
+// noteUnknown tells of members that mean nothing here. One that looks like a known one is refused: a safety flag that
+// nobody reads would be worse than none.
+func (s *Skill) noteUnknown(document *yaml.Node, all *faults) {
+	if document.Kind != yaml.MappingNode {
+		return
+	}
+	for i := 0; i+1 < len(document.Content); i += 2 {
+		key := document.Content[i]
+		switch meant := misspelt(key.Value); {
+		case meant != "":
+			all.say(SettingsFile, key.Line, "has %s, which nobody reads; %s was probably meant.", shown(key.Value), meant)
+		case s.isUnknown(key.Value):
+			s.Warnings = append(s.Warnings, fault.Detail{File: SettingsFile, Line: key.Line, Message: shown(key.Value) + " means nothing here and is not read."})
+		}
+	}
+}
+
+func (s *Skill) isUnknown(name string) bool {
+	for _, k := range known() {
+		if k == name {
+			return false
+		}
+	}
+	return true
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: line ([0-9]+): (.*)$`)
+
+// parseYAML returns the one document of a text, as nodes: nothing that an alias stands for is ever written out.
+func parseYAML(text []byte) (document *yaml.Node, problem *fault.Detail) {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var first, second yaml.Node
+	if err := decoder.Decode(&first); err != nil || len(first.Content) != 1 {
+		return nil, yamlProblem(err)
+	}
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		return nil, &fault.Detail{File: SettingsFile, Line: max(second.Line, 1), Message: "holds more than one document."}
+	}
+	if first.Content[0].Kind != yaml.MappingNode {
+		return nil, &fault.Detail{File: SettingsFile, Line: 1, Message: "must be a list of NAME: VALUE."}
+	}
+	return first.Content[0], nil
+}
+
+func yamlProblem(err error) *fault.Detail {
+	d := &fault.Detail{File: SettingsFile, Line: 1, Message: "is empty."}
+	if err == nil || errors.Is(err, io.EOF) {
+		return d
+	}
+	d.Message = "is not YAML."
+	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+		d.Line, _ = strconv.Atoi(m[1]) // digits
+		d.Message = "is not YAML: " + m[2] + "."
+	}
+	return d
+}
+
+// yamlWriter writes nodes as JSON and keeps the line of each.
+type yamlWriter struct {
+	out   bytes.Buffer
+	lines map[string]int
+	line  int // of what is being written, for errors
+}
+
+func (w *yamlWriter) write(n *yaml.Node, pointer string, depth int) error {
+	w.line = n.Line
+	w.lines[pointer] = n.Line
+	switch {
+	case depth > maxDepth:
+		return fmt.Errorf("is nested more than %d deep", maxDepth)
+	case n.Anchor != "" || n.Kind == yaml.AliasNode:
+		return errors.New("has an anchor or an alias; write the value out")
+	case n.Kind == yaml.MappingNode:
+		return w.mapping(n, pointer, depth)
+	case n.Kind == yaml.SequenceNode:
+		w.out.WriteByte('[')
+		for i, item := range n.Content {
+			if i > 0 {
+				w.out.WriteByte(',')
+			}
+			if err := w.write(item, pointer+"/"+strconv.Itoa(i), depth+1); err != nil {
+				return err
+			}
+		}
+		w.out.WriteByte(']')
+		return nil
+	}
+	return w.scalar(n)
+}
+
+func (w *yamlWriter) mapping(n *yaml.Node, pointer string, depth int) error {
+	seen := map[string]bool{}
+	w.out.WriteByte('{')
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		w.line = key.Line
+		switch {
+		case key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge":
+			return errors.New("has a name that is no plain word")
+		case seen[key.Value]:
+			return fmt.Errorf("has %s twice", shown(key.Value))
+		}
+		seen[key.Value] = true
+		if i > 0 {
+			w.out.WriteByte(',')
+		}
+		if err := w.json(key.Value); err != nil {
+			return err
+		}
+		w.out.WriteByte(':')
+		if err := w.write(n.Content[i+1], pointer+"/"+canon.EscapePointer(key.Value), depth+1); err != nil {
+			return err
+		}
+	}
+	w.out.WriteByte('}')
+	return nil
+}
+
+func (w *yamlWriter) scalar(n *yaml.Node) error {
+	switch tag := n.ShortTag(); tag {
+	case "!!str", "!!timestamp":
+		return w.json(n.Value)
+	case "!!null":
+		return w.json(nil)
+	case "!!int", "!!float":
+		if json.Valid([]byte(n.Value)) {
+			w.out.WriteString(n.Value) // with all its digits
+			return nil
+		}
+		return errors.New("has a number that JSON cannot say; write it in decimal")
+	case "!!bool":
+		return w.json(strings.EqualFold(n.Value, "true") || strings.EqualFold(n.Value, "yes") || strings.EqualFold(n.Value, "on"))
+	default:
+		return fmt.Errorf("has a value of the kind %s, which has no place here", shown(tag))
+	}
+}
+
+func (w *yamlWriter) json(v any) error {
+	text, err := json.Marshal(v)
+	w.out.Write(text)
+	return err
+}

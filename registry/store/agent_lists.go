@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+// ListAgents returns a page of agents in the order that is asked for, without draft but its language and revision, and without
+// changelog. Every word of the query must occur in an agent's name, title, description or tags, or in its draft's code if that
+// is asked for. Error: InvalidInput for a bad cursor.
+func (s *Store) ListAgents(ctx context.Context, workspace string, f registry.AgentFilter) (registry.AgentPage, error) {
+	// The rows are looked for along the index alone, and only those of the page are read.
+	ids := s.read.NewSelect().TableExpr("agents AS a").Column("a.id").Where("a.workspace_id = ?", workspace).
+		OrderExpr(inOrder(f)).Limit(int64(pageSize(f.Limit)) + 1)
+	if err := s.narrow(ids, f, searchedColumns{text: "a.search_text", language: "a.language"}); err != nil {
+		return registry.AgentPage{}, err
+	}
+	switch f.State {
+	case "deleted":
+		ids.Where("a.deleted_at IS NOT NULL")
+	case "draft":
+		ids.Where("a.version_count = 0")
+	case "published":
+		ids.Where("a.version_count > 0")
+	}
+	if f.State != "deleted" {
+		ids.Where("a.deleted_at IS NULL")
+	}
+	if !f.UnusedSince.IsZero() {
+		since := instant(f.UnusedSince)
+		ids.Where("a.created_at < ?", since).Where("NOT EXISTS (SELECT 1 FROM agent_usage AS used WHERE used.agent_id = a.id AND used.last_used_at >= ?)", since)
+	}
+	var rows []fullAgentRow
+	err := s.read.NewSelect().Model(&rows).ColumnExpr("a.*").ColumnExpr("d.revision").ColumnExpr(usageColumn).
+		Join("JOIN drafts AS d ON d.agent_id = a.id").Join("LEFT JOIN agent_usage AS u ON u.agent_id = a.id").
+		Where("a.id IN (?)", ids).OrderExpr(inOrder(f)).Scan(ctx)
+	if err != nil {
+		return registry.AgentPage{}, wrap("list agents", err)
+	}
+	page, err := agentPage(rows, pageSize(f.Limit))
+	return page, wrap("list agents", err)
+}
+
+const orderUpdated = "updated"
+
+// inOrder sorts as a list asks for.
+func inOrder(f registry.AgentFilter) string {
+	if f.Order == orderUpdated {
+		return "a.updated_at DESC, a.id DESC"
+	}
+	return "a.name, a.id"
+}
+
+// agentKey is the sort key of a list of agents, in either order.
+type agentKey struct {
+	Name string    `json:"n"`
+	At   time.Time `json:"t"`
+	ID   string    `json:"i"`
+}
+
+// searchedColumns are where a list looks.
+type searchedColumns struct{ text, language string }
+
+func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter, in searchedColumns) error {
+	for word := range strings.FieldsSeq(strings.ToLower(f.Query)) {
+		if err := registry.CheckText("/q", word); err != nil {
+			return err
+		}
+		if f.InCode {
+			quoted, err := json.Marshal(word) // as a file's content is written: quotes, backslashes and < > & are escaped
+			if err != nil {
+				return err
+			}
+			q.Where(`(? LIKE ? ESCAPE '\' OR EXISTS (SELECT 1 FROM drafts AS d WHERE d.agent_id = a.id AND LOWER(CAST(d.files AS TEXT)) LIKE ? ESCAPE '\'))`,
+				bun.Safe(in.text), containing(word), containing(strings.Trim(string(quoted), `"`)))
+			continue
+		}
+		q.Where(`? LIKE ? ESCAPE '\'`, bun.Safe(in.text), containing(word))
+	}
+	if f.Language != "" {
+		q.Where("? = ?", bun.Safe(in.language), string(f.Language))
+	}
+	if f.Tag != "" {
+		if err := registry.CheckText("/tag", f.Tag); err != nil {
+			return err
+		}
+		// A tag is part of the text, and to look there first is cheaper than to read every row's list.
+		q.Where(`? LIKE ? ESCAPE '\'`, bun.Safe(in.text), containing(strings.ToLower(f.Tag))).Where(s.dialect.hasTag(), f.Tag)
+	}
+	if f.Cursor != "" {
+		var after agentKey
+		if err := readCursor(f.Cursor, &after); err != nil {
+			return err
+		}
+		if f.Order == orderUpdated {
+			q.Where("(a.updated_at, a.id) < (?, ?)", instant(after.At), after.ID)
+		} else {
+			q.Where("(a.name, a.id) > (?, ?)", after.Name, after.ID)
+		}
+	}
+	return nil
+}
+
+// containing is a pattern of LIKE with the escape character \.
+func containing(text string) string {
+	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
+}
+
+// agentPage takes the row that was read too many as the sign of a next page.
+func agentPage(rows []fullAgentRow, size int) (registry.AgentPage, error) {
+	var page registry.AgentPage
+	if len(rows) > size {
+		rows = rows[:size]
+		last := rows[size-1]
+		next, err := cursorAt(agentKey{Name: last.Name, At: last.UpdatedAt.UTC(), ID: last.ID})
+		if err != nil {
+			return page, err
+		}
+		page.NextCursor = next
+	}
+	page.Items = make([]registry.Agent, 0, len(rows))
+	for i := range rows {
+		a, err := rows[i].agent()
+		if err != nil {
+			return page, err
+		}
+		page.Items = append(page.Items, a)
+	}
+	return page, nil
+}

@@ -1,0 +1,72 @@
+package bash
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/egress"
+)
+
+// Words of the usual tools for what a jail has none of: a name server, and a network beyond its own loopback.
+var (
+	unresolved = regexp.MustCompile("(?:Could not resolve host: |[Ff]ailed to connect to |unable to resolve host address [‘'`\"])([A-Za-z0-9._-]+)")
+	device     = regexp.MustCompile(`/dev/(?:tcp|udp)/([^/\s]+)/(\d{1,5})`)
+	address    = regexp.MustCompile(`\b(https?)://(?:\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?`)
+	refusedTo  = regexp.MustCompile(`(?:^|[\s'"‘:])(/[^\s'"’:]*)['"’]?: (Permission denied|Read-only file system|Operation not permitted)$`)
+	refused    = regexp.MustCompile(`: (Operation not permitted|Function not implemented|Address family not supported by protocol)$`)
+)
+
+// deny recognises a failure that the jail is the reason of, from what the script's tools said of it and the command that
+// failed.
+func deny(e *runtimes.ProgramError, lines []string, command string) {
+	last := lines[len(lines)-1]
+	switch host := hostIn(lines, command); {
+	case host != "":
+		e.Type, e.Rule, e.Grant = runtimes.Denied, egress.RuleNetwork, &runtimes.Grant{Hosts: []string{host}}
+		e.Remedy = fmt.Sprintf("Add %q to capabilities.hosts.", host)
+	case beyond(refusedTo.FindStringSubmatch(last)):
+		e.Type, e.Rule = runtimes.Denied, "files"
+		e.Remedy = "A program writes to /work, /tmp and /dev/shm, and reads its language runtime; nothing grants more."
+	case refusedTo.FindStringSubmatch(last) == nil && refused.MatchString(last):
+		e.Type, e.Rule = runtimes.Denied, "system calls"
+		e.Remedy = "The sandbox refuses this call to every program; nothing grants it."
+	}
+}
+
+// beyond says whether a refused path is not one of the places that are the program's own.
+func beyond(found []string) bool {
+	if found == nil {
+		return false
+	}
+	for _, own := range []string{"/work/", "/tmp/", "/dev/shm/"} {
+		if strings.HasPrefix(found[1]+"/", own) {
+			return false
+		}
+	}
+	return true
+}
+
+// hostIn is the host that a script tried to reach, with its port, "" if that is not what failed or cannot be known.
+func hostIn(lines []string, command string) string {
+	const near = 3 // bash says it in two lines
+	said := strings.Join(lines[max(0, len(lines)-near):], "\n")
+	if found := device.FindStringSubmatch(said); found != nil {
+		return found[1] + ":" + found[2]
+	}
+	named := unresolved.FindStringSubmatch(said)
+	if named == nil {
+		return ""
+	}
+	host, port := named[1], "443"
+	if url := address.FindStringSubmatch(command); url != nil {
+		if url[1] == "http" {
+			port = "80"
+		}
+		if url[2] != "" {
+			port = url[2]
+		}
+	}
+	return host + ":" + port
+}

@@ -1,0 +1,97 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// site is a server of the host that programs may be granted. It counts who comes.
+type site struct {
+	http.Server
+	address string
+	visits  atomic.Int64
+}
+
+// siteSays is what programs read there.
+const siteSays = "doctor was here"
+
+func newSite(ctx context.Context) (*site, error) {
+	var l net.ListenConfig
+	listener, err := l.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &site{address: listener.Addr().String()}
+	s.ReadHeaderTimeout = time.Second
+	s.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			s.visits.Add(1)
+		}
+	}
+	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, siteSays) })
+	go func() { _ = s.Serve(listener) }() // until it is closed
+	return s, nil
+}
+
+// grants lets a program of each language go where it was granted, and try to go elsewhere.
+func (d *Doctor) grants(ctx context.Context, engines []Engine) {
+	granted, err := newSite(ctx)
+	if err != nil {
+		return // the canaries said that there is no loopback
+	}
+	defer granted.Close()
+	other, err := newSite(ctx)
+	if err != nil {
+		return
+	}
+	defer other.Close()
+	for _, e := range engines {
+		text := source(e.Language, "granted")
+		if text == "" {
+			continue
+		}
+		granted.visits.Store(0)
+		other.visits.Store(0)
+		t := run(ctx, e, job(e, text, input(map[string]string{"granted": granted.address, "other": other.address}), func(j *runtimes.Job) {
+			j.Capabilities.Hosts = []string{granted.address}
+		}))
+		c := judgeGrant(t.stdout, granted.visits.Load(), other.visits.Load())
+		if wrong := t.failure(); wrong != "" {
+			c = Check{Verdict: Fail, Evidence: "The program does not work: " + wrong, Fix: d.remedyOfEngine(e)}
+		}
+		c.Group, c.Name, c.Language = Canaries, "granted hosts", e.Language
+		d.add(c)
+	}
+}
+
+// judgeGrant reads lines "granted <tab> what came" and "beyond <tab> way", and believes the servers more.
+func judgeGrant(stdout string, granted, other int64) Check {
+	arrived := false
+	var beyond []string
+	for line := range strings.Lines(stdout) {
+		switch what, detail, _ := strings.Cut(strings.TrimRight(line, "\n"), "\t"); what {
+		case "granted":
+			arrived = detail == siteSays
+		case "beyond":
+			beyond = append(beyond, detail)
+		}
+	}
+	if other > 0 {
+		beyond = append(beyond, plural(int(other), "visit", "visits")+" to another server")
+	}
+	switch {
+	case len(beyond) > 0:
+		return Check{Verdict: Fail, Evidence: "beyond what was granted by " + strings.Join(cutList(beyond, 6), ", "), Fix: ask}
+	case !arrived || granted == 0:
+		return Check{Verdict: Fail, Evidence: fmt.Sprintf("what was granted is not reached (%s)", firstLine(stdout)), Fix: "See that the kernel lets jails make network namespaces (CONFIG_NET_NS), and that loopback is up."}
+	}
+	return Check{Verdict: Pass, Evidence: "what was granted is reached by the proxy, and nothing else"}
+}

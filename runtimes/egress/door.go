@@ -1,0 +1,307 @@
+package egress
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Door is the way out of one run. It is the run's Host as well: it answers fetch, and hands everything else on.
+type Door struct {
+	runtimes.Host
+	proxy   *Proxy
+	grants  []hosts.Grant
+	ceiling hosts.Ceiling
+	ctx     context.Context // ends when the run does
+	cancel  context.CancelFunc
+	joined  sync.WaitGroup // servers, tunnels
+
+	mu       sync.Mutex
+	closed   bool
+	requests int
+	bytes    int64
+	told     bool                  // that there were too many requests
+	open     map[net.Conn]struct{} // to where programs wanted to go
+	refused  *refusal              // of the last request, nil if it was allowed
+}
+
+// Close ends everything that is under way and waits for it.
+func (d *Door) Close() {
+	d.cancel()
+	d.mu.Lock()
+	d.closed = true
+	open := slices.Collect(maps.Keys(d.open))
+	d.mu.Unlock()
+	for _, conn := range open {
+		_ = conn.Close()
+	}
+	d.joined.Wait()
+}
+
+// exchange is one request of a program, from the decision about it to its end.
+type exchange struct {
+	door   *Door
+	target hosts.Target
+	rule   string
+	addrs  []netip.Addr // checked; only these may be dialled
+	began  time.Time
+
+	mu    sync.Mutex
+	bytes int64
+	over  bool
+	limit *refusal // that was hit on the way
+}
+
+// begin decides about a request. A refusal has been told already; an allowed one is told by end. Of requests that are too
+// many only the first is told: their number is the program's.
+func (d *Door) begin(ctx context.Context, target hosts.Target) (*exchange, *refusal) {
+	x := &exchange{door: d, target: target, began: time.Now()}
+	why := d.admit(target)
+	if why == nil {
+		x.rule, why = d.granted(target)
+	}
+	if why == nil {
+		x.addrs, why = d.resolve(ctx, target)
+	}
+	d.mu.Lock()
+	d.refused = why
+	d.mu.Unlock()
+	if why != nil {
+		if why.rule != "" {
+			x.rule = why.rule
+		}
+		if !why.again {
+			x.end(why.decision())
+		}
+		return nil, why
+	}
+	return x, nil
+}
+
+// admit counts a request.
+func (d *Door) admit(target hosts.Target) *refusal {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.requests++
+	most := d.proxy.options.Limits
+	switch {
+	case d.requests > most.Requests:
+		why := tooMany(target, most)
+		why.again, d.told = d.told, true
+		return why
+	case d.bytes >= most.Bytes:
+		return tooMuch(target, most)
+	}
+	return nil
+}
+
+// granted finds the grant that covers a target.
+func (d *Door) granted(target hosts.Target) (rule string, why *refusal) {
+	for _, grant := range d.grants {
+		if grant.Covers(target) {
+			if !d.ceiling.Reaches(target) {
+				return "", d.aboveCeiling(target)
+			}
+			return grant.String(), nil
+		}
+	}
+	if !d.ceiling.Reaches(target) {
+		return "", d.aboveCeiling(target)
+	}
+	return "", d.notGranted(target)
+}
+
+// resolve answers the addresses of a target, when every one of them may be reached.
+func (d *Door) resolve(ctx context.Context, target hosts.Target) ([]netip.Addr, *refusal) {
+	if target.Addr.IsValid() { // granted as an address
+		return []netip.Addr{target.Addr}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.proxy.options.Limits.Dial)
+	defer cancel()
+	found, err := d.proxy.options.Resolver.LookupNetIP(ctx, "ip", target.Host)
+	if err != nil || len(found) == 0 {
+		return nil, unresolved(target)
+	}
+	for i, addr := range found {
+		found[i] = addr.Unmap()
+		if class := d.classOf(found[i], target.Port); class != "" {
+			return nil, wrongAddress(target, found[i], class)
+		}
+	}
+	return found, nil
+}
+
+// classOf says why an address may not be dialled on behalf of a name, "" if it may. A grant of the address itself allows it.
+func (d *Door) classOf(addr netip.Addr, port uint16) string {
+	class := d.proxy.blocks.class(addr)
+	if class == "" && d.proxy.own(addr) {
+		class = "own"
+	}
+	if class == "" {
+		return ""
+	}
+	target := hosts.Target{Host: addr.String(), Addr: addr, Port: port}
+	for _, grant := range d.grants {
+		if grant.Covers(target) && d.ceiling.Reaches(target) {
+			return ""
+		}
+	}
+	return class
+}
+
+// own says whether an address is one of this machine. If that cannot be found out, it may be.
+func (p *Proxy) own(addr netip.Addr) bool {
+	all, err := p.options.Own()
+	if err != nil {
+		return true
+	}
+	for _, one := range all {
+		if network, ok := one.(*net.IPNet); ok {
+			if own, ok := netip.AddrFromSlice(network.IP); ok && own.Unmap() == addr {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// errNotChecked ends a connection to an address that nobody looked at. It cannot happen while the dialler does as it is told.
+var errNotChecked = errors.New("the address was not checked")
+
+// dial connects to one of the addresses that were checked. The address is looked at once more when the socket exists and is
+// not yet connected: what is dialled is what was decided about, whatever happened in between.
+func (x *exchange) dial(ctx context.Context) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, x.door.proxy.options.Limits.Dial)
+	defer cancel()
+	var all error
+	for i, addr := range x.addrs {
+		dialer := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error { return x.check(addr, address) }}
+		if until, ok := ctx.Deadline(); ok { // one that says nothing leaves time for the others
+			dialer.Timeout = time.Until(until) / time.Duration(len(x.addrs)-i)
+		}
+		conn, err := dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(addr, x.target.Port).String())
+		if err == nil {
+			return x.keep(conn)
+		}
+		all = errors.Join(all, err)
+	}
+	return nil, all
+}
+
+// check compares what is about to be connected with what was decided.
+func (x *exchange) check(wanted netip.Addr, address string) error {
+	got, err := netip.ParseAddrPort(address)
+	if err != nil || got.Addr().Unmap() != wanted || got.Port() != x.target.Port {
+		return errNotChecked
+	}
+	if !x.target.Addr.IsValid() && x.door.classOf(wanted, x.target.Port) != "" {
+		return errNotChecked
+	}
+	return nil
+}
+
+// keep counts what goes over a connection, and closes it with the door.
+func (x *exchange) keep(conn net.Conn) (net.Conn, error) {
+	d := x.door
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil, errors.Join(context.Canceled, conn.Close())
+	}
+	if d.open == nil {
+		d.open = map[net.Conn]struct{}{}
+	}
+	_ = conn.SetDeadline(x.began.Add(d.proxy.options.Limits.Exchange))
+	counted := &counted{Conn: conn, exchange: x}
+	d.open[counted] = struct{}{}
+	return counted, nil
+}
+
+// counted is a connection whose bytes are the run's.
+type counted struct {
+	net.Conn
+	exchange *exchange
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if limit := c.exchange.count(n); limit != nil {
+		return 0, errors.Join(limit, c.Close())
+	}
+	return n, err
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	if limit := c.exchange.count(len(p)); limit != nil {
+		return 0, errors.Join(limit, c.Close())
+	}
+	return c.Conn.Write(p)
+}
+
+// CloseWrite tells the other side that nothing more comes.
+func (c *counted) CloseWrite() error { return closeWrite(c.Conn) }
+
+func (c *counted) Close() error {
+	d := c.exchange.door
+	d.mu.Lock()
+	delete(d.open, c)
+	d.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// count adds bytes to the run's and answers the limit that they are over.
+func (x *exchange) count(n int) error {
+	d := x.door
+	d.mu.Lock()
+	d.bytes += int64(n)
+	over := d.bytes > d.proxy.options.Limits.Bytes
+	d.mu.Unlock()
+	x.mu.Lock()
+	x.bytes += int64(n)
+	x.mu.Unlock()
+	if !over {
+		return nil
+	}
+	why := tooMuch(x.target, d.proxy.options.Limits)
+	x.stop(why)
+	return why
+}
+
+// stop remembers which rule ended a request that had been allowed.
+func (x *exchange) stop(why *refusal) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.limit = why
+}
+
+// end tells what became of the request, once.
+func (x *exchange) end(decision runtimes.Decision) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.over {
+		return
+	}
+	x.over = true
+	if x.limit != nil {
+		decision, x.rule = runtimes.EgressDenied, x.limit.rule
+		x.door.mu.Lock()
+		x.door.refused = x.limit
+		x.door.mu.Unlock()
+	}
+	data, _ := json.Marshal(runtimes.EgressData{ // plain fields always marshal
+		Host: x.target.Host, Port: x.target.Port, Decision: decision, Rule: x.rule, Bytes: x.bytes,
+		Ms: float64(time.Since(x.began).Microseconds()) / 1000,
+	})
+	x.door.Emit(runtimes.Event{Kind: runtimes.KindEgress, Data: data})
+	x.door.proxy.options.Meter.Egress(decision, x.bytes)
+}

@@ -1,0 +1,12 @@
+package egress
+
+import (
+	"net/netip"
+
+	"github.com/atelier-run/atelier/internal/hosts"
+)
+
+// LastLook is what happens when a socket exists and is about to be connected, for an address that was decided about.
+func (d *Door) LastLook(target hosts.Target, decided netip.Addr, address string) error {
+	return (&exchange{door: d, target: target}).check(decided, address)
+}

@@ -1,0 +1,257 @@
+package egress
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Function is the host function by which programs ask for a document of the web.
+const Function = "fetch"
+
+const (
+	maxRedirects = 20
+	maxHeaders   = 100
+	httpsPort    = 443
+)
+
+// fetchArgs are the arguments of fetch. Body is text, Base64 bytes.
+type fetchArgs struct {
+	URL      string      `json:"url"`
+	Method   string      `json:"method"`
+	Headers  [][2]string `json:"headers"`
+	Body     *string     `json:"body"`
+	Base64   []byte      `json:"base64"`
+	Redirect string      `json:"redirect"` // follow, error, manual
+}
+
+// fetched is its answer. Text is there when the body is UTF-8 and not mostly control characters, Base64 otherwise.
+type fetched struct {
+	URL        string      `json:"url"`
+	Redirected bool        `json:"redirected"`
+	Status     int         `json:"status"`
+	StatusText string      `json:"statusText"`
+	Headers    [][2]string `json:"headers"`
+	Text       *string     `json:"text,omitempty"`
+	Base64     string      `json:"base64,omitempty"`
+}
+
+// Call answers fetch, and hands other calls on.
+func (d *Door) Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
+	if name != Function {
+		return d.Host.Call(ctx, name, args)
+	}
+	if !d.enter() {
+		return nil, context.Canceled
+	}
+	defer d.joined.Done()
+	request, redirect, err := readFetch(args)
+	if err != nil {
+		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: "fetch: " + err.Error() + "."}
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.proxy.options.Limits.Exchange)
+	defer cancel()
+	answer, err := d.fetch(request.WithContext(ctx), redirect)
+	var why *refusal
+	switch {
+	case errors.As(err, &why):
+		return nil, why.callError()
+	case err != nil:
+		return nil, &runtimes.CallError{Code: "failed", Message: fmt.Sprintf("fetch: %s could not be reached, or did not answer as it should.", request.URL.Host)}
+	}
+	return encode(answer)
+}
+
+// growth is how many times its size the text of an answer may have as JSON. What has more comes as bytes: there is a bound
+// on what a program is told at once.
+const growth = 2
+
+func encode(answer *fetched) (json.RawMessage, error) {
+	var told bytes.Buffer
+	encoder := json.NewEncoder(&told)
+	encoder.SetEscapeHTML(false)
+	if answer.Text != nil {
+		if err := encoder.Encode(*answer.Text); err != nil {
+			return nil, err
+		}
+		if told.Len() > growth*len(*answer.Text)+len("\"\"\n") {
+			answer.Base64, answer.Text = base64.StdEncoding.EncodeToString([]byte(*answer.Text)), nil
+		}
+		told.Reset()
+	}
+	err := encoder.Encode(answer)
+	return bytes.TrimSuffix(told.Bytes(), []byte("\n")), err
+}
+
+// readFetch makes a request of what a program asks for.
+func readFetch(args json.RawMessage) (*http.Request, string, error) {
+	decoder := json.NewDecoder(bytes.NewReader(args))
+	decoder.DisallowUnknownFields()
+	var asked fetchArgs
+	if err := decoder.Decode(&asked); err != nil {
+		return nil, "", errors.New("its arguments are url, method, headers, body and redirect")
+	}
+	address, err := url.Parse(asked.URL)
+	switch {
+	case err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Host == "":
+		return nil, "", errors.New("url must begin with http:// or https:// and name a host")
+	case address.User != nil:
+		return nil, "", errors.New("url must not hold a user name or password; use a header")
+	case !slices.Contains([]string{"", "follow", "error", "manual"}, asked.Redirect):
+		return nil, "", errors.New("redirect is follow, error or manual")
+	case len(asked.Headers) > maxHeaders:
+		return nil, "", fmt.Errorf("a request has at most %d headers", maxHeaders)
+	}
+	body := asked.Base64
+	if asked.Body != nil {
+		body = []byte(*asked.Body)
+	}
+	method := strings.ToUpper(asked.Method)
+	if method == "" {
+		method = http.MethodGet
+	}
+	if slices.Contains([]string{"CONNECT", "TRACE", "TRACK"}, method) {
+		return nil, "", fmt.Errorf("the method %s is not for programs", method)
+	}
+	address.Fragment = ""
+	request, err := http.NewRequest(method, address.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, "", errors.New("the method is not one of HTTP")
+	}
+	for _, header := range asked.Headers {
+		if !httpguts.ValidHeaderFieldName(header[0]) || !httpguts.ValidHeaderFieldValue(header[1]) {
+			return nil, "", errors.New("a header has a name or value that HTTP does not allow")
+		}
+		if !ours(header[0]) {
+			request.Header.Add(header[0], header[1])
+		}
+	}
+	if request.Header.Get("User-Agent") == "" {
+		request.Header.Set("User-Agent", "atelier")
+	}
+	return request, asked.Redirect, nil
+}
+
+// ours are the headers that say how a message travels. A program does not set them.
+func ours(name string) bool {
+	switch http.CanonicalHeaderKey(name) {
+	case "Host", "Connection", "Content-Length", "Transfer-Encoding", "Te", "Trailer", "Upgrade", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection", "Expect":
+		return true
+	}
+	return false
+}
+
+// errRedirected ends a request that was not to be redirected.
+var errRedirected = errors.New("the answer is a redirect")
+
+func (d *Door) fetch(request *http.Request, redirect string) (*fetched, error) {
+	client := http.Client{Transport: hop{d}, CheckRedirect: func(next *http.Request, before []*http.Request) error {
+		switch {
+		case redirect == "manual":
+			return http.ErrUseLastResponse
+		case redirect == "error", len(before) > maxRedirects, next.URL.User != nil:
+			return errRedirected
+		}
+		return nil
+	}}
+	answer, err := client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	limit := d.proxy.options.Limits.Answer
+	body, err := io.ReadAll(io.LimitReader(answer.Body, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(body)) > limit {
+		return nil, &refusal{message: fmt.Sprintf("fetch: the answer has more than %d bytes.", limit)}
+	}
+	_, phrase, _ := strings.Cut(answer.Status, " ")
+	result := &fetched{
+		URL: answer.Request.URL.String(), Redirected: answer.Request != request, Status: answer.StatusCode, StatusText: phrase, Headers: [][2]string{},
+	}
+	for name, values := range answer.Header {
+		for _, value := range values {
+			result.Headers = append(result.Headers, [2]string{strings.ToLower(name), strings.ToValidUTF8(value, "\uFFFD")})
+		}
+	}
+	slices.SortStableFunc(result.Headers, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+	if utf8.Valid(body) {
+		text := string(body)
+		result.Text = &text
+	} else {
+		result.Base64 = base64.StdEncoding.EncodeToString(body)
+	}
+	return result, nil
+}
+
+// hop carries out one request of a fetch: a redirect is another one, and goes through the same door.
+type hop struct{ door *Door }
+
+// RoundTrip implements http.RoundTripper.
+func (h hop) RoundTrip(request *http.Request) (*http.Response, error) {
+	port := uint16(httpPort)
+	if request.URL.Scheme == "https" {
+		port = httpsPort
+	}
+	target, err := hosts.ParseHostPort(request.URL.Host, port)
+	if err == nil && request.URL.Scheme != "http" && request.URL.Scheme != "https" {
+		err = errors.New("it is neither http nor https")
+	}
+	if err != nil {
+		why := badForm(err)
+		h.door.malformed(why)
+		return nil, why
+	}
+	x, why := h.door.begin(request.Context(), target)
+	if why != nil {
+		return nil, why
+	}
+	sent := request.Clone(request.Context())
+	sent.Host = target.Authority(port)
+	sent.URL.Host = target.String()
+	transport := x.transport()
+	answer, err := transport.RoundTrip(sent)
+	if err != nil {
+		x.end(runtimes.EgressFailed)
+		return nil, errors.Join(x.failure(), err)
+	}
+	answer.Request = request
+	answer.Body = &ending{ReadCloser: answer.Body, exchange: x}
+	return answer, nil
+}
+
+// ending is the body of an answer; with it the exchange is over.
+type ending struct {
+	io.ReadCloser
+	exchange *exchange
+}
+
+func (e *ending) Read(p []byte) (int, error) {
+	n, err := e.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		err = errors.Join(e.exchange.failure(), err)
+	}
+	return n, err
+}
+
+func (e *ending) Close() error {
+	err := e.ReadCloser.Close()
+	e.exchange.end(runtimes.EgressAllowed)
+	return err
+}

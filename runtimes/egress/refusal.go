@@ -1,0 +1,161 @@
+package egress
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Rules that deny, as events and errors name them. An address that may not be reached is RuleAddress and its class.
+const (
+	RuleHosts    = "capabilities.hosts"
+	RuleNetwork  = "network" // there is none but the proxy
+	RuleCeiling  = "egress-hosts"
+	RuleAddress  = "address."
+	RuleForm     = "host.form"
+	RuleName     = "tls.name"
+	RuleRequests = "egress.requests"
+	RuleBytes    = "egress.bytes"
+)
+
+// refusal is why a program does not get what it asked the network for.
+type refusal struct {
+	rule    string // "" if no rule of ours denied it: it failed
+	message string
+	remedy  string
+	grant   *runtimes.Grant
+	again   bool // it was told before, and is not told with every request
+}
+
+func (r *refusal) Error() string { return r.message }
+
+func (r *refusal) decision() runtimes.Decision {
+	if r.rule == "" {
+		return runtimes.EgressFailed
+	}
+	return runtimes.EgressDenied
+}
+
+func (d *Door) notGranted(target hosts.Target) *refusal {
+	r := &refusal{rule: RuleHosts, message: fmt.Sprintf("%s is not among the hosts that are granted.", target)}
+	if len(d.grants) == 0 {
+		r.message = fmt.Sprintf("%s cannot be reached: no hosts are granted.", target)
+	}
+	if target.Addr.IsValid() && d.proxy.blocks.class(target.Addr) == "metadata" {
+		r.remedy = "It tells the secrets of the machine that the server runs on; grant it only if you know why."
+		return r
+	}
+	r.remedy = fmt.Sprintf("Add %q to capabilities.hosts.", target)
+	r.grant = &runtimes.Grant{Hosts: []string{target.String()}}
+	return r
+}
+
+func (d *Door) aboveCeiling(target hosts.Target) *refusal {
+	return &refusal{
+		rule: RuleCeiling, message: fmt.Sprintf("%s may not be granted to agents of this workspace.", target),
+		remedy: "Ask the operator of the server to add it to --egress-hosts.",
+	}
+}
+
+func wrongAddress(target hosts.Target, addr netip.Addr, class string) *refusal {
+	what := map[string]string{"own": "this server's own", "metadata": "a metadata service's"}[class]
+	if what == "" {
+		what = "a " + class
+	}
+	return &refusal{
+		rule: RuleAddress + class, message: fmt.Sprintf("%s leads to %s address.", target, what),
+		remedy: fmt.Sprintf("If that is meant, grant the address too: add %q to capabilities.hosts.", netip.AddrPortFrom(addr, target.Port)),
+	}
+}
+
+func unresolved(target hosts.Target) *refusal {
+	return &refusal{message: fmt.Sprintf("The name %s could not be resolved.", target.Host)}
+}
+
+func badForm(err error) *refusal {
+	return &refusal{
+		rule: RuleForm, message: "The request names no host that could be granted: " + err.Error() + ".",
+		remedy: "Name the host as capabilities.hosts does.",
+	}
+}
+
+func wrongName(target hosts.Target, name string) *refusal {
+	return &refusal{
+		rule: RuleName, message: fmt.Sprintf("The connection to %s asked for the certificate of another host.", target),
+		remedy: fmt.Sprintf("Connect to %q by its own name, and grant that.", name),
+	}
+}
+
+func unreadName(target hosts.Target) *refusal {
+	return &refusal{
+		rule: RuleName, message: fmt.Sprintf("The connection to %s began as TLS does, and for which name could not be read.", target),
+		remedy: "Connect by the name that is granted, without a dot at its end, and by TLS as RFC 8446 has it.",
+	}
+}
+
+func tooMany(target hosts.Target, most Limits) *refusal {
+	return &refusal{
+		rule: RuleRequests, message: fmt.Sprintf("%s was not asked: the run has made its %d requests.", target, most.Requests),
+		remedy: "Make fewer requests in one run.",
+	}
+}
+
+func tooMuch(target hosts.Target, most Limits) *refusal {
+	return &refusal{
+		rule: RuleBytes, message: fmt.Sprintf("The exchange with %s ended: the run has moved its %d bytes over the network.", target, most.Bytes),
+		remedy: "Move less in one run.",
+	}
+}
+
+// callError is the refusal of a request that a host function made.
+func (r *refusal) callError() *runtimes.CallError {
+	if r.rule == "" {
+		return &runtimes.CallError{Code: "failed", Message: r.message}
+	}
+	return &runtimes.CallError{Code: string(runtimes.Denied), Message: strings.TrimSpace(r.message), Rule: r.rule, Remedy: r.remedy, Grant: r.grant}
+}
+
+// Refused reports whether the last request of the run was denied.
+func (d *Door) Refused() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.refused != nil && d.refused.rule != ""
+}
+
+// Blame makes a program's failure the denial of its last request, which stopped it. Where it failed stays.
+func (d *Door) Blame(e *runtimes.ProgramError) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if why := d.refused; why != nil && why.rule != "" {
+		e.Type, e.Message, e.Remedy, e.Rule, e.Grant = runtimes.Denied, why.message, why.remedy, why.rule, why.grant
+	}
+}
+
+// Settle explains a host that a program could not reach, as the program tells of it: by another way than the proxy, or
+// because it was granted none and nobody was there to ask. What it says is not trusted: only what this door would grant
+// stays in the error.
+func (d *Door) Settle(e *runtimes.ProgramError) {
+	if e == nil || e.Type != runtimes.Denied || e.Grant == nil {
+		return
+	}
+	named := e.Grant.Hosts
+	e.Grant = nil
+	if len(named) != 1 {
+		return
+	}
+	target, err := hosts.ParseHostPort(named[0], 0)
+	if err != nil {
+		return
+	}
+	_, why := d.granted(target)
+	switch {
+	case why != nil:
+		e.Message, e.Remedy, e.Rule, e.Grant = why.message, why.remedy, why.rule, why.grant
+	case e.Rule == RuleNetwork:
+		e.Message = fmt.Sprintf("%s is granted, and reached by HTTP and its proxy only.", target)
+		e.Remedy = "Use a client that honours http_proxy and https_proxy, or ctx.fetch."
+	}
+}

@@ -1,0 +1,126 @@
+package egress
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// tunnel answers CONNECT: it carries bytes both ways until one side is done. What they say is not looked at, but for the
+// name that TLS asks a certificate of: one address often serves many names, and only one of them is granted.
+func (x *exchange) tunnel(ctx context.Context, w http.ResponseWriter) {
+	there, err := x.dial(ctx)
+	if err != nil {
+		x.end(runtimes.EgressFailed)
+		refuse(w, x.failure())
+		return
+	}
+	defer there.Close()
+	hijacker, ok := w.(http.Hijacker)
+	if !ok {
+		x.end(runtimes.EgressFailed)
+		return
+	}
+	here, buffered, err := hijacker.Hijack()
+	if err != nil {
+		x.end(runtimes.EgressFailed)
+		return
+	}
+	defer here.Close()
+	_ = here.SetDeadline(x.began.Add(x.door.proxy.options.Limits.Exchange))
+	stop := context.AfterFunc(ctx, func() { _, _ = here.Close(), there.Close() })
+	defer stop()
+	if _, err := io.WriteString(here, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		x.end(runtimes.EgressFailed)
+		return
+	}
+	// How a tunnel ends is the business of those who talk through it.
+	var both sync.WaitGroup
+	both.Go(func() {
+		defer func() { _ = closeWrite(there) }()
+		start, why := x.hello(buffered.Reader)
+		if why != nil {
+			x.stop(why)
+			_, _ = here.Close(), there.Close()
+			return
+		}
+		_, _ = io.Copy(there, io.MultiReader(bytes.NewReader(start), buffered.Reader))
+	})
+	both.Go(func() {
+		defer func() { _ = closeWrite(here) }()
+		_, _ = io.Copy(here, there)
+	})
+	both.Wait()
+	x.end(runtimes.EgressAllowed)
+}
+
+// Types of the records of TLS. A handshake begins it; servers pass over some of the others before it.
+const (
+	firstRecord = 0x14
+	lastRecord  = 0x17
+)
+
+// hello reads the start of what the program sends, as far as it has to be looked at, and answers it. What begins as TLS
+// and cannot be read is refused: the server at the other end may read a name in it.
+func (x *exchange) hello(in interface {
+	io.Reader
+	Peek(int) ([]byte, error)
+}) (start []byte, why *refusal) {
+	if first, err := in.Peek(1); err != nil || first[0] < firstRecord || first[0] > lastRecord || x.target.Addr.IsValid() {
+		return nil, nil
+	}
+	recorded := &recorder{from: in}
+	name, seen := "", false
+	server := tls.Server(recorded, &tls.Config{GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		name, seen = hello.ServerName, true
+		return nil, errSeen
+	}})
+	_ = server.Handshake() // it ends with errSeen at the latest
+	switch {
+	case !seen && recorded.over: // nobody is left to say more
+		return nil, nil
+	case !seen:
+		return nil, unreadName(x.target)
+	case name == "":
+		return recorded.taken.Bytes(), nil
+	}
+	if asked, err := hosts.ParseTarget(name, x.target.Port); err != nil || asked.Host != x.target.Host {
+		return nil, wrongName(x.target, strings.ToLower(name))
+	}
+	return recorded.taken.Bytes(), nil
+}
+
+var errSeen = errors.New("the name was seen")
+
+// recorder is a connection for one who only listens: what is read is kept, what is written goes nowhere.
+type recorder struct {
+	from  io.Reader
+	taken bytes.Buffer
+	over  bool
+}
+
+func (r *recorder) Read(p []byte) (int, error) {
+	n, err := r.from.Read(p)
+	r.taken.Write(p[:n])
+	r.over = r.over || err != nil
+	return n, err
+}
+
+func (r *recorder) Write(p []byte) (int, error)      { return len(p), nil }
+func (r *recorder) Close() error                     { return nil }
+func (r *recorder) LocalAddr() net.Addr              { return net.TCPAddrFromAddrPort(netip.AddrPort{}) }
+func (r *recorder) RemoteAddr() net.Addr             { return net.TCPAddrFromAddrPort(netip.AddrPort{}) }
+func (r *recorder) SetDeadline(time.Time) error      { return nil }
+func (r *recorder) SetReadDeadline(time.Time) error  { return nil }
+func (r *recorder) SetWriteDeadline(time.Time) error { return nil }

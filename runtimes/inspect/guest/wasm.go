@@ -1,0 +1,51 @@
+package guest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tetratelabs/wazero"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes/bundle"
+	"github.com/atelier-run/atelier/runtimes/wasm/module"
+)
+
+// CodeModule is the code of what is wrong with a module.
+const CodeModule = "invalid_module"
+
+// wasm validates a module and says what it imports and exports. Nothing of it becomes machine code.
+func wasm(job Job) Report {
+	binary, ok := job.Files[job.Entrypoint]
+	if !ok {
+		return Report{Errors: []fault.Detail{{Code: bundle.CodeEntry, Message: fmt.Sprintf("The entrypoint %q is not one of the agent's files.", job.Entrypoint)}}}
+	}
+	wrong := func(format string, args ...any) fault.Detail {
+		return fault.Detail{File: job.Entrypoint, Code: CodeModule, Message: fmt.Sprintf(format, args...)}
+	}
+	ctx := context.Background()
+	engine := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter())
+	report, err := func() (report Report, err error) {
+		defer func() { err = errors.Join(err, engine.Close(ctx)) }()
+		offered, err := module.WASI(ctx, engine)
+		if err != nil {
+			return report, err
+		}
+		compiled, err := engine.CompileModule(ctx, binary)
+		if err != nil {
+			report.Errors = append(report.Errors, wrong("It is no valid WebAssembly module: %v.", err))
+			return report, nil
+		}
+		said := module.Describe(compiled, len(binary))
+		report.Module = &said
+		for _, reason := range module.Faults(binary, compiled, offered) {
+			report.Errors = append(report.Errors, wrong("The module cannot be run: %s", reason))
+		}
+		return report, nil
+	}()
+	if err != nil {
+		report.Errors = append(report.Errors, wrong("The module could not be looked at: %v.", err))
+	}
+	return report
+}

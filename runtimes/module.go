@@ -1,0 +1,15 @@
+package runtimes
+
+// Module is what a WebAssembly module says of itself.
+type Module struct {
+	Bytes   int              `json:"bytes"`
+	Imports []ModuleFunction `json:"imports"`
+	Exports []ModuleFunction `json:"exports"`
+}
+
+// ModuleFunction is a function that a module imports or exports.
+type ModuleFunction struct {
+	Module string `json:"module,omitempty"` // where an import comes from
+	Name   string `json:"name"`
+	Type   string `json:"type" doc:"Parameters and results, such as (i32, i32) -> (i32)."`
+}

@@ -1,0 +1,243 @@
+package sandbox_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
+)
+
+func newNetworkCell(t *testing.T, box *sandbox.Sandbox) *cell {
+	t.Helper()
+	profile := program(runtimes.DefaultLimits())
+	profile.Starter, profile.Network = "with network", true
+	return newCellOf(t, box, profile)
+}
+
+// answerOnce says who came to whom, to whoever comes first, and answers what was asked.
+func answerOnce(listener net.Listener, word string) <-chan string {
+	asked := make(chan string, 1)
+	go func() {
+		defer close(asked)
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		question := make([]byte, 64)
+		n, _ := conn.Read(question)
+		asked <- strings.TrimSpace(string(question[:n]))
+		_, _ = io.WriteString(conn, word+"\n")
+	}()
+	return asked
+}
+
+const ask = `exec 9<>/dev/tcp/127.0.0.1/3128 && echo "$1" >&9 && read -r answer <&9 && echo "got $answer"`
+
+// TestNetworkOfACell: there is one way out, at the same address in each, and each leads to who has that jail.
+func TestNetworkOfACell(t *testing.T) {
+	t.Parallel()
+	box := sandboxtest.New(t, guestsExe(t))
+	first, second := newNetworkCell(t, box), newNetworkCell(t, box)
+	if first.Starter().PID() != second.Starter().PID() {
+		t.Fatal("two starters of one name")
+	}
+	for i, c := range []*cell{first, second} {
+		name := fmt.Sprint("cell", i)
+		asked := answerOnce(c.Network(), "hello "+name)
+		if said := c.begin(t, strings.ReplaceAll(ask, "$1", name)+" || echo nobody"); said != "got hello "+name {
+			t.Errorf("%s: %s", name, said)
+		}
+		if question := <-asked; question != name {
+			t.Errorf("%s was asked %q", name, question)
+		}
+	}
+	if newCell(t, box, "without").Network() != nil {
+		t.Error("a jail without a network has one")
+	}
+}
+
+// TestNetworkEndsWithItsJail: who waits for a program that is gone is told so.
+func TestNetworkEndsWithItsJail(t *testing.T) {
+	t.Parallel()
+	c := newNetworkCell(t, sandboxtest.New(t, guestsExe(t)))
+	over := make(chan error, 1)
+	go func() {
+		_, err := c.Network().Accept()
+		over <- err
+	}()
+	c.Kill()
+	c.Wait()
+	if err := <-over; err == nil {
+		t.Error("somebody came")
+	}
+}
+
+// attempts at everything beyond the one way out, and at becoming somebody who could open another. Each must fail.
+const attempts = `
+import ctypes, errno, fcntl, os, socket, struct
+through = []
+def attempt(name, what):
+    try:
+        what()
+        through.append(name)
+    except OSError as e:
+        pass
+tcp = lambda host, port: socket.create_connection((host, port), 2).close()
+udp = lambda host, port: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", (host, port))
+for host in ("1.1.1.1", "10.0.0.1", "169.254.169.254", "192.168.0.1", "HOST"):
+    attempt("tcp " + host, lambda: tcp(host, 80))
+    attempt("udp " + host, lambda: udp(host, 53))
+for port in (22, 53, 80, 443, 3127, 3129, 5432, 8002, PORT):
+    attempt("loopback %d" % port, lambda: tcp("127.0.0.1", port))
+attempt("tcp6", lambda: socket.socket(socket.AF_INET6).connect(("2606:4700::1111", 80)))
+attempt("tcp6 link", lambda: socket.socket(socket.AF_INET6).connect(("fe80::1", 80, 0, 1)))
+attempt("names", lambda: socket.getaddrinfo("example.com", 80))
+attempt("raw", lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_TCP))
+attempt("icmp", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP))
+attempt("packet", lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 3))
+attempt("netlink", lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0))
+attempt("vsock", lambda: socket.socket(40, socket.SOCK_STREAM))
+attempt("unix", lambda: socket.socket(socket.AF_UNIX))
+attempt("bluetooth", lambda: socket.socket(31, socket.SOCK_RAW, 1))
+attempt("the place of the proxy", lambda: socket.socket().bind(("127.0.0.1", 3128)))
+attempt("interface", lambda: fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sH22x", b"lo", 0)))
+attempt("address", lambda: fcntl.ioctl(socket.socket(), 0x8916, struct.pack("16sHH4s16x", b"lo", 2, 0, bytes([10, 0, 0, 1]))))
+attempt("device", lambda: open("/dev/net/tun", "rb"))
+libc = ctypes.CDLL(None, use_errno=True)
+def call(name, *args):
+    if getattr(libc, name)(*args) < 0:
+        raise OSError(ctypes.get_errno(), name)
+attempt("namespace", lambda: call("unshare", 0x40000000))
+attempt("user namespace", lambda: call("unshare", 0x10000000))
+attempt("other namespace", lambda: call("setns", os.open("/proc/1/ns/net", os.O_RDONLY), 0x40000000))
+print("through:", through)
+`
+
+// TestHostileProgramWithNetwork: a program with a network has nothing but its proxy, and no packet of it goes anywhere else.
+func TestHostileProgramWithNetwork(t *testing.T) {
+	t.Parallel()
+	outside, err := net.Listen("tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer outside.Close()
+	c := newNetworkCell(t, sandboxtest.New(t, guestsExe(t)))
+	packets := capture(t, c.Network())
+	script := strings.NewReplacer("PORT", fmt.Sprint(outside.Addr().(*net.TCPAddr).Port), "HOST", ownAddress(t)).Replace(attempts)
+	if err := c.out.WriteJSON(frames.Job, map[string]any{"argv": []string{"/usr/bin/python3", "-I", "-S", "-c", script}, "env": []string{"PATH=/usr/bin:/bin"}}); err != nil {
+		t.Fatal(err)
+	}
+	if said := c.output(t); said != "through: []" {
+		t.Error(said)
+	}
+	if seen := packets(); len(seen) > 0 {
+		t.Errorf("packets for others were seen: %v", seen)
+	}
+}
+
+// TestCaptureSees is the control of the test above: a question for a name server, which nobody would answer, is seen.
+func TestCaptureSees(t *testing.T) {
+	t.Parallel()
+	c := newNetworkCell(t, sandboxtest.New(t, guestsExe(t)))
+	packets := capture(t, c.Network())
+	if said := c.begin(t, `echo question >/dev/udp/127.0.0.1/53; echo asked`); said != "asked" {
+		t.Error(said)
+	}
+	if seen := packets(); len(seen) == 0 && unix.Geteuid() == 0 {
+		t.Error("nothing was seen")
+	}
+}
+
+// output is everything that the program prints until its end.
+func (c *cell) output(t *testing.T) string {
+	t.Helper()
+	said := ""
+	for {
+		kind, payload, err := c.in.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kind == frames.Done {
+			return strings.TrimSpace(said)
+		}
+		said += string(payload)
+	}
+}
+
+// ownAddress is one of this machine that is no loopback, if it has any.
+func ownAddress(t *testing.T) string {
+	t.Helper()
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range all {
+		if network, ok := one.(*net.IPNet); ok && !network.IP.IsLoopback() && network.IP.To4() != nil {
+			return network.IP.String()
+		}
+	}
+	return "192.0.2.1"
+}
+
+// capture sees every packet in the network namespace of a listener, and answers those that are not between the loopback
+// and itself over TCP. Without root nobody can look there.
+func capture(t *testing.T, listener net.Listener) (foreign func() []string) {
+	t.Helper()
+	if unix.Geteuid() != 0 {
+		return func() []string { return nil }
+	}
+	socket, err := listener.(*net.TCPListener).SyscallConn() // a File of it would block who accepts
+	if err != nil {
+		t.Fatal(err)
+	}
+	const siocgskns = 0x894c
+	namespace := -1
+	if failed := socket.Control(func(fd uintptr) { namespace, err = unix.IoctlRetInt(int(fd), siocgskns) }); failed != nil || err != nil {
+		t.Fatalf("find the namespace: %v, %v", failed, err)
+	}
+	defer unix.Close(namespace)
+	sniffer := make(chan int, 1)
+	go func() {
+		runtime.LockOSThread() // the thread ends with its namespace
+		defer close(sniffer)
+		if err := unix.Setns(namespace, unix.CLONE_NEWNET); err != nil {
+			t.Errorf("enter the namespace: %v", err)
+			return
+		}
+		const everything = 0x0300 // ETH_P_ALL in the order of the network
+		fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, everything)
+		if err != nil {
+			t.Errorf("capture packets: %v", err)
+			return
+		}
+		sniffer <- fd
+	}()
+	fd, ok := <-sniffer
+	if !ok {
+		t.FailNow()
+	}
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	return func() []string {
+		var seen []string
+		packet := make([]byte, 2048)
+		for {
+			n, _, err := unix.Recvfrom(fd, packet, 0)
+			if err != nil || n < 1 {
+				return seen
+			}
+			if p := packet[:n]; n < 20 || p[0]>>4 != 4 || p[9] != unix.IPPROTO_TCP || p[12] != 127 || p[16] != 127 {
+				seen = append(seen, fmt.Sprintf("%x", p[:min(n, 48)]))
+			}
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package module
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// The parts of a module's binary that are looked at here, by the numbers of the specification.
+const (
+	headerBytes   = 8 // magic and version
+	importSection = 2
+
+	importedFunction = 0
+	importedTable    = 1
+	importedMemory   = 2
+	importedGlobal   = 3
+)
+
+// imported names what a module imports that is no function: nothing of that is offered, and the engine does not list it.
+// The binary was found valid; where it is not, nothing is said.
+func imported(module []byte) []string {
+	r := &sections{rest: module}
+	r.skip(headerBytes)
+	for len(r.rest) > 0 && !r.broken {
+		id := r.byte()
+		body := &sections{rest: r.bytes(r.number())}
+		if id == importSection {
+			return body.imports()
+		}
+	}
+	return nil
+}
+
+// imports reads the section.
+func (r *sections) imports() []string {
+	var faults []string
+	for range r.number() {
+		from, name := string(r.bytes(r.number())), string(r.bytes(r.number()))
+		what := ""
+		switch r.byte() {
+		case importedFunction:
+			r.number()
+		case importedTable:
+			what = "table"
+			r.byte()
+			r.limits()
+		case importedMemory:
+			what = "memory"
+			r.limits()
+		case importedGlobal:
+			what = "global"
+			r.skip(2)
+		default:
+			r.broken = true
+		}
+		if r.broken {
+			break
+		}
+		if what != "" {
+			faults = append(faults, fmt.Sprintf("it imports the %s %q of %q; a module has to bring its own.", what, cut(name), cut(from)))
+		}
+	}
+	return faults
+}
+
+// sections reads the binary from its start to its end. What goes beyond the end is broken, and nothing.
+type sections struct {
+	rest   []byte
+	broken bool
+}
+
+func (r *sections) bytes(n uint64) []byte {
+	if n > uint64(len(r.rest)) {
+		r.broken, r.rest = true, nil
+		return nil
+	}
+	taken := r.rest[:n]
+	r.rest = r.rest[n:]
+	return taken
+}
+
+func (r *sections) skip(n uint64) { r.bytes(n) }
+
+func (r *sections) byte() byte {
+	if one := r.bytes(1); len(one) == 1 {
+		return one[0]
+	}
+	return 0
+}
+
+// number reads an unsigned LEB128.
+func (r *sections) number() uint64 {
+	value, n := binary.Uvarint(r.rest)
+	if n <= 0 {
+		r.broken, r.rest = true, nil
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return value
+}
+
+// limits reads how large a table or a memory is.
+func (r *sections) limits() {
+	if hasMost := r.byte()&1 == 1; hasMost {
+		r.number()
+	}
+	r.number()
+}

@@ -1,0 +1,52 @@
+package worker_test
+
+import (
+	"net"
+	"testing"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/runtimetest"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// TestNetworkOfATask is open while the program runs, and closed before anybody hears how it ended.
+func TestNetworkOfATask(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	open := false
+	jailer := &troupe{t: t, play: func(a *actor) {
+		if a.read(); !open {
+			t.Error("the program has no network yet")
+		}
+		a.send(frames.Started, "")
+		a.send(frames.Done, `{"output":1}`)
+	}, wrap: func(s *stage) worker.Jail {
+		s.network = listener
+		return s
+	}}
+	pool := newPool(t, worker.Options{Jailer: jailer})
+	task := worker.Task{Job: runtimes.Job{Workspace: "a", Limits: runtimes.DefaultLimits()}, Network: func(l net.Listener) func() {
+		open = l == listener
+		return func() { open = false }
+	}}
+	outcome, err := pool.Run(t.Context(), task, runtimetest.NewHost())
+	if err != nil || string(outcome.Output) != "1" || open {
+		t.Errorf("%+v, %v, open %v", outcome, err, open)
+	}
+}
+
+// TestNetworkThatIsNotThere is the house's failure: the program was promised one.
+func TestNetworkThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	pool := newPool(t, worker.Options{Jailer: &troupe{t: t, play: tireless}})
+	task := worker.Task{Job: runtimes.Job{Workspace: "a", Limits: runtimes.DefaultLimits()}, Network: func(net.Listener) func() { return func() {} }}
+	if _, err := pool.Run(t.Context(), task, runtimetest.NewHost()); !fault.Is(err, fault.SandboxUnavailable) {
+		t.Errorf("%v", err)
+	}
+}

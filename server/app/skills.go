@@ -1,0 +1,46 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/atelier-run/atelier/runtimes/egress"
+	"github.com/atelier-run/atelier/studio/skills"
+)
+
+// openSkills opens the directory of skills and begins to load it, beside everything else: a server is ready before its
+// skills are, and whoever asks for one waits.
+func (a *App) openSkills(ctx context.Context) error {
+	dir := a.Config.Skills
+	if dir == "" {
+		dir = filepath.Join(a.Config.Data, "skills")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("skills directory %s: %w", a.Config.Skills, err)
+	}
+	o := skills.Options{
+		Store: a.store, Agents: a.agents, Runs: a.runs, Dir: dir, ApproveSideEffects: a.Config.ApproveSideEffects, Log: a.Log, Now: a.Now,
+		Fetcher: skills.Download{Proxy: egress.New(egress.Options{}), Hosts: a.Config.SkillsHosts},
+	}
+	if a.Config.SkillsBuiltin {
+		o.Builtin = a.Skills
+	}
+	if a.skills, err = skills.New(o); err != nil {
+		return fmt.Errorf("open the skills directory: %w; choose another one with --skills", err)
+	}
+	a.closers.add("skills directory", a.skills.Close)
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		a.skills.Watch(ctx)
+	}()
+	a.closers.add("skills", func() error {
+		stop()
+		<-ended
+		return nil
+	})
+	return nil
+}

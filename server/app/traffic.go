@@ -1,0 +1,38 @@
+package app
+
+import (
+	"sync/atomic"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// traffic counts what programs asked the network for. It is an egress.Meter.
+type traffic struct {
+	allowed, denied, failed, bytes atomic.Int64
+}
+
+// Egress implements egress.Meter.
+func (t *traffic) Egress(decision runtimes.Decision, bytes int64) {
+	t.bytes.Add(bytes)
+	t.of(decision).Add(1)
+}
+
+func (t *traffic) of(decision runtimes.Decision) *atomic.Int64 {
+	switch decision {
+	case runtimes.EgressAllowed:
+		return &t.allowed
+	case runtimes.EgressDenied:
+		return &t.denied
+	default:
+		return &t.failed
+	}
+}
+
+// showTraffic puts the counts into the metrics.
+func (a *App) showTraffic(t *traffic) {
+	for _, decision := range []runtimes.Decision{runtimes.EgressAllowed, runtimes.EgressDenied, runtimes.EgressFailed} {
+		count := t.of(decision)
+		a.metrics.Counter("atelier_egress_total", "Requests of programs to the network.", map[string]string{"decision": string(decision)}, func() float64 { return float64(count.Load()) })
+	}
+	a.metrics.Counter("atelier_egress_bytes_total", "Bytes that programs exchanged with the network.", nil, func() float64 { return float64(t.bytes.Load()) })
+}

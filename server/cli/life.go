@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+type copyCommand struct {
+	Agent string `arg:"" help:"Name or ID."`
+	Name  string `arg:"" help:"Of the copy."`
+	asked
+}
+
+func (c *copyCommand) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, http.MethodPost, agentPath(c.Agent)+"/copy", map[string]string{"name": c.Name}, named(p))
+}
+
+// named prints the name of the agent that was answered.
+func named(p Process) func(json.RawMessage) error {
+	return func(answer json.RawMessage) error {
+		var agent struct{ Name string }
+		if err := read(answer, &agent); err != nil {
+			return err
+		}
+		return p.print(agent.Name)
+	}
+}
+
+type renameCommand struct {
+	Agent string `arg:"" help:"Name or ID."`
+	Name  string `arg:"" help:"The new one; the former goes on working once there is a version."`
+	asked
+}
+
+func (c *renameCommand) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, http.MethodPatch, agentPath(c.Agent), map[string]string{"name": c.Name}, named(p))
+}
+
+type redraftCommand struct {
+	Agent string `arg:"" help:"Name or ID."`
+	From  string `arg:"" optional:"" default:"latest" help:"A version, a range or a digest; latest discards what was edited since."`
+	asked
+}
+
+func (c *redraftCommand) run(ctx context.Context, p Process) error {
+	return c.with(ctx, p, func(server *client) error {
+		kept, err := fetchAgent(ctx, server, c.Agent)
+		if err != nil {
+			return err
+		}
+		// The draft that is given up is the one that is there now; a save meanwhile is refused, not lost.
+		match := map[string]string{"If-Match": fmt.Sprintf(`"%d"`, kept.revision)}
+		var answer json.RawMessage
+		path := agentPath(c.Agent) + "/draft"
+		if err := server.exchange(ctx, http.MethodPost, path, map[string]string{"from": c.From}, match, func(h http.Header, body io.Reader) error {
+			return into(&answer)(h, body)
+		}); err != nil {
+			return err
+		}
+		return c.print(p, answer, func(json.RawMessage) error {
+			return p.say("the draft of %s is what %s is", c.Agent, c.From)
+		})
+	})
+}
+
+type deleteCommand struct {
+	Agent   string `arg:"" help:"Name or ID."`
+	Force   bool   `help:"Although others reference it; needs --comment."`
+	Comment string `help:"Why; the tombstone keeps it." placeholder:"TEXT"`
+	asked
+}
+
+func (c *deleteCommand) run(ctx context.Context, p Process) error {
+	query := url.Values{}
+	if c.Force {
+		if c.Comment == "" {
+			return misusedf("--force needs --comment: say why it is deleted although others reference it")
+		}
+		query.Set("force", "true")
+	}
+	if c.Comment != "" {
+		query.Set("comment", c.Comment)
+	}
+	path := agentPath(c.Agent)
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	return c.ask(ctx, p, http.MethodDelete, path, nil, func(json.RawMessage) error {
+		return p.say("deleted %s; `atelier undelete %s` takes it back", c.Agent, c.Agent)
+	})
+}
+
+type undeleteCommand struct {
+	Agent string `arg:"" help:"Name or ID; atelier agents --state deleted lists them."`
+	asked
+}
+
+func (c *undeleteCommand) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, http.MethodPost, agentPath(c.Agent)+"/restore", nil, named(p))
+}

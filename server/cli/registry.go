@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+type registryCommand struct {
+	Search registrySearchCommand `cmd:"" help:"List what is in it, or what has the given words."`
+	Copy   registryCopyCommand   `cmd:"" help:"Copy an agent of it into the workspace."`
+	List   registryListCommand   `cmd:"" help:"List an agent of the workspace in it."`
+	Unlist registryUnlistCommand `cmd:"" help:"Take an agent of the workspace out of it."`
+}
+
+const registryPath = "/api/v1/code-agents/registry"
+
+// listedAgent is an agent of the registry.
+type listedAgent struct {
+	ID, Name, Title, Language, LatestVersion string
+	UsageCount                               int64
+}
+
+type registrySearchCommand struct {
+	Query    string `arg:"" optional:"" help:"Words of name, title, description or tags."`
+	Language string `help:"typescript, javascript, python, bash or wasm." placeholder:"LANGUAGE"`
+	Tag      string `help:"Only agents with this tag." placeholder:"TAG"`
+	asked
+}
+
+func (c *registrySearchCommand) run(ctx context.Context, p Process) error {
+	query := said(map[string]string{"q": c.Query, "language": c.Language, "tag": c.Tag})
+	return list(ctx, p, c.asked, registryPath, query, 10_000, func(agents []listedAgent) error {
+		t := newTable(p.Stdout, "NAME", "LANGUAGE", "LATEST", "RUNS", "ID", "TITLE")
+		for _, a := range agents {
+			t.row(a.Name, a.Language, a.LatestVersion, strconv.FormatInt(a.UsageCount, 10), a.ID, a.Title)
+		}
+		return t.flush()
+	})
+}
+
+type registryCopyCommand struct {
+	Agent   string `arg:"" help:"ID, or a name that only one agent of the registry has."`
+	Name    string `help:"Of the copy; the origin's without it." placeholder:"NAME"`
+	Version string `help:"Which version; the latest without it." placeholder:"VERSION"`
+	asked
+}
+
+func (c *registryCopyCommand) run(ctx context.Context, p Process) error {
+	return c.with(ctx, p, func(server *client) error {
+		id, err := idInRegistry(ctx, server, c.Agent)
+		if err != nil {
+			return err
+		}
+		body := map[string]string{}
+		for field, value := range map[string]string{"name": c.Name, "version": c.Version} {
+			if value != "" {
+				body[field] = value
+			}
+		}
+		var answer json.RawMessage
+		if err := server.call(ctx, http.MethodPost, registryPath+"/"+url.PathEscape(id)+"/copy", body, &answer); err != nil {
+			return err
+		}
+		return c.print(p, answer, named(p))
+	})
+}
+
+// idInRegistry turns a name into the ID of the only agent that has it. What no agent is named may be an ID.
+func idInRegistry(ctx context.Context, server *client, wanted string) (string, error) {
+	agents, err := all[listedAgent](ctx, server, registryPath, said(map[string]string{"q": wanted}), 10_000)
+	if err != nil {
+		return "", err
+	}
+	id := ""
+	for _, a := range agents {
+		switch {
+		case a.Name != wanted:
+		case id != "":
+			return "", misusedf("several workspaces list an agent %s; name it by its ID, which `atelier registry search %s` shows", wanted, wanted)
+		default:
+			id = a.ID
+		}
+	}
+	return or(id, wanted), nil
+}
+
+type registryListCommand struct {
+	Agent string `arg:"" help:"Name or ID."`
+	asked
+}
+
+func (c *registryListCommand) run(ctx context.Context, p Process) error {
+	return setListed(ctx, p, c.asked, c.Agent, true)
+}
+
+type registryUnlistCommand struct {
+	Agent string `arg:"" help:"Name or ID."`
+	asked
+}
+
+func (c *registryUnlistCommand) run(ctx context.Context, p Process) error {
+	return setListed(ctx, p, c.asked, c.Agent, false)
+}
+
+func setListed(ctx context.Context, p Process, a asked, agent string, listed bool) error {
+	return a.ask(ctx, p, http.MethodPost, agentPath(agent)+"/publish", map[string]bool{"public": listed}, func(json.RawMessage) error {
+		if listed {
+			return p.say("%s is in the registry: every workspace of the server can read and copy its versions", agent)
+		}
+		return p.say("%s is not in the registry any more", agent)
+	})
+}
+
+// said is a query of the values that are not empty.
+func said(values map[string]string) url.Values {
+	query := url.Values{}
+	for name, value := range values {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return query
+}

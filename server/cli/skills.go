@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+
+	folders "github.com/atelier-run/atelier/registry/skills"
+)
+
+type skillsCommand struct {
+	List      skillsList      `cmd:"" help:"List skills with origin and digest, and what is wrong with folders."`
+	Install   skillsInstall   `cmd:"" help:"Install a folder, a .tar.gz, the address of one, or a skill that was uninstalled, by name."`
+	Uninstall skillsUninstall `cmd:"" help:"Take a skill out of use; its versions are kept."`
+	Promote   skillsPromote   `cmd:"" help:"Make the next version of a skill's draft."`
+	Check     skillsCheck     `cmd:"" help:"Look at a folder without a server: skill.yaml, schema.json and what else lies there."`
+	Schema    skillsSchema    `cmd:"" help:"Print the JSON Schema of skill.yaml, for editors."`
+}
+
+// installedSkill is what the server tells of one.
+type installedSkill struct {
+	Name, Version, Digest, Origin, Source, State string
+	Error                                        *struct {
+		Message string
+		Details []struct {
+			File, Message string
+			Line          int
+		}
+	}
+}
+
+type skillsList struct{ remote }
+
+func (c *skillsList) run(ctx context.Context, p Process) (err error) {
+	server, closing, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	var found struct{ Skills, Drafts []installedSkill }
+	if err := server.call(ctx, http.MethodGet, "/v1/skills", nil, &found); err != nil {
+		return err
+	}
+	listed := map[string]bool{}
+	t := newTable(p.Stdout, "NAME", "VERSION", "STATE", "ORIGIN", "DIGEST")
+	for _, s := range append(found.Skills, found.Drafts...) {
+		if !listed[s.Name] {
+			t.row(s.Name, or(s.Version, "-"), s.State, s.Origin, or(s.Digest[:min(len(s.Digest), 19)], "-"))
+		}
+		listed[s.Name] = true
+	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	told := map[string]bool{}
+	for _, s := range append(found.Skills, found.Drafts...) {
+		if s.Error == nil || told[s.Name] {
+			continue
+		}
+		told[s.Name] = true
+		text := "\n" + s.Name + ": " + s.Error.Message
+		for _, d := range s.Error.Details {
+			text += fmt.Sprintf("\n  %s:%d: %s", d.File, d.Line, d.Message)
+		}
+		_, _ = fmt.Fprintln(p.Stderr, lines(text))
+	}
+	return nil
+}
+
+type skillsInstall struct {
+	From string `arg:"" help:"DIR, FILE.tar.gz, URL or NAME."`
+	remote
+}
+
+func (c *skillsInstall) run(ctx context.Context, p Process) (err error) {
+	body, headers, err := c.body()
+	if err != nil {
+		return err
+	}
+	server, closing, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	var made installedSkill
+	if archive, ok := body.(io.ReadCloser); ok {
+		err = server.transfer(ctx, http.MethodPost, "/v1/skills/install", archive, headers, into(&made))
+	} else {
+		err = server.call(ctx, http.MethodPost, "/v1/skills/install", body, &made)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.Stdout, "%s@%s %s\n", made.Name, made.Version, made.Digest)
+	return err
+}
+
+// body is what is sent: a folder's files, an archive as it is, an address or a name.
+func (c *skillsInstall) body() (any, map[string]string, error) {
+	if strings.HasPrefix(c.From, "http://") || strings.HasPrefix(c.From, "https://") {
+		return map[string]string{"url": c.From}, nil, nil
+	}
+	info, err := os.Stat(c.From)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(c.From, "/."):
+		return map[string]string{"name": c.From}, nil, nil
+	case err != nil:
+		return nil, nil, misusedf("there is no folder, archive or skill %s", c.From)
+	case !info.IsDir():
+		file, err := os.Open(c.From)
+		return file, map[string]string{"Content-Type": "application/gzip"}, err
+	}
+	root, err := os.OpenRoot(c.From) // a link in the folder leads nowhere outside it
+	if err != nil {
+		return nil, nil, err
+	}
+	files, err := folders.ReadFolder(folders.Dir(root, "."))
+	if err == nil {
+		_, err = folders.Parse(files)
+	}
+	return map[string]any{"files": files}, nil, errors.Join(err, root.Close())
+}
+
+type skillsUninstall struct {
+	Name  string `arg:""`
+	Force bool   `help:"Although others reference a version."`
+	remote
+}
+
+func (c *skillsUninstall) run(ctx context.Context, p Process) (err error) {
+	server, closing, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	return server.call(ctx, http.MethodPost, "/v1/skills/uninstall", map[string]any{"name": c.Name, "force": c.Force}, nil)
+}
+
+type skillsPromote struct {
+	Name      string `arg:""`
+	Number    string `name:"as" help:"The version; without it the one that the changes ask for." placeholder:"VERSION"`
+	Changelog string `help:"What is new."`
+	Comment   string `help:"Why the version may be a smaller step than the changes ask for."`
+	remote
+}
+
+func (c *skillsPromote) run(ctx context.Context, p Process) (err error) {
+	server, closing, err := c.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	var made struct{ Reference, Digest string }
+	body := map[string]string{"name": c.Name, "version": c.Number, "changelog": c.Changelog, "comment": c.Comment}
+	if err := server.call(ctx, http.MethodPost, "/v1/skills/promote", body, &made); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.Stdout, made.Reference, made.Digest)
+	return err
+}
+
+type skillsCheck struct {
+	Dir string `arg:"" help:"A skill's folder." type:"existingdir"`
+}
+
+// run looks as the server does, but at no code: that is parsed in the jail of a server.
+func (c *skillsCheck) run(_ context.Context, p Process) (err error) {
+	root, err := os.OpenRoot(c.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	files, err := folders.ReadFolder(folders.Dir(root, "."))
+	if err != nil {
+		return err
+	}
+	skill, err := folders.Parse(files)
+	if err != nil {
+		return err
+	}
+	for _, w := range skill.Warnings {
+		_, _ = fmt.Fprintln(p.Stderr, lines(fmt.Sprintf("note: %s:%d: %s", w.File, w.Line, w.Message)))
+	}
+	_, err = fmt.Fprintf(p.Stdout, "%s@%s: %d files in %s\n", skill.Settings.Name, skill.Settings.Version, len(skill.Spec.Files), skill.Spec.Language)
+	return err
+}
+
+type skillsSchema struct{}
+
+func (skillsSchema) run(_ context.Context, p Process) error {
+	text, err := folders.Schema()
+	if err == nil {
+		_, err = fmt.Fprintln(p.Stdout, string(text))
+	}
+	return err
+}

@@ -1,0 +1,77 @@
+package gate_test
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/server/gate"
+	"github.com/atelier-run/atelier/server/problem"
+)
+
+// TestWhoIsAnonymous: a caller without a credential is let through to skills from this machine alone, when that was said.
+func TestWhoIsAnonymous(t *testing.T) {
+	t.Parallel()
+	traces, err := telemetry.NewTraces(t.Context(), "test", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard := func(open bool) http.Handler {
+		log := slog.New(slog.DiscardHandler)
+		return gate.New(gate.Options{
+			Anonymous: open, Names: []string{"studio.example.com"}, Access: keys{}, Refuse: problem.Writer{Log: log}, Meter: telemetry.NewMetrics("test"),
+			Tracer: traces.Tracer("gate"), Propagate: traces.Propagator(), Log: log, NewID: func() string { return "id" },
+		}).Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			caller, _ := gate.CallerOf(r.Context())
+			_, _ = w.Write([]byte(caller.Actor.Type))
+		}))
+	}
+	for name, tt := range map[string]struct {
+		path, from, host string
+		headers          map[string]string
+		closed           bool
+		want             int
+	}{
+		"this machine":         {path: "/skills/list", want: 200},
+		"IPv6":                 {path: "/skills/list", from: "[::1]:9", host: "[::1]:8002", want: 200},
+		"IPv4 in IPv6":         {path: "/skills/list", from: "[::ffff:127.0.0.1]:9", want: 200},
+		"run by action":        {path: "/v1/skills/run", want: 200},
+		"turned off":           {path: "/skills/list", closed: true, want: 401},
+		"another machine":      {path: "/skills/list", from: "192.0.2.7:9", want: 401},
+		"a pipe":               {path: "/skills/list", from: "pipe", want: 401},
+		"by the server's name": {path: "/skills/list", host: "studio.example.com", want: 401},
+		"a proxy":              {path: "/skills/list", headers: map[string]string{"X-Forwarded-For": ""}, want: 401},
+		"a standard proxy":     {path: "/skills/list", headers: map[string]string{"Forwarded": "for=192.0.2.7"}, want: 401},
+		"a proxy for TLS":      {path: "/skills/list", headers: map[string]string{"X-Forwarded-Proto": "https"}, want: 401},
+		"a page":               {path: "/skills/list", headers: map[string]string{"Origin": "http://evil.example"}, want: 401},
+		"no page's origin":     {path: "/skills/list", headers: map[string]string{"Origin": "null"}, want: 401},
+		"other routes":         {path: "/v1/skills", want: 401},
+		"a longer path":        {path: "/v1/skills/run/x", want: 401},
+		"the API":              {path: "/api/v1/runs", want: 401},
+		"a path that climbs":   {path: "/skills/../api/v1/runs", want: 200}, // and reaches no route: the router takes paths as they are
+		"a wrong token":        {path: "/skills/list", headers: map[string]string{"Authorization": "Bearer wrong"}, want: 401},
+		"contracts":            {path: "/v1/contracts/run", closed: true, want: 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := httptest.NewRequest(http.MethodGet, "http://localhost"+tt.path, nil)
+			r.RemoteAddr, r.Host = "127.0.0.1:4711", "localhost:8002"
+			if tt.from != "" {
+				r.RemoteAddr = tt.from
+			}
+			if tt.host != "" {
+				r.Host = tt.host
+			}
+			for key, value := range tt.headers {
+				r.Header.Set(key, value)
+			}
+			w := httptest.NewRecorder()
+			guard(!tt.closed).ServeHTTP(w, r)
+			if w.Code != tt.want {
+				t.Errorf("answered with %d, want %d: %s", w.Code, tt.want, w.Body)
+			}
+		})
+	}
+}

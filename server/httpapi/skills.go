@@ -1,0 +1,144 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/skills"
+)
+
+// Skill is an agent as a skill, or a folder that could not become one.
+type Skill struct {
+	Name          string               `json:"name"`
+	AgentID       string               `json:"agentId" doc:"Empty for a folder that is no skill yet."`
+	Title         string               `json:"title"`
+	Description   string               `json:"description"`
+	Tags          []string             `json:"tags"`
+	Origin        registry.SkillOrigin `json:"origin" enum:"builtin,folder,archive,url,created,registered"`
+	Source        string               `json:"source" doc:"Where it was fetched from; empty otherwise."`
+	State         string               `json:"state" enum:"active,draft,active_with_draft,broken"`
+	Language      runtimes.Language    `json:"language,omitempty"`
+	Version       string               `json:"version" doc:"The latest; empty if nothing is published."`
+	Digest        string               `json:"digest"`
+	SafetyFlags   []string             `json:"safetyFlags"`
+	Handler       string               `json:"handler"`
+	Claims        json.RawMessage      `json:"claims,omitempty" doc:"What a client said of the code; it decided nothing."`
+	InstalledAt   *time.Time           `json:"installedAt,omitempty"`
+	InstalledBy   string               `json:"installedBy"`
+	FolderMissing bool                 `json:"folderMissing" doc:"It came from a folder that is gone; it stays until somebody uninstalls it."`
+	Problem       *skills.Trouble      `json:"problem,omitempty" doc:"What is wrong with its folder; the version above still runs."`
+}
+
+func skillOf(e skills.Entry) Skill {
+	s := Skill{
+		Name: e.Name, AgentID: e.AgentID, Title: e.Title, Description: e.Description, Tags: e.Tags, Origin: e.Origin, Source: e.Source, State: skills.State(e),
+		SafetyFlags: []string{}, Handler: e.Handler, Claims: e.Claims, InstalledBy: e.Installer.Name, FolderMissing: e.Missing, Problem: e.Problem,
+	}
+	if !e.InstalledAt.IsZero() {
+		s.InstalledAt = &e.InstalledAt
+	}
+	if v := e.Version; v != nil {
+		s.Version, s.Digest, s.Language, s.SafetyFlags = v.Version, v.Digest, v.Language, v.SafetyFlags
+	}
+	return s
+}
+
+// SkillList is every skill of the workspace.
+type SkillList struct {
+	Items     []Skill `json:"items"`
+	Directory string  `json:"directory" doc:"The folder that is watched; empty for other workspaces than the default one."`
+}
+
+func (a *API) listSkills() {
+	type out struct{ Body SkillList }
+	add(a, endpoint{
+		id: "listSkills", method: http.MethodGet, path: Base + "/skills", tag: "skills", summary: "Skills, and folders that are broken",
+	}, func(ctx context.Context, _ *none) (*out, error) {
+		entries, err := a.Skills.List(ctx, actor(ctx))
+		if err != nil {
+			return nil, err
+		}
+		list := SkillList{Items: make([]Skill, 0, len(entries))}
+		for _, e := range entries {
+			list.Items = append(list.Items, skillOf(e))
+		}
+		if actor(ctx).Workspace == registry.DefaultWorkspace {
+			list.Directory = a.Skills.Dir
+		}
+		return &out{Body: list}, nil
+	})
+}
+
+// InstallSkillBody names what is installed: one of its members.
+type InstallSkillBody struct {
+	Name  string                   `json:"name,omitempty" maxLength:"63" doc:"A skill that was uninstalled, or lies in the skills directory."`
+	URL   string                   `json:"url,omitempty" maxLength:"2000" doc:"Address of a .tar.gz on a granted host."`
+	Files map[string]registry.File `json:"files,omitempty" doc:"A skill's folder, by path."`
+}
+
+func (a *API) installSkill() {
+	type in struct{ Body InstallSkillBody }
+	type out struct{ Body Skill }
+	add(a, endpoint{
+		id: "installSkill", method: http.MethodPost, path: Base + "/skills", tag: "skills", summary: "Install a skill",
+		about: "Archives are sent to POST /v1/skills/install as application/gzip.", idempotent: true,
+		refusals: []fault.Code{fault.NotFound, fault.VersionExists, fault.Forbidden},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		if (q.Body.Name != "" && q.Body.URL != "") || (len(q.Body.Files) > 0) == (q.Body.Name != "" || q.Body.URL != "") {
+			return nil, fault.Invalid("", "Give one of name, url and files.")
+		}
+		e, err := a.Skills.Install(ctx, actor(ctx), skills.Source{Name: q.Body.Name, URL: q.Body.URL, Files: q.Body.Files})
+		if err != nil {
+			return nil, err
+		}
+		return &out{Body: skillOf(e)}, nil
+	})
+}
+
+// PromoteSkillBody asks for the next version of a skill.
+type PromoteSkillBody struct {
+	Version   string `json:"version,omitempty" maxLength:"100" doc:"The one that the changes ask for, without it."`
+	Changelog string `json:"changelog,omitempty"`
+	Comment   string `json:"comment,omitempty" doc:"Why the number may be smaller than advised."`
+}
+
+func (a *API) promoteSkill() {
+	type in struct {
+		Name string `path:"name" maxLength:"63"`
+		Body PromoteSkillBody
+	}
+	type out struct{ Body Skill }
+	add(a, endpoint{
+		id: "promoteSkill", method: http.MethodPost, path: Base + "/skills/{name}/promote", tag: "skills", summary: "Make a version of a skill's draft",
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.BumpTooSmall},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		promotion := skills.Promotion{Name: q.Name, Version: q.Body.Version, Changelog: q.Body.Changelog, Comment: q.Body.Comment}
+		if _, err := a.Skills.Promote(ctx, actor(ctx), promotion); err != nil {
+			return nil, err
+		}
+		e, err := a.Skills.Find(ctx, actor(ctx), q.Name)
+		if err != nil {
+			return nil, err
+		}
+		return &out{Body: skillOf(e)}, nil
+	})
+}
+
+func (a *API) uninstallSkill() {
+	type in struct {
+		Name  string `path:"name" maxLength:"63"`
+		Force bool   `query:"force" doc:"Although others reference a version."`
+	}
+	add(a, endpoint{
+		id: "uninstallSkill", method: http.MethodDelete, path: Base + "/skills/{name}", tag: "skills", summary: "Uninstall a skill",
+		about:  "Its versions and runs are kept, and its name is not given away; installing it by name brings it back.",
+		status: http.StatusNoContent, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict},
+	}, func(ctx context.Context, q *in) (*none, error) {
+		return &none{}, a.Skills.Uninstall(ctx, actor(ctx), q.Name, q.Force)
+	})
+}

@@ -1,0 +1,83 @@
+package servertest_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/server/servertest"
+)
+
+// TestGrantedHosts goes from a denial to its fix, as a person does: the error names the grant, the draft takes it, the run
+// reaches the host, and every decision is among the events and metrics.
+func TestGrantedHosts(t *testing.T) {
+	t.Parallel()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"temperature":7}`) }))
+	defer site.Close()
+	address := site.Listener.Addr().String()
+	s := servertest.New(t)
+	code := "export default async () => (await fetch('" + site.URL + "/v1?key=hidden')).json()"
+	s.Want(t, http.StatusCreated, http.MethodPost, "/api/v1/code-agents", map[string]any{"name": "outdoors", "language": "javascript", "code": code})
+
+	denied := s.Execute(t, "outdoors", "draft", map[string]any{})
+	e := denied.Error
+	if denied.Status != "failed" || e == nil || e.Type != runtimes.Denied || e.Rule != "capabilities.hosts" || e.Grant == nil || e.Line != 1 || !strings.Contains(e.Remedy, address) {
+		t.Fatalf("%+v", e)
+	}
+	s.Want(t, http.StatusOK, http.MethodPut, "/api/v1/code-agents/outdoors", map[string]any{"capabilities": map[string]any{"hosts": e.Grant.Hosts}}, servertest.Headers{"If-Match": `"1"`})
+	granted := s.Execute(t, "outdoors", "draft", map[string]any{})
+	if !granted.Success || string(granted.Output) != `{"temperature":7}` {
+		t.Fatalf("%s %+v", granted.Output, granted.Error)
+	}
+	for run, decision := range map[string]string{denied.RunID: "denied", granted.RunID: "allowed"} {
+		events := string(s.Want(t, http.StatusOK, http.MethodGet, "/api/v1/runs/"+run+"/events", nil).Body)
+		if !strings.Contains(events, `"kind":"egress"`) || !strings.Contains(events, `"decision":"`+decision+`"`) || strings.Contains(events, "hidden") {
+			t.Errorf("%s", events)
+		}
+	}
+	metrics := string(s.Want(t, http.StatusOK, http.MethodGet, "/metrics", nil).Body)
+	for _, want := range []string{`atelier_egress_total{decision="allowed"} 1`, `atelier_egress_total{decision="denied"} 1`} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+// TestOwnAddress: a run does not reach the server that runs it, unless somebody granted just that.
+func TestOwnAddress(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	port := s.URL[strings.LastIndexByte(s.URL, ':')+1:]
+	for _, url := range []string{s.URL, "http://localhost:" + port, "http://[::1]:" + port, "http://2130706433:" + port} {
+		body := map[string]any{
+			"language": "python", "code": "import urllib.request\ndef main():\n    return urllib.request.urlopen('" + url + "/health').read().decode()",
+			"capabilities": map[string]any{"hosts": []string{"localhost:" + port, "example.com:443"}},
+		}
+		if run := s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/execute", body).Run(t); run.Error == nil || run.Error.Type != runtimes.Denied {
+			t.Errorf("%s: %s %+v", url, run.Output, run.Error)
+		}
+	}
+}
+
+// TestHostsThatCannotBeGranted are refused when they are saved, each with its reason.
+func TestHostsThatCannotBeGranted(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"egress-hosts": "*.example.com:443"}))
+	for host, reason := range map[string]string{
+		"https://api.example.com": "api.example.com:443", "*": "no grant of all", "": "does not mean all", "api.example.com:99999": "65535",
+		"10.0.0.0/8": "range", "other.test:443": "--egress-hosts", "*.*.example.com:443": "leftmost",
+	} {
+		body := map[string]any{"name": "capped", "language": "bash", "code": "true", "capabilities": map[string]any{"hosts": []string{"api.example.com:443", host}}}
+		problem := s.Want(t, http.StatusUnprocessableEntity, http.MethodPost, "/api/v1/code-agents", body)
+		if text := string(problem.Body); !strings.Contains(text, "/capabilities/hosts/1") || !strings.Contains(text, reason) {
+			t.Errorf("%q: %s", host, text)
+		}
+		body["code"] = "true"
+		delete(body, "name")
+		s.Want(t, http.StatusUnprocessableEntity, http.MethodPost, "/api/v1/execute", body)
+	}
+	s.Want(t, http.StatusCreated, http.MethodPost, "/api/v1/code-agents", map[string]any{"name": "capped", "language": "bash", "code": "true", "capabilities": map[string]any{"hosts": []string{"api.example.com:443"}}})
+}

@@ -1,0 +1,84 @@
+package servertest_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/atelier-run/atelier/server/servertest"
+)
+
+// What the Studio does with versions and agents, a terminal does too.
+func TestVerbsOfAnAgentsLife(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	save(t, s, "1", map[string]any{"code": "def main(city): return {'text': 'changed'}\n"})
+	steps := []struct {
+		args   string
+		code   int
+		stdout string // holds
+		stderr string // holds
+	}{
+		{args: "publish weather 1.0.1 --changelog Changed", stdout: "weather@1.0.1\n"},
+		{args: "publish weather 1.0.1", code: 1, stderr: "1.0.1"},
+		{args: "publish weather 1.0.2 --force", code: 1, stderr: "/comment"},
+		{args: "pins put flow/1 weather@1.0.0 weather@^1 --label Morning", stdout: "weather@^1"},
+		{args: "pins put flow/2 nobody@1.0.0", code: 1, stderr: "/references/0"},
+		{args: "pins of weather", stdout: "Morning"},
+		{args: "pins by flow/1", stdout: "weather@1.0.0"},
+		{args: "deprecate weather", code: 2, stderr: "name a version"},
+		{args: "deprecate weather@1.0.0 --undo --reason x", code: 2, stderr: "--undo"},
+		{args: "deprecate weather@1.0.0 --reason Old", stdout: "flow/1", stderr: "use weather@1.0.1\nthese must move:\n"},
+		{args: "deprecate weather@1.0.0 --undo", stderr: "not deprecated any more"},
+		{args: "redraft weather 1.0.0", stderr: "the draft of weather is what 1.0.0 is"},
+		{args: "redraft weather 9.0.0", code: 1, stderr: "9.0.0"},
+		{args: "diff weather 1.0.0 draft", stdout: "none"},
+		{args: "copy weather climate", stdout: "climate\n"},
+		{args: "copy weather climate", code: 1, stderr: "climate"},
+		{args: "rename weather forecast", stdout: "forecast\n"},
+		{args: "versions weather", stdout: "1.0.1"},
+		{args: "registry list forecast", stderr: "forecast is in the registry"},
+		{args: "registry search forecast", stdout: "forecast"},
+		{args: "registry copy forecast --name mine --version 1.0.0", stdout: "mine\n"},
+		{args: "registry copy nobody", code: 1, stderr: "nobody"},
+		{args: "registry unlist forecast", stderr: "not in the registry"},
+		{args: "delete forecast", code: 1, stderr: "Morning"},
+		{args: "delete forecast --force", code: 2, stderr: "--comment"},
+		{args: "delete forecast --force --comment Replaced", stderr: "atelier undelete forecast"},
+		{args: "agents --state deleted", stdout: "forecast"},
+		{args: "undelete forecast", stdout: "forecast\n"},
+		{args: "undelete forecast", code: 1, stderr: "not deleted"},
+		{args: "pins drop flow/1", stderr: "references nothing any more"},
+		{args: "agents changed --code", stdout: ""},
+		{args: "agents --unused-for -1h", code: 2, stderr: "--unused-for"},
+	}
+	for _, step := range steps {
+		code, stdout, stderr := command(t, s, "", strings.Fields(step.args)...)
+		if code != step.code || !strings.Contains(stdout, step.stdout) || !strings.Contains(stderr, step.stderr) {
+			t.Errorf("atelier %s: %d\n%s%s", step.args, code, stdout, stderr)
+		}
+	}
+}
+
+// --json prints what the server answered, and a list as one array.
+func TestVerbsPrintJSON(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	var agents []struct{ Name string }
+	if err := json.Unmarshal([]byte(must(t, s, "agents", "--json")), &agents); err != nil || len(agents) != 1 || agents[0].Name != "weather" {
+		t.Errorf("agents: %v %v", agents, err)
+	}
+	var none []any
+	if err := json.Unmarshal([]byte(must(t, s, "registry", "search", "--json")), &none); err != nil || none == nil || len(none) != 0 {
+		t.Errorf("an empty list: %v %v", none, err)
+	}
+	var copied struct{ ID, Name string }
+	if err := json.Unmarshal([]byte(must(t, s, "copy", "weather", "climate", "--json")), &copied); err != nil || copied.ID == "" || copied.Name != "climate" {
+		t.Errorf("a copy: %v %v", copied, err)
+	}
+	if got := must(t, s, "delete", "climate", "--json"); got != "null\n" {
+		t.Errorf("a deletion: %q", got)
+	}
+}

@@ -1,0 +1,200 @@
+package skillsapi
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/invopop/jsonschema"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/schema"
+	folders "github.com/atelier-run/atelier/registry/skills"
+	"github.com/atelier-run/atelier/server/gate"
+)
+
+// The requests of this door. Their JSON Schemas are made from these types and published; every body is held to its own.
+type (
+	executeRequest struct {
+		Skill     string          `json:"skill" jsonschema:"description=Skill name to execute."`
+		Args      json.RawMessage `json:"args" jsonschema:"description=Skill input arguments."`
+		RequestID *string         `json:"request_id,omitempty" jsonschema:"nullable"`
+		ActorID   *string         `json:"actor_id,omitempty" jsonschema:"nullable,description=Comes back in the provenance; it grants nothing."`
+		ActorType *string         `json:"actor_type,omitempty" jsonschema:"nullable"`
+		Metadata  json.RawMessage `json:"metadata,omitempty" jsonschema:"nullable"`
+	}
+	registerRequest struct {
+		Name             string                   `json:"name" jsonschema:"pattern=^[a-z][a-z0-9_-]{0\\,62}$"`
+		Version          string                   `json:"version" jsonschema:"pattern=^[0-9]+\\.[0-9]+\\.[0-9]+$"`
+		Description      string                   `json:"description" jsonschema:"minLength=1,maxLength=4000"`
+		SafetyFlags      []string                 `json:"safety_flags,omitempty" jsonschema:"enum=none,enum=pii_risk,enum=external_call,enum=side_effect,enum=file_system,enum=network_access"`
+		RequiresApproval bool                     `json:"requires_approval,omitempty"`
+		InputSchema      json.RawMessage          `json:"input_schema"`
+		OutputSchema     json.RawMessage          `json:"output_schema"`
+		HandlerPath      string                   `json:"handler_path" jsonschema:"pattern=^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$,description=handler.function of the code; its files come along or lie in the folder NAME of the skills directory."`
+		Tags             []string                 `json:"tags,omitempty" jsonschema:"nullable,maxItems=20"`
+		Code             string                   `json:"code,omitempty" jsonschema:"maxLength=1000000,description=The text of the handler in Python."`
+		Files            map[string]registry.File `json:"files,omitempty" jsonschema:"description=The program's files by path\\, instead of code."`
+	}
+	createRequest struct {
+		Name            string          `json:"name" jsonschema:"pattern=^[a-z0-9_]+$,maxLength=64"`
+		Code            string          `json:"code,omitempty" jsonschema:"minLength=1,maxLength=50000,description=Python with run(action\\, args)."`
+		Script          string          `json:"script,omitempty" jsonschema:"minLength=1,maxLength=50000,description=The same as code."`
+		Description     string          `json:"description" jsonschema:"minLength=10,maxLength=1000"`
+		Triggers        []string        `json:"triggers,omitempty" jsonschema:"nullable,maxItems=20"`
+		AutoPromote     bool            `json:"auto_promote,omitempty" jsonschema:"description=Ask for promotion when every check has passed."`
+		GapPatterns     []string        `json:"gap_patterns,omitempty" jsonschema:"nullable,maxItems=100"`
+		GapQuestion     *string         `json:"gap_question,omitempty" jsonschema:"nullable"`
+		PreferredModel  *string         `json:"preferred_model,omitempty" jsonschema:"nullable"`
+		DefaultParams   json.RawMessage `json:"default_params,omitempty" jsonschema:"nullable"`
+		ControlDecision json.RawMessage `json:"control_decision,omitempty" jsonschema:"nullable,description=Kept with the skill to be read; it decides nothing."`
+		ValidationScore *float64        `json:"validation_score,omitempty" jsonschema:"nullable,description=Kept likewise."`
+	}
+	runRequest struct {
+		Name   string          `json:"name"`
+		Action string          `json:"action,omitempty" jsonschema:"maxLength=200,description=run without it."`
+		Args   json.RawMessage `json:"args,omitempty"`
+	}
+	installRequest struct {
+		Name  string                   `json:"name,omitempty" jsonschema:"description=A skill that was uninstalled\\, or lies in the skills directory."`
+		URL   string                   `json:"url,omitempty" jsonschema:"maxLength=2000,description=Address of a .tar.gz on a granted host."`
+		Files map[string]registry.File `json:"files,omitempty" jsonschema:"description=A skill's folder by path."`
+	}
+	uninstallRequest struct {
+		Name  string `json:"name"`
+		Force bool   `json:"force,omitempty" jsonschema:"description=Also when somebody references a version."`
+	}
+	promoteRequest struct {
+		Name      string `json:"name"`
+		Version   string `json:"version,omitempty" jsonschema:"description=The one that the changes ask for\\, without it."`
+		Changelog string `json:"changelog,omitempty" jsonschema:"maxLength=10000"`
+		Comment   string `json:"comment,omitempty" jsonschema:"maxLength=10000,description=Why the number may be smaller than advised."`
+	}
+	validateRequest struct {
+		Code string `json:"code" jsonschema:"minLength=1,maxLength=1000000"`
+	}
+)
+
+type contract struct {
+	text     []byte
+	compiled *schema.Schema
+	err      error
+}
+
+type contracts map[string]contract
+
+// newContracts makes the schema of each request, and of skill.yaml.
+func newContracts() contracts {
+	all := contracts{}
+	for name, v := range map[string]any{
+		"execute": executeRequest{}, "register": registerRequest{}, "create": createRequest{}, "run": runRequest{}, "install": installRequest{},
+		"uninstall": uninstallRequest{}, "promote": promoteRequest{}, "validate_code": validateRequest{},
+	} {
+		reflector := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true, AllowAdditionalProperties: true, Mapper: anyObject}
+		s := reflector.Reflect(v)
+		s.Title = "Request " + name
+		nullable(s)
+		all[name] = compiled(json.MarshalIndent(s, "", "  "))
+	}
+	all["skill"] = compiled(folders.Schema())
+	return all
+}
+
+func compiled(text []byte, err error) contract {
+	if err != nil {
+		return contract{err: err}
+	}
+	c, err := schema.Compile(text)
+	return contract{text: text, compiled: c, err: err}
+}
+
+// anyObject stands for a member that is an object of the client's own, and for the content of a file.
+func anyObject(t reflect.Type) *jsonschema.Schema {
+	switch t {
+	case reflect.TypeFor[json.RawMessage]():
+		return &jsonschema.Schema{Type: "object"}
+	case reflect.TypeFor[registry.File]():
+		return &jsonschema.Schema{OneOf: []*jsonschema.Schema{
+			{Type: "string"}, {Type: "object", Required: []string{"base64"}, Extras: map[string]any{"properties": map[string]any{"base64": map[string]any{"type": "string"}}}},
+		}}
+	}
+	return nil
+}
+
+// nullable writes "or null" the way that JSON Schema has it: the library has it its own way.
+func nullable(s *jsonschema.Schema) {
+	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
+		p := pair.Value
+		if len(p.OneOf) == 2 && p.OneOf[1].Type == "null" {
+			inner := p.OneOf[0]
+			pair.Value = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{inner, {Type: "null"}}, Description: inner.Description}
+			inner.Description = ""
+		}
+	}
+}
+
+func (d *Door) listContracts(w http.ResponseWriter, r *http.Request) {
+	d.write(w, r, http.StatusOK, map[string]any{"contracts": slices.Sorted(maps.Keys(d.contracts))})
+}
+
+func (d *Door) getContract(w http.ResponseWriter, r *http.Request) {
+	c, ok := d.contracts[chi.URLParam(r, "name")]
+	switch {
+	case !ok:
+		d.refuse(w, r, fault.New(fault.NotFound, "There is no such contract; GET /v1/contracts lists them."), nil)
+	case c.err != nil:
+		d.refuse(w, r, c.err, nil)
+	default:
+		w.Header().Set("Content-Type", "application/schema+json")
+		_, _ = w.Write(append(c.text, '\n')) // the client has gone: there is nobody to tell
+	}
+}
+
+// take reads a body that keeps its contract. The error lists every member that does not.
+func (d *Door) take(w http.ResponseWriter, r *http.Request, name string, into any) error {
+	body, err := gate.Body(w, r, d.BodyBytes)
+	if err != nil {
+		return err
+	}
+	if len(body) == 0 {
+		return fault.Invalid("", "The body is missing; GET /v1/contracts/%s tells what belongs there.", name)
+	}
+	c := d.contracts[name]
+	if c.err != nil {
+		return c.err
+	}
+	if details := c.compiled.Validate(body); len(details) > 0 {
+		return &fault.Error{Code: fault.InvalidInput, Message: "The request does not keep the contract " + name + ".", Details: details}
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return &fault.Error{Code: fault.InvalidInput, Message: "The request does not keep the contract " + name + ".",
+			Details: []fault.Detail{{Message: "has a value that its member cannot hold"}}, Err: err}
+	}
+	return nil
+}
+
+// outOfContract is a refused body in the form of the framework that such services are written with.
+func outOfContract(err error) any {
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Code != fault.InvalidInput || len(f.Details) == 0 {
+		return nil
+	}
+	type problem struct {
+		Type string   `json:"type"`
+		Loc  []string `json:"loc"`
+		Msg  string   `json:"msg"`
+	}
+	all := make([]problem, 0, len(f.Details))
+	for _, e := range f.Details {
+		all = append(all, problem{Type: "value_error", Loc: append([]string{"body"}, tokens(e.Pointer)...), Msg: e.Message})
+	}
+	return all
+}
+
+func number(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,178 @@
+package skillsapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/pyhash"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/skills"
+)
+
+// executionResult is the answer to POST /skills/execute. A failure is an answer like any other, with success false.
+type executionResult struct {
+	ExecutionID     string          `json:"execution_id"`
+	Skill           string          `json:"skill"`
+	Result          json.RawMessage `json:"result"`
+	Logs            []executionLog  `json:"logs"`
+	InputsHash      string          `json:"inputs_hash"`
+	OutputsHash     string          `json:"outputs_hash"`
+	Provenance      provenance      `json:"provenance"`
+	ExecutionTimeMs float64         `json:"execution_time_ms"`
+	Success         bool            `json:"success"`
+}
+
+type executionLog struct {
+	Timestamp time.Time      `json:"timestamp"`
+	Level     string         `json:"level"`
+	Message   string         `json:"message"`
+	Context   map[string]any `json:"context"`
+}
+
+type provenance struct {
+	ExecutionID     string    `json:"execution_id"`
+	SkillName       string    `json:"skill_name"`
+	SkillVersion    string    `json:"skill_version"`
+	ActorID         *string   `json:"actor_id"`
+	ActorType       *string   `json:"actor_type"`
+	InputsHash      string    `json:"inputs_hash"`
+	OutputsHash     string    `json:"outputs_hash"`
+	ToolIDs         []string  `json:"tool_ids"`
+	Timestamp       time.Time `json:"timestamp"`
+	ExecutionTimeMs float64   `json:"execution_time_ms"`
+	Success         bool      `json:"success"`
+	ErrorMessage    *string   `json:"error_message"`
+}
+
+// unknownVersion stands for the version where a call failed.
+const unknownVersion = "unknown"
+
+func (d *Door) execute(w http.ResponseWriter, r *http.Request) {
+	var request executeRequest
+	if err := d.take(w, r, "execute", &request); err != nil {
+		d.refuse(w, r, err, outOfContract(err))
+		return
+	}
+	began := d.Now()
+	run, version, err := d.Skills.Run(r.Context(), actor(r), skills.Call{Name: request.Skill, Args: request.Args})
+	if err != nil && !aboutTheCall(err) {
+		d.refuse(w, r, err, nil)
+		return
+	}
+	answer, hashErr := d.resultOf(request, run, version, err, began)
+	if hashErr != nil {
+		d.refuse(w, r, hashErr, nil)
+		return
+	}
+	d.write(w, r, http.StatusOK, answer)
+}
+
+// aboutTheCall says whether an error is about what was asked for, and not about this server at this moment. These clients
+// expect the former as a result, and try the latter again.
+func aboutTheCall(err error) bool {
+	switch fault.CodeOf(err) { //nolint:exhaustive // all others are the house's
+	case fault.NotFound, fault.NoVersion, fault.InvalidInput, fault.Forbidden, fault.BadRequest:
+		return true
+	}
+	return false
+}
+
+func (d *Door) resultOf(request executeRequest, run registry.Run, version registry.Version, err error, began time.Time) (executionResult, error) {
+	now := d.Now().UTC().Truncate(time.Microsecond) // as many digits as these clients read
+	inputs, hashErr := pyhash.Sum(request.Args)
+	if hashErr != nil {
+		return executionResult{}, hashErr
+	}
+	id, took := run.ID, run.Metrics.TotalMs
+	if id == "" {
+		id, took = d.NewID(), float64(now.Sub(began).Microseconds())/1000
+	}
+	answer := executionResult{ExecutionID: id, Skill: request.Skill, Result: json.RawMessage("null"), InputsHash: inputs, ExecutionTimeMs: took}
+	answer.Provenance = provenance{
+		ExecutionID: id, SkillName: request.Skill, SkillVersion: unknownVersion, ActorID: request.ActorID, ActorType: request.ActorType,
+		InputsHash: inputs, ToolIDs: []string{}, Timestamp: now, ExecutionTimeMs: took,
+	}
+	log := logbook{at: began.UTC().Truncate(time.Microsecond)}
+	if why := failure(request.Skill, run, err); why != "" {
+		log.add("INFO", "Validating inputs for "+request.Skill)
+		log.program(run)
+		log.at = now
+		log.add("ERROR", "Execution failed: "+why)
+		answer.Logs, answer.Provenance.ErrorMessage = log.entries, &why
+		return answer, nil
+	}
+	answer.Result = run.Output
+	if len(answer.Result) == 0 {
+		answer.Result = json.RawMessage("null")
+	}
+	if answer.OutputsHash, hashErr = pyhash.Sum(answer.Result); hashErr != nil {
+		return executionResult{}, hashErr
+	}
+	answer.Success, answer.Provenance.Success = true, true
+	answer.Provenance.SkillVersion, answer.Provenance.OutputsHash = version.Version, answer.OutputsHash
+	log.add("INFO", "Validating inputs for "+request.Skill)
+	log.add("INFO", fmt.Sprintf("Input hash: %s...", inputs[:16]))
+	log.add("INFO", "Executing skill: "+request.Skill)
+	log.program(run)
+	log.at = now
+	log.add("INFO", "Validating outputs")
+	log.add("INFO", fmt.Sprintf("Output hash: %s...", answer.OutputsHash[:16]))
+	log.add("INFO", fmt.Sprintf("Execution completed in %.2fms", took))
+	answer.Logs = log.entries
+	return answer, nil
+}
+
+// failure is why a call failed, in the words of these services; "" if it did not.
+func failure(skill string, run registry.Run, err error) string {
+	var f *fault.Error
+	switch {
+	case errors.As(err, &f) && f.Code == fault.InvalidInput:
+		text := "Input validation failed for " + skill + ":"
+		for _, e := range f.Details {
+			text += " " + strings.TrimSpace(strings.TrimPrefix(e.Pointer, "/input")+" "+e.Message) + ";"
+		}
+		return strings.TrimSuffix(text, ";")
+	case errors.As(err, &f):
+		return f.Message
+	case run.Error == nil:
+		return ""
+	}
+	switch run.Error.Type {
+	case runtimes.Timeout:
+		return "Execution exceeded timeout: " + run.Error.Message
+	case runtimes.InvalidOutput:
+		return "Output validation failed for " + skill + ": " + run.Error.Message
+	}
+	return "Handler execution failed: " + run.Error.Message
+}
+
+// logbook gathers what a call has to tell.
+type logbook struct {
+	at      time.Time
+	entries []executionLog
+}
+
+func (l *logbook) add(level, message string) {
+	l.entries = append(l.entries, executionLog{Timestamp: l.at, Level: level, Message: message})
+}
+
+// mostLines bounds what the answer repeats of a program's output; the run has more.
+const mostLines = 200
+
+// program adds what the program printed.
+func (l *logbook) program(run registry.Run) {
+	for _, s := range []struct{ name, level, text string }{{"stdout", "INFO", run.Stdout}, {"stderr", "WARNING", run.Stderr}} {
+		lines := strings.Split(strings.TrimRight(s.text, "\n"), "\n")
+		for _, line := range lines[max(0, len(lines)-mostLines):] {
+			if line != "" {
+				l.entries = append(l.entries, executionLog{Timestamp: l.at, Level: s.level, Message: line, Context: map[string]any{"stream": s.name}})
+			}
+		}
+	}
+}

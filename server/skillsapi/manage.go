@@ -1,0 +1,292 @@
+package skillsapi
+
+import (
+	"encoding/json"
+	"errors"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	folders "github.com/atelier-run/atelier/registry/skills"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/server/gate"
+	"github.com/atelier-run/atelier/studio/skills"
+)
+
+// installation is a skill as those who manage skills see it.
+type installation struct {
+	Success     bool            `json:"success"`
+	Name        string          `json:"name"`
+	Version     string          `json:"version"`
+	Digest      string          `json:"digest"`
+	Description string          `json:"description"`
+	Origin      string          `json:"origin"`
+	Source      string          `json:"source"`
+	State       string          `json:"state"`
+	Tags        []string        `json:"tags"`
+	InstalledAt *time.Time      `json:"installed_at"`
+	InstalledBy string          `json:"installed_by"`
+	Missing     bool            `json:"folder_missing"`
+	Claims      json.RawMessage `json:"control_decision"` // as the client sent it; it decided nothing
+	Error       *skills.Trouble `json:"error"`
+}
+
+func installationOf(e skills.Entry) installation {
+	i := installation{
+		Success: e.Problem == nil, Name: e.Name, Description: e.Description, Origin: string(e.Origin), Source: e.Source, State: skills.State(e), Tags: e.Tags,
+		InstalledBy: e.Installer.Name, Missing: e.Missing, Claims: e.Claims, Error: e.Problem,
+	}
+	if len(i.Claims) == 0 {
+		i.Claims = json.RawMessage("null")
+	}
+	if !e.InstalledAt.IsZero() {
+		i.InstalledAt = &e.InstalledAt
+	}
+	if e.Version != nil {
+		i.Version, i.Digest = e.Version.Version, e.Version.Digest
+	}
+	return i
+}
+
+func (d *Door) installed(w http.ResponseWriter, r *http.Request) {
+	entries, err := d.Skills.List(r.Context(), actor(r))
+	if err != nil {
+		d.refuse(w, r, err, nil)
+		return
+	}
+	active, drafts := []installation{}, []installation{}
+	for _, e := range entries {
+		i := installationOf(e)
+		if e.Drafted {
+			drafts = append(drafts, i)
+		}
+		if e.Version != nil || !e.Drafted {
+			active = append(active, i)
+		}
+	}
+	d.write(w, r, http.StatusOK, map[string]any{"skills": active, "drafts": drafts, "count": len(active)})
+}
+
+// violation is a body that does not keep its contract: these clients expect a bad request that says so.
+func (d *Door) violation(w http.ResponseWriter, r *http.Request, err error) {
+	var f *fault.Error
+	if errors.As(err, &f) && f.Code == fault.InvalidInput {
+		text := "Contract Violation:"
+		for _, e := range f.Details {
+			text += " " + strings.TrimSpace(e.Pointer+" "+e.Message) + ";"
+		}
+		err = &fault.Error{Code: fault.BadRequest, Message: strings.TrimSuffix(text, ";"), Details: f.Details}
+		d.refuse(w, r, err, strings.TrimSuffix(text, ";"))
+		return
+	}
+	d.refuse(w, r, err, nil)
+}
+
+func (d *Door) register(w http.ResponseWriter, r *http.Request) {
+	var q registerRequest
+	if err := d.take(w, r, "register", &q); err != nil {
+		d.refuse(w, r, err, outOfContract(err))
+		return
+	}
+	program := q.Files
+	if q.Code != "" {
+		if len(q.Files) > 0 {
+			d.refuse(w, r, fault.Invalid("/code", "stands for a single file; give either code or files."), nil)
+			return
+		}
+		module := q.HandlerPath
+		if at := strings.LastIndexByte(module, '.'); at >= 0 {
+			module = module[:at]
+		}
+		program = map[string]registry.File{strings.ReplaceAll(module, ".", "/") + ".py": registry.File(q.Code)}
+	}
+	settings := folders.Settings{
+		Name: q.Name, Version: q.Version, Description: q.Description, Handler: q.HandlerPath, SafetyFlags: q.SafetyFlags, RequiresApproval: q.RequiresApproval, Tags: q.Tags,
+	}
+	e, err := d.Skills.Register(r.Context(), actor(r), settings, q.InputSchema, q.OutputSchema, program)
+	if err != nil {
+		d.refuse(w, r, err, nil)
+		return
+	}
+	d.write(w, r, http.StatusCreated, metadataOf(e))
+}
+
+// verdict is the answer to POST /v1/skills/create.
+type verdict struct {
+	Action       string         `json:"action"` // approve, warn, block
+	Passed       bool           `json:"passed"`
+	Reason       string         `json:"reason"`
+	Warnings     []string       `json:"warnings"`
+	Errors       []fault.Detail `json:"errors"`
+	Promoted     bool           `json:"promoted"`
+	Installation *installation  `json:"installation"`
+}
+
+func (d *Door) create(w http.ResponseWriter, r *http.Request) {
+	var q createRequest
+	err := d.take(w, r, "create", &q)
+	if err == nil && (q.Code == "") == (q.Script == "") {
+		err = fault.Invalid("/script", "is required: give either script or code.")
+	}
+	if err != nil {
+		d.violation(w, r, err)
+		return
+	}
+	claims, err := claimsOf(q)
+	if err != nil {
+		d.refuse(w, r, err, nil)
+		return
+	}
+	created, err := d.Skills.Create(r.Context(), actor(r), skills.Creation{
+		Name: q.Name, Description: q.Description, Code: q.Code + q.Script, Triggers: q.Triggers, DefaultParams: q.DefaultParams, Claims: claims, Promote: q.AutoPromote,
+	})
+	var f *fault.Error
+	if errors.As(err, &f) && (f.Code == fault.InvalidInput || f.Code == fault.BumpTooSmall) {
+		d.write(w, r, http.StatusOK, verdict{Action: "block", Reason: sentence(d.Problems.Describe(r.Context(), err)), Warnings: []string{}, Errors: orNone(f.Details)})
+		return
+	}
+	if err != nil {
+		d.refuse(w, r, err, nil)
+		return
+	}
+	i := installationOf(created.Entry)
+	answer := verdict{Action: "approve", Passed: true, Promoted: created.Promoted, Warnings: []string{}, Errors: []fault.Detail{}, Installation: &i,
+		Reason: "Every check has passed. The skill is a draft until somebody with a token promotes it: POST /v1/skills/promote."}
+	if created.Promoted {
+		answer.Reason = "Every check has passed, and the skill is active."
+	}
+	for _, warning := range created.Warnings {
+		answer.Action = "warn"
+		answer.Warnings = append(answer.Warnings, place(warning)+warning.Message)
+	}
+	d.write(w, r, http.StatusOK, answer)
+}
+
+// claimsOf is what a client says of the worth of its code, as one object.
+func claimsOf(q createRequest) (json.RawMessage, error) {
+	said := map[string]any{}
+	if len(q.ControlDecision) > 0 && string(q.ControlDecision) != "null" {
+		said["control_decision"] = q.ControlDecision
+	}
+	if q.ValidationScore != nil {
+		said["validation_score"] = *q.ValidationScore
+	}
+	if q.PreferredModel != nil {
+		said["preferred_model"] = *q.PreferredModel
+	}
+	if q.GapQuestion != nil {
+		said["gap_question"] = *q.GapQuestion
+	}
+	if len(q.GapPatterns) > 0 {
+		said["gap_patterns"] = q.GapPatterns
+	}
+	if len(said) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(said)
+}
+
+func (d *Door) run(w http.ResponseWriter, r *http.Request) {
+	var q runRequest
+	if err := d.take(w, r, "run", &q); err != nil {
+		d.violation(w, r, err)
+		return
+	}
+	if len(q.Args) == 0 {
+		q.Args = json.RawMessage("{}")
+	}
+	began := d.Now()
+	run, _, err := d.Skills.Run(r.Context(), actor(r), skills.Call{Name: q.Name, Args: q.Args, Action: q.Action, ByAction: true})
+	if err != nil && !aboutTheCall(err) {
+		d.refuse(w, r, err, nil)
+		return
+	}
+	answer := struct {
+		Success         bool            `json:"success"`
+		Result          json.RawMessage `json:"result"`
+		Error           *string         `json:"error"`
+		ExecutionTimeMs float64         `json:"execution_time_ms"`
+		Violations      []string        `json:"sandbox_violations"`
+	}{Result: json.RawMessage("null"), ExecutionTimeMs: float64(d.Now().Sub(began).Microseconds()) / 1000, Violations: []string{}}
+	if why := failure(q.Name, run, err); why != "" {
+		answer.Error = &why
+	} else {
+		answer.Success = true
+		if len(run.Output) > 0 {
+			answer.Result = run.Output
+		}
+	}
+	if run.Error != nil && run.Error.Type == runtimes.Denied {
+		answer.Violations = append(answer.Violations, strings.TrimSpace(run.Error.Message+" "+run.Error.Remedy))
+	}
+	d.write(w, r, http.StatusOK, answer)
+}
+
+func (d *Door) install(w http.ResponseWriter, r *http.Request) {
+	from, err := d.source(w, r)
+	if err != nil {
+		d.violation(w, r, err)
+		return
+	}
+	e, err := d.Skills.Install(r.Context(), actor(r), from)
+	if err != nil {
+		d.refuse(w, r, err, nil)
+		return
+	}
+	d.write(w, r, http.StatusOK, installationOf(e))
+}
+
+// source reads where a skill is to be installed from: an archive as it is, or a request that keeps the contract.
+func (d *Door) source(w http.ResponseWriter, r *http.Request) (skills.Source, error) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && (kind == "application/gzip" || kind == "application/x-gzip") {
+		archive, err := gate.Whole(w, r, folders.MaxArchive)
+		if err == nil && len(archive) == 0 {
+			err = fault.New(fault.BadRequest, "The archive is empty.")
+		}
+		return skills.Source{Archive: archive}, err
+	}
+	var q installRequest
+	if err := d.take(w, r, "install", &q); err != nil {
+		return skills.Source{}, err
+	}
+	given := 0
+	for _, is := range []bool{q.Name != "", q.URL != "", len(q.Files) > 0} {
+		if is {
+			given++
+		}
+	}
+	if given != 1 {
+		return skills.Source{}, fault.Invalid("", "Give one of name, url and files, or send a .tar.gz as application/gzip.")
+	}
+	return skills.Source{Name: q.Name, URL: q.URL, Files: q.Files}, nil
+}
+
+func (d *Door) uninstall(w http.ResponseWriter, r *http.Request) {
+	var q uninstallRequest
+	if err := d.take(w, r, "uninstall", &q); err != nil {
+		d.violation(w, r, err)
+		return
+	}
+	if err := d.Skills.Uninstall(r.Context(), actor(r), q.Name, q.Force); err != nil {
+		d.refuse(w, r, err, nil)
+		return
+	}
+	d.write(w, r, http.StatusOK, map[string]any{"success": true, "name": q.Name})
+}
+
+func (d *Door) promote(w http.ResponseWriter, r *http.Request) {
+	var q promoteRequest
+	if err := d.take(w, r, "promote", &q); err != nil {
+		d.violation(w, r, err)
+		return
+	}
+	v, err := d.Skills.Promote(r.Context(), actor(r), skills.Promotion{Name: q.Name, Version: q.Version, Changelog: q.Changelog, Comment: q.Comment})
+	if err != nil {
+		d.refuse(w, r, err, nil)
+		return
+	}
+	d.write(w, r, http.StatusOK, map[string]any{"success": true, "name": v.Agent, "version": v.Version, "digest": v.Digest, "reference": v.Reference()})
+}

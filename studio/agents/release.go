@@ -1,0 +1,103 @@
+package agents
+
+import (
+	"context"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/digest"
+	"github.com/atelier-run/atelier/runtimes/inspect"
+)
+
+// Release publishes a version that comes from elsewhere, such as a folder that people edit on disk. The draft follows it if
+// nobody has changed that since the version before; else it stays theirs. Title, description and tags become those of the
+// input. The caller has had the code inspected.
+func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string, in Input, req PublishRequest) (registry.Version, error) {
+	a, done, err := s.edit(ctx, actor, ref)
+	if err != nil {
+		return registry.Version{}, err
+	}
+	defer done()
+	latest := a.LatestVersion
+	follows, err := s.untouched(ctx, a)
+	if err != nil {
+		return registry.Version{}, err
+	}
+	if a, err = s.describe(a, Input{Title: in.Title, Description: in.Description, Tags: in.Tags}); err != nil {
+		return registry.Version{}, err
+	}
+	v, err := s.publish(ctx, actor, a, SpecOf(in), req, true)
+	if err != nil {
+		return registry.Version{}, err
+	}
+	if newest := registry.Pick(registry.Latest, []registry.Version{{Version: latest}, {Version: v.Version}}); latest != "" && newest == 0 {
+		return v, nil // an older line goes on; what people see stays that of the latest
+	}
+	a.UpdatedAt, a.Editor = s.Now(), actor
+	if !follows {
+		return v, s.Agents.PatchAgent(ctx, a)
+	}
+	a.Draft.Spec = v.Spec
+	_, err = s.Agents.SaveDraft(ctx, a, a.Draft.Revision)
+	return v, err
+}
+
+// untouched says whether a draft is what the latest version is.
+func (s *Service) untouched(ctx context.Context, a registry.Agent) (bool, error) {
+	if a.LatestVersion == "" {
+		return true, nil
+	}
+	v, err := s.Resolver.Resolve(ctx, a.Workspace, registry.Reference{Agent: a.ID, Version: a.LatestVersion})
+	if err != nil {
+		return false, err
+	}
+	was, err := digest.Of(v)
+	if err != nil {
+		return false, err
+	}
+	draft := v
+	draft.Spec = a.Draft.Spec
+	draft.Runtime = v.Runtime // a draft may still say auto
+	is, err := digest.Of(draft)
+	return was.Content == is.Content, err
+}
+
+// Digest is what the digest of a version would be, if it were published with this number from this input: the way to tell
+// whether one that exists has other content.
+func (s *Service) Digest(v registry.Version, in Input) (string, error) {
+	spec, err := s.Specs.Complete(SpecOf(in))
+	if err != nil {
+		return "", err
+	}
+	if spec.Runtime, err = s.Specs.Runtime(spec); err != nil {
+		return "", err
+	}
+	v.Spec = spec
+	if in.Title != nil {
+		v.Title = *in.Title
+	}
+	if in.Description != nil {
+		v.Description = *in.Description
+	}
+	sums, err := digest.Of(v)
+	return sums.Version, err
+}
+
+// Inspect parses an input's code in the jail, with a file of it as the entrypoint, and says what that defines.
+func (s *Service) Inspect(ctx context.Context, actor registry.Actor, in Input, entrypoint string) (inspect.Report, error) {
+	spec, err := s.Specs.Complete(SpecOf(in))
+	if err != nil {
+		return inspect.Report{}, err
+	}
+	spec.Entrypoint = entrypoint
+	return s.Inspector.Check(ctx, s.question(actor, spec))
+}
+
+// DraftDigest is the digest of what would be published from a version that has no digest yet.
+func (s *Service) DraftDigest(v registry.Version) (string, error) {
+	var err error
+	if v.Runtime, err = s.Specs.Runtime(v.Spec); err != nil {
+		return "", err
+	}
+	sums, err := digest.Of(v)
+	return sums.Version, err
+}

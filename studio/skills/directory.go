@@ -1,0 +1,264 @@
+package skills
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	folders "github.com/atelier-run/atelier/registry/skills"
+)
+
+// draftsDir holds the folders of drafts, apart from those that are active.
+const draftsDir = "_drafts"
+
+// Builtin are the folders that are shipped with this program; nil for none.
+type Builtin fs.FS
+
+// maxFolders bounds how many skills a directory may hold.
+const maxFolders = 2000
+
+// loadBuiltin loads what is shipped. A fault there is ours, and stops nothing.
+func (s *Service) loadBuiltin(ctx context.Context) {
+	if s.Builtin == nil {
+		return
+	}
+	names, err := fs.ReadDir(s.Builtin, ".")
+	if err != nil {
+		s.Log.LogAttrs(ctx, slog.LevelError, "read the built-in skills", slog.Any("error", err))
+		return
+	}
+	for _, entry := range names {
+		if !entry.IsDir() || strings.HasPrefix(entry.Name(), ".") || strings.HasPrefix(entry.Name(), "_") {
+			continue
+		}
+		folder, err := fs.Sub(s.Builtin, entry.Name())
+		if err == nil {
+			err = s.loadFolder(ctx, folder, entry.Name(), registry.BuiltinSkill)
+		}
+		if err != nil && ctx.Err() == nil {
+			s.complain(ctx, "built-in "+entry.Name(), err)
+		}
+	}
+}
+
+// loadAll loads every folder of the directory, the drafts last, and knows nothing more of those that are gone.
+func (s *Service) loadAll(ctx context.Context) {
+	all := s.lying(ctx, ".")
+	there := map[string]bool{}
+	for _, name := range all {
+		there[registry.NameKey(name)] = true
+	}
+	for _, name := range s.lying(ctx, draftsDir) {
+		all = append(all, draftsDir+"/"+name)
+	}
+	s.mu.Lock()
+	maps.DeleteFunc(s.folders, func(key string, _ bool) bool { return !there[key] })
+	maps.DeleteFunc(s.problems, func(folder string, _ *Trouble) bool { return !slices.Contains(all, folder) })
+	s.mu.Unlock()
+	for _, folder := range all {
+		s.load(ctx, folder)
+	}
+}
+
+// lying lists the folders that may be skills.
+func (s *Service) lying(ctx context.Context, dir string) []string {
+	entries, err := fs.ReadDir(s.root.FS(), dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.Log.LogAttrs(ctx, slog.LevelWarn, "read the skills directory", slog.Any("error", err))
+	}
+	var names []string
+	for _, e := range entries {
+		if candidate(e.Name()) && !e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) > maxFolders {
+		s.Log.LogAttrs(ctx, slog.LevelWarn, "the skills directory holds too many folders; the last ones are not read", slog.Int("folders", len(names)), slog.Int("read", maxFolders))
+		names = names[:maxFolders]
+	}
+	return names
+}
+
+// candidate says whether a name in the directory may be that of a skill.
+func candidate(name string) bool {
+	return !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "_")
+}
+
+// load looks at one folder again, NAME or _drafts/NAME, and keeps what is wrong with it. It never fails: a broken folder
+// leaves the others, and what was installed from it before, as they are.
+func (s *Service) load(ctx context.Context, folder string) {
+	info, err := s.root.Lstat(folder)
+	there := err == nil && info.IsDir()
+	if path.Dir(folder) == "." {
+		s.mu.Lock()
+		s.folders[registry.NameKey(folder)] = there
+		s.mu.Unlock()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		s.settle(folder, nil)
+		return
+	}
+	switch {
+	case err != nil:
+	case !there:
+		err = &fault.Error{Code: fault.InvalidInput, Message: "The skill is not valid.", Details: []fault.Detail{{Message: "is no folder: links and devices are not followed."}}}
+	case path.Dir(folder) == draftsDir:
+		err = s.loadDraft(ctx, folder)
+	default:
+		err = s.loadFolder(ctx, folders.Dir(s.root, folder), folder, registry.FolderSkill)
+	}
+	if ctx.Err() != nil {
+		return // the server stops: nothing is known
+	}
+	if err == nil {
+		s.settle(folder, nil)
+		return
+	}
+	s.settle(folder, s.complain(ctx, folder, err))
+}
+
+// settle keeps what is wrong with a folder, or that nothing is.
+func (s *Service) settle(folder string, p *Trouble) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p == nil {
+		delete(s.problems, folder)
+		return
+	}
+	s.problems[folder] = p
+}
+
+// complain tells what is wrong with a folder, in the log by file and line.
+func (s *Service) complain(ctx context.Context, folder string, err error) *Trouble {
+	f := told(err)
+	p := &Trouble{Folder: folder, Message: f.Message, Details: []fault.Detail{}, At: s.Now()}
+	for _, d := range f.Details {
+		d.File = path.Join(folder, d.File)
+		p.Details = append(p.Details, d)
+	}
+	attrs := []slog.Attr{slog.String("folder", folder)}
+	if f.Code == fault.Internal {
+		attrs = append(attrs, slog.Any("error", err))
+	} else {
+		attrs = append(attrs, slog.String("reason", f.Message))
+	}
+	for i, d := range p.Details {
+		attrs = append(attrs, slog.String(fmt.Sprintf("at_%d", i+1), fmt.Sprintf("%s:%d: %s", d.File, d.Line, d.Message)))
+	}
+	s.Log.LogAttrs(ctx, slog.LevelWarn, "a skill's folder is broken; what was installed from it before still runs", attrs...)
+	return p
+}
+
+// loadFolder makes a version of a folder that holds one which is not there yet.
+func (s *Service) loadFolder(ctx context.Context, folder fs.FS, name string, origin registry.SkillOrigin) error {
+	sk, err := read(folder, name)
+	if err != nil {
+		return err
+	}
+	known, err := s.any(ctx, house(), sk.Settings.Name)
+	if err == nil && known.Uninstalled {
+		return nil // the database decides: it stays uninstalled until somebody installs it again
+	}
+	v, fresh, err := s.take(ctx, house(), sk, registry.Skill{Origin: origin})
+	if err != nil || !fresh {
+		return err
+	}
+	s.Log.LogAttrs(ctx, slog.LevelInfo, "skill loaded", slog.String("skill", v.Reference()), slog.String("digest", v.Digest), slog.String("origin", string(origin)))
+	for _, w := range sk.Warnings {
+		s.Log.LogAttrs(ctx, slog.LevelInfo, "skill.yaml has more than is read", slog.String("at", fmt.Sprintf("%s/%s:%d: %s", name, w.File, w.Line, w.Message)))
+	}
+	return nil
+}
+
+// read reads a folder that must have the name of its skill, so that no two folders can be one.
+func read(folder fs.FS, name string) (folders.Skill, error) {
+	files, err := folders.ReadFolder(folder)
+	if err != nil {
+		return folders.Skill{}, err
+	}
+	sk, err := folders.Parse(files)
+	if err != nil {
+		return sk, err
+	}
+	if registry.NameKey(sk.Settings.Name) != registry.NameKey(name) {
+		f := fault.New(fault.InvalidInput, "The skill is not valid.")
+		f.Details = []fault.Detail{{File: folders.SettingsFile, Line: sk.Line("/name"), Message: "names " + sk.Settings.Name + ", and its folder is " + shown(name) + "; give both the same name."}}
+		return sk, f
+	}
+	return sk, nil
+}
+
+// loadDraft makes a folder of _drafts the draft of its skill, where it is another.
+func (s *Service) loadDraft(ctx context.Context, folder string) error {
+	sk, err := read(folders.Dir(s.root, folder), path.Base(folder))
+	if err != nil {
+		return err
+	}
+	known, err := s.any(ctx, house(), sk.Settings.Name)
+	switch {
+	case err == nil && known.Uninstalled:
+		return nil
+	case err == nil && known.Drafted:
+		a, err := s.Agents.Get(ctx, house(), known.AgentID)
+		if err != nil {
+			return err
+		}
+		is := registry.Version{Agent: a.Name, Title: a.Title, Description: a.Description, Spec: a.Draft.Spec}
+		if is.Digest, err = s.Agents.DraftDigest(is); err != nil {
+			return err
+		}
+		if s.compare(is, sk, known) == nil {
+			return nil
+		}
+	case err == nil && known.Published:
+		v, err := s.Agents.Version(ctx, house(), known.AgentID, registry.Latest)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+		is := sk
+		is.Settings.Changelog = v.Changelog
+		if err == nil && s.compare(v, is, known) == nil {
+			return nil // it was promoted, and its folder is somebody's who keeps it
+		}
+	case err != nil && !fault.Is(err, fault.NotFound):
+		return err
+	}
+	if err := s.check(ctx, house(), sk); err != nil {
+		return err
+	}
+	return s.draft(ctx, house(), sk, known.Claims)
+}
+
+// base is the name of a folder, of drafts too.
+func base(folder string) string { return path.Base(folder) }
+
+func sortedProblems(problems map[string]*Trouble) []*Trouble {
+	all := make([]*Trouble, 0, len(problems))
+	for _, folder := range slices.Sorted(maps.Keys(problems)) {
+		all = append(all, problems[folder])
+	}
+	return all
+}
+
+// shown makes a text of a stranger fit for a message.
+func shown(text string) string {
+	const most = 80
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '\ufffd'
+	}, text)
+}

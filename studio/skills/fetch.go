@@ -1,0 +1,88 @@
+package skills
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/url"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	folders "github.com/atelier-run/atelier/registry/skills"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/egress"
+)
+
+// Download fetches archives through the door that programs go out by: names are resolved and looked at there, and nothing
+// but the granted hosts is reached, also after a redirect.
+type Download struct {
+	Proxy *egress.Proxy
+	Hosts []string // grants, such as skills.example.com:443
+}
+
+// Fetch implements Fetcher.
+func (d Download) Fetch(ctx context.Context, address string) ([]byte, error) {
+	u, err := url.Parse(address)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil {
+		return nil, fault.Invalid("/url", "must be the address of a .tar.gz, such as https://skills.example.com/greet.tar.gz.")
+	}
+	if len(d.Hosts) == 0 {
+		return nil, fault.New(fault.Forbidden, "This server fetches skills from no host. Start it with --skills-hosts %s to grant this one, or send the archive itself.", shown(grantFor(u)))
+	}
+	args, err := json.Marshal(map[string]string{"url": address})
+	if err != nil {
+		return nil, err
+	}
+	door := d.Proxy.Open(runtimes.Job{RunID: "skills", Workspace: house().Workspace, Capabilities: runtimes.Capabilities{Hosts: d.Hosts}}, nobody{})
+	defer door.Close()
+	answer, err := door.Call(ctx, egress.Function, args)
+	var refused *runtimes.CallError
+	switch {
+	case errors.As(err, &refused) && refused.Code == "denied":
+		return nil, fault.New(fault.Forbidden, "%s Hosts are granted with --skills-hosts.", refused.Message)
+	case errors.As(err, &refused):
+		return nil, fault.Invalid("/url", "cannot be fetched: %s", refused.Message)
+	case err != nil:
+		return nil, err
+	}
+	return archiveIn(answer)
+}
+
+func archiveIn(answer json.RawMessage) ([]byte, error) {
+	var got struct {
+		Status int     `json:"status"`
+		Text   *string `json:"text"`
+		Base64 string  `json:"base64"`
+	}
+	if err := json.Unmarshal(answer, &got); err != nil {
+		return nil, err
+	}
+	const fine = 200
+	if got.Status != fine || got.Text != nil {
+		return nil, fault.Invalid("/url", "does not lead to an archive: the answer has status %d and is %s.", got.Status, map[bool]string{true: "text", false: "no text"}[got.Text != nil])
+	}
+	content, err := base64.StdEncoding.DecodeString(got.Base64)
+	if err == nil && len(content) > folders.MaxArchive {
+		err = fault.New(fault.InvalidInput, "The archive is larger than %d bytes.", folders.MaxArchive)
+	}
+	return content, err
+}
+
+// grantFor is the grant that an address would need.
+func grantFor(u *url.URL) string {
+	if u.Port() != "" {
+		return u.Host
+	}
+	return u.Host + map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
+}
+
+// nobody is the host of a door that no program stands before.
+type nobody struct{}
+
+// Emit implements runtimes.Host. What the door decided is in its answer.
+func (nobody) Emit(runtimes.Event) {}
+
+// Call implements runtimes.Host.
+func (nobody) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return nil, &runtimes.CallError{Code: "denied", Message: "There is no program here."}
+}

@@ -1,0 +1,157 @@
+package skills
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	folders "github.com/atelier-run/atelier/registry/skills"
+)
+
+// Source is where a skill is installed from: exactly one of its members.
+type Source struct {
+	Name    string                   // one that was uninstalled, or lies in the directory
+	Files   map[string]registry.File // a folder
+	Archive []byte                   // a gzipped tar
+	URL     string                   // of such an archive, on a granted host
+	Label   string                   // what people call the archive
+}
+
+// Install makes a skill callable. Installing what is there already changes nothing.
+func (s *Service) Install(ctx context.Context, actor registry.Actor, from Source) (Entry, error) {
+	if err := s.ready(ctx); err != nil {
+		return Entry{}, err
+	}
+	if err := permitted(actor, "install"); err != nil {
+		return Entry{}, err
+	}
+	if from.Name != "" {
+		return s.reinstall(ctx, actor, from.Name)
+	}
+	how := registry.Skill{Origin: registry.ArchiveSkill, Source: from.Label}
+	files, err := from.Files, error(nil)
+	switch {
+	case from.URL != "":
+		how.Origin, how.Source = registry.URLSkill, from.URL
+		if from.Archive, err = s.Fetcher.Fetch(ctx, from.URL); err != nil {
+			return Entry{}, err
+		}
+		files, err = folders.ReadArchive(bytes.NewReader(from.Archive))
+	case len(from.Archive) > 0:
+		files, err = folders.ReadArchive(bytes.NewReader(from.Archive))
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	sk, err := folders.Parse(files)
+	if err != nil {
+		return Entry{}, err
+	}
+	if err := s.install(ctx, actor, sk, how); err != nil {
+		return Entry{}, err
+	}
+	s.report(ctx)
+	return s.Find(ctx, actor, sk.Settings.Name)
+}
+
+// install takes a skill, also one that was uninstalled; that stays so if what is to be installed is refused.
+func (s *Service) install(ctx context.Context, actor registry.Actor, sk folders.Skill, how registry.Skill) error {
+	restored, err := s.restore(ctx, actor, sk.Settings.Name)
+	if err != nil {
+		return err
+	}
+	_, _, err = s.take(ctx, actor, sk, how)
+	if err == nil || restored == "" {
+		return err
+	}
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	defer s.forget()
+	if again := s.Agents.Delete(context.WithoutCancel(ctx), actor, restored, true, uninstalled); again != nil {
+		return errors.Join(err, again)
+	}
+	return err
+}
+
+// uninstalled is why the agent of a skill is deleted.
+const uninstalled = "uninstalled as a skill"
+
+// permitted keeps anonymous callers from changing what is installed.
+func permitted(actor registry.Actor, verb string) error {
+	if actor.Type == registry.AnonymousActor {
+		return fault.New(fault.Forbidden, "An anonymous caller may run skills and not %s them; send Authorization: Bearer TOKEN (atelier token create NAME).", verb)
+	}
+	return nil
+}
+
+// reinstall takes an uninstallation back, and looks at the folder of that name again.
+func (s *Service) reinstall(ctx context.Context, actor registry.Actor, name string) (Entry, error) {
+	if err := registry.CheckName(name); err != nil {
+		return Entry{}, err
+	}
+	if _, err := s.restore(ctx, actor, name); err != nil {
+		return Entry{}, err
+	}
+	if actor.Workspace == registry.DefaultWorkspace {
+		s.load(ctx, name)
+	}
+	s.report(ctx)
+	entry, err := s.Find(ctx, actor, name)
+	if p := s.problemOf(actor, name); fault.Is(err, fault.NotFound) && p != nil {
+		return Entry{}, &fault.Error{Code: fault.InvalidInput, Message: p.Message, Details: p.Details}
+	}
+	if fault.Is(err, fault.NotFound) {
+		return Entry{}, fault.New(fault.NotFound, "There is no skill %s to install: it was never installed, and has no folder in the skills directory. Send its files, an archive or the address of one.", shown(name))
+	}
+	return entry, err
+}
+
+// restore gives a skill back that was uninstalled, and says which agent it is. Any other name is left alone.
+func (s *Service) restore(ctx context.Context, actor registry.Actor, name string) (agentID string, err error) {
+	skill, err := s.any(ctx, actor, name)
+	if fault.Is(err, fault.NotFound) {
+		return "", nil
+	}
+	if err != nil || !skill.Uninstalled {
+		return "", err
+	}
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	_, err = s.Agents.Restore(ctx, actor, skill.AgentID)
+	s.forget()
+	return skill.AgentID, err
+}
+
+// Uninstall takes a skill out of use. Its versions, receipts and runs stay, and so does a folder that people wrote; one
+// that was written for a client goes. Conflict while somebody references a version, unless forced.
+func (s *Service) Uninstall(ctx context.Context, actor registry.Actor, name string, force bool) error {
+	if err := s.ready(ctx); err != nil {
+		return err
+	}
+	if err := permitted(actor, "uninstall"); err != nil {
+		return err
+	}
+	skill, err := s.find(ctx, actor, name)
+	if err != nil {
+		return err
+	}
+	if err := s.remove(ctx, actor, skill, force); err != nil {
+		return err
+	}
+	s.report(ctx)
+	return nil
+}
+
+func (s *Service) remove(ctx context.Context, actor registry.Actor, skill registry.Skill, force bool) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	if err := s.Agents.Delete(ctx, actor, skill.AgentID, force, uninstalled); err != nil {
+		return err
+	}
+	s.forget()
+	s.discard(ctx, skill.Name, actor)
+	s.discard(ctx, draftsDir+"/"+skill.Name, actor)
+	return nil
+}

@@ -1,0 +1,184 @@
+package skills
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path"
+	"time"
+
+	"github.com/atelier-run/atelier/registry"
+	folders "github.com/atelier-run/atelier/registry/skills"
+)
+
+// reportFile tells whoever looks into the directory what is installed. It is written and never read.
+const reportFile = "installed.json"
+
+// installed is one skill of the report.
+type installed struct {
+	Name        string    `json:"name"`
+	Version     string    `json:"version"` // "" for a draft only
+	Digest      string    `json:"digest"`
+	Origin      string    `json:"origin"`
+	Source      string    `json:"source,omitempty"`
+	State       string    `json:"state"` // active, draft, active_with_draft
+	InstalledAt time.Time `json:"installed_at"`
+	InstalledBy string    `json:"installed_by"`
+	Error       string    `json:"error,omitempty"`
+}
+
+// report writes installed.json. That it cannot be written changes nothing about what is installed, and is told in the log.
+func (s *Service) report(ctx context.Context) {
+	s.reporting.Lock()
+	defer s.reporting.Unlock()
+	entries, err := s.List(ctx, house())
+	if err != nil {
+		if ctx.Err() == nil {
+			s.Log.LogAttrs(ctx, slog.LevelWarn, "list skills for "+reportFile, slog.Any("error", err))
+		}
+		return
+	}
+	all := []installed{}
+	for _, e := range entries {
+		one := installed{Name: e.Name, Origin: string(e.Origin), Source: e.Source, State: State(e), InstalledAt: e.InstalledAt, InstalledBy: e.Installer.Name}
+		if e.Version != nil {
+			one.Version, one.Digest = e.Version.Version, e.Version.Digest
+		}
+		if e.Problem != nil {
+			one.Error = e.Problem.Message
+			if len(e.Problem.Details) > 0 {
+				one.Error = e.Problem.Details[0].File + ": " + e.Problem.Details[0].Message
+			}
+		}
+		all = append(all, one)
+	}
+	text, err := json.MarshalIndent(map[string]any{"skills": all}, "", "  ")
+	if err == nil {
+		text = append(text, '\n')
+		if before, readErr := s.root.ReadFile(reportFile); readErr == nil && bytes.Equal(before, text) {
+			return
+		}
+		err = s.replaceFile(reportFile, text)
+	}
+	if err != nil {
+		s.Log.LogAttrs(ctx, slog.LevelWarn, "write "+reportFile, slog.Any("error", err))
+	}
+}
+
+// State says in a word what there is of a skill.
+func State(e Entry) string {
+	switch {
+	case e.Version == nil && e.Drafted:
+		return "draft"
+	case e.Version == nil:
+		return "broken"
+	case e.Drafted:
+		return "active_with_draft"
+	}
+	return "active"
+}
+
+func (s *Service) replaceFile(name string, content []byte) error {
+	next := "." + name + ".next"
+	err := s.root.WriteFile(next, content, 0o600)
+	if err == nil {
+		err = s.root.Rename(next, name)
+	}
+	return err
+}
+
+// writeBack lays a skill out as the folder that it would come from.
+func (s *Service) writeBack(ctx context.Context, folder string, settings folders.Settings, spec registry.Spec, actor registry.Actor) {
+	files, err := folders.FolderOf(settings, spec.InputSchema, spec.OutputSchema, spec.Files)
+	if err != nil {
+		s.Log.LogAttrs(ctx, slog.LevelWarn, "write a skill's folder", slog.String("folder", folder), slog.Any("error", err))
+		return
+	}
+	s.writeFolder(ctx, folder, files, actor)
+}
+
+// writeFolder writes a folder anew, beside the old one until it is whole. The directory is that of the default workspace.
+// What cannot be written is told in the log: the database has the skill, and decides.
+func (s *Service) writeFolder(ctx context.Context, folder string, files map[string]registry.File, actor registry.Actor) {
+	if actor.Workspace != registry.DefaultWorkspace {
+		return
+	}
+	next := path.Join(path.Dir(folder), "."+path.Base(folder)+".next")
+	err := s.root.RemoveAll(next)
+	if err == nil {
+		err = s.root.MkdirAll(next, 0o755)
+	}
+	if err == nil {
+		err = s.root.WriteFile(path.Join(next, ours), []byte("This folder was written for a client. It is written anew with the skill's next version, and removed with the skill.\n"), 0o644)
+	}
+	for name, content := range files {
+		if err == nil {
+			err = s.root.MkdirAll(path.Join(next, path.Dir(name)), 0o755)
+		}
+		if err == nil {
+			err = s.root.WriteFile(path.Join(next, name), content, 0o644)
+		}
+	}
+	if err == nil {
+		err = s.root.RemoveAll(folder)
+	}
+	if err == nil {
+		err = s.root.Rename(next, folder)
+	}
+	if err != nil {
+		err = errors.Join(err, s.root.RemoveAll(next))
+		s.Log.LogAttrs(ctx, slog.LevelWarn, "write a skill's folder", slog.String("folder", folder), slog.Any("error", err))
+	}
+}
+
+// describe puts what says what a skill is beside a program that people wrote. What is there already stays as it is.
+func (s *Service) describe(ctx context.Context, folder string, files map[string]registry.File, actor registry.Actor) {
+	if actor.Workspace != registry.DefaultWorkspace {
+		return
+	}
+	if _, err := s.root.Lstat(path.Join(folder, folders.SettingsFile)); !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	for _, name := range []string{folders.SchemaFile, folders.SettingsFile} {
+		file, err := s.root.OpenFile(path.Join(folder, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err == nil {
+			_, err = file.Write(files[name])
+			err = errors.Join(err, file.Close())
+		}
+		if err != nil {
+			s.Log.LogAttrs(ctx, slog.LevelWarn, "write into a skill's folder", slog.String("folder", folder), slog.String("file", name), slog.Any("error", err))
+			return
+		}
+	}
+}
+
+// ours marks a folder that was written for a client. One without it is somebody's, who put it there.
+const ours = ".written-by-atelier"
+
+// writable says whether a folder may be written: one that was written for a client, or none. What people wrote is theirs.
+func (s *Service) writable(folder string) bool {
+	_, err := s.root.Lstat(folder)
+	return errors.Is(err, fs.ErrNotExist) || s.isOurs(folder)
+}
+
+func (s *Service) isOurs(folder string) bool {
+	info, err := s.root.Lstat(path.Join(folder, ours))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// discard removes a folder that was written for a client, and leaves any other alone.
+func (s *Service) discard(ctx context.Context, folder string, actor registry.Actor) {
+	if actor.Workspace != registry.DefaultWorkspace || !s.isOurs(folder) {
+		return
+	}
+	if err := s.root.RemoveAll(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.Log.LogAttrs(ctx, slog.LevelWarn, "remove a skill's folder", slog.String("folder", folder), slog.Any("error", err))
+	}
+}

@@ -1,0 +1,133 @@
+package skills
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+// Call asks for a run of a skill's latest version.
+type Call struct {
+	Name   string
+	Args   json.RawMessage // an object
+	Action string          // with ByAction
+	// ByAction is for callers who name an action: a skill that takes {action, args} gets both, any other one the args.
+	ByAction bool
+}
+
+// Run runs a skill. The version is the zero value when none was found.
+func (s *Service) Run(ctx context.Context, actor registry.Actor, call Call) (registry.Run, registry.Version, error) {
+	if err := s.ready(ctx); err != nil {
+		return registry.Run{}, registry.Version{}, err
+	}
+	v, err := s.version(ctx, actor, call.Name)
+	if err != nil {
+		return registry.Run{}, v, err
+	}
+	if s.ApproveSideEffects && slices.Contains(v.SafetyFlags, "side_effect") {
+		return registry.Run{}, v, fault.New(fault.Forbidden,
+			"Skill '%s' requires policy approval due to side-effect flags, and this server has no approvals yet. Start it without --skills-approve-side-effects to let such skills run.", v.Agent)
+	}
+	input := call.Args
+	if call.ByAction {
+		if input, err = byAction(v, call); err != nil {
+			return registry.Run{}, v, err
+		}
+	}
+	run, err := s.Runs.Execute(ctx, actor, runs.Request{Agent: v.AgentID, Version: v.Version, Input: input, Trigger: registry.TriggerSkill})
+	return run, v, err
+}
+
+// version is the latest of a skill. The index saves a look into the database for each call.
+func (s *Service) version(ctx context.Context, actor registry.Actor, name string) (registry.Version, error) {
+	key := actor.Workspace + "/" + registry.NameKey(name)
+	s.mu.RLock()
+	id := s.index[key]
+	s.mu.RUnlock()
+	if id == "" {
+		skill, err := s.find(ctx, actor, name)
+		if err != nil {
+			return registry.Version{}, err
+		}
+		id = skill.AgentID
+		s.mu.Lock()
+		s.index[key] = id
+		s.mu.Unlock()
+	}
+	v, err := s.Agents.Version(ctx, actor, id, registry.Latest)
+	if err == nil {
+		return v, nil
+	}
+	s.forget()
+	if !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.NoVersion) {
+		return registry.Version{}, err
+	}
+	if skill, findErr := s.find(ctx, actor, name); findErr == nil && skill.Drafted {
+		return registry.Version{}, fault.New(fault.NotFound, "Skill '%s' is a draft; promote it with POST /v1/skills/promote.", skill.Name)
+	}
+	return registry.Version{}, unknown(name)
+}
+
+// forget empties the index.
+func (s *Service) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.index)
+}
+
+// byAction is the input of a skill for a caller who names an action.
+func byAction(v registry.Version, call Call) (json.RawMessage, error) {
+	var schema struct {
+		Properties map[string]struct {
+			Default json.RawMessage `json:"default"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal(v.InputSchema, &schema); err != nil {
+		return nil, err
+	}
+	_, hasAction := schema.Properties["action"]
+	args, hasArgs := schema.Properties["args"]
+	if !hasAction || !hasArgs || len(schema.Properties) != 2 {
+		if call.Action != "" && call.Action != "run" {
+			return nil, fault.Invalid("/action", "must be run: %s has no other action.", v.Agent)
+		}
+		return call.Args, nil
+	}
+	given := call.Args
+	if len(args.Default) > 0 {
+		given = laidOver(args.Default, given)
+	}
+	action := call.Action
+	if action == "" {
+		action = "run"
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(struct {
+		Action string          `json:"action"`
+		Args   json.RawMessage `json:"args"`
+	}{action, given})
+	return out.Bytes(), err
+}
+
+// laidOver puts the members of one object over those of another. What is no object stays as it is.
+func laidOver(base, over json.RawMessage) json.RawMessage {
+	var low, high map[string]json.RawMessage
+	if json.Unmarshal(base, &low) != nil || json.Unmarshal(over, &high) != nil || low == nil || high == nil {
+		return over
+	}
+	for name, value := range high {
+		low[name] = value
+	}
+	text, err := json.Marshal(low)
+	if err != nil {
+		return over
+	}
+	return text
+}

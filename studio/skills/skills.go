@@ -1,0 +1,251 @@
+// Package skills is what people and programs do with skills: an agent that lies in a folder, is called by name and is
+// installed or uninstalled as a whole. A skill's versions, drafts and runs are those of its agent: this room loads, watches and
+// writes folders and keeps what makes a skill of an agent, and calls the verbs of agents and runs for everything else.
+package skills
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+// Store keeps what makes a skill of an agent.
+type Store interface {
+	PutSkill(ctx context.Context, skill registry.Skill) error
+	Skills(ctx context.Context, workspace string) ([]registry.Skill, error)
+}
+
+// Fetcher gets an archive from a host that the operator has granted.
+type Fetcher interface {
+	Fetch(ctx context.Context, address string) ([]byte, error)
+}
+
+// Options configures a Service.
+type Options struct {
+	Store   Store
+	Agents  *agents.Service
+	Runs    *runs.Service
+	Fetcher Fetcher
+	Dir     string // the watched directory
+	Builtin Builtin
+	// ApproveSideEffects asks for an approval where a skill has the flag side_effect. There are none yet, so such a skill
+	// is refused.
+	ApproveSideEffects bool
+	Log                *slog.Logger
+	Now                func() time.Time
+}
+
+// Service is safe for concurrent use.
+type Service struct {
+	Options
+
+	root   *os.Root
+	loaded chan struct{} // closed when what lay in the directory at the start was looked at
+
+	changing  sync.Mutex // one change of what is installed at a time
+	reporting sync.Mutex // one writer of the report at a time
+
+	mu       sync.RWMutex        // guards what follows
+	index    map[string]string   // agents' IDs by name
+	problems map[string]*Trouble // by folder
+	folders  map[string]bool     // that are there
+}
+
+// Trouble is what is wrong with a folder. What was installed from it before still runs.
+type Trouble struct {
+	Folder  string         `json:"folder"`
+	Message string         `json:"message"`
+	Details []fault.Detail `json:"details"`
+	At      time.Time      `json:"at"`
+}
+
+// Entry is one skill of a list, or a folder that could not become one.
+type Entry struct {
+	registry.Skill
+	Tags        []string
+	Title       string
+	Description string
+	Version     *registry.Version // the latest, nil if nothing is published
+	Problem     *Trouble
+	Missing     bool // it came from a folder of the directory that is gone
+}
+
+// New returns the service with its directory open. Load it with Watch, and Close it.
+func New(o Options) (*Service, error) {
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Service{Options: o, root: root, loaded: make(chan struct{}), index: map[string]string{}, problems: map[string]*Trouble{}, folders: map[string]bool{}}, nil
+}
+
+// Close closes the directory.
+func (s *Service) Close() error { return s.root.Close() }
+
+// house is who loads folders.
+func house() registry.Actor {
+	return registry.Actor{ID: "skills", Type: registry.SystemActor, Name: "skills directory", Workspace: registry.DefaultWorkspace}
+}
+
+// ready waits until the folders of the start are loaded, so that a client that is early finds what will be there.
+func (s *Service) ready(ctx context.Context) error {
+	select {
+	case <-s.loaded:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// List returns the installed skills by name, then folders that could not be read as one. Uninstalled ones are left out.
+func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Entry, error) {
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
+	known, err := s.Store.Skills(ctx, actor.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	entries, told := []Entry{}, map[string]bool{}
+	for _, skill := range known {
+		if skill.Uninstalled {
+			told[registry.NameKey(skill.Name)] = true
+			continue
+		}
+		entry, err := s.entry(ctx, actor, skill)
+		if fault.Is(err, fault.NotFound) {
+			continue // deleted since
+		}
+		if err != nil {
+			return nil, err
+		}
+		told[registry.NameKey(skill.Name)] = true
+		entries = append(entries, entry)
+	}
+	for _, problem := range s.allProblems(actor) {
+		if !told[registry.NameKey(base(problem.Folder))] {
+			entries = append(entries, Entry{Skill: registry.Skill{Name: base(problem.Folder), Origin: registry.FolderSkill}, Tags: []string{}, Problem: problem})
+		}
+	}
+	return entries, nil
+}
+
+func (s *Service) entry(ctx context.Context, actor registry.Actor, skill registry.Skill) (Entry, error) {
+	a, err := s.Agents.Get(ctx, actor, skill.AgentID)
+	if err != nil {
+		return Entry{}, err
+	}
+	entry := Entry{Skill: skill, Tags: a.Tags, Title: a.Title, Description: a.Description, Problem: s.problemOf(actor, skill.Name)}
+	if skill.Origin == registry.FolderSkill {
+		s.mu.RLock()
+		entry.Missing = !s.folders[registry.NameKey(skill.Name)]
+		s.mu.RUnlock()
+	}
+	if a.LatestVersion == "" {
+		return entry, nil
+	}
+	v, err := s.Agents.Version(ctx, actor, skill.AgentID, registry.Latest)
+	entry.Version = &v
+	return entry, err
+}
+
+// Find returns an installed skill by name, with its latest version. Error: NotFound.
+func (s *Service) Find(ctx context.Context, actor registry.Actor, name string) (Entry, error) {
+	if err := s.ready(ctx); err != nil {
+		return Entry{}, err
+	}
+	skill, err := s.find(ctx, actor, name)
+	if err != nil {
+		return Entry{}, err
+	}
+	entry, err := s.entry(ctx, actor, skill)
+	if fault.Is(err, fault.NotFound) {
+		err = unknown(name)
+	}
+	return entry, err
+}
+
+func unknown(name string) error { return fault.New(fault.NotFound, "Skill not found: %s", shown(name)) }
+
+// find looks a skill up that is not uninstalled.
+func (s *Service) find(ctx context.Context, actor registry.Actor, name string) (registry.Skill, error) {
+	skill, err := s.any(ctx, actor, name)
+	if err == nil && skill.Uninstalled {
+		err = unknown(name)
+	}
+	return skill, err
+}
+
+// any looks a skill up, uninstalled or not.
+func (s *Service) any(ctx context.Context, actor registry.Actor, name string) (registry.Skill, error) {
+	known, err := s.Store.Skills(ctx, actor.Workspace)
+	if err != nil {
+		return registry.Skill{}, err
+	}
+	for _, skill := range known {
+		if registry.NameKey(skill.Name) == registry.NameKey(name) {
+			return skill, nil
+		}
+	}
+	a, err := s.Agents.Get(ctx, actor, name) // a former name, which clients may still use
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return registry.Skill{}, err
+	}
+	for _, skill := range known {
+		if err == nil && skill.AgentID == a.ID {
+			return skill, nil
+		}
+	}
+	return registry.Skill{}, unknown(name)
+}
+
+// Count is how many skills can be called.
+func (s *Service) Count(ctx context.Context, workspace string) (int, error) {
+	known, err := s.Store.Skills(ctx, workspace)
+	n := 0
+	for _, skill := range known {
+		if !skill.Uninstalled && skill.Published {
+			n++
+		}
+	}
+	return n, err
+}
+
+func (s *Service) problemOf(actor registry.Actor, name string) *Trouble {
+	for _, p := range s.allProblems(actor) {
+		if registry.NameKey(base(p.Folder)) == registry.NameKey(name) {
+			return p
+		}
+	}
+	return nil
+}
+
+// allProblems are those of the directory, which is that of the default workspace.
+func (s *Service) allProblems(actor registry.Actor) []*Trouble {
+	if actor.Workspace != registry.DefaultWorkspace {
+		return nil
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return sortedProblems(s.problems)
+}
+
+// told is a fault of any error, for those who keep it instead of returning it.
+func told(err error) *fault.Error {
+	var f *fault.Error
+	if errors.As(err, &f) && f.Code != fault.Internal {
+		return f
+	}
+	return fault.New(fault.Internal, "could not be loaded; the log says why.")
+}

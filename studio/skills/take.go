@@ -1,0 +1,170 @@
+package skills
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/advice"
+	folders "github.com/atelier-run/atelier/registry/skills"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/agents"
+)
+
+// inputOf is a skill in the words of agents.
+func inputOf(sk folders.Skill) agents.Input {
+	spec, settings := sk.Spec, sk.Settings
+	tags := settings.Tags
+	if tags == nil {
+		tags = []string{}
+	}
+	return agents.Input{
+		Name: &settings.Name, Title: &settings.Title, Description: &settings.Description, Tags: &tags,
+		Language: &spec.Language, Files: &spec.Files, Entrypoint: &spec.Entrypoint, InputSchema: spec.InputSchema, OutputSchema: spec.OutputSchema,
+		Packages: &spec.Packages, Environment: &spec.Environment, Secrets: &spec.Secrets, Capabilities: &spec.Capabilities, Limits: &spec.Limits,
+		SafetyFlags: &spec.SafetyFlags, RequiresApproval: &spec.RequiresApproval, Deterministic: &spec.Deterministic, Rules: spec.Rules,
+	}
+}
+
+// take makes a version of a skill, and a skill of its agent. What is there already stays as it is: the same version with
+// other content is refused with the number that would do. The whole is checked before anything is written. It says whether
+// the version is new.
+func (s *Service) take(ctx context.Context, actor registry.Actor, sk folders.Skill, how registry.Skill) (v registry.Version, fresh bool, err error) {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	skill, err := s.any(ctx, actor, sk.Settings.Name)
+	isNew := fault.Is(err, fault.NotFound)
+	switch {
+	case err != nil && !isNew:
+		return registry.Version{}, false, err
+	case isNew:
+		if _, err := s.Agents.Get(ctx, actor, sk.Settings.Name); err == nil {
+			return registry.Version{}, false, s.at(sk, "/name", fault.NameTaken, "%s is an agent that is no skill; rename one of them.", sk.Settings.Name)
+		}
+	case skill.Uninstalled:
+		return registry.Version{}, false, fault.New(fault.Conflict, "%s is uninstalled; install it by name to use it again.", skill.Name)
+	default:
+		v, err = s.Agents.Version(ctx, actor, skill.AgentID, sk.Settings.Version)
+		if err == nil {
+			return v, false, s.compare(v, sk, skill)
+		}
+		if !fault.Is(err, fault.NotFound) {
+			return v, false, err
+		}
+	}
+	if err := s.check(ctx, actor, sk); err != nil {
+		return registry.Version{}, false, err
+	}
+	if isNew {
+		a, err := s.Agents.Create(ctx, actor, inputOf(sk))
+		if err != nil {
+			return registry.Version{}, false, sk.Locate(err)
+		}
+		skill = registry.Skill{AgentID: a.ID, Workspace: actor.Workspace, Handler: sk.Settings.Handler}
+	}
+	skill.Origin, skill.Source, skill.Claims, skill.InstalledAt, skill.Installer = how.Origin, how.Source, how.Claims, s.Now(), actor
+	if isNew { // before there is a version, so that one whose version fails is known to be a skill the next time
+		if err := s.Store.PutSkill(ctx, skill); err != nil {
+			return registry.Version{}, false, err
+		}
+	}
+	s.forget()
+	v, err = s.Agents.Release(ctx, actor, skill.AgentID, inputOf(sk), agents.PublishRequest{
+		Version: sk.Settings.Version, Changelog: sk.Settings.Changelog, Force: sk.Settings.Override != "", Comment: sk.Settings.Override,
+	})
+	if err != nil {
+		return v, false, s.tooSmall(sk, err)
+	}
+	skill.Handler = sk.Settings.Handler
+	return v, true, s.Store.PutSkill(ctx, skill)
+}
+
+// check holds a skill to everything that can be known without running it.
+func (s *Service) check(ctx context.Context, actor registry.Actor, sk folders.Skill) error {
+	file, function := sk.Handler()
+	if sk.Spec.Language != runtimes.Python {
+		file = sk.Spec.Entrypoint // whose import of the function the bundler follows
+	}
+	report, err := s.Agents.Inspect(ctx, actor, inputOf(sk), file)
+	if err != nil {
+		return sk.Locate(err)
+	}
+	wrong := report.Errors
+	if function != "" {
+		wrong = slices.DeleteFunc(wrong, func(d fault.Detail) bool { return d.Code == missingEntry })
+	}
+	if len(wrong) > 0 {
+		return sk.Locate(&fault.Error{Code: fault.InvalidInput, Message: "The skill is not valid.", Details: wrong})
+	}
+	if function != "" && sk.Spec.Language == runtimes.Python && !slices.Contains(report.Names, function) && !slices.Contains(report.Names, "*") {
+		return s.at(sk, "/handler", fault.InvalidInput, "names the function %s, which %s does not define.", function, file)
+	}
+	return nil
+}
+
+// missingEntry is the code of a program without main or run, which a handler with a function needs not have.
+const missingEntry = "missing_entry"
+
+// compare says whether a version is what a folder says. What a folder leaves to the server, and the file that calls the
+// handler, may have been otherwise when the version was made.
+func (s *Service) compare(v registry.Version, sk folders.Skill, skill registry.Skill) error {
+	in := inputOf(sk)
+	limits := *in.Limits
+	for _, f := range []struct{ value, was *int64 }{
+		{&limits.TimeoutMs, &v.Limits.TimeoutMs}, {&limits.CPUMs, &v.Limits.CPUMs}, {&limits.MemoryBytes, &v.Limits.MemoryBytes}, {&limits.Processes, &v.Limits.Processes},
+		{&limits.OutputBytes, &v.Limits.OutputBytes}, {&limits.DiskBytes, &v.Limits.DiskBytes}, {&limits.RecursionDepth, &v.Limits.RecursionDepth},
+	} {
+		if *f.value == 0 {
+			*f.value = *f.was
+		}
+	}
+	in.Limits = &limits
+	files := map[string]registry.File{}
+	for name, content := range *in.Files {
+		if was, ok := v.Files[name]; ok && folders.IsEntry(name) && skill.Handler == sk.Settings.Handler {
+			content = was
+		}
+		files[name] = content
+	}
+	in.Files = &files
+	candidate := v
+	candidate.Changelog = sk.Settings.Changelog
+	digest, err := s.Agents.Digest(candidate, in)
+	if err != nil {
+		return sk.Locate(err)
+	}
+	if digest == v.Digest {
+		return nil
+	}
+	next := v
+	next.Spec, next.Title, next.Description = agents.SpecOf(in), sk.Settings.Title, sk.Settings.Description
+	remedy := "raise version in skill.yaml"
+	if reasons, err := advice.Between(v, next); err == nil {
+		if number, err := advice.Next(v.Version, advice.Of(reasons)); err == nil && number != v.Version {
+			remedy += " to " + number + " or higher"
+		}
+	}
+	return s.at(sk, "/version", fault.VersionExists, "%s exists with other content, and a version never changes; %s.", v.Reference(), remedy)
+}
+
+// at is a fault about a member of skill.yaml.
+func (s *Service) at(sk folders.Skill, pointer string, code fault.Code, format string, args ...any) error {
+	f := fault.New(code, "The skill is not valid.")
+	f.Details = fault.Invalid("", format, args...).Details
+	f.Details[0].File, f.Details[0].Line = folders.SettingsFile, sk.Line(pointer)
+	return f
+}
+
+// tooSmall makes a refusal of a number one of a line, and locates all others.
+func (s *Service) tooSmall(sk folders.Skill, err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Code != fault.BumpTooSmall {
+		return sk.Locate(err)
+	}
+	moved := *f
+	moved.Details = append(fault.Invalid("", "%s Or say with override why it may be.", f.Message).Details, f.Details...)
+	moved.Details[0].File, moved.Details[0].Line = folders.SettingsFile, sk.Line("/version")
+	return &moved
+}

@@ -1,0 +1,151 @@
+package skills
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+const (
+	// quiet is how long nothing must change before a folder is read: editors save in several steps.
+	quiet = 40 * time.Millisecond
+	// patience is how long a folder that keeps changing is left alone.
+	patience = 400 * time.Millisecond
+)
+
+// Watch loads what is there and then every change, until ctx ends. Run it once.
+func (s *Service) Watch(ctx context.Context) {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		s.Log.LogAttrs(ctx, slog.LevelWarn, "the skills directory cannot be watched; restart the server to load changes", slog.Any("error", err))
+		s.begin(ctx)
+		return
+	}
+	w := &watch{service: s, watcher: watcher, dir: s.root.Name(), dirty: map[string]bool{}}
+	w.follow(ctx, ".")
+	s.begin(ctx)
+	w.loop(ctx)
+	_ = watcher.Close() // nothing is lost with it
+}
+
+// begin loads what is there.
+func (s *Service) begin(ctx context.Context) {
+	s.loadBuiltin(ctx)
+	s.loadAll(ctx)
+	close(s.loaded)
+	s.report(ctx)
+}
+
+// watch gathers what changed until it is quiet.
+type watch struct {
+	service *Service
+	watcher *fsnotify.Watcher
+	dir     string
+	dirty   map[string]bool // folders to look at again; "." is all of them
+	since   time.Time       // of the first change that was not looked at
+}
+
+func (w *watch) loop(ctx context.Context) {
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case event, open := <-w.watcher.Events:
+			if !open {
+				return
+			}
+			if w.note(event.Name) {
+				timer.Reset(w.wait())
+			}
+		case err, open := <-w.watcher.Errors:
+			if !open {
+				return
+			}
+			level := slog.LevelWarn
+			if errors.Is(err, fsnotify.ErrEventOverflow) {
+				level = slog.LevelInfo
+			}
+			w.service.Log.LogAttrs(ctx, level, "watching the skills directory: all of it is read again", slog.Any("error", err))
+			w.dirty["."] = true
+			timer.Reset(quiet)
+		case <-timer.C:
+			w.look(ctx)
+		}
+	}
+}
+
+// wait is until the folder is quiet, but no longer than patience since the first change.
+func (w *watch) wait() time.Duration {
+	if w.since.IsZero() {
+		w.since = time.Now()
+	}
+	return max(0, min(quiet, patience-time.Since(w.since)))
+}
+
+// note marks the folder that a changed path lies in, and says whether there is one.
+func (w *watch) note(name string) bool {
+	relative, err := filepath.Rel(w.dir, name)
+	if err != nil {
+		return false
+	}
+	parts := strings.Split(relative, "/")
+	switch {
+	case parts[0] == draftsDir && len(parts) > 1 && candidate(parts[1]):
+		w.dirty[draftsDir+"/"+parts[1]] = true
+	case relative == draftsDir:
+		w.dirty["."] = true
+	case relative != "." && candidate(parts[0]) && (len(parts) > 1 || filepath.Ext(parts[0]) == ""):
+		w.dirty[parts[0]] = true
+	default:
+		return false
+	}
+	return true
+}
+
+// look reads what changed. A folder is followed before it is read, so that nothing is missed in between.
+func (w *watch) look(ctx context.Context) {
+	folders := make([]string, 0, len(w.dirty))
+	for folder := range w.dirty {
+		folders = append(folders, folder)
+	}
+	slices.Sort(folders)
+	clear(w.dirty)
+	w.since = time.Time{}
+	if slices.Contains(folders, ".") {
+		w.follow(ctx, ".")
+		w.service.loadAll(ctx)
+	} else {
+		for _, folder := range folders {
+			w.follow(ctx, folder)
+			w.service.load(ctx, folder)
+		}
+	}
+	w.service.report(ctx)
+}
+
+// follow watches a folder and those within. One that is gone is no longer watched by itself.
+func (w *watch) follow(ctx context.Context, folder string) {
+	_ = fs.WalkDir(w.service.root.FS(), folder, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return nil //nolint:nilerr // what cannot be read now is told when it is loaded
+		}
+		if name != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "__pycache__") {
+			return fs.SkipDir
+		}
+		if err := w.watcher.Add(filepath.Join(w.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			w.service.Log.LogAttrs(ctx, slog.LevelWarn, "a folder of skills cannot be watched; restart the server to load changes", slog.String("folder", name), slog.Any("error", err))
+			return fs.SkipAll
+		}
+		return nil
+	})
+}

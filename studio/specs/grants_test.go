@@ -1,0 +1,32 @@
+package specs_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/hosts"
+)
+
+func TestGrantsHaveACeiling(t *testing.T) {
+	t.Parallel()
+	spec, c := hello(), checker()
+	spec.Capabilities.Hosts = []string{"api.example.com:443", "api.example.org:443"}
+	if err := c.Grants("any", spec); err != nil {
+		t.Errorf("nothing caps it: %v", err)
+	}
+	most, err := hosts.ParseGrant("*.example.com:443")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.CapGrants(func(workspace string) hosts.Ceiling {
+		return hosts.Ceiling{All: workspace == "free", Grants: []hosts.Grant{most}}
+	})
+	if err := c.Grants("free", spec); err != nil {
+		t.Errorf("free: %v", err)
+	}
+	var refused *fault.Error
+	if err := c.Grants("capped", spec); !errors.As(err, &refused) || len(refused.Details) != 1 || refused.Details[0].Pointer != "/capabilities/hosts/1" {
+		t.Errorf("capped: %v", err)
+	}
+}

@@ -1,0 +1,53 @@
+package specs
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/python/rules"
+)
+
+// maxImports bounds the list of modules that a program may import.
+const maxImports = 200
+
+var moduleName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}(\.[A-Za-z_][A-Za-z0-9_]{0,63}){0,7}$`)
+
+// checkRules returns the rules of a spec as they are kept: nil for none.
+func checkRules(faults *faults, spec registry.Spec) *runtimes.Rules {
+	r := spec.Rules
+	if r == nil || (r.Pack == "" || r.Pack == "none") && len(r.Imports) == 0 {
+		return nil
+	}
+	if r.Pack != runtimes.Restricted {
+		faults.say("/rules/pack", "must be %s or none.", runtimes.Restricted)
+	}
+	if spec.Language != runtimes.Python {
+		faults.say("/rules/pack", "is for Python; leave rules out for other languages.")
+	}
+	if len(r.Imports) > maxImports {
+		faults.say("/rules/imports", "must have at most %d modules.", maxImports)
+		return r
+	}
+	for i, name := range r.Imports {
+		if !moduleName.MatchString(name) {
+			faults.say(fmt.Sprintf("/rules/imports/%d", i), "must be the name of a module, such as json or urllib.parse.")
+		}
+	}
+	return r
+}
+
+// Rules are those that a program of a workspace follows: its own, and in a restricted workspace the pack's. There a list of
+// an agent's own may be shorter than that of the pack, and goes no further.
+func (c *Checker) Rules(workspace string, spec registry.Spec) *runtimes.Rules {
+	if spec.Language != runtimes.Python || !slices.Contains(c.restricted, workspace) && !slices.Contains(c.restricted, "*") {
+		return spec.Rules
+	}
+	pack := runtimes.Rules{Pack: runtimes.Restricted}
+	if own := spec.Rules; own != nil && !slices.ContainsFunc(own.Imports, func(name string) bool { return !slices.Contains(rules.Imports(pack), name) }) {
+		return own
+	}
+	return &pack
+}
