@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
 import { violations } from './kit/axe';
 import { launch, openSession, signIn } from './kit/browser';
+import { must, program, publishedAgent, saveDraft } from './kit/seed';
 import { Studio } from './kit/studio';
 
 let atelier: Atelier;
@@ -17,6 +18,26 @@ beforeAll(async () => {
   await studio.openSample('Long job (Python)');
   await studio.publish('1.0.0');
   await session.close();
+
+  await publishedAgent(atelier, 'old');
+  await saveDraft(atelier, 'old', program('Fog'));
+  await must(atelier, 'POST', '/code-agents/old/versions', { bump: 'auto', changelog: 'Fog.' });
+  await must(atelier, 'PATCH', '/code-agents/old/versions/1.0.0', { deprecated: true, reason: 'It says sun.' });
+  await must(atelier, 'PUT', '/pins', {
+    owner: 'flow/1',
+    label: 'Morning report',
+    references: ['old@1.0.0', 'old@^1'],
+  });
+  await must(atelier, 'POST', '/code-agents/old/execute', { version: '1.0.1', input: { city: 'Oslo' } });
+  await must(atelier, 'POST', '/code-agents/old/publish', { public: true });
+  await saveDraft(atelier, 'old', {
+    ...program('Rain'),
+    tags: ['demo'],
+    limits: { timeoutMs: 5000 },
+    inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city', 'days'] },
+  });
+  await publishedAgent(atelier, 'gone');
+  await must(atelier, 'DELETE', '/code-agents/gone?comment=Replaced');
 });
 afterAll(async () => {
   await browser.close();
@@ -47,6 +68,79 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
     await studio.openAgent('progress');
     await page.getByRole('button', { name: 'Export as tool' }).click();
     await page.getByRole('dialog').waitFor();
+  },
+  'the list of agents': async (page) => {
+    await page.goto('/studio/?q=old&code=true&tag=demo');
+    await page.getByRole('list', { name: 'Agents found' }).waitFor();
+  },
+  'deleted agents': async (page) => {
+    await page.goto('/studio/?state=deleted');
+    await page.getByRole('list', { name: 'Deleted agents' }).waitFor();
+  },
+  'a deleted agent': async (page) => {
+    await page.goto('/studio/a/gone');
+    await page.getByRole('button', { name: 'Bring it back' }).waitFor();
+  },
+  'the registry': async (page) => {
+    await page.goto('/studio/registry');
+    await page.getByRole('list', { name: 'Listed agents' }).waitFor();
+  },
+  'the versions of an agent': async (page, studio) => {
+    await studio.versions('old');
+    await page.getByRole('list', { name: 'Who references it' }).waitFor();
+  },
+  'a deprecated version': async (page, studio) => {
+    await studio.openAgent('old@1.0.0');
+    await page.getByRole('note', { name: 'Deprecated' }).waitFor();
+  },
+  comparing: async (page, studio) => {
+    await studio.versions('old');
+    await studio.choose('Actions for 1.0.1', 'Compare with the draft');
+    await page.getByRole('region', { name: 'Changes of main.js' }).waitFor();
+  },
+  deprecating: async (page, studio) => {
+    await studio.versions('old');
+    await studio.choose('Actions for 1.0.1', 'Deprecate…');
+    await page.getByRole('region', { name: 'Who must move' }).waitFor();
+  },
+  deleting: async (page, studio) => {
+    await studio.versions('old');
+    await studio.choose('Actions for old', 'Delete…', 'main');
+    await page.getByRole('textbox', { name: /^Why it is deleted/ }).waitFor();
+  },
+  renaming: async (page, studio) => {
+    await studio.versions('old');
+    await studio.choose('Actions for old', 'Rename…', 'main');
+    await page.getByRole('dialog').waitFor();
+  },
+  'a new draft from a version': async (page, studio) => {
+    await studio.versions('old');
+    await studio.choose('Actions for 1.0.0', 'New draft from this version…');
+    await page.getByRole('dialog').waitFor();
+  },
+  'publishing against advice, with a replay': async (page, studio) => {
+    await studio.versions('old');
+    await page.getByRole('button', { name: 'Publish the draft…' }).click();
+    await page.getByRole('region', { name: 'Advice' }).waitFor();
+    await page.getByRole('radio', { name: /^1\.0\.2/ }).check();
+    await page.getByRole('button', { name: 'Replay', exact: true }).click();
+    await page.getByRole('list', { name: 'What differs' }).waitFor();
+  },
+  'importing an archive': async (page) => {
+    await page.goto('/studio/');
+    await page.getByRole('button', { name: 'Import…', exact: true }).click();
+    await page.getByRole('dialog').waitFor();
+  },
+  'the report of an archive': async (page) => {
+    const archive = await fetch(`${atelier.url}/api/v1/archive`, {
+      headers: { authorization: `Bearer ${atelier.token}` },
+    });
+    const buffer = Buffer.from(await archive.arrayBuffer());
+    await page.goto('/studio/');
+    await page.getByRole('button', { name: 'Import…', exact: true }).click();
+    const file = { name: 'agents.tar.gz', mimeType: 'application/gzip', buffer };
+    await page.getByLabel('Choose an archive').setInputFiles(file);
+    await page.getByRole('list', { name: 'Agents of the archive' }).waitFor();
   },
   'the command palette': async (page, studio) => {
     await studio.openAgent('progress');

@@ -28,3 +28,23 @@ for (const entry of readdirSync(dist, { recursive: true })) {
 }
 const megabytes = (n) => (n / 1e6).toFixed(2);
 console.log(`compressed ${megabytes(raw)} MB to ${megabytes(br)} MB brotli`);
+
+// What a browser needs before the first screen may not grow unseen: the entry and what it imports at once.
+const budget = { js: 196_000, css: 22_400 }; // 175 and 20 kB at quality 11, which is a tenth smaller
+const manifest = JSON.parse(readFileSync(join(dist, '.vite/manifest.json'), 'utf8'));
+const shell = new Set();
+const take = (key) => {
+  if (shell.has(key)) return;
+  shell.add(key);
+  for (const next of manifest[key].imports ?? []) take(next);
+};
+take('index.html');
+const packed = (file) => statSync(join(dist, `${file}.br`)).size;
+const sum = (files) => files.reduce((total, file) => total + packed(file), 0);
+const js = sum([...shell].map((key) => manifest[key].file));
+const css = sum([...shell].flatMap((key) => manifest[key].css ?? []));
+console.log(`the first screen needs ${js} bytes of code and ${css} of style`);
+if (js > budget.js || css > budget.css) {
+  console.error(`That is over the budget of ${budget.js} and ${budget.css}: load what can wait with lazy().`);
+  process.exit(1);
+}

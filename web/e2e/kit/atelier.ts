@@ -27,7 +27,13 @@ export type Ended = { code: number; stdout: string; stderr: string };
 export async function startAtelier(): Promise<Atelier> {
   const data = await mkdtemp(join(tmpdir(), 'atelier-e2e-'));
   const token = `e2e-${crypto.randomUUID()}`;
-  const environment = { PATH: process.env['PATH'] ?? '', HOME: data, ATELIER_DATA: data, ATELIER_TOKEN: token };
+  const environment = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: data,
+    ATELIER_DATA: data,
+    ATELIER_TOKEN: token,
+    ATELIER_SKILLS_BUILTIN: 'false', // the tests begin in a Studio without agents
+  };
   const server = spawn(binary, ['serve', '--listen', '127.0.0.1:0'], {
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -21,6 +21,19 @@ export class Studio {
     await this.editorReady();
   }
 
+  /** Opens the page of an agent's versions. */
+  async versions(name: string): Promise<void> {
+    await this.page.goto(`/studio/a/${name}/versions`);
+    await this.page.getByRole('list', { name: `Versions of ${name}` }).waitFor();
+  }
+
+  /** Picks from the menu on a button; where several have one name, the one in the named part of the screen. */
+  async choose(button: string, item: string, within: 'page' | 'main' = 'page'): Promise<void> {
+    const place = within === 'main' ? this.page.getByRole('main') : this.page;
+    await place.getByRole('button', { name: button, exact: true }).click();
+    await this.page.getByRole('menuitem', { name: item, exact: true }).click();
+  }
+
   /** The editor's own text box. */
   get editor(): Locator {
     return this.page.getByRole('textbox', { name: /^Code editor/ });
@@ -79,10 +92,13 @@ export class Studio {
     return console.getByRole('group', { name: 'Program output' }).getByRole('listitem').allInnerTexts();
   }
 
-  /** Waits until a line holds the text. */
+  /** Waits until a line holds the text. The end of a run leads from the console to the result, so the console is opened again. */
   async hasPrinted(text: string): Promise<void> {
-    const console = await this.panel('Console');
-    await console.getByRole('listitem').filter({ hasText: text }).first().waitFor({ timeout: 30_000 });
+    const lines = async (): Promise<number> => {
+      const console = await this.panel('Console');
+      return console.getByRole('listitem').filter({ hasText: text }).count();
+    };
+    await expect.poll(lines, { timeout: 30_000 }).toBeGreaterThan(0);
   }
 
   /** The output of the last run, copied from the result panel. */

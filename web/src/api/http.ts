@@ -50,9 +50,15 @@ export async function requestWithHeaders(
   if (signal) init.signal = signal;
   const response = await send(path, init);
   const text = await response.text();
-  if (response.status === 401 && path !== '/session') sessionEnded.dispatchEvent(new Event('ended'));
-  if (!response.ok) throw refusal(response, text);
-  return { body: text === '' ? null : parseJson(text), headers: response.headers };
+  if (response.status === 401 && path === '/session') throw refusal(401, text, null);
+  return { body: answerOf(response.status, text, response.headers.get('Retry-After')), headers: response.headers };
+}
+
+/** Reads an answer, however it was fetched. */
+export function answerOf(status: number, text: string, retryAfter: string | null): Json {
+  if (status === 401) sessionEnded.dispatchEvent(new Event('ended'));
+  if (status < 200 || status > 299) throw refusal(status, text, retryAfter);
+  return text === '' ? null : parseJson(text);
 }
 
 async function send(path: string, init: RequestInit): Promise<Response> {
@@ -64,13 +70,12 @@ async function send(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-function refusal(response: Response, text: string): ApiError {
+function refusal(status: number, text: string, retryAfter: string | null): ApiError {
   const problem = parseProblem(text);
-  const message =
-    asString(problem['detail']) ?? asString(problem['title']) ?? `The server answered ${response.status}.`;
+  const message = asString(problem['detail']) ?? asString(problem['title']) ?? `The server answered ${status}.`;
   const code = asString(problem['code']) ?? 'internal';
-  const retry = Number(response.headers.get('Retry-After'));
-  return new ApiError(response.status, code, message, fieldsOf(problem), problem, retry > 0 ? retry : undefined);
+  const retry = Number(retryAfter);
+  return new ApiError(status, code, message, fieldsOf(problem), problem, retry > 0 ? retry : undefined);
 }
 
 function parseProblem(text: string): JsonObject {

@@ -1,26 +1,30 @@
 // What the screens read of the server, cached by key.
-import { QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { QueryClient, useQuery } from '@tanstack/react-query';
 import { ApiError, sessionEnded } from './http';
 import {
-  browseRegistry,
   diff,
   getAgent,
   getCapabilities,
   getSession,
   getVersion,
-  listAgents,
+  listPins,
   listRuns,
   listSamples,
+  listSkills,
   listVersions,
 } from './verbs';
 
 export const keys = {
   session: ['session'] as const,
   agents: ['agents'] as const,
-  registry: (search: string) => ['registry', search] as const,
+  registry: ['registry'] as const,
+  skills: ['skills'] as const,
   agent: (name: string) => ['agent', name] as const,
+  facts: (name: string) => ['facts', name] as const,
+  pins: (name: string) => ['agent', name, 'pins'] as const,
   versions: (name: string) => ['agent', name, 'versions'] as const,
   version: (name: string, version: string) => ['agent', name, 'versions', version] as const,
+  diffs: (name: string) => ['agent', name, 'diff'] as const,
   diff: (name: string, from: string, to: string) => ['agent', name, 'diff', from, to] as const,
   runs: (name: string) => ['runs', name] as const,
 };
@@ -43,15 +47,8 @@ export const useSession = () =>
   useQuery({ queryKey: keys.session, queryFn: ({ signal }) => getSession(signal), staleTime: 60_000 });
 export const useCapabilities = () => useQuery({ queryKey: ['capabilities'], queryFn: getCapabilities, ...forever });
 export const useSamples = () => useQuery({ queryKey: ['samples'], queryFn: listSamples, ...forever });
-export const useAgents = () => useQuery({ queryKey: keys.agents, queryFn: listAgents });
-export const useRegistry = (search: string) =>
-  useInfiniteQuery({
-    queryKey: keys.registry(search),
-    queryFn: ({ pageParam }) => browseRegistry(search, pageParam),
-    initialPageParam: '',
-    getNextPageParam: (page) => (page.nextCursor === '' ? undefined : page.nextCursor),
-    placeholderData: (before) => before,
-  });
+// Folders change behind the page's back.
+export const useSkills = () => useQuery({ queryKey: keys.skills, queryFn: listSkills, refetchInterval: 2000 });
 // The draft belongs to its session once it is open, so it is fetched anew for each visit and never behind its back.
 export const useAgent = (name: string) =>
   useQuery({
@@ -61,12 +58,22 @@ export const useAgent = (name: string) =>
     staleTime: Infinity,
     refetchOnReconnect: false,
   });
+/** The agent as the server has it now, for what is no draft: usage, listing, origin, versions. */
+export const useFacts = (name: string) => useQuery({ queryKey: keys.facts(name), queryFn: () => getAgent(name) });
 export const useVersions = (name: string) =>
   useQuery({ queryKey: keys.versions(name), queryFn: () => listVersions(name) });
+export const usePins = (name: string) => useQuery({ queryKey: keys.pins(name), queryFn: () => listPins(name) });
 export const useVersion = (name: string, version: string) =>
   useQuery({ queryKey: keys.version(name, version), queryFn: () => getVersion(name, version), ...forever });
 export const useDiff = (name: string, from: string, to: string) =>
   useQuery({ queryKey: keys.diff(name, from, to), queryFn: () => diff(name, from, to), gcTime: 0, staleTime: 0 });
 export const useRuns = (name: string) => useQuery({ queryKey: keys.runs(name), queryFn: () => listRuns(name) });
 
+/** After something about an agent changed that is no draft. */
+export function refreshFacts(name: string): void {
+  for (const queryKey of [keys.facts(name), keys.versions(name), keys.pins(name), keys.diffs(name), keys.agents])
+    void queryClient.invalidateQueries({ queryKey });
+}
+
+export const refreshSkills = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.skills });
 export const refreshAgents = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.agents });

@@ -19,7 +19,7 @@ export interface paths {
     put?: never;
     /**
      * Put an archive's agents into the workspace
-     * @description Everything is checked before anything is written: digests, names, specs. What is there with the same digest stays; other content under the same version refuses the whole.
+     * @description Everything is checked before anything is written: digests, names, specs. What is there with the same digest stays; other content under the same version refuses the whole. Agents that are new here or were deleted appear all at once; if the server ends meanwhile, they are not there, and the same archive goes on where it stopped.
      */
     post: operations['importArchive'];
     delete?: never;
@@ -579,6 +579,64 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/skills': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Skills, and folders that are broken */
+    get: operations['listSkills'];
+    put?: never;
+    /**
+     * Install a skill
+     * @description Archives are sent to POST /v1/skills/install as application/gzip.
+     */
+    post: operations['installSkill'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/skills/{name}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Uninstall a skill
+     * @description Its versions and runs are kept, and its name is not given away; installing it by name brings it back.
+     */
+    delete: operations['uninstallSkill'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/skills/{name}/promote': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Make a version of a skill's draft */
+    post: operations['promoteSkill'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/tokens': {
     parameters: {
       query?: never;
@@ -748,7 +806,7 @@ export interface components {
       /** @description JSON Schema of the input. */
       inputSchema?: unknown;
       /** @enum {string} */
-      language?: 'typescript' | 'javascript' | 'python' | 'bash';
+      language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       limits?: components['schemas']['LimitsBody'];
       /** @description An object of the client's own. */
       metadata?: {
@@ -760,6 +818,7 @@ export interface components {
       outputSchema?: unknown;
       packages?: string[];
       requiresApproval?: boolean;
+      rules?: components['schemas']['RulesBody'];
       /** @description auto or a runtime of GET /runtimes; fixed when published. */
       runtime?: string;
       safetyFlags?: string[];
@@ -785,10 +844,14 @@ export interface components {
     AgentSummary: {
       /** Format: date-time */
       createdAt: string;
+      /** Format: date-time */
+      deletedAt?: string;
+      /** @description Of a tombstone. */
+      deletion?: components['schemas']['Deletion'];
       description: string;
       id: string;
       /** @enum {string} */
-      language: 'typescript' | 'javascript' | 'python' | 'bash';
+      language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       /**
        * Format: date-time
        * @description Of its last run.
@@ -834,6 +897,10 @@ export interface components {
       /** @description 1.2.0, ^1, latest or a digest; latest without it. */
       version?: string;
     };
+    Deletion: {
+      by: string;
+      comment: string;
+    };
     DeprecateBody: {
       deprecated: boolean;
       reason?: string;
@@ -864,7 +931,7 @@ export interface components {
       };
       inputSchema: unknown;
       /** @enum {string} */
-      language: 'typescript' | 'javascript' | 'python' | 'bash';
+      language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       limits: components['schemas']['Limits'];
       outputSchema: unknown;
       override?: components['schemas']['Override'];
@@ -876,6 +943,7 @@ export interface components {
       publishedBy: string;
       reason?: string;
       requiresApproval: boolean;
+      rules?: components['schemas']['Rules'];
       runtime: string;
       safetyFlags: string[];
       secrets: string[];
@@ -919,13 +987,14 @@ export interface components {
       };
       inputSchema: unknown;
       /** @enum {string} */
-      language: 'typescript' | 'javascript' | 'python' | 'bash';
+      language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       limits: components['schemas']['Limits'];
       outputSchema: unknown;
       packages: string[];
       requiresApproval: boolean;
       /** Format: int64 */
       revision: number;
+      rules?: components['schemas']['Rules'];
       runtime: string;
       safetyFlags: string[];
       secrets: string[];
@@ -976,6 +1045,9 @@ export interface components {
       /** @description Unified text; empty for binary files and for those that are too large to compare. */
       unified: string;
     };
+    Grant: {
+      hosts: string[];
+    };
     Health: {
       executor_ready: boolean;
       registry_loaded: boolean;
@@ -1001,7 +1073,14 @@ export interface components {
        * @description Versions that were there, with the same digest.
        */
       kept: number;
+      /** @description It was listed in the public registry where the archive was written. */
+      listed: boolean;
       name: string;
+      /**
+       * Format: int64
+       * @description Former names that it did not have.
+       */
+      names: number;
       /** @enum {string} */
       outcome: 'created' | 'restored' | 'extended' | 'unchanged';
     };
@@ -1025,14 +1104,29 @@ export interface components {
       /** @enum {string} */
       isolation?: 'strict';
       /** @enum {string} */
-      language: 'typescript' | 'javascript' | 'python' | 'bash';
+      language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       limits?: components['schemas']['LimitsPatch'];
       nodeId?: string;
       outputSchema?: unknown;
       packages?: string[];
       parentRunId?: string;
+      rules?: components['schemas']['RulesBody'];
       runtime?: string;
       workflowRunId?: string;
+    };
+    InstallSkillBody: {
+      /** @description A skill's folder, by path. */
+      files?: {
+        [key: string]:
+          | string
+          | {
+              base64: string;
+            };
+      };
+      /** @description A skill that was uninstalled, or lies in the skills directory. */
+      name?: string;
+      /** @description Address of a .tar.gz on a granted host. */
+      url?: string;
     };
     Item: {
       after: components['schemas']['Side'];
@@ -1047,7 +1141,7 @@ export interface components {
       entrypoint: string;
       interpreter?: string;
       /** @enum {string} */
-      language: 'typescript' | 'javascript' | 'python' | 'bash';
+      language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       reason?: string;
       runtimes: string[];
     };
@@ -1120,6 +1214,18 @@ export interface components {
       /** Format: double */
       totalMs: number;
     };
+    Module: {
+      /** Format: int64 */
+      bytes: number;
+      exports: components['schemas']['ModuleFunction'][];
+      imports: components['schemas']['ModuleFunction'][];
+    };
+    ModuleFunction: {
+      module?: string;
+      name: string;
+      /** @description Parameters and results, such as (i32, i32) -> (i32). */
+      type: string;
+    };
     NewToken: {
       /** Format: date-time */
       createdAt: string;
@@ -1186,12 +1292,21 @@ export interface components {
       /** Format: int64 */
       column?: number;
       file?: string;
+      grant?: components['schemas']['Grant'];
       /** Format: int64 */
       line?: number;
       message: string;
       remedy?: string;
+      rule?: string;
       stack?: string;
       type: string;
+    };
+    PromoteSkillBody: {
+      changelog?: string;
+      /** @description Why the number may be smaller than advised. */
+      comment?: string;
+      /** @description The one that the changes ask for, without it. */
+      version?: string;
     };
     Provenance: {
       actorId: string;
@@ -1281,12 +1396,27 @@ export interface components {
       /** @description Why it is deprecated. */
       reason?: string;
       reference: string;
+      /** @description The agent's present name, when the reference says a former one; both go on working. */
+      renamed?: string;
       /** @description A reference to what should be used instead. */
       successor?: string;
       version?: string;
     };
     ResolvedReferences: {
       items: components['schemas']['ResolvedReference'][];
+    };
+    Rules: {
+      imports?: string[];
+      pack: string;
+    };
+    RulesBody: {
+      /** @description Modules that may be imported instead of the pack's own list. */
+      imports?: string[];
+      /**
+       * @description restricted: imports from a list only; no eval, exec, compile, open or __import__. A convention that is checked before and during the run; the sandbox is what holds.
+       * @enum {string}
+       */
+      pack: 'restricted' | 'none';
     };
     Run: {
       /** Format: date-time */
@@ -1298,7 +1428,7 @@ export interface components {
       finishedAt?: string;
       input: unknown;
       /** @enum {string} */
-      language: 'typescript' | 'javascript' | 'python' | 'bash';
+      language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       metadata: components['schemas']['RunMetadata'];
       metrics: components['schemas']['Metrics'];
       nodeId: string | null;
@@ -1335,7 +1465,7 @@ export interface components {
       /** Format: int64 */
       exitCode?: number;
       /** @enum {string} */
-      language: 'typescript' | 'javascript' | 'python' | 'bash';
+      language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       metadata: components['schemas']['RunMetadata'];
       metrics: components['schemas']['Metrics'];
       nodeId: string | null;
@@ -1385,7 +1515,7 @@ export interface components {
       /** Format: date-time */
       finishedAt?: string;
       /** @enum {string} */
-      language: 'typescript' | 'javascript' | 'python' | 'bash';
+      language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       runId: string;
       /** @enum {string} */
       status:
@@ -1408,7 +1538,7 @@ export interface components {
     };
     RuntimeState: {
       /** @enum {string} */
-      language: 'typescript' | 'javascript' | 'python' | 'bash';
+      language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       queue: components['schemas']['QueueState'];
       ready: boolean;
       runtime: string;
@@ -1420,7 +1550,7 @@ export interface components {
       /** @description What its first run may take. */
       input: unknown;
       /** @enum {string} */
-      language: 'typescript' | 'javascript' | 'python' | 'bash';
+      language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       name: string;
       title: string;
     };
@@ -1483,6 +1613,41 @@ export interface components {
         | 'blocked'
         | 'interrupted';
     };
+    Skill: {
+      /** @description Empty for a folder that is no skill yet. */
+      agentId: string;
+      /** @description What a client said of the code; it decided nothing. */
+      claims?: unknown;
+      description: string;
+      digest: string;
+      /** @description It came from a folder that is gone; it stays until somebody uninstalls it. */
+      folderMissing: boolean;
+      handler: string;
+      /** Format: date-time */
+      installedAt?: string;
+      installedBy: string;
+      /** @enum {string} */
+      language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
+      name: string;
+      /** @enum {string} */
+      origin: 'builtin' | 'folder' | 'archive' | 'url' | 'created' | 'registered';
+      /** @description What is wrong with its folder; the version above still runs. */
+      problem?: components['schemas']['Trouble'];
+      safetyFlags: string[];
+      /** @description Where it was fetched from; empty otherwise. */
+      source: string;
+      /** @enum {string} */
+      state: 'active' | 'draft' | 'active_with_draft' | 'broken';
+      tags: string[];
+      title: string;
+      /** @description The latest; empty if nothing is published. */
+      version: string;
+    };
+    SkillList: {
+      /** @description The folder that is watched; empty for other workspaces than the default one. */
+      directory: string;
+      items: components['schemas']['Skill'][];
+    };
     Token: {
       /** Format: date-time */
       createdAt: string;
@@ -1505,6 +1670,13 @@ export interface components {
     TokenList: {
       items: components['schemas']['Token'][];
     };
+    Trouble: {
+      /** Format: date-time */
+      at: string;
+      details: components['schemas']['Detail'][];
+      folder: string;
+      message: string;
+    };
     Unresolved: {
       code: string;
       detail: string;
@@ -1522,12 +1694,14 @@ export interface components {
       input?: unknown;
       inputSchema?: unknown;
       /** @enum {string} */
-      language?: 'typescript' | 'javascript' | 'python' | 'bash';
+      language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       output?: unknown;
       outputSchema?: unknown;
+      rules?: components['schemas']['RulesBody'];
     };
     ValidateReport: {
       errors: components['schemas']['Detail'][];
+      module?: components['schemas']['Module'];
       valid: boolean;
       warnings: components['schemas']['Detail'][];
     };
@@ -1559,7 +1733,7 @@ export interface components {
       };
       inputSchema: unknown;
       /** @enum {string} */
-      language: 'typescript' | 'javascript' | 'python' | 'bash';
+      language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       limits: components['schemas']['Limits'];
       outputSchema: unknown;
       override?: components['schemas']['Override'];
@@ -1569,6 +1743,7 @@ export interface components {
       publishedBy: string;
       reason?: string;
       requiresApproval: boolean;
+      rules?: components['schemas']['Rules'];
       runtime: string;
       safetyFlags: string[];
       secrets: string[];
@@ -1587,7 +1762,7 @@ export interface components {
       deprecated: boolean;
       digest: string;
       /** @enum {string} */
-      language: 'typescript' | 'javascript' | 'python' | 'bash';
+      language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       /** Format: date-time */
       publishedAt: string;
       publishedBy: string;
@@ -1689,6 +1864,8 @@ export interface operations {
       query?: {
         /** @description true checks and writes nothing. */
         dryRun?: boolean;
+        /** @description true lists again what was listed in the public registry where the archive was written. */
+        listed?: boolean;
       };
       header?: never;
       path?: never;
@@ -1820,13 +1997,16 @@ export interface operations {
         limit?: number;
         /** @description Words in name, title or description. */
         q?: string;
-        language?: 'typescript' | 'javascript' | 'python' | 'bash';
+        language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
         tag?: string;
-        state?: 'draft' | 'published';
+        /** @description deleted lists tombstones, which nothing else lists. */
+        state?: 'draft' | 'published' | 'deleted';
         /** @description Look for q in the draft's code too. */
         code?: boolean;
         /** @description Only agents that are older than this and had no run since. */
         unusedSince?: string;
+        /** @description updated has the newest first. */
+        order?: 'name' | 'updated';
       };
       header?: never;
       path?: never;
@@ -1970,7 +2150,7 @@ export interface operations {
         limit?: number;
         /** @description Words in name, title, description or tags. */
         q?: string;
-        language?: 'typescript' | 'javascript' | 'python' | 'bash';
+        language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
         tag?: string;
       };
       header?: never;
@@ -2300,6 +2480,8 @@ export interface operations {
       query?: {
         /** @description Although others reference it. */
         force?: boolean;
+        /** @description Why; the tombstone keeps it. */
+        comment?: string;
       };
       header?: never;
       path: {
@@ -2798,6 +2980,7 @@ export interface operations {
       200: {
         headers: {
           'Atelier-Deprecated'?: string;
+          'Atelier-Renamed'?: string;
           Location?: string;
           'Preference-Applied'?: string;
           [name: string]: unknown;
@@ -2918,6 +3101,7 @@ export interface operations {
       /** @description OK */
       200: {
         headers: {
+          'Atelier-Renamed'?: string;
           'Atelier-Warning'?: string;
           [name: string]: unknown;
         };
@@ -3384,6 +3568,7 @@ export interface operations {
       /** @description OK */
       200: {
         headers: {
+          'Atelier-Renamed'?: string;
           [name: string]: unknown;
         };
         content: {
@@ -3447,6 +3632,7 @@ export interface operations {
       /** @description Created */
       201: {
         headers: {
+          'Atelier-Renamed'?: string;
           Location?: string;
           [name: string]: unknown;
         };
@@ -3554,6 +3740,7 @@ export interface operations {
       /** @description OK */
       200: {
         headers: {
+          'Atelier-Renamed'?: string;
           Location?: string;
           [name: string]: unknown;
         };
@@ -3773,6 +3960,7 @@ export interface operations {
       /** @description OK */
       200: {
         headers: {
+          'Atelier-Renamed'?: string;
           'Atelier-Warning'?: string;
           [name: string]: unknown;
         };
@@ -3838,6 +4026,7 @@ export interface operations {
       200: {
         headers: {
           'Atelier-Deprecated'?: string;
+          'Atelier-Renamed'?: string;
           Location?: string;
           'Preference-Applied'?: string;
           [name: string]: unknown;
@@ -4226,6 +4415,7 @@ export interface operations {
         limit?: number;
         /** @description Name or ID. */
         agent?: string;
+        /** @description Without an agent it is looked for among a thousand runs at a time: a page may then be short, or empty, and not be the last. */
         version?: string;
         status?:
           | 'queued'
@@ -4753,6 +4943,342 @@ export interface operations {
       };
       /** @description Unauthorized */
       401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listSkills: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SkillList'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  installSkill: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['InstallSkillBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Skill'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  uninstallSkill: {
+    parameters: {
+      query?: {
+        /** @description Although others reference a version. */
+        force?: boolean;
+      };
+      header?: never;
+      path: {
+        name: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description No Content */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  promoteSkill: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        name: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['PromoteSkillBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Skill'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
         headers: {
           [name: string]: unknown;
         };

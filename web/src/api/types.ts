@@ -15,6 +15,7 @@ export type Language = Wire['Draft']['language'];
 export type Files = Wire['Draft']['files'];
 export type FileContent = Files[string];
 export type Limits = Wire['Limits'];
+export type Rules = Wire['Rules'];
 export type Draft = With<Wire['Draft'], Schemas>;
 export type About = With<
   Pick<Wire['Agent'], 'name' | 'title' | 'description' | 'tags'>,
@@ -22,6 +23,11 @@ export type About = With<
 >;
 export type Agent = With<Wire['Agent'], { draft: Draft; metadata: Record<string, unknown> }>;
 export type AgentSummary = Wire['AgentSummary'];
+export type Skill = Wire['Skill'];
+export type SkillList = Wire['SkillList'];
+export type Pin = Wire['Pin'];
+export type Imported = Wire['Imported'];
+export type ImportReport = Wire['ImportReport'];
 
 /** What POST and PUT of an agent take: the draft's fields beside the agent's own. */
 export type AgentBody = With<Wire['AgentBody'], Partial<Schemas> & { name: string }>;
@@ -52,14 +58,26 @@ export type RunEvent = Pick<Wire['Event'], 'seq' | 'at'> &
     | { kind: 'progress'; data: { done: number; total: number; message?: string } }
     | { kind: 'dropped'; data: { bytes: number } }
     | { kind: 'result'; data: RunAnswer }
-    | { kind: 'call' | 'egress'; data: Json }
+    | { kind: 'egress'; data: EgressData }
+    | { kind: 'call'; data: Json }
   );
 
 export type ReplayReport = Wire['Report'];
 export type ReplayItem = Wire['Item'];
 
 export type Finding = Wire['Detail'];
+export type Module = Wire['Module'];
+export type ModuleFunction = Wire['ModuleFunction'];
 export type Validation = Wire['ValidateReport'];
+
+export interface EgressData {
+  host: string;
+  port: number;
+  decision: 'allowed' | 'denied' | 'failed';
+  rule: string;
+  bytes: number;
+  ms: number;
+}
 
 export interface FieldProblem {
   pointer: string;

@@ -1,5 +1,5 @@
 // What the Studio asks of the server, one function for each verb.
-import { request, requestWithHeaders } from './http';
+import { apiBase, request, requestWithHeaders } from './http';
 import { isObject, parseJson, type Json, type JsonObject } from './json';
 import type {
   About,
@@ -12,11 +12,15 @@ import type {
   Files,
   JsonSchema,
   Language,
+  Pin,
   ReplayReport,
+  Rules,
   Run,
   RunSummary,
   Sample,
   Session,
+  Skill,
+  SkillList,
   Validation,
   Version,
   VersionSummary,
@@ -40,49 +44,82 @@ export async function listSamples(): Promise<Sample[]> {
   return (await request<Page<Sample>>('/samples')).items;
 }
 
-export async function listAgents(): Promise<AgentSummary[]> {
-  const all: AgentSummary[] = [];
-  let cursor = '';
-  do {
-    const query = new URLSearchParams({ limit: '200', ...(cursor === '' ? {} : { cursor }) });
-    const page = await request<Page<AgentSummary>>(`/code-agents?${query.toString()}`);
-    all.push(...page.items);
-    cursor = page.nextCursor ?? '';
-  } while (cursor !== '' && all.length < 5000);
-  return all;
+/** A page of any list; an empty cursor is the end. */
+export interface ListPage<T> {
+  items: T[];
+  nextCursor: string;
 }
+
+async function readPage<T>(path: string, query: Record<string, string>, signal: AbortSignal): Promise<ListPage<T>> {
+  const said = Object.entries(query).filter(([, value]) => value !== '');
+  const page = await request<Page<T>>(`${path}?${new URLSearchParams(said).toString()}`, { signal });
+  return { items: page.items, nextCursor: page.nextCursor ?? '' };
+}
+
+/** What a list of agents is narrowed by; what is empty does not narrow. */
+export interface AgentFilter {
+  search?: string;
+  inCode?: boolean;
+  state?: '' | AgentSummary['state'] | 'deleted';
+  tag?: string;
+  unusedSince?: string;
+  order?: 'name' | 'updated';
+}
+
+export const listAgents = (
+  { search = '', inCode = false, state = '', tag = '', unusedSince = '', order = 'name' }: AgentFilter,
+  cursor: string,
+  signal: AbortSignal,
+): Promise<ListPage<AgentSummary>> =>
+  readPage(
+    '/code-agents',
+    { limit: '50', q: search.trim(), code: inCode ? 'true' : '', state, tag, unusedSince, order, cursor },
+    signal,
+  );
 
 export const getAgent = (agent: string): Promise<Agent> => request(agentPath(agent));
 export const createAgent = (body: AgentBody): Promise<Agent> => request('/code-agents', { method: 'POST', body });
-export const deleteAgent = (agent: string): Promise<null> => request(agentPath(agent), { method: 'DELETE' });
+/** With a comment the agent is deleted although others reference it; the tombstone keeps it. */
+export function deleteAgent(agent: string, comment: string): Promise<null> {
+  const force = comment === '' ? '' : `?${new URLSearchParams({ force: 'true', comment }).toString()}`;
+  return request(agentPath(agent) + force, { method: 'DELETE' });
+}
+export const restoreAgent = (agent: string): Promise<Agent> =>
+  request(`${agentPath(agent)}/restore`, { method: 'POST' });
+export const renameAgent = (agent: string, name: string): Promise<Agent> =>
+  request(agentPath(agent), { method: 'PATCH', body: { name } });
+export const copyAgent = (agent: string, name: string): Promise<Agent> =>
+  request(`${agentPath(agent)}/copy`, { method: 'POST', body: { name } });
+/** Makes the draft what a version is; the revision is the one that is given up. */
+export const redraft = (agent: string, revision: number, from: string): Promise<Agent> =>
+  request(`${agentPath(agent)}/draft`, {
+    method: 'POST',
+    headers: { 'If-Match': `"${revision}"` },
+    body: { from },
+  });
 
 export function saveAgent(id: string, about: About, draft: Draft, signal?: AbortSignal): Promise<Agent> {
   const { revision, ...fields } = draft;
-  const { title, description, tags, metadata, name } = about;
+  // The name is not sent: it is changed by renaming, and another tab may have done so.
+  const { title, description, tags, metadata } = about;
   return request(agentPath(id), {
     method: 'PUT',
     headers: { 'If-Match': `"${revision}"` },
-    body: { name, title, description, tags, metadata, ...fields },
+    body: { title, description, tags, metadata, ...fields },
     ...(signal ? { signal } : {}),
   });
 }
 
 /** A page of the public registry; every word of the search must occur. */
-export async function browseRegistry(search: string, cursor: string): Promise<RegistryPage> {
-  const query = new URLSearchParams({
-    limit: '50',
-    ...(search.trim() === '' ? {} : { q: search.trim() }),
-    ...(cursor === '' ? {} : { cursor }),
-  });
-  const page = await request<Page<AgentSummary>>(`/code-agents/registry?${query.toString()}`);
-  return { items: page.items, nextCursor: page.nextCursor ?? '' };
-}
-export interface RegistryPage {
-  items: AgentSummary[];
-  nextCursor: string;
-}
+export const browseRegistry = (search: string, cursor: string, signal: AbortSignal): Promise<ListPage<AgentSummary>> =>
+  readPage('/code-agents/registry', { limit: '50', q: search.trim(), cursor }, signal);
 export const listInRegistry = (agent: string, listed: boolean): Promise<Agent> =>
   request(`${agentPath(agent)}/publish`, { method: 'POST', body: { public: listed } });
+export const listSkills = (): Promise<SkillList> => request('/skills');
+export const promoteSkill = (name: string): Promise<Skill> =>
+  request(`/skills/${encodeURIComponent(name)}/promote`, { method: 'POST', body: {} });
+export const uninstallSkill = (name: string): Promise<null> =>
+  request(`/skills/${encodeURIComponent(name)}`, { method: 'DELETE' });
 export const copyFromRegistry = (id: string, name: string): Promise<Agent> =>
   request(`/code-agents/registry/${encodeURIComponent(id)}/copy`, { method: 'POST', body: { name } });
 
@@ -91,11 +128,32 @@ export async function listVersions(agent: string): Promise<VersionSummary[]> {
 }
 export const getVersion = (agent: string, version: string): Promise<Version> => request(versionPath(agent, version));
 
+export interface Deprecation {
+  deprecated: boolean;
+  reason?: string;
+  successor?: string;
+}
+export const deprecate = (agent: string, version: string, body: Deprecation): Promise<Version> =>
+  request(versionPath(agent, version), { method: 'PATCH', body });
+export async function listPins(agent: string): Promise<Pin[]> {
+  return (await request<Page<Pin>>(`${agentPath(agent)}/pins`)).items;
+}
+
 export type PublishAs = { version: string } | { bump: 'auto' | 'major' | 'minor' | 'patch' };
-/** With a comment the number may be smaller than the changes ask for; the version keeps it. */
-export function publish(agent: string, as: PublishAs, changelog: string, comment: string): Promise<VersionSummary> {
+interface PublishMore {
+  changelog: string;
+  /** With a comment the number may be smaller than the changes ask for; the version keeps it. */
+  comment: string;
+  /** How many recorded inputs must be answered as before; 0 is none. */
+  replay: number;
+}
+export function publish(
+  agent: string,
+  as: PublishAs,
+  { changelog, comment, replay }: PublishMore,
+): Promise<VersionSummary> {
   const force = comment === '' ? {} : { force: true, comment };
-  return request(`${agentPath(agent)}/versions`, { method: 'POST', body: { ...as, changelog, ...force } });
+  return request(`${agentPath(agent)}/versions`, { method: 'POST', body: { ...as, changelog, replay, ...force } });
 }
 
 export function diff(agent: string, from: string, to: string): Promise<Diff> {
@@ -103,8 +161,14 @@ export function diff(agent: string, from: string, to: string): Promise<Diff> {
 }
 
 /** Runs the newest recorded inputs of the latest version against the draft. */
-export const replay = (agent: string): Promise<ReplayReport> =>
-  request(`${agentPath(agent)}/replay`, { method: 'POST', body: {} });
+export const replay = (agent: string, runs: number): Promise<ReplayReport> =>
+  request(`${agentPath(agent)}/replay`, { method: 'POST', body: { runs } });
+
+/** Where the named agents are to be had as one file, or without names the whole workspace. */
+export function archiveUrl(...agents: string[]): string {
+  const query = new URLSearchParams(agents.map((agent) => ['agent', agent])).toString();
+  return `${apiBase}/archive${query === '' ? '' : `?${query}`}`;
+}
 
 export interface ExportRequest {
   format: string;
@@ -146,6 +210,7 @@ export interface ValidateRequest {
   language: Language;
   files: Files;
   entrypoint: string;
+  rules?: Rules;
   inputSchema?: JsonSchema;
   outputSchema?: JsonSchema;
 }

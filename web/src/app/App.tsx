@@ -2,8 +2,8 @@ import { lazy, Suspense, useEffect } from 'react';
 import { Route, Router, Switch, useLocation } from 'wouter';
 import { ApiError } from '../api/http';
 import { useSession } from '../api/queries';
+import { exportArchive } from '../features/agents/agentMenu';
 import { AgentPage } from '../features/agents/AgentPage';
-import { RegistryPage } from '../features/registry/RegistryPage';
 import { HomePage } from '../features/samples/HomePage';
 import { Button } from '../ui/Button';
 import { Empty, Waiting } from '../ui/Empty';
@@ -15,8 +15,12 @@ import { Notices } from './Notices';
 import { nextRegion } from './regions';
 import { SignIn } from './SignIn';
 import { switchTheme } from './theme';
+import { readRef } from './urlState';
 
-// Dialogs that are not needed for the first paint.
+// Pages and dialogs that are not needed for the first paint.
+const SkillsPage = lazy(() => import('../features/skills/SkillsPage').then((m) => ({ default: m.SkillsPage })));
+const RegistryPage = lazy(() => import('../features/registry/RegistryPage').then((m) => ({ default: m.RegistryPage })));
+const VersionsPage = lazy(() => import('../features/versions/VersionsPage').then((m) => ({ default: m.VersionsPage })));
 const Palette = lazy(() => import('./Palette').then((m) => ({ default: m.Palette })));
 const Shortcuts = lazy(() => import('./Shortcuts').then((m) => ({ default: m.Shortcuts })));
 const NewAgentDialog = lazy(() =>
@@ -27,6 +31,12 @@ const ListDialog = lazy(() => import('../features/registry/ListDialog').then((m)
 const DeleteAgentDialog = lazy(() =>
   import('../features/agents/DeleteAgentDialog').then((m) => ({ default: m.DeleteAgentDialog })),
 );
+
+const RenameDialog = lazy(() => import('../features/agents/RenameDialog').then((m) => ({ default: m.RenameDialog })));
+const DuplicateDialog = lazy(() =>
+  import('../features/agents/DuplicateDialog').then((m) => ({ default: m.DuplicateDialog })),
+);
+const ImportDialog = lazy(() => import('../features/archives/ImportDialog').then((m) => ({ default: m.ImportDialog })));
 
 export function App() {
   useEffect(listenForKeys, []);
@@ -61,7 +71,10 @@ function Pages() {
   useCommand('goto', () => showDialog({ kind: 'palette', scope: 'places' }));
   useCommand('agents', () => navigate('/'));
   useCommand('registry', () => navigate('/registry'));
+  useCommand('skills', () => navigate('/skills'));
   useCommand('agent.new', () => showDialog({ kind: 'new' }));
+  useCommand('archive.import', () => showDialog({ kind: 'import' }));
+  useCommand('archive.export', () => exportArchive());
   useCommand('help.keys', () => showDialog({ kind: 'keys' }));
   useCommand('view.theme', switchTheme);
   useCommand('view.left', () => setLayout({ leftOpen: !useLayout.getState().leftOpen }));
@@ -77,7 +90,21 @@ function Pages() {
           <HomePage />
         </Route>
         <Route path="/registry">
-          <RegistryPage />
+          <Suspense fallback={<Waiting what="the registry" />}>
+            <RegistryPage />
+          </Suspense>
+        </Route>
+        <Route path="/a/:ref/versions">
+          {({ ref }) => (
+            <Suspense fallback={<Waiting what="the versions" />}>
+              <VersionsPage key={ref} name={readRef(decodeURIComponent(ref)).name} />
+            </Suspense>
+          )}
+        </Route>
+        <Route path="/skills">
+          <Suspense fallback={<Waiting what="the skills" />}>
+            <SkillsPage />
+          </Suspense>
         </Route>
         <Route path="/a/:ref">{({ ref }) => <AgentPage key={ref} agentRef={decodeURIComponent(ref)} />}</Route>
         <Route>
@@ -97,6 +124,9 @@ function Dialogs() {
       {open.kind === 'delete' && <DeleteAgentDialog id={open.id} name={open.name} />}
       {open.kind === 'copy' && <CopyDialog id={open.id} name={open.name} version={open.version} />}
       {open.kind === 'list' && <ListDialog name={open.name} listed={open.listed} />}
+      {open.kind === 'rename' && <RenameDialog id={open.id} name={open.name} published={open.published} />}
+      {open.kind === 'duplicate' && <DuplicateDialog id={open.id} name={open.name} />}
+      {open.kind === 'import' && <ImportDialog dropped={open.file} />}
       {open.kind === 'palette' && <Palette scope={open.scope} />}
       {open.kind === 'keys' && <Shortcuts />}
     </Suspense>

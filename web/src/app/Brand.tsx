@@ -9,7 +9,7 @@ import { Menu } from '../ui/Menu';
 import css from './Brand.module.css';
 import { isMac, runCommand } from './commands';
 import { showKeys } from './hotkeys';
-import { currentTheme, onTheme, switchTheme } from './theme';
+import { currentTheme, onTheme, switchTheme, type Theme } from './theme';
 
 export function Brand() {
   return (
@@ -40,15 +40,19 @@ export function HeaderTools() {
       <IconButton label={`Command palette (${showKeys('Mod+K', isMac)})`} onClick={() => runCommand('palette')}>
         <Search size={16} aria-hidden />
       </IconButton>
-      <IconButton label={theme === 'dark' ? 'Switch to light theme' : 'Switch to dark theme'} onClick={switchTheme}>
+      <IconButton
+        className={css.theme}
+        label={theme === 'dark' ? 'Switch to light theme' : 'Switch to dark theme'}
+        onClick={switchTheme}
+      >
         {theme === 'dark' ? <Sun size={16} aria-hidden /> : <Moon size={16} aria-hidden />}
       </IconButton>
-      <User />
+      <User theme={theme} />
     </div>
   );
 }
 
-function User() {
+function User({ theme }: { theme: Theme }) {
   const client = useQueryClient();
   const { data } = useSession();
   const leave = async (): Promise<void> => {
@@ -66,6 +70,11 @@ function User() {
         { kind: 'label', label: data ? `${data.actor.name} · ${data.workspace.name}` : 'Not signed in' },
         { kind: 'rule' },
         { kind: 'item', label: 'Keyboard shortcuts', keys: '?', run: () => setTimeout(() => runCommand('help.keys')) },
+        {
+          kind: 'item',
+          label: theme === 'dark' ? 'Light theme' : 'Dark theme',
+          run: switchTheme,
+        },
         { kind: 'item', label: 'Sign out', run: () => void leave() },
       ]}
     />

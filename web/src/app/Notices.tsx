@@ -1,5 +1,5 @@
 import { CircleAlert, CircleCheck, X } from 'lucide-react';
-import { IconButton } from '../ui/Button';
+import { Button, IconButton } from '../ui/Button';
 import { classes } from '../ui/classes';
 import css from './Notices.module.css';
 import { dismiss, useNotices } from './noticeStore';
@@ -8,10 +8,21 @@ export function Notices() {
   const { notices } = useNotices();
   return (
     <div className={css.notices} role="region" aria-label="Notices" aria-live="polite">
-      {notices.map(({ id, kind, text }) => (
+      {notices.map(({ id, kind, text, action }) => (
         <div key={id} className={classes(css.notice, css[kind])}>
           {kind === 'done' ? <CircleCheck size={14} aria-hidden /> : <CircleAlert size={14} aria-hidden />}
           <p>{text}</p>
+          {action && (
+            <Button
+              look="link"
+              onClick={() => {
+                dismiss(id);
+                action.run();
+              }}
+            >
+              {action.label}
+            </Button>
+          )}
           <IconButton small label="Dismiss" onClick={() => dismiss(id)}>
             <X size={14} aria-hidden />
           </IconButton>

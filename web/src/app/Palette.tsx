@@ -1,7 +1,8 @@
 import { Command as Cmdk } from 'cmdk';
+import { useDeferredValue, useState } from 'react';
 import { useLocation } from 'wouter';
 import { classes } from '../ui/classes';
-import { useAgents } from '../api/queries';
+import { useAgentListing } from '../api/listing';
 import { isMac, runCommand, useHandlers } from './commands';
 import { closeDialog } from './dialogs';
 import { commands, showKeys, type Command, type CommandId } from './hotkeys';
@@ -11,7 +12,8 @@ import { agentUrl } from './urlState';
 
 /** Everything that can be done or opened now, by typing. */
 export function Palette({ scope }: { scope: 'all' | 'places' }) {
-  const agents = useAgents();
+  const [typed, setTyped] = useState('');
+  const agents = useAgentListing({ search: useDeferredValue(typed), order: 'updated' });
   const { handlers } = useHandlers();
   const { places } = usePlaces();
   const [, navigate] = useLocation();
@@ -29,7 +31,11 @@ export function Palette({ scope }: { scope: 'all' | 'places' }) {
       className={classes(css.palette)}
       overlayClassName={classes(css.veil)}
     >
-      <Cmdk.Input placeholder={scope === 'all' ? 'Type a command, a file or an agent' : 'Type a file or an agent'} />
+      <Cmdk.Input
+        value={typed}
+        onValueChange={setTyped}
+        placeholder={scope === 'all' ? 'Type a command, a file or an agent' : 'Type a file or an agent'}
+      />
       <Cmdk.List className={css.list}>
         <Cmdk.Empty>Nothing matches.</Cmdk.Empty>
         {scope === 'all' && (
@@ -54,10 +60,11 @@ export function Palette({ scope }: { scope: 'all' | 'places' }) {
           </Cmdk.Group>
         )}
         <Cmdk.Group heading="Agents">
-          {agents.data?.map((a) => (
+          {(agents.kind === 'loaded' ? agents.items : []).map((a) => (
             <Cmdk.Item
               key={a.id}
               value={`agent ${a.name} ${a.title}`}
+              keywords={[a.description, ...a.tags]}
               onSelect={pick(() => navigate(agentUrl(a.name)))}
             >
               {a.name}

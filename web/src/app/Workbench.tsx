@@ -16,17 +16,18 @@ interface Props {
 /** The frame of every screen: header, agents and files, the middle over the run panel, the configuration, status. */
 export function Workbench({ header, left, main, bottom, right, status }: Props) {
   const layout = useLayout();
+  const editor = bottom !== undefined;
   const panes: { pane: Pane; label: string }[] = [
     { pane: 'files', label: 'Agents' },
-    { pane: 'code', label: bottom === undefined ? 'Start' : 'Code' },
-    ...(bottom === undefined ? [] : [{ pane: 'output' as const, label: 'Output' }]),
+    { pane: 'code', label: editor ? 'Code' : 'Page' },
+    ...(!editor ? [] : [{ pane: 'output' as const, label: 'Output' }]),
     ...(right === undefined ? [] : [{ pane: 'config' as const, label: 'Configuration' }]),
   ];
   const pane = panes.some((p) => p.pane === layout.pane) ? layout.pane : 'code';
   return (
     <div className={classes(css.bench, layout.maximised && css.maximised)} data-pane={pane}>
       <a className={css.skip} href="#editor" onClick={(e) => skip(e)}>
-        Skip to the editor
+        Skip to the {editor ? 'editor' : 'page'}
       </a>
       <header className={css.header} data-region tabIndex={-1}>
         {header}
@@ -52,7 +53,7 @@ export function Workbench({ header, left, main, bottom, right, status }: Props) 
           />
         )}
         <div className={css.centre}>
-          <main id="editor" className={css.main} data-region tabIndex={-1} aria-label="Editor">
+          <main id="editor" className={css.main} data-region tabIndex={-1} aria-label={editor ? 'Editor' : 'Page'}>
             {main}
           </main>
           {bottom !== undefined && <Bottom>{bottom}</Bottom>}

@@ -29,9 +29,14 @@ function copyBySelection(text: string): boolean {
 
 export function download(name: string, text: string, type: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
+  downloadFrom(url, name);
+  URL.revokeObjectURL(url);
+}
+
+/** Has the browser keep what is at an address, without holding it in memory. The server's name for it comes first. */
+export function downloadFrom(url: string, name: string): void {
   const link = document.createElement('a');
   link.href = url;
   link.download = name;
   link.click();
-  URL.revokeObjectURL(url);
 }

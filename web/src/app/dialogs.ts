@@ -7,7 +7,12 @@ export type OpenDialog =
   | { kind: 'delete'; id: string; name: string }
   | { kind: 'copy'; id: string; name: string; version: string }
   | { kind: 'list'; name: string; listed: boolean }
+  | { kind: 'rename'; id: string; name: string; published: boolean }
+  | { kind: 'duplicate'; id: string; name: string }
+  | { kind: 'import'; file?: File }
   | { kind: 'publish' }
+  | { kind: 'redraft'; from: string }
+  | { kind: 'deprecate'; version: string }
   | { kind: 'compare'; from: string; to: string }
   | { kind: 'export'; version?: string }
   | { kind: 'palette'; scope: 'all' | 'places' }

@@ -37,6 +37,7 @@ export const useLayout = create<Layout>()(
         input: true,
         output: true,
         environment: false,
+        network: false,
         safety: false,
         versions: true,
       },

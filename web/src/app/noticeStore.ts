@@ -5,16 +5,19 @@ export interface Notice {
   id: number;
   kind: 'done' | 'failed';
   text: string;
+  /** What can be done about it. */
+  action?: { label: string; run: () => void };
 }
 
 export const useNotices = create<{ notices: Notice[] }>(() => ({ notices: [] }));
 
 let next = 1;
 
-export function notify(kind: Notice['kind'], text: string): void {
+export function notify(kind: Notice['kind'], text: string, action?: Notice['action']): void {
   const id = next++;
-  useNotices.setState(({ notices }) => ({ notices: [...notices.slice(-3), { id, kind, text }] }));
-  if (kind === 'done') setTimeout(() => dismiss(id), 4000);
+  const notice: Notice = action === undefined ? { id, kind, text } : { id, kind, text, action };
+  useNotices.setState(({ notices }) => ({ notices: [...notices.slice(-3), notice] }));
+  if (kind === 'done') setTimeout(() => dismiss(id), action === undefined ? 4000 : 12_000);
 }
 
 export function dismiss(id: number): void {

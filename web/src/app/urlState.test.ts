@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readRef, readUrl, writeUrl, type UrlState } from './urlState';
+import { listUrl, readList, readRef, readUrl, writeUrl, type ListState, type UrlState } from './urlState';
 
 describe('url state', () => {
   const cases: Record<string, { url: string; state: UrlState }> = {
@@ -27,5 +27,20 @@ describe('url state', () => {
   it('reads a reference', () => {
     expect(readRef('weather@1.0.0')).toEqual({ name: 'weather', version: '1.0.0' });
     expect(readRef('weather')).toEqual({ name: 'weather', version: undefined });
+  });
+});
+
+describe('the address of a list', () => {
+  it.each<[string, string, ListState]>([
+    ['nothing', '/', {}],
+    ['a search in code', '/?q=city+temp&code=true', { search: 'city temp', inCode: true }],
+    ['all of it', '/?q=a&state=deleted&tag=x%26y&unused=30', { search: 'a', state: 'deleted', tag: 'x&y', unused: 30 }],
+  ])('%s', (_, url, state) => {
+    expect(listUrl(state)).toBe(url);
+    expect(readList(url.slice(1))).toEqual(state);
+  });
+
+  it('ignores what it does not know', () => {
+    expect(readList('?state=gone&unused=-3&code=1&tag=')).toEqual({});
   });
 });

@@ -56,3 +56,42 @@ export function readRef(ref: string): AgentRef {
 
 export const agentUrl = (name: string, version?: string): string =>
   `/a/${name}${version === undefined ? '' : `@${version}`}`;
+export const versionsUrl = (name: string): string => `/a/${name}/versions`;
+
+/** How the list of agents is narrowed; what is not said does not narrow. */
+export interface ListState {
+  search?: string;
+  inCode?: boolean;
+  state?: 'draft' | 'published' | 'deleted';
+  tag?: string;
+  /** Only agents that nobody ran for so many days. */
+  unused?: number;
+}
+
+const states: readonly string[] = ['draft', 'published', 'deleted'];
+
+export function readList(text: string): ListState {
+  const query = new URLSearchParams(text);
+  const list: ListState = {};
+  const search = query.get('q') ?? '';
+  if (search !== '') list.search = search;
+  if (query.get('code') === 'true') list.inCode = true;
+  const state = query.get('state');
+  if (state !== null && states.includes(state)) list.state = state as NonNullable<ListState['state']>;
+  const tag = query.get('tag') ?? '';
+  if (tag !== '') list.tag = tag;
+  const unused = Number(query.get('unused'));
+  if (Number.isInteger(unused) && unused > 0 && unused < 10_000) list.unused = unused;
+  return list;
+}
+
+export function listUrl({ search = '', inCode = false, state, tag = '', unused }: ListState): string {
+  const query = new URLSearchParams();
+  if (search !== '') query.set('q', search);
+  if (inCode) query.set('code', 'true');
+  if (state !== undefined) query.set('state', state);
+  if (tag !== '') query.set('tag', tag);
+  if (unused !== undefined) query.set('unused', String(unused));
+  const text = query.toString();
+  return text === '' ? '/' : `/?${text}`;
+}

@@ -58,4 +58,21 @@ describe('Ring', () => {
     ring.append([out('\u001b[31mred\nstill\n')]);
     expect(ring.at(1)?.style).toEqual({ fg: 'var(--ansi-red)' });
   });
+
+  it('tells what became of requests to the network', () => {
+    const ring = new Ring();
+    const request = (decision: 'allowed' | 'denied' | 'failed', host = 'api.example.com'): RunEvent => ({
+      seq: ++seq,
+      at: '',
+      kind: 'egress',
+      data: { host, port: host === '' ? 0 : 443, decision, rule: 'capabilities.hosts', bytes: 1234, ms: 30.4 },
+    });
+    ring.append([request('allowed'), request('denied', '::1'), request('failed'), request('denied', '')]);
+    expect(texts(ring)).toEqual([
+      'api.example.com:443 reached: 1,234 bytes in 30 ms.',
+      '[::1]:443 denied by capabilities.hosts.',
+      'api.example.com:443 could not be reached.',
+      'A request that names no host denied by capabilities.hosts.',
+    ]);
+  });
 });

@@ -1,6 +1,6 @@
 // The lines of one run: a bounded ring that turns chunks into lines, keeps the style each line begins in, and
 // overwrites the pending line on a carriage return, as a terminal does.
-import type { LogLevel, RunEvent } from '../api/types';
+import type { EgressData, LogLevel, RunEvent } from '../api/types';
 import { stringifyJson } from '../api/json';
 import { endStyle, plainText, type Style } from './sgr';
 
@@ -102,7 +102,9 @@ export class Ring {
       case 'status':
       case 'result':
       case 'call':
+        return;
       case 'egress':
+        this.push({ at: event.at, stream: 'system', text: egressWords(event.data), style: {} });
         return;
     }
   }
@@ -172,4 +174,12 @@ export function lineText(line: Line): string {
   const text = plainText(line.text);
   if (line.stream !== 'log') return text;
   return `${line.level ?? 'info'}: ${text}${line.fields === undefined ? '' : ` ${line.fields}`}`;
+}
+
+/** What became of a request to the network, in a line. */
+function egressWords({ host, port, decision, rule, bytes, ms }: EgressData): string {
+  const name = host === '' ? 'A request that names no host' : `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  if (decision === 'denied') return `${name} denied by ${rule}.`;
+  if (decision === 'failed') return `${name} could not be reached.`;
+  return `${name} reached: ${bytes.toLocaleString('en')} bytes in ${Math.round(ms)} ms.`;
 }

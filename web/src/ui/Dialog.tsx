@@ -9,6 +9,7 @@ interface Props {
   title: string;
   about?: ReactNode;
   wide?: boolean;
+  medium?: boolean;
   /** Without it the dialog must be answered. */
   onClose?: () => void;
   children: ReactNode;
@@ -16,13 +17,14 @@ interface Props {
 }
 
 /** A modal dialog; it is open as long as it is rendered. */
-export function Dialog({ title, about, wide, onClose, children, foot }: Props) {
+export function Dialog({ title, about, wide, medium, onClose, children, foot }: Props) {
   return (
     <Radix.Root open onOpenChange={(open) => !open && onClose?.()}>
       <Radix.Portal>
         <Radix.Overlay className={css.veil} />
         <Radix.Content
-          className={classes(css.dialog, wide && css.wide)}
+          onOpenAutoFocus={focusWithin}
+          className={classes(css.dialog, wide && css.wide, medium && css.medium)}
           {...(about === undefined ? { 'aria-describedby': undefined } : {})}
         >
           <div className={css.head}>
@@ -36,10 +38,30 @@ export function Dialog({ title, about, wide, onClose, children, foot }: Props) {
             )}
           </div>
           {about !== undefined && <Radix.Description className={css.about}>{about}</Radix.Description>}
-          <div className={css.body}>{children}</div>
-          {foot !== undefined && <div className={css.foot}>{foot}</div>}
+          <div className={css.body} data-dialog="body">
+            {children}
+          </div>
+          {foot !== undefined && (
+            <div className={css.foot} data-dialog="foot">
+              {foot}
+            </div>
+          )}
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
   );
+}
+
+/** The focus begins where the answer is given, not at the button that closes. A finger gets no keyboard unasked. */
+function focusWithin(e: Event): void {
+  const dialog = e.currentTarget;
+  if (!(dialog instanceof HTMLElement) || dialog.contains(document.activeElement)) return;
+  const finger = matchMedia('(pointer: coarse)').matches;
+  const fields = 'input:not([type=radio], [type=checkbox]), select, textarea, [role=tab][tabindex="0"]';
+  const first =
+    (finger ? null : dialog.querySelector<HTMLElement>(`[data-dialog=body] :is(${fields})`)) ??
+    dialog.querySelector<HTMLElement>('[data-dialog=foot] button');
+  if (!first) return;
+  e.preventDefault();
+  first.focus();
 }

@@ -1,14 +1,17 @@
-import { PanelRight, Play, Square } from 'lucide-react';
+import { Ellipsis, PanelRight, Play, Square } from 'lucide-react';
 import { useLocation } from 'wouter';
+import { useFacts } from '../../api/queries';
 import { Brand, Grow, HeaderTools } from '../../app/Brand';
 import { isMac, runCommand } from '../../app/commands';
 import { showDialog } from '../../app/dialogs';
 import { ariaKeys, showKeys } from '../../app/hotkeys';
 import { toggleRight } from '../../app/layout';
-import { agentUrl } from '../../app/urlState';
+import { agentUrl, versionsUrl } from '../../app/urlState';
 import { Button, IconButton } from '../../ui/Button';
 import { classes } from '../../ui/classes';
+import { Menu, type MenuEntry } from '../../ui/Menu';
 import css from './AgentHeader.module.css';
+import { agentEntries, ask } from './agentMenu';
 import { useOpenAgent, type OpenAgent } from './openAgent';
 
 interface Props {
@@ -28,7 +31,11 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
       <span className={css.rule} />
       <div className={css.title}>
         <h1 title={agent.about.title === '' ? undefined : agent.about.title}>{agent.name}</h1>
-        <span className={css.pill}>{draft ? 'Draft' : `${agent.version ?? ''}, read only`}</span>
+        <span className={classes(css.pill, agent.deprecated && css.warn)}>
+          {draft ? 'Draft' : agent.version}
+          {!draft && <span className={css.wide}>, read only</span>}
+        </span>
+        {agent.deprecated && <span className={classes(css.pill, css.warn, css.wide)}>deprecated</span>}
       </div>
       {draft && <SaveStatus agent={agent} />}
       <Grow />
@@ -50,6 +57,7 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
           </Button>
         )}
         <RunButton busy={busy} fixed={fixed} onStop={onStop} />
+        <More agent={agent} />
       </div>
       <span className={css.rule} />
       <IconButton label="Toggle configuration" onClick={toggleRight} className={css.wide}>
@@ -57,6 +65,40 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
       </IconButton>
       <HeaderTools />
     </>
+  );
+}
+
+/** All that can be done with the agent; on a narrow screen this is the way to publish and export too. */
+function More({ agent }: { agent: OpenAgent }) {
+  const { id, name, version, latestVersion } = agent;
+  const [, navigate] = useLocation();
+  const facts = useFacts(name);
+  const published = latestVersion !== '';
+  const entries: MenuEntry[] = [
+    ask('Export as tool', version === undefined ? { kind: 'export' } : { kind: 'export', version }),
+    ...(version === undefined
+      ? [ask('Publish…', { kind: 'publish' })]
+      : [ask('New draft from this version…', { kind: 'redraft', from: version })]),
+    { kind: 'rule' },
+    { kind: 'item', label: 'Versions', run: () => navigate(versionsUrl(name)) },
+    ...(published && version === undefined
+      ? [
+          ask(`Compare with ${latestVersion}`, { kind: 'compare', from: latestVersion, to: 'draft' }),
+          ask('Discard the draft…', { kind: 'redraft', from: latestVersion }),
+        ]
+      : []),
+    { kind: 'rule' },
+    ...agentEntries({ id, name, published, listed: facts.data?.listed ?? false }),
+  ];
+  return (
+    <Menu
+      trigger={
+        <IconButton label={`More about ${name}`}>
+          <Ellipsis size={16} aria-hidden />
+        </IconButton>
+      }
+      entries={entries}
+    />
   );
 }
 
@@ -96,7 +138,13 @@ function RunButton({ busy, fixed, onStop }: Props) {
 function SaveStatus({ agent }: { agent: OpenAgent }) {
   const { text, look } = saveWords(agent);
   return (
-    <span role="status" aria-label="Draft" className={classes(css.save, look !== 'quiet' && css[look])} title={text}>
+    <span
+      role="status"
+      aria-label="Draft"
+      data-look={look}
+      className={classes(css.save, look !== 'quiet' && css[look])}
+      title={text}
+    >
       {text}
     </span>
   );

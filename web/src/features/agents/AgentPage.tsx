@@ -1,18 +1,14 @@
-import { useEffect, useMemo, useSyncExternalStore, type ReactNode } from 'react';
+import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { useLocation } from 'wouter';
-import { ApiError } from '../../api/http';
-import { useAgent, useVersion } from '../../api/queries';
+import { keys, queryClient, useAgent, useVersion } from '../../api/queries';
 import type { Agent } from '../../api/types';
-import { Brand, Grow, HeaderTools } from '../../app/Brand';
-import { showDialog } from '../../app/dialogs';
-import { ServerStatus } from '../../app/StatusLine';
-import { readRef } from '../../app/urlState';
-import { Workbench } from '../../app/Workbench';
-import { Button } from '../../ui/Button';
-import { Empty, Waiting } from '../../ui/Empty';
-import { AgentsPanel } from './AgentsPanel';
+import { notify } from '../../app/noticeStore';
+import { agentUrl, readRef } from '../../app/urlState';
+import { Waiting } from '../../ui/Empty';
 import { AgentWorkbench } from './AgentWorkbench';
+import { NotOpened } from './NotOpened';
 import { OpenAgentProvider, openDraft, openVersion, type Opened } from './openAgent';
+import { Page } from './Page';
 import type { DraftSession } from './session';
 import { useDraftSession } from './useDraftSession';
 import { useSchemaTexts } from './useSchemaTexts';
@@ -24,7 +20,8 @@ export function AgentPage({ agentRef }: { agentRef: string }) {
   useEffect(() => {
     document.title = `${agentRef} · Atelier Studio`;
   }, [agentRef]);
-  if (agent.data) {
+  const present = useRedirect(agent.data, name, version);
+  if (agent.data && present) {
     return version === undefined ? (
       <DraftPage agent={agent.data} />
     ) : (
@@ -33,15 +30,28 @@ export function AgentPage({ agentRef }: { agentRef: string }) {
   }
   if (agent.isError) return <NotOpened agentRef={agentRef} error={agent.error} onRetry={() => void agent.refetch()} />;
   return (
-    <Frame name={name}>
+    <Page current={name}>
       <Waiting what={name} onRetry={() => void agent.refetch()} />
-    </Frame>
+    </Page>
   );
+}
+
+/** A former name or an ID leads to the present name; a former name is told. False while it is on its way. */
+function useRedirect(agent: Agent | undefined, name: string, version: string | undefined): boolean {
+  const [, navigate] = useLocation();
+  const elsewhere = agent !== undefined && agent.name !== name;
+  useEffect(() => {
+    if (!elsewhere) return;
+    if (name !== agent.id) notify('done', `${name} is ${agent.name} now`);
+    queryClient.setQueryData(keys.agent(agent.name), agent);
+    navigate(agentUrl(agent.name, version) + location.search, { replace: true });
+  }, [elsewhere, agent, name, version, navigate]);
+  return !elsewhere;
 }
 
 function DraftPage({ agent }: { agent: Agent }) {
   const session = useDraftSession(agent);
-  return session ? <Draft key={agent.id} session={session} /> : <Frame name={agent.name}>{null}</Frame>;
+  return session ? <Draft key={agent.id} session={session} /> : <Page current={agent.name}>{null}</Page>;
 }
 
 function Draft({ session }: { session: DraftSession }) {
@@ -57,9 +67,9 @@ function VersionPage({ agent, version }: { agent: Agent; version: string }) {
     return <NotOpened agentRef={`${agent.name}@${version}`} error={shown.error} onRetry={() => void shown.refetch()} />;
   }
   return (
-    <Frame name={agent.name}>
+    <Page current={agent.name}>
       <Waiting what={`${agent.name}@${version}`} onRetry={() => void shown.refetch()} />
-    </Frame>
+    </Page>
   );
 }
 
@@ -69,65 +79,5 @@ function OpenPage({ opened }: { opened: Opened }) {
     <OpenAgentProvider value={{ ...opened, ...schemas }}>
       <AgentWorkbench />
     </OpenAgentProvider>
-  );
-}
-
-function NotOpened({ agentRef, error, onRetry }: { agentRef: string; error: Error; onRetry: () => void }) {
-  const [, navigate] = useLocation();
-  const { name, version } = readRef(agentRef);
-  const missing = error instanceof ApiError && error.status === 404;
-  const home = <Button onClick={() => navigate('/')}>All agents</Button>;
-  return (
-    <Frame name={name}>
-      {missing ? (
-        <Empty
-          actions={
-            <>
-              {version === undefined && (
-                <Button look="primary" onClick={() => showDialog({ kind: 'new', name })}>
-                  Create it
-                </Button>
-              )}
-              {home}
-            </>
-          }
-        >
-          There is no {version === undefined ? 'agent' : 'version'} <strong>{agentRef}</strong>.
-        </Empty>
-      ) : (
-        <Empty
-          actions={
-            <>
-              <Button onClick={onRetry}>Try again</Button>
-              {home}
-            </>
-          }
-        >
-          {agentRef} could not be opened. {error.message}
-        </Empty>
-      )}
-    </Frame>
-  );
-}
-
-/** The frame around a page that has no agent to show. */
-function Frame({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <Workbench
-      header={
-        <>
-          <Brand />
-          <Grow />
-          <HeaderTools />
-        </>
-      }
-      left={
-        <div style={{ display: 'flex', height: '100%' }}>
-          <AgentsPanel current={name} />
-        </div>
-      }
-      main={children}
-      status={<ServerStatus />}
-    />
   );
 }

@@ -15,6 +15,7 @@ const names: Record<string, string> = {
   py: 'Python',
   sh: 'Bash',
   bash: 'Bash',
+  wasm: 'WebAssembly',
   json: 'JSON',
 };
 

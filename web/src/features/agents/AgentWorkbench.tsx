@@ -1,7 +1,6 @@
-import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import type { Problems } from '../../editor/codeEditor';
 import { showRight } from '../../app/layout';
-import { useDialog } from '../../app/dialogs';
 import { useOfferPlaces } from '../../app/places';
 import type { Tab } from '../../app/urlState';
 import { Workbench } from '../../app/Workbench';
@@ -11,16 +10,13 @@ import { FilesPanel } from '../files/FilesPanel';
 import { useTabs } from '../files/useTabs';
 import { RunPanel } from '../run/RunPanel';
 import { useRun } from '../run/useRun';
+import { AgentDialogs } from './AgentDialogs';
 import { AgentHeader } from './AgentHeader';
 import { AgentsPanel } from './AgentsPanel';
 import { AgentStatus } from './AgentStatus';
 import { ConflictBar } from './ConflictBar';
 import { useAgentCommands } from './useAgentCommands';
 import { useOpenAgent } from './openAgent';
-
-const PublishDialog = lazy(() => import('../publish/PublishDialog').then((m) => ({ default: m.PublishDialog })));
-const CompareDialog = lazy(() => import('../compare/CompareDialog').then((m) => ({ default: m.CompareDialog })));
-const ExportDialog = lazy(() => import('../tool/ExportDialog').then((m) => ({ default: m.ExportDialog })));
 
 export interface Cursor {
   line: number;
@@ -88,23 +84,21 @@ export function AgentWorkbench() {
         header={header}
         left={left}
         main={main}
-        bottom={<RunPanel run={run} panel={tabs.panel} onPanel={showPanel} onGoTo={goTo} onRaise={focusLimit} />}
+        bottom={
+          <RunPanel
+            run={run}
+            deprecated={agent.deprecated}
+            panel={tabs.panel}
+            onPanel={showPanel}
+            onGoTo={goTo}
+            onRaise={focusLimit}
+          />
+        }
         right={right}
         status={status}
       />
-      <Dialogs />
+      <AgentDialogs />
     </>
-  );
-}
-
-function Dialogs() {
-  const { open } = useDialog();
-  return (
-    <Suspense>
-      {open.kind === 'publish' && <PublishDialog />}
-      {open.kind === 'compare' && <CompareDialog from={open.from} to={open.to} />}
-      {open.kind === 'export' && <ExportDialog version={open.version} />}
-    </Suspense>
   );
 }
 

@@ -1,23 +1,26 @@
 import { Ellipsis, Plus, Search } from 'lucide-react';
-import { useState } from 'react';
-import { Link } from 'wouter';
-import { useAgents } from '../../api/queries';
+import { useDeferredValue, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useAgentListing, type Listing } from '../../api/listing';
 import type { AgentSummary } from '../../api/types';
-import { copyText } from '../../app/clipboard';
 import { showDialog } from '../../app/dialogs';
-import { notify } from '../../app/noticeStore';
-import { agentUrl } from '../../app/urlState';
-import { IconButton } from '../../ui/Button';
+import { agentUrl, listUrl, versionsUrl } from '../../app/urlState';
+import { Button, IconButton } from '../../ui/Button';
 import { Menu } from '../../ui/Menu';
 import panel from '../../ui/Panel.module.css';
+import { agentEntries } from './agentMenu';
 import css from './AgentsPanel.module.css';
 import { LanguageMark } from './LanguageMark';
 
-/** Every agent, found by name, title or tag. */
+/** Every agent, found by name, title, description or tag. */
 export function AgentsPanel({ current }: { current?: string }) {
-  const agents = useAgents();
-  const [search, setSearch] = useState('');
-  const found = (agents.data ?? []).filter((a) => matches(a, search));
+  const [typed, setSearch] = useState('');
+  const search = useDeferredValue(typed);
+  const drafts = useAgentListing({ search, state: 'draft' });
+  const published = useAgentListing({ search, state: 'published' });
+  const [, navigate] = useLocation();
+  const none = [drafts, published].every((list) => list.kind === 'loaded' && list.items.length === 0);
+  const failed = [drafts, published].find((list) => list.kind === 'failed');
   return (
     <section className={css.panel} aria-label="Agents">
       <div className={panel.head}>
@@ -32,40 +35,66 @@ export function AgentsPanel({ current }: { current?: string }) {
           type="search"
           aria-label="Search agents"
           placeholder="Search"
-          value={search}
+          value={typed}
           onChange={(e) => setSearch(e.target.value)}
           onKeyDown={(e) => e.key === 'Escape' && setSearch('')}
         />
       </div>
       <div className={css.list}>
-        {agents.isError && <p className={css.none}>The agents could not be loaded. {agents.error.message}</p>}
-        {agents.data?.length === 0 && <p className={css.none}>No agents yet.</p>}
-        {search !== '' && found.length === 0 && <p className={css.none}>Nothing matches “{search}”.</p>}
-        <Group title="Drafts" agents={found.filter((a) => a.state === 'draft')} current={current} />
-        <Group title="Published" agents={found.filter((a) => a.state === 'published')} current={current} />
+        {failed && <p className={css.none}>The agents could not be loaded. {failed.message}</p>}
+        {none && search === '' && <p className={css.none}>No agents yet.</p>}
+        {none && search !== '' && (
+          <p className={css.none}>
+            Nothing matches “{search}”.{' '}
+            <Button look="link" onClick={() => navigate(listUrl({ search, inCode: true }))}>
+              Look in code too
+            </Button>
+          </p>
+        )}
+        <Group title="Drafts" listing={drafts} current={current} />
+        <Group title="Published" listing={published} current={current} />
       </div>
     </section>
   );
 }
 
-function Group({ title, agents, current }: { title: string; agents: AgentSummary[]; current: string | undefined }) {
-  if (agents.length === 0) return null;
+interface GroupProps {
+  title: string;
+  listing: Listing<AgentSummary>;
+  current: string | undefined;
+}
+
+function Group({ title, listing, current }: GroupProps) {
+  if (listing.kind !== 'loaded' || listing.items.length === 0) return null;
+  const { items, more, reading } = listing;
   return (
     <>
       <h3 className={css.group}>
-        {title} <span>{agents.length}</span>
+        {title}{' '}
+        <span>
+          {items.length}
+          {more && '+'}
+        </span>
       </h3>
       <ul>
-        {agents.map((agent) => (
+        {items.map((agent) => (
           <Row key={agent.id} agent={agent} current={agent.name === current} />
         ))}
       </ul>
+      {more && (
+        <p className={css.none}>
+          <Button look="link" disabled={reading} onClick={more}>
+            Show more
+          </Button>
+        </p>
+      )}
     </>
   );
 }
 
 function Row({ agent, current }: { agent: AgentSummary; current: boolean }) {
-  const { id, name, title, language, latestVersion, listed } = agent;
+  const { id, name, title, language, latestVersion, listed, state } = agent;
+  const [, navigate] = useLocation();
   return (
     <li className={css.row} data-current={current}>
       <Link href={agentUrl(name)} aria-current={current ? 'page' : undefined} title={title === '' ? name : title}>
@@ -80,34 +109,11 @@ function Row({ agent, current }: { agent: AgentSummary; current: boolean }) {
           </IconButton>
         }
         entries={[
-          { kind: 'item', label: 'Copy name', run: () => void copyName(name) },
-          ...(latestVersion === ''
-            ? []
-            : [
-                {
-                  kind: 'item' as const,
-                  label: listed ? 'Take out of the registry…' : 'List in the registry…',
-                  run: () => setTimeout(() => showDialog({ kind: 'list', name, listed })),
-                },
-              ]),
+          { kind: 'item', label: 'Versions', run: () => navigate(versionsUrl(name)) },
           { kind: 'rule' },
-          {
-            kind: 'item',
-            label: 'Delete…',
-            danger: true,
-            run: () => setTimeout(() => showDialog({ kind: 'delete', id, name })),
-          },
+          ...agentEntries({ id, name, published: state === 'published', listed }),
         ]}
       />
     </li>
   );
-}
-
-function matches({ name, title, tags }: AgentSummary, search: string): boolean {
-  const wanted = search.trim().toLowerCase();
-  return [name, title, ...tags].some((text) => text.toLowerCase().includes(wanted));
-}
-
-async function copyName(name: string): Promise<void> {
-  if (await copyText(name)) notify('done', `Copied ${name}`);
 }

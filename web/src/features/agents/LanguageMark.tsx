@@ -2,7 +2,7 @@ import type { Language } from '../../api/types';
 import css from './AgentsPanel.module.css';
 import { languageNames } from './blank';
 
-const marks: Record<Language, string> = { typescript: 'TS', javascript: 'JS', python: 'PY', bash: 'SH' };
+const marks: Record<Language, string> = { typescript: 'TS', javascript: 'JS', python: 'PY', bash: 'SH', wasm: 'WA' };
 
 /** Two letters for a language; the whole name for who cannot see them. */
 export function LanguageMark({ language }: { language: Language }) {

@@ -1,6 +1,6 @@
 import { useState, type SyntheticEvent } from 'react';
 import { useLocation } from 'wouter';
-import { explain } from '../../api/http';
+import { ApiError, explain } from '../../api/http';
 import { useCapabilities } from '../../api/queries';
 import type { Language } from '../../api/types';
 import { closeDialog } from '../../app/dialogs';
@@ -8,7 +8,9 @@ import { agentUrl } from '../../app/urlState';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Field } from '../../ui/Field';
-import { blankAgent, languageNames, nameFault } from './blank';
+import { moduleFault, readModule, sizeText } from '../files/module';
+import { ModuleInput } from '../files/ModuleInput';
+import { blankAgent, languageNames, nameFault, type Beginning } from './blank';
 import { createFrom } from './create';
 import css from './NewAgentDialog.module.css';
 
@@ -19,7 +21,9 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
   const capabilities = useCapabilities();
   const [name, setName] = useState(wanted);
   const [language, setLanguage] = useState<Language>('typescript');
+  const [module, setModule] = useState<File>();
   const [fault, setFault] = useState<string>();
+  const [moduleError, setModuleError] = useState<string>();
   const [busy, setBusy] = useState(false);
 
   const missing = (l: Language): string | undefined => {
@@ -30,21 +34,31 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
   const submit = async (e: SyntheticEvent): Promise<void> => {
     e.preventDefault();
     const wrong = nameFault(name);
+    const unfit = language === 'wasm' ? moduleFault(module) : undefined;
     setFault(wrong);
-    if (wrong !== undefined) return;
+    setModuleError(unfit);
+    if (wrong !== undefined || unfit !== undefined) return;
     setBusy(true);
     try {
-      const agent = await createFrom(blankAgent(name, language));
+      const agent = await createFrom(blankAgent(name, await beginning(language, module)));
       closeDialog();
       navigate(agentUrl(agent.name));
     } catch (error) {
-      setFault(explain(error));
+      if (language === 'wasm' && error instanceof ApiError && error.fields.length > 0) {
+        setModuleError(error.fields.map((field) => field.message).join(' '));
+      } else {
+        setFault(explain(error));
+      }
       setBusy(false);
     }
   };
 
   return (
-    <Dialog title="New agent" about="A draft of your own, with one small program to begin with." onClose={closeDialog}>
+    <Dialog
+      title="New agent"
+      about="A draft of your own, with one small program or your module to begin with."
+      onClose={closeDialog}
+    >
       <form id="new-agent" onSubmit={(e) => void submit(e)} style={{ display: 'contents' }}>
         <Field label="Name" error={fault} hint="It is in every reference, like weather@1.0.0." mono>
           {(control) => (
@@ -75,6 +89,25 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
             ))}
           </div>
         </fieldset>
+        {language === 'wasm' && (
+          <div className={css.module}>
+            <ModuleInput
+              label="Choose a module…"
+              onChoose={(file) => {
+                setModule(file);
+                setModuleError(file && moduleFault(file));
+              }}
+            />
+            <span>
+              {module ? `${module.name}, ${sizeText(module.size)}` : 'A WASI command of up to 32 MiB, built elsewhere.'}
+            </span>
+            {moduleError !== undefined && (
+              <p role="alert" className={css.error}>
+                {moduleError}
+              </p>
+            )}
+          </div>
+        )}
         <div style={{ display: 'flex', justifyContent: 'flex-end', gap: 8 }}>
           <Button onClick={closeDialog}>Cancel</Button>
           <Button look="primary" type="submit" disabled={busy}>
@@ -84,4 +117,10 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
       </form>
     </Dialog>
   );
+}
+
+async function beginning(language: Language, module: File | undefined): Promise<Beginning> {
+  if (language !== 'wasm') return { language };
+  if (!module) throw new Error('No module was chosen.');
+  return { language, module: await readModule(module) };
 }

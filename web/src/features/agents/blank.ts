@@ -1,14 +1,18 @@
 // The agents that "New agent" begins with: one small program in each language that shows the contract.
-import type { AgentBody, Language } from '../../api/types';
+import type { AgentBody, FileContent, Language } from '../../api/types';
 
 export const languageNames: Record<Language, string> = {
   typescript: 'TypeScript',
   javascript: 'JavaScript',
   python: 'Python',
   bash: 'Bash',
+  wasm: 'WebAssembly',
 };
 
-const programs: Record<Language, { entrypoint: string; code: string }> = {
+/** What an agent begins with: a small program, or a module that somebody built. */
+export type Beginning = { language: Exclude<Language, 'wasm'> } | { language: 'wasm'; module: FileContent };
+
+const programs: Record<Exclude<Language, 'wasm'>, { entrypoint: string; code: string }> = {
   typescript: {
     entrypoint: 'main.ts',
     code: `export default async function main(input: Input, ctx: Ctx): Promise<Output> {
@@ -50,13 +54,12 @@ printf '{"greeting":"Hello, %s"}\\n' "$name" > "$OUTPUT"
   },
 };
 
-export function blankAgent(name: string, language: Language): AgentBody {
-  const { entrypoint, code } = programs[language];
+export function blankAgent(name: string, begin: Beginning): AgentBody {
+  const about = { name, title: '', description: '', language: begin.language };
+  if (begin.language === 'wasm') return { ...about, files: { 'main.wasm': begin.module }, entrypoint: 'main.wasm' };
+  const { entrypoint, code } = programs[begin.language];
   return {
-    name,
-    title: '',
-    description: '',
-    language,
+    ...about,
     files: { [entrypoint]: code },
     entrypoint,
     inputSchema: {

@@ -2,9 +2,8 @@ import { ApiError } from '../../api/http';
 import { stringifyJson } from '../../api/json';
 import { keys, queryClient, refreshAgents } from '../../api/queries';
 import type { Agent, AgentBody, Sample } from '../../api/types';
-import { createAgent, listAgents } from '../../api/verbs';
+import { createAgent } from '../../api/verbs';
 import { rememberInput } from '../run/rememberedInput';
-import { freeName } from './blank';
 
 export async function createFrom(body: AgentBody): Promise<Agent> {
   const agent = await createAgent(body);
@@ -22,11 +21,11 @@ export async function createFromSample(sample: Sample): Promise<Agent> {
 }
 
 async function createFree(body: AgentBody): Promise<Agent> {
-  try {
-    return await createFrom(body);
-  } catch (error) {
-    if (!(error instanceof ApiError && error.code === 'name_taken')) throw error;
-    const taken = (await listAgents()).map((a) => a.name);
-    return createFrom({ ...body, name: freeName(body.name, taken) });
+  for (let n = 1; ; n++) {
+    try {
+      return await createFrom({ ...body, name: n === 1 ? body.name : `${body.name}-${n}` });
+    } catch (error) {
+      if (n === 100 || !(error instanceof ApiError && error.code === 'name_taken')) throw error;
+    }
   }
 }

@@ -18,6 +18,8 @@ export interface OpenAgent {
   latestVersion: string;
   /** Undefined is the draft. */
   version: string | undefined;
+  /** Why the version should not be used any more, and what instead. */
+  deprecated: { reason: string; successor: string } | undefined;
   save: SaveState;
   session: DraftSession | undefined;
   schemas: { input: SchemaText; output: SchemaText };
@@ -37,7 +39,33 @@ export type Opened = Omit<OpenAgent, 'schemas' | 'editSchema'>;
 
 export function openDraft(session: DraftSession, view: SessionView): Opened {
   const { id, about, draft, latestVersion, save } = view;
-  return { id, name: about.name, about, fields: draft, latestVersion, version: undefined, save, session };
+  return {
+    id,
+    name: about.name,
+    about,
+    fields: draft,
+    latestVersion,
+    version: undefined,
+    deprecated: undefined,
+    save,
+    session,
+  };
+}
+
+/** The agent without its editor: what its other screens speak of. */
+export function openFacts(agent: Agent): Opened {
+  const { id, name, latestVersion, draft } = agent;
+  return {
+    id,
+    name,
+    about: agent,
+    fields: draft,
+    latestVersion,
+    version: undefined,
+    deprecated: undefined,
+    save: { kind: 'saved' },
+    session: undefined,
+  };
 }
 
 export function openVersion(agent: Agent, version: Version): Opened {
@@ -50,6 +78,7 @@ export function openVersion(agent: Agent, version: Version): Opened {
     fields,
     latestVersion,
     version: version.version,
+    deprecated: version.deprecated ? { reason: version.reason ?? '', successor: version.successor ?? '' } : undefined,
     save: { kind: 'saved' },
     session: undefined,
   };

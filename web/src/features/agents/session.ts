@@ -151,15 +151,17 @@ export class DraftSession {
   private accept(agent: Agent, edits: number): void {
     const revision = agent.draft.revision;
     const { latestVersion } = agent;
+    // Someone may have renamed the agent meanwhile.
+    const about = { ...this.view.about, name: agent.name };
     if (edits === this.edits) {
       this.world.forget(this.view.id);
       // The server may fill in what was left out, but what is on the screen is what was sent.
-      this.update({ latestVersion, draft: { ...this.view.draft, revision }, save: { kind: 'saved' } });
+      this.update({ latestVersion, about, draft: { ...this.view.draft, revision }, save: { kind: 'saved' } });
       return;
     }
     const draft = { ...this.view.draft, revision };
-    this.world.keep(this.view.id, { about: this.view.about, draft });
-    this.update({ latestVersion, draft, save: { kind: 'dirty' } });
+    this.world.keep(this.view.id, { about, draft });
+    this.update({ latestVersion, about, draft, save: { kind: 'dirty' } });
   }
 
   private async fail(error: unknown): Promise<void> {

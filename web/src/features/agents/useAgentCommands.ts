@@ -1,13 +1,39 @@
+import { useLocation } from 'wouter';
+import { useFacts } from '../../api/queries';
 import { useCommand } from '../../app/commands';
 import { copyText } from '../../app/clipboard';
 import { showDialog } from '../../app/dialogs';
 import { notify } from '../../app/noticeStore';
+import { versionsUrl } from '../../app/urlState';
 import { sameTab, type Tabs } from '../files/useTabs';
 import type { RunHandle } from '../run/useRun';
 import { showExport } from './AgentHeader';
+import { exportArchive } from './agentMenu';
 import type { OpenAgent } from './openAgent';
 
-/** What can be done with the open agent, for keys and palette. */
+type Life = Pick<OpenAgent, 'id' | 'name' | 'latestVersion'>;
+
+/** What can be done with an agent as a whole; listing it needs to know whether it is listed. */
+export function useLifeCommands({ id, name, latestVersion }: Life, listed: boolean | undefined): void {
+  const [, navigate] = useLocation();
+  const published = latestVersion !== '';
+  useCommand('agent.versions', () => navigate(versionsUrl(name)));
+  useCommand(
+    'agent.compare',
+    published ? () => showDialog({ kind: 'compare', from: latestVersion, to: 'draft' }) : undefined,
+  );
+  useCommand('agent.discard', published ? () => showDialog({ kind: 'redraft', from: latestVersion }) : undefined);
+  useCommand('agent.rename', () => showDialog({ kind: 'rename', id, name, published }));
+  useCommand('agent.copy', () => showDialog({ kind: 'duplicate', id, name }));
+  useCommand('agent.archive', () => exportArchive(name));
+  useCommand('agent.delete', () => showDialog({ kind: 'delete', id, name }));
+  useCommand(
+    'agent.list',
+    published && listed !== undefined ? () => showDialog({ kind: 'list', name, listed }) : undefined,
+  );
+}
+
+/** What can be done with the agent in the editor, for keys and palette. */
 export function useAgentCommands(agent: OpenAgent, run: RunHandle, tabs: Tabs): void {
   const { session, name, version, latestVersion } = agent;
   const step = (by: number) => (): void => {
@@ -15,6 +41,7 @@ export function useAgentCommands(agent: OpenAgent, run: RunHandle, tabs: Tabs): 
     const next = tabs.all[(at + by + tabs.all.length) % tabs.all.length];
     if (next) tabs.open(next);
   };
+  useLifeCommands(agent, useFacts(name).data?.listed);
   useCommand('run.start', run.busy ? undefined : run.start);
   useCommand('run.stop', run.busy ? run.stop : undefined);
   useCommand('agent.save', session && (() => void session.flush()));

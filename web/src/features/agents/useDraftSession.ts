@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import type { Agent } from '../../api/types';
 import { browserWorld, keptDraft } from './browserWorld';
 import { DraftSession } from './session';
+import { draftOpened } from './settle';
 
 /** Opens the draft for as long as it is shown; what is unsaved when it closes is saved on the way out. */
 export function useDraftSession(agent: Agent): DraftSession | undefined {
@@ -9,7 +10,9 @@ export function useDraftSession(agent: Agent): DraftSession | undefined {
   useEffect(() => {
     const opened = new DraftSession(agent, browserWorld, keptDraft(agent.id));
     setSession(opened);
+    const closed = draftOpened(agent.id, opened);
     return () => {
+      closed();
       void opened.flush().finally(() => opened.dispose());
     };
   }, [agent]);

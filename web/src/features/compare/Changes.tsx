@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import type { Diff } from '../../api/types';
 import css from './Changes.module.css';
 
@@ -12,7 +13,16 @@ export function Changes({ diff }: { diff: Diff }) {
       <Reasons reasons={diff.advice.reasons} />
       {Object.entries(groups).map(([group, title]) => {
         const fields = diff.settings.filter((s) => s.group === group);
-        return fields.length > 0 && <Fields key={group} title={title} fields={fields} from={diff.from} to={diff.to} />;
+        if (fields.length === 0) return null;
+        const table = <Fields key={group} title={title} fields={fields} from={diff.from} to={diff.to} />;
+        // What changed in a schema is said above in sentences.
+        if (group !== 'schema') return table;
+        return (
+          <details key={group} className={css.folded}>
+            <summary>Schemas as JSON</summary>
+            {table}
+          </details>
+        );
       })}
       {diff.files.map((file) => (
         <section key={file.path} aria-label={file.path}>
@@ -38,12 +48,16 @@ export function Reasons({ reasons }: { reasons: Diff['advice']['reasons'] }) {
       {reasons.map((r) => (
         <li key={r.pointer + r.message}>
           <span className={r.bump === 'major' ? css.major : undefined}>{r.bump}</span>
-          <span title={r.pointer}>{r.message}</span>
+          <span title={r.pointer}>{quoted(r.message)}</span>
         </li>
       ))}
     </ul>
   );
 }
+
+/** The server writes names between backticks. */
+const quoted = (sentence: string): ReactNode[] =>
+  sentence.split('`').map((part, i) => (i % 2 === 0 ? part : <code key={i}>{part}</code>));
 
 function Fields({ title, fields, from, to }: { title: string; fields: Diff['settings']; from: string; to: string }) {
   return (
@@ -62,8 +76,8 @@ function Fields({ title, fields, from, to }: { title: string; fields: Diff['sett
             {fields.map((f) => (
               <tr key={f.name}>
                 <th scope="row">{f.name}</th>
-                <td>{JSON.stringify(f.before, null, 2)}</td>
-                <td>{JSON.stringify(f.after, null, 2)}</td>
+                <td data-side={from}>{JSON.stringify(f.before, null, 2)}</td>
+                <td data-side={to}>{JSON.stringify(f.after, null, 2)}</td>
               </tr>
             ))}
           </tbody>
@@ -74,7 +88,7 @@ function Fields({ title, fields, from, to }: { title: string; fields: Diff['sett
 }
 
 function Lines({ text }: { text: string }) {
-  const lines = text.split('\n').slice(2); // the names of the two files are above
+  const lines = text.trimEnd().split('\n').slice(2); // the names of the two files are above
   return (
     <pre className={css.lines}>
       {lines.map((line, i) => (

@@ -1,26 +1,62 @@
-import { useDiff } from '../../api/queries';
+import { useState } from 'react';
+import { useDiff, useVersions } from '../../api/queries';
 import { closeDialog } from '../../app/dialogs';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
+import { Fault } from '../../ui/Fault';
+import { Field } from '../../ui/Field';
 import { useOpenAgent } from '../agents/openAgent';
 import { Changes } from './Changes';
+import css from './CompareDialog.module.css';
 
-/** Two versions side by side, or a version and the saved draft. */
-export function CompareDialog({ from, to }: { from: string; to: string }) {
+/** Any two versions, or a version and the saved draft. */
+export function CompareDialog({ from: first, to: second }: { from: string; to: string }) {
   const { name } = useOpenAgent();
+  const [{ from, to }, setSides] = useState({ from: first, to: second });
+  const versions = useVersions(name);
   const found = useDiff(name, from, to);
+  const choices = [...new Set([from, to, 'draft', ...(versions.data ?? []).map((v) => v.version)])];
   return (
-    <Dialog
-      wide
-      title={`${from} and ${to === 'draft' ? 'the draft' : to}`}
-      about={found.data && advice(found.data.advice)}
-      onClose={closeDialog}
-      foot={<Button onClick={closeDialog}>Done</Button>}
-    >
-      {found.isPending && <p>Comparing…</p>}
-      {found.isError && <p role="alert">They could not be compared. {found.error.message}</p>}
-      {found.data && <Changes diff={found.data} />}
+    <Dialog wide title={`Compare ${name}`} onClose={closeDialog} foot={<Button onClick={closeDialog}>Done</Button>}>
+      <div className={css.sides}>
+        <Side label="From" value={from} choices={choices} onChange={(v) => setSides({ from: v, to })} />
+        <Side label="To" value={to} choices={choices} onChange={(v) => setSides({ from, to: v })} />
+        <Button onClick={() => setSides({ from: to, to: from })}>Swap</Button>
+      </div>
+      {found.isPending && <p role="status">Comparing…</p>}
+      <Fault message={found.isError ? `They could not be compared. ${found.error.message}` : undefined} />
+      {found.data && (
+        <>
+          <p className={css.advice} role="status" data-bump={found.data.advice.bump}>
+            {advice(found.data.advice)}
+          </p>
+          <Changes diff={found.data} />
+        </>
+      )}
     </Dialog>
+  );
+}
+
+interface SideProps {
+  label: string;
+  value: string;
+  choices: string[];
+  onChange: (value: string) => void;
+}
+
+function Side({ label, value, choices, onChange }: SideProps) {
+  return (
+    <Field label={label}>
+      {(control) => (
+        <select {...control} value={value} onChange={(e) => onChange(e.target.value)}>
+          {choices.map((choice) => (
+            <option key={choice} value={choice}>
+              {choice === 'draft' ? 'The draft' : choice}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
   );
 }
 

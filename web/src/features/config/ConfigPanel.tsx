@@ -1,6 +1,7 @@
 import css from './ConfigPanel.module.css';
 import { EnvironmentSection } from './EnvironmentSection';
 import { GeneralSection } from './GeneralSection';
+import { NetworkSection } from './NetworkSection';
 import { RuntimeSection } from './RuntimeSection';
 import { SafetySection } from './SafetySection';
 import { SchemaSection } from './SchemaSection';
@@ -20,6 +21,7 @@ export function ConfigPanel({ active, onSchema }: Props) {
       <SchemaSection which="input" active={active === 'input'} onEdit={() => onSchema('input')} />
       <SchemaSection which="output" active={active === 'output'} onEdit={() => onSchema('output')} />
       <EnvironmentSection />
+      <NetworkSection />
       <SafetySection />
       <GeneralSection />
       <VersionsSection />

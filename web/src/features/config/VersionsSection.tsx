@@ -1,13 +1,14 @@
 import { Copy, FileOutput, GitCompare } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { useAgent, useVersions } from '../../api/queries';
+import { useFacts, useVersions } from '../../api/queries';
 import { showDialog } from '../../app/dialogs';
 import { ago, plural } from '../../app/format';
-import { agentUrl } from '../../app/urlState';
+import { agentUrl, versionsUrl } from '../../app/urlState';
 import { Button, IconButton } from '../../ui/Button';
 import { copyReference } from '../agents/useAgentCommands';
 import { useOpenAgent } from '../agents/openAgent';
+import { OriginNote } from '../versions/OriginNote';
 import css from './ConfigPanel.module.css';
 import { Section } from './Section';
 
@@ -15,6 +16,7 @@ import { Section } from './Section';
 export function VersionsSection() {
   const { name, version, session } = useOpenAgent();
   const versions = useVersions(name);
+  const facts = useFacts(name);
   const [now] = useState(() => Date.now());
   const all = versions.data ?? [];
   return (
@@ -30,7 +32,7 @@ export function VersionsSection() {
           )}
         </>
       )}
-      <OriginNote />
+      {facts.data && <OriginNote agent={facts.data} />}
       <ul className={css.versions} hidden={all.length === 0}>
         {all.map((v) => (
           <li key={v.version} className={css.version}>
@@ -69,19 +71,7 @@ export function VersionsSection() {
           </li>
         ))}
       </ul>
+      <Link href={versionsUrl(name)}>All about its versions</Link>
     </Section>
-  );
-}
-
-/** Where the agent was copied from, and whether there is something newer. */
-function OriginNote() {
-  const { name } = useOpenAgent();
-  const origin = useAgent(name).data?.origin;
-  if (!origin) return null;
-  return (
-    <p className={css.hint}>
-      Copied from {origin.name} {origin.version} of the public registry
-      {origin.newer === undefined || origin.newer === '' ? '.' : `; ${origin.newer} is there now.`}
-    </p>
   );
 }

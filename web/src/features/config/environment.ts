@@ -5,7 +5,8 @@ export interface Variable {
   value: string;
 }
 
-const reserved = /^(PATH|HOME|LANG|TMPDIR|INPUT|INPUT_FILE|OUTPUT|LD_.*|PYTHON.*|NODE_.*)$/;
+const reserved =
+  /^(PATH|HOME|LANG|TMPDIR|INPUT|INPUT_FILE|OUTPUT|LD_.*|PYTHON.*|NODE_.*|(?:https?|no|all)_proxy|(?:HTTPS?|NO|ALL)_PROXY)$/;
 const mostNames = 64;
 const mostBytes = 32 * 1024;
 

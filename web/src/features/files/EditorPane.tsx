@@ -13,6 +13,7 @@ import { problemAt, useOpenAgent, type OpenAgent } from '../agents/openAgent';
 import type { Cursor } from '../agents/AgentWorkbench';
 import css from './EditorPane.module.css';
 import { EditorTabs } from './EditorTabs';
+import { ModuleView } from './ModuleView';
 import { useServerMarkers } from './useServerMarkers';
 import type { Tabs } from './useTabs';
 
@@ -60,9 +61,7 @@ export function EditorPane({ tabs, onCursor, onProblems }: Props) {
         {kit.kind === 'ready' && (
           <MonacoHost kit={kit.kit} tabs={tabs} text={text} onCursor={onCursor} onProblems={onProblems} />
         )}
-        {text === undefined && (
-          <Empty>{active.kind === 'file' ? `${active.path} is binary, it cannot be edited here.` : ''}</Empty>
-        )}
+        {text === undefined && <Binary agent={agent} tab={active} />}
       </div>
     </div>
   );
@@ -140,7 +139,19 @@ function textOf({ fields, schemas }: OpenAgent, tab: Tab): string | undefined {
   if (tab.kind === 'schema') return schemas[tab.which].text;
   const files: Files = fields.files;
   const content = files[tab.path];
-  return typeof content === 'string' ? content : undefined;
+  // A module can be valid text by chance; nobody means to edit it.
+  return typeof content === 'string' && !isModule(tab.path) ? content : undefined;
+}
+
+const isModule = (path: string): boolean => path.endsWith('.wasm');
+
+/** What is shown of a file that has no text. */
+function Binary({ agent, tab }: { agent: OpenAgent; tab: Tab }) {
+  if (tab.kind !== 'file') return null;
+  const files: Files = agent.fields.files;
+  const content = files[tab.path];
+  if (content !== undefined && isModule(tab.path)) return <ModuleView path={tab.path} content={content} />;
+  return <Empty>{tab.path} is binary, it cannot be edited here.</Empty>;
 }
 
 function Banner({ agent, tab }: { agent: OpenAgent; tab: Tab }) {

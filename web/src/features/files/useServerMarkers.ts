@@ -10,13 +10,14 @@ const delay = 400;
 const served: Language[] = ['typescript', 'javascript'];
 
 export function useServerMarkers({ fields, version, save }: OpenAgent, workspace: Workspace | undefined): void {
-  const { language, files, entrypoint } = fields;
+  const { language, files, entrypoint, rules } = fields;
   const settled = save.kind === 'saved';
   useEffect(() => {
-    if (!workspace || !settled || version !== undefined) return;
+    // A module has no lines to mark; ModuleView says what is wrong with it.
+    if (!workspace || !settled || version !== undefined || language === 'wasm') return;
     const aborted = new AbortController();
     const timer = setTimeout(() => {
-      validate({ language, files, entrypoint }, aborted.signal).then(
+      validate({ language, files, entrypoint, ...(rules && { rules }) }, aborted.signal).then(
         ({ errors, warnings }) => {
           if (aborted.signal.aborted) return;
           const found = served.includes(language) ? [] : errors.map(markerOf('error'));
@@ -30,7 +31,7 @@ export function useServerMarkers({ fields, version, save }: OpenAgent, workspace
       clearTimeout(timer);
       aborted.abort();
     };
-  }, [workspace, settled, version, language, files, entrypoint]);
+  }, [workspace, settled, version, language, files, entrypoint, rules]);
 }
 
 const markerOf =

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
 import { useLocation } from 'wouter';
 import { ApiError, explain } from '../../api/http';
-import { keys, queryClient, refreshAgents } from '../../api/queries';
-import type { FieldProblem } from '../../api/types';
+import { keys, refreshFacts } from '../../api/queries';
+import type { Advice as AdviceOf, FieldProblem } from '../../api/types';
 import { diff, publish } from '../../api/verbs';
 import { closeDialog, showDialog } from '../../app/dialogs';
 import { agentUrl } from '../../app/urlState';
@@ -15,7 +15,7 @@ import { useOpenAgent, type OpenAgent } from '../agents/openAgent';
 import { Reasons } from '../compare/Changes';
 import css from './PublishDialog.module.css';
 import { ReplaySection } from './ReplaySection';
-import { bumped, isSemver, type Bump } from './semver';
+import { bumped, isSemver, isSmaller, type Bump } from './semver';
 
 type State =
   | { kind: 'asking' }
@@ -42,22 +42,31 @@ export function PublishDialog() {
       return (await diff(name, latestVersion, 'draft')).advice;
     },
   });
-  const advised = advice.data && advice.data.bump !== 'none' ? advice.data.bump : 'patch';
+  // Below 1.0.0 the middle number stands for what breaks.
+  const advised = bumps.find(({ bump }) => bumped(latestVersion, bump) === advice.data?.version)?.bump ?? 'patch';
   const [chosen, setChoice] = useState<Bump | 'own' | undefined>(first ? 'own' : undefined);
   const choice = chosen ?? advised;
   const [comment, setComment] = useState('');
   const [own, setOwn] = useState(first ? '1.0.0' : '');
   const [changelog, setChangelog] = useState('');
   const [state, setState] = useState<State>({ kind: 'asking' });
+  const [gate, setGate] = useState(false);
+  const [count, setCount] = useState(20);
   const version = choice === 'own' ? own.trim() : (bumped(latestVersion, choice) ?? '');
 
-  const order = ['patch', 'minor', 'major'];
-  const smaller =
-    (choice !== 'own' && order.indexOf(choice) < order.indexOf(advised)) || (state.kind === 'failed' && state.tooSmall);
+  const smaller = isSmaller(version, advice.data?.version ?? '');
+  const forced = smaller || (state.kind === 'failed' && state.tooSmall === true);
 
   const submit = async (e: SyntheticEvent): Promise<void> => {
     e.preventDefault();
     if (!isSemver(version)) return setState({ kind: 'failed', message: 'A version looks like 1.2.0.', fields: [] });
+    if (forced && comment.trim() === '')
+      return setState({
+        kind: 'failed',
+        message: 'Say why the number may be smaller than advised; the version keeps it.',
+        fields: [],
+        tooSmall: true,
+      });
     setState({ kind: 'busy' });
     if (!(await flushed(session))) {
       return setState({
@@ -67,10 +76,13 @@ export function PublishDialog() {
       });
     }
     try {
-      const published = await publish(name, { version }, changelog.trim(), smaller ? comment.trim() : '');
+      const published = await publish(
+        name,
+        { version },
+        { changelog: changelog.trim(), comment: forced ? comment.trim() : '', replay: gate ? count : 0 },
+      );
       session?.published(published.version);
-      void queryClient.invalidateQueries({ queryKey: keys.versions(name) });
-      void refreshAgents();
+      refreshFacts(name);
       setState({ kind: 'done', version: published.version });
     } catch (error) {
       setState({
@@ -85,19 +97,25 @@ export function PublishDialog() {
   if (state.kind === 'done') return <Published reference={`${name}@${state.version}`} version={state.version} />;
   return (
     <Dialog
+      medium
       title={`Publish ${name}`}
       about="A version never changes. Others call it by its number, and get exactly this."
       onClose={closeDialog}
       foot={
         <>
           <Button onClick={closeDialog}>Cancel</Button>
-          <Button look="primary" type="submit" form="publish" disabled={state.kind === 'busy'}>
-            Publish {version}
+          <Button
+            look={forced ? 'danger' : 'primary'}
+            type="submit"
+            form="publish"
+            disabled={state.kind === 'busy' || (!first && advice.isPending)}
+          >
+            {state.kind === 'busy' && gate ? 'Replaying…' : `Publish ${version}${forced ? ' all the same' : ''}`}
           </Button>
         </>
       }
     >
-      <form id="publish" onSubmit={(e) => void submit(e)} style={{ display: 'grid', gap: 12 }}>
+      <form id="publish" onSubmit={(e) => void submit(e)} className={css.form}>
         {!first && (
           <fieldset>
             <legend className={css.legend}>The last version is {latestVersion}. The next is</legend>
@@ -123,27 +141,49 @@ export function PublishDialog() {
             )}
           </Field>
         )}
-        {advice.data && advice.data.reasons.length > 0 && <Reasons reasons={advice.data.reasons} />}
-        {smaller && (
-          <Field label="Why is it smaller than advised?">
-            {(control) => (
-              <input {...control} value={comment} autoComplete="off" onChange={(e) => setComment(e.target.value)} />
-            )}
-          </Field>
+        {!first && advice.isPending && <p className={css.legend}>Comparing with {latestVersion}…</p>}
+        {advice.isError && (
+          <p role="alert" className={css.error}>
+            What changed could not be told. {advice.error.message}
+          </p>
+        )}
+        {advice.data && <Advice advice={advice.data} latestVersion={latestVersion} />}
+        {forced && (
+          <div className={css.forced}>
+            <Field
+              label="Why may it be smaller than advised?"
+              hint={`Callers of ${latestVersion} who take ${version === '' ? 'it' : version} may break. The version keeps what you say here.`}
+            >
+              {(control) => (
+                <input {...control} value={comment} autoComplete="off" onChange={(e) => setComment(e.target.value)} />
+              )}
+            </Field>
+          </div>
         )}
         <Field label="Changelog">
           {(control) => (
             <textarea {...control} rows={3} value={changelog} onChange={(e) => setChangelog(e.target.value)} />
           )}
         </Field>
-        {!first && <ReplaySection name={name} latestVersion={latestVersion} flush={() => flushed(session)} />}
+        {!first && (
+          <ReplaySection
+            name={name}
+            latestVersion={latestVersion}
+            count={count}
+            onCount={setCount}
+            gate={gate}
+            onGate={setGate}
+            flush={() => flushed(session)}
+          />
+        )}
         {state.kind === 'failed' && (
           <div role="alert" className={css.error}>
             {state.message}
             <ul>
               {state.fields.map((f) => (
                 <li key={f.pointer + f.message}>
-                  {f.pointer}: {f.message}
+                  {f.pointer === '' || f.pointer === '/replay' ? '' : `${f.pointer}: `}
+                  {f.message}
                 </li>
               ))}
             </ul>
@@ -151,6 +191,19 @@ export function PublishDialog() {
         )}
       </form>
     </Dialog>
+  );
+}
+
+/** What the changes ask for, and why. */
+function Advice({ advice, latestVersion }: { advice: AdviceOf; latestVersion: string }) {
+  if (advice.bump === 'none') return <p className={css.legend}>Nothing differs from {latestVersion}.</p>;
+  return (
+    <section aria-label="Advice" className={css.advice} data-bump={advice.bump}>
+      <p>
+        Advised: <strong>{advice.version}</strong>, a {advice.bump} version, because
+      </p>
+      <Reasons reasons={advice.reasons} />
+    </section>
   );
 }
 

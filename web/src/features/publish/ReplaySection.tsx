@@ -1,13 +1,12 @@
 import { useState } from 'react';
-import { explain } from '../../api/http';
 import type { ReplayItem, ReplayReport } from '../../api/types';
 import { replay } from '../../api/verbs';
-import { plural } from '../../app/format';
+import { milliseconds, plural } from '../../app/format';
 import { Button } from '../../ui/Button';
+import { Fault } from '../../ui/Fault';
+import { Check, Field } from '../../ui/Field';
+import { useTask } from '../../ui/useTask';
 import css from './ReplaySection.module.css';
-
-type State =
-  { kind: 'idle' } | { kind: 'busy' } | { kind: 'failed'; message: string } | { kind: 'done'; report: ReplayReport };
 
 const words: Record<ReplayItem['verdict'], string> = {
   same: 'Same output',
@@ -17,39 +16,60 @@ const words: Record<ReplayItem['verdict'], string> = {
   mended: 'Works now',
 };
 
+const counts = [5, 20, 50, 100];
+
 interface Props {
   name: string;
   latestVersion: string;
+  count: number;
+  onCount: (count: number) => void;
+  /** Whether publishing depends on it. */
+  gate: boolean;
+  onGate: (gate: boolean) => void;
   /** Saves the draft, since the server runs what it has. */
   flush: () => Promise<boolean>;
 }
 
 /** What callers of the latest version would notice: its recorded inputs, run against the draft. */
-export function ReplaySection({ name, latestVersion, flush }: Props) {
-  const [state, setState] = useState<State>({ kind: 'idle' });
-  const go = async (): Promise<void> => {
-    setState({ kind: 'busy' });
-    if (!(await flush())) return setState({ kind: 'failed', message: 'The draft is not saved yet.' });
-    try {
-      setState({ kind: 'done', report: await replay(name) });
-    } catch (error) {
-      setState({ kind: 'failed', message: explain(error) });
-    }
-  };
+export function ReplaySection({ name, latestVersion, count, onCount, gate, onGate, flush }: Props) {
+  const [report, setReport] = useState<ReplayReport>();
+  const task = useTask();
+  const go = (): void =>
+    task.run(async () => {
+      setReport(undefined);
+      if (!(await flush())) throw new Error('The draft is not saved yet.');
+      setReport(await replay(name, count));
+    });
   return (
     <section className={css.section} aria-label="Replay">
+      <h3>Replay</h3>
+      <p className={css.quiet}>
+        Runs what {latestVersion} was called with against the draft, and tells what is otherwise.
+      </p>
       <div className={css.bar}>
-        <Button disabled={state.kind === 'busy'} onClick={() => void go()}>
-          {state.kind === 'busy' ? 'Replaying…' : 'Replay recorded inputs'}
+        <Field label="Recorded inputs" hideLabel>
+          {(control) => (
+            <select {...control} value={count} onChange={(e) => onCount(Number(e.target.value))}>
+              {counts.map((n) => (
+                <option key={n} value={n}>
+                  Last {n} inputs
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Button disabled={task.busy} onClick={go}>
+          {task.busy ? 'Replaying…' : 'Replay'}
         </Button>
-        <span className={css.quiet}>Runs what {latestVersion} was called with against the draft.</span>
       </div>
-      {state.kind === 'failed' && (
-        <p role="alert" className={css.error}>
-          {state.message}
-        </p>
-      )}
-      {state.kind === 'done' && <Findings report={state.report} />}
+      <Fault message={task.fault} />
+      {report && <Findings report={report} />}
+      <Check
+        label="Publish only if they are answered as before"
+        hint="The server replays once more when it publishes, and refuses if an output changed or a run fails."
+        checked={gate}
+        onChange={onGate}
+      />
     </section>
   );
 }
@@ -62,24 +82,43 @@ function Findings({ report }: { report: ReplayReport }) {
       <p role="status">
         {noticed.length === 0
           ? `The draft answers ${plural(report.items.length, 'recorded input')} as ${report.version} did.`
-          : `${noticed.length} of ${plural(report.items.length, 'recorded input')} differ.`}
+          : `${noticed.length} of ${plural(report.items.length, 'recorded input')} ${noticed.length === 1 ? 'differs' : 'differ'}.`}
       </p>
-      <ul className={css.list} hidden={noticed.length === 0}>
+      <ul className={css.list} aria-label="What differs" hidden={noticed.length === 0}>
         {noticed.map((item) => (
-          <li key={item.before.runId} data-verdict={item.verdict}>
-            <strong>
-              {words[item.verdict]}
-              {item.slower && ', slower'}
-            </strong>
-            <span>
-              {item.before.runMs.toFixed(1)} ms → {item.after.runMs.toFixed(1)} ms
-            </span>
-            <code>{item.after.message ?? shown(item.after.output)}</code>
-          </li>
+          <Finding key={item.before.runId} item={item} from={report.version} />
         ))}
       </ul>
     </>
   );
 }
 
-const shown = (output: unknown): string => (output === undefined ? '' : JSON.stringify(output).slice(0, 200));
+function Finding({ item: { verdict, slower, before, after }, from }: { item: ReplayItem; from: string }) {
+  return (
+    <li data-verdict={verdict}>
+      <strong>
+        {words[verdict]}
+        {slower && ', slower'}
+      </strong>
+      {verdict !== 'refused' && (
+        <span>
+          {milliseconds(before.runMs)} → {milliseconds(after.runMs)}
+        </span>
+      )}
+      {verdict !== 'same' && (
+        <dl>
+          <dt>{from}</dt>
+          <dd>{before.message ?? shown(before.output)}</dd>
+          <dt>draft</dt>
+          <dd>{after.message ?? shown(after.output)}</dd>
+        </dl>
+      )}
+    </li>
+  );
+}
+
+function shown(output: unknown): string {
+  if (output === undefined) return 'too large to show';
+  const text = JSON.stringify(output);
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}

@@ -19,3 +19,11 @@ const semver =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/;
 
 export const isSemver = (text: string): boolean => semver.test(text);
+
+/** Whether a number is below the one that is advised; a pre-release counts as the version that it leads to. */
+export function isSmaller(version: string, advised: string): boolean {
+  const [now, wanted] = [version, advised].map((text) => /^(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number));
+  if (!now || !wanted) return false;
+  const at = now.findIndex((n, i) => n !== wanted[i]);
+  return at >= 0 && (now[at] ?? 0) < (wanted[at] ?? 0);
+}

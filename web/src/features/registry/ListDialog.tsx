@@ -1,32 +1,23 @@
-import { useState } from 'react';
-import { explain } from '../../api/http';
-import { queryClient, refreshAgents } from '../../api/queries';
+import { keys, queryClient, refreshFacts } from '../../api/queries';
 import { listInRegistry } from '../../api/verbs';
 import { closeDialog } from '../../app/dialogs';
 import { notify } from '../../app/noticeStore';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
-import field from '../../ui/Field.module.css';
+import { Fault } from '../../ui/Fault';
+import { useTask } from '../../ui/useTask';
 
 /** Lists an agent for every workspace, or takes it out again. */
 export function ListDialog({ name, listed }: { name: string; listed: boolean }) {
-  const [fault, setFault] = useState<string>();
-  const [busy, setBusy] = useState(false);
-
-  const confirm = async (): Promise<void> => {
-    setBusy(true);
-    try {
+  const task = useTask();
+  const confirm = (): void =>
+    task.run(async () => {
       await listInRegistry(name, !listed);
-      void refreshAgents();
-      void queryClient.invalidateQueries({ queryKey: ['registry'] });
+      refreshFacts(name);
+      void queryClient.invalidateQueries({ queryKey: keys.registry });
       closeDialog();
       notify('done', listed ? `${name} is not listed any more` : `${name} is listed`);
-    } catch (error) {
-      setFault(explain(error));
-      setBusy(false);
-    }
-  };
-
+    });
   return (
     <Dialog
       title={listed ? `Take ${name} out of the registry?` : `List ${name} in the registry?`}
@@ -39,17 +30,13 @@ export function ListDialog({ name, listed }: { name: string; listed: boolean }) 
       foot={
         <>
           <Button onClick={closeDialog}>Cancel</Button>
-          <Button look="primary" disabled={busy} onClick={() => void confirm()}>
+          <Button look="primary" disabled={task.busy} onClick={confirm}>
             {listed ? 'Take it out' : 'List it'}
           </Button>
         </>
       }
     >
-      {fault !== undefined && (
-        <p role="alert" className={field.error}>
-          {fault}
-        </p>
-      )}
+      <Fault message={task.fault} />
     </Dialog>
   );
 }

@@ -1,17 +1,13 @@
 import { useDeferredValue, useEffect, useState } from 'react';
-import { useRegistry } from '../../api/queries';
+import { useRegistryListing } from '../../api/listing';
 import type { AgentSummary } from '../../api/types';
-import { Brand, Grow, HeaderTools } from '../../app/Brand';
 import { showDialog } from '../../app/dialogs';
 import { plural } from '../../app/format';
-import { ServerStatus } from '../../app/StatusLine';
-import { Workbench } from '../../app/Workbench';
 import { Button } from '../../ui/Button';
-import { Waiting } from '../../ui/Empty';
 import { Field } from '../../ui/Field';
-import { AgentsPanel } from '../agents/AgentsPanel';
+import { Listed } from '../../ui/Listed';
 import { LanguageMark } from '../agents/LanguageMark';
-import home from '../samples/HomePage.module.css';
+import { Column, Page } from '../agents/Page';
 import css from './RegistryPage.module.css';
 
 /** What the workspaces of this server list for one another: to search, and to copy. */
@@ -20,40 +16,23 @@ export function RegistryPage() {
     document.title = 'Public registry · Atelier';
   }, []);
   return (
-    <Workbench
-      header={
-        <>
-          <Brand />
-          <Grow />
-          <HeaderTools />
-        </>
-      }
-      left={
-        <div style={{ display: 'flex', height: '100%' }}>
-          <AgentsPanel />
-        </div>
-      }
-      main={
-        <div className={home.page}>
-          <div className={home.inner}>
-            <Browse />
-          </div>
-        </div>
-      }
-      status={<ServerStatus />}
-    />
+    <Page>
+      <Column>
+        <Browse />
+      </Column>
+    </Page>
   );
 }
 
 function Browse() {
-  const [search, setSearch] = useState('');
-  const found = useRegistry(useDeferredValue(search));
-  const items = found.data?.pages.flatMap((page) => page.items) ?? [];
+  const [typed, setSearch] = useState('');
+  const search = useDeferredValue(typed);
+  const listing = useRegistryListing(search);
   return (
     <section className={css.section}>
       <div>
         <h1>Public registry</h1>
-        <p className={home.lead}>
+        <p className={css.lead}>
           Published agents that workspaces of this server list. A copy is an agent of your own: it remembers where it
           came from and tells when there is a newer version there.
         </p>
@@ -65,37 +44,31 @@ function Browse() {
               {...control}
               type="search"
               placeholder="Name, title, description or tag"
-              value={search}
+              value={typed}
               onChange={(e) => setSearch(e.target.value)}
             />
           )}
         </Field>
       </div>
-      {found.isPending && <Waiting what="the registry" onRetry={() => void found.refetch()} />}
-      {found.isError && (
-        <p role="alert" className={home.error}>
-          The registry could not be loaded. {found.error.message}
-        </p>
-      )}
-      {found.isSuccess && items.length === 0 && (
-        <p className={home.lead}>
-          {search.trim() === ''
-            ? 'Nothing is listed yet. An agent with a published version can be listed from its menu in the list of agents.'
-            : `Nothing matches “${search}”.`}
-        </p>
-      )}
-      <ul className={css.list} aria-label="Listed agents">
-        {items.map((agent) => (
-          <Row key={agent.id} agent={agent} />
-        ))}
-      </ul>
-      {found.hasNextPage && (
-        <div>
-          <Button disabled={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <Listed
+        listing={listing}
+        what="the registry"
+        empty={
+          <p className={css.lead}>
+            {search.trim() === ''
+              ? 'Nothing is listed yet. An agent with a published version can be listed from its menu.'
+              : `Nothing matches “${search}”.`}
+          </p>
+        }
+      >
+        {(items) => (
+          <ul className={css.list} aria-label="Listed agents">
+            {items.map((agent) => (
+              <Row key={agent.id} agent={agent} />
+            ))}
+          </ul>
+        )}
+      </Listed>
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import type { RunAnswer } from '../../api/types';
 import { Button } from '../../ui/Button';
 import { useOpenAgent } from '../agents/openAgent';
+import { DeniedHost } from './DeniedHost';
 import css from './ResultTab.module.css';
 import { finalWords, limitOf } from './words';
 
@@ -15,7 +16,7 @@ export function ErrorCard({ answer, onGoTo, onRaise }: Props) {
   const { fields, session } = useOpenAgent();
   const { error } = answer;
   if (!error) return null;
-  const { type, message, file, line, column, stack, remedy } = error;
+  const { type, message, file, line, column, stack, remedy, rule, grant } = error;
   const limit = session && limitOf(type);
   const place = file !== undefined && line !== undefined && file in fields.files ? { file, line } : undefined;
   return (
@@ -23,6 +24,12 @@ export function ErrorCard({ answer, onGoTo, onRaise }: Props) {
       <h2>{finalWords(answer).word}</h2>
       <p className={css.message}>{message}</p>
       {remedy !== undefined && remedy !== '' && <p className={css.remedy}>{remedy}</p>}
+      {rule !== undefined && rule !== '' && (
+        <p className={css.rule}>
+          Rule <code>{rule}</code>
+        </p>
+      )}
+      {grant && <DeniedHost key={answer.runId} hosts={grant.hosts} />}
       <div className={css.actions}>
         {place && (
           <Button look="link" onClick={() => onGoTo(place.file, place.line)}>

@@ -1,12 +1,14 @@
-import { Ban, CircleCheck, CircleX, Clock, LoaderCircle, Maximize2, Minimize2 } from 'lucide-react';
+import { Ban, CircleCheck, CircleX, Clock, LoaderCircle, Maximize2, Minimize2, TriangleAlert } from 'lucide-react';
 import { Tabs } from 'radix-ui';
 import { useEffect, useState } from 'react';
+import { Link } from 'wouter';
 import { isMac, runCommand } from '../../app/commands';
 import { showKeys } from '../../app/hotkeys';
 import { useLayout } from '../../app/layout';
-import type { Panel } from '../../app/urlState';
+import { agentUrl, readRef, type Panel } from '../../app/urlState';
 import { Console } from '../../console/Console';
 import { IconButton } from '../../ui/Button';
+import type { OpenAgent } from '../agents/openAgent';
 import { HistoryTab } from './HistoryTab';
 import { InputTab } from './InputTab';
 import { ResultTab } from './ResultTab';
@@ -16,6 +18,7 @@ import { stateWords, type Look } from './words';
 
 interface Props {
   run: RunHandle;
+  deprecated: OpenAgent['deprecated'];
   panel: Panel;
   onPanel: (panel: Panel) => void;
   onGoTo: (path: string, line: number) => void;
@@ -29,7 +32,7 @@ const panels: { panel: Panel; label: string }[] = [
   { panel: 'history', label: 'History' },
 ];
 
-export function RunPanel({ run, panel, onPanel, onGoTo, onRaise }: Props) {
+export function RunPanel({ run, deprecated, panel, onPanel, onGoTo, onRaise }: Props) {
   const unread = useUnread(run, panel);
   return (
     <Tabs.Root className={css.panel} value={panel} onValueChange={(value) => onPanel(value as Panel)}>
@@ -47,9 +50,12 @@ export function RunPanel({ run, panel, onPanel, onGoTo, onRaise }: Props) {
         </Tabs.List>
         <span className={css.grow} />
         <State run={run} />
-        <Maximise />
+        <span className={css.maximise}>
+          <Maximise />
+        </span>
       </div>
       {run.busy && <Bar run={run} />}
+      {deprecated && <Deprecated {...deprecated} />}
       <Tabs.Content className={css.body} value="input" tabIndex={-1}>
         <InputTab run={run} />
       </Tabs.Content>
@@ -68,6 +74,25 @@ export function RunPanel({ run, panel, onPanel, onGoTo, onRaise }: Props) {
         <HistoryTab run={run} />
       </Tabs.Content>
     </Tabs.Root>
+  );
+}
+
+/** What runs here should not be used any more. */
+function Deprecated({ reason, successor }: { reason: string; successor: string }) {
+  const { name, version } = readRef(successor);
+  return (
+    <p className={css.deprecated} role="note" aria-label="Deprecated">
+      <TriangleAlert size={14} aria-hidden />
+      <span>
+        This version is deprecated{reason === '' ? '.' : `: ${reason}`}
+        {successor !== '' && (
+          <>
+            {' '}
+            Use <Link href={agentUrl(name, version)}>{successor}</Link>.
+          </>
+        )}
+      </span>
+    </p>
   );
 }
 

@@ -25,6 +25,7 @@ const causes: Record<string, string> = {
   recursion_limit: 'Recursion limit',
   syntax_error: 'Syntax error',
   invalid_output: 'Invalid output',
+  denied: 'Denied',
 };
 
 export function finalWords({ status, error }: Pick<RunAnswer, 'status' | 'error'>): { word: string; look: Look } {

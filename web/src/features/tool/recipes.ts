@@ -1,5 +1,5 @@
 // How a manifest is used, for each form: programs and lines that work as they stand beside the downloaded file.
-// web/e2e/vendors.e2e.ts runs every one of them with the vendor's own package.
+// web/e2e/vendors.ts runs every one of them with the vendor's own package.
 
 export interface Tool {
   /** Where the server is, such as http://127.0.0.1:8002. */

@@ -1,0 +1,81 @@
+// A WebAssembly module in the Studio: chosen, looked at, run, and refused when it cannot be run.
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startAtelier, type Atelier } from './kit/atelier';
+import { violations } from './kit/axe';
+import { launch, signIn, type Session } from './kit/browser';
+import { Studio } from './kit/studio';
+
+let atelier: Atelier;
+let browser: Browser;
+let session: Session;
+let studio: Studio;
+
+beforeAll(async () => {
+  [atelier, browser] = await Promise.all([startAtelier(), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await atelier.stop();
+});
+beforeEach(async () => {
+  session = await signIn(browser, atelier);
+  studio = new Studio(session.page);
+});
+afterEach(() => session.close());
+
+const header = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
+const ascii = (text: string): number[] => [text.length, ...Buffer.from(text)];
+const section = (id: number, content: number[]): number[] => [id, content.length, ...content];
+/** A command that does nothing, and one that wants a function of its host. */
+const nothing = Buffer.from([
+  ...header,
+  ...section(1, [1, 0x60, 0, 0]),
+  ...section(3, [1, 0]),
+  ...section(7, [1, ...ascii('_start'), 0, 0]),
+  ...section(10, [1, 2, 0, 0x0b]),
+]);
+const wanting = Buffer.from([
+  ...header,
+  ...section(1, [1, 0x60, 0, 0]),
+  ...section(2, [1, ...ascii('env'), ...ascii('system'), 0, 0]),
+]);
+
+async function begin(name: string, file: string, buffer: Buffer): Promise<void> {
+  const { page } = session;
+  await studio.home();
+  await page.getByRole('button', { name: 'Blank agent…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New agent' });
+  await dialog.getByRole('textbox', { name: 'Name' }).fill(name);
+  await dialog.getByRole('radio', { name: 'WebAssembly' }).check({ force: true });
+  await dialog
+    .getByLabel('Module', { exact: true })
+    .setInputFiles({ name: file, mimeType: 'application/wasm', buffer });
+  await dialog.getByRole('button', { name: 'Create' }).click();
+}
+
+test('a module is shown by what it needs and offers, and runs', async () => {
+  const { page } = session;
+  await begin('nothing', 'main.wasm', nothing);
+  const exports = page.getByRole('region', { name: 'Exports' });
+  await exports.getByText('_start').waitFor();
+  await page.getByText('It imports nothing.').waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await studio.ended(/^Succeeded/);
+  const result = await studio.panel('Result');
+  await result.getByText('null').first().waitFor();
+});
+
+test('what cannot be run is refused by name, and nothing is lost', async () => {
+  const { page } = session;
+  await begin('wanting', 'notes.txt', wanting);
+  const dialog = page.getByRole('dialog', { name: 'New agent' });
+  await expect.poll(() => dialog.getByRole('alert').textContent()).toContain('has to end in .wasm');
+  await dialog
+    .getByLabel('Module', { exact: true })
+    .setInputFiles({ name: 'main.wasm', mimeType: 'application/wasm', buffer: wanting });
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByRole('alert').filter({ hasText: '"system" of "env"' }).waitFor();
+  expect(await dialog.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('wanting');
+});

@@ -1,0 +1,55 @@
+// A host that is denied: what the card says, and how one press grants it.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startAtelier, type Atelier } from './kit/atelier';
+import { launch, signIn } from './kit/browser';
+import { Studio } from './kit/studio';
+
+let atelier: Atelier;
+let browser: Browser;
+let site: Server;
+
+beforeAll(async () => {
+  [atelier, browser] = await Promise.all([startAtelier(), launch()]);
+  site = createServer((_, answer) => answer.end('{"temperature":7}'));
+  await new Promise<void>((listening) => site.listen(0, '127.0.0.1', listening));
+});
+afterAll(async () => {
+  await browser.close();
+  site.close();
+  await atelier.stop();
+});
+
+test('a denied host is allowed by one press', async () => {
+  const session = await signIn(browser, atelier);
+  const { page } = session;
+  const studio = new Studio(page);
+  const host = `127.0.0.1:${(site.address() as AddressInfo).port}`;
+  const code = `export default async function main() {\n  const answer = await fetch('http://${host}/v1/weather');\n  return answer.json();\n}\n`;
+  const made = await atelier.api('POST', '/api/v1/code-agents', {
+    name: 'outdoors',
+    language: 'typescript',
+    files: { 'main.ts': code },
+  });
+  expect(made.status, JSON.stringify(made.body)).toBe(201);
+  await studio.openAgent('outdoors');
+  await studio.start();
+  await studio.ended(/^Denied in/);
+  const card = (await studio.panel('Result')).getByRole('region', { name: 'Error' });
+  await expect.poll(() => card.innerText()).toContain('capabilities.hosts');
+  await card.getByRole('button', { name: 'main.ts:2' }).waitFor();
+  await card.getByRole('button', { name: `Allow ${host}` }).click();
+  await expect.poll(() => card.getByRole('status').innerText()).toContain(`+ ${host}`);
+  const hosts = page.getByRole('textbox', { name: 'Hosts, one a line' });
+  expect(await hosts.inputValue()).toBe(host);
+  await studio.saved();
+  await card.getByRole('button', { name: 'Run again' }).click();
+  await studio.ended(/^Succeeded in/);
+  expect(await studio.result()).toEqual({ temperature: 7 });
+
+  await hosts.fill('https://api.example.com');
+  await expect.poll(() => page.getByText(/without a scheme or path: api\.example\.com:443/).count()).toBeGreaterThan(0);
+  await session.close();
+});

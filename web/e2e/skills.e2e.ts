@@ -1,0 +1,76 @@
+// A folder on disk, as the page of skills shows it.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startAtelier, type Atelier } from './kit/atelier';
+import { violations } from './kit/axe';
+import { launch, signIn } from './kit/browser';
+
+let atelier: Atelier;
+let browser: Browser;
+
+beforeAll(async () => {
+  [atelier, browser] = await Promise.all([startAtelier(), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await atelier.stop();
+});
+
+const settings = (version: string): string =>
+  `name: greet\nversion: ${version}\ndescription: Greets somebody.\nhandler: handler.greet\n`;
+
+async function write(name: string, content: string): Promise<void> {
+  const folder = join(atelier.data, 'skills', 'greet');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, name), content);
+}
+
+describe('skills', () => {
+  test('a folder is shown, broken and mended while the page is open', async () => {
+    const session = await signIn(browser, atelier);
+    const { page } = session;
+    await page.goto('/studio/skills');
+    await page.getByText('There is no skill yet.').waitFor();
+    await write('handler.py', 'def greet(name):\n    return {"text": name}\n');
+    await write('schema.json', '{"input": {"type": "object"}, "output": {"type": "object"}}');
+    await write('skill.yaml', settings('1.0.0'));
+    const row = page
+      .getByRole('list', { name: 'Skills' })
+      .getByRole('listitem')
+      .filter({ hasText: 'Greets somebody.' });
+    await row.getByText('1.0.0').waitFor();
+    await write('handler.py', 'def greet(name:\n');
+    await write('skill.yaml', settings('1.1.0'));
+    await row.getByText('greet/handler.py:1').waitFor();
+    expect(await row.getByText('1.0.0').count()).toBe(1);
+    expect(await violations(page)).toEqual([]);
+    await write('handler.py', 'def greet(name):\n    return {"text": name, "more": 1}\n');
+    await row.getByText('1.1.0').waitFor();
+    await row.getByText('greet/handler.py:1').waitFor({ state: 'detached' });
+    await session.close();
+  });
+
+  test('a draft of a client is promoted, and a skill uninstalled', async () => {
+    const made = await atelier.api('POST', '/v1/skills/create', {
+      name: 'adder',
+      description: 'Adds numbers up.',
+      code: 'def run(action, args):\n    return sum(args["n"])\n',
+    });
+    expect(made.status).toBe(200);
+    const session = await signIn(browser, atelier, { theme: 'light', width: 390, height: 800 });
+    const { page } = session;
+    await page.goto('/studio/skills');
+    await page.getByRole('button', { name: 'Promote adder' }).click();
+    await page.getByRole('button', { name: 'Promote adder' }).waitFor({ state: 'detached' });
+    const run = await atelier.api('POST', '/v1/skills/run', { name: 'adder', args: { n: [1, 2] } });
+    expect(run.body).toMatchObject({ success: true, result: 3 });
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Uninstall adder' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Uninstall' }).click();
+    await page.getByRole('button', { name: 'Uninstall adder' }).waitFor({ state: 'detached' });
+    expect((await atelier.api('GET', '/skills/adder')).status).toBe(404);
+    await session.close();
+  });
+});

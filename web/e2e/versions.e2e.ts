@@ -1,0 +1,336 @@
+// The life of versions as a person leads it: compare, publish against advice, replay, deprecate, delete, rename, list, copy,
+// export and import. Everything is found by role and name, and what was done is read back from the API.
+import { readFile } from 'node:fs/promises';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startAtelier, type Atelier } from './kit/atelier';
+import { launch, signIn, type Session } from './kit/browser';
+import { must, program, publishedAgent, saveDraft } from './kit/seed';
+import { Studio } from './kit/studio';
+
+let atelier: Atelier;
+let browser: Browser;
+let session: Session;
+let page: Page;
+let studio: Studio;
+
+beforeAll(async () => {
+  [atelier, browser] = await Promise.all([startAtelier(), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await atelier.stop();
+});
+beforeEach(async () => {
+  session = await signIn(browser, atelier);
+  page = session.page;
+  studio = new Studio(page);
+});
+afterEach(() => session.close());
+
+const dialog = (name: string | RegExp): Locator => page.getByRole('dialog', { name });
+
+describe('comparing', () => {
+  test('tells in sentences what separates a version from the draft, and any two versions', async () => {
+    await publishedAgent(atelier, 'compared');
+    await saveDraft(atelier, 'compared', {
+      ...program('Fog'),
+      inputSchema: {
+        type: 'object',
+        properties: { city: { type: 'string' }, days: { type: 'integer' } },
+        required: ['city', 'days'],
+      },
+    });
+    await studio.versions('compared');
+    await page.getByText('A major change since 1.0.0: 2.0.0 comes next.').waitFor();
+    await page.getByRole('button', { name: 'Compare…' }).click();
+    const compare = dialog('Compare compared');
+    await compare.getByText('A major change: the next version is 2.0.0.').waitFor();
+    const reasons = compare.getByRole('list', { name: 'What changed' });
+    expect(await reasons.innerText()).toContain('days is new and required in the input');
+    const lines = compare.getByRole('region', { name: 'Changes of main.js' });
+    expect(await lines.innerText()).toMatch(/^-.*Sun[^]*^\+.*Fog/m);
+
+    await compare.getByRole('combobox', { name: 'To' }).selectOption('1.0.0');
+    await compare.getByText('They say and do the same.').waitFor();
+  });
+});
+
+describe('publishing', () => {
+  test('against the advice needs a reason, which the version keeps', async () => {
+    await publishedAgent(atelier, 'forced');
+    await saveDraft(atelier, 'forced', { inputSchema: { type: 'object', required: ['city', 'days'] } });
+    await studio.openAgent('forced');
+    await page.getByRole('button', { name: 'Publish…' }).click();
+    const publish = dialog('Publish forced');
+    await publish.getByRole('region', { name: 'Advice' }).getByText('2.0.0').waitFor();
+    expect(await publish.getByRole('radio', { name: /2\.0\.0.*advised/ }).isChecked()).toBe(true);
+
+    await publish.getByRole('radio', { name: /1\.0\.1/ }).check();
+    const go = publish.getByRole('button', { name: 'Publish 1.0.1 all the same' });
+    await go.click();
+    await publish.getByRole('alert').getByText('Say why').waitFor();
+    await publish.getByRole('textbox', { name: 'Why may it be smaller than advised?' }).fill('Nobody calls it yet.');
+    await go.click();
+    await dialog('Published 1.0.1').getByRole('button', { name: 'Done' }).click();
+    const version = await must(atelier, 'GET', '/code-agents/forced/versions/1.0.1');
+    expect(version).toMatchObject({ override: { comment: 'Nobody calls it yet.', advice: { version: '2.0.0' } } });
+  });
+
+  test('replays recorded inputs, and depends on them if asked to', async () => {
+    await publishedAgent(atelier, 'replayed');
+    for (const city of ['Oslo', 'Rome'])
+      await must(atelier, 'POST', '/code-agents/replayed/execute', { version: '1.0.0', input: { city } });
+    await saveDraft(atelier, 'replayed', program('Fog'));
+    await studio.openAgent('replayed');
+    await page.getByRole('button', { name: 'Publish…' }).click();
+    const publish = dialog('Publish replayed');
+    const replay = publish.getByRole('region', { name: 'Replay' });
+    await replay.getByRole('button', { name: 'Replay', exact: true }).click();
+    await replay.getByText('2 of 2 recorded inputs differ.').waitFor();
+    const differs = replay.getByRole('list', { name: 'What differs' }).getByRole('listitem');
+    expect(await differs.first().innerText()).toMatch(/Another output[^]*Sun in Rome[^]*Fog in Rome/);
+
+    await replay.getByRole('checkbox', { name: 'Publish only if they are answered as before' }).check();
+    await publish.getByRole('button', { name: 'Publish 1.0.1' }).click();
+    await publish.getByRole('alert').getByText('nothing was published').waitFor();
+    expect(await must(atelier, 'GET', '/code-agents/replayed')).toMatchObject({ latestVersion: '1.0.0' });
+
+    await replay.getByRole('checkbox', { name: 'Publish only if they are answered as before' }).uncheck();
+    await publish.getByRole('button', { name: 'Publish 1.0.1' }).click();
+    await dialog('Published 1.0.1').waitFor();
+  });
+});
+
+describe('who references an agent', () => {
+  beforeEach(async () => {
+    const there = await atelier.api('GET', '/api/v1/code-agents/pinned');
+    if (there.status === 200) return;
+    await publishedAgent(atelier, 'pinned');
+    await saveDraft(atelier, 'pinned', program('Fog'));
+    await must(atelier, 'POST', '/code-agents/pinned/versions', { bump: 'auto' });
+    await must(atelier, 'PUT', '/pins', { owner: 'flow/1', label: 'Morning report', references: ['pinned@1.0.0'] });
+  });
+
+  test('is told who must move, with the reason and where to', async () => {
+    await studio.versions('pinned');
+    await page.getByRole('list', { name: 'Who references it' }).getByText('Morning report').waitFor();
+    await studio.choose('Actions for 1.0.0', 'Deprecate…');
+    const deprecate = dialog('Deprecate pinned@1.0.0');
+    await deprecate.getByRole('region', { name: 'Who must move' }).getByText('Morning report').waitFor();
+    const why = deprecate.getByRole('textbox', { name: 'Why' });
+    await expect.poll(() => why.evaluate((field) => field === document.activeElement)).toBe(true);
+    expect(await deprecate.getByRole('combobox', { name: 'What to use instead' }).inputValue()).toBe('pinned@1.0.1');
+    await why.fill('It says sun.');
+    await page.keyboard.press('Enter');
+    await deprecate.waitFor({ state: 'hidden' });
+    await page.getByText('deprecated, must move').waitFor();
+    expect(await must(atelier, 'GET', '/code-agents/pinned/versions/1.0.0')).toMatchObject({
+      deprecated: true,
+      reason: 'It says sun.',
+      successor: 'pinned@1.0.1',
+    });
+
+    await studio.openAgent('pinned@1.0.0');
+    await page.getByRole('note', { name: 'Deprecated' }).getByRole('link', { name: 'pinned@1.0.1' }).click();
+    await page.getByRole('note', { name: 'Deprecated' }).waitFor({ state: 'detached' });
+    expect(new URL(page.url()).pathname).toBe('/studio/a/pinned@1.0.1');
+
+    await studio.versions('pinned');
+    await studio.choose('Actions for 1.0.0', 'Change the deprecation…');
+    await deprecate.getByRole('button', { name: 'Take it back' }).click();
+    await deprecate.waitFor({ state: 'hidden' });
+    await page.getByText('deprecated, must move').waitFor({ state: 'detached' });
+  });
+
+  test('is not deleted without a reason, and a deletion is taken back', async () => {
+    await studio.versions('pinned');
+    await studio.choose('Actions for pinned', 'Delete…', 'main');
+    const ask = dialog('Delete pinned?');
+    await ask.getByText('Morning report').waitFor();
+    const go = ask.getByRole('button', { name: 'Delete all the same' });
+    expect(await go.isDisabled()).toBe(true);
+    await ask.getByRole('textbox', { name: 'Why it is deleted all the same' }).fill('Replaced by another.');
+    await go.click();
+    await page.getByRole('button', { name: 'Undo' }).waitFor();
+    expect((await atelier.api('GET', '/api/v1/code-agents/pinned')).status).toBe(404);
+
+    await page.goto('/studio/a/pinned');
+    await page.getByText('Replaced by another.').waitFor();
+    await page.goto('/studio/?state=deleted');
+    const gone = page.getByRole('list', { name: 'Deleted agents' });
+    await gone.getByText('Replaced by another.').waitFor();
+    await gone.getByRole('button', { name: 'Bring back pinned' }).click();
+    await page.getByText('No agent is deleted.').waitFor();
+    expect((await atelier.api('GET', '/api/v1/code-agents/pinned/versions/1.0.0')).status).toBe(200);
+  });
+});
+
+describe('a draft', () => {
+  test('is discarded, and becomes any version again', async () => {
+    await publishedAgent(atelier, 'redrafted');
+    await studio.openAgent('redrafted');
+    await studio.replaceCode('export default () => 7;\n');
+    await studio.choose('More about redrafted', 'Discard the draft…');
+    await dialog('Discard the draft?').getByRole('button', { name: 'Discard' }).click();
+    await page.getByText('The draft is what 1.0.0 is').waitFor();
+    await expect.poll(async () => studio.editor.inputValue().catch(() => '')).not.toContain('=> 7');
+    expect(await must(atelier, 'GET', '/code-agents/redrafted')).toMatchObject({
+      draft: { files: program('Sun').files },
+    });
+
+    // What is typed after it belongs to the new draft.
+    await studio.replaceCode('export default () => 8;\n');
+    await studio.openAgent('redrafted@1.0.0');
+    await studio.choose('More about redrafted', 'New draft from this version…');
+    await dialog('Discard the draft?').getByRole('button', { name: 'Discard' }).click();
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/studio/a/redrafted');
+    expect(await must(atelier, 'GET', '/code-agents/redrafted')).toMatchObject({
+      draft: { files: program('Sun').files },
+    });
+  });
+});
+
+describe('an agent', () => {
+  test('is renamed while it is edited, and its former name leads to it', async () => {
+    await publishedAgent(atelier, 'formerly');
+    await studio.openAgent('formerly');
+    const other = await signIn(browser, atelier);
+    try {
+      const theirs = new Studio(other.page);
+      await theirs.openAgent('formerly');
+      await studio.choose('More about formerly', 'Rename…');
+      const ask = dialog('Rename formerly');
+      await ask.getByRole('textbox', { name: 'New name' }).fill('Not A Name');
+      await ask.getByRole('button', { name: 'Rename' }).click();
+      await ask.getByText('A name begins with a lower-case letter.').waitFor();
+      await ask.getByRole('textbox', { name: 'New name' }).fill('now-called');
+      await ask.getByRole('button', { name: 'Rename' }).click();
+      await page.getByRole('heading', { name: 'now-called', level: 1 }).waitFor();
+
+      // The other tab does not know, and does not undo it.
+      await theirs.replaceCode('export default () => "theirs";\n');
+      await other.page.getByRole('heading', { name: 'now-called', level: 1 }).waitFor();
+    } finally {
+      await other.close();
+    }
+    await page.goto('/studio/a/formerly');
+    await page.getByText('formerly is now-called now').waitFor();
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/studio/a/now-called');
+    const run = await must(atelier, 'POST', '/code-agents/formerly/execute', {
+      version: '1.0.0',
+      input: { city: 'Oslo' },
+    });
+    expect(run).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('is copied', async () => {
+    await publishedAgent(atelier, 'original');
+    await studio.versions('original');
+    await studio.choose('Actions for original', 'Copy…', 'main');
+    await dialog('Copy original').getByRole('button', { name: 'Copy' }).click();
+    await page.getByRole('heading', { name: 'original-copy', level: 1 }).waitFor();
+    expect(await must(atelier, 'GET', '/code-agents/original-copy')).toMatchObject({ latestVersion: '' });
+  });
+
+  test('is found by words of its code, by a tag, and when nobody runs it', async () => {
+    await must(atelier, 'POST', '/code-agents', {
+      name: 'hidden',
+      tags: ['rare'],
+      language: 'javascript',
+      code: 'export default () => "zyzzyva";\n',
+    });
+    await page.goto('/studio/');
+    const found = page.getByRole('list', { name: 'Agents found' });
+    await page.getByRole('searchbox', { name: 'Find agents' }).fill('zyzzyva');
+    await page
+      .getByText(/^Nothing matches/)
+      .first()
+      .waitFor();
+    await page.getByRole('checkbox', { name: 'Also in code' }).check();
+    await found.getByRole('link', { name: 'hidden' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?q=zyzzyva&code=true');
+    await found.getByRole('button', { name: 'Only rare' }).click();
+    await page.getByRole('button', { name: 'Any tag, not only rare' }).click();
+    await page.getByRole('combobox', { name: 'Use' }).selectOption({ label: 'Not run for 30 days' });
+    await page
+      .getByText(/^Nothing matches/)
+      .first()
+      .waitFor();
+    expect(new URL(page.url()).search).toBe('?q=zyzzyva&code=true&unused=30');
+  });
+});
+
+describe('the public registry', () => {
+  test('lists an agent, copies it, and tells of a newer version at the origin', async () => {
+    await publishedAgent(atelier, 'shared');
+    await studio.versions('shared');
+    await studio.choose('Actions for shared', 'List in the registry…', 'main');
+    await dialog('List shared in the registry?').getByRole('button', { name: 'List it' }).click();
+    await page.getByText('In the public registry').waitFor();
+
+    await page.goto('/studio/registry');
+    await page.getByRole('searchbox', { name: 'Search the registry' }).fill('shared');
+    await page.getByRole('button', { name: 'Copy shared' }).click();
+    const copy = dialog('Copy shared 1.0.0');
+    await copy.getByRole('button', { name: 'Copy' }).click();
+    await copy.getByText(/There is an agent shared already/).waitFor();
+    await copy.getByRole('textbox', { name: 'Name of the copy' }).fill('mine');
+    await copy.getByRole('button', { name: 'Copy' }).click();
+    await page.getByRole('heading', { name: 'mine', level: 1 }).waitFor();
+
+    await saveDraft(atelier, 'shared', program('Fog'));
+    await must(atelier, 'POST', '/code-agents/shared/versions', { bump: 'auto' });
+    await studio.versions('mine');
+    await page.getByText('Newer version at origin: 1.0.1.').waitFor();
+
+    await studio.versions('shared');
+    await studio.choose('Actions for shared', 'Take out of the registry…', 'main');
+    await dialog('Take shared out of the registry?').getByRole('button', { name: 'Take it out' }).click();
+    await page.getByText('In the public registry').waitFor({ state: 'detached' });
+  });
+});
+
+describe('archives', () => {
+  test('bring a workspace back with every digest', async () => {
+    await publishedAgent(atelier, 'kept');
+    const before = await must(atelier, 'GET', '/code-agents/kept/versions/1.0.0');
+    await studio.versions('kept');
+    const one = page.waitForEvent('download');
+    await studio.choose('Actions for kept', 'Export as archive', 'main');
+    expect((await one).suggestedFilename()).toBe('kept.tar.gz');
+
+    await page.goto('/studio/');
+    const all = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export all' }).click();
+    const file = await (await all).path();
+    expect((await readFile(file)).subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]));
+
+    await must(atelier, 'DELETE', '/code-agents/kept');
+    await page.getByRole('button', { name: 'Import…', exact: true }).click();
+    const ask = dialog('Import an archive');
+    await ask.getByLabel('Choose an archive').setInputFiles(file);
+    await ask.getByText(/^The archive is in order\. Importing brings 1 agent/).waitFor();
+    expect((await atelier.api('GET', '/api/v1/code-agents/kept')).status).toBe(404);
+    await ask.getByRole('button', { name: 'Import', exact: true }).click();
+    await ask.getByText(/^Imported 1 agent/).waitFor();
+    await ask.getByRole('link', { name: 'kept', exact: true }).click();
+    await page.getByRole('heading', { name: 'kept', level: 1 }).waitFor();
+    const after = await must(atelier, 'GET', '/code-agents/kept/versions/1.0.0');
+    expect(after).toMatchObject({ digest: (before as { digest: string }).digest });
+  });
+
+  test('that are none are refused with a sentence, also when they are dropped', async () => {
+    await page.goto('/studio/');
+    const target = page.getByRole('heading', { name: 'Agents', level: 1 });
+    await target.waitFor();
+    await target.evaluate((heading) => {
+      const data = new DataTransfer();
+      data.items.add(new File(['no archive'], 'holiday.zip'));
+      heading.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: data }));
+    });
+    const ask = dialog('Import an archive');
+    expect(await ask.getByRole('alert').innerText()).toMatch(/holiday\.zip was refused, and nothing was written\./);
+    expect(await ask.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true);
+  });
+});

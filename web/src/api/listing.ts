@@ -1,0 +1,46 @@
+// Lists that come in pages. Every screen that shows one reads it through useListing, and shows it through <Listed>.
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { keys } from './queries';
+import type { AgentSummary } from './types';
+import { browseRegistry, listAgents, type AgentFilter, type ListPage } from './verbs';
+
+export type Listing<T> =
+  | { kind: 'waiting'; retry: () => void }
+  | { kind: 'failed'; message: string; retry: () => void }
+  | {
+      kind: 'loaded';
+      items: T[];
+      /** Reads the next page; undefined at the end. */
+      more: (() => void) | undefined;
+      reading: boolean;
+    };
+
+/** The items of a list as far as they were read. What was found before stays until the next answer is there. */
+export function useListing<T>(
+  key: readonly unknown[],
+  read: (cursor: string, signal: AbortSignal) => Promise<ListPage<T>>,
+): Listing<T> {
+  const found = useInfiniteQuery({
+    queryKey: key,
+    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
+    initialPageParam: '',
+    getNextPageParam: (page) => (page.nextCursor === '' ? undefined : page.nextCursor),
+    placeholderData: (before) => before,
+  });
+  const retry = (): void => void found.refetch();
+  if (found.data) {
+    return {
+      kind: 'loaded',
+      items: found.data.pages.flatMap((page) => page.items),
+      more: found.hasNextPage ? () => void found.fetchNextPage() : undefined,
+      reading: found.isFetchingNextPage,
+    };
+  }
+  return found.isError ? { kind: 'failed', message: found.error.message, retry } : { kind: 'waiting', retry };
+}
+
+export const useAgentListing = (filter: AgentFilter): Listing<AgentSummary> =>
+  useListing([...keys.agents, filter], (cursor, signal) => listAgents(filter, cursor, signal));
+
+export const useRegistryListing = (search: string): Listing<AgentSummary> =>
+  useListing([...keys.registry, search.trim()], (cursor, signal) => browseRegistry(search, cursor, signal));

@@ -1,0 +1,36 @@
+// Sends an archive. Only XMLHttpRequest tells how much of a body has been sent.
+import { answerOf, apiBase, OfflineError } from './http';
+import type { ImportReport } from './types';
+
+interface Upload {
+  /** Checks all of it and writes nothing. */
+  dryRun: boolean;
+  /** Lists again in the public registry what was listed where the archive was written. */
+  listed: boolean;
+  signal: AbortSignal;
+  /** How much has been sent, from 0 to 1. */
+  onProgress: (share: number) => void;
+}
+
+export const importArchive = (file: Blob, upload: Upload): Promise<ImportReport> => send<ImportReport>(file, upload);
+
+function send<T>(file: Blob, { dryRun, listed, signal, onProgress }: Upload): Promise<T> {
+  return new Promise((done, failed) => {
+    const call = new XMLHttpRequest();
+    call.open('POST', `${apiBase}/archive?dryRun=${String(dryRun)}&listed=${String(listed)}`);
+    call.setRequestHeader('Content-Type', 'application/gzip');
+    call.setRequestHeader('Accept', 'application/json');
+    call.upload.onprogress = (e) => onProgress(e.lengthComputable && e.total > 0 ? e.loaded / e.total : 0);
+    call.onload = () => {
+      try {
+        done(answerOf(call.status, call.responseText, call.getResponseHeader('Retry-After')) as T);
+      } catch (error) {
+        failed(error instanceof Error ? error : new OfflineError());
+      }
+    };
+    call.onerror = () => failed(new OfflineError());
+    call.onabort = () => failed(new DOMException('The upload was stopped.', 'AbortError'));
+    signal.addEventListener('abort', () => call.abort());
+    call.send(file);
+  });
+}

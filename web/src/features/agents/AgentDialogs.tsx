@@ -1,0 +1,22 @@
+import { lazy, Suspense } from 'react';
+import { useDialog } from '../../app/dialogs';
+
+const PublishDialog = lazy(() => import('../publish/PublishDialog').then((m) => ({ default: m.PublishDialog })));
+const CompareDialog = lazy(() => import('../compare/CompareDialog').then((m) => ({ default: m.CompareDialog })));
+const ExportDialog = lazy(() => import('../tool/ExportDialog').then((m) => ({ default: m.ExportDialog })));
+const RedraftDialog = lazy(() => import('../versions/RedraftDialog').then((m) => ({ default: m.RedraftDialog })));
+const DeprecateDialog = lazy(() => import('../versions/DeprecateDialog').then((m) => ({ default: m.DeprecateDialog })));
+
+/** The dialogs that speak of the open agent. */
+export function AgentDialogs() {
+  const { open } = useDialog();
+  return (
+    <Suspense>
+      {open.kind === 'publish' && <PublishDialog />}
+      {open.kind === 'compare' && <CompareDialog key={`${open.from} ${open.to}`} from={open.from} to={open.to} />}
+      {open.kind === 'export' && <ExportDialog version={open.version} />}
+      {open.kind === 'redraft' && <RedraftDialog from={open.from} />}
+      {open.kind === 'deprecate' && <DeprecateDialog version={open.version} />}
+    </Suspense>
+  );
+}

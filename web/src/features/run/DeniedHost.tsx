@@ -1,0 +1,50 @@
+import { useState } from 'react';
+import { showDialog } from '../../app/dialogs';
+import { showRight } from '../../app/layout';
+import { runCommand } from '../../app/commands';
+import { Button } from '../../ui/Button';
+import { useOpenAgent } from '../agents/openAgent';
+import { hostProblems, withHosts } from '../config/hosts';
+import css from './ResultTab.module.css';
+
+/** The smallest grant for what was denied: one press changes the draft, and what that means is told. */
+export function DeniedHost({ hosts }: { hosts: readonly string[] }) {
+  const { fields, save, session, latestVersion } = useOpenAgent();
+  const [asked, setAsked] = useState(false);
+  const granted = fields.capabilities.hosts;
+  const names = hosts.join(', ');
+  if (!session) return null;
+  if (!hosts.every((host) => granted.includes(host))) {
+    const allow = (): void => {
+      setAsked(true);
+      session.editDraft({ capabilities: { ...fields.capabilities, hosts: withHosts(granted, hosts) } });
+      showRight('network');
+    };
+    return (
+      <div className={css.actions}>
+        <Button onClick={allow}>Allow {names}</Button>
+      </div>
+    );
+  }
+  const problems = hostProblems(save, granted);
+  if (problems.length > 0) return <p className={css.remedy}>Not saved: {problems.join(' ')}</p>;
+  return (
+    <div role="status" className={css.granted}>
+      <p className={css.grant}>
+        capabilities.hosts <ins>+ {names}</ins>
+      </p>
+      <p className={css.remedy}>
+        {asked ? 'The draft may reach it now.' : 'The draft may reach it.'}{' '}
+        {latestVersion !== '' && `${latestVersion} does not: a new capability makes the next version a major one.`}
+      </p>
+      <div className={css.actions}>
+        <Button onClick={() => runCommand('run.start')}>Run again</Button>
+        {latestVersion !== '' && (
+          <Button look="link" onClick={() => showDialog({ kind: 'compare', from: latestVersion, to: 'draft' })}>
+            Show what changed
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}

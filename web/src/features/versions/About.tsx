@@ -1,0 +1,62 @@
+import { Ellipsis } from 'lucide-react';
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import type { Agent } from '../../api/types';
+import { ago, plural } from '../../app/format';
+import { agentUrl, listUrl } from '../../app/urlState';
+import { Button, IconButton } from '../../ui/Button';
+import { Menu } from '../../ui/Menu';
+import { agentEntries } from '../agents/agentMenu';
+import { LanguageMark } from '../agents/LanguageMark';
+import { OriginNote } from './OriginNote';
+import css from './VersionsPage.module.css';
+
+/** Who the agent is, how much it is used, where it came from, and what can be done with it. */
+export function About({ agent }: { agent: Agent }) {
+  const { id, name, title, description, tags, listed, latestVersion, draft } = agent;
+  const [, navigate] = useLocation();
+  return (
+    <section className={css.about}>
+      <div className={css.titleLine}>
+        <LanguageMark language={draft.language} />
+        <h1>{name}</h1>
+        <Button onClick={() => navigate(agentUrl(name))}>Open the draft</Button>
+        <Menu
+          trigger={
+            <IconButton label={`Actions for ${name}`}>
+              <Ellipsis size={16} aria-hidden />
+            </IconButton>
+          }
+          entries={agentEntries({ id, name, published: latestVersion !== '' || agent.changelog.length > 0, listed })}
+        />
+      </div>
+      {listed && <span className={css.badge}>In the public registry</span>}
+      {title !== '' && <p>{title}</p>}
+      {description !== '' && description !== title && <p className={css.quiet}>{description}</p>}
+      <p className={css.quiet}>
+        <Usage agent={agent} />
+      </p>
+      {tags.length > 0 && (
+        <ul className={css.tags} aria-label="Tags">
+          {tags.map((tag) => (
+            <li key={tag}>
+              <Link href={listUrl({ tag })}>{tag}</Link>
+            </li>
+          ))}
+        </ul>
+      )}
+      <OriginNote agent={agent} />
+    </section>
+  );
+}
+
+function Usage({ agent: { usageCount, lastUsedAt, createdAt } }: { agent: Agent }) {
+  const [now] = useState(() => Date.now());
+  const made = `made ${ago(createdAt, now)}`;
+  if (lastUsedAt === undefined) return <>Never run · {made}</>;
+  return (
+    <>
+      {plural(usageCount, 'run')}, the last {ago(lastUsedAt, now)} · {made}
+    </>
+  );
+}

@@ -1,0 +1,49 @@
+import { keys, queryClient, refreshFacts } from '../../api/queries';
+import { getAgent, redraft } from '../../api/verbs';
+import { closeDialog, showDialog } from '../../app/dialogs';
+import { notify } from '../../app/noticeStore';
+import { agentUrl } from '../../app/urlState';
+import { Button } from '../../ui/Button';
+import { Dialog } from '../../ui/Dialog';
+import { Fault } from '../../ui/Fault';
+import { useTask } from '../../ui/useTask';
+import { useOpenAgent } from '../agents/openAgent';
+import { settleDraft } from '../agents/settle';
+import { useLocation } from 'wouter';
+
+/** Makes the draft what a version is; what was edited since the last publishing goes. */
+export function RedraftDialog({ from }: { from: string }) {
+  const { id, name, latestVersion } = useOpenAgent();
+  const [, navigate] = useLocation();
+  const task = useTask();
+  const discard = from === latestVersion;
+  const confirm = (): void =>
+    task.run(async () => {
+      await settleDraft(id);
+      const { draft } = await getAgent(id);
+      const agent = await redraft(id, draft.revision, from);
+      queryClient.setQueryData(keys.agent(name), agent);
+      refreshFacts(name);
+      closeDialog();
+      notify('done', `The draft is what ${from} is`);
+      navigate(agentUrl(name));
+    });
+  return (
+    <Dialog
+      title={discard ? 'Discard the draft?' : `New draft from ${from}?`}
+      about={`The draft becomes what ${from} is: its files, its schemas and its settings. What was edited and not published is gone. No version changes.`}
+      onClose={closeDialog}
+      foot={
+        <>
+          <Button onClick={closeDialog}>Cancel</Button>
+          <Button onClick={() => showDialog({ kind: 'compare', from, to: 'draft' })}>See what would go</Button>
+          <Button look="danger" disabled={task.busy} onClick={confirm}>
+            {discard ? 'Discard' : 'Make it the draft'}
+          </Button>
+        </>
+      }
+    >
+      <Fault message={task.fault} />
+    </Dialog>
+  );
+}

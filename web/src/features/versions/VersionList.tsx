@@ -1,0 +1,161 @@
+import { Ellipsis } from 'lucide-react';
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useDiff, usePins, useVersions } from '../../api/queries';
+import type { Agent, Pin, VersionSummary } from '../../api/types';
+import { showDialog } from '../../app/dialogs';
+import { ago, plural } from '../../app/format';
+import { agentUrl } from '../../app/urlState';
+import { Button, IconButton } from '../../ui/Button';
+import { Waiting } from '../../ui/Empty';
+import { Fault } from '../../ui/Fault';
+import { Menu, type MenuEntry } from '../../ui/Menu';
+import { ask } from '../agents/agentMenu';
+import { copyReference } from '../agents/useAgentCommands';
+import css from './VersionsPage.module.css';
+
+/** The changelog: the draft on top, then every version, newest first, with what can be done with each. */
+export function VersionList({ agent }: { agent: Agent }) {
+  const { name, latestVersion, draft } = agent;
+  const versions = useVersions(name);
+  const pins = usePins(name);
+  const [now] = useState(() => Date.now());
+  const all = versions.data ?? [];
+  const [first, second] = all;
+  return (
+    <section className={css.section} aria-labelledby="versions">
+      <div className={css.bar}>
+        <h2 id="versions">Versions</h2>
+        <span className={css.grow} />
+        {first && (
+          <Button
+            onClick={() =>
+              showDialog(
+                second
+                  ? { kind: 'compare', from: second.version, to: first.version }
+                  : { kind: 'compare', from: first.version, to: 'draft' },
+              )
+            }
+          >
+            Compare…
+          </Button>
+        )}
+        <Button look="primary" onClick={() => showDialog({ kind: 'publish' })}>
+          Publish the draft…
+        </Button>
+      </div>
+      <Fault message={versions.isError ? `The versions could not be loaded. ${versions.error.message}` : undefined} />
+      {versions.isPending && <Waiting what="the versions" onRetry={() => void versions.refetch()} />}
+      <ul className={css.versions} aria-label={`Versions of ${name}`}>
+        <li>
+          <div className={css.number}>
+            <Link href={agentUrl(name)}>Draft</Link>
+          </div>
+          <div className={css.what}>
+            {latestVersion === '' ? <p>Not published yet.</p> : <Since name={name} latest={latestVersion} />}
+            <small>
+              {ago(agent.updatedAt, now)} · revision {draft.revision}
+            </small>
+          </div>
+          {latestVersion !== '' && (
+            <RowMenu
+              label="Actions for the draft"
+              entries={[
+                ask(`Compare with ${latestVersion}`, { kind: 'compare', from: latestVersion, to: 'draft' }),
+                { ...ask('Discard the draft…', { kind: 'redraft', from: latestVersion }), danger: true },
+              ]}
+            />
+          )}
+        </li>
+        {all.map((v) => (
+          <Row
+            key={v.version}
+            version={v}
+            name={name}
+            latest={v.version === latestVersion}
+            pins={(pins.data ?? []).filter((pin) => pin.version === v.version)}
+            now={now}
+          />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** What the draft is to the latest version. */
+function Since({ name, latest }: { name: string; latest: string }) {
+  const found = useDiff(name, latest, 'draft');
+  if (!found.data)
+    return <p className={css.quiet}>{found.isError ? found.error.message : `Comparing with ${latest}…`}</p>;
+  const { bump, version } = found.data.advice;
+  return (
+    <p>{bump === 'none' ? `The same as ${latest}.` : `A ${bump} change since ${latest}: ${version} comes next.`}</p>
+  );
+}
+
+interface RowProps {
+  name: string;
+  version: VersionSummary;
+  latest: boolean;
+  pins: Pin[];
+  now: number;
+}
+
+function Row({ name, version: v, latest, pins, now }: RowProps) {
+  const { version, reference } = v;
+  const [, navigate] = useLocation();
+  const entries: MenuEntry[] = [
+    { kind: 'item', label: 'Open', run: () => navigate(agentUrl(name, version)) },
+    { kind: 'item', label: 'Copy reference', run: () => void copyReference(reference) },
+    { kind: 'item', label: 'Copy reference by digest', run: () => void copyReference(`${name}@${v.digest}`) },
+    ask('Export as tool', { kind: 'export', version }),
+    { kind: 'rule' },
+    ask('Compare with the draft', { kind: 'compare', from: version, to: 'draft' }),
+    ask('New draft from this version…', { kind: 'redraft', from: version }),
+    { kind: 'rule' },
+    ask(v.deprecated ? 'Change the deprecation…' : 'Deprecate…', { kind: 'deprecate', version }),
+  ];
+  return (
+    <li>
+      <div className={css.number}>
+        <Link href={agentUrl(name, version)}>{version}</Link>
+        {latest && <span className={css.badge}>latest</span>}
+        {v.deprecated && <span className={css.warnBadge}>deprecated</span>}
+      </div>
+      <div className={css.what}>
+        {v.deprecated && (
+          <p className={css.warn}>
+            {v.reason === undefined || v.reason === '' ? 'No reason was given.' : v.reason}
+            {v.successor !== undefined && v.successor !== '' && (
+              <>
+                {' '}
+                Use <code>{v.successor}</code>.
+              </>
+            )}
+          </p>
+        )}
+        <p className={css.changes}>
+          {v.changelog === '' ? <span className={css.quiet}>No changelog</span> : v.changelog}
+        </p>
+        <small>
+          {ago(v.publishedAt, now)}
+          {pins.length > 0 && ` · ${plural(pins.length, 'reference')} to it`}
+        </small>
+      </div>
+      <RowMenu label={`Actions for ${version}`} entries={entries} />
+    </li>
+  );
+}
+
+function RowMenu({ label, entries }: { label: string; entries: MenuEntry[] }) {
+  return (
+    <Menu
+      trigger={
+        <IconButton small label={label}>
+          <Ellipsis size={16} aria-hidden />
+        </IconButton>
+      }
+      entries={entries}
+    />
+  );
+}

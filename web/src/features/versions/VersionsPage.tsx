@@ -1,0 +1,82 @@
+import { useEffect, useMemo } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useFacts, usePins } from '../../api/queries';
+import type { Agent } from '../../api/types';
+import { notify } from '../../app/noticeStore';
+import { agentUrl, versionsUrl } from '../../app/urlState';
+import { Fault } from '../../ui/Fault';
+import { Waiting } from '../../ui/Empty';
+import { AgentDialogs } from '../agents/AgentDialogs';
+import { NotOpened } from '../agents/NotOpened';
+import { OpenAgentProvider, openFacts } from '../agents/openAgent';
+import { Column, Page } from '../agents/Page';
+import { useLifeCommands } from '../agents/useAgentCommands';
+import { useSchemaTexts } from '../agents/useSchemaTexts';
+import { About } from './About';
+import { PinTable } from './PinTable';
+import { VersionList } from './VersionList';
+import css from './VersionsPage.module.css';
+
+/** Everything about an agent that is no code: its versions, who references them, and its life as a whole. */
+export function VersionsPage({ name }: { name: string }) {
+  const facts = useFacts(name);
+  const [, navigate] = useLocation();
+  useEffect(() => {
+    document.title = `Versions of ${name} · Atelier`;
+  }, [name]);
+  const present = facts.data?.name;
+  useEffect(() => {
+    if (present === undefined || present === name) return;
+    notify('done', `${name} is ${present} now`);
+    navigate(versionsUrl(present), { replace: true });
+  }, [present, name, navigate]);
+  if (facts.isError) return <NotOpened agentRef={name} error={facts.error} onRetry={() => void facts.refetch()} />;
+  return (
+    <Page
+      current={name}
+      head={
+        <div className={css.crumbs}>
+          <Link href={agentUrl(name)}>{name}</Link>
+          <span aria-hidden>/</span>
+          <span>Versions</span>
+        </div>
+      }
+    >
+      {facts.data ? <Loaded agent={facts.data} /> : <Waiting what={name} onRetry={() => void facts.refetch()} />}
+    </Page>
+  );
+}
+
+function Loaded({ agent }: { agent: Agent }) {
+  const opened = useMemo(() => openFacts(agent), [agent]);
+  const schemas = useSchemaTexts(opened);
+  useLifeCommands(opened, agent.listed);
+  return (
+    <OpenAgentProvider value={{ ...opened, ...schemas }}>
+      <Column>
+        <About agent={agent} />
+        <VersionList agent={agent} />
+        <Pins name={agent.name} />
+      </Column>
+      <AgentDialogs />
+    </OpenAgentProvider>
+  );
+}
+
+function Pins({ name }: { name: string }) {
+  const pins = usePins(name);
+  return (
+    <section className={css.section} aria-labelledby="pins">
+      <h2 id="pins">Who references it</h2>
+      <Fault message={pins.isError ? `Who references it could not be loaded. ${pins.error.message}` : undefined} />
+      {pins.isPending && <Waiting what="who references it" onRetry={() => void pins.refetch()} />}
+      {pins.data?.length === 0 && (
+        <p className={css.quiet}>
+          Nobody has said so. Workflows, tool sets and other programs register what they reference with{' '}
+          <code>atelier pins put</code> or <code>PUT /api/v1/pins</code>; then nobody deletes it from under them.
+        </p>
+      )}
+      {pins.data && pins.data.length > 0 && <PinTable pins={pins.data} />}
+    </section>
+  );
+}
