@@ -43,6 +43,12 @@ func ParseReference(s string) (Reference, error) {
 	return ref, CheckVersionRange(version)
 }
 
+// Candidates are versions that a reference may stand for, and the present name of its agent, "" if there is no such agent.
+type Candidates struct {
+	Agent    string
+	Versions []Version
+}
+
 // VersionKind says how a reference picks its version.
 type VersionKind string
 

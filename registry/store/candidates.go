@@ -3,48 +3,94 @@ package store
 import (
 	"context"
 
+	"github.com/uptrace/bun"
+
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Candidates returns those versions that a reference may stand for, without what is not needed to choose among them: an agent
-// may have thousands, and their schemas are large. The agent is a name, also a former one, or an ID; its present name is told
-// too. Error: NotFound for the agent, also a deleted one.
-func (s *Store) Candidates(ctx context.Context, workspace string, ref registry.Reference) (present string, all []registry.Version, err error) {
-	if impossible(ref.Agent, ref.Version) {
-		return "", nil, noAgent(ref.Agent)
+// Candidates returns for each reference those versions that it may stand for, without what is not needed to choose among
+// them: an agent may have thousands, and their schemas are large. The agent is a name, also a former one, or an ID. However
+// many there are, they are looked up together: a query for each way to name a version.
+func (s *Store) Candidates(ctx context.Context, workspace string, refs []registry.Reference) ([]registry.Candidates, error) {
+	found := make([]registry.Candidates, len(refs))
+	kinds := map[registry.VersionKind][]int{} // the places of references
+	for i, ref := range refs {
+		if impossible(ref.Agent, ref.Version) {
+			continue
+		}
+		kind := registry.KindOf(ref.Version)
+		if kind != registry.Exact && kind != registry.ByDigest {
+			kind = registry.Range
+		}
+		kinds[kind] = append(kinds[kind], i)
+	}
+	for kind, places := range kinds {
+		asked := make([]registry.Reference, 0, len(places))
+		for _, i := range places {
+			asked = append(asked, refs[i])
+		}
+		agents, err := s.candidates(ctx, workspace, kind, asked)
+		if err != nil {
+			return nil, wrap("look for versions", err)
+		}
+		for _, i := range places {
+			if byName, known := agents[registry.NameKey(refs[i].Agent)]; known {
+				found[i] = byName
+			} else {
+				found[i] = agents[byID+refs[i].Agent]
+			}
+		}
+	}
+	return found, nil
+}
+
+// byID tells an agent's ID from a name, which never begins with it.
+const byID = "#"
+
+// candidates answers by the key of a name, and by ID. One agent may get versions that only another was asked for.
+func (s *Store) candidates(ctx context.Context, workspace string, kind registry.VersionKind, refs []registry.Reference) (map[string]registry.Candidates, error) {
+	ids, keys, versions := make([]string, 0, len(refs)), make([]string, 0, len(refs)), make([]string, 0, len(refs))
+	for _, ref := range refs {
+		ids, keys, versions = append(ids, ref.Agent), append(keys, registry.NameKey(ref.Agent)), append(versions, ref.Version)
+	}
+	// The workspace is asked for in words that are no index's: SQLite would otherwise look for the IDs among all of its agents.
+	named := s.read.NewSelect().TableExpr("agent_names AS n").ColumnExpr("n.name_key AS asked, a.id AS id, a.name AS name").Join("JOIN agents AS a ON a.id = n.agent_id").
+		Where("n.workspace_id = ?", workspace).Where("n.name_key IN (?)", bun.List(keys)).Where("a.deleted_at IS NULL")
+	identified := s.read.NewSelect().TableExpr("agents AS a").ColumnExpr("? || a.id, a.id, a.name", byID).
+		Where("a.id IN (?)", bun.List(ids)).Where("a.workspace_id || '' = ?", workspace).Where("a.deleted_at IS NULL")
+	q := s.read.NewSelect().TableExpr("(?) AS asked", named.UnionAll(identified)).
+		ColumnExpr("asked.asked, asked.id AS found_id, asked.name AS found_name").
+		ColumnExpr("v.version, v.agent_name, v.digest, v.deprecated, v.deprecated_reason, v.deprecated_successor")
+	switch kind {
+	case registry.Exact:
+		q.Join("LEFT JOIN versions AS v ON v.agent_id = asked.id AND v.version IN (?)", bun.List(versions))
+	case registry.ByDigest:
+		q.Join("LEFT JOIN versions AS v ON v.agent_id = asked.id AND v.digest IN (?)", bun.List(versions))
+	case registry.ByLatest, registry.Range, registry.ByDraft:
+		q.Join("LEFT JOIN versions AS v ON v.agent_id = asked.id")
 	}
 	var rows []candidateRow
-	// The workspace is asked for in words that are no index's: SQLite would otherwise look for the ID among all of its agents.
-	q := s.read.NewSelect().TableExpr("agents AS a").ColumnExpr("a.id AS found_id, a.name AS found_name").
-		ColumnExpr("v.version, v.agent_name, v.digest, v.deprecated, v.deprecated_reason, v.deprecated_successor").
-		Where("a.workspace_id || '' = ?", workspace).Where("a.id IN (?, (?))", ref.Agent, s.idOfName(workspace, ref.Agent)).Where("a.deleted_at IS NULL")
-	switch registry.KindOf(ref.Version) {
-	case registry.Exact:
-		q.Join("LEFT JOIN versions AS v ON v.agent_id = a.id AND v.version = ?", ref.Version)
-	case registry.ByDigest:
-		q.Join("LEFT JOIN versions AS v ON v.agent_id = a.id AND v.digest = ?", ref.Version)
-	case registry.ByLatest, registry.Range, registry.ByDraft:
-		q.Join("LEFT JOIN versions AS v ON v.agent_id = a.id")
-	}
 	if err := q.Scan(ctx, &rows); err != nil {
-		return "", nil, wrap("look for versions", err)
+		return nil, err
 	}
-	if len(rows) == 0 {
-		return "", nil, noAgent(ref.Agent)
-	}
+	agents := map[string]registry.Candidates{}
 	for _, row := range rows {
+		c := agents[row.Asked]
+		c.Agent = row.FoundName
 		if row.Version != nil {
-			all = append(all, registry.Version{
+			c.Versions = append(c.Versions, registry.Version{
 				AgentID: row.FoundID, Agent: row.AgentName, PresentName: row.FoundName, Version: *row.Version, Digest: row.Digest,
 				Deprecated: row.Deprecated, Reason: row.Reason, Successor: row.Successor,
 			})
 		}
+		agents[row.Asked] = c
 	}
-	return rows[0].FoundName, all, nil
+	return agents, nil
 }
 
 // candidateRow is an agent with one of its versions, or with none.
 type candidateRow struct {
+	Asked      string  `bun:"asked"`
 	FoundID    string  `bun:"found_id"`
 	FoundName  string  `bun:"found_name"`
 	Version    *string `bun:"version"`

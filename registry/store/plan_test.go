@@ -58,6 +58,13 @@ func hotQuestions(t *testing.T, a registry.Agent, v registry.Version) map[string
 	runs := func(f registry.RunFilter) func(s *store.Store) error {
 		return func(s *store.Store) error { _, err := s.ListRuns(ctx, w, f); return err }
 	}
+	candidates := func(versions ...string) func(s *store.Store) error {
+		var refs []registry.Reference
+		for _, version := range versions {
+			refs = append(refs, registry.Reference{Agent: a.Name, Version: version}, registry.Reference{Agent: "nobody", Version: version})
+		}
+		return func(s *store.Store) error { _, err := s.Candidates(ctx, w, refs); return err }
+	}
 	ago := time.Now().Add(-time.Hour)
 	agentCursor, runCursor := "eyJuIjoiYSIsImkiOiJiIn0", "eyJ0IjoiMjAyNi0wMS0wMVQwMDowMDowMFoiLCJpIjoiYSJ9"
 	return map[string]func(s *store.Store) error{
@@ -74,18 +81,7 @@ func hotQuestions(t *testing.T, a registry.Agent, v registry.Version) map[string
 		},
 		"agent":    func(s *store.Store) error { _, err := s.Agent(ctx, w, a.Name); return err },
 		"versions": func(s *store.Store) error { _, err := s.Versions(ctx, w, a.ID); return err },
-		"latest": func(s *store.Store) error {
-			_, _, err := s.Candidates(ctx, w, registry.Reference{Agent: a.Name, Version: "latest"})
-			return err
-		},
-		"exact": func(s *store.Store) error {
-			_, _, err := s.Candidates(ctx, w, registry.Reference{Agent: a.Name, Version: "1.0.0"})
-			return err
-		},
-		"digest": func(s *store.Store) error {
-			_, _, err := s.Candidates(ctx, w, registry.Reference{Agent: a.Name, Version: v.Digest})
-			return err
-		},
+		"latest":   candidates("latest"), "exact": candidates("1.0.0", "1.1.0"), "digest": candidates(v.Digest, "sha256:0"),
 		"version": func(s *store.Store) error { _, err := s.Version(ctx, w, a.ID, v.Version); return err },
 		"pins of": func(s *store.Store) error { _, err := s.PinsOf(ctx, w, a.ID); return err },
 		"pins by": func(s *store.Store) error { _, err := s.PinsBy(ctx, w, "o"); return err },
@@ -102,7 +98,7 @@ func hotQuestions(t *testing.T, a registry.Agent, v registry.Version) map[string
 var (
 	// A subquery that was made beforehand has as many rows as the page that it is for. The index of the registry is the
 	// registry, in its order.
-	ofSubquery = regexp.MustCompile(`^SCAN (merged|of_\d+|json_each|a USING COVERING INDEX agents_listed$)`)
+	ofSubquery = regexp.MustCompile(`^SCAN (merged|of_\d+|json_each|asked|a USING COVERING INDEX agents_listed$)`)
 	// Runs are found by ID, or in a range of one state.
 	ofRuns   = regexp.MustCompile(`^SEARCH r `)
 	narrowly = regexp.MustCompile(`\(.*\b(id|status)=\?`)

@@ -16,12 +16,8 @@ type runKey struct {
 	ID string    `json:"i"`
 }
 
-// looksAtRuns is how many runs a page looks at where no index knows what is asked for: the page may then be short.
-const looksAtRuns = 1000
-
 // ListRuns returns a page of runs, newest first, without input, output and what the programs printed. The filter's agent
-// is a name, also a former one or a deleted agent's, or an ID. A version without an agent is looked for among so many runs at
-// a time: a page may be short, or empty, and not be the last. Error: InvalidInput for a bad cursor.
+// is a name, also a former one or a deleted agent's, or an ID. Error: InvalidInput for a bad cursor.
 func (s *Store) ListRuns(ctx context.Context, workspace string, f registry.RunFilter) (registry.RunPage, error) {
 	if impossible(f.Agent, f.Version, string(f.Status)) {
 		return registry.RunPage{Items: []registry.Run{}}, nil
@@ -36,10 +32,6 @@ func (s *Store) ListRuns(ctx context.Context, workspace string, f registry.RunFi
 	after, err := afterRun(f.Cursor)
 	if err != nil {
 		return registry.RunPage{}, err
-	}
-	if f.Version != "" && f.Agent == "" {
-		page, err := s.siftRuns(ctx, workspace, f, after)
-		return page, wrap("list runs", err)
 	}
 	rows, err := s.runRows(ctx, workspace, s.newest(workspace, f, after, pageSize(f.Limit)+1))
 	if err != nil {
@@ -84,7 +76,7 @@ func (s *Store) newest(workspace string, f registry.RunFilter, after *runKey, ta
 	return s.read.NewSelect().ColumnExpr("merged.id").TableExpr("(?) AS merged", all).OrderExpr("merged.created_at DESC, merged.id DESC").Limit(int64(take))
 }
 
-// newestOf is a range of one index: of a version, of an agent, or of the workspace.
+// newestOf is a range of one index: of a version or of none, within an agent or the workspace.
 func (s *Store) newestOf(workspace string, status registry.Status, f registry.RunFilter, after *runKey, take int) *bun.SelectQuery {
 	q := s.read.NewSelect().TableExpr("runs AS r").ColumnExpr("r.created_at, r.id").Where("r.status = ?", string(status)).
 		OrderExpr("r.created_at DESC, r.id DESC").Limit(int64(take))
@@ -92,9 +84,9 @@ func (s *Store) newestOf(workspace string, status registry.Status, f registry.Ru
 		q.Where("r.workspace_id = ?", workspace)
 	} else {
 		q.Where("r.agent_id <> ''").Where("r.agent_id = ?", f.Agent) // an agent is one workspace's; the words are the index's
-		if f.Version != "" {
-			q.Where("r.version = ?", f.Version)
-		}
+	}
+	if f.Version != "" {
+		q.Where("r.version = ?", f.Version)
 	}
 	if !f.Since.IsZero() {
 		q.Where("r.created_at >= ?", instant(f.Since))
@@ -103,33 +95,6 @@ func (s *Store) newestOf(workspace string, status registry.Status, f registry.Ru
 		q.Where("(r.created_at, r.id) < (?, ?)", instant(after.At), after.ID)
 	}
 	return q
-}
-
-// siftRuns keeps the runs of a version, and goes on after the last that it looked at.
-func (s *Store) siftRuns(ctx context.Context, workspace string, f registry.RunFilter, after *runKey) (registry.RunPage, error) {
-	var keys []runRow
-	err := s.read.NewSelect().Model(&keys).Column("id", "created_at", "version").
-		Where("r.id IN (?)", s.newest(workspace, f, after, looksAtRuns)).OrderExpr("r.created_at DESC, r.id DESC").Scan(ctx)
-	if err != nil {
-		return registry.RunPage{}, err
-	}
-	size, kept := pageSize(f.Limit), []string{""} // an empty list is no SQL
-	for _, key := range keys {
-		if key.Version == f.Version && len(kept) < size+2 {
-			kept = append(kept, key.ID)
-		}
-	}
-	rows, err := s.runRows(ctx, workspace, bun.List(kept))
-	if err != nil {
-		return registry.RunPage{}, err
-	}
-	page, err := runPage(rows, size)
-	if err != nil || len(rows) > size || len(keys) < looksAtRuns {
-		return page, err
-	}
-	last := keys[len(keys)-1]
-	page.NextCursor, err = cursorAt(runKey{At: last.CreatedAt.UTC(), ID: last.ID})
-	return page, err
 }
 
 // runPage takes the row that was read too many as the sign of a next page.

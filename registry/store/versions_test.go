@@ -50,6 +50,62 @@ func publish(t *testing.T, s *store.Store, a registry.Agent, number string) regi
 	return v
 }
 
+func candidates(t *testing.T, s *store.Store, agent, version string) (name string, found []registry.Version) {
+	t.Helper()
+	all, err := s.Candidates(t.Context(), ws, []registry.Reference{{Agent: agent, Version: version}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[0].Agent, all[0].Versions
+}
+
+// Many references are looked up with one query for each way to name a version, and each gets the answer that it gets alone.
+func TestCandidatesOfManyReferences(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		one, two, gone := create(t, s, agent("one")), create(t, s, agent("two")), create(t, s, agent("gone"))
+		var digest string
+		for _, number := range []string{"1.0.0", "1.1.0"} {
+			digest = publish(t, s, one, number).Digest
+			publish(t, s, two, number)
+		}
+		renamed := two
+		renamed.Name = "deux"
+		if err := errors.Join(s.PatchAgent(t.Context(), renamed), s.DeleteAgent(t.Context(), ws, gone.ID, false, start, registry.Deletion{})); err != nil {
+			t.Fatal(err)
+		}
+		theirs := agent("theirs")
+		theirs.Workspace = "other"
+		create(t, s, theirs)
+		var refs []registry.Reference
+		for _, name := range []string{"one", "ONE", one.ID, "two", "deux", "gone", gone.ID, "theirs", "nobody", "o\x00e", "#" + one.ID, ""} {
+			for _, version := range []string{"1.0.0", "1.1.0", "9.0.0", digest, "latest", "^1"} {
+				refs = append(refs, registry.Reference{Agent: name, Version: version})
+			}
+		}
+		var together []registry.Candidates
+		queries := s.Asked(func(s *store.Store) {
+			var err error
+			if together, err = s.Candidates(t.Context(), ws, refs); err != nil {
+				t.Error(err)
+			}
+		})
+		if len(queries) != 3 {
+			t.Errorf("%d queries for exact versions, digests and ranges", len(queries))
+		}
+		for i, ref := range refs {
+			name, found := candidates(t, s, ref.Agent, ref.Version)
+			if alone, amongOthers := registry.Pick(ref.Version, found), registry.Pick(ref.Version, together[i].Versions); name != together[i].Agent ||
+				(alone < 0) != (amongOthers < 0) || alone >= 0 && found[alone].Digest != together[i].Versions[amongOthers].Digest {
+				t.Errorf("%s: alone %s %v, among others %s %v", ref, name, found, together[i].Agent, together[i].Versions)
+			}
+			if want := map[string]string{"one": "one", one.ID: "one", "two": "deux", "deux": "deux"}[ref.Agent]; name != want && ref.Agent != "ONE" {
+				t.Errorf("%s is of %q, want %q", ref, name, want)
+			}
+		}
+	})
+}
+
 func TestVersionComesBackAsItWas(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -61,14 +117,14 @@ func TestVersionComesBackAsItWas(t *testing.T) {
 		}
 		same(t, got, want)
 		for _, reference := range []string{want.Digest, "1.0.0", "^1"} {
-			name, found, err := s.Candidates(t.Context(), ws, registry.Reference{Agent: "weather", Version: reference})
-			if err != nil || name != "weather" || len(found) != 1 || found[0].AgentID != a.ID || found[0].Digest != want.Digest || found[0].Reference() != "weather@1.0.0" {
-				t.Errorf("%s: %s %+v %v", reference, name, found, err)
+			name, found := candidates(t, s, "weather", reference)
+			if name != "weather" || len(found) != 1 || found[0].AgentID != a.ID || found[0].Digest != want.Digest || found[0].Reference() != "weather@1.0.0" {
+				t.Errorf("%s: %s %+v", reference, name, found)
 			}
 		}
 		for _, reference := range []string{"sha256:0", "1.0.1"} {
-			if name, found, err := s.Candidates(t.Context(), ws, registry.Reference{Agent: a.ID, Version: reference}); err != nil || name != "weather" || len(found) != 0 {
-				t.Errorf("%s: %s %+v %v", reference, name, found, err)
+			if name, found := candidates(t, s, a.ID, reference); name != "weather" || len(found) != 0 {
+				t.Errorf("%s: %s %+v", reference, name, found)
 			}
 		}
 

@@ -47,33 +47,32 @@ func (a *API) resolveReferences() {
 		about: "One reference that stands for nothing does not keep the others from being answered.",
 	}, func(ctx context.Context, q *in) (*out, error) {
 		answer := &out{Body: ResolvedReferences{Items: make([]ResolvedReference, 0, len(q.Body.References))}}
-		for _, text := range q.Body.References {
-			resolved, err := a.resolve(ctx, text)
-			if err != nil {
-				return nil, err
+		refs, wrong := make([]registry.Reference, len(q.Body.References)), make([]error, len(q.Body.References))
+		for i, text := range q.Body.References {
+			refs[i], wrong[i] = registry.ParseReference(text)
+		}
+		found, err := a.Agents.FindAll(ctx, actor(ctx), refs)
+		if err != nil {
+			return nil, err
+		}
+		for i, text := range q.Body.References {
+			if wrong[i] == nil {
+				wrong[i] = found[i].Err
 			}
-			answer.Body.Items = append(answer.Body.Items, resolved)
+			answer.Body.Items = append(answer.Body.Items, a.resolved(ctx, text, refs[i], found[i].Version, wrong[i]))
 		}
 		return answer, nil
 	})
 }
 
-func (a *API) resolve(ctx context.Context, text string) (ResolvedReference, error) {
-	ref, err := registry.ParseReference(text)
-	var v registry.Version
+func (a *API) resolved(ctx context.Context, text string, ref registry.Reference, v registry.Version, err error) ResolvedReference {
 	if err == nil {
-		v, err = a.Agents.Find(ctx, actor(ctx), ref)
-	}
-	if err == nil {
-		return ResolvedReference{Reference: text, Pinned: v.Reference(), AgentID: v.AgentID, Agent: v.Agent, Renamed: renamed(ref.Agent, v), Version: v.Version, Digest: v.Digest, Deprecated: v.Deprecated, Reason: v.Reason, Successor: v.Successor}, nil
+		return ResolvedReference{Reference: text, Pinned: v.Reference(), AgentID: v.AgentID, Agent: v.Agent, Renamed: renamed(ref.Agent, v), Version: v.Version, Digest: v.Digest, Deprecated: v.Deprecated, Reason: v.Reason, Successor: v.Successor}
 	}
 	doc := a.Problems.Describe(ctx, err)
-	if doc.Code == fault.Internal || doc.Code == fault.Cancelled {
-		return ResolvedReference{}, err
-	}
 	why := doc.Detail
 	if len(doc.Errors) > 0 {
 		why = doc.Errors[0].Message
 	}
-	return ResolvedReference{Reference: text, Error: &Unresolved{Code: doc.Code, Detail: why}}, nil
+	return ResolvedReference{Reference: text, Error: &Unresolved{Code: doc.Code, Detail: why}}
 }

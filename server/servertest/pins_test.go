@@ -50,8 +50,10 @@ func TestPins(t *testing.T) {
 	if !old.Deprecated || old.Successor != "weather@2.0.0" || len(old.Pins) != 1 || old.Pins[0].Owner != "workflow:42" {
 		t.Errorf("deprecated: %+v", old)
 	}
-	s.Want(t, 422, "PATCH", "/api/v1/code-agents/weather/versions/1.0.0", map[string]any{"deprecated": true, "successor": "weather@9"})
-	s.Want(t, 422, "PATCH", "/api/v1/code-agents/weather/versions/1.0.0", map[string]any{"deprecated": true, "successor": "weather@^1"})
+	for _, wrong := range []string{"weather@9", "weather@^1", "weather", "nobody@1.0.0", "weather@draft"} {
+		refuseSuccessor(t, s, "1.0.0", wrong)
+	}
+	refuseSuccessor(t, s, "2.0.0", "weather@1.0.0") // which names 2.0.0 as its own
 	answer := s.Want(t, 200, "POST", "/api/v1/code-agents/weather/execute", map[string]any{"version": "1.0.0", "input": map[string]any{"city": "Ulm"}})
 	if got := answer.Header.Get("Atelier-Deprecated"); got != `"weather@1.0.0 is deprecated: Wrong units. Sorry. Use weather@2.0.0 instead."` {
 		t.Errorf("the run says %q", got)
@@ -75,6 +77,17 @@ func TestPins(t *testing.T) {
 		s.Want(t, 204, "DELETE", "/api/v1/pins?owner="+owner, nil)
 	}
 	s.Want(t, 204, "DELETE", "/api/v1/code-agents/weather", nil)
+}
+
+func refuseSuccessor(t *testing.T, s *servertest.Server, version, successor string) {
+	t.Helper()
+	var refused struct {
+		Errors []struct{ Pointer, Message string }
+	}
+	s.Want(t, 422, "PATCH", "/api/v1/code-agents/weather/versions/"+version, map[string]any{"deprecated": true, "successor": successor}).Into(t, &refused)
+	if len(refused.Errors) != 1 || refused.Errors[0].Pointer != "/successor" || refused.Errors[0].Message == "" {
+		t.Errorf("%s as the successor of %s is refused with %+v", successor, version, refused.Errors)
+	}
 }
 
 // Force deletes although somebody pins a version.

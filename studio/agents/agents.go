@@ -17,6 +17,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/inspect"
+	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
@@ -43,9 +44,9 @@ type Pins interface {
 	Holding(ctx context.Context, workspace, agentID string) ([]registry.Pin, error)
 }
 
-// Resolver gives the version that a reference stands for, whole or as far as it is named, and forgets what changed.
+// Resolver gives the version that a reference stands for, or what many are as far as they are named, and forgets what changed.
 type Resolver interface {
-	Find(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
+	FindAll(ctx context.Context, workspace string, refs []registry.Reference) ([]references.Found, error)
 	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
 	Forget(workspace string)
 }

@@ -2,7 +2,6 @@ package agents
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -10,6 +9,7 @@ import (
 	"github.com/atelier-run/atelier/registry/digest"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/inspect"
+	"github.com/atelier-run/atelier/studio/references"
 )
 
 // PublishRequest names the version to make, or the bump that makes its number: auto, major, minor or patch. With
@@ -151,74 +151,12 @@ func (s *Service) ListVersions(ctx context.Context, actor registry.Actor, ref st
 	return versions, err
 }
 
-// Find tells what a reference stands for: number, digest, deprecation and the agent's present name, and nothing else.
-func (s *Service) Find(ctx context.Context, actor registry.Actor, ref registry.Reference) (registry.Version, error) {
-	return s.Resolver.Find(ctx, actor.Workspace, ref)
+// FindAll tells what references stand for: number, digest, deprecation and the agent's present name, and nothing else.
+func (s *Service) FindAll(ctx context.Context, actor registry.Actor, refs []registry.Reference) ([]references.Found, error) {
+	return s.Resolver.FindAll(ctx, actor.Workspace, refs)
 }
 
 // Version returns one version: exact, by range, latest or digest.
 func (s *Service) Version(ctx context.Context, actor registry.Actor, ref, version string) (registry.Version, error) {
 	return s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: ref, Version: version})
-}
-
-// DeprecateRequest marks a version, or takes the mark back. Successor is a reference to what should be used instead;
-// without one it is the agent's latest version that is not deprecated, if that is another.
-type DeprecateRequest struct {
-	Deprecated bool
-	Reason     string
-	Successor  string
-}
-
-// Deprecate marks a version, or takes the mark back, and tells whose references stand for it: they must move. A
-// deprecated version still runs.
-func (s *Service) Deprecate(ctx context.Context, actor registry.Actor, ref, version string, req DeprecateRequest) (registry.Version, []registry.Pin, error) {
-	v, err := s.Version(ctx, actor, ref, version)
-	if err != nil {
-		return registry.Version{}, nil, err
-	}
-	if len(req.Reason) > registry.MaxWords {
-		return registry.Version{}, nil, fault.Invalid("/reason", "must have at most %d bytes.", registry.MaxWords)
-	}
-	if req.Successor, err = s.successor(ctx, actor, v, req); err != nil {
-		return registry.Version{}, nil, err
-	}
-	pins, err := s.Pins.Holding(ctx, actor.Workspace, v.AgentID) // before the mark: a range moves away from what is marked
-	if err != nil {
-		return registry.Version{}, nil, err
-	}
-	if err := s.Versions.SetDeprecated(ctx, actor.Workspace, v.AgentID, v.Version, req.Deprecated, req.Reason, req.Successor); err != nil {
-		return registry.Version{}, nil, err
-	}
-	s.Resolver.Forget(actor.Workspace)
-	v.Deprecated, v.Reason, v.Successor = req.Deprecated, req.Reason, req.Successor
-	return v, slices.DeleteFunc(pins, func(p registry.Pin) bool { return !v.Deprecated || p.Version != v.Version }), nil
-}
-
-func (s *Service) successor(ctx context.Context, actor registry.Actor, v registry.Version, req DeprecateRequest) (string, error) {
-	if !req.Deprecated {
-		return "", nil
-	}
-	if req.Successor != "" {
-		ref, err := registry.ParseReference(req.Successor)
-		var next registry.Version
-		if err == nil {
-			next, err = s.Resolver.Find(ctx, actor.Workspace, ref)
-		}
-		if err != nil {
-			return "", fault.Invalid("/successor", "must be a reference to a version that is there, such as %s@2.0.0.", v.Agent)
-		}
-		if next.AgentID == v.AgentID && next.Version == v.Version {
-			return "", fault.Invalid("/successor", "stands for the version that is deprecated; name another one.")
-		}
-		return req.Successor, nil
-	}
-	versions, err := s.Versions.Versions(ctx, actor.Workspace, v.AgentID)
-	if err != nil {
-		return "", err
-	}
-	others := slices.DeleteFunc(versions, func(other registry.Version) bool { return other.Deprecated || other.Version == v.Version })
-	if at := registry.Pick(registry.Latest, others); at >= 0 {
-		return others[at].Reference(), nil
-	}
-	return "", nil
 }

@@ -3,6 +3,7 @@
 package pins
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/references"
 )
 
 // Store keeps pins.
@@ -25,9 +27,9 @@ type Agents interface {
 	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
 }
 
-// Resolver tells what a reference stands for now.
+// Resolver tells what references stand for now.
 type Resolver interface {
-	Find(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
+	FindAll(ctx context.Context, workspace string, refs []registry.Reference) ([]references.Found, error)
 }
 
 // Service is safe for concurrent use.
@@ -65,22 +67,32 @@ func (s *Service) Put(ctx context.Context, actor registry.Actor, req Request) ([
 	case len(req.References) > maxReferences:
 		return nil, fault.Invalid("/references", "must have at most %d references.", maxReferences)
 	}
+	refs, malformed := make([]registry.Reference, len(req.References)), make([]error, len(req.References))
+	for i, text := range req.References {
+		refs[i], malformed[i] = registry.ParseReference(text)
+	}
+	found, err := s.resolver.FindAll(ctx, actor.Workspace, refs)
+	if err != nil {
+		return nil, err
+	}
 	wrong := &fault.Error{Code: fault.InvalidInput, Message: "A reference stands for nothing."}
 	seen := map[string]bool{}
 	var pins []registry.Pin
-	for i, text := range req.References {
-		v, version, err := s.referenced(ctx, actor.Workspace, text)
-		if detail, told := explain(err); told {
+	for i, f := range found {
+		if malformed[i] != nil {
+			f.Err = malformed[i]
+		}
+		if detail, told := explain(f.Err); told {
 			detail.Pointer = fmt.Sprintf("/references/%d", i)
 			wrong.Details = append(wrong.Details, detail)
 			continue
 		}
-		if err != nil {
-			return nil, err
+		if f.Err != nil {
+			return nil, f.Err
 		}
-		if key := v.AgentID + "@" + version; !seen[key] {
+		if key := f.Version.AgentID + "@" + refs[i].Version; !seen[key] {
 			seen[key] = true
-			pins = append(pins, registry.Pin{Owner: req.Owner, Label: req.Label, AgentID: v.AgentID, Reference: version, CreatedAt: s.now()})
+			pins = append(pins, registry.Pin{Owner: req.Owner, Label: req.Label, AgentID: f.Version.AgentID, Reference: refs[i].Version, CreatedAt: s.now()})
 		}
 	}
 	if len(wrong.Details) > 0 {
@@ -90,15 +102,6 @@ func (s *Service) Put(ctx context.Context, actor registry.Actor, req Request) ([
 		return nil, err
 	}
 	return s.By(ctx, actor, req.Owner)
-}
-
-func (s *Service) referenced(ctx context.Context, workspace, text string) (v registry.Version, version string, err error) {
-	ref, err := registry.ParseReference(text)
-	if err != nil {
-		return v, "", err
-	}
-	v, err = s.resolver.Find(ctx, workspace, ref)
-	return v, ref.Version, err
 }
 
 // explain is what the caller can mend.
@@ -147,23 +150,23 @@ func (s *Service) Holding(ctx context.Context, workspace, agentID string) ([]reg
 
 // resolved writes references out and says what they stand for now.
 func (s *Service) resolved(ctx context.Context, workspace string, pins []registry.Pin) ([]registry.Pin, error) {
-	names := map[string]string{}
-	for i := range pins {
+	refs := make([]registry.Reference, len(pins))
+	for i, p := range pins {
+		refs[i] = registry.Reference{Agent: p.AgentID, Version: p.Reference}
+	}
+	found, err := s.resolver.FindAll(ctx, workspace, refs)
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range found {
 		p := &pins[i]
-		v, err := s.resolver.Find(ctx, workspace, registry.Reference{Agent: p.AgentID, Version: p.Reference})
 		switch {
-		case err == nil:
-			p.Version, p.Deprecated = v.Version, v.Deprecated
-		case !fault.Is(err, fault.NotFound):
-			return nil, err
+		case f.Err == nil:
+			p.Version, p.Deprecated = f.Version.Version, f.Version.Deprecated
+		case !fault.Is(f.Err, fault.NotFound):
+			return nil, f.Err
 		}
-		if _, known := names[p.AgentID]; !known {
-			names[p.AgentID] = p.AgentID
-			if a, err := s.agents.Agent(ctx, workspace, p.AgentID); err == nil {
-				names[p.AgentID] = a.Name
-			}
-		}
-		p.Reference = registry.Reference{Agent: names[p.AgentID], Version: p.Reference}.String()
+		p.Reference = registry.Reference{Agent: cmp.Or(f.PresentName, p.AgentID), Version: p.Reference}.String()
 	}
 	return pins, nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/store"
 	"github.com/atelier-run/atelier/registry/store/storetest"
@@ -19,10 +20,10 @@ type overtaken struct {
 	meanwhile func()
 }
 
-func (o *overtaken) Candidates(ctx context.Context, workspace string, ref registry.Reference) (string, []registry.Version, error) {
-	name, versions, err := o.Store.Candidates(ctx, workspace, ref)
+func (o *overtaken) Candidates(ctx context.Context, workspace string, refs []registry.Reference) ([]registry.Candidates, error) {
+	found, err := o.Store.Candidates(ctx, workspace, refs)
 	o.meanwhile()
-	return name, versions, err
+	return found, err
 }
 
 func TestAChangeDuringALookUpIsNotForgotten(t *testing.T) {
@@ -50,8 +51,8 @@ type many struct{}
 
 const large = 4 << 20
 
-func (many) Candidates(_ context.Context, _ string, ref registry.Reference) (string, []registry.Version, error) {
-	return "a", []registry.Version{{AgentID: "a", Version: ref.Version}}, nil
+func (many) Candidates(_ context.Context, _ string, refs []registry.Reference) ([]registry.Candidates, error) {
+	return []registry.Candidates{{Agent: "a", Versions: []registry.Version{{AgentID: "a", Version: refs[0].Version}}}}, nil
 }
 
 func (many) Version(_ context.Context, _, _, version string) (registry.Version, error) {
@@ -72,4 +73,25 @@ func TestLargeVersionsAreNotAllKept(t *testing.T) {
 		t.Errorf("%d MiB are kept", memory.HeapAlloc>>20)
 	}
 	runtime.KeepAlive(r)
+}
+
+func TestManyAreFoundWithOneLookUp(t *testing.T) {
+	t.Parallel()
+	s := &counting{Store: storetest.Open(t, storetest.SQLite)}
+	a := newAgent(t, s.Store)
+	publish(t, s.Store, a, "1.0.0")
+	publish(t, s.Store, a, "2.0.0")
+	refs := []registry.Reference{{Agent: a.ID, Version: "^1"}, {Agent: "nobody", Version: "1.0.0"}, {Agent: a.Name, Version: "9.0.0"}, {Agent: a.Name, Version: "latest"}, {Agent: a.Name}, {Agent: a.Name, Version: "draft"}}
+	found, err := references.New(s, time.Now).FindAll(t.Context(), workspace, refs)
+	if err != nil || s.lookedUp != 1 {
+		t.Fatalf("%d look-ups, %v", s.lookedUp, err)
+	}
+	for i, want := range []struct {
+		version, name string
+		code          fault.Code
+	}{{"1.0.0", a.Name, ""}, {"", "", fault.NotFound}, {"", a.Name, fault.NotFound}, {"2.0.0", a.Name, ""}, {"", "", fault.VersionRequired}, {"", "", fault.InvalidInput}} {
+		if f := found[i]; f.Version.Version != want.version || f.PresentName != want.name || (f.Err != nil || want.code != "") && fault.CodeOf(f.Err) != want.code {
+			t.Errorf("%s is %+v", refs[i], f)
+		}
+	}
 }

@@ -13,7 +13,7 @@ import (
 
 // Store is what references are resolved from.
 type Store interface {
-	Candidates(ctx context.Context, workspace string, ref registry.Reference) (presentName string, versions []registry.Version, err error)
+	Candidates(ctx context.Context, workspace string, refs []registry.Reference) ([]registry.Candidates, error)
 	Version(ctx context.Context, workspace, agentID, version string) (registry.Version, error)
 }
 
@@ -72,7 +72,7 @@ func (r *Resolver) Resolve(ctx context.Context, workspace string, ref registry.R
 	if known {
 		return v, nil
 	}
-	found, err := r.find(ctx, workspace, ref)
+	found, err := r.Find(ctx, workspace, ref)
 	if err != nil {
 		return registry.Version{}, err
 	}
@@ -87,10 +87,54 @@ func (r *Resolver) Resolve(ctx context.Context, workspace string, ref registry.R
 // Find tells what a reference stands for without reading the version: number, digest and what its deprecation says. Errors
 // are those of Resolve.
 func (r *Resolver) Find(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error) {
-	if err := check(ref); err != nil {
+	all, err := r.FindAll(ctx, workspace, []registry.Reference{ref})
+	if err != nil {
 		return registry.Version{}, err
 	}
-	return r.find(ctx, workspace, ref)
+	return all[0].Version, all[0].Err
+}
+
+// Found is what one of several references stands for. Err is one of Resolve's; PresentName is the agent's, also if it has no
+// such version, and "" if there is no such agent.
+type Found struct {
+	Version     registry.Version
+	PresentName string
+	Err         error
+}
+
+// FindAll is Find for many references at once, with one look-up. Its error is the house's; what is wrong with one reference
+// is told beside it.
+func (r *Resolver) FindAll(ctx context.Context, workspace string, refs []registry.Reference) ([]Found, error) {
+	all := make([]Found, len(refs))
+	var asked []registry.Reference
+	var places []int
+	for i, ref := range refs {
+		if all[i].Err = check(ref); all[i].Err == nil {
+			asked, places = append(asked, ref), append(places, i)
+		}
+	}
+	if len(asked) == 0 {
+		return all, nil
+	}
+	candidates, err := r.store.Candidates(ctx, workspace, asked)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range places {
+		all[i] = pick(refs[i], candidates[k])
+	}
+	return all, nil
+}
+
+func pick(ref registry.Reference, c registry.Candidates) Found {
+	if c.Agent == "" {
+		return Found{Err: fault.New(fault.NotFound, "No such agent: %s.", ref.Agent)}
+	}
+	at := registry.Pick(ref.Version, c.Versions)
+	if at < 0 {
+		return Found{PresentName: c.Agent, Err: fault.New(fault.NotFound, "No such version: %s.", registry.Reference{Agent: c.Agent, Version: ref.Version})}
+	}
+	return Found{Version: c.Versions[at], PresentName: c.Agent}
 }
 
 func check(ref registry.Reference) error {
@@ -105,18 +149,6 @@ func check(ref registry.Reference) error {
 		return fault.Invalid("/version", "A draft has no version; publish it or name a version.")
 	}
 	return registry.CheckVersionRange(ref.Version)
-}
-
-func (r *Resolver) find(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error) {
-	name, versions, err := r.store.Candidates(ctx, workspace, ref)
-	if err != nil {
-		return registry.Version{}, err
-	}
-	at := registry.Pick(ref.Version, versions)
-	if at < 0 {
-		return registry.Version{}, fault.New(fault.NotFound, "No such version: %s.", registry.Reference{Agent: name, Version: ref.Version})
-	}
-	return versions[at], nil
 }
 
 // remembered also tells how often something was forgotten until now.

@@ -95,7 +95,13 @@ func TestResolve(t *testing.T) {
 // counting counts how often the store is asked.
 type counting struct {
 	*store.Store
-	asked int
+	asked    int
+	lookedUp int
+}
+
+func (c *counting) Candidates(ctx context.Context, workspace string, refs []registry.Reference) ([]registry.Candidates, error) {
+	c.lookedUp++
+	return c.Store.Candidates(ctx, workspace, refs)
 }
 
 func (c *counting) Version(ctx context.Context, workspace, agentID, version string) (registry.Version, error) {
