@@ -65,6 +65,7 @@ var floors = map[string]int{
 	"runtimes/wasm/module":     4,
 	"runtimes/doctor/guest":    5,
 	"runtimes/goja/guest":      5,
+	"runtimes/node/guest":      5,
 	"runtimes/wasm/guest":      5,
 	"runtimes/inspect/guest":   5,
 	"runtimes/python/rules":    5,
@@ -72,6 +73,7 @@ var floors = map[string]int{
 
 	"runtimes/bash":        6,
 	"runtimes/goja":        6,
+	"runtimes/node":        6,
 	"runtimes/guests":      6,
 	"runtimes/python":      6,
 	"runtimes/wasm":        6,

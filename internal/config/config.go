@@ -30,6 +30,7 @@ type Config struct {
 
 	Python string // interpreter; "" looks in /usr/bin and /usr/local/bin
 	Bash   string
+	Node   string
 
 	Concurrency   int      // programs at once; 0 is chosen from the machine
 	QueueSize     int      // runs that may wait, per workspace

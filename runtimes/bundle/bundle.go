@@ -1,5 +1,5 @@
 // Package bundle turns the files of a JavaScript or TypeScript agent into one program: esbuild with a resolver that
-// knows the agent's files and nothing else. It parses user code, and esbuild can neither be stopped nor limited from
+// knows the agent's files and, for Node, the names of its modules. It parses user code, and esbuild can neither be stopped nor limited from
 // within, so it is called in the jail only. It knows no JavaScript engine beyond the syntax that goja takes.
 package bundle
 
@@ -26,9 +26,10 @@ type Source struct {
 	Files      map[string][]byte
 	Entrypoint string
 	Language   runtimes.Language // decides how a file without a known extension is read
+	Node       bool              // for Node: its modules may be imported, and nothing that V8 has is lowered
 }
 
-// Program is a bundled agent: the source of one function expression `function (require, HookName)`, which runs the
+// Program is a bundled agent: the source of one function expression `function (require, HookName)`, async for Node, which runs the
 // modules, hands a top-level `main` of the entrypoint to the hook, and returns the exports of the entrypoint. Positions in it are told in terms
 // of the agent's files by Position, and by Map for engines that read source maps.
 type Program struct {
@@ -74,7 +75,7 @@ func Build(src Source) (*Program, []fault.Detail) {
 		}
 		return nil, problems(src, CodeSyntax, result.Errors)
 	}
-	program, err := link(result)
+	program, err := link(result, src.Node)
 	if err != nil {
 		return nil, []fault.Detail{{File: src.Entrypoint, Code: CodeSyntax, Message: "The bundled program could not be read: " + err.Error()}}
 	}
@@ -119,7 +120,7 @@ func (f *sources) build(suffix string) api.BuildResult {
 }
 
 func (f *sources) options() api.BuildOptions {
-	return api.BuildOptions{
+	options := api.BuildOptions{
 		EntryPoints:    []string{f.Entrypoint},
 		Bundle:         true,
 		Write:          false,
@@ -139,13 +140,17 @@ func (f *sources) options() api.BuildOptions {
 		TsconfigRaw:    f.tsconfig,
 		Plugins:        []api.Plugin{f.plugin()},
 	}
+	if f.Node {
+		f.forNode(&options)
+	}
+	return options
 }
 
 // link wraps esbuild's output into a function and moves the source map along.
 //
 // The output is an ES module, because what esbuild puts around a CommonJS module costs a third of a small run. All of its
 // exports are in one statement at the end, and its imports are bundled: that statement becomes a return.
-func link(result api.BuildResult) (*Program, error) {
+func link(result api.BuildResult, async bool) (*Program, error) {
 	var code, mapping []byte
 	for _, file := range result.OutputFiles {
 		if strings.HasSuffix(file.Path, ".map") {
@@ -160,7 +165,11 @@ func link(result api.BuildResult) (*Program, error) {
 	}
 	var text strings.Builder
 	text.Grow(len(code) + 256)
-	fmt.Fprintf(&text, "(function (require, %s) {%s\n", HookName, directive(result.Metafile))
+	kind := "function"
+	if async { // so that the top level may await
+		kind = "async function"
+	}
+	fmt.Fprintf(&text, "(%s (require, %s) {%s\n", kind, HookName, directive(result.Metafile))
 	body, statement, exports, commonJS := cutExports(string(code))
 	text.WriteString(body)
 	text.WriteString(statement)

@@ -1,12 +1,14 @@
 package bundle
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf16"
 
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
 )
 
 // problems tells esbuild's messages in terms of the agent's files, with columns in UTF-16 units as editors count them.
@@ -47,4 +49,17 @@ func clamp(detail *fault.Detail, text []byte) {
 		detail.Line = len(lines)
 		detail.Column = len(utf16.Encode([]rune(lines[len(lines)-1]))) + 1
 	}
+}
+
+// Failure tells problems as the failure of a run: the first one, and how many more there are.
+func Failure(details []fault.Detail) *runtimes.ProgramError {
+	if len(details) == 0 {
+		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The program could not be read."}
+	}
+	first := details[0]
+	e := &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: first.Message, File: first.File, Line: first.Line, Column: first.Column}
+	if len(details) > 1 {
+		e.Message += fmt.Sprintf(" (and %d more)", len(details)-1)
+	}
+	return e
 }

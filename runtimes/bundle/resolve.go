@@ -80,10 +80,24 @@ func loader(name string, language runtimes.Language) api.Loader {
 	return api.LoaderNone
 }
 
+// Texts are the files of a job that may be read. The others stay in the server but for their names, so that an import of
+// one of them is refused with the right reason.
+func Texts(job runtimes.Job) map[string]string {
+	texts := make(map[string]string, len(job.Files))
+	for name, content := range job.Files {
+		texts[name] = ""
+		if name == job.Entrypoint || path.Ext(name) != "" && loader(name, job.Language) != api.LoaderNone {
+			texts[name] = string(content)
+		}
+	}
+	return texts
+}
+
 func (f *sources) plugin() api.Plugin {
 	return api.Plugin{Name: pluginName, Setup: func(build api.PluginBuild) {
 		build.OnResolve(api.OnResolveOptions{Filter: ".*"}, f.resolve)
 		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: namespace}, f.load)
+		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: builtins}, loadBuiltin)
 	}}
 }
 
@@ -91,9 +105,15 @@ func (f *sources) resolve(args api.OnResolveArgs) (api.OnResolveResult, error) {
 	if args.Kind == api.ResolveEntryPoint {
 		return api.OnResolveResult{Path: f.Entrypoint, Namespace: namespace}, nil
 	}
+	if f.Node && isNodeModule(args.Path) {
+		if args.Namespace == builtins {
+			return api.OnResolveResult{Path: args.Path, External: true}, nil
+		}
+		return api.OnResolveResult{Path: "node:" + strings.TrimPrefix(args.Path, "node:"), Namespace: builtins}, nil
+	}
 	name, ok := f.find(args.Importer, args.Path)
 	if !ok {
-		return api.OnResolveResult{Errors: []api.Message{{Text: Refusal(f.Files, args.Path)}}}, nil
+		return api.OnResolveResult{Errors: []api.Message{{Text: f.refusal(args.Path)}}}, nil
 	}
 	if loader(name, f.Language) == api.LoaderNone {
 		text := fmt.Sprintf("%q cannot be imported: only JavaScript, TypeScript and JSON files can.", args.Path)
@@ -170,8 +190,11 @@ func Refusal(files map[string][]byte, wanted string) string {
 
 func nodeModules() []string {
 	return []string{
-		"assert", "async_hooks", "buffer", "child_process", "cluster", "console", "crypto", "dgram", "dns", "events", "fs", "fs/promises",
-		"http", "http2", "https", "module", "net", "os", "path", "perf_hooks", "process", "querystring", "readline",
-		"stream", "string_decoder", "timers", "timers/promises", "tls", "tty", "url", "util", "v8", "vm", "worker_threads", "zlib",
+		"assert", "assert/strict", "async_hooks", "buffer", "child_process", "cluster", "console", "constants", "crypto", "dgram",
+		"diagnostics_channel", "dns", "dns/promises", "domain", "events", "fs", "fs/promises", "http", "http2", "https", "inspector",
+		"inspector/promises", "module", "net", "os", "path", "path/posix", "path/win32", "perf_hooks", "process", "punycode",
+		"querystring", "readline", "readline/promises", "repl", "stream", "stream/consumers", "stream/promises", "stream/web",
+		"string_decoder", "sys", "timers", "timers/promises", "tls", "trace_events", "tty", "url", "util", "util/types", "v8", "vm",
+		"wasi", "worker_threads", "zlib",
 	}
 }

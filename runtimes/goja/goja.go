@@ -6,11 +6,11 @@ package goja
 import (
 	"context"
 	"log/slog"
-	"path"
 	"strings"
 	"time"
 
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/bundle"
 	"github.com/atelier-run/atelier/runtimes/egress"
 	"github.com/atelier-run/atelier/runtimes/goja/guest"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
@@ -65,7 +65,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 		Input: job.Input, Environment: job.Environment, Limits: job.Limits,
 	}
 	whole := brief
-	whole.Files = sources(job)
+	whole.Files = bundle.Texts(job)
 	door := e.egress.Open(job, host)
 	defer door.Close()
 	outcome, err := e.pool.Run(ctx, worker.Task{
@@ -73,24 +73,6 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	}, door)
 	door.Settle(outcome.Error)
 	return outcome, err
-}
-
-// sources are the files that the bundler may read. An agent's other files stay in the server.
-func sources(job runtimes.Job) map[string]string {
-	texts := make(map[string]string, len(job.Files))
-	for name, content := range job.Files {
-		switch path.Ext(name) {
-		case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".json":
-			texts[name] = string(content)
-		default:
-			text := ""
-			if name == job.Entrypoint {
-				text = string(content)
-			}
-			texts[name] = text // its name alone, so that an import of it is refused with the right reason
-		}
-	}
-	return texts
 }
 
 // death reads the last words of a worker. A parser that ran out of stack is the source's fault, anything else that did is

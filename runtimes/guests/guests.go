@@ -6,6 +6,7 @@ import (
 	doctor "github.com/atelier-run/atelier/runtimes/doctor/guest"
 	goja "github.com/atelier-run/atelier/runtimes/goja/guest"
 	inspect "github.com/atelier-run/atelier/runtimes/inspect/guest"
+	node "github.com/atelier-run/atelier/runtimes/node/guest"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 	wasm "github.com/atelier-run/atelier/runtimes/wasm/guest"
@@ -16,6 +17,7 @@ func Main(args []string) bool {
 	return sandbox.Main(args, append([]sandbox.Role{
 		program.Role(),
 		{Name: goja.RoleName, Filter: sandbox.FilterWorker, Serve: goja.Serve},
+		{Name: node.RoleName, Filter: sandbox.FilterWorker, Serve: node.Serve},
 		{Name: wasm.RoleName, Filter: sandbox.FilterCompiler, Serve: wasm.Serve},
 		{Name: inspect.RoleName, Filter: sandbox.FilterWorker, Serve: inspect.Serve},
 	}, doctor.Roles()...))

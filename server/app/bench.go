@@ -14,6 +14,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 	"github.com/atelier-run/atelier/runtimes/goja"
 	"github.com/atelier-run/atelier/runtimes/inspect"
+	"github.com/atelier-run/atelier/runtimes/node"
 	"github.com/atelier-run/atelier/runtimes/python"
 	"github.com/atelier-run/atelier/runtimes/router"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
@@ -75,7 +76,10 @@ func (b *Bench) openEngines(jailer worker.Jailer, log *slog.Logger) {
 	proxy := egress.New(egress.Options{Ceiling: b.ceiling, Meter: &b.traffic})
 	pythonPath, bashPath := interpreter(b.config.Python, "python3"), interpreter(b.config.Bash, "bash")
 	b.engines = map[runtimes.Name]engine{
-		runtimes.Goja:         goja.New(goja.Options{Jailer: jailer, Egress: proxy, Idle: b.config.Warm, Max: jails, Log: log}),
+		runtimes.Goja: goja.New(goja.Options{Jailer: jailer, Egress: proxy, Idle: b.config.Warm, Max: jails, Log: log}),
+		runtimes.NodeEngine: node.New(node.Options{
+			Jailer: jailer, Egress: proxy, Interpreter: interpreter(b.config.Node, "node"), Memory: b.config.Defaults.MemoryBytes, Idle: b.config.Warm, Max: jails, Log: log,
+		}),
 		runtimes.PythonEngine: python.New(python.Options{Jailer: jailer, Egress: proxy, Interpreter: pythonPath, Models: b.config.EmbeddingModel, Idle: b.config.Warm, Max: jails, Log: log}),
 		runtimes.BashEngine:   bash.New(bash.Options{Jailer: jailer, Egress: proxy, Interpreter: bashPath, Idle: b.config.Warm, Max: jails, Log: log}),
 		runtimes.WASMEngine:   wasm.New(wasm.Options{Jailer: jailer, Max: jails, Log: log}),

@@ -61,8 +61,8 @@ func languages() map[runtimes.Language]struct {
 		runtimes []runtimes.Name
 	}
 	return map[runtimes.Language]l{
-		runtimes.JavaScript: {"main.js", []string{".js", ".mjs", ".cjs", ".jsx"}, []runtimes.Name{runtimes.Goja, runtimes.Script}},
-		runtimes.TypeScript: {"main.ts", []string{".ts", ".mts", ".cts", ".tsx"}, []runtimes.Name{runtimes.Goja, runtimes.Script}},
+		runtimes.JavaScript: {"main.js", []string{".js", ".mjs", ".cjs", ".jsx"}, []runtimes.Name{runtimes.Goja, runtimes.NodeEngine, runtimes.Script}},
+		runtimes.TypeScript: {"main.ts", []string{".ts", ".mts", ".cts", ".tsx"}, []runtimes.Name{runtimes.Goja, runtimes.NodeEngine, runtimes.Script}},
 		runtimes.Python:     {"main.py", []string{".py"}, []runtimes.Name{runtimes.PythonEngine, runtimes.Script}},
 		runtimes.Bash:       {"main.sh", []string{".sh", ".bash"}, []runtimes.Name{runtimes.BashEngine, runtimes.Script}},
 		runtimes.WASM:       {"main.wasm", []string{".wasm"}, []runtimes.Name{runtimes.WASMEngine, runtimes.Script}},

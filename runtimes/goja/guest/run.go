@@ -9,7 +9,6 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
 
-	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/bundle"
 	"github.com/atelier-run/atelier/runtimes/frames"
@@ -81,7 +80,7 @@ func newVM() *goja.Runtime {
 // carryOut runs the job and says how it ended.
 func (r *run) carryOut() frames.Result {
 	if r.program.code == nil {
-		return frames.Result{Error: problem(r.program.problems)}
+		return frames.Result{Error: bundle.Failure(r.program.problems)}
 	}
 	vm := r.worker.vm()
 	vm.SetMaxCallStackSize(int(min(r.job.Limits.RecursionDepth, 1<<20)))
@@ -240,18 +239,6 @@ func throw(vm *goja.Runtime, class, message string) goja.Value {
 		return vm.ToValue(class + ": " + message)
 	}
 	return object
-}
-
-func problem(details []fault.Detail) *runtimes.ProgramError {
-	if len(details) == 0 {
-		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The program could not be read."}
-	}
-	first := details[0]
-	e := &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: first.Message, File: first.File, Line: first.Line, Column: first.Column}
-	if len(details) > 1 {
-		e.Message += fmt.Sprintf(" (and %d more)", len(details)-1)
-	}
-	return e
 }
 
 func (r *run) context(vm *goja.Runtime) goja.Value {

@@ -1,0 +1,136 @@
+package node
+
+import (
+	"container/list"
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/bundle"
+	"github.com/atelier-run/atelier/runtimes/node/guest"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// Bounds on what is kept of bundled programs, and on one of them.
+const (
+	maxKept      = 256
+	maxKeptBytes = 32 << 20
+	maxBundle    = 16 << 20
+	bundleTime   = 20 * time.Second
+	bundleMemory = 512 << 20
+)
+
+// A bundler is replaced after so many programs, or so long.
+const (
+	bundleRuns = 500
+	bundleAge  = 10 * time.Minute
+)
+
+// bundler turns agents' files into programs, in a jail, and keeps the programs: versions do not change.
+type bundler struct {
+	pool *worker.Pool
+
+	mu     sync.Mutex
+	kept   map[string]*list.Element
+	recent *list.List // of *bundled, the most recently used first
+	bytes  int
+}
+
+// bundled is a program that is kept.
+type bundled struct {
+	key string
+	guest.Program
+}
+
+func newBundler(options Options) *bundler {
+	return &bundler{
+		kept: map[string]*list.Element{}, recent: list.New(),
+		pool: worker.NewPool(worker.Options{
+			Jailer: options.Jailer, Max: options.Max, Log: options.Log,
+			Profile: sandbox.Profile{Role: guest.RoleName, Filter: sandbox.FilterWorker, Limits: runtimes.DefaultLimits()},
+			Reuse:   worker.Reuse{Runs: bundleRuns, Age: bundleAge},
+		}),
+	}
+}
+
+// bundle answers the program of a job, or how the run ends because there is none.
+func (b *bundler) bundle(ctx context.Context, job runtimes.Job) (guest.Program, *runtimes.Outcome, error) {
+	key := ""
+	if job.CodeDigest != "" && job.Workspace != "" { // what made it has read what the workspace wrote, and is believed by nobody else
+		key = job.Workspace + " " + job.CodeDigest + " " + string(job.Language) + " " + job.Entrypoint
+	}
+	if made, ok := b.find(key); ok {
+		return made, nil, nil
+	}
+	own := job
+	own.Isolation = runtimes.Pooled
+	own.Limits = runtimes.DefaultLimits()
+	own.Limits.TimeoutMs, own.Limits.CPUMs = bundleTime.Milliseconds(), bundleTime.Milliseconds()
+	own.Limits.MemoryBytes, own.Limits.OutputBytes = bundleMemory, maxBundle
+	outcome, err := b.pool.Run(ctx, worker.Task{
+		Job: own, Payload: guest.Job{Files: bundle.Texts(job), Entrypoint: job.Entrypoint, Language: job.Language}, Death: death,
+	}, silent{})
+	if err != nil || outcome.Error != nil {
+		outcome.Usage = runtimes.Usage{}
+		return guest.Program{}, &outcome, err
+	}
+	var made guest.Program
+	if err := json.Unmarshal(outcome.Output, &made); err != nil {
+		return guest.Program{}, nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The bundler answered what it should not.", Err: err}
+	}
+	b.keep(key, made)
+	return made, nil, nil
+}
+
+func (b *bundler) find(key string) (guest.Program, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	element, ok := b.kept[key]
+	if !ok {
+		return guest.Program{}, false
+	}
+	b.recent.MoveToFront(element)
+	return element.Value.(*bundled).Program, true
+}
+
+func (b *bundler) keep(key string, made guest.Program) {
+	if key == "" {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, twice := b.kept[key]; twice {
+		return
+	}
+	b.kept[key] = b.recent.PushFront(&bundled{key, made})
+	b.bytes += size(made)
+	for b.recent.Len() > maxKept || b.bytes > maxKeptBytes && b.recent.Len() > 1 {
+		last := b.recent.Remove(b.recent.Back()).(*bundled)
+		delete(b.kept, last.key)
+		b.bytes -= size(last.Program)
+	}
+}
+
+func size(p guest.Program) int { return len(p.Code) + len(p.Map) }
+
+// death reads the last words of a bundler.
+func death(exit sandbox.Exit) *runtimes.ProgramError {
+	if strings.Contains(exit.Stderr, "stack overflow") || strings.Contains(exit.Stderr, "stack exceeds") {
+		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The source is nested too deeply.", Remedy: "Nest brackets and expressions less deeply."}
+	}
+	return nil
+}
+
+// silent is the host of a bundler, which has nothing to say.
+type silent struct{}
+
+func (silent) Emit(runtimes.Event) {}
+
+func (silent) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return nil, &runtimes.CallError{Code: "denied", Message: "A bundler has no host functions."}
+}

@@ -1,0 +1,75 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/sandbox/program"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// oldest is the first Node that has what the guest script and the bundler's output need.
+const oldest = 20
+
+func unavailable(err error) error {
+	return &fault.Error{
+		Code:    fault.RuntimeUnavailable,
+		Message: fmt.Sprintf("Node is not available on this server: install Node.js %d or newer in /usr/bin or /usr/local/bin, or name it with --node, and start the server again. Or choose the runtime goja.", oldest),
+		Err:     err,
+	}
+}
+
+// version is what an interpreter says it is. It is asked in a jail, once.
+type version struct {
+	mu    sync.Mutex
+	known bool
+	err   error
+}
+
+// check says why the interpreter is not fit. Only the interpreter's own answer is remembered.
+func (v *version) check(ctx context.Context, pool *worker.Pool, interpreter string) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.known {
+		return v.err
+	}
+	var said bytes.Buffer
+	job := runtimes.Job{RunID: "version of node", Limits: runtimes.DefaultLimits()}
+	outcome, err := pool.Run(ctx, worker.Task{
+		Job: job, Overhead: overhead,
+		Payload: program.Job{Argv: []string{interpreter, "--version"}, Env: program.Environment(), Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, stackBytes)},
+		Tap: func(kind frames.Kind, p []byte) {
+			if kind == frames.Stdout {
+				said.Write(p)
+			}
+		},
+	}, silent{})
+	switch {
+	case err != nil:
+		return err
+	case outcome.Error != nil && outcome.Error.Type == runtimes.Cancelled:
+		return ctx.Err()
+	}
+	v.known, v.err = true, judge(said.String())
+	return v.err
+}
+
+func judge(said string) error {
+	said = strings.TrimSpace(said)
+	major, _, _ := strings.Cut(strings.TrimPrefix(said, "v"), ".")
+	number, err := strconv.Atoi(major)
+	switch {
+	case err != nil || !strings.HasPrefix(said, "v"):
+		return unavailable(fmt.Errorf("it says its version is %.60q", said))
+	case number < oldest:
+		return unavailable(fmt.Errorf("it is %.60s", said))
+	}
+	return nil
+}
