@@ -34,28 +34,29 @@ type Actor struct {
 
 // Agent is a named code agent. Name is unique in its workspace, also after '-' became '_'.
 type Agent struct {
-	ID            string
-	Workspace     string
-	Name          string
-	Title         string
-	Description   string
-	Tags          []string
-	Metadata      json.RawMessage // an object of the client's own
-	Listed        bool
-	Origin        *Origin // nil for an agent that was made here
-	VersionCount  int64   // pre-releases included
-	LatestVersion string  // highest semver without pre-release, "" before the first publish
-	UsageCount    int64
-	LastUsedAt    *time.Time // nil before the first run
-	Draft         Draft
-	Changelog     []ChangelogEntry // newest first
-	CreatedAt     time.Time
-	CreatedBy     string // the creator's ID
-	Creator       Actor
-	UpdatedAt     time.Time
-	Editor        Actor      // who changed it last
-	DeletedAt     *time.Time // a tombstone keeps the name and its versions out of reach and reuse
-	Deletion      Deletion   // what the tombstone says
+	ID               string
+	Workspace        string
+	Name             string
+	Title            string
+	Description      string
+	Tags             []string
+	Metadata         json.RawMessage // an object of the client's own
+	Listed           bool
+	Origin           *Origin // nil for an agent that was made here
+	VersionCount     int64   // pre-releases included
+	LatestVersion    string  // what a reference to latest stands for, "" before the first publish
+	LatestDeprecated bool    // it is deprecated, as is every other without pre-release
+	UsageCount       int64
+	LastUsedAt       *time.Time // nil before the first run
+	Draft            Draft
+	Changelog        []ChangelogEntry // newest first
+	CreatedAt        time.Time
+	CreatedBy        string // the creator's ID
+	Creator          Actor
+	UpdatedAt        time.Time
+	Editor           Actor      // who changed it last
+	DeletedAt        *time.Time // a tombstone keeps the name and its versions out of reach and reuse
+	Deletion         Deletion   // what the tombstone says
 }
 
 // Deletion says who deleted an agent and why.

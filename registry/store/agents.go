@@ -157,29 +157,30 @@ func (s *Store) RestoreAgent(ctx context.Context, workspace, nameOrID string) er
 type agentRow struct {
 	bun.BaseModel `bun:"table:agents,alias:a"`
 
-	ID            string     `bun:"id,pk"`
-	WorkspaceID   string     `bun:"workspace_id"`
-	Name          string     `bun:"name"`
-	Title         string     `bun:"title"`
-	Description   string     `bun:"description"`
-	Tags          string     `bun:"tags"`
-	Metadata      string     `bun:"metadata,nullzero"`
-	SearchText    string     `bun:"search_text"`
-	Language      string     `bun:"language"` // of the draft
-	Listed        bool       `bun:"listed"`
-	LatestVersion string     `bun:"latest_version"`
-	VersionCount  int64      `bun:"version_count"`
-	CreatedByID   string     `bun:"created_by_id"`
-	CreatedByType string     `bun:"created_by_type"`
-	CreatedByName string     `bun:"created_by_name"`
-	UpdatedByID   string     `bun:"updated_by_id"`
-	UpdatedByType string     `bun:"updated_by_type"`
-	UpdatedByName string     `bun:"updated_by_name"`
-	CreatedAt     time.Time  `bun:"created_at"`
-	UpdatedAt     time.Time  `bun:"updated_at"`
-	DeletedAt     *time.Time `bun:"deleted_at"`
-	Deletion      string     `bun:"deletion"`
-	Origin        string     `bun:"origin"`
+	ID               string     `bun:"id,pk"`
+	WorkspaceID      string     `bun:"workspace_id"`
+	Name             string     `bun:"name"`
+	Title            string     `bun:"title"`
+	Description      string     `bun:"description"`
+	Tags             string     `bun:"tags"`
+	Metadata         string     `bun:"metadata,nullzero"`
+	SearchText       string     `bun:"search_text"`
+	Language         string     `bun:"language"` // of the draft
+	Listed           bool       `bun:"listed"`
+	LatestVersion    string     `bun:"latest_version"`
+	LatestDeprecated bool       `bun:"latest_deprecated"`
+	VersionCount     int64      `bun:"version_count"`
+	CreatedByID      string     `bun:"created_by_id"`
+	CreatedByType    string     `bun:"created_by_type"`
+	CreatedByName    string     `bun:"created_by_name"`
+	UpdatedByID      string     `bun:"updated_by_id"`
+	UpdatedByType    string     `bun:"updated_by_type"`
+	UpdatedByName    string     `bun:"updated_by_name"`
+	CreatedAt        time.Time  `bun:"created_at"`
+	UpdatedAt        time.Time  `bun:"updated_at"`
+	DeletedAt        *time.Time `bun:"deleted_at"`
+	Deletion         string     `bun:"deletion"`
+	Origin           string     `bun:"origin"`
 
 	// Of the latest version while the agent is listed; refreshListing writes them.
 	ListingLanguage string `bun:"listing_language"`
@@ -234,7 +235,7 @@ func agentRowOf(a registry.Agent) (*agentRow, error) {
 		ID: a.ID, WorkspaceID: a.Workspace, Name: a.Name, Title: a.Title, Description: a.Description,
 		Tags: tags, Metadata: document(a.Metadata),
 		SearchText: searched(a.Name, a.Title, a.Description, a.Tags), Language: string(a.Draft.Language),
-		Listed: a.Listed, LatestVersion: a.LatestVersion, Origin: origin,
+		Listed: a.Listed, LatestVersion: a.LatestVersion, LatestDeprecated: a.LatestDeprecated, Origin: origin,
 		CreatedByID: creator.ID, CreatedByType: string(creator.Type), CreatedByName: creator.Name,
 		UpdatedByID: editor.ID, UpdatedByType: string(editor.Type), UpdatedByName: editor.Name,
 		CreatedAt: instant(a.CreatedAt), UpdatedAt: instant(a.UpdatedAt), DeletedAt: instantOrNil(a.DeletedAt), Deletion: deletion,
@@ -251,7 +252,7 @@ func (row *fullAgentRow) agent() (registry.Agent, error) {
 	}
 	a := registry.Agent{
 		ID: row.ID, Workspace: row.WorkspaceID, Name: row.Name, Title: row.Title, Description: row.Description,
-		Metadata: raw(row.Metadata), Listed: row.Listed, VersionCount: row.VersionCount, LatestVersion: row.LatestVersion, UsageCount: row.UsageCount, LastUsedAt: instantOrNil(row.LastUsedAt),
+		Metadata: raw(row.Metadata), Listed: row.Listed, VersionCount: row.VersionCount, LatestVersion: row.LatestVersion, LatestDeprecated: row.LatestDeprecated, UsageCount: row.UsageCount, LastUsedAt: instantOrNil(row.LastUsedAt),
 		Draft:     registry.Draft{Revision: row.Revision, Spec: spec},
 		CreatedAt: row.CreatedAt.UTC(), CreatedBy: row.CreatedByID,
 		Creator:   actor(row.WorkspaceID, row.CreatedByID, row.CreatedByType, row.CreatedByName),

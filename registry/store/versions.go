@@ -46,44 +46,48 @@ func (s *Store) insertVersion(ctx context.Context, workspace string, v registry.
 			}
 			return err
 		}
-		_, err = tx.NewUpdate().Model((*agentRow)(nil)).
-			Set("version_count = version_count + 1").Set("latest_version = ?", newer(latest, v.Version)).
+		_, err = tx.NewUpdate().Model((*agentRow)(nil)).Set("version_count = version_count + 1").
 			Where("a.workspace_id = ?", workspace).Where("a.id = ?", v.AgentID).Exec(ctx)
 		if err != nil {
 			return err
 		}
-		return refreshListing(ctx, tx, v.AgentID)
+		return setLatest(ctx, tx, workspace, v.AgentID, append(latest, v))
 	})
 }
 
-// lockLatest returns an agent's latest version and keeps others from publishing, pinning and deleting until the transaction
-// ends. Error: NotFound.
-func (s *Store) lockLatest(ctx context.Context, tx bun.Tx, workspace, agentID string, evenDeleted bool) (string, error) {
-	var latest string
-	q := tx.NewSelect().Model((*agentRow)(nil)).Column("latest_version").Where("a.workspace_id = ?", workspace).Where("a.id = ?", agentID)
+// setLatest writes which of some versions is an agent's latest: what a reference to latest stands for.
+func setLatest(ctx context.Context, tx bun.Tx, workspace, agentID string, among []registry.Version) error {
+	at := registry.Pick(registry.Latest, among)
+	if at < 0 {
+		return nil
+	}
+	_, err := tx.NewUpdate().Model((*agentRow)(nil)).Set("latest_version = ?", among[at].Version).Set("latest_deprecated = ?", among[at].Deprecated).
+		Where("a.workspace_id = ?", workspace).Where("a.id = ?", agentID).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	return refreshListing(ctx, tx, agentID)
+}
+
+// lockLatest returns an agent's latest version, or none, and keeps others from publishing, deprecating, pinning and deleting
+// until the transaction ends. Error: NotFound.
+func (s *Store) lockLatest(ctx context.Context, tx bun.Tx, workspace, agentID string, evenDeleted bool) ([]registry.Version, error) {
+	var row agentRow
+	q := tx.NewSelect().Model(&row).Column("latest_version", "latest_deprecated").Where("a.workspace_id = ?", workspace).Where("a.id = ?", agentID)
 	if !evenDeleted {
 		q.Where("a.deleted_at IS NULL")
 	}
 	if s.dialect == postgresDialect {
 		q.For("UPDATE")
 	}
-	err := q.Scan(ctx, &latest)
+	err := q.Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", noAgent(agentID)
+		return nil, noAgent(agentID)
 	}
-	return latest, err
-}
-
-// newer returns which of two versions is the latest; a pre-release never is.
-func newer(latest, version string) string {
-	v, err := semver.StrictNewVersion(version)
-	if err != nil || v.Prerelease() != "" {
-		return latest
+	if err != nil || row.LatestVersion == "" {
+		return nil, err
 	}
-	if old, err := semver.StrictNewVersion(latest); err == nil && !v.GreaterThan(old) {
-		return latest
-	}
-	return version
+	return []registry.Version{{Version: row.LatestVersion, Deprecated: row.LatestDeprecated}}, nil
 }
 
 // Version returns one version by its number. Error: NotFound.
@@ -165,13 +169,29 @@ func (s *Store) SetDeprecated(ctx context.Context, workspace, agentID, version s
 	if impossible(version) {
 		return noVersion(version)
 	}
-	result, err := s.write.NewUpdate().Model((*versionRow)(nil)).
-		Set("deprecated = ?", deprecated).Set("deprecated_reason = ?", reason).Set("deprecated_successor = ?", successor).
-		Where("v.workspace_id = ?", workspace).Where("v.agent_id = ?", agentID).Where("v.version = ?", version).Exec(ctx)
-	if err != nil {
-		return wrap("deprecate version", err)
-	}
-	return wrap("deprecate version", expectRow(result, noVersion(version)))
+	return s.change(ctx, "deprecate version", func(ctx context.Context, tx bun.Tx) error {
+		if _, err := s.lockLatest(ctx, tx, workspace, agentID, false); err != nil {
+			return err
+		}
+		result, err := tx.NewUpdate().Model((*versionRow)(nil)).
+			Set("deprecated = ?", deprecated).Set("deprecated_reason = ?", reason).Set("deprecated_successor = ?", successor).
+			Where("v.workspace_id = ?", workspace).Where("v.agent_id = ?", agentID).Where("v.version = ?", version).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if err := expectRow(result, noVersion(version)); err != nil {
+			return err
+		}
+		var rows []versionRow
+		if err := tx.NewSelect().Model(&rows).Column("version", "deprecated").Where("v.agent_id = ?", agentID).Scan(ctx); err != nil {
+			return err
+		}
+		all := make([]registry.Version, 0, len(rows))
+		for _, row := range rows {
+			all = append(all, registry.Version{Version: row.Version, Deprecated: row.Deprecated})
+		}
+		return setLatest(ctx, tx, workspace, agentID, all)
+	})
 }
 
 // changelog is an agent's history, newest first.

@@ -55,6 +55,7 @@ func (c *agentsCommand) run(ctx context.Context, p Process) error {
 	}
 	type agent struct {
 		Name, Title, Language, LatestVersion string
+		LatestDeprecated                     bool
 		UsageCount                           int64
 		LastUsedAt                           *time.Time
 	}
@@ -65,10 +66,18 @@ func (c *agentsCommand) run(ctx context.Context, p Process) error {
 			if a.LastUsedAt != nil {
 				last = a.LastUsedAt.UTC().Format(time.RFC3339)
 			}
-			t.row(a.Name, a.Language, or(a.LatestVersion, "draft"), strconv.FormatInt(a.UsageCount, 10), last, a.Title)
+			t.row(a.Name, a.Language, latest(or(a.LatestVersion, "draft"), a.LatestDeprecated), strconv.FormatInt(a.UsageCount, 10), last, a.Title)
 		}
 		return t.flush()
 	})
+}
+
+// latest marks a latest version that is deprecated.
+func latest(version string, deprecated bool) string {
+	if deprecated {
+		return version + " (deprecated)"
+	}
+	return version
 }
 
 type versionsCommand struct {

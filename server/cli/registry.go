@@ -20,6 +20,7 @@ const registryPath = "/api/v1/code-agents/registry"
 // listedAgent is an agent of the registry.
 type listedAgent struct {
 	ID, Name, Title, Language, LatestVersion string
+	LatestDeprecated                         bool
 	UsageCount                               int64
 }
 
@@ -35,7 +36,7 @@ func (c *registrySearchCommand) run(ctx context.Context, p Process) error {
 	return list(ctx, p, c.asked, registryPath, query, 10_000, func(agents []listedAgent) error {
 		t := newTable(p.Stdout, "NAME", "LANGUAGE", "LATEST", "RUNS", "ID", "TITLE")
 		for _, a := range agents {
-			t.row(a.Name, a.Language, a.LatestVersion, strconv.FormatInt(a.UsageCount, 10), a.ID, a.Title)
+			t.row(a.Name, a.Language, latest(a.LatestVersion, a.LatestDeprecated), strconv.FormatInt(a.UsageCount, 10), a.ID, a.Title)
 		}
 		return t.flush()
 	})

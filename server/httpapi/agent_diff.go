@@ -8,7 +8,10 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-type diffAnswer struct{ Body agents.Diff }
+type diffAnswer struct {
+	Renamed string `header:"Atelier-Renamed" doc:"The agent's present name, when a former one was asked for."`
+	Body    agents.Diff
+}
 
 func (a *API) diffAgent() {
 	type in struct {
@@ -42,5 +45,5 @@ func (a *API) diff(ctx context.Context, agent, from, to string) (*diffAnswer, er
 	if err != nil {
 		return nil, err
 	}
-	return &diffAnswer{Body: d}, nil
+	return &diffAnswer{Renamed: a.present(ctx, agent), Body: d}, nil
 }

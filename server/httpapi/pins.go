@@ -26,7 +26,10 @@ type PinOwner struct {
 	Owner string `query:"owner" required:"true" maxLength:"200"`
 }
 
-type pinsAnswer struct{ Body PinList }
+type pinsAnswer struct {
+	Renamed string `header:"Atelier-Renamed" doc:"The agent's present name, when a former one was asked for."`
+	Body    PinList
+}
 
 func (a *API) putPins() {
 	type in struct{ Body PinsBody }
@@ -62,7 +65,11 @@ func (a *API) listPins() {
 		id: "listPins", method: http.MethodGet, path: Base + "/code-agents/{agent}/pins", tag: "versions", summary: "Who references an agent",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *AgentRef) (*pinsAnswer, error) {
-		return pinsOf(a.Pins.Of(ctx, actor(ctx), q.Agent))
+		answer, err := pinsOf(a.Pins.Of(ctx, actor(ctx), q.Agent))
+		if err == nil {
+			answer.Renamed = a.present(ctx, q.Agent)
+		}
+		return answer, err
 	})
 }
 

@@ -76,13 +76,22 @@ func (a *API) executeAgent() {
 // resolved a moment ago. A run is not refused because this cannot be told.
 func (a *API) told(ctx context.Context, request runs.Request) (name, old string) {
 	if registry.KindOf(request.Version) == registry.ByDraft {
-		return "", ""
+		return a.present(ctx, request.Agent), ""
 	}
 	v, err := a.Agents.Version(ctx, actor(ctx), request.Agent, request.Version)
 	if err != nil {
 		return "", ""
 	}
 	return renamed(request.Agent, v), deprecation(v)
+}
+
+// present is the present name of an agent if it was asked for by a former one, "" too if it cannot be told.
+func (a *API) present(ctx context.Context, asked string) string {
+	agent, err := a.Agents.Get(ctx, actor(ctx), asked)
+	if err != nil {
+		return ""
+	}
+	return renamed(asked, registry.Version{AgentID: agent.ID, PresentName: agent.Name})
 }
 
 func deprecation(v registry.Version) string {

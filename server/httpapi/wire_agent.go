@@ -14,21 +14,22 @@ import (
 
 // Agent is an agent with its draft.
 type Agent struct {
-	ID            string                    `json:"id"`
-	Name          string                    `json:"name"`
-	Title         string                    `json:"title"`
-	Description   string                    `json:"description"`
-	Tags          []string                  `json:"tags"`
-	Metadata      json.RawMessage           `json:"metadata"`
-	Listed        bool                      `json:"listed"`
-	Origin        *Origin                   `json:"origin,omitempty" doc:"Where it was copied from."`
-	LatestVersion string                    `json:"latestVersion" doc:"Highest version without pre-release; empty before the first."`
-	UsageCount    int64                     `json:"usageCount"`
-	LastUsedAt    *time.Time                `json:"lastUsedAt,omitempty" doc:"Of its last run."`
-	Draft         registry.Draft            `json:"draft"`
-	Changelog     []registry.ChangelogEntry `json:"changelog"`
-	CreatedAt     time.Time                 `json:"createdAt"`
-	UpdatedAt     time.Time                 `json:"updatedAt"`
+	ID               string                    `json:"id"`
+	Name             string                    `json:"name"`
+	Title            string                    `json:"title"`
+	Description      string                    `json:"description"`
+	Tags             []string                  `json:"tags"`
+	Metadata         json.RawMessage           `json:"metadata"`
+	Listed           bool                      `json:"listed"`
+	Origin           *Origin                   `json:"origin,omitempty" doc:"Where it was copied from."`
+	LatestVersion    string                    `json:"latestVersion" doc:"What latest stands for: the highest version without pre-release that is not deprecated, else the highest; empty before the first."`
+	LatestDeprecated bool                      `json:"latestDeprecated,omitempty" doc:"The latest version is deprecated, and so are all others."`
+	UsageCount       int64                     `json:"usageCount"`
+	LastUsedAt       *time.Time                `json:"lastUsedAt,omitempty" doc:"Of its last run."`
+	Draft            registry.Draft            `json:"draft"`
+	Changelog        []registry.ChangelogEntry `json:"changelog"`
+	CreatedAt        time.Time                 `json:"createdAt"`
+	UpdatedAt        time.Time                 `json:"updatedAt"`
 }
 
 // Origin is the version of the public registry that an agent was copied from.
@@ -51,28 +52,29 @@ func agentOf(a registry.Agent) Agent {
 	}
 	return Agent{
 		ID: a.ID, Name: a.Name, Title: a.Title, Description: a.Description, Tags: orEmpty(a.Tags), Metadata: metadata, Listed: a.Listed, Origin: originOf(a),
-		LatestVersion: a.LatestVersion, UsageCount: a.UsageCount, LastUsedAt: a.LastUsedAt, Draft: a.Draft, Changelog: orEmpty(a.Changelog), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+		LatestVersion: a.LatestVersion, LatestDeprecated: a.LatestDeprecated, UsageCount: a.UsageCount, LastUsedAt: a.LastUsedAt, Draft: a.Draft, Changelog: orEmpty(a.Changelog), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
 }
 
 // AgentSummary is an agent in a list.
 type AgentSummary struct {
-	ID            string            `json:"id"`
-	Name          string            `json:"name"`
-	Title         string            `json:"title"`
-	Description   string            `json:"description"`
-	Tags          []string          `json:"tags"`
-	Language      runtimes.Language `json:"language"`
-	State         string            `json:"state" enum:"draft,published"`
-	Listed        bool              `json:"listed"`
-	LatestVersion string            `json:"latestVersion"`
-	UsageCount    int64             `json:"usageCount"`
-	LastUsedAt    *time.Time        `json:"lastUsedAt,omitempty" doc:"Of its last run."`
-	Revision      int64             `json:"revision"`
-	CreatedAt     time.Time         `json:"createdAt"`
-	UpdatedAt     time.Time         `json:"updatedAt"`
-	DeletedAt     *time.Time        `json:"deletedAt,omitempty"`
-	Deletion      *Deletion         `json:"deletion,omitempty" doc:"Of a tombstone."`
+	ID               string            `json:"id"`
+	Name             string            `json:"name"`
+	Title            string            `json:"title"`
+	Description      string            `json:"description"`
+	Tags             []string          `json:"tags"`
+	Language         runtimes.Language `json:"language"`
+	State            string            `json:"state" enum:"draft,published"`
+	Listed           bool              `json:"listed"`
+	LatestVersion    string            `json:"latestVersion" doc:"What latest stands for."`
+	LatestDeprecated bool              `json:"latestDeprecated,omitempty" doc:"The latest version is deprecated, and so are all others."`
+	UsageCount       int64             `json:"usageCount"`
+	LastUsedAt       *time.Time        `json:"lastUsedAt,omitempty" doc:"Of its last run."`
+	Revision         int64             `json:"revision"`
+	CreatedAt        time.Time         `json:"createdAt"`
+	UpdatedAt        time.Time         `json:"updatedAt"`
+	DeletedAt        *time.Time        `json:"deletedAt,omitempty"`
+	Deletion         *Deletion         `json:"deletion,omitempty" doc:"Of a tombstone."`
 }
 
 // Deletion says who deleted an agent and why.
@@ -89,7 +91,7 @@ func agentSummaryOf(a registry.Agent) AgentSummary {
 	}
 	return AgentSummary{
 		ID: a.ID, Name: a.Name, Title: a.Title, Description: a.Description, Tags: orEmpty(a.Tags), Language: a.Draft.Language, State: state,
-		Listed: a.Listed, LatestVersion: a.LatestVersion, UsageCount: a.UsageCount, LastUsedAt: a.LastUsedAt, Revision: a.Draft.Revision, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+		Listed: a.Listed, LatestVersion: a.LatestVersion, LatestDeprecated: a.LatestDeprecated, UsageCount: a.UsageCount, LastUsedAt: a.LastUsedAt, Revision: a.Draft.Revision, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 		DeletedAt: a.DeletedAt, Deletion: deletion,
 	}
 }

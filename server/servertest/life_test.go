@@ -61,7 +61,8 @@ func TestLifeOfAnAgent(t *testing.T) {
 		body          any
 	}{
 		{"GET", "/versions", nil}, {"GET", "/versions/latest", nil}, {"GET", "/versions/^1/manifest", nil}, {"POST", "/export-tool", map[string]any{}},
-		{"POST", "/execute", map[string]any{"version": "1.0.0"}},
+		{"POST", "/execute", map[string]any{"version": "1.0.0"}}, {"POST", "/execute", map[string]any{"version": "draft"}},
+		{"GET", "/diff", nil}, {"GET", "/versions/1.0.0/diff/draft", nil}, {"GET", "/pins", nil},
 	} {
 		for name, want := range map[string]string{"weather": "forecast", "forecast": ""} {
 			if got := s.Want(t, 200, ask.method, path+name+ask.route, ask.body).Header.Get("Atelier-Renamed"); got != want {

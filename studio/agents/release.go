@@ -17,8 +17,8 @@ func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string,
 		return registry.Version{}, err
 	}
 	defer done()
-	latest := a.LatestVersion
-	follows, err := s.untouched(ctx, a)
+	before := highest(a)
+	follows, err := s.untouched(ctx, a, before)
 	if err != nil {
 		return registry.Version{}, err
 	}
@@ -29,8 +29,8 @@ func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string,
 	if err != nil {
 		return registry.Version{}, err
 	}
-	if newest := registry.Pick(registry.Latest, []registry.Version{{Version: latest}, {Version: v.Version}}); latest != "" && newest == 0 {
-		return v, nil // an older line goes on; what people see stays that of the latest
+	if newest := registry.Pick(registry.Latest, []registry.Version{{Version: before}, {Version: v.Version}}); before != "" && newest == 0 {
+		return v, nil // an older line goes on; what people see stays that of the highest
 	}
 	a.UpdatedAt, a.Editor = s.Now(), actor
 	if !follows {
@@ -41,12 +41,24 @@ func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string,
 	return v, err
 }
 
-// untouched says whether a draft is what the latest version is.
-func (s *Service) untouched(ctx context.Context, a registry.Agent) (bool, error) {
-	if a.LatestVersion == "" {
+// highest is an agent's highest version without pre-release, "" for none. Unlike the latest it may be deprecated.
+func highest(a registry.Agent) string {
+	all := make([]registry.Version, 0, len(a.Changelog))
+	for _, entry := range a.Changelog {
+		all = append(all, registry.Version{Version: entry.Version})
+	}
+	if at := registry.Pick(registry.Latest, all); at >= 0 {
+		return all[at].Version
+	}
+	return ""
+}
+
+// untouched says whether a draft is what the highest version is.
+func (s *Service) untouched(ctx context.Context, a registry.Agent, highest string) (bool, error) {
+	if highest == "" {
 		return true, nil
 	}
-	v, err := s.Resolver.Resolve(ctx, a.Workspace, registry.Reference{Agent: a.ID, Version: a.LatestVersion})
+	v, err := s.Resolver.Resolve(ctx, a.Workspace, registry.Reference{Agent: a.ID, Version: highest})
 	if err != nil {
 		return false, err
 	}

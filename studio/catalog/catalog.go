@@ -111,8 +111,8 @@ func (s *Service) Copy(ctx context.Context, actor registry.Actor, id string, req
 	return a, s.Agents.CreateAgent(ctx, a)
 }
 
-// Newer returns the latest version at an agent's origin if it is above the one that was copied, else "". An origin that is
-// listed no more has nothing to tell.
+// Newer returns the latest version at an agent's origin if it is above the one that was copied and not deprecated, else "". An
+// origin that is listed no more has nothing to tell.
 func (s *Service) Newer(ctx context.Context, a registry.Agent) (string, error) {
 	if a.Origin == nil {
 		return "", nil
@@ -126,7 +126,7 @@ func (s *Service) Newer(ctx context.Context, a registry.Agent) (string, error) {
 	}
 	latest, errLatest := semver.StrictNewVersion(origin.LatestVersion)
 	copied, errCopied := semver.StrictNewVersion(a.Origin.Version)
-	if errLatest != nil || errCopied != nil || !latest.GreaterThan(copied) {
+	if errLatest != nil || errCopied != nil || origin.LatestDeprecated || !latest.GreaterThan(copied) {
 		return "", nil //nolint:nilerr // versions are checked when they are published
 	}
 	return origin.LatestVersion, nil

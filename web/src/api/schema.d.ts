@@ -771,7 +771,9 @@ export interface components {
        * @description Of its last run.
        */
       lastUsedAt?: string;
-      /** @description Highest version without pre-release; empty before the first. */
+      /** @description The latest version is deprecated, and so are all others. */
+      latestDeprecated?: boolean;
+      /** @description What latest stands for: the highest version without pre-release that is not deprecated, else the highest; empty before the first. */
       latestVersion: string;
       listed: boolean;
       metadata: unknown;
@@ -857,6 +859,9 @@ export interface components {
        * @description Of its last run.
        */
       lastUsedAt?: string;
+      /** @description The latest version is deprecated, and so are all others. */
+      latestDeprecated?: boolean;
+      /** @description What latest stands for. */
       latestVersion: string;
       listed: boolean;
       name: string;
@@ -2797,6 +2802,7 @@ export interface operations {
       /** @description OK */
       200: {
         headers: {
+          'Atelier-Renamed'?: string;
           [name: string]: unknown;
         };
         content: {
@@ -3198,6 +3204,7 @@ export interface operations {
       /** @description OK */
       200: {
         headers: {
+          'Atelier-Renamed'?: string;
           [name: string]: unknown;
         };
         content: {
@@ -3897,6 +3904,7 @@ export interface operations {
       /** @description OK */
       200: {
         headers: {
+          'Atelier-Renamed'?: string;
           [name: string]: unknown;
         };
         content: {
@@ -4142,6 +4150,7 @@ export interface operations {
       /** @description OK */
       200: {
         headers: {
+          'Atelier-Renamed'?: string;
           [name: string]: unknown;
         };
         content: {
@@ -4193,6 +4202,7 @@ export interface operations {
       /** @description OK */
       200: {
         headers: {
+          'Atelier-Renamed'?: string;
           [name: string]: unknown;
         };
         content: {
