@@ -52,7 +52,7 @@ func (s set) positions() int {
 func (s set) longest() (n int, limited bool) {
 	n, limited = s.most("maxItems")
 	for _, p := range s {
-		if r := p.row(); r.rest != nil && r.rest.value == false && (!limited || len(r.first) < n) {
+		if r := p.row(); r.rest != nil && !p.spoken && r.rest.value == false && (!limited || len(r.first) < n) {
 			n, limited = len(r.first), true
 		}
 	}

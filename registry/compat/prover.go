@@ -117,7 +117,8 @@ func (g goal) key() string {
 	return strings.Join(slices.Compact(keys), "\x00") + "\x01" + g.that.key()
 }
 
-// cases splits a flat set at its first anyOf or oneOf; nil if it has none. A case of oneOf excludes the others.
+// cases splits a flat set at its first anyOf or oneOf; nil if it has none. A case of oneOf excludes the others. In each case
+// the properties of the others stay described: a document that has them has nothing that nobody thought of.
 func (s set) cases() []set {
 	for i, p := range s {
 		if p.made {
@@ -134,7 +135,12 @@ func (s set) cases() []set {
 			for n, branch := range branches {
 				one := append(slices.Clone(rest), branch)
 				for other := range branches {
-					if keyword == "oneOf" && other != n {
+					if other == n {
+						continue
+					}
+					spoken := branches[other]
+					spoken.spoken = true
+					if one = append(one, spoken); keyword == "oneOf" {
 						one = append(one, place{side: p.side, value: map[string]any{}, made: true, not: &branches[other]})
 					}
 				}
@@ -181,7 +187,7 @@ func (p *prover) showsWhole(g goal) bool {
 	if takes, ok := g.that.value.(bool); ok {
 		return takes || p.say(g, "", "is not allowed any more", "is allowed now")
 	}
-	if slices.ContainsFunc(g.these, func(one place) bool { return one.not == nil && one.cut == "" && same(one, g.that) }) {
+	if slices.ContainsFunc(g.these, func(one place) bool { return one.not == nil && one.cut == "" && !one.spoken && same(one, g.that) }) {
 		return true
 	}
 	ok := p.types(g)

@@ -35,11 +35,18 @@ func (s set) flat() (all set, never bool) {
 			return
 		}
 		seen[key] = true
-		if refuses, ok := p.value.(bool); ok {
-			never = never || !refuses
+		if takes, ok := p.value.(bool); ok {
+			never = never || !takes && !p.spoken
 			return
 		}
 		all = append(all, p)
+		if p.spoken {
+			p.asking().inPlace(func(part place) {
+				part.spoken = true
+				visit(part)
+			})
+			return
+		}
 		if target, ok := p.ref(); ok {
 			visit(target)
 		}
@@ -137,6 +144,9 @@ func (s set) values() ([]any, bool) {
 // refuses reports whether one of the schemas certainly refuses a value.
 func (s set) refuses(value any) bool {
 	return slices.ContainsFunc(s, func(p place) bool {
+		if p.spoken {
+			return false
+		}
 		if p.not != nil {
 			fits, known := p.not.accepts(value)
 			return known && fits
@@ -221,28 +231,33 @@ func (s set) everywhere(visit func(place)) {
 		}
 		seen[key] = true
 		visit(p)
-		if target, ok := p.ref(); ok {
-			apply(target)
-		}
-		for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
-			for _, part := range p.list(keyword) {
-				apply(part)
-			}
-		}
-		for _, keyword := range []string{"if", "then", "else"} {
-			if part, ok := p.sub(keyword); ok {
-				apply(part)
-			}
-		}
-		for _, keyword := range []string{"dependentSchemas", "dependencies"} {
-			for _, part := range p.named(keyword) {
-				apply(part)
-			}
-		}
+		p.inPlace(apply)
 	}
 	for _, p := range s {
 		if p.not == nil {
-			apply(p)
+			apply(p.asking())
+		}
+	}
+}
+
+// inPlace visits the schemas within one that may apply to the same value.
+func (p place) inPlace(visit func(place)) {
+	if target, ok := p.ref(); ok {
+		visit(target)
+	}
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+		for _, part := range p.list(keyword) {
+			visit(part)
+		}
+	}
+	for _, keyword := range []string{"if", "then", "else"} {
+		if part, ok := p.sub(keyword); ok {
+			visit(part)
+		}
+	}
+	for _, keyword := range []string{"dependentSchemas", "dependencies"} {
+		for _, part := range p.named(keyword) {
+			visit(part)
 		}
 	}
 }
@@ -251,15 +266,9 @@ func (s set) everywhere(visit func(place)) {
 // speak of them. One that describes no property at all is meant to be open.
 func (s set) openByOmission() bool {
 	explicit := false
-	look := func(p place) {
+	s.everywhere(func(p place) {
 		explicit = explicit || p.has("additionalProperties") || p.has("unevaluatedProperties") || p.has("propertyNames")
-	}
-	s.everywhere(look)
-	for _, p := range s {
-		if p.not != nil { // an alternative that a case excludes: whoever wrote it thought of other properties
-			set{*p.not}.everywhere(look)
-		}
-	}
+	})
 	return !explicit && len(s.described()) > 0
 }
 

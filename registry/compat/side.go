@@ -90,6 +90,7 @@ type place struct {
 	made    bool
 	cut     string // the keywords that value is without, because they were split into cases
 	not     *place // a schema that excludes what fits this one
+	spoken  bool   // an alternative that another was chosen before: it asks for nothing, but its properties are described
 }
 
 func (s *side) root() place { return place{side: s, value: s.doc} }
@@ -103,6 +104,9 @@ func (p place) key() string {
 	if p.not != nil {
 		key += "~" + p.not.key()
 	}
+	if p.spoken {
+		key += "?"
+	}
 	return key
 }
 
@@ -111,6 +115,13 @@ func (p place) get(keyword string) (any, bool) {
 	object, ok := p.value.(map[string]any)
 	if !ok {
 		return nil, false
+	}
+	if p.spoken {
+		switch keyword {
+		case "properties", "patternProperties", "items", "additionalItems", "prefixItems":
+		default:
+			return nil, false
+		}
 	}
 	if p.side.draft7 && !p.made {
 		if _, isRef := object["$ref"].(string); isRef && keyword != "$ref" {
@@ -138,7 +149,13 @@ func (p place) at(value any, tokens ...string) place {
 	for _, token := range tokens {
 		pointer += "/" + canon.EscapePointer(token)
 	}
-	return place{side: p.side, pointer: pointer, value: value}
+	return place{side: p.side, pointer: pointer, value: value, spoken: p.spoken}
+}
+
+// asking is a place as if it were not spoken of alone.
+func (p place) asking() place {
+	p.spoken = false
+	return p
 }
 
 // sub is the schema under a keyword.
