@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/atelier-run/atelier/internal/spelling"
 )
 
 // meaningless are variables of existing deployments that stand for nothing here, with the reason.
@@ -48,7 +50,7 @@ func nearest(name string, known []string) string {
 		if k == "" {
 			continue
 		}
-		d := 2 * distance(name, k)
+		d := 2 * spelling.Distance(name, k)
 		if strings.HasPrefix(name, "ATELIER_") != strings.HasPrefix(k, "ATELIER_") {
 			d++
 		}
@@ -57,24 +59,4 @@ func nearest(name string, known []string) string {
 		}
 	}
 	return best
-}
-
-// distance is Levenshtein's.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			corner, row[j+1] = row[j+1], min(corner+cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

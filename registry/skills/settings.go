@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/invopop/jsonschema"
+
+	"github.com/atelier-run/atelier/internal/spelling"
 )
 
 // Settings is skill.yaml. The names are those that existing skills are written with.
@@ -79,32 +81,9 @@ func misspelt(name string) string {
 		return ""
 	}
 	for _, k := range known() {
-		if within(name, k, 2) && len(k) > 3 {
+		if spelling.Within(name, k, 2) && len(k) > 3 {
 			return k
 		}
 	}
 	return ""
-}
-
-// within says whether two words are at most n letters apart.
-func within(a, b string, n int) bool {
-	if len(a) > len(b)+n || len(b) > len(a)+n {
-		return false
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			corner, row[j+1] = row[j+1], min(corner+cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)] <= n
 }
