@@ -91,6 +91,7 @@ var floors = map[string]int{
 
 	"studio/access":     8,
 	"studio/references": 8,
+	"studio/engines":    8,
 	"studio/specs":      8,
 
 	"studio/pins": 9,

@@ -82,6 +82,7 @@ type Draft struct {
 type Spec struct {
 	Language         runtimes.Language     `json:"language"`
 	Runtime          runtimes.Name         `json:"runtime"`
+	Isolation        runtimes.Isolation    `json:"isolation,omitempty"` // "" is the default of the runtime
 	Files            map[string]File       `json:"files"`
 	Entrypoint       string                `json:"entrypoint"`
 	InputSchema      json.RawMessage       `json:"inputSchema"`
@@ -117,6 +118,8 @@ type Version struct {
 	Reason        string    `json:"reason,omitempty"`    // of the deprecation
 	Successor     string    `json:"successor,omitempty"` // a reference to what should be used instead
 	Override      *Override `json:"override,omitempty"`  // why the number is smaller than advised
+	// RuntimeChoice is why auto became this runtime; nil where somebody named it, or the language has one alone.
+	RuntimeChoice *RuntimeChoice `json:"runtimeChoice,omitempty"`
 	Spec
 }
 

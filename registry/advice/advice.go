@@ -189,6 +189,9 @@ func ofSettings(before, after registry.Spec) []registry.Reason {
 	if before.Runtime != after.Runtime && after.Runtime != runtimes.Auto {
 		say("/runtime", "the runtime is %s; it was %s", after.Runtime, before.Runtime)
 	}
+	if before.Isolation != after.Isolation {
+		say("/isolation", "the isolation of runs is %s; it was %s", isolation(after.Isolation), isolation(before.Isolation))
+	}
 	if before.Entrypoint != after.Entrypoint {
 		say("/entrypoint", "the entry file is %s; it was %s", after.Entrypoint, before.Entrypoint)
 	}
@@ -222,6 +225,13 @@ func ofSettings(before, after registry.Spec) []registry.Reason {
 		say("/rules", "the rules are %s; they were %s", is, was)
 	}
 	return reasons
+}
+
+func isolation(i runtimes.Isolation) string {
+	if i == runtimes.Pooled {
+		return "the runtime's own"
+	}
+	return string(i)
 }
 
 func rules(r *runtimes.Rules) string {

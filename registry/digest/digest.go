@@ -77,7 +77,8 @@ type contentForm struct {
 	SafetyFlags      []string              `json:"safetyFlags"`
 	RequiresApproval bool                  `json:"requiresApproval"`
 	Deterministic    bool                  `json:"deterministic"`
-	Rules            *runtimes.Rules       `json:"rules,omitempty"` // absent in the form before there were rules
+	Rules            *runtimes.Rules       `json:"rules,omitempty"`     // absent in the form before there were rules
+	Isolation        runtimes.Isolation    `json:"isolation,omitempty"` // absent in the form before a version had one
 }
 
 type wholeForm struct {
@@ -95,7 +96,7 @@ func contentOf(v registry.Version, code string) contentForm {
 		Language: v.Language, Runtime: v.Runtime, InputSchema: schemaOf(v.InputSchema), OutputSchema: schemaOf(v.OutputSchema),
 		Packages: append([]string{}, v.Packages...), Environment: v.Environment, Secrets: set(v.Secrets),
 		Capabilities: v.Capabilities, Limits: v.Limits, SafetyFlags: set(v.SafetyFlags),
-		RequiresApproval: v.RequiresApproval, Deterministic: v.Deterministic,
+		RequiresApproval: v.RequiresApproval, Deterministic: v.Deterministic, Isolation: v.Isolation,
 	}
 	form.Capabilities.Hosts, form.Capabilities.HostFunctions = set(v.Capabilities.Hosts), set(v.Capabilities.HostFunctions)
 	if v.Rules != nil {

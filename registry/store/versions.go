@@ -234,6 +234,7 @@ type versionRow struct {
 	Successor        string    `bun:"deprecated_successor"`
 	Changelog        string    `bun:"changelog"`
 	Override         string    `bun:"override,nullzero"`
+	RuntimeChoice    string    `bun:"runtime_choice,nullzero"`
 	FilesDigest      string    `bun:"files_digest,nullzero"`
 	Spec             string    `bun:"spec"`
 	Files            string    `bun:"files,nullzero"`
@@ -261,9 +262,14 @@ func (s *Store) versionRowOf(ctx context.Context, workspace string, v registry.V
 		}
 		files = ""
 	}
-	override := ""
+	override, choice := "", ""
 	if v.Override != nil {
 		if override, err = encode(v.Override); err != nil {
+			return nil, err
+		}
+	}
+	if v.RuntimeChoice != nil {
+		if choice, err = encode(v.RuntimeChoice); err != nil {
 			return nil, err
 		}
 	}
@@ -274,7 +280,7 @@ func (s *Store) versionRowOf(ctx context.Context, workspace string, v registry.V
 		Title: v.Title, Description: v.Description, Language: string(v.Language), Runtime: string(v.Runtime),
 		PublishedByID: publisher.ID, PublishedByType: string(publisher.Type), PublishedByName: publisher.Name,
 		PublishedAt: instant(v.PublishedAt), Deprecated: v.Deprecated, DeprecatedReason: v.Reason, Successor: v.Successor, Changelog: v.Changelog,
-		Override: override, FilesDigest: digest, Spec: spec, Files: files,
+		Override: override, RuntimeChoice: choice, FilesDigest: digest, Spec: spec, Files: files,
 	}, nil
 }
 
@@ -292,11 +298,15 @@ func (row *versionRow) version() (registry.Version, error) {
 	if row.Override != "" {
 		err = errors.Join(err, json.Unmarshal([]byte(row.Override), &override))
 	}
+	var choice *registry.RuntimeChoice
+	if row.RuntimeChoice != "" {
+		err = errors.Join(err, json.Unmarshal([]byte(row.RuntimeChoice), &choice))
+	}
 	return registry.Version{
 		ID: row.ID, AgentID: row.AgentID, Agent: row.AgentName, Title: row.Title, Description: row.Description,
 		Version: row.Version, Digest: row.Digest, ContentDigest: row.ContentDigest, CodeDigest: row.CodeDigest,
 		Changelog: row.Changelog, PublishedAt: row.PublishedAt.UTC(), PublishedBy: row.PublishedByID,
 		Publisher:  actor(row.WorkspaceID, row.PublishedByID, row.PublishedByType, row.PublishedByName),
-		Deprecated: row.Deprecated, Reason: row.DeprecatedReason, Successor: row.Successor, Override: override, Spec: spec,
+		Deprecated: row.Deprecated, Reason: row.DeprecatedReason, Successor: row.Successor, Override: override, RuntimeChoice: choice, Spec: spec,
 	}, err
 }

@@ -129,7 +129,7 @@ func TestBuildRefuses(t *testing.T) {
 		},
 		"a module of Node": {
 			source("main.js", map[string]string{"main.js": `const fs = require("node:fs")`}),
-			fault.Detail{File: "main.js", Line: 1, Column: 20, Code: "import_refused", Message: "modules of Node are not available"},
+			fault.Detail{File: "main.js", Line: 1, Column: 20, Code: "import_refused", Message: "is a module of Node and not available in the goja runtime"},
 		},
 		"a package": {
 			source("main.js", map[string]string{"main.js": `import _ from "lodash"`}),

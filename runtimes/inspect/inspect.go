@@ -101,7 +101,7 @@ func (i *Inspector) Check(ctx context.Context, req Request) (Report, error) {
 	}
 	outcome, err := i.parsers.Run(ctx, worker.Task{
 		Job:     job,
-		Payload: guest.Job{Language: req.Language, Files: sources(req), Entrypoint: req.Entrypoint},
+		Payload: guest.Job{Language: req.Language, Runtime: req.Runtime, Files: sources(req), Entrypoint: req.Entrypoint},
 		Death:   death,
 	}, silent{})
 	report, err := read(ctx, outcome, err, req)
@@ -143,7 +143,7 @@ func read(ctx context.Context, outcome runtimes.Outcome, err error, req Request)
 		return Report{}, &fault.Error{Code: fault.Internal, Message: "The inspection failed.", Err: err}
 	}
 	// What a worker says of files and lines is checked like everything that comes from a jail.
-	return Report{Errors: known(found.Errors, req), Warnings: known(found.Warnings, req), Names: found.Names, Module: found.Module}, nil
+	return Report{Errors: known(found.Errors, req), Warnings: known(found.Warnings, req), Gaps: known(found.Gaps, req), Names: found.Names, Module: found.Module}, nil
 }
 
 func complaint(e *runtimes.ProgramError) string {

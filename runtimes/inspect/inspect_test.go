@@ -68,7 +68,7 @@ func TestCheck(t *testing.T) {
 			[]fault.Detail{{File: "main.ts", Line: 2, Column: 12, Code: "syntax_error", Message: "Unexpected"}}, nil},
 		"several errors": {ts, files{"main.ts": "import a from 'fs'\nimport b from './b'\nexport default () => [a, b]"},
 			[]fault.Detail{
-				{File: "main.ts", Line: 1, Column: 15, Code: "import_refused", Message: "modules of Node"},
+				{File: "main.ts", Line: 1, Column: 15, Code: "import_refused", Message: "is a module of Node"},
 				{File: "main.ts", Line: 2, Column: 15, Code: "import_refused", Message: "is not one of the agent's files"},
 			}, nil},
 		"flag d": {js, files{"main.js": "export default () =>\n  /a/d"}, []fault.Detail{{File: "main.js", Line: 2, Column: 3, Code: "regexp_flag", Message: "flag d"}}, nil},
@@ -111,7 +111,7 @@ func TestCheck(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			req := inspect.Request{Language: tt.language, Files: map[string][]byte{}}
+			req := inspect.Request{Language: tt.language, Runtime: runtimes.Goja, Files: map[string][]byte{}}
 			for file, text := range tt.files {
 				req.Files[file] = []byte(text)
 				if strings.HasPrefix(file, "main.") {
@@ -124,6 +124,46 @@ func TestCheck(t *testing.T) {
 			}
 			compare(t, "errors", tt.errors, report.Errors)
 			compare(t, "warnings", tt.warnings, report.Warnings)
+		})
+	}
+}
+
+// TestGaps: what goja lacks is no error of a program that may run elsewhere, and is told apart from what is wrong.
+func TestGaps(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		source                 string
+		errors, warnings, gaps []fault.Detail
+	}{
+		"none":     {source: "export default () => 1"},
+		"a global": {source: "export default () =>\n  new Intl.NumberFormat('de').format(1)", gaps: []fault.Detail{{File: "main.ts", Line: 2, Column: 7, Code: "unavailable_global", Message: "Intl is not available in the goja runtime"}}},
+		"several globals": {source: "export default () => [new Blob(),\n crypto.subtle, new FormData(), global]", gaps: []fault.Detail{
+			{File: "main.ts", Line: 1, Column: 27, Code: "unavailable_global", Message: "Blob"}, {File: "main.ts", Line: 2, Column: 9, Code: "unavailable_global", Message: "crypto.subtle"},
+			{File: "main.ts", Line: 2, Column: 21, Code: "unavailable_global", Message: "FormData"}, {File: "main.ts", Line: 2, Column: 33, Code: "unavailable_global", Message: "global"},
+		}},
+		"a flag":     {source: "export default () => /[a--b]/v", gaps: []fault.Detail{{File: "main.ts", Line: 1, Column: 22, Code: "regexp_flag", Message: "flag v"}}},
+		"a property": {source: "export default () => /\\p{Script_Extensions=Greek}/u", gaps: []fault.Detail{{File: "main.ts", Line: 1, Column: 22, Code: "regexp_property", Message: "Script"}}},
+		"a locale":   {source: "export default (i: {n: number}) => i.n.toLocaleString('de-DE')", gaps: []fault.Detail{{File: "main.ts", Line: 1, Column: 55, Code: "locale", Message: "de-DE"}}},
+		"a module":   {source: "import { readFileSync } from 'node:fs'\nexport default () => readFileSync('x')", gaps: []fault.Detail{{File: "main.ts", Line: 1, Column: 30, Code: "import_refused", Message: "node:fs"}}},
+		"await":      {source: "const x = await 1\nexport default () => x", gaps: []fault.Detail{{File: "main.ts", Line: 1, Column: 11, Code: "syntax_error", Message: "Top-level await"}}},
+		"of none":    {source: "export default () => new XMLHttpRequest()", warnings: []fault.Detail{{File: "main.ts", Line: 1, Column: 26, Code: "unavailable_global", Message: "XMLHttpRequest is not available: use fetch."}}},
+		"declared":   {source: "class Blob {}\nexport default () => [new Blob(), typeof Intl === 'object' ? Intl : 0]"},
+		"an error":   {source: "export default () => new Intl.", errors: []fault.Detail{{File: "main.ts", Line: 1, Column: 31, Code: "syntax_error", Message: "Expected identifier"}}},
+		"no entry":   {source: "export const x = new Intl.Collator()", errors: []fault.Detail{{File: "main.ts", Line: 1, Column: 1, Code: "missing_entry", Message: "no entry"}}, gaps: []fault.Detail{{File: "main.ts", Line: 1, Column: 22, Code: "unavailable_global", Message: "Intl"}}},
+	}
+	inspector := newInspector(t)
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, engine := range []runtimes.Name{runtimes.Auto, runtimes.NodeEngine} {
+				report, err := inspector.Check(t.Context(), inspect.Request{Language: runtimes.TypeScript, Runtime: engine, Files: map[string][]byte{"main.ts": []byte(tt.source)}, Entrypoint: "main.ts"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				compare(t, "errors", tt.errors, report.Errors)
+				compare(t, "warnings", tt.warnings, report.Warnings)
+				compare(t, "gaps", tt.gaps, report.Gaps)
+			}
 		})
 	}
 }

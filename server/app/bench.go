@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"runtime"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/script"
 	"github.com/atelier-run/atelier/runtimes/wasm"
 	"github.com/atelier-run/atelier/runtimes/worker"
+	"github.com/atelier-run/atelier/studio/engines"
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
@@ -96,6 +98,31 @@ func (b *Bench) openEngines(jailer worker.Jailer, log *slog.Logger) {
 	b.Inspector = inspect.New(inspect.Options{Jailer: jailer, Bash: bashPath, Python: pythonPath, Log: log})
 	b.closers.add("inspector", func() error { b.Inspector.Close(); return nil })
 	b.Router = router.New(router.Options{Engines: all, Running: running, Queue: b.config.QueueSize})
+}
+
+// chooser picks engines by what code uses, and by what runs have taken.
+func (b *Bench) chooser(runs engines.Runs) *engines.Chooser {
+	return engines.New(engines.Options{Inspector: b.Inspector, Specs: b.Specs, Runs: runs, Lacks: b.lacks})
+}
+
+// lacks says why an engine cannot run here and what would help, "" where it can.
+func (b *Bench) lacks(name runtimes.Name) string {
+	engine, ok := b.engines[name]
+	if !ok {
+		return "This server has no runtime " + string(name) + "."
+	}
+	if _, interpreted := engine.(interface{ Interpreter() string }); interpreted && b.interpreter(name) == "" {
+		return fmt.Sprintf("There is no interpreter of %[1]s in /usr/bin or /usr/local/bin; install it, or name it with --%[1]s.", name)
+	}
+	return ""
+}
+
+// interpreter is the program of the host that an engine starts, "" for none.
+func (b *Bench) interpreter(name runtimes.Name) string {
+	if interpreted, ok := b.engines[name].(interface{ Interpreter() string }); ok {
+		return interpreted.Interpreter()
+	}
+	return ""
 }
 
 // ceiling is what the runs of a workspace may reach at most.

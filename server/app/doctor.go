@@ -26,7 +26,7 @@ func (b *Bench) doctor() doctor.Options {
 		patient := doctor.Engine{Language: language, Name: name, Runtime: e}
 		if interpreted, ok := e.(interface{ Interpreter() string }); ok {
 			if patient.Interpreter = interpreted.Interpreter(); patient.Interpreter == "" {
-				patient.Unavailable = noInterpreter(language)
+				patient.Unavailable = b.lacks(name)
 			}
 		}
 		o.Engines = append(o.Engines, patient)

@@ -61,18 +61,13 @@ func (h *house) language(language runtimes.Language) httpapi.LanguageState {
 		state.Available, state.Reason = false, why
 		return state
 	}
-	interpreted, ok := h.app.bench.engines[names[0]].(interface{ Interpreter() string })
-	if !ok {
-		return state
+	for _, name := range names {
+		engine := httpapi.EngineState{Runtime: name, Reason: h.app.bench.lacks(name), Interpreter: h.app.bench.interpreter(name)}
+		engine.Available = engine.Reason == ""
+		state.Engines = append(state.Engines, engine)
 	}
-	if state.Interpreter = interpreted.Interpreter(); state.Interpreter == "" {
-		state.Available, state.Reason = false, noInterpreter(language)
-	}
+	state.Available, state.Reason, state.Interpreter = state.Engines[0].Available, state.Engines[0].Reason, state.Engines[0].Interpreter
 	return state
-}
-
-func noInterpreter(language runtimes.Language) string {
-	return "Its interpreter is not in /usr/bin or /usr/local/bin; install it, or name it with --" + string(language) + "."
 }
 
 // Runtimes implements httpapi.House.
@@ -82,7 +77,8 @@ func (h *house) Runtimes() []httpapi.RuntimeState {
 	for _, language := range specs.Languages() {
 		can := h.language(language)
 		for _, name := range can.Runtimes {
-			state := httpapi.RuntimeState{Runtime: name, Language: language, Ready: can.Available, Queue: httpapi.QueueState{Depth: load.Waiting, Running: load.ByRuntime[name]}}
+			ready := can.Available && h.app.bench.lacks(name) == ""
+			state := httpapi.RuntimeState{Runtime: name, Language: language, Ready: ready, Queue: httpapi.QueueState{Depth: load.Waiting, Running: load.ByRuntime[name]}}
 			if e, ok := h.app.bench.engines[name]; ok {
 				state.Workers = httpapi.WorkerState(e.Stats())
 			}

@@ -7,13 +7,17 @@ import (
 
 	"github.com/atelier-run/atelier/internal/config"
 	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/engines"
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
 // Local runs programs of files in the jail of this machine. Nothing outlives the process.
 type Local struct {
 	*runs.Service
+	Chooser *engines.Chooser
+	bench   *Bench
 	closers closers
 }
 
@@ -30,13 +34,19 @@ func OpenLocal(ctx context.Context, c config.Config, exe, version string, log *s
 		return nil, joinClose(err, l.closers.close())
 	}
 	l.closers.add("runtimes", bench.Close)
+	l.bench, l.Chooser = bench, bench.chooser(kept)
 	l.Service = runs.New(runs.Options{
-		Journal: kept, Archive: kept, Drafts: kept, Resolver: kept, Specs: bench.Specs, Validator: bench.Validator,
+		Journal: kept, Archive: kept, Drafts: kept, Resolver: kept, Specs: bench.Specs, Engines: l.Chooser, Validator: bench.Validator,
 		Router: bench.Router, Meter: meter{telemetry.NewMetrics(version)}, Tracer: traces.Tracer("studio/runs"), Log: log,
 		Ceilings: runtimes.Limits(c.Ceilings), Level: bench.Level().String(), Now: time.Now, NewID: newID,
 	})
 	l.closers.add("runs", func() error { l.Service.Close(); return nil })
 	return l, nil
+}
+
+// Complete fills in the defaults of a program, and says what is wrong with it.
+func (l *Local) Complete(spec registry.Spec) (registry.Spec, error) {
+	return l.bench.Specs.Complete(spec)
 }
 
 // Close ends what is running.

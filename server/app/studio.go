@@ -32,14 +32,15 @@ func (a *App) openStudio(context.Context) error {
 	if err != nil {
 		return err
 	}
+	choose := a.bench.chooser(a.store)
 	a.runs = runs.New(runs.Options{
-		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.bench.Specs, Validator: a.bench.Validator,
+		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.bench.Specs, Engines: choose, Validator: a.bench.Validator,
 		Router: a.bench.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
 		Ceilings: runtimes.Limits(a.Config.Ceilings), Models: models, Level: a.bench.Level().String(), Now: a.Now, NewID: a.newID,
 	})
 	a.replays = replay.New(a.runs, resolver)
 	a.agents = agents.New(agents.Options{
-		Agents: a.store, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Inspector: a.bench.Inspector, Validator: a.bench.Validator, Specs: a.bench.Specs,
+		Agents: a.store, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Inspector: a.bench.Inspector, Validator: a.bench.Validator, Specs: a.bench.Specs, Engines: choose,
 		Now: now, NewID: a.newID,
 	})
 	a.closers.add("runs", func() error { a.runs.Close(); return nil })

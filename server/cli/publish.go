@@ -29,7 +29,10 @@ func (c *publishCommand) run(ctx context.Context, p Process) error {
 		if err := read(answer, &made); err != nil {
 			return err
 		}
-		return p.print(made.Reference())
+		if err := p.print(made.Reference()); err != nil || made.RuntimeChoice == nil {
+			return err
+		}
+		return p.say("%s", made.RuntimeChoice.Message)
 	})
 }
 

@@ -46,6 +46,20 @@ func fileAt(path string) source {
 	}
 }
 
+// showChoice says why a program that leaves its runtime to auto does not simply run in goja. What is wrong with a program is
+// told by its run.
+func (c *console) showChoice(ctx context.Context, local *app.Local, spec registry.Spec) error {
+	spec, err := local.Complete(spec)
+	if err != nil || c.quiet {
+		return nil //nolint:nilerr // the run refuses it with all that is wrong
+	}
+	_, choice, err := local.Chooser.Choose(ctx, "", "", spec)
+	if err == nil && choice != nil && choice.Reason != registry.RuntimeFits {
+		c.err.Print("[" + choice.Message + "]\n")
+	}
+	return err
+}
+
 // runFiles runs a program of files in the jail of this machine.
 func (c *runCommand) runFiles(ctx context.Context, p Process, out *console, read source, input json.RawMessage) (err error) {
 	spec, err := read()
@@ -64,6 +78,9 @@ func (c *runCommand) runFiles(ctx context.Context, p Process, out *console, read
 	}
 	defer func() { err = errors.Join(err, local.Close()) }()
 	actor := access.Administrator()
+	if err := out.showChoice(ctx, local, spec); err != nil {
+		return err
+	}
 	run, err := local.Start(ctx, actor, runs.Request{Inline: &spec, Input: input, Trigger: registry.TriggerCLI})
 	if err != nil {
 		return err

@@ -24,6 +24,15 @@ type LanguageState struct {
 	Available   bool              `json:"available"`
 	Interpreter string            `json:"interpreter,omitempty"`
 	Reason      string            `json:"reason,omitempty"`
+	Engines     []EngineState     `json:"engines,omitempty" doc:"Each of the runtimes by itself; absent where none can run."`
+}
+
+// EngineState says whether one runtime of a language is there, and what to install where it is not.
+type EngineState struct {
+	Runtime     runtimes.Name `json:"runtime"`
+	Available   bool          `json:"available"`
+	Interpreter string        `json:"interpreter,omitempty"`
+	Reason      string        `json:"reason,omitempty"`
 }
 
 // LimitBounds are the limits that a version has by default, and the highest that it may ask for.

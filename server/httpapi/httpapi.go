@@ -118,6 +118,7 @@ func (a *API) agentRoutes() {
 	a.importArchive()
 	a.listSamples()
 	a.validate()
+	a.getDraftRuntime()
 }
 
 func (a *API) versionRoutes() {

@@ -27,7 +27,7 @@ type InlineBody struct {
 	Capabilities  *CapabilitiesBody        `json:"capabilities,omitempty"`
 	Limits        *runs.LimitsPatch        `json:"limits,omitempty"`
 	Rules         *RulesBody               `json:"rules,omitempty"`
-	Isolation     string                   `json:"isolation,omitempty" enum:"strict"`
+	Isolation     runtimes.Isolation       `json:"isolation,omitempty" enum:"strict,reuse" doc:"strict: a process in which nothing ran before. reuse, of node: one process for the runs of the same code."`
 	ParentRunID   string                   `json:"parentRunId,omitempty" maxLength:"100"`
 	WorkflowRunID string                   `json:"workflowRunId,omitempty" maxLength:"100"`
 	NodeID        string                   `json:"nodeId,omitempty" maxLength:"100"`
@@ -47,7 +47,7 @@ func (a *API) executeInline() {
 			return nil, err
 		}
 		return a.run(ctx, q.Manner, runs.Request{
-			Inline: &spec, Input: q.Body.Input, Limits: q.Body.Limits, Isolation: runtimes.Isolation(q.Body.Isolation),
+			Inline: &spec, Input: q.Body.Input, Limits: q.Body.Limits,
 			ParentRunID: q.Body.ParentRunID, WorkflowRunID: q.Body.WorkflowRunID, NodeID: q.Body.NodeID,
 		})
 	})
@@ -56,7 +56,7 @@ func (a *API) executeInline() {
 func inlineSpec(b InlineBody) (registry.Spec, error) {
 	spec := registry.Spec{
 		Language: b.Language, Runtime: b.Runtime, Files: b.Files, Entrypoint: b.Entrypoint, InputSchema: b.InputSchema, OutputSchema: b.OutputSchema,
-		Packages: b.Packages, Environment: b.Environment,
+		Packages: b.Packages, Environment: b.Environment, Isolation: b.Isolation,
 	}
 	spec.Rules = (*runtimes.Rules)(b.Rules)
 	if b.Capabilities != nil {

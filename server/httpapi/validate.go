@@ -14,6 +14,7 @@ import (
 // ValidateBody is checked without being run; absent parts are not checked.
 type ValidateBody struct {
 	Language     runtimes.Language        `json:"language,omitempty"`
+	Runtime      runtimes.Name            `json:"runtime,omitempty" doc:"auto without it."`
 	Code         string                   `json:"code,omitempty"`
 	Files        map[string]registry.File `json:"files,omitempty"`
 	Entrypoint   string                   `json:"entrypoint,omitempty"`
@@ -34,7 +35,7 @@ func (a *API) validate() {
 	}, func(ctx context.Context, q *in) (*out, error) {
 		b := q.Body
 		report, err := a.Agents.Validate(ctx, actor(ctx), agents.ValidateRequest{
-			Language: b.Language, Code: b.Code, Files: b.Files, Entrypoint: b.Entrypoint, Rules: (*runtimes.Rules)(b.Rules),
+			Language: b.Language, Runtime: b.Runtime, Code: b.Code, Files: b.Files, Entrypoint: b.Entrypoint, Rules: (*runtimes.Rules)(b.Rules),
 			InputSchema: b.InputSchema, OutputSchema: b.OutputSchema, Input: b.Input, Output: b.Output,
 		})
 		if err != nil {

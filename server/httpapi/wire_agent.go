@@ -132,6 +132,7 @@ type AgentBody struct {
 	Metadata         map[string]any           `json:"metadata,omitempty" doc:"An object of the client's own."`
 	Language         runtimes.Language        `json:"language,omitempty"`
 	Runtime          string                   `json:"runtime,omitempty" doc:"auto or a runtime of GET /runtimes; fixed when published."`
+	Isolation        runtimes.Isolation       `json:"isolation,omitempty" enum:",strict,reuse" doc:"Of runs. strict: a process in which nothing ran before. reuse, of node: one process for the runs of a version, a fresh context for each. Empty is the runtime's own."`
 	Code             string                   `json:"code,omitempty" doc:"Shorthand for files with the entry file alone."`
 	Files            map[string]registry.File `json:"files,omitempty" doc:"Relative path to content."`
 	Entrypoint       string                   `json:"entrypoint,omitempty"`

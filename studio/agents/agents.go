@@ -67,6 +67,12 @@ type Replays interface {
 	Gate(ctx context.Context, actor registry.Actor, agent string, count int) error
 }
 
+// Engines picks the runtime where a spec says auto, for a run, and for ever with the reason.
+type Engines interface {
+	Runtime(ctx context.Context, spec registry.Spec) (runtimes.Name, error)
+	Choose(ctx context.Context, workspace, agentID string, spec registry.Spec) (runtimes.Name, *registry.RuntimeChoice, error)
+}
+
 // Options configures a Service.
 type Options struct {
 	Agents    Agents
@@ -77,6 +83,7 @@ type Options struct {
 	Inspector Inspector
 	Validator Validator
 	Specs     *specs.Checker
+	Engines   Engines
 	Now       func() time.Time
 	NewID     func() string
 }
@@ -116,6 +123,7 @@ type Input struct {
 	Metadata         json.RawMessage           `json:"metadata,omitempty"`
 	Language         *runtimes.Language        `json:"language,omitempty"`
 	Runtime          *runtimes.Name            `json:"runtime,omitempty"`
+	Isolation        *runtimes.Isolation       `json:"isolation,omitempty"`
 	Code             *string                   `json:"code,omitempty"`
 	Files            *map[string]registry.File `json:"files,omitempty"`
 	Entrypoint       *string                   `json:"entrypoint,omitempty"`
@@ -267,7 +275,7 @@ func (s *Service) checkModule(ctx context.Context, actor registry.Actor, spec re
 	if spec.Language != runtimes.WASM || in.Files == nil && in.Entrypoint == nil && in.Language == nil {
 		return nil
 	}
-	report, err := s.Inspector.Check(ctx, s.question(actor, spec))
+	report, err := s.Inspector.Check(ctx, s.question(actor, spec, spec.Runtime))
 	if err != nil {
 		return err
 	}
@@ -281,6 +289,7 @@ func (s *Service) checkModule(ctx context.Context, actor registry.Actor, spec re
 func overlay(spec registry.Spec, in Input) registry.Spec {
 	set(&spec.Language, in.Language)
 	set(&spec.Runtime, in.Runtime)
+	set(&spec.Isolation, in.Isolation)
 	set(&spec.Entrypoint, in.Entrypoint)
 	set(&spec.Files, in.Files)
 	if in.Code != nil {

@@ -138,6 +138,7 @@ func settingsApart(before, after registry.Version) []SettingDiff {
 	if b.Runtime != runtimes.Auto && a.Runtime != runtimes.Auto { // a draft leaves it to publishing
 		add("settings", "runtime", b.Runtime, a.Runtime)
 	}
+	add("settings", "isolation", b.Isolation, a.Isolation)
 	add("settings", "entrypoint", b.Entrypoint, a.Entrypoint)
 	add("settings", "packages", b.Packages, a.Packages)
 	add("settings", "environment", b.Environment, a.Environment)

@@ -40,13 +40,13 @@ func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.
 	if err := checkPublish(req); err != nil {
 		return registry.Version{}, err
 	}
-	spec, err := s.publishable(ctx, actor, spec, inspected)
+	spec, choice, err := s.publishable(ctx, actor, a.ID, spec, inspected)
 	if err != nil {
 		return registry.Version{}, err
 	}
 	v := registry.Version{
 		ID: s.NewID(), AgentID: a.ID, Agent: a.Name, Title: a.Title, Description: a.Description, Changelog: req.Changelog,
-		PublishedAt: s.Now(), PublishedBy: actor.ID, Publisher: actor, Spec: spec,
+		PublishedAt: s.Now(), PublishedBy: actor.ID, Publisher: actor, RuntimeChoice: choice, Spec: spec,
 	}
 	if v, err = s.numbered(ctx, a, v, req); err != nil {
 		return registry.Version{}, err
@@ -98,36 +98,51 @@ func checkPublish(req PublishRequest) error {
 }
 
 // publishable checks a draft's code and settles its runtime.
-func (s *Service) publishable(ctx context.Context, actor registry.Actor, spec registry.Spec, inspected bool) (registry.Spec, error) {
+func (s *Service) publishable(ctx context.Context, actor registry.Actor, agentID string, spec registry.Spec, inspected bool) (registry.Spec, *registry.RuntimeChoice, error) {
 	spec, err := s.Specs.Complete(spec)
 	if err != nil {
-		return spec, err
+		return spec, nil, err
 	}
 	if err := s.Specs.Grants(actor.Workspace, spec); err != nil {
-		return spec, err
+		return spec, nil, err
 	}
-	if spec.Runtime, err = s.Specs.Runtime(spec); err != nil {
-		return spec, err
+	var choice *registry.RuntimeChoice
+	if spec.Runtime, choice, err = s.Engines.Choose(ctx, actor.Workspace, agentID, spec); err != nil {
+		return spec, nil, err
 	}
 	if spec.Runtime == runtimes.Script {
-		return spec, fault.Invalid("/runtime", "The script runtime is for tests and demonstrations; a version cannot have it.")
+		return spec, nil, fault.Invalid("/runtime", "The script runtime is for tests and demonstrations; a version cannot have it.")
 	}
 	if inspected {
-		return spec, nil
+		return spec, choice, nil
 	}
-	report, err := s.Inspector.Check(ctx, s.question(actor, spec))
+	report, err := s.Inspector.Check(ctx, s.question(actor, spec, spec.Runtime))
 	if err != nil {
-		return spec, err
+		return spec, nil, err
 	}
 	if len(report.Errors) > 0 {
-		return spec, &fault.Error{Code: fault.InvalidInput, Message: "The code cannot be published before its errors are mended.", Details: report.Errors}
+		refused := &fault.Error{Code: fault.InvalidInput, Message: "The code cannot be published before its errors are mended.", Details: report.Errors}
+		if choice != nil && choice.Reason == registry.RuntimeUnavailable {
+			refused.Extra = map[string]any{"remedy": choice.Message}
+		}
+		return spec, nil, refused
 	}
-	return spec, nil
+	return spec, choice, nil
 }
 
-// question is what the inspector is asked about a program.
-func (s *Service) question(actor registry.Actor, spec registry.Spec) inspect.Request {
-	return inspect.Request{Language: spec.Language, Files: contents(spec.Files), Entrypoint: spec.Entrypoint, Rules: s.Specs.Rules(actor.Workspace, spec)}
+// Engine is the runtime that publishing an agent's draft would give it now, and why; without a choice somebody named it,
+// or its language has no other.
+func (s *Service) Engine(ctx context.Context, actor registry.Actor, ref string) (runtimes.Name, *registry.RuntimeChoice, error) {
+	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
+	if err != nil {
+		return "", nil, err
+	}
+	return s.Engines.Choose(ctx, actor.Workspace, a.ID, a.Draft.Spec)
+}
+
+// question is what the inspector is asked about a program for an engine.
+func (s *Service) question(actor registry.Actor, spec registry.Spec, engine runtimes.Name) inspect.Request {
+	return inspect.Request{Language: spec.Language, Runtime: engine, Files: contents(spec.Files), Entrypoint: spec.Entrypoint, Rules: s.Specs.Rules(actor.Workspace, spec)}
 }
 
 func contents(files map[string]registry.File) map[string][]byte {

@@ -15,6 +15,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/inspect"
 	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/engines"
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/specs"
@@ -37,12 +38,12 @@ func TestPublishRefusesADraftThatIsSavedDuringItsReplay(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)
 	validator := specs.NewValidator(schema.NewCache(16))
-	resolver := references.New(s, time.Now)
+	resolver, checker := references.New(s, time.Now), specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings())
 	var service *agents.Service
 	name, language, code, later := "weather", runtimes.Bash, "echo 1\n", "echo 2\n"
 	saving := true
 	service = agents.New(agents.Options{
-		Agents: s, Versions: s, Resolver: resolver, Pins: pins.New(s, s, resolver, time.Now), Validator: validator, Specs: specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings()),
+		Agents: s, Versions: s, Resolver: resolver, Pins: pins.New(s, s, resolver, time.Now), Validator: validator, Specs: checker, Engines: engines.New(engines.Options{Specs: checker}),
 		Now: time.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Inspector: plain{},
 		Replays: during(func() error {
 			if !saving {

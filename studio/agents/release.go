@@ -5,6 +5,7 @@ import (
 
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/digest"
+	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/inspect"
 )
 
@@ -74,11 +75,14 @@ func (s *Service) untouched(ctx context.Context, a registry.Agent, highest strin
 }
 
 // Digest is what the digest of a version would be, if it were published with this number from this input: the way to tell
-// whether one that exists has other content.
+// whether one that exists has other content. The runtime that a version has is one that auto may mean.
 func (s *Service) Digest(v registry.Version, in Input) (string, error) {
 	spec, err := s.Specs.Complete(SpecOf(in))
 	if err != nil {
 		return "", err
+	}
+	if spec.Runtime == runtimes.Auto && spec.Language == v.Language {
+		spec.Runtime = v.Runtime
 	}
 	if spec.Runtime, err = s.Specs.Runtime(spec); err != nil {
 		return "", err
@@ -101,7 +105,11 @@ func (s *Service) Inspect(ctx context.Context, actor registry.Actor, in Input, e
 		return inspect.Report{}, err
 	}
 	spec.Entrypoint = entrypoint
-	return s.Inspector.Check(ctx, s.question(actor, spec))
+	engine, err := s.Engines.Runtime(ctx, spec)
+	if err != nil {
+		return inspect.Report{}, err
+	}
+	return s.Inspector.Check(ctx, s.question(actor, spec, engine))
 }
 
 // DraftDigest is the digest of what would be published from a version that has no digest yet.

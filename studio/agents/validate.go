@@ -14,6 +14,7 @@ import (
 // ValidateRequest is checked without being run. Absent parts are not checked.
 type ValidateRequest struct {
 	Language     runtimes.Language
+	Runtime      runtimes.Name // "" is auto
 	Code         string
 	Files        map[string]registry.File
 	Entrypoint   string
@@ -30,13 +31,15 @@ type ValidateReport struct {
 	Errors   []fault.Detail   `json:"errors"`
 	Warnings []fault.Detail   `json:"warnings"`
 	Module   *runtimes.Module `json:"module,omitempty"` // what a WebAssembly module imports and exports
+	// RuntimeChoice is what auto means for the code alone, and why.
+	RuntimeChoice *registry.RuntimeChoice `json:"runtimeChoice,omitempty"`
 }
 
 // Validate parses code in the jail, compiles schemas and holds documents to them. It runs nothing.
 func (s *Service) Validate(ctx context.Context, actor registry.Actor, req ValidateRequest) (ValidateReport, error) {
 	report := ValidateReport{Errors: []fault.Detail{}, Warnings: []fault.Detail{}}
 	if req.Code != "" || len(req.Files) > 0 {
-		spec := registry.Spec{Language: req.Language, Files: req.Files, Entrypoint: req.Entrypoint, Rules: req.Rules}
+		spec := registry.Spec{Language: req.Language, Runtime: req.Runtime, Files: req.Files, Entrypoint: req.Entrypoint, Rules: req.Rules}
 		if req.Code != "" {
 			if spec.Entrypoint == "" {
 				spec.Entrypoint = specs.Entrypoint(req.Language)
@@ -66,7 +69,14 @@ func (s *Service) validateCode(ctx context.Context, actor registry.Actor, spec r
 	if err != nil {
 		return err
 	}
-	found, err := s.Inspector.Check(ctx, s.question(actor, spec))
+	engine, choice, err := s.Engines.Choose(ctx, actor.Workspace, "", spec)
+	if err != nil {
+		return err
+	}
+	found, err := s.Inspector.Check(ctx, s.question(actor, spec, engine))
+	if len(found.Errors) == 0 {
+		report.RuntimeChoice = choice
+	}
 	report.Errors = append(report.Errors, found.Errors...)
 	report.Warnings = append(report.Warnings, found.Warnings...)
 	report.Module = found.Module

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -65,7 +66,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	if err != nil {
 		return nil, err
 	}
-	name, err := s.Specs.Runtime(t.spec)
+	name, err := s.Engines.Runtime(ctx, t.spec)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 		job: runtimes.Job{
 			RunID: id, Workspace: actor.Workspace, Language: t.spec.Language, Runtime: name, Files: files,
 			Entrypoint: t.spec.Entrypoint, CodeDigest: t.codeDigest, Input: input, Environment: t.spec.Environment,
-			Capabilities: t.spec.Capabilities, Limits: limits, Isolation: req.Isolation,
+			Capabilities: t.spec.Capabilities, Limits: limits, Isolation: cmp.Or(req.Isolation, t.spec.Isolation),
 			Rules: s.Specs.Rules(actor.Workspace, t.spec), Models: s.Models != "" && t.codeDigest == s.Models,
 		},
 		run: registry.Run{

@@ -44,13 +44,16 @@ type Resolver interface {
 	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
 }
 
-// Specs completes and checks the spec of an inline program, picks the runtime where a spec says auto, and knows the rules of
-// a workspace and what it may grant.
+// Specs completes and checks the spec of an inline program, and knows the rules of a workspace and what it may grant.
 type Specs interface {
 	Complete(spec registry.Spec) (registry.Spec, error)
-	Runtime(spec registry.Spec) (runtimes.Name, error)
 	Rules(workspace string, spec registry.Spec) *runtimes.Rules
 	Grants(workspace string, spec registry.Spec) error
+}
+
+// Engines picks the runtime where a spec says auto.
+type Engines interface {
+	Runtime(ctx context.Context, spec registry.Spec) (runtimes.Name, error)
 }
 
 // Validator checks a JSON document against a schema and lists every violation.
@@ -70,6 +73,7 @@ type Options struct {
 	Drafts    Drafts
 	Resolver  Resolver
 	Specs     Specs
+	Engines   Engines
 	Validator Validator
 	Router    *router.Router
 	Meter     Meter

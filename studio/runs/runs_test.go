@@ -23,6 +23,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/router"
 	"github.com/atelier-run/atelier/runtimes/script"
 	"github.com/atelier-run/atelier/studio/access"
+	"github.com/atelier-run/atelier/studio/engines"
 	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/specs"
@@ -53,10 +54,10 @@ func newKitOver(t *testing.T, running, queue int, journal func(*store.Store) run
 	t.Helper()
 	s := storetest.Open(t, storetest.SQLite)
 	validator := specs.NewValidator(schema.NewCache(16))
-	finished := make(counter, 1000)
+	checker, finished := specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings()), make(counter, 1000)
 	service := runs.New(runs.Options{
 		Journal: journal(s), Archive: s, Drafts: s, Resolver: references.New(s, time.Now), Validator: validator,
-		Specs:  specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings()),
+		Specs: checker, Engines: engines.New(engines.Options{Specs: checker}),
 		Router: router.New(router.Options{Engines: map[runtimes.Name]runtimes.Runtime{runtimes.Script: script.New()}, Running: running, Queue: queue}),
 		Meter:  finished, Tracer: noop.NewTracerProvider().Tracer(""), Log: slog.New(slog.DiscardHandler),
 		Ceilings: runtimes.DefaultCeilings(), Level: "none", Now: time.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() },

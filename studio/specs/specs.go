@@ -136,6 +136,7 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 	if _, err := c.Runtime(spec); err != nil {
 		faults.add(err)
 	}
+	checkIsolation(faults, spec, l.runtimes)
 	checkFiles(faults, spec, l.suffixes)
 	faults.add(at("/inputSchema", c.schemas.CheckInput(spec.InputSchema)))
 	faults.add(at("/outputSchema", c.schemas.Check(spec.OutputSchema)))
@@ -188,6 +189,19 @@ func orEmpty(s []string) []string {
 		return []string{}
 	}
 	return s
+}
+
+// checkIsolation takes reuse where node may run the program: elsewhere a fresh context costs next to nothing, or there is none.
+func checkIsolation(faults *faults, spec registry.Spec, names []runtimes.Name) {
+	switch spec.Isolation {
+	case runtimes.Pooled, runtimes.Strict:
+	case runtimes.Reuse:
+		if !slices.Contains(names, runtimes.NodeEngine) || spec.Runtime != runtimes.Auto && spec.Runtime != runtimes.NodeEngine {
+			faults.say("/isolation", "reuse is for the runtime node; leave it out, or set the runtime to node or auto.")
+		}
+	default:
+		faults.say("/isolation", "must be %s, %s or left out.", runtimes.Strict, runtimes.Reuse)
+	}
 }
 
 func checkFiles(faults *faults, spec registry.Spec, suffixes []string) {

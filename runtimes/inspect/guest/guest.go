@@ -22,6 +22,7 @@ const RoleName = "inspect"
 // Job is the payload of the Job frame.
 type Job struct {
 	Language   runtimes.Language `json:"language"`
+	Runtime    runtimes.Name     `json:"runtime"`
 	Files      map[string][]byte `json:"files"`
 	Entrypoint string            `json:"entrypoint"`
 }
@@ -29,6 +30,7 @@ type Job struct {
 // Report is the output of a job.
 type Report struct {
 	Errors   []fault.Detail   `json:"errors,omitempty"`
+	Gaps     []fault.Detail   `json:"gaps,omitempty"` // of JavaScript that is not for goja: what goja lacks
 	Warnings []fault.Detail   `json:"warnings,omitempty"`
 	Names    []string         `json:"names,omitempty"` // of Python: what the entrypoint's top level binds, * where it may be anything
 	Module   *runtimes.Module `json:"module,omitempty"`

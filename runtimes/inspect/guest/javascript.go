@@ -8,38 +8,63 @@ import (
 	"github.com/dop251/goja/parser"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/bundle"
 	"github.com/atelier-run/atelier/runtimes/goja/guest/gaps"
 )
 
-// javascript bundles and compiles as the engine will, and names what the engine lacks.
+// javascript looks at a program as its engine will. One that is not for goja is told apart from what goja lacks of it.
 func javascript(job Job) Report {
-	program, problems := bundle.Build(bundle.Source{Files: job.Files, Entrypoint: job.Entrypoint, Language: job.Language})
+	source := bundle.Source{Files: job.Files, Entrypoint: job.Entrypoint, Language: job.Language}
+	inGoja, missing := forGoja(source)
+	if job.Runtime == runtimes.Goja {
+		inGoja.Warnings, inGoja.Gaps = append(append(inGoja.Warnings, inGoja.Gaps...), missing...), nil
+		return inGoja
+	}
+	source.Node = true
+	program, problems := bundle.Build(source)
 	if len(problems) > 0 {
 		return Report{Errors: problems}
 	}
-	report := Report{Warnings: program.Warnings}
+	report := Report{Warnings: append(program.Warnings, missing...)}
+	for _, problem := range append(inGoja.Errors, inGoja.Gaps...) {
+		if problem.Code == bundle.CodeEntry {
+			report.Errors = append(report.Errors, problem)
+		} else {
+			report.Gaps = append(report.Gaps, problem)
+		}
+	}
+	return report
+}
+
+// forGoja bundles and compiles as goja will, and names what it lacks, and beside that what no engine has.
+func forGoja(source bundle.Source) (report Report, missing []fault.Detail) {
+	program, problems := bundle.Build(source)
+	if len(problems) > 0 {
+		return Report{Errors: problems}, nil
+	}
+	report.Warnings = program.Warnings
 	text := program.Code + "\n//# sourceMappingURL=bundle.map"
 	tree, err := goja.Parse("(program)", text, parser.WithSourceMapLoader(func(string) ([]byte, error) { return program.Map, nil }))
 	if err != nil {
 		report.Errors = gaps.Refusals(err, program.Position)
-		return report
+		return report, nil
 	}
-	report.Warnings = append(report.Warnings, gaps.Lint(tree)...)
+	report.Gaps, missing = gaps.Lint(tree)
 	if !program.CommonJS && !slices.Contains(program.Exports, "default") && !slices.Contains(program.Exports, "main") && !hasMain(tree) {
 		report.Errors = append(report.Errors, fault.Detail{
-			File: job.Entrypoint, Line: 1, Column: 1, Code: bundle.CodeEntry,
+			File: source.Entrypoint, Line: 1, Column: 1, Code: bundle.CodeEntry,
 			Message: "The program has no entry: export a default function, export a function main, or declare function main(input, ctx).",
 		})
 	}
 	if _, problems := gaps.Rewrite(tree); len(problems) > 0 {
 		report.Errors = append(report.Errors, problems...)
-		return report
+		return report, missing
 	}
 	if _, err := goja.CompileAST(tree, false); err != nil {
 		report.Errors = append(report.Errors, gaps.Refusals(err, program.Position)...)
 	}
-	return report
+	return report, missing
 }
 
 // hasMain says whether the main that a program hands over is declared beside the call that does it. esbuild keeps the

@@ -297,6 +297,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/code-agents/{agent}/runtime': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * The runtime of the draft, if it were published now
+     * @description Where the draft says auto, by what its code uses and by what its runs have taken. A version keeps its runtime for ever.
+     */
+    get: operations['getDraftRuntime'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/code-agents/{agent}/versions': {
     parameters: {
       query?: never;
@@ -807,6 +827,11 @@ export interface components {
       };
       /** @description JSON Schema of the input. */
       inputSchema?: unknown;
+      /**
+       * @description Of runs. strict: a process in which nothing ran before. reuse, of node: one process for the runs of a version, a fresh context for each. Empty is the runtime's own.
+       * @enum {string}
+       */
+      isolation?: '' | 'strict' | 'reuse';
       /** @enum {string} */
       language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       limits?: components['schemas']['LimitsBody'];
@@ -935,6 +960,7 @@ export interface components {
             };
       };
       inputSchema: unknown;
+      isolation?: string;
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       limits: components['schemas']['Limits'];
@@ -950,6 +976,7 @@ export interface components {
       requiresApproval: boolean;
       rules?: components['schemas']['Rules'];
       runtime: string;
+      runtimeChoice?: components['schemas']['RuntimeChoice'];
       safetyFlags: string[];
       secrets: string[];
       successor?: string;
@@ -991,6 +1018,7 @@ export interface components {
             };
       };
       inputSchema: unknown;
+      isolation?: string;
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       limits: components['schemas']['Limits'];
@@ -1003,6 +1031,17 @@ export interface components {
       runtime: string;
       safetyFlags: string[];
       secrets: string[];
+    };
+    DraftRuntime: {
+      /** @description Why auto means it; absent where the draft names a runtime, or its language has one alone. */
+      choice?: components['schemas']['RuntimeChoice'];
+      runtime: string;
+    };
+    EngineState: {
+      available: boolean;
+      interpreter?: string;
+      reason?: string;
+      runtime: string;
     };
     Event: {
       /** Format: date-time */
@@ -1106,8 +1145,11 @@ export interface components {
       };
       input?: unknown;
       inputSchema?: unknown;
-      /** @enum {string} */
-      isolation?: 'strict';
+      /**
+       * @description strict: a process in which nothing ran before. reuse, of node: one process for the runs of the same code.
+       * @enum {string}
+       */
+      isolation?: 'strict' | 'reuse';
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       limits?: components['schemas']['LimitsPatch'];
@@ -1142,6 +1184,8 @@ export interface components {
     };
     LanguageState: {
       available: boolean;
+      /** @description Each of the runtimes by itself; absent where none can run. */
+      engines?: components['schemas']['EngineState'][];
       /** @description The entry file by default. */
       entrypoint: string;
       interpreter?: string;
@@ -1538,6 +1582,24 @@ export interface components {
       trigger: string;
       version: string;
     };
+    RuntimeChoice: {
+      /**
+       * Format: double
+       * @description The median of their processor time.
+       */
+      cpuMs?: number;
+      gaps?: components['schemas']['Detail'][];
+      /** @description The reason as a sentence. */
+      message: string;
+      /** @enum {string} */
+      reason: 'fits' | 'gap' | 'slow' | 'unavailable';
+      /**
+       * Format: int64
+       * @description How many runs of the draft, as it is, were measured in goja.
+       */
+      runs?: number;
+      runtime: string;
+    };
     RuntimeList: {
       items: components['schemas']['RuntimeState'][];
     };
@@ -1703,10 +1765,13 @@ export interface components {
       output?: unknown;
       outputSchema?: unknown;
       rules?: components['schemas']['RulesBody'];
+      /** @description auto without it. */
+      runtime?: string;
     };
     ValidateReport: {
       errors: components['schemas']['Detail'][];
       module?: components['schemas']['Module'];
+      runtimeChoice?: components['schemas']['RuntimeChoice'];
       valid: boolean;
       warnings: components['schemas']['Detail'][];
     };
@@ -1737,6 +1802,7 @@ export interface components {
             };
       };
       inputSchema: unknown;
+      isolation?: string;
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       limits: components['schemas']['Limits'];
@@ -1750,6 +1816,7 @@ export interface components {
       requiresApproval: boolean;
       rules?: components['schemas']['Rules'];
       runtime: string;
+      runtimeChoice?: components['schemas']['RuntimeChoice'];
       safetyFlags: string[];
       secrets: string[];
       successor?: string;
@@ -3551,6 +3618,74 @@ export interface operations {
       };
       /** @description Internal Server Error */
       500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getDraftRuntime: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Name or ID. */
+        agent: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['DraftRuntime'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Service Unavailable */
+      503: {
         headers: {
           [name: string]: unknown;
         };

@@ -8,35 +8,59 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// absent are globals that programs for Node or browsers use and goja does not have, each with what to use instead.
-func absent() map[string]string {
-	return map[string]string{
-		"Intl":                 "write the format in the program, or use toLocaleString with the locale en-US",
-		"FinalizationRegistry": "release what you hold when you are done with it",
-		"SharedArrayBuffer":    "use an ArrayBuffer",
-		"Atomics":              "a program has one thread and needs none",
-		"WebAssembly":          "write it in JavaScript",
-		"process":              "use ctx.env for environment values and ctx.log for messages",
-		"XMLHttpRequest":       "use fetch",
-		"WebSocket":            "use fetch; a program has no sockets",
-		"Worker":               "a program has one thread",
-		"__dirname":            "a program has no file system; import its files",
-		"__filename":           "a program has no file system; import its files",
+// global is one that programs for Node or browsers use and goja does not have.
+type global struct {
+	instead string
+	node    bool // Node has it
+}
+
+func absent() map[string]global {
+	const whole, stream = "hand over the whole text or bytes", "work on the whole text or bytes"
+	return map[string]global{
+		"Intl":                 {"write the format in the program, or use toLocaleString with the locale en-US", true},
+		"FinalizationRegistry": {"release what you hold when you are done with it", true},
+		"SharedArrayBuffer":    {"use an ArrayBuffer", true},
+		"Atomics":              {"a program has one thread and needs none", true},
+		"WebAssembly":          {"write it in JavaScript", true},
+		"process":              {"use ctx.env for environment values and ctx.log for messages", true},
+		"global":               {"use globalThis", true},
+		"Request":              {"give fetch the address and its options", true},
+		"Blob":                 {whole, true},
+		"File":                 {whole, true},
+		"FormData":             {"use URLSearchParams, or write the body", true},
+		"ReadableStream":       {stream, true},
+		"WritableStream":       {stream, true},
+		"TransformStream":      {stream, true},
+		"TextDecoderStream":    {"use a TextDecoder", true},
+		"TextEncoderStream":    {"use a TextEncoder", true},
+		"CompressionStream":    {stream, true},
+		"DecompressionStream":  {stream, true},
+		"MessageChannel":       {"a program has one thread; use a promise", true},
+		"BroadcastChannel":     {"a program has one thread; use a promise", true},
+		"CustomEvent":          {"use an Event with a property of your own", true},
+		"XMLHttpRequest":       {"use fetch", false},
+		"WebSocket":            {"use fetch; a program has no sockets", false},
+		"Worker":               {"a program has one thread", false},
+		"__dirname":            {"a program has no file system; import its files", false},
+		"__filename":           {"a program has no file system; import its files", false},
 	}
 }
 
-// Lint names the gaps of goja that a program steps into, in the order of the program. What it names fails loudly when
-// it is reached, so these are warnings: the program may never get there, or ask with typeof before.
-func Lint(tree *ast.Program) []fault.Detail {
-	missing := absent()
+// Lint names the gaps of goja that a program steps into, in the order of the program, and beside them what no engine
+// has. What it names fails loudly when it is reached, so these are warnings: the program may never get there, or ask with
+// typeof before.
+func Lint(tree *ast.Program) (gaps, missing []fault.Detail) {
+	known := absent()
 	declared, asked := map[string]bool{}, map[string]bool{}
-	var found []fault.Detail
 	var uses []*ast.Identifier
 	names := map[*ast.Identifier]bool{} // property and label names, which refer to nothing
 	Walk(tree, func(node any) {
 		switch n := node.(type) {
 		case *ast.DotExpression:
 			names[&n.Identifier] = true
+			if id, ok := n.Left.(*ast.Identifier); ok && id.Name == "crypto" && n.Identifier.Name == "subtle" {
+				uses = append(uses, &n.Identifier)
+			}
 		case *ast.UnaryExpression:
 			if id, ok := n.Operand.(*ast.Identifier); ok && n.Operator.String() == "typeof" {
 				asked[id.Name.String()] = true
@@ -54,23 +78,34 @@ func Lint(tree *ast.Program) []fault.Detail {
 				declared[n.Name.Name.String()] = true
 			}
 		case *ast.CallExpression:
-			found = append(found, call(tree, n)...)
+			gaps = append(gaps, call(tree, n)...)
 		case *ast.NewExpression:
 			if id, ok := n.Callee.(*ast.Identifier); ok && id.Name == "RegExp" {
-				found = append(found, pattern(tree, n.ArgumentList)...)
+				gaps = append(gaps, pattern(tree, n.ArgumentList)...)
 			}
 		case *ast.Identifier:
-			if _, ok := missing[n.Name.String()]; ok && !names[n] {
+			if _, ok := known[n.Name.String()]; ok && !names[n] {
 				uses = append(uses, n)
 			}
 		}
 	})
 	for _, id := range uses {
 		name := id.Name.String()
-		if !declared[name] && !asked[name] {
-			found = append(found, at(tree, id.Idx, CodeUnavailable, "%s is not available in the goja runtime: %s.", name, missing[name]))
+		switch what, ok := known[name]; {
+		case name == "subtle" && !declared["crypto"]:
+			gaps = append(gaps, at(tree, id.Idx, CodeUnavailable, "crypto.subtle is not available in the goja runtime: write it in the program."))
+		case !ok || declared[name] || asked[name]:
+		case what.node:
+			gaps = append(gaps, at(tree, id.Idx, CodeUnavailable, "%s is not available in the goja runtime: %s.", name, what.instead))
+		default:
+			missing = append(missing, at(tree, id.Idx, CodeUnavailable, "%s is not available: %s.", name, what.instead))
 		}
 	}
+	return ordered(gaps), ordered(missing)
+}
+
+// ordered sorts what is of one file by line, and bounds the list.
+func ordered(found []fault.Detail) []fault.Detail {
 	slices.SortStableFunc(found, func(a, b fault.Detail) int {
 		if a.File != b.File {
 			return 0

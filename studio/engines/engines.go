@@ -1,0 +1,194 @@
+// Package engines picks the engine of a program that leaves it to auto, and says why. JavaScript runs in goja unless it
+// uses what goja lacks, or its draft took long there; then it is Node, where this server has it.
+package engines
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/digest"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/inspect"
+)
+
+// SlowMs is the processor time, the median of a draft's runs in goja, from which on Node is chosen.
+const SlowMs = 100
+
+const (
+	measured  = 20   // the newest runs of a draft that count
+	lookedAt  = 100  // the newest runs of a draft that are looked at: they may be of other code
+	mostKept  = 1000 // programs whose gaps are remembered
+	mostNamed = 3    // gaps that a sentence names
+)
+
+// Inspector parses code in the jail.
+type Inspector interface {
+	Check(ctx context.Context, req inspect.Request) (inspect.Report, error)
+}
+
+// Specs knows the runtimes of a language.
+type Specs interface {
+	Runtime(spec registry.Spec) (runtimes.Name, error)
+}
+
+// Runs lists what has run.
+type Runs interface {
+	ListRuns(ctx context.Context, workspace string, filter registry.RunFilter) (registry.RunPage, error)
+}
+
+// Options configures a Chooser. Lacks says why this server cannot run an engine and what would help, "" where it can.
+type Options struct {
+	Inspector Inspector
+	Specs     Specs
+	Runs      Runs
+	Lacks     func(runtimes.Name) string
+}
+
+// Chooser is safe for concurrent use.
+type Chooser struct {
+	Options
+
+	mu   sync.Mutex
+	gaps map[string][]fault.Detail // by language and code digest
+}
+
+// New returns a chooser.
+func New(o Options) *Chooser { return &Chooser{Options: o, gaps: map[string][]fault.Detail{}} }
+
+// Runtime is the engine of a run of a draft or of inline code. What a program took before does not count: a draft that is
+// measured in one engine stays there until it is published.
+func (c *Chooser) Runtime(ctx context.Context, spec registry.Spec) (runtimes.Name, error) {
+	name, open, err := c.open(spec)
+	if err != nil || !open || c.Lacks(runtimes.NodeEngine) != "" {
+		return name, err
+	}
+	gaps, err := c.missing(ctx, spec)
+	if err == nil && len(gaps) > 0 {
+		name = runtimes.NodeEngine
+	}
+	return name, err
+}
+
+// Choose is the engine that a version made of a draft has for ever, and why; without a choice there was nothing to choose.
+func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec registry.Spec) (runtimes.Name, *registry.RuntimeChoice, error) {
+	name, open, err := c.open(spec)
+	if err != nil || !open {
+		return name, nil, err
+	}
+	choice := &registry.RuntimeChoice{Runtime: name, Reason: registry.RuntimeFits, Message: "goja has all that the program uses."}
+	if choice.Gaps, err = c.missing(ctx, spec); err != nil {
+		return "", nil, err
+	}
+	if choice.Runs, choice.CPUMs, err = c.measure(ctx, workspace, agentID, spec); err != nil {
+		return "", nil, err
+	}
+	took := fmt.Sprintf("the draft takes %.0f ms of processor time in goja (the median of %d)", choice.CPUMs, choice.Runs)
+	switch why := ""; {
+	case len(choice.Gaps) > 0:
+		choice.Reason, why = registry.RuntimeGap, named(choice.Gaps)
+		c.settle(choice, why)
+	case choice.Runs > 0 && choice.CPUMs >= SlowMs:
+		choice.Reason, why = registry.RuntimeSlow, fmt.Sprintf("%s, and from %d ms on Node is faster", took, SlowMs)
+		c.settle(choice, why)
+	case choice.Runs > 0:
+		choice.Message = "goja has all that the program uses, and " + took + "."
+	}
+	return choice.Runtime, choice, nil
+}
+
+// settle chooses Node for a reason, or says why it cannot.
+func (c *Chooser) settle(choice *registry.RuntimeChoice, why string) {
+	if lacks := c.Lacks(runtimes.NodeEngine); lacks != "" {
+		choice.Reason = registry.RuntimeUnavailable
+		choice.Message = fmt.Sprintf("Node would be chosen: %s. But this server runs it in goja: %s", why, lacks)
+		return
+	}
+	choice.Runtime, choice.Message = runtimes.NodeEngine, "Node was chosen: "+why+"."
+}
+
+// named is the first gaps as a sentence, without the advice for goja.
+func named(gaps []fault.Detail) string {
+	var all []string
+	for _, gap := range gaps[:min(len(gaps), mostNamed)] {
+		what, _, _ := strings.Cut(strings.TrimSuffix(gap.Message, "."), ": ")
+		if gap.File != "" {
+			what += fmt.Sprintf(" (%s:%d)", gap.File, gap.Line)
+		}
+		all = append(all, what)
+	}
+	if more := len(gaps) - mostNamed; more > 0 {
+		all = append(all, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(all, "; ")
+}
+
+// open says whether there is a choice to make, and the engine where there is none, or none is made.
+func (c *Chooser) open(spec registry.Spec) (runtimes.Name, bool, error) {
+	name, err := c.Specs.Runtime(spec)
+	return name, err == nil && name == runtimes.Goja && (spec.Runtime == "" || spec.Runtime == runtimes.Auto), err
+}
+
+// missing is what a program uses and goja lacks. Of a program with errors it is nothing: they are told where it runs.
+func (c *Chooser) missing(ctx context.Context, spec registry.Spec) ([]fault.Detail, error) {
+	sum, err := digest.Code(spec.Files, spec.Entrypoint)
+	if err != nil {
+		return nil, err
+	}
+	key := string(spec.Language) + " " + sum
+	c.mu.Lock()
+	gaps, known := c.gaps[key]
+	c.mu.Unlock()
+	if known {
+		return gaps, nil
+	}
+	files := make(map[string][]byte, len(spec.Files))
+	for path, file := range spec.Files {
+		files[path] = file
+	}
+	report, err := c.Inspector.Check(ctx, inspect.Request{Language: spec.Language, Runtime: runtimes.Auto, Files: files, Entrypoint: spec.Entrypoint})
+	if err != nil {
+		return nil, err
+	}
+	if len(report.Errors) == 0 {
+		gaps = report.Gaps
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.gaps) >= mostKept {
+		clear(c.gaps)
+	}
+	c.gaps[key] = gaps
+	return gaps, nil
+}
+
+// measure is how many of a draft's newest runs were of this code in goja, and the median of their processor time.
+func (c *Chooser) measure(ctx context.Context, workspace, agentID string, spec registry.Spec) (int, float64, error) {
+	if agentID == "" {
+		return 0, 0, nil
+	}
+	sum, err := digest.Code(spec.Files, spec.Entrypoint)
+	if err != nil {
+		return 0, 0, err
+	}
+	page, err := c.Runs.ListRuns(ctx, workspace, registry.RunFilter{Agent: agentID, Version: registry.DraftVersion, Limit: lookedAt})
+	if err != nil {
+		return 0, 0, err
+	}
+	var times []float64
+	for _, run := range page.Items {
+		ended := run.Status == registry.Succeeded || run.Status == registry.Failed || run.Status == registry.TimedOut
+		if ended && run.CodeDigest == sum && run.Runtime == runtimes.Goja && run.Metrics.CPUMs > 0 && len(times) < measured {
+			times = append(times, run.Metrics.CPUMs)
+		}
+	}
+	if len(times) == 0 {
+		return 0, 0, nil
+	}
+	slices.Sort(times)
+	return len(times), times[len(times)/2], nil
+}

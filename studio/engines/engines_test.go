@@ -1,0 +1,176 @@
+package engines_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/digest"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/inspect"
+	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
+	"github.com/atelier-run/atelier/runtimes/worker"
+	"github.com/atelier-run/atelier/studio/engines"
+)
+
+// house has a real inspector, runs of a list, and Node unless it lacks it.
+type house struct {
+	*inspect.Inspector
+	looked atomic.Int64
+	runs   []registry.Run
+	lacks  string
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	h := &house{Inspector: inspect.New(inspect.Options{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t)))})}
+	t.Cleanup(h.Close)
+	return h
+}
+
+func (h *house) Check(ctx context.Context, req inspect.Request) (inspect.Report, error) {
+	h.looked.Add(1)
+	return h.Inspector.Check(ctx, req)
+}
+
+func (h *house) ListRuns(_ context.Context, workspace string, f registry.RunFilter) (registry.RunPage, error) {
+	if workspace != "w" || f.Agent != "a" || f.Version != registry.DraftVersion {
+		return registry.RunPage{}, nil
+	}
+	return registry.RunPage{Items: h.runs}, nil
+}
+
+// Runtime is that of specs: auto is goja, of Python it is python.
+func (h *house) Runtime(spec registry.Spec) (runtimes.Name, error) {
+	switch {
+	case spec.Runtime != runtimes.Auto:
+		return spec.Runtime, nil
+	case spec.Language == runtimes.Python:
+		return runtimes.PythonEngine, nil
+	}
+	return runtimes.Goja, nil
+}
+
+func (h *house) chooser() *engines.Chooser {
+	return engines.New(engines.Options{Inspector: h, Specs: h, Runs: h, Lacks: func(runtimes.Name) string { return h.lacks }})
+}
+
+func program(source string) registry.Spec {
+	return registry.Spec{Language: runtimes.TypeScript, Runtime: runtimes.Auto, Files: map[string]registry.File{"main.ts": registry.File(source)}, Entrypoint: "main.ts"}
+}
+
+func run(t *testing.T, spec registry.Spec, cpu float64, change func(*registry.Run)) registry.Run {
+	t.Helper()
+	sum, err := digest.Code(spec.Files, spec.Entrypoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := registry.Run{Status: registry.Succeeded, CodeDigest: sum, Runtime: runtimes.Goja, Metrics: registry.Metrics{CPUMs: cpu}}
+	if change != nil {
+		change(&r)
+	}
+	return r
+}
+
+const (
+	plain = "export default () => 1"
+	intl  = "export default () =>\n  new Intl.NumberFormat('de').format(1)"
+)
+
+func TestChoose(t *testing.T) {
+	t.Parallel()
+	other := program("export default () => 2")
+	tests := map[string]struct {
+		source  string
+		runs    []registry.Run
+		lacks   string
+		runtime runtimes.Name
+		reason  registry.RuntimeReason
+		says    string
+	}{
+		"plain":          {plain, nil, "", runtimes.Goja, registry.RuntimeFits, "goja has all that the program uses."},
+		"quick":          {plain, []registry.Run{run(t, program(plain), 20, nil)}, "", runtimes.Goja, registry.RuntimeFits, "20 ms of processor time in goja (the median of 1)"},
+		"a global":       {intl, nil, "", runtimes.NodeEngine, registry.RuntimeGap, "Node was chosen: Intl is not available in the goja runtime (main.ts:2)."},
+		"no Node":        {intl, nil, "Install it.", runtimes.Goja, registry.RuntimeUnavailable, "Node would be chosen: Intl is not available in the goja runtime (main.ts:2). But this server runs it in goja: Install it."},
+		"many gaps":      {"export default () => [Blob, File, FormData, Intl]", nil, "", runtimes.NodeEngine, registry.RuntimeGap, "; and 1 more."},
+		"slow":           {plain, []registry.Run{run(t, program(plain), 90, nil), run(t, program(plain), 140, nil), run(t, program(plain), 500, nil)}, "", runtimes.NodeEngine, registry.RuntimeSlow, "Node was chosen: the draft takes 140 ms of processor time in goja (the median of 3), and from 100 ms on Node is faster."},
+		"slow, no Node":  {plain, []registry.Run{run(t, program(plain), 140, nil)}, "Install it.", runtimes.Goja, registry.RuntimeUnavailable, "140 ms"},
+		"slow to failed": {plain, []registry.Run{run(t, program(plain), 30_000, func(r *registry.Run) { r.Status = registry.TimedOut })}, "", runtimes.NodeEngine, registry.RuntimeSlow, "30000 ms"},
+		"other runs": {plain, []registry.Run{
+			run(t, other, 500, nil), run(t, program(plain), 500, func(r *registry.Run) { r.Status = registry.StatusCancelled }),
+			run(t, program(plain), 500, func(r *registry.Run) { r.Runtime = runtimes.NodeEngine }),
+		}, "", runtimes.Goja, registry.RuntimeFits, "goja has all that the program uses."},
+		"an error": {"export default () => Intl.", nil, "", runtimes.Goja, registry.RuntimeFits, "goja"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			h.runs, h.lacks = tt.runs, tt.lacks
+			got, choice, err := h.chooser().Choose(t.Context(), "w", "a", program(tt.source))
+			if err != nil || choice == nil {
+				t.Fatal(choice, err)
+			}
+			if got != tt.runtime || choice.Runtime != tt.runtime || choice.Reason != tt.reason || !strings.Contains(choice.Message, tt.says) {
+				t.Errorf("%s, %+v", got, *choice)
+			}
+			if hasGaps := len(choice.Gaps) > 0; hasGaps != (tt.source == intl || name == "many gaps") {
+				t.Errorf("gaps %+v", choice.Gaps)
+			}
+		})
+	}
+}
+
+// TestNothingToChoose: what somebody named, and a language with one runtime, has no reason.
+func TestNothingToChoose(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	named, python := program(intl), registry.Spec{Language: runtimes.Python, Runtime: runtimes.Auto}
+	named.Runtime = runtimes.Goja
+	for want, spec := range map[runtimes.Name]registry.Spec{runtimes.Goja: named, runtimes.PythonEngine: python} {
+		if got, choice, err := h.chooser().Choose(t.Context(), "w", "a", spec); got != want || choice != nil || err != nil {
+			t.Errorf("%s: %s, %v, %v", want, got, choice, err)
+		}
+	}
+	if n := h.looked.Load(); n != 0 {
+		t.Errorf("looked at code %d times", n)
+	}
+}
+
+// TestRunsOfADraft go by what the code uses, and not by what it took; the same code is looked at once.
+func TestRunsOfADraft(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.runs = []registry.Run{run(t, program(plain), 500, nil)}
+	c := h.chooser()
+	for range 3 {
+		for source, want := range map[string]runtimes.Name{plain: runtimes.Goja, intl: runtimes.NodeEngine} {
+			if got, err := c.Runtime(t.Context(), program(source)); got != want || err != nil {
+				t.Errorf("%s: %s, %v", source, got, err)
+			}
+		}
+	}
+	if n := h.looked.Load(); n != 2 {
+		t.Errorf("looked at code %d times, want 2", n)
+	}
+	h.lacks = "Install it."
+	if got, err := c.Runtime(t.Context(), program(intl)); got != runtimes.Goja || err != nil {
+		t.Errorf("without Node: %s, %v", got, err)
+	}
+}
+
+// TestInspectionThatFails is the house's failure, and no reason for an engine.
+func TestInspectionThatFails(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := h.chooser().Runtime(ctx, program(plain)); err == nil {
+		t.Error("a run was let through")
+	}
+	if _, _, err := h.chooser().Choose(ctx, "w", "a", program(plain)); err == nil {
+		t.Error("a version was let through")
+	}
+}
