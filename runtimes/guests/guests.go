@@ -3,6 +3,8 @@
 package guests
 
 import (
+	"slices"
+
 	doctor "github.com/atelier-run/atelier/runtimes/doctor/guest"
 	goja "github.com/atelier-run/atelier/runtimes/goja/guest"
 	inspect "github.com/atelier-run/atelier/runtimes/inspect/guest"
@@ -14,11 +16,10 @@ import (
 
 // Main is called first in main. In a jailed process it serves and does not return; otherwise it returns false at once.
 func Main(args []string) bool {
-	return sandbox.Main(args, append([]sandbox.Role{
-		program.Role(),
+	return sandbox.Main(args, slices.Concat(program.Roles(), []sandbox.Role{
 		{Name: goja.RoleName, Filter: sandbox.FilterWorker, Serve: goja.Serve},
 		{Name: node.RoleName, Filter: sandbox.FilterWorker, Serve: node.Serve},
 		{Name: wasm.RoleName, Filter: sandbox.FilterCompiler, Serve: wasm.Serve},
 		{Name: inspect.RoleName, Filter: sandbox.FilterWorker, Serve: inspect.Serve},
-	}, doctor.Roles()...))
+	}, doctor.Roles()))
 }

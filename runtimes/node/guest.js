@@ -407,11 +407,13 @@
     });
   };
 
-  settle();
-  send('{"ready":true}');
-  job = receive();
-  job.names = new Set(job.files);
-  Object.assign(process.env, job.env);
-  send('{"start":true}'); // from here it is the program's time
-  run().then((told) => finish(told, 0), fail);
+  setImmediate(() => { // when Node has done with its command line
+    settle();
+    send('{"ready":true}');
+    job = receive();
+    job.names = new Set(job.files);
+    Object.assign(process.env, job.env);
+    send('{"start":true}'); // from here it is the program's time
+    run().then((told) => finish(told, 0), fail);
+  });
 })();

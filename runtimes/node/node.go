@@ -41,6 +41,7 @@ type Engine struct {
 	bundler     *bundler
 	ahead       *worker.Pool // of programs with the usual limit of memory
 	fresh       *worker.Pool // of others: the size of V8's heap is fixed when it starts
+	parents     *worker.Pool // of programs that may start others
 	memory      int64
 	egress      *egress.Proxy
 }
@@ -61,7 +62,7 @@ func New(options Options) *Engine {
 		options.Egress = egress.New(egress.Options{})
 	}
 	profile := sandbox.Profile{
-		Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts, Starter: "node",
+		Role: program.Name, Filter: sandbox.FilterAlone, Proc: true, Mounts: interpreter.Mounts, Starter: "node",
 		DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),
 	}
 	profile.Limits.MemoryBytes += overhead
@@ -70,6 +71,8 @@ func New(options Options) *Engine {
 		Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log, Profile: profile, Prelude: e.prelude(options.Memory),
 	})
 	e.fresh = worker.NewPool(worker.Options{Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile})
+	profile.Filter, profile.Starter = sandbox.FilterProgram, "node with subprocesses"
+	e.parents = worker.NewPool(worker.Options{Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile})
 	return e
 }
 
@@ -124,16 +127,24 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	}
 	payload := program.Job{Files: job.Files, Hello: greeting, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, stackBytes)}
 	pool := e.ahead
-	if job.Limits.MemoryBytes != e.memory {
-		pool = e.fresh
+	if job.Capabilities.Subprocess || job.Limits.MemoryBytes != e.memory {
 		started := e.prelude(job.Limits.MemoryBytes)
 		payload.Argv, payload.Env = started.Argv, started.Env
+		pool = e.fresh
+	}
+	if job.Capabilities.Subprocess {
+		pool = e.parents
 	}
 	door := e.egress.Open(job, host)
 	defer door.Close()
-	outcome, err := pool.Run(ctx, worker.Task{Job: job, Payload: payload, Overhead: overhead, Interpret: interpret}, door)
+	outcome, err := pool.Run(ctx, e.task(job, payload), door)
 	door.Settle(outcome.Error)
 	return outcome, err
+}
+
+func (e *Engine) task(job runtimes.Job, payload any) worker.Task {
+	said := new(words)
+	return worker.Task{Job: job, Payload: payload, Overhead: overhead, Tap: said.listen, LastWords: lastWords, Interpret: said.interpret}
 }
 
 // orEmpty is an outcome that there may be none of.
@@ -165,7 +176,7 @@ func (e *Engine) Stats() worker.Stats {
 	if e.unavailable != nil {
 		return worker.Stats{}
 	}
-	return e.ahead.Stats().Plus(e.fresh.Stats()).Plus(e.bundler.pool.Stats())
+	return e.ahead.Stats().Plus(e.fresh.Stats()).Plus(e.parents.Stats()).Plus(e.bundler.pool.Stats())
 }
 
 // Close ends every run and waits until nothing is left of them.
@@ -173,6 +184,7 @@ func (e *Engine) Close() {
 	if e.unavailable == nil {
 		e.ahead.Close()
 		e.fresh.Close()
+		e.parents.Close()
 		e.bundler.pool.Close()
 	}
 }

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -11,8 +12,30 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 )
 
+// lastWords begins what V8 prints when it gives up.
+const lastWords = "<--- Last few GCs --->"
+
+// words is the end of what a process said on stderr.
+type words struct{ stderr []byte }
+
+func (w *words) listen(kind frames.Kind, p []byte) {
+	const keep = 16 << 10
+	if kind != frames.Stderr {
+		return
+	}
+	w.stderr = append(w.stderr, p...)
+	if over := len(w.stderr) - keep; over > keep {
+		w.stderr = append(w.stderr[:0], w.stderr[over:]...)
+	}
+}
+
+// outOfMemory says whether V8 gave up because its heap was full.
+func (w *words) outOfMemory() bool {
+	return bytes.Contains(w.stderr, []byte("JavaScript heap out of memory")) || bytes.Contains(w.stderr, []byte("OutOfMemory"))
+}
+
 // interpret reads what the guest script said at the end, or why it said nothing.
-func interpret(result frames.Result) frames.Result {
+func (w *words) interpret(result frames.Result) frames.Result {
 	if result.Error != nil {
 		return result
 	}
@@ -30,6 +53,8 @@ func interpret(result frames.Result) frames.Result {
 	case told:
 		result.Output = end.Output
 		result.Signal = 0 // it ended after its result, whatever way
+	case result.Signal != 0 && w.outOfMemory():
+		result.Error = &runtimes.ProgramError{Type: runtimes.MemoryLimit}
 	case result.Signal == int(syscall.SIGSEGV):
 		result.Error = &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "Node crashed (SIGSEGV)."}
 	case result.Signal != 0:

@@ -49,6 +49,7 @@ type cells struct {
 	common  common
 	reaper  *reaper
 	forks   *forkServer // nil where programs are executed
+	path    []byte      // of the one program that all of them execute, where the filter allows that; nil for any
 
 	directory sync.Mutex // the current one
 }
@@ -69,6 +70,11 @@ func newCells(config setup, role Role) (*cells, error) {
 	}
 	if config.Forks != nil {
 		if s.forks, err = startForkServer(*config.Forks, s.plan.steps); err != nil {
+			return nil, err
+		}
+	}
+	if config.Filter == FilterAlone {
+		if s.path, err = mapPath(); err != nil {
 			return nil, err
 		}
 	}
@@ -202,6 +208,7 @@ func (s *cells) fork(cell *Cell, o order, named map[string]int) error {
 		return err
 	}
 	cell.script = newScript(calls, named[fdSync], s.plan.moved)
+	cell.script.path = s.path
 	start := func() (err error) {
 		cell.pid, cell.pidfd, err = cell.script.start()
 		return err

@@ -19,11 +19,13 @@ const instructionSize = 8
 // policies are what the filters allow. Where no control group counts memory, files that exist in memory only are refused
 // to programs: they belong to no process that could be looked at.
 func policies(mode cgroups.Mode) map[Filter]seccomp.Policy {
-	program := seccomp.Program()
+	program, alone := seccomp.Program(), seccomp.Alone()
 	if mode == cgroups.None {
-		program = program.Refuse("memfd_create")
+		program, alone = program.Refuse("memfd_create"), alone.Refuse("memfd_create")
 	}
-	return map[Filter]seccomp.Policy{FilterWorker: seccomp.Worker(), FilterCompiler: seccomp.Compiler(), FilterProgram: program}
+	return map[Filter]seccomp.Policy{
+		FilterWorker: seccomp.Worker(), FilterCompiler: seccomp.Compiler(), FilterProgram: program, FilterAlone: alone,
+	}
 }
 
 // compileFilter makes the bytes of a filter for this machine. It runs in the server, once.
@@ -68,7 +70,7 @@ const spareThreads = 6
 
 // warmThreads makes threads by locking that many goroutines to theirs at once. The runtime keeps the threads.
 func warmThreads(config setup) error {
-	if config.Filter != FilterProgram || config.Starter {
+	if config.Filter.ours() || config.Starter {
 		return nil
 	}
 	var ready, done sync.WaitGroup

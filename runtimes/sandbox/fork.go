@@ -19,6 +19,7 @@ type script struct {
 	calls   []call
 	failure failure
 	kept    [][]byte // what calls point to
+	path    []byte   // where the path of the program has to be; nil for anywhere
 }
 
 // call is one system call, as the child reads it: 9 words.
@@ -88,7 +89,13 @@ func newScript(way []call, sync, moved int) *script {
 func (s *script) become(program Command, stdin string) {
 	last := len(s.calls)
 	exec := &s.calls[last+callExec].args
-	exec[0], exec[1], exec[2] = s.text(program.Argv[0]), s.list(program.Argv), s.list(program.Env)
+	if s.path == nil {
+		exec[0] = s.text(program.Argv[0])
+	} else {
+		copy(s.path, append([]byte(program.Argv[0]), 0))
+		exec[0] = address(s.path)
+	}
+	exec[1], exec[2] = s.list(program.Argv), s.list(program.Env)
 	s.calls[last+callOpen].args[1] = s.text(stdin)
 }
 

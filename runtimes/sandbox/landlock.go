@@ -52,7 +52,7 @@ func landlock(config setup) error {
 		return err
 	}
 	defer unix.Close(fd)
-	if config.Filter == FilterProgram {
+	if config.Filter.Foreign() {
 		if err := allowProgram(fd, config, attr.Handled_access_fs); err != nil {
 			return err
 		}

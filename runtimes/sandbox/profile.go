@@ -6,15 +6,20 @@ import "github.com/atelier-run/atelier/runtimes"
 type Filter string
 
 // FilterWorker is for our own interpreters: nothing that opens, executes, makes sockets or processes; the threads of the
-// Go runtime are fine. FilterCompiler is the same for an engine that makes machine code. FilterProgram is for foreign programs: what a shell or an interpreter needs, and no more.
+// Go runtime are fine. FilterCompiler is the same for an engine that makes machine code. FilterProgram is for foreign programs: what a shell or an interpreter needs, and no more. FilterAlone is the same for one that may
+// start no others.
 const (
 	FilterWorker   Filter = "worker"
 	FilterCompiler Filter = "compiler"
 	FilterProgram  Filter = "program"
+	FilterAlone    Filter = "alone"
 )
 
 // ours says whether a filter is for our own binary: it needs no files, no disk and no network.
 func (f Filter) ours() bool { return f == FilterWorker || f == FilterCompiler }
+
+// Foreign says whether a filter is for programs that are not ours: they have files and a disk.
+func (f Filter) Foreign() bool { return f == FilterProgram || f == FilterAlone }
 
 // Where things are in the root of a program's jail. Work, Temp and Shared are directories of one sized file system and
 // the only places that can be written; a worker's root has none of it.
@@ -36,14 +41,14 @@ type Mount struct {
 
 // Profile says what a jail is for.
 //
-// A jail with FilterProgram gets a root with a synthetic /etc, a minimal /dev, the sized tmpfs in WorkDir, TempDir and
+// A jail with FilterProgram or FilterAlone gets a root with a synthetic /etc, a minimal /dev, the sized tmpfs in WorkDir, TempDir and
 // SharedDir, and Mounts; if one of those is /usr, then /bin, /lib and their like come with it as the host has them.
 // A jail with FilterWorker or FilterCompiler gets an empty root.
 type Profile struct {
 	Role      string          // of the Roles that our binary gives to Main
 	Filter    Filter          //
-	Mounts    []Mount         // FilterProgram only
-	DiskBytes int64           // size of the private tmpfs; FilterProgram only, 0 takes it from Limits
+	Mounts    []Mount         // of foreign programs only
+	DiskBytes int64           // size of the private tmpfs; of foreign programs only, 0 takes it from Limits
 	Limits    runtimes.Limits // before the first call of Jail.Limit
 	Proc      bool            // mount /proc, with the jail's own processes only
 

@@ -26,7 +26,7 @@ func changeRoot(config setup) error {
 		return err
 	}
 	// From here on relative paths are in the new root, absolute ones in the old.
-	if config.Filter == FilterProgram {
+	if config.Filter.Foreign() {
 		if err := furnish(config, binds); err != nil {
 			return err
 		}
@@ -212,7 +212,7 @@ func leaveOldRoot(config setup) error {
 	if err := unix.MountSetattr(unix.AT_FDCWD, "/", 0, &attr); err != nil {
 		return fmt.Errorf("make the root read-only: %w", err)
 	}
-	if config.Disk > 0 && config.Filter == FilterProgram && !config.Starter {
+	if config.Disk > 0 && config.Filter.Foreign() && !config.Starter {
 		return unix.Chdir(WorkDir)
 	}
 	return nil

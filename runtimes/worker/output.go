@@ -23,8 +23,10 @@ type output struct {
 	host  runtimes.Host
 	limit int64
 	tap   func(frames.Kind, []byte)
+	mark  []byte // begins the last words of an interpreter
 
 	mu      sync.Mutex // the timer flushes from its own goroutine
+	held    []byte     // stderr from the last words on, nil before
 	taken   int64
 	dropped int64
 	streams [2]stream
@@ -41,8 +43,8 @@ type stream struct {
 	buf  []byte
 }
 
-func newOutput(host runtimes.Host, limit int64, tap func(frames.Kind, []byte)) *output {
-	return &output{host: host, limit: limit, tap: tap, streams: [2]stream{{kind: runtimes.KindStdout}, {kind: runtimes.KindStderr}}}
+func newOutput(host runtimes.Host, limit int64, tap func(frames.Kind, []byte), mark string) *output {
+	return &output{host: host, limit: limit, tap: tap, mark: []byte(mark), streams: [2]stream{{kind: runtimes.KindStdout}, {kind: runtimes.KindStderr}}}
 }
 
 // write takes bytes of one stream and reports whether they are within the limit. What is over is counted and lost.
@@ -58,6 +60,36 @@ func (o *output) write(kind frames.Kind, p []byte) (within bool) {
 	if o.tap != nil && len(p) > 0 {
 		o.tap(kind, p)
 	}
+	if kind == frames.Stderr && len(o.mark) > 0 {
+		p = o.hold(p)
+	}
+	if len(p) > 0 {
+		o.put(kind, p)
+	}
+	return within
+}
+
+// maxHeld bounds the last words. Who says more is alive.
+const maxHeld = 32 << 10
+
+// hold keeps the last words back and answers what comes before them, or all of it when they were none.
+func (o *output) hold(p []byte) (shown []byte) {
+	if o.held == nil {
+		at := bytes.Index(p, o.mark)
+		if at < 0 {
+			return p
+		}
+		p, shown = p[at:], p[:at]
+	}
+	o.held = append(o.held, p...)
+	if len(o.held) > maxHeld {
+		shown, o.held, o.mark = append(bytes.Clone(shown), o.held...), nil, nil
+	}
+	return shown
+}
+
+// put adds bytes to their stream.
+func (o *output) put(kind frames.Kind, p []byte) {
 	turn := 0
 	if kind == frames.Stderr {
 		turn = 1
@@ -74,7 +106,6 @@ func (o *output) write(kind frames.Kind, p []byte) (within bool) {
 	} else {
 		o.arm()
 	}
-	return within
 }
 
 // drop counts bytes that are over a limit of another kind.
@@ -91,10 +122,14 @@ func (o *output) sync() {
 	o.flushAll(false)
 }
 
-// close makes events of what is left, tells what was dropped, and lets nothing out afterwards.
-func (o *output) close() {
+// close makes events of what is left, tells what was dropped, and lets nothing out afterwards. The last words of an
+// interpreter that died are told in the outcome.
+func (o *output) close(died bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if len(o.held) > 0 && !died {
+		o.put(frames.Stderr, o.held)
+	}
 	o.flushAll(true)
 	if o.dropped > 0 {
 		o.host.Emit(runtimes.Event{Kind: runtimes.KindDropped, Data: encode(runtimes.DroppedData{Bytes: o.dropped})})

@@ -236,7 +236,7 @@ func (m *member) dead() bool {
 // take answers a worker that this run may use, made for it if need be. It waits while all places are taken.
 func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 	profile := p.options.Profile
-	special := profile.Filter == sandbox.FilterProgram && job.Limits.DiskBytes != profile.DiskBytes
+	special := profile.Filter.Foreign() && job.Limits.DiskBytes != profile.DiskBytes
 	if special {
 		profile.DiskBytes = job.Limits.DiskBytes
 	}

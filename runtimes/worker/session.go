@@ -66,7 +66,7 @@ type session struct {
 
 func newSession(p *peer, task Task, host runtimes.Host, asked time.Time) *session {
 	limits := task.Job.Limits
-	return &session{peer: p, task: task, limits: limits, host: host, asked: asked, output: newOutput(host, limits.OutputBytes, task.Tap)}
+	return &session{peer: p, task: task, limits: limits, host: host, asked: asked, output: newOutput(host, limits.OutputBytes, task.Tap, task.LastWords)}
 }
 
 // run answers how the program ended and whether the worker is fit for another run.
@@ -75,7 +75,7 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 	s.watch = startWatch(ctx, s.peer, s.limits, s.task.Grace, before.CPU)
 	result, err := s.converse(s.watch.calls)
 	s.watch.stop()
-	s.output.close()
+	s.output.close(err != nil || result.Signal != 0)
 
 	end := ending{result: result, usage: s.jail.Usage(), cause: s.watch.cause()}
 	if err != nil {

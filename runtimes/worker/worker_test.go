@@ -221,6 +221,38 @@ func TestRunOutcomes(t *testing.T) {
 			output: `null`,
 			events: "|stdout:g|stderr:e|stdout:r|stderr:ee|stdout:ü|stderr:ee|stdout:ß|stderr:e|stdout: |stderr:eeee|stdout:🎉|stderr:e|stdout:\uFFFD|stderr:e|stdout:!|stderr:e|stdout:\uFFFD",
 		},
+		"last words of one that dies": {
+			play: func(a *actor) {
+				a.begin()
+				a.send(frames.Stderr, "mine\n<--gave up")
+				a.send(frames.Stderr, " because")
+				a.send(frames.Done, `{"signal":6}`)
+			},
+			task:   func(t *worker.Task) { t.LastWords = "<--gave up" },
+			want:   runtimes.RuntimeError,
+			events: "|stderr:mine\n",
+		},
+		"last words of one that lives": {
+			play: func(a *actor) {
+				a.begin()
+				a.send(frames.Stderr, "mine\n<--gave up")
+				a.send(frames.Stderr, " because")
+				a.send(frames.Done, `{}`)
+			},
+			task:   func(t *worker.Task) { t.LastWords = "<--gave up" },
+			output: `null`,
+			events: "|stderr:mine\n<--gave up because",
+		},
+		"too many last words": {
+			play: func(a *actor) {
+				a.begin()
+				a.send(frames.Stderr, "<--gave up"+strings.Repeat(".", 40_000))
+				a.send(frames.Done, `{"signal":6}`)
+			},
+			task:   func(t *worker.Task) { t.LastWords, t.Job.Limits.OutputBytes = "<--gave up", 100_000 },
+			want:   runtimes.RuntimeError,
+			events: "|stderr:<--gave up" + strings.Repeat(".", 40_000),
+		},
 		"prints too much": {
 			play: func(a *actor) {
 				a.begin()

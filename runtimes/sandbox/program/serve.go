@@ -18,9 +18,12 @@ import (
 // Name is the role's name.
 const Name = "program"
 
-// Role returns the role for sandbox.Main.
-func Role() sandbox.Role {
-	return sandbox.Role{Name: Name, Filter: sandbox.FilterProgram, Cell: Serve}
+// Roles returns the roles for sandbox.Main: the same for programs that may start others, and for those that may not.
+func Roles() []sandbox.Role {
+	return []sandbox.Role{
+		{Name: Name, Filter: sandbox.FilterProgram, Cell: Serve},
+		{Name: Name, Filter: sandbox.FilterAlone, Cell: Serve},
+	}
 }
 
 // Serve runs one job in a cell.

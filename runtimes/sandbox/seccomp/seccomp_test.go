@@ -221,7 +221,7 @@ func TestEveryNumber(t *testing.T) {
 func TestCompile(t *testing.T) {
 	t.Parallel()
 	for _, arch := range []seccomp.Arch{seccomp.AMD64, seccomp.ARM64} {
-		for name, policy := range map[string]seccomp.Policy{"program": seccomp.Program(), "worker": seccomp.Worker(), "compiler": seccomp.Compiler()} {
+		for name, policy := range map[string]seccomp.Policy{"program": seccomp.Program(), "alone": seccomp.Alone(), "worker": seccomp.Worker(), "compiler": seccomp.Compiler()} {
 			raw, err := seccomp.Compile(policy, arch)
 			if err != nil {
 				t.Fatalf("%s on %s: %v", name, arch, err)

@@ -18,18 +18,19 @@ import (
 )
 
 func main() {
-	real := program.Role()
-	serve := real.Cell
-	real.Cell = func(cell *sandbox.Cell, conn net.Conn) error {
-		t := &teller{Conn: conn}
-		err := serve(cell, t)
-		t.tell() // it could not even begin
-		return err
-	}
 	roles := []sandbox.Role{
-		real,
 		{Name: "look", Filter: sandbox.FilterProgram, Serve: look},
 		{Name: "look", Filter: sandbox.FilterWorker, Serve: look},
+	}
+	for _, real := range program.Roles() {
+		serve := real.Cell
+		real.Cell = func(cell *sandbox.Cell, conn net.Conn) error {
+			t := &teller{Conn: conn}
+			err := serve(cell, t)
+			t.tell() // it could not even begin
+			return err
+		}
+		roles = append(roles, real)
 	}
 	if sandbox.Main(os.Args, roles) {
 		return
