@@ -22,11 +22,14 @@ const (
 type Skill struct {
 	AgentID     string
 	Workspace   string
-	Name        string // the agent's
-	Uninstalled bool   // the agent is deleted; its name and versions are kept
-	Published   bool   // there is a version that is no pre-release
+	Name        string // the agent's, as are the next three
+	Title       string
+	Description string
+	Tags        []string
+	Uninstalled bool // the agent is deleted; its name and versions are kept
+	Published   bool // there is a version that is no pre-release
 	Origin      SkillOrigin
-	Source      string // where from: an address, the name of an archive
+	Source      string // where from: an address without its query, the name of an archive
 	Handler     string // as in skill.yaml
 	Drafted     bool   // the agent's draft waits to be promoted
 	// Claims is what a client said of the code when it sent it: a decision, a score. It is kept to be read, and trusted for nothing.

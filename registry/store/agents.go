@@ -18,6 +18,11 @@ import (
 // CreateAgent stores a new agent with its draft; one that has a time of deletion is nowhere to be seen until it is revealed.
 // Errors: NameTaken; InvalidInput for text that cannot be stored.
 func (s *Store) CreateAgent(ctx context.Context, a registry.Agent) error {
+	return s.createAgent(ctx, a, func(context.Context, bun.Tx) error { return nil })
+}
+
+// createAgent stores an agent, and what else there is to say of it, or nothing.
+func (s *Store) createAgent(ctx context.Context, a registry.Agent, also func(context.Context, bun.Tx) error) error {
 	agent, err := agentRowOf(a)
 	if err != nil {
 		return wrap("create agent", err)
@@ -33,8 +38,10 @@ func (s *Store) CreateAgent(ctx context.Context, a registry.Agent) error {
 		if err := takeName(ctx, tx, a.Workspace, a.ID, a.Name); err != nil {
 			return err
 		}
-		_, err := tx.NewInsert().Model(draft).Exec(ctx)
-		return err
+		if _, err := tx.NewInsert().Model(draft).Exec(ctx); err != nil {
+			return err
+		}
+		return also(ctx, tx)
 	})
 }
 

@@ -82,11 +82,18 @@ func hotQuestions(t *testing.T, a registry.Agent, v registry.Version) map[string
 		"agent":    func(s *store.Store) error { _, err := s.Agent(ctx, w, a.Name); return err },
 		"versions": func(s *store.Store) error { _, err := s.Versions(ctx, w, a.ID); return err },
 		"latest":   candidates("latest"), "exact": candidates("1.0.0", "1.1.0"), "digest": candidates(v.Digest, "sha256:0"),
-		"version": func(s *store.Store) error { _, err := s.Version(ctx, w, a.ID, v.Version); return err },
-		"pins of": func(s *store.Store) error { _, err := s.PinsOf(ctx, w, a.ID); return err },
-		"pins by": func(s *store.Store) error { _, err := s.PinsBy(ctx, w, "o"); return err },
-		"events":  func(s *store.Store) error { _, err := s.Events(ctx, w, "r", 5, 100); return err },
-		"runs":    runs(registry.RunFilter{}), "runs after": runs(registry.RunFilter{Cursor: runCursor}), "runs since": runs(registry.RunFilter{Since: ago}),
+		"skill": func(s *store.Store) error {
+			_, err := s.Skill(ctx, w, a.Name)
+			expect(t, err, fault.NotFound)
+			return nil
+		},
+		"skills":           func(s *store.Store) error { _, err := s.Skills(ctx, w); return err },
+		"latest of skills": func(s *store.Store) error { _, err := s.LatestOfSkills(ctx, w); return err },
+		"version":          func(s *store.Store) error { _, err := s.Version(ctx, w, a.ID, v.Version); return err },
+		"pins of":          func(s *store.Store) error { _, err := s.PinsOf(ctx, w, a.ID); return err },
+		"pins by":          func(s *store.Store) error { _, err := s.PinsBy(ctx, w, "o"); return err },
+		"events":           func(s *store.Store) error { _, err := s.Events(ctx, w, "r", 5, 100); return err },
+		"runs":             runs(registry.RunFilter{}), "runs after": runs(registry.RunFilter{Cursor: runCursor}), "runs since": runs(registry.RunFilter{Since: ago}),
 		"runs of status": runs(registry.RunFilter{Status: registry.Blocked}), "runs of version alone": runs(registry.RunFilter{Version: "1.0.0"}),
 		"runs of agent": runs(registry.RunFilter{Agent: a.Name}), "runs of agent and status": runs(registry.RunFilter{Agent: a.Name, Status: registry.Failed, Cursor: runCursor}),
 		"runs of version":            runs(registry.RunFilter{Agent: a.Name, Version: "1.0.0", Since: ago}),

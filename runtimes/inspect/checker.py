@@ -3,10 +3,10 @@ import ast, json, os, sys, warnings
 
 channel = os.fdopen(3, "r+b", buffering=0)
 job = json.loads(channel.readline())
-entry = job["entry"]
+entries = job["entries"]  # of one program, or of several that lie in folders of their own
 rules = Rules(job["rules"], os.getcwd()) if job["rules"] else None
 channel.write(b'{"start":true}\n')  # from here it is the program's time
-errors, notes, defined = [], [], []
+errors, notes, defined = [], [], {}
 
 
 def column(text, line, offset):
@@ -28,7 +28,7 @@ def names(targets):
                 yield node.id
 
 
-def entries(body):
+def bound(body):
     """Names that the top level of a module binds, and * where anything may be."""
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -42,9 +42,9 @@ def entries(body):
                 yield alias.asname or alias.name.split(".")[0]
         elif isinstance(node, (ast.If, ast.Try, ast.With, ast.For, ast.While)):
             for part in ("body", "orelse", "finalbody"):
-                yield from entries(getattr(node, part, []))
+                yield from bound(getattr(node, part, []))
             for handler in getattr(node, "handlers", []):
-                yield from entries(handler.body)
+                yield from bound(handler.body)
 
 
 def check(name):
@@ -73,9 +73,9 @@ def check(name):
             lines = raw.removeprefix(b"\xef\xbb\xbf").splitlines()
             offset = len(lines[node.lineno - 1][: node.col_offset].decode(errors="replace")) + 1
             note(errors, name, text, node.lineno, offset, "restricted_" + error.kind, f"{str(error)[:1].upper()}{str(error)[1:]}. {error.remedy}")
-    if name == entry:
-        found = set(entries(tree.body))
-        defined.extend(sorted(found)[:1000])
+    if name in entries:
+        found = set(bound(tree.body))
+        defined[name] = sorted(found)[:1000]
         if not found & {"main", "run", "*"}:
             note(errors, name, text, 1, 1, "missing_entry", "The program has no entry: define main(input, ctx).")
 
@@ -83,7 +83,7 @@ def check(name):
 for folder, folders, files in os.walk("."):
     for file in files:
         name = os.path.relpath(os.path.join(folder, file))
-        if (name.endswith(".py") or name == entry) and len(errors) < 50:
+        if (name.endswith(".py") or name in entries) and len(errors) < 50:
             check(name)
 errors.sort(key=lambda e: (e["file"], e["line"], e["column"]))
 notes.sort(key=lambda e: (e["file"], e["line"], e["column"]))

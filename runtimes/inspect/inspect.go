@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -143,7 +144,7 @@ func read(ctx context.Context, outcome runtimes.Outcome, err error, req Request)
 		return Report{}, &fault.Error{Code: fault.Internal, Message: "The inspection failed.", Err: err}
 	}
 	// What a worker says of files and lines is checked like everything that comes from a jail.
-	return Report{Errors: known(found.Errors, req), Warnings: known(found.Warnings, req), Gaps: known(found.Gaps, req), Names: found.Names, Module: found.Module}, nil
+	return Report{Errors: known(found.Errors, req), Warnings: known(found.Warnings, req), Gaps: known(found.Gaps, req), Names: found.Names[req.Entrypoint], Module: found.Module}, nil
 }
 
 func complaint(e *runtimes.ProgramError) string {
@@ -185,19 +186,25 @@ func (i *Inspector) checkPython(ctx context.Context, job runtimes.Job) (Report, 
 	if _, ok := job.Files[job.Entrypoint]; !ok {
 		return Report{Errors: []fault.Detail{{Code: "missing_entry", Message: "The entrypoint is not one of the agent's files."}}}, nil
 	}
+	outcome, err := i.compile(ctx, job, []string{job.Entrypoint})
+	return read(ctx, outcome, err, req)
+}
+
+// compile lets CPython look at the files of a job, with some of them as entrypoints.
+func (i *Inspector) compile(ctx context.Context, job runtimes.Job, entries []string) (runtimes.Outcome, error) {
 	var imports []string
 	if job.Rules != nil {
 		imports = rules.Imports(*job.Rules)
 	}
-	hello, err := json.Marshal(map[string]any{"entry": job.Entrypoint, "rules": imports})
+	hello, err := json.Marshal(map[string]any{"entries": entries, "rules": imports})
 	if err != nil {
-		return Report{}, err
+		return runtimes.Outcome{}, err
 	}
-	outcome, err := i.python.pool.Run(ctx, worker.Task{
+	return i.python.pool.Run(ctx, worker.Task{
 		Job: job,
 		Payload: program.Job{
 			Argv: []string{i.python.interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", rules.Source() + checker}, Env: program.Environment(),
-			Files: scripts(job), Hello: hello, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, pythonStack),
+			Files: scripts(job, entries), Hello: hello, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, pythonStack),
 		},
 		Interpret: func(result frames.Result) frames.Result {
 			var said program.Report
@@ -207,14 +214,13 @@ func (i *Inspector) checkPython(ctx context.Context, job runtimes.Job) (Report, 
 			return frames.Result{Output: said.End}
 		},
 	}, silent{})
-	return read(ctx, outcome, err, req)
 }
 
 // scripts are the files that Python compiles.
-func scripts(job runtimes.Job) map[string][]byte {
+func scripts(job runtimes.Job, entries []string) map[string][]byte {
 	kept := map[string][]byte{}
 	for name, content := range job.Files {
-		if name == job.Entrypoint || path.Ext(name) == ".py" {
+		if slices.Contains(entries, name) || path.Ext(name) == ".py" {
 			kept[name] = content
 		}
 	}

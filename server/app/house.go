@@ -91,7 +91,7 @@ func (h *house) Runtimes() []httpapi.RuntimeState {
 // Health implements httpapi.House.
 func (h *house) Health(ctx context.Context) httpapi.Health {
 	loaded, skills := h.look(ctx)
-	health := httpapi.Health{Status: "ok", Version: h.app.Version, RegistryLoaded: loaded, SkillsCount: skills, Sandbox: h.sandbox()}
+	health := httpapi.Health{Status: "healthy", Version: h.app.Version, RegistryLoaded: loaded, SkillsCount: skills, Sandbox: h.sandbox()}
 	health.ExecutorReady = health.Sandbox.Level != sandbox.LevelNone
 	if !loaded || !health.ExecutorReady {
 		health.Status = "degraded"

@@ -7,7 +7,7 @@ import (
 
 // Health is how the server is doing, for monitors and existing clients.
 type Health struct {
-	Status         string       `json:"status" enum:"ok,degraded"`
+	Status         string       `json:"status" enum:"healthy,degraded" doc:"In the words of existing skill executors."`
 	Version        string       `json:"version"`
 	RegistryLoaded bool         `json:"registry_loaded"`
 	ExecutorReady  bool         `json:"executor_ready"`

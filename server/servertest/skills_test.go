@@ -276,7 +276,8 @@ func TestArchivesComeFromGrantedHosts(t *testing.T) {
 			t.Errorf("%s is answered with %d %s", path, a.Status, a.Body)
 		}
 	}
-	if a := s.Want(t, 200, "POST", "/v1/skills/install", map[string]string{"url": granted.URL + "/echo.tar.gz"}); !strings.Contains(string(a.Body), `"origin":"url"`) {
+	if a := s.Want(t, 200, "POST", "/v1/skills/install", map[string]string{"url": granted.URL + "/echo.tar.gz?token=s3cret"}); !strings.Contains(string(a.Body), `"origin":"url"`) ||
+		!strings.Contains(string(a.Body), `/echo.tar.gz"`) || strings.Contains(string(a.Body), "s3cret") || strings.Contains(s.Log.String(), "s3cret") {
 		t.Errorf("installed: %s", a.Body)
 	}
 	s.Want(t, 200, "GET", "/skills/echo", nil)

@@ -87,7 +87,7 @@ func TestServerIsReadyAtOnce(t *testing.T) {
 		}
 	}
 	p.Do(t, "GET", "/health", nil).Into(t, &health)
-	if health.Status != "ok" || !health.RegistryLoaded || !health.ExecutorReady || health.Sandbox.Level == "" || health.Sandbox.Missing == nil {
+	if health.Status != "healthy" || !health.RegistryLoaded || !health.ExecutorReady || health.Sandbox.Level == "" || health.Sandbox.Missing == nil {
 		t.Errorf("got %+v", health)
 	}
 }

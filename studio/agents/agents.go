@@ -54,6 +54,7 @@ type Resolver interface {
 // Inspector parses code in the jail.
 type Inspector interface {
 	Check(ctx context.Context, req inspect.Request) (inspect.Report, error)
+	CheckAll(ctx context.Context, programs []inspect.Request) ([]inspect.Report, error)
 }
 
 // Validator compiles schemas, or says what is wrong with one, and lists every violation of a document.
@@ -142,6 +143,15 @@ type Input struct {
 
 // Create makes an agent with its draft at revision 1.
 func (s *Service) Create(ctx context.Context, actor registry.Actor, in Input) (registry.Agent, error) {
+	a, err := s.Compose(ctx, actor, in)
+	if err != nil {
+		return registry.Agent{}, err
+	}
+	return a, s.Agents.CreateAgent(ctx, a)
+}
+
+// Compose is the agent that Create would store, for those who store more than an agent at once.
+func (s *Service) Compose(ctx context.Context, actor registry.Actor, in Input) (registry.Agent, error) {
 	now := s.Now()
 	a := registry.Agent{
 		ID: s.NewID(), Workspace: actor.Workspace, Tags: []string{}, Metadata: json.RawMessage(`{}`), Draft: registry.Draft{Revision: 1},
@@ -154,11 +164,7 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, in Input) (r
 		return registry.Agent{}, fault.Invalid("/name", "is required.")
 	}
 	a.Name = *in.Name
-	a, err := s.apply(ctx, actor, a, in)
-	if err != nil {
-		return registry.Agent{}, err
-	}
-	return a, s.Agents.CreateAgent(ctx, a)
+	return s.apply(ctx, actor, a, in)
 }
 
 // Get returns an agent with its draft, by name or ID.

@@ -33,6 +33,10 @@ func (plain) Check(context.Context, inspect.Request) (inspect.Report, error) {
 	return inspect.Report{}, nil
 }
 
+func (plain) CheckAll(_ context.Context, programs []inspect.Request) ([]inspect.Report, error) {
+	return make([]inspect.Report, len(programs)), nil
+}
+
 // What was saved while recorded inputs were replayed has not been tried, so it does not pass; nor does what was tried in part.
 func TestPublishRefusesADraftThatIsSavedDuringItsReplay(t *testing.T) {
 	t.Parallel()

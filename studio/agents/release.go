@@ -98,18 +98,43 @@ func (s *Service) Digest(v registry.Version, in Input) (string, error) {
 	return sums.Version, err
 }
 
-// Inspect parses an input's code in the jail, with a file of it as the entrypoint, and says what that defines.
-func (s *Service) Inspect(ctx context.Context, actor registry.Actor, in Input, entrypoint string) (inspect.Report, error) {
-	spec, err := s.Specs.Complete(SpecOf(in))
-	if err != nil {
-		return inspect.Report{}, err
+// Program is code to inspect, with a file of it as the entrypoint.
+type Program struct {
+	Input      Input
+	Entrypoint string
+}
+
+// Inspection is what was found about a program, or why it was not looked at.
+type Inspection struct {
+	Report inspect.Report
+	Err    error
+}
+
+// Inspect parses programs in the jail, and says what each defines.
+func (s *Service) Inspect(ctx context.Context, actor registry.Actor, programs ...Program) []Inspection {
+	found := make([]Inspection, len(programs))
+	var questions []inspect.Request
+	var asked []int
+	for n, p := range programs {
+		spec, err := s.Specs.Complete(SpecOf(p.Input))
+		var engine runtimes.Name
+		if err == nil {
+			spec.Entrypoint = p.Entrypoint
+			engine, err = s.Engines.Runtime(ctx, spec)
+		}
+		if err != nil {
+			found[n].Err = err
+			continue
+		}
+		questions, asked = append(questions, s.question(actor, spec, engine)), append(asked, n)
 	}
-	spec.Entrypoint = entrypoint
-	engine, err := s.Engines.Runtime(ctx, spec)
-	if err != nil {
-		return inspect.Report{}, err
+	reports, err := s.Inspector.CheckAll(ctx, questions)
+	for at, n := range asked {
+		if found[n].Err = err; err == nil {
+			found[n].Report = reports[at]
+		}
 	}
-	return s.Inspector.Check(ctx, s.question(actor, spec, engine))
+	return found
 }
 
 // DraftDigest is the digest of what would be published from a version that has no digest yet.

@@ -74,10 +74,11 @@ func (s *Service) written(ctx context.Context, actor registry.Actor, c Creation)
 	if err != nil {
 		return sk, nil, err
 	}
-	report, err := s.Agents.Inspect(ctx, actor, inputOf(sk), handlerFile)
-	if err != nil {
-		return sk, nil, sk.Locate(err)
+	seen := s.Agents.Inspect(ctx, actor, agents.Program{Input: inputOf(sk), Entrypoint: handlerFile})[0]
+	if seen.Err != nil {
+		return sk, nil, sk.Locate(seen.Err)
 	}
+	report := seen.Report
 	wrong := slices.DeleteFunc(report.Errors, func(d fault.Detail) bool { return d.Code == missingEntry })
 	if len(wrong) > 0 {
 		return sk, nil, &fault.Error{Code: fault.InvalidInput, Message: "The code of the skill is not accepted.", Details: wrong}
@@ -114,7 +115,8 @@ func byActionSchema(defaults json.RawMessage) []byte {
 	return text.Bytes()
 }
 
-// draft keeps a skill as the draft of its agent.
+// draft keeps a skill as the draft of its agent. One that is uninstalled gets none: its old versions would come back with it,
+// and nobody has asked for those.
 func (s *Service) draft(ctx context.Context, actor registry.Actor, sk folders.Skill, claims json.RawMessage) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -124,29 +126,20 @@ func (s *Service) draft(ctx context.Context, actor registry.Actor, sk folders.Sk
 		return err
 	}
 	if skill.Uninstalled {
-		if _, err := s.Agents.Restore(ctx, actor, skill.AgentID); err != nil {
-			return err
-		}
+		return fault.New(fault.Conflict, "%s is uninstalled, and has versions that a draft would bring back. Install it by name first (POST /v1/skills/install), or choose another name.", skill.Name)
 	}
+	skill.Drafted, skill.Claims, skill.Handler, skill.InstalledAt, skill.Installer = true, claims, sk.Settings.Handler, s.Now(), actor
 	var a registry.Agent
 	if isNew {
 		if _, err := s.Agents.Get(ctx, actor, sk.Settings.Name); err == nil {
 			return fault.New(fault.NameTaken, "%s is an agent that is no skill; choose another name.", sk.Settings.Name)
 		}
-		a, err = s.Agents.Create(ctx, actor, inputOf(sk))
-	} else if a, err = s.Agents.Get(ctx, actor, skill.AgentID); err == nil {
-		in := inputOf(sk)
-		in.Name = nil
-		a, err = s.Agents.Save(ctx, actor, a.ID, a.Draft.Revision, in)
+		skill.Origin = registry.CreatedSkill
+		_, a, err = s.create(ctx, actor, sk, skill)
+	} else {
+		a, err = s.redraft(ctx, actor, sk, skill)
 	}
 	if err != nil {
-		return sk.Locate(err)
-	}
-	if isNew {
-		skill = registry.Skill{AgentID: a.ID, Workspace: actor.Workspace, Name: a.Name, Origin: registry.CreatedSkill}
-	}
-	skill.Drafted, skill.Claims, skill.Handler, skill.InstalledAt, skill.Installer = true, claims, sk.Settings.Handler, s.Now(), actor
-	if err := s.Store.PutSkill(ctx, skill); err != nil {
 		return err
 	}
 	s.forget()
@@ -154,6 +147,20 @@ func (s *Service) draft(ctx context.Context, actor registry.Actor, sk folders.Sk
 		s.writeBack(ctx, folder, sk.Settings, a.Draft.Spec, actor)
 	}
 	return nil
+}
+
+// redraft puts another draft in the place of a skill's.
+func (s *Service) redraft(ctx context.Context, actor registry.Actor, sk folders.Skill, skill registry.Skill) (registry.Agent, error) {
+	a, err := s.Agents.Get(ctx, actor, skill.AgentID)
+	if err == nil {
+		in := inputOf(sk)
+		in.Name = nil
+		a, err = s.Agents.Save(ctx, actor, a.ID, a.Draft.Revision, in)
+	}
+	if err != nil {
+		return a, sk.Locate(err)
+	}
+	return a, s.Store.PutSkill(context.WithoutCancel(ctx), skill)
 }
 
 // Promotion asks for a skill's draft to become its next version. Without a version its number is the one that the changes
@@ -196,7 +203,7 @@ func (s *Service) promote(ctx context.Context, actor registry.Actor, p Promotion
 		return v, err
 	}
 	skill.Drafted = false
-	if err := s.Store.PutSkill(ctx, skill); err != nil {
+	if err := s.Store.PutSkill(context.WithoutCancel(ctx), skill); err != nil {
 		return v, err
 	}
 	s.forget()

@@ -15,6 +15,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	folders "github.com/atelier-run/atelier/registry/skills"
+	"github.com/atelier-run/atelier/studio/agents"
 )
 
 // draftsDir holds the folders of drafts, apart from those that are active.
@@ -36,35 +37,45 @@ func (s *Service) loadBuiltin(ctx context.Context) {
 		s.Log.LogAttrs(ctx, slog.LevelError, "read the built-in skills", slog.Any("error", err))
 		return
 	}
-	for _, entry := range names {
-		if !entry.IsDir() || strings.HasPrefix(entry.Name(), ".") || strings.HasPrefix(entry.Name(), "_") {
-			continue
-		}
-		folder, err := fs.Sub(s.Builtin, entry.Name())
-		if err == nil {
-			err = s.loadFolder(ctx, folder, entry.Name(), registry.BuiltinSkill)
-		}
+	in := s.newIntake(ctx, registry.BuiltinSkill, func(name string, err error) {
 		if err != nil && ctx.Err() == nil {
-			s.complain(ctx, "built-in "+entry.Name(), err)
+			s.complain(ctx, "built-in "+name, err)
+		}
+	})
+	for _, entry := range names {
+		if entry.IsDir() && candidate(entry.Name()) {
+			folder, err := fs.Sub(s.Builtin, entry.Name())
+			in.offer(ctx, folder, entry.Name(), err)
 		}
 	}
+	in.take(ctx)
 }
 
 // loadAll loads every folder of the directory, the drafts last, and knows nothing more of those that are gone.
 func (s *Service) loadAll(ctx context.Context) {
-	all := s.lying(ctx, ".")
-	there := map[string]bool{}
-	for _, name := range all {
-		there[registry.NameKey(name)] = true
+	active, drafts := s.lying(ctx, "."), s.lying(ctx, draftsDir)
+	there, all := map[string]bool{}, map[string]bool{}
+	for _, name := range active {
+		there[registry.NameKey(name)], all[name] = true, true
 	}
-	for _, name := range s.lying(ctx, draftsDir) {
-		all = append(all, draftsDir+"/"+name)
+	for i, name := range drafts {
+		drafts[i] = draftsDir + "/" + name
+		all[drafts[i]] = true
 	}
 	s.mu.Lock()
 	maps.DeleteFunc(s.folders, func(key string, _ bool) bool { return !there[key] })
-	maps.DeleteFunc(s.problems, func(folder string, _ *Trouble) bool { return !slices.Contains(all, folder) })
+	maps.DeleteFunc(s.problems, func(folder string, _ *Trouble) bool { return !all[folder] })
 	s.mu.Unlock()
-	for _, folder := range all {
+	in := s.newIntake(ctx, registry.FolderSkill, func(folder string, err error) { s.conclude(ctx, folder, err) })
+	for _, folder := range active {
+		if gone, err := s.lies(folder); gone {
+			s.settle(folder, nil)
+		} else {
+			in.offer(ctx, folders.Dir(s.root, folder), folder, err)
+		}
+	}
+	in.take(ctx)
+	for _, folder := range drafts {
 		s.load(ctx, folder)
 	}
 }
@@ -96,6 +107,22 @@ func candidate(name string) bool {
 // load looks at one folder again, NAME or _drafts/NAME, and keeps what is wrong with it. It never fails: a broken folder
 // leaves the others, and what was installed from it before, as they are.
 func (s *Service) load(ctx context.Context, folder string) {
+	gone, err := s.lies(folder)
+	switch {
+	case gone:
+		s.settle(folder, nil)
+		return
+	case err != nil:
+	case path.Dir(folder) == draftsDir:
+		err = s.loadDraft(ctx, folder)
+	default:
+		err = s.loadFolder(ctx, folder)
+	}
+	s.conclude(ctx, folder, err)
+}
+
+// lies says of a folder that it is gone, or what keeps it from being read, and remembers whether it is there.
+func (s *Service) lies(folder string) (gone bool, err error) {
 	info, err := s.root.Lstat(folder)
 	there := err == nil && info.IsDir()
 	if path.Dir(folder) == "." {
@@ -104,18 +131,16 @@ func (s *Service) load(ctx context.Context, folder string) {
 		s.mu.Unlock()
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		s.settle(folder, nil)
-		return
+		return true, nil
 	}
-	switch {
-	case err != nil:
-	case !there:
+	if err == nil && !there {
 		err = &fault.Error{Code: fault.InvalidInput, Message: "The skill is not valid.", Details: []fault.Detail{{Message: "is no folder: links and devices are not followed."}}}
-	case path.Dir(folder) == draftsDir:
-		err = s.loadDraft(ctx, folder)
-	default:
-		err = s.loadFolder(ctx, folders.Dir(s.root, folder), folder, registry.FolderSkill)
 	}
+	return false, err
+}
+
+// conclude keeps what became of a folder.
+func (s *Service) conclude(ctx context.Context, folder string, err error) {
 	if ctx.Err() != nil {
 		return // the server stops: nothing is known
 	}
@@ -159,22 +184,26 @@ func (s *Service) complain(ctx context.Context, folder string, err error) *Troub
 }
 
 // loadFolder makes a version of a folder that holds one which is not there yet.
-func (s *Service) loadFolder(ctx context.Context, folder fs.FS, name string, origin registry.SkillOrigin) error {
-	sk, err := read(folder, name)
+func (s *Service) loadFolder(ctx context.Context, name string) error {
+	sk, err := read(folders.Dir(s.root, name), name)
 	if err != nil {
 		return err
 	}
-	known, err := s.any(ctx, house(), sk.Settings.Name)
-	if err == nil && known.Uninstalled {
+	return s.enter(ctx, sk, name, registry.FolderSkill, nil)
+}
+
+// enter takes the skill of a folder, and tells the log what is new.
+func (s *Service) enter(ctx context.Context, sk folders.Skill, folder string, origin registry.SkillOrigin, seen *agents.Inspection) error {
+	if known, err := s.any(ctx, house(), sk.Settings.Name); err == nil && known.Uninstalled {
 		return nil // the database decides: it stays uninstalled until somebody installs it again
 	}
-	v, fresh, err := s.take(ctx, house(), sk, registry.Skill{Origin: origin})
+	v, fresh, err := s.take(ctx, house(), sk, registry.Skill{Origin: origin}, seen)
 	if err != nil || !fresh {
 		return err
 	}
 	s.Log.LogAttrs(ctx, slog.LevelInfo, "skill loaded", slog.String("skill", v.Reference()), slog.String("digest", v.Digest), slog.String("origin", string(origin)))
 	for _, w := range sk.Warnings {
-		s.Log.LogAttrs(ctx, slog.LevelInfo, "skill.yaml has more than is read", slog.String("at", fmt.Sprintf("%s/%s:%d: %s", name, w.File, w.Line, w.Message)))
+		s.Log.LogAttrs(ctx, slog.LevelInfo, "skill.yaml has more than is read", slog.String("at", fmt.Sprintf("%s/%s:%d: %s", folder, w.File, w.Line, w.Message)))
 	}
 	return nil
 }
@@ -232,7 +261,7 @@ func (s *Service) loadDraft(ctx context.Context, folder string) error {
 	case err != nil && !fault.Is(err, fault.NotFound):
 		return err
 	}
-	if err := s.check(ctx, house(), sk); err != nil {
+	if err := s.judge(sk, s.Agents.Inspect(ctx, house(), programOf(sk))[0]); err != nil {
 		return err
 	}
 	return s.draft(ctx, house(), sk, known.Claims)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net/url"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -34,7 +35,7 @@ func (s *Service) Install(ctx context.Context, actor registry.Actor, from Source
 	files, err := from.Files, error(nil)
 	switch {
 	case from.URL != "":
-		how.Origin, how.Source = registry.URLSkill, from.URL
+		how.Origin, how.Source = registry.URLSkill, shownAddress(from.URL)
 		if from.Archive, err = s.Fetcher.Fetch(ctx, from.URL); err != nil {
 			return Entry{}, err
 		}
@@ -56,13 +57,22 @@ func (s *Service) Install(ctx context.Context, actor registry.Actor, from Source
 	return s.Find(ctx, actor, sk.Settings.Name)
 }
 
+// shownAddress is an address without what may be a secret: a query often is a signature or a token.
+func shownAddress(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
+}
+
 // install takes a skill, also one that was uninstalled; that stays so if what is to be installed is refused.
 func (s *Service) install(ctx context.Context, actor registry.Actor, sk folders.Skill, how registry.Skill) error {
 	restored, err := s.restore(ctx, actor, sk.Settings.Name)
 	if err != nil {
 		return err
 	}
-	_, _, err = s.take(ctx, actor, sk, how)
+	_, _, err = s.take(ctx, actor, sk, how, nil)
 	if err == nil || restored == "" {
 		return err
 	}
@@ -99,7 +109,7 @@ func (s *Service) reinstall(ctx context.Context, actor registry.Actor, name stri
 	}
 	s.report(ctx)
 	entry, err := s.Find(ctx, actor, name)
-	if p := s.problemOf(actor, name); fault.Is(err, fault.NotFound) && p != nil {
+	if p := s.problemsOf(actor)[registry.NameKey(name)]; fault.Is(err, fault.NotFound) && p != nil {
 		return Entry{}, &fault.Error{Code: fault.InvalidInput, Message: p.Message, Details: p.Details}
 	}
 	if fault.Is(err, fault.NotFound) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"path"
 	"sync"
 	"time"
 
@@ -19,8 +20,16 @@ import (
 
 // Store keeps what makes a skill of an agent.
 type Store interface {
+	CreateSkill(ctx context.Context, a registry.Agent, skill registry.Skill) error
 	PutSkill(ctx context.Context, skill registry.Skill) error
+	Skill(ctx context.Context, workspace, nameOrID string) (registry.Skill, error)
+	Lists
+}
+
+// Lists tells of all skills at once, so that a list asks as little of ten as of a thousand.
+type Lists interface {
 	Skills(ctx context.Context, workspace string) ([]registry.Skill, error)
+	LatestOfSkills(ctx context.Context, workspace string) (map[string]registry.Version, error)
 }
 
 // Fetcher gets an archive from a host that the operator has granted.
@@ -70,12 +79,9 @@ type Trouble struct {
 // Entry is one skill of a list, or a folder that could not become one.
 type Entry struct {
 	registry.Skill
-	Tags        []string
-	Title       string
-	Description string
-	Version     *registry.Version // the latest, nil if nothing is published
-	Problem     *Trouble
-	Missing     bool // it came from a folder of the directory that is gone
+	Version *registry.Version // the latest, in lists without its files; nil if nothing is published
+	Problem *Trouble
+	Missing bool // it came from a folder of the directory that is gone
 }
 
 // New returns the service with its directory open. Load it with Watch, and Close it.
@@ -117,47 +123,55 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Entry, erro
 	if err != nil {
 		return nil, err
 	}
-	entries, told := []Entry{}, map[string]bool{}
+	latest, err := s.Store.LatestOfSkills(ctx, actor.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	problems := s.problemsOf(actor)
+	entries, listed := []Entry{}, map[string]bool{}
 	for _, skill := range known {
 		if skill.Uninstalled {
-			told[registry.NameKey(skill.Name)] = true
 			continue
 		}
-		entry, err := s.entry(ctx, actor, skill)
-		if fault.Is(err, fault.NotFound) {
+		entry := s.entry(skill, problems)
+		if v, ok := latest[skill.AgentID]; ok {
+			v.PresentName = skill.Name
+			entry.Version = &v
+		} else if err := s.addVersion(ctx, actor, &entry); fault.Is(err, fault.NotFound) {
 			continue // deleted since
-		}
-		if err != nil {
+		} else if err != nil {
 			return nil, err
 		}
-		told[registry.NameKey(skill.Name)] = true
+		listed[registry.NameKey(skill.Name)] = true
 		entries = append(entries, entry)
 	}
 	for _, problem := range s.allProblems(actor) {
-		if !told[registry.NameKey(base(problem.Folder))] {
-			entries = append(entries, Entry{Skill: registry.Skill{Name: base(problem.Folder), Origin: registry.FolderSkill}, Tags: []string{}, Problem: problem})
+		if !listed[registry.NameKey(base(problem.Folder))] {
+			entries = append(entries, Entry{Skill: registry.Skill{Name: base(problem.Folder), Origin: registry.FolderSkill, Tags: []string{}}, Problem: problem})
 		}
 	}
 	return entries, nil
 }
 
-func (s *Service) entry(ctx context.Context, actor registry.Actor, skill registry.Skill) (Entry, error) {
-	a, err := s.Agents.Get(ctx, actor, skill.AgentID)
-	if err != nil {
-		return Entry{}, err
-	}
-	entry := Entry{Skill: skill, Tags: a.Tags, Title: a.Title, Description: a.Description, Problem: s.problemOf(actor, skill.Name)}
+// entry is a skill without its version.
+func (s *Service) entry(skill registry.Skill, problems map[string]*Trouble) Entry {
+	entry := Entry{Skill: skill, Problem: problems[registry.NameKey(skill.Name)]}
 	if skill.Origin == registry.FolderSkill {
 		s.mu.RLock()
 		entry.Missing = !s.folders[registry.NameKey(skill.Name)]
 		s.mu.RUnlock()
 	}
-	if a.LatestVersion == "" {
-		return entry, nil
+	return entry
+}
+
+// addVersion looks up what stands for the latest version of a skill that has one.
+func (s *Service) addVersion(ctx context.Context, actor registry.Actor, entry *Entry) error {
+	if !entry.Published {
+		return nil
 	}
-	v, err := s.Agents.Version(ctx, actor, skill.AgentID, registry.Latest)
+	v, err := s.Agents.Version(ctx, actor, entry.AgentID, registry.Latest)
 	entry.Version = &v
-	return entry, err
+	return err
 }
 
 // Find returns an installed skill by name, with its latest version. Error: NotFound.
@@ -169,7 +183,8 @@ func (s *Service) Find(ctx context.Context, actor registry.Actor, name string) (
 	if err != nil {
 		return Entry{}, err
 	}
-	entry, err := s.entry(ctx, actor, skill)
+	entry := s.entry(skill, s.problemsOf(actor))
+	err = s.addVersion(ctx, actor, &entry)
 	if fault.Is(err, fault.NotFound) {
 		err = unknown(name)
 	}
@@ -187,27 +202,13 @@ func (s *Service) find(ctx context.Context, actor registry.Actor, name string) (
 	return skill, err
 }
 
-// any looks a skill up, uninstalled or not.
+// any looks a skill up, uninstalled or not, by a name that it has or had.
 func (s *Service) any(ctx context.Context, actor registry.Actor, name string) (registry.Skill, error) {
-	known, err := s.Store.Skills(ctx, actor.Workspace)
-	if err != nil {
-		return registry.Skill{}, err
+	skill, err := s.Store.Skill(ctx, actor.Workspace, name)
+	if fault.Is(err, fault.NotFound) {
+		err = unknown(name)
 	}
-	for _, skill := range known {
-		if registry.NameKey(skill.Name) == registry.NameKey(name) {
-			return skill, nil
-		}
-	}
-	a, err := s.Agents.Get(ctx, actor, name) // a former name, which clients may still use
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		return registry.Skill{}, err
-	}
-	for _, skill := range known {
-		if err == nil && skill.AgentID == a.ID {
-			return skill, nil
-		}
-	}
-	return registry.Skill{}, unknown(name)
+	return skill, err
 }
 
 // Count is how many skills can be called.
@@ -222,13 +223,15 @@ func (s *Service) Count(ctx context.Context, workspace string) (int, error) {
 	return n, err
 }
 
-func (s *Service) problemOf(actor registry.Actor, name string) *Trouble {
+// problemsOf are the problems by the key of the skill's name; that of an active folder goes before its draft's.
+func (s *Service) problemsOf(actor registry.Actor) map[string]*Trouble {
+	problems := map[string]*Trouble{}
 	for _, p := range s.allProblems(actor) {
-		if registry.NameKey(base(p.Folder)) == registry.NameKey(name) {
-			return p
+		if key := registry.NameKey(base(p.Folder)); problems[key] == nil || path.Dir(p.Folder) == "." {
+			problems[key] = p
 		}
 	}
-	return nil
+	return problems
 }
 
 // allProblems are those of the directory, which is that of the default workspace.

@@ -30,8 +30,8 @@ func inputOf(sk folders.Skill) agents.Input {
 
 // take makes a version of a skill, and a skill of its agent. What is there already stays as it is: the same version with
 // other content is refused with the number that would do. The whole is checked before anything is written. It says whether
-// the version is new.
-func (s *Service) take(ctx context.Context, actor registry.Actor, sk folders.Skill, how registry.Skill) (v registry.Version, fresh bool, err error) {
+// the version is new. Seen is what its inspection has found, or nil to have it inspected.
+func (s *Service) take(ctx context.Context, actor registry.Actor, sk folders.Skill, how registry.Skill, seen *agents.Inspection) (v registry.Version, fresh bool, err error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	skill, err := s.any(ctx, actor, sk.Settings.Name)
@@ -54,19 +54,16 @@ func (s *Service) take(ctx context.Context, actor registry.Actor, sk folders.Ski
 			return v, false, err
 		}
 	}
-	if err := s.check(ctx, actor, sk); err != nil {
-		return registry.Version{}, false, err
+	if seen == nil {
+		seen = &s.Agents.Inspect(ctx, actor, programOf(sk))[0]
 	}
-	if isNew {
-		a, err := s.Agents.Create(ctx, actor, inputOf(sk))
-		if err != nil {
-			return registry.Version{}, false, sk.Locate(err)
-		}
-		skill = registry.Skill{AgentID: a.ID, Workspace: actor.Workspace, Handler: sk.Settings.Handler}
+	if err := s.judge(sk, *seen); err != nil {
+		return registry.Version{}, false, err
 	}
 	skill.Origin, skill.Source, skill.Claims, skill.InstalledAt, skill.Installer = how.Origin, how.Source, how.Claims, s.Now(), actor
 	if isNew { // before there is a version, so that one whose version fails is known to be a skill the next time
-		if err := s.Store.PutSkill(ctx, skill); err != nil {
+		skill.Handler = sk.Settings.Handler
+		if skill, _, err = s.create(ctx, actor, sk, skill); err != nil {
 			return registry.Version{}, false, err
 		}
 	}
@@ -78,19 +75,35 @@ func (s *Service) take(ctx context.Context, actor registry.Actor, sk folders.Ski
 		return v, false, s.tooSmall(sk, err)
 	}
 	skill.Handler = sk.Settings.Handler
-	return v, true, s.Store.PutSkill(ctx, skill)
+	return v, true, s.Store.PutSkill(context.WithoutCancel(ctx), skill)
 }
 
-// check holds a skill to everything that can be known without running it.
-func (s *Service) check(ctx context.Context, actor registry.Actor, sk folders.Skill) error {
-	file, function := sk.Handler()
+// create makes the agent of a skill that is not there yet.
+func (s *Service) create(ctx context.Context, actor registry.Actor, sk folders.Skill, skill registry.Skill) (registry.Skill, registry.Agent, error) {
+	a, err := s.Agents.Compose(ctx, actor, inputOf(sk))
+	if err != nil {
+		return skill, a, sk.Locate(err)
+	}
+	skill.AgentID, skill.Workspace, skill.Name = a.ID, a.Workspace, a.Name
+	return skill, a, sk.Locate(s.Store.CreateSkill(ctx, a, skill))
+}
+
+// programOf is what is inspected of a skill.
+func programOf(sk folders.Skill) agents.Program {
+	file, _ := sk.Handler()
 	if sk.Spec.Language != runtimes.Python {
 		file = sk.Spec.Entrypoint // whose import of the function the bundler follows
 	}
-	report, err := s.Agents.Inspect(ctx, actor, inputOf(sk), file)
-	if err != nil {
-		return sk.Locate(err)
+	return agents.Program{Input: inputOf(sk), Entrypoint: file}
+}
+
+// judge holds a skill to everything that can be known without running it.
+func (s *Service) judge(sk folders.Skill, seen agents.Inspection) error {
+	if seen.Err != nil {
+		return sk.Locate(seen.Err)
 	}
+	file, function := sk.Handler()
+	report := seen.Report
 	wrong := report.Errors
 	if function != "" {
 		wrong = slices.DeleteFunc(wrong, func(d fault.Detail) bool { return d.Code == missingEntry })
@@ -107,9 +120,9 @@ func (s *Service) check(ctx context.Context, actor registry.Actor, sk folders.Sk
 // missingEntry is the code of a program without main or run, which a handler with a function needs not have.
 const missingEntry = "missing_entry"
 
-// compare says whether a version is what a folder says. What a folder leaves to the server, and the file that calls the
+// same says whether a version is what a folder says. What a folder leaves to the server, and the file that calls the
 // handler, may have been otherwise when the version was made.
-func (s *Service) compare(v registry.Version, sk folders.Skill, skill registry.Skill) error {
+func (s *Service) same(v registry.Version, sk folders.Skill, skill registry.Skill) (bool, agents.Input, error) {
 	in := inputOf(sk)
 	limits := *in.Limits
 	for _, f := range []struct{ value, was *int64 }{
@@ -132,10 +145,16 @@ func (s *Service) compare(v registry.Version, sk folders.Skill, skill registry.S
 	candidate := v
 	candidate.Changelog = sk.Settings.Changelog
 	digest, err := s.Agents.Digest(candidate, in)
+	return digest == v.Digest, in, err
+}
+
+// compare refuses a folder that says another thing than the version of its number, with the number that would do.
+func (s *Service) compare(v registry.Version, sk folders.Skill, skill registry.Skill) error {
+	same, in, err := s.same(v, sk, skill)
 	if err != nil {
 		return sk.Locate(err)
 	}
-	if digest == v.Digest {
+	if same {
 		return nil
 	}
 	next := v

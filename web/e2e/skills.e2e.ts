@@ -67,8 +67,15 @@ describe('skills', () => {
     const run = await atelier.api('POST', '/v1/skills/run', { name: 'adder', args: { n: [1, 2] } });
     expect(run.body).toMatchObject({ success: true, result: 3 });
     expect(await violations(page)).toEqual([]);
+    const pin = { owner: 'flow/1', label: 'Morning report', references: ['adder@1.0.0'] };
+    const pinned = await atelier.api('PUT', '/api/v1/pins', pin);
+    expect(pinned.status).toBe(200);
     await page.getByRole('button', { name: 'Uninstall adder' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Uninstall' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Morning report').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Uninstall', exact: true }).count()).toBe(0);
+    expect(await violations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Uninstall all the same' }).click();
     await page.getByRole('button', { name: 'Uninstall adder' }).waitFor({ state: 'detached' });
     expect((await atelier.api('GET', '/skills/adder')).status).toBe(404);
     await session.close();

@@ -29,11 +29,11 @@ type Job struct {
 
 // Report is the output of a job.
 type Report struct {
-	Errors   []fault.Detail   `json:"errors,omitempty"`
-	Gaps     []fault.Detail   `json:"gaps,omitempty"` // of JavaScript that is not for goja: what goja lacks
-	Warnings []fault.Detail   `json:"warnings,omitempty"`
-	Names    []string         `json:"names,omitempty"` // of Python: what the entrypoint's top level binds, * where it may be anything
-	Module   *runtimes.Module `json:"module,omitempty"`
+	Errors   []fault.Detail      `json:"errors,omitempty"`
+	Gaps     []fault.Detail      `json:"gaps,omitempty"` // of JavaScript that is not for goja: what goja lacks
+	Warnings []fault.Detail      `json:"warnings,omitempty"`
+	Names    map[string][]string `json:"names,omitempty"` // of Python: what the top level of each entrypoint binds, * where it may be anything
+	Module   *runtimes.Module    `json:"module,omitempty"`
 }
 
 // maxStack lets a parser that recurses without a bound die early, with a message that the server understands.

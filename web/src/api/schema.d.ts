@@ -1098,8 +1098,11 @@ export interface components {
       sandbox: components['schemas']['SandboxState'];
       /** Format: int64 */
       skills_count: number;
-      /** @enum {string} */
-      status: 'ok' | 'degraded';
+      /**
+       * @description In the words of existing skill executors.
+       * @enum {string}
+       */
+      status: 'healthy' | 'degraded';
       version: string;
     };
     ImportReport: {

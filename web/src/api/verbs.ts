@@ -118,8 +118,9 @@ export const listInRegistry = (agent: string, listed: boolean): Promise<Agent> =
 export const listSkills = (): Promise<SkillList> => request('/skills');
 export const promoteSkill = (name: string): Promise<Skill> =>
   request(`/skills/${encodeURIComponent(name)}/promote`, { method: 'POST', body: {} });
-export const uninstallSkill = (name: string): Promise<null> =>
-  request(`/skills/${encodeURIComponent(name)}`, { method: 'DELETE' });
+/** With force also while others reference a version. */
+export const uninstallSkill = (name: string, force: boolean): Promise<null> =>
+  request(`/skills/${encodeURIComponent(name)}${force ? '?force=true' : ''}`, { method: 'DELETE' });
 export const copyFromRegistry = (id: string, name: string): Promise<Agent> =>
   request(`/code-agents/registry/${encodeURIComponent(id)}/copy`, { method: 'POST', body: { name } });
 

@@ -9,7 +9,7 @@ BASE = sys.argv[1]
 
 
 def call(method, path, body=None):
-    request = urllib.request.Request(BASE + path, method=method)
+    request = urllib.request.Request(BASE + path, method=method, headers={"Accept": "*/*"})  # as httpx and curl send it
     data = None
     if body is not None:
         data = json.dumps(body).encode("utf-8")
@@ -25,8 +25,11 @@ def digest(data):
     return hashlib.sha256(json.dumps(data, sort_keys=True, default=str).encode("utf-8")).hexdigest()
 
 
+status, root = call("GET", "/")
+assert status == 200 and root["status"] == "healthy" and root["skills_loaded"] >= 1, root
+
 status, health = call("GET", "/health")
-assert status == 200 and health["registry_loaded"] and health["executor_ready"], health
+assert status == 200 and health["status"] == "healthy" and health["registry_loaded"] and health["executor_ready"], health
 
 status, listing = call("GET", "/skills/list?tags=text")
 assert status == 200 and listing["total"] == len(listing["skills"]) == 1, listing

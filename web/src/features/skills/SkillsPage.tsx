@@ -3,18 +3,18 @@ import { Link } from 'wouter';
 import { explain } from '../../api/http';
 import { refreshAgents, refreshSkills, useSkills } from '../../api/queries';
 import type { Skill } from '../../api/types';
-import { promoteSkill, uninstallSkill } from '../../api/verbs';
+import { promoteSkill } from '../../api/verbs';
 import { plural } from '../../app/format';
 import { notify } from '../../app/noticeStore';
 import { agentUrl } from '../../app/urlState';
 import { Button } from '../../ui/Button';
-import { ConfirmDialog } from '../../ui/ConfirmDialog';
 import { CopyButton } from '../../ui/CopyButton';
 import { Waiting } from '../../ui/Empty';
 import field from '../../ui/Field.module.css';
 import { LanguageMark } from '../agents/LanguageMark';
 import { Column, Page } from '../agents/Page';
 import css from './SkillsPage.module.css';
+import { UninstallDialog } from './UninstallDialog';
 
 /** What existing clients can call by name: where each comes from, its digest, and what is wrong with its folder. */
 export function SkillsPage() {
@@ -139,15 +139,7 @@ function Row({ skill }: { skill: Skill }) {
           </Button>
         )}
       </div>
-      {asked && (
-        <ConfirmDialog
-          title={`Uninstall ${name}?`}
-          about="Callers get an error from now on. Its versions and runs are kept, and installing it by name brings it back."
-          verb="Uninstall"
-          onClose={() => setAsked(false)}
-          onConfirm={() => void act(() => uninstallSkill(name), `Uninstalled ${name}`)}
-        />
-      )}
+      {asked && <UninstallDialog name={name} onClose={() => setAsked(false)} />}
     </li>
   );
 }

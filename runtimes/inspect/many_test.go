@@ -1,0 +1,60 @@
+package inspect_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/inspect"
+)
+
+// TestManyAreInspectedAsOneIs: whatever lies beside a program, the report about it is its own.
+func TestManyAreInspectedAsOneIs(t *testing.T) {
+	t.Parallel()
+	inspector := newInspector(t)
+	python := func(files map[string]string) inspect.Request {
+		r := inspect.Request{Language: runtimes.Python, Files: map[string][]byte{}, Entrypoint: "main.py"}
+		for name, text := range files {
+			r.Files[name] = []byte(text)
+		}
+		return r
+	}
+	restricted := python(map[string]string{"main.py": "import os\ndef main(): pass\n"})
+	restricted.Rules = &runtimes.Rules{Pack: runtimes.Restricted}
+	sound := []inspect.Request{
+		python(map[string]string{"main.py": "def main(): pass\n", "lib/main.py": "def other(): pass\n"}),
+		python(map[string]string{"main.py": "def greet(): pass\nfrom os import *\n"}),
+		python(map[string]string{"main.py": "def main():\n  return (\n"}),
+		python(map[string]string{"main.py": "def main():\n  return '\\d'\n", "b.py": "x = \n"}),
+		python(map[string]string{"other.py": "x = 1\n"}),
+		python(map[string]string{"main.py": "\xff"}),
+		restricted,
+		{Language: runtimes.Bash, Files: map[string][]byte{"main.sh": []byte("if\n")}, Entrypoint: "main.sh"},
+	}
+	var faulty []inspect.Request // more faults than one report has
+	for n := range 40 {
+		faulty = append(faulty, python(map[string]string{"main.py": "x = \n", "b.py": "y = \n", "c" + strconv.Itoa(n) + ".py": "z = 1\n"}))
+	}
+	deadly := []inspect.Request{sound[0], python(map[string]string{"main.py": strings.Repeat("[", 200_000)}), sound[2]}
+	for name, programs := range map[string][]inspect.Request{"sound": sound, "faulty": faulty, "deadly": deadly, "none": {}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := inspector.CheckAll(t.Context(), programs)
+			if err != nil || len(got) != len(programs) {
+				t.Fatalf("%d reports, %v", len(got), err)
+			}
+			for n, p := range programs {
+				want, err := inspector.Check(t.Context(), p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want, got[n]); diff != "" {
+					t.Errorf("program %d: %s", n, diff)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,98 @@
+package skills
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+
+	"github.com/atelier-run/atelier/registry"
+	folders "github.com/atelier-run/atelier/registry/skills"
+	"github.com/atelier-run/atelier/studio/agents"
+)
+
+// Bounds of the folders that are in memory at once to be inspected together.
+const (
+	atOnce      = 32
+	atOnceBytes = 16 << 20
+)
+
+// intake loads many folders. What is installed as it lies there is known by its digest from two questions to the database, and
+// is neither looked up nor inspected; all others are inspected together.
+type intake struct {
+	service *Service
+	origin  registry.SkillOrigin
+	told    func(folder string, err error)
+
+	skills  map[string]registry.Skill // by the key of the name
+	latest  map[string]registry.Version
+	waiting []arrival
+	bytes   int
+}
+
+// arrival is a folder that is another than what is installed.
+type arrival struct {
+	folder string
+	skill  folders.Skill
+}
+
+func (s *Service) newIntake(ctx context.Context, origin registry.SkillOrigin, told func(folder string, err error)) *intake {
+	in := &intake{service: s, origin: origin, told: told, skills: map[string]registry.Skill{}}
+	known, err := s.Store.Skills(ctx, house().Workspace)
+	if err == nil {
+		in.latest, err = s.Store.LatestOfSkills(ctx, house().Workspace)
+	}
+	if err != nil && ctx.Err() == nil { // each folder is looked up by itself, and says what is wrong
+		s.Log.LogAttrs(ctx, slog.LevelWarn, "look up what is installed", slog.Any("error", err))
+	}
+	for _, skill := range known {
+		in.skills[registry.NameKey(skill.Name)] = skill
+	}
+	return in
+}
+
+// offer looks at a folder, or tells the error that there was on the way to it.
+func (in *intake) offer(ctx context.Context, folder fs.FS, name string, err error) {
+	var sk folders.Skill
+	if err == nil {
+		sk, err = read(folder, name)
+	}
+	if err != nil || in.holds(sk) {
+		in.told(name, err)
+		return
+	}
+	size := 0
+	for _, content := range sk.Spec.Files {
+		size += len(content)
+	}
+	if len(in.waiting) == atOnce || in.bytes+size > atOnceBytes {
+		in.take(ctx)
+	}
+	in.waiting, in.bytes = append(in.waiting, arrival{name, sk}), in.bytes+size
+}
+
+// holds says whether nothing is to be done about a skill: it is there as it is, or it is uninstalled, and the database decides.
+func (in *intake) holds(sk folders.Skill) bool {
+	skill, ok := in.skills[registry.NameKey(sk.Settings.Name)]
+	if !ok || skill.Uninstalled {
+		return ok
+	}
+	v, ok := in.latest[skill.AgentID]
+	if !ok || v.Version != sk.Settings.Version || skill.Handler != sk.Settings.Handler {
+		return false
+	}
+	same, _, err := in.service.same(v, sk, skill)
+	return err == nil && same
+}
+
+// take takes what waits.
+func (in *intake) take(ctx context.Context) {
+	programs := make([]agents.Program, 0, len(in.waiting))
+	for _, a := range in.waiting {
+		programs = append(programs, programOf(a.skill))
+	}
+	for n, seen := range in.service.Agents.Inspect(ctx, house(), programs...) {
+		a := in.waiting[n]
+		in.told(a.folder, in.service.enter(ctx, a.skill, a.folder, in.origin, &seen))
+	}
+	in.waiting, in.bytes = nil, 0
+}
