@@ -115,7 +115,8 @@ func (p *prover) contained(g goal) bool {
 		}
 		ownLeast, ownMost, ownLimited := one.containedCounts()
 		alike := same(own, asked)
-		enough := ownLeast >= least && (alike || p.silently(func() bool {
+		// What an array must contain does not describe its items: the one that counts may have any other property.
+		enough := ownLeast >= least && (alike || p.strictly(func() bool {
 			return p.shows(goal{these: set{own}, that: asked, path: g.path + "[]", depth: g.depth})
 		}))
 		if enough && (!limited || (alike && ownLimited && ownMost <= most)) {

@@ -142,15 +142,13 @@ func (p *prover) valuesApart(listing, other set) bool {
 
 // excludes is for a set with a "not": all that fits the other is excluded.
 func (p *prover) excludes(having, other set, depth int) bool {
-	overlooking := p.described
-	p.described = false // what is excluded must be excluded whatever else an object has
-	defer func() { p.described = overlooking }()
 	return slices.ContainsFunc(having, func(one place) bool {
 		not, ok := one.sub("not")
 		if one.not != nil {
 			not, ok = *one.not, true
 		}
-		return ok && p.silently(func() bool { return p.shows(goal{these: other, that: not, depth: depth}) })
+		// What is excluded must be excluded whatever else an object has.
+		return ok && p.strictly(func() bool { return p.shows(goal{these: other, that: not, depth: depth}) })
 	})
 }
 

@@ -86,11 +86,12 @@ func TestNoCounterExample(t *testing.T) {
 // FuzzNoCounterExample goes on where TestNoCounterExample stops.
 func FuzzNoCounterExample(f *testing.F) {
 	f.Add(uint64(0))
-	f.Add(uint64(15426)) // an alternative that spoke of other properties was overlooked in the case of another
-	f.Add(uint64(2388))  // a case of a part of allOf was taken for its own proof
+	f.Add(uint64(15426))                                        // an alternative that spoke of other properties was overlooked in the case of another
+	f.Add(uint64(2388))                                         // a case of a part of allOf was taken for its own proof
 	for _, seed := range []uint64{34407, 38912, 40079, 50428} { // what an alternative describes was unknown in the case of another
 		f.Add(seed)
 	}
+	f.Add(uint64(160702)) // what an array must contain was taken for a description of its items
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		one, _ := try(t, seed)
 		for _, lie := range one.lies(one.result) {

@@ -70,6 +70,14 @@ func (p *prover) silently(try func() bool) bool {
 	return try()
 }
 
+// strictly tries to show something silently that must hold whatever properties an object has besides.
+func (p *prover) strictly(try func() bool) bool {
+	before := p.described
+	p.described = false
+	defer func() { p.described = before }()
+	return p.silently(try)
+}
+
 // shows tries a goal as it is, then case by case where the set is one of several things.
 func (p *prover) shows(g goal) bool {
 	p.steps++
