@@ -1,6 +1,9 @@
 // The life of versions as a person leads it: compare, publish against advice, replay, deprecate, delete, rename, list, copy,
 // export and import. Everything is found by role and name, and what was done is read back from the API.
-import { readFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
@@ -332,5 +335,38 @@ describe('archives', () => {
     const ask = dialog('Import an archive');
     expect(await ask.getByRole('alert').innerText()).toMatch(/holiday\.zip was refused, and nothing was written\./);
     expect(await ask.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true);
+  });
+
+  test('that are large tell how much of them was sent', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'atelier-large-'));
+    const file = join(folder, 'large.tar.gz');
+    await writeFile(file, randomBytes(16 << 20));
+    await page.goto('/studio/');
+    await page.getByRole('button', { name: 'Import…', exact: true }).click();
+    const ask = dialog('Import an archive');
+    const line = await page.context().newCDPSession(page); // loopback alone is done before anybody could look
+    await line.send('Network.enable');
+    await line.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: 8 << 20,
+    });
+    const seen = await ask.evaluateHandle((within) => {
+      const seen: number[] = [];
+      new MutationObserver(() => {
+        const bar = within.querySelector('progress');
+        if (bar && bar.position > 0 && bar.position < 1) seen.push(bar.position);
+      }).observe(within, { subtree: true, childList: true, attributes: true });
+      return seen;
+    });
+    await ask.getByLabel('Choose an archive').setInputFiles(file);
+    await ask.getByText(/^Sending large\.tar\.gz, [\d.]+ \w+ of [\d.]+ \w+$/).waitFor();
+    await ask.getByRole('alert').waitFor();
+    const shares = await seen.jsonValue();
+    expect(shares.length).toBeGreaterThan(1);
+    expect(shares).toEqual([...shares].sort((a, b) => a - b));
+    await line.detach();
+    await rm(folder, { recursive: true });
   });
 });
