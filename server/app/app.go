@@ -135,6 +135,9 @@ func (a *App) openDoors(context.Context) error {
 	skillsapi.New(skillsapi.Options{
 		Skills: a.skills, Agents: a.agents, Problems: a.problems, BodyBytes: a.Config.BodyBytes, Now: a.Now, NewID: a.newID,
 	}).Hang(api.Router())
+	if err := api.DescribeToo(skillsapi.Describe); err != nil {
+		return err
+	}
 	api.Router().Handle(webui.Base+"*", webui.New(a.Studio, a.problems))
 	g := gate.New(gate.Options{
 		Anonymous: a.Config.SkillsAnonymous == config.AnonymousLoopback,

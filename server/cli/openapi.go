@@ -4,12 +4,17 @@ import (
 	"context"
 
 	"github.com/atelier-run/atelier/server/httpapi"
+	"github.com/atelier-run/atelier/server/skillsapi"
 )
 
 type openAPICommand struct{}
 
 func (*openAPICommand) run(_ context.Context, p Process) error {
-	text, err := httpapi.New(httpapi.Options{}).OpenAPI()
+	api := httpapi.New(httpapi.Options{})
+	if err := api.DescribeToo(skillsapi.Describe); err != nil {
+		return err
+	}
+	text, err := api.OpenAPI()
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,19 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/atelier-run/atelier/registry/manifest"
 )
+
+// DescribeToo puts the routes of another door into the description.
+func (a *API) DescribeToo(describe func(api *huma.OpenAPI) error) error {
+	err := describe(a.huma.OpenAPI())
+	for _, schema := range a.huma.OpenAPI().Components.Schemas.Map() {
+		neverNull(schema, map[*huma.Schema]bool{})
+	}
+	return err
+}
 
 // OpenAPI returns the description of all routes, indented, the same for the same routes.
 func (a *API) OpenAPI() ([]byte, error) {

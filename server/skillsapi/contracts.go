@@ -139,8 +139,12 @@ func nullable(s *jsonschema.Schema) {
 	}
 }
 
+type contractNames struct {
+	Contracts []string `json:"contracts"`
+}
+
 func (d *Door) listContracts(w http.ResponseWriter, r *http.Request) {
-	d.write(w, r, http.StatusOK, map[string]any{"contracts": slices.Sorted(maps.Keys(d.contracts))})
+	d.write(w, r, http.StatusOK, contractNames{slices.Sorted(maps.Keys(d.contracts))})
 }
 
 func (d *Door) getContract(w http.ResponseWriter, r *http.Request) {

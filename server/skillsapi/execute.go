@@ -23,7 +23,7 @@ type executionResult struct {
 	Logs            []executionLog  `json:"logs"`
 	InputsHash      string          `json:"inputs_hash"`
 	OutputsHash     string          `json:"outputs_hash"`
-	Provenance      provenance      `json:"provenance"`
+	Provenance      skillProvenance `json:"provenance"`
 	ExecutionTimeMs float64         `json:"execution_time_ms"`
 	Success         bool            `json:"success"`
 }
@@ -32,10 +32,10 @@ type executionLog struct {
 	Timestamp time.Time      `json:"timestamp"`
 	Level     string         `json:"level"`
 	Message   string         `json:"message"`
-	Context   map[string]any `json:"context"`
+	Context   map[string]any `json:"context" nullable:"true"`
 }
 
-type provenance struct {
+type skillProvenance struct {
 	ExecutionID     string    `json:"execution_id"`
 	SkillName       string    `json:"skill_name"`
 	SkillVersion    string    `json:"skill_version"`
@@ -94,7 +94,7 @@ func (d *Door) resultOf(request executeRequest, run registry.Run, version regist
 		id, took = d.NewID(), float64(now.Sub(began).Microseconds())/1000
 	}
 	answer := executionResult{ExecutionID: id, Skill: request.Skill, Result: json.RawMessage("null"), InputsHash: inputs, ExecutionTimeMs: took}
-	answer.Provenance = provenance{
+	answer.Provenance = skillProvenance{
 		ExecutionID: id, SkillName: request.Skill, SkillVersion: unknownVersion, ActorID: request.ActorID, ActorType: request.ActorType,
 		InputsHash: inputs, ToolIDs: []string{}, Timestamp: now, ExecutionTimeMs: took,
 	}

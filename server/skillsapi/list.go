@@ -35,6 +35,19 @@ func metadataOf(e skills.Entry) skillMetadata {
 	}
 }
 
+// skillListing is the answer to GET /skills/list.
+type skillListing struct {
+	Skills []skillMetadata `json:"skills"`
+	Total  int             `json:"total"`
+}
+
+type skillSchemas struct {
+	SkillName    string          `json:"skill_name"`
+	Version      string          `json:"version"`
+	InputSchema  json.RawMessage `json:"input_schema"`
+	OutputSchema json.RawMessage `json:"output_schema"`
+}
+
 func safetyFlags() []string {
 	return []string{"none", "pii_risk", "external_call", "side_effect", "file_system", "network_access"}
 }
@@ -62,7 +75,7 @@ func (d *Door) listSkills(w http.ResponseWriter, r *http.Request) {
 		}
 		found = append(found, metadataOf(e))
 	}
-	d.write(w, r, http.StatusOK, map[string]any{"skills": found, "total": len(found)})
+	d.write(w, r, http.StatusOK, skillListing{found, len(found)})
 }
 
 // named finds the skill that a path names, or answers that there is none.
@@ -87,12 +100,7 @@ func (d *Door) getSkill(w http.ResponseWriter, r *http.Request) {
 
 func (d *Door) getSchema(w http.ResponseWriter, r *http.Request) {
 	if m, ok := d.named(w, r); ok {
-		d.write(w, r, http.StatusOK, struct {
-			SkillName    string          `json:"skill_name"`
-			Version      string          `json:"version"`
-			InputSchema  json.RawMessage `json:"input_schema"`
-			OutputSchema json.RawMessage `json:"output_schema"`
-		}{m.Name, m.Version, m.InputSchema, m.OutputSchema})
+		d.write(w, r, http.StatusOK, skillSchemas{m.Name, m.Version, m.InputSchema, m.OutputSchema})
 	}
 }
 

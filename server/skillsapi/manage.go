@@ -16,8 +16,8 @@ import (
 	"github.com/atelier-run/atelier/studio/skills"
 )
 
-// installation is a skill as those who manage skills see it.
-type installation struct {
+// skillInstallation is a skill as those who manage skills see it.
+type skillInstallation struct {
 	Success     bool            `json:"success"`
 	Name        string          `json:"name"`
 	Version     string          `json:"version"`
@@ -34,8 +34,8 @@ type installation struct {
 	Error       *skills.Trouble `json:"error"`
 }
 
-func installationOf(e skills.Entry) installation {
-	i := installation{
+func installationOf(e skills.Entry) skillInstallation {
+	i := skillInstallation{
 		Success: e.Problem == nil, Name: e.Name, Description: e.Description, Origin: string(e.Origin), Source: e.Source, State: skills.State(e), Tags: e.Tags,
 		InstalledBy: e.Installer.Name, Missing: e.Missing, Claims: e.Claims, Error: e.Problem,
 	}
@@ -51,13 +51,20 @@ func installationOf(e skills.Entry) installation {
 	return i
 }
 
+// installedSkills are those with a version, and those with a draft that waits; one may be both.
+type installedSkills struct {
+	Skills []skillInstallation `json:"skills"`
+	Drafts []skillInstallation `json:"drafts"`
+	Count  int                 `json:"count"`
+}
+
 func (d *Door) installed(w http.ResponseWriter, r *http.Request) {
 	entries, err := d.Skills.List(r.Context(), actor(r))
 	if err != nil {
 		d.refuse(w, r, err, nil)
 		return
 	}
-	active, drafts := []installation{}, []installation{}
+	active, drafts := []skillInstallation{}, []skillInstallation{}
 	for _, e := range entries {
 		i := installationOf(e)
 		if e.Drafted {
@@ -67,7 +74,7 @@ func (d *Door) installed(w http.ResponseWriter, r *http.Request) {
 			active = append(active, i)
 		}
 	}
-	d.write(w, r, http.StatusOK, map[string]any{"skills": active, "drafts": drafts, "count": len(active)})
+	d.write(w, r, http.StatusOK, installedSkills{Skills: active, Drafts: drafts, Count: len(active)})
 }
 
 // violation is a body that does not keep its contract: these clients expect a bad request that says so.
@@ -114,15 +121,15 @@ func (d *Door) register(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusCreated, metadataOf(e))
 }
 
-// verdict is the answer to POST /v1/skills/create.
-type verdict struct {
-	Action       string         `json:"action"` // approve, warn, block
-	Passed       bool           `json:"passed"`
-	Reason       string         `json:"reason"`
-	Warnings     []string       `json:"warnings"`
-	Errors       []fault.Detail `json:"errors"`
-	Promoted     bool           `json:"promoted"`
-	Installation *installation  `json:"installation"`
+// skillVerdict is the answer to POST /v1/skills/create.
+type skillVerdict struct {
+	Action       string             `json:"action"` // approve, warn, block
+	Passed       bool               `json:"passed"`
+	Reason       string             `json:"reason"`
+	Warnings     []string           `json:"warnings"`
+	Errors       []fault.Detail     `json:"errors"`
+	Promoted     bool               `json:"promoted"`
+	Installation *skillInstallation `json:"installation"`
 }
 
 func (d *Door) create(w http.ResponseWriter, r *http.Request) {
@@ -145,7 +152,7 @@ func (d *Door) create(w http.ResponseWriter, r *http.Request) {
 	})
 	var f *fault.Error
 	if errors.As(err, &f) && (f.Code == fault.InvalidInput || f.Code == fault.BumpTooSmall) {
-		d.write(w, r, http.StatusOK, verdict{Action: "block", Reason: sentence(d.Problems.Describe(r.Context(), err)), Warnings: []string{}, Errors: orNone(f.Details)})
+		d.write(w, r, http.StatusOK, skillVerdict{Action: "block", Reason: sentence(d.Problems.Describe(r.Context(), err)), Warnings: []string{}, Errors: orNone(f.Details)})
 		return
 	}
 	if err != nil {
@@ -153,7 +160,7 @@ func (d *Door) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	i := installationOf(created.Entry)
-	answer := verdict{Action: "approve", Passed: true, Promoted: created.Promoted, Warnings: []string{}, Errors: []fault.Detail{}, Installation: &i,
+	answer := skillVerdict{Action: "approve", Passed: true, Promoted: created.Promoted, Warnings: []string{}, Errors: []fault.Detail{}, Installation: &i,
 		Reason: "Every check has passed. The skill is a draft until somebody with a token promotes it: POST /v1/skills/promote."}
 	if created.Promoted {
 		answer.Reason = "Every check has passed, and the skill is active."
@@ -204,13 +211,7 @@ func (d *Door) run(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, r, err, nil)
 		return
 	}
-	answer := struct {
-		Success         bool            `json:"success"`
-		Result          json.RawMessage `json:"result"`
-		Error           *string         `json:"error"`
-		ExecutionTimeMs float64         `json:"execution_time_ms"`
-		Violations      []string        `json:"sandbox_violations"`
-	}{Result: json.RawMessage("null"), ExecutionTimeMs: float64(d.Now().Sub(began).Microseconds()) / 1000, Violations: []string{}}
+	answer := skillRun{Result: json.RawMessage("null"), ExecutionTimeMs: float64(d.Now().Sub(began).Microseconds()) / 1000, Violations: []string{}}
 	if why := failure(q.Name, run, err); why != "" {
 		answer.Error = &why
 	} else {
@@ -223,6 +224,15 @@ func (d *Door) run(w http.ResponseWriter, r *http.Request) {
 		answer.Violations = append(answer.Violations, strings.TrimSpace(run.Error.Message+" "+run.Error.Remedy))
 	}
 	d.write(w, r, http.StatusOK, answer)
+}
+
+// skillRun is the answer to POST /v1/skills/run.
+type skillRun struct {
+	Success         bool            `json:"success"`
+	Result          json.RawMessage `json:"result"`
+	Error           *string         `json:"error"`
+	ExecutionTimeMs float64         `json:"execution_time_ms"`
+	Violations      []string        `json:"sandbox_violations"`
 }
 
 func (d *Door) install(w http.ResponseWriter, r *http.Request) {
@@ -264,6 +274,11 @@ func (d *Door) source(w http.ResponseWriter, r *http.Request) (skills.Source, er
 	return skills.Source{Name: q.Name, URL: q.URL, Files: q.Files}, nil
 }
 
+type skillUninstalled struct {
+	Success bool   `json:"success"`
+	Name    string `json:"name"`
+}
+
 func (d *Door) uninstall(w http.ResponseWriter, r *http.Request) {
 	var q uninstallRequest
 	if err := d.take(w, r, "uninstall", &q); err != nil {
@@ -274,7 +289,16 @@ func (d *Door) uninstall(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, r, err, nil)
 		return
 	}
-	d.write(w, r, http.StatusOK, map[string]any{"success": true, "name": q.Name})
+	d.write(w, r, http.StatusOK, skillUninstalled{true, q.Name})
+}
+
+// skillPromotion is the version that a draft became.
+type skillPromotion struct {
+	Success   bool   `json:"success"`
+	Name      string `json:"name"`
+	Version   string `json:"version"`
+	Digest    string `json:"digest"`
+	Reference string `json:"reference"`
 }
 
 func (d *Door) promote(w http.ResponseWriter, r *http.Request) {
@@ -288,5 +312,5 @@ func (d *Door) promote(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, r, err, nil)
 		return
 	}
-	d.write(w, r, http.StatusOK, map[string]any{"success": true, "name": v.Agent, "version": v.Version, "digest": v.Digest, "reference": v.Reference()})
+	d.write(w, r, http.StatusOK, skillPromotion{true, v.Agent, v.Version, v.Digest, v.Reference()})
 }

@@ -78,6 +78,13 @@ func (d *Door) write(w http.ResponseWriter, r *http.Request, status int, v any) 
 	_, _ = w.Write(text.Bytes()) // the client has gone: there is nobody to tell
 }
 
+// serviceError is a refusal. Detail is a sentence, or what is wrong where in a body, as the framework of such services has it.
+type serviceError struct {
+	Detail any            `json:"detail"`
+	Code   string         `json:"code"`
+	Errors []fault.Detail `json:"errors"`
+}
+
 // refuse answers with {"detail": …}, which is where these clients look, and the code and places of the fault beside it. Detail is
 // the fault's sentence unless another form is given.
 func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error, detail any) {
@@ -88,7 +95,7 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error, detail 
 	if detail == nil {
 		detail = sentence(doc)
 	}
-	d.write(w, r, doc.Status, map[string]any{"detail": detail, "code": doc.Code, "errors": orNone(doc.Errors)})
+	d.write(w, r, doc.Status, serviceError{detail, string(doc.Code), orNone(doc.Errors)})
 }
 
 // sentence is a problem in words, with what is wrong where.

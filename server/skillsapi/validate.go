@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// issue is one thing that is wrong with code, in the form of existing clients, with its place.
-type issue struct {
+// codeIssue is one thing that is wrong with code, in the form of existing clients, with its place.
+type codeIssue struct {
 	ID          string `json:"id"`
 	Severity    string `json:"severity"` // low, medium, high, critical
 	Pattern     string `json:"pattern"`
@@ -20,6 +20,16 @@ type issue struct {
 	Matched     string `json:"matched"`
 	Line        int    `json:"line"`
 	Column      int    `json:"column"`
+}
+
+// codeReport is what was found about code, without running it.
+type codeReport struct {
+	Passed bool        `json:"passed"`
+	Score  float64     `json:"score"`
+	Count  int         `json:"issue_count"`
+	Issues []codeIssue `json:"issues"`
+	Priors []string    `json:"applied_priors"`
+	Steps  []string    `json:"review_steps_passed"`
 }
 
 // weights make a score of issues, as those clients reckon it.
@@ -39,7 +49,7 @@ func (d *Door) validateCode(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, r, err, nil)
 		return
 	}
-	issues, score, passed := []issue{}, 1.0, true
+	issues, score, passed := []codeIssue{}, 1.0, true
 	for _, e := range report.Errors {
 		severity := "critical"
 		if strings.HasPrefix(e.Code, "restricted_") {
@@ -53,28 +63,40 @@ func (d *Door) validateCode(w http.ResponseWriter, r *http.Request) {
 	for _, i := range issues {
 		score -= weights()[i.Severity]
 	}
-	d.write(w, r, http.StatusOK, map[string]any{
-		"passed": passed, "score": max(0, score), "issue_count": len(issues), "issues": issues, "applied_priors": []string{},
-		"review_steps_passed": map[bool][]string{true: {"syntax", "entry", "restricted"}, false: {}}[passed],
+	d.write(w, r, http.StatusOK, codeReport{
+		Passed: passed, Score: max(0, score), Count: len(issues), Issues: issues, Priors: []string{},
+		Steps: map[bool][]string{true: {"syntax", "entry", "restricted"}, false: {}}[passed],
 	})
 }
 
-func issueOf(d fault.Detail, severity string) issue {
+func issueOf(d fault.Detail, severity string) codeIssue {
 	message, remedy, _ := strings.Cut(d.Message, ". ")
-	return issue{ID: d.Code, Severity: severity, Pattern: d.Code, Description: message, Remediation: remedy, Matched: place(d), Line: d.Line, Column: d.Column}
+	return codeIssue{ID: d.Code, Severity: severity, Pattern: d.Code, Description: message, Remediation: remedy, Matched: place(d), Line: d.Line, Column: d.Column}
+}
+
+// importables are modules that a skill may import, or none.
+type importables struct {
+	Packages []importable `json:"packages"`
+	Count    int          `json:"count"`
+	Note     string       `json:"note"`
+}
+
+type importable struct {
+	Name   string `json:"name"`
+	Source string `json:"source"`
 }
 
 // packages lists what skills under the rules may import. Nothing is installed beside the standard library.
 func (d *Door) packages(w http.ResponseWriter, r *http.Request) {
-	all := []map[string]any{}
+	all := []importable{}
 	for _, name := range rules.Imports(runtimes.Rules{Pack: runtimes.Restricted}) {
-		all = append(all, map[string]any{"name": name, "source": "standard_library"})
+		all = append(all, importable{name, "standard_library"})
 	}
-	d.write(w, r, http.StatusOK, map[string]any{"packages": all, "count": len(all), "note": "Modules that created skills may import. " + nothingElse})
+	d.write(w, r, http.StatusOK, importables{all, len(all), "Modules that created skills may import. " + nothingElse})
 }
 
 const nothingElse = "This server installs no packages: programs have the standard library of their interpreter."
 
 func (d *Door) installedPackages(w http.ResponseWriter, r *http.Request) {
-	d.write(w, r, http.StatusOK, map[string]any{"packages": []string{}, "count": 0, "note": nothingElse})
+	d.write(w, r, http.StatusOK, importables{[]importable{}, 0, nothingElse})
 }

@@ -1,0 +1,100 @@
+package skillsapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	folders "github.com/atelier-run/atelier/registry/skills"
+)
+
+// operation says of a route what a client has to know. Its bodies are those of the contract, and of the types that answer.
+type operation struct {
+	id, method, path, summary string
+	contract                  string // of the request; "" for none
+	status                    int    // of success; 0 is 200
+	answer                    reflect.Type
+	refusals                  []int // beside those that every route has
+}
+
+// operations are the routes of Hang.
+func operations() []operation {
+	return []operation{
+		{id: "listCallableSkills", method: http.MethodGet, path: "/skills/list", summary: "Skills that can be called", answer: reflect.TypeFor[skillListing](), refusals: []int{422}},
+		{id: "executeSkill", method: http.MethodPost, path: "/skills/execute", summary: "Run a skill; a failure is an answer with success false", contract: "execute", answer: reflect.TypeFor[executionResult](), refusals: []int{422, 429, 503}},
+		{id: "registerSkill", method: http.MethodPost, path: "/skills/register", summary: "Describe a skill and install it", contract: "register", status: http.StatusCreated, answer: reflect.TypeFor[skillMetadata](), refusals: []int{403, 409, 422}},
+		{id: "getCallableSkill", method: http.MethodGet, path: "/skills/{id}", summary: "One skill", answer: reflect.TypeFor[skillMetadata](), refusals: []int{404}},
+		{id: "getSkillSchemas", method: http.MethodGet, path: "/skills/{id}/schema", summary: "The schemas of a skill", answer: reflect.TypeFor[skillSchemas](), refusals: []int{404}},
+		{id: "listInstalledSkills", method: http.MethodGet, path: "/v1/skills", summary: "What is installed, with origin and digest", answer: reflect.TypeFor[installedSkills]()},
+		{id: "createSkill", method: http.MethodPost, path: "/v1/skills/create", summary: "Make a draft of a skill in Python", contract: "create", answer: reflect.TypeFor[skillVerdict](), refusals: []int{403, 409}},
+		{id: "runSkill", method: http.MethodPost, path: "/v1/skills/run", summary: "Run a skill by action", contract: "run", answer: reflect.TypeFor[skillRun](), refusals: []int{429, 503}},
+		{id: "installSkillFrom", method: http.MethodPost, path: "/v1/skills/install", summary: "Install a skill: by name, from an address, from files, or a .tar.gz as application/gzip", contract: "install", answer: reflect.TypeFor[skillInstallation](), refusals: []int{403, 404, 409, 422}},
+		{id: "uninstallSkillByName", method: http.MethodPost, path: "/v1/skills/uninstall", summary: "Uninstall a skill", contract: "uninstall", answer: reflect.TypeFor[skillUninstalled](), refusals: []int{403, 404, 409}},
+		{id: "promoteSkillByName", method: http.MethodPost, path: "/v1/skills/promote", summary: "Make a version of a skill's draft", contract: "promote", answer: reflect.TypeFor[skillPromotion](), refusals: []int{403, 404, 409, 422}},
+		{id: "validateSkillCode", method: http.MethodPost, path: "/v1/validation/code", summary: "Check Python against the rules that created skills keep", contract: "validate_code", answer: reflect.TypeFor[codeReport]()},
+		{id: "listImportableModules", method: http.MethodGet, path: "/v1/packages", summary: "Modules that created skills may import", answer: reflect.TypeFor[importables]()},
+		{id: "listInstalledPackages", method: http.MethodGet, path: "/v1/packages/installed", summary: "Packages beside the standard library", answer: reflect.TypeFor[importables]()},
+		{id: "listContracts", method: http.MethodGet, path: "/v1/contracts", summary: "Names of the contracts", answer: reflect.TypeFor[contractNames]()},
+		{id: "getContract", method: http.MethodGet, path: "/v1/contracts/{name}", summary: "The JSON Schema of a request, or of skill.yaml", refusals: []int{404}},
+	}
+}
+
+// Describe puts the door's routes into the description of the API.
+func Describe(api *huma.OpenAPI) error {
+	requests := newContracts()
+	refusal := api.Components.Schemas.Schema(reflect.TypeFor[serviceError](), true, "ServiceError")
+	for _, o := range operations() {
+		op := &huma.Operation{
+			OperationID: o.id, Method: o.method, Path: o.path, Tags: []string{"skills"}, Summary: o.summary, Parameters: parameters(o.path), Responses: map[string]*huma.Response{},
+		}
+		if o.contract != "" {
+			var body huma.Schema
+			c := requests[o.contract]
+			if c.err != nil {
+				return c.err
+			}
+			if err := json.Unmarshal(c.text, &body); err != nil {
+				return fmt.Errorf("contract %s: %w", o.contract, err)
+			}
+			content := map[string]*huma.MediaType{"application/json": {Schema: &body}}
+			if o.contract == "install" {
+				content["application/gzip"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary", Description: fmt.Sprintf("At most %d bytes.", folders.MaxArchive)}}
+			}
+			op.RequestBody = &huma.RequestBody{Required: true, Content: content}
+			o.refusals = append(o.refusals, 400, 413, 415)
+		}
+		answer := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+		if o.answer != nil {
+			answer = api.Components.Schemas.Schema(o.answer, true, o.answer.Name())
+		}
+		op.Responses[number(max(o.status, http.StatusOK))] = &huma.Response{Description: "Done.", Content: map[string]*huma.MediaType{"application/json": {Schema: answer}}}
+		for _, status := range append(o.refusals, http.StatusUnauthorized) {
+			op.Responses[number(status)] = &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{"application/json": {Schema: refusal}}}
+		}
+		api.AddOperation(op)
+	}
+	return nil
+}
+
+func parameters(path string) []*huma.Param {
+	text := &huma.Schema{Type: huma.TypeString}
+	switch path {
+	case "/skills/list":
+		flags := &huma.Schema{Type: huma.TypeString}
+		for _, flag := range safetyFlags() {
+			flags.Enum = append(flags.Enum, flag)
+		}
+		return []*huma.Param{
+			{Name: "tags", In: "query", Description: "Skills with one of them.", Schema: &huma.Schema{Type: huma.TypeArray, Items: text}},
+			{Name: "safety_flag", In: "query", Schema: flags},
+		}
+	case "/skills/{id}", "/skills/{id}/schema":
+		return []*huma.Param{{Name: "id", In: "path", Required: true, Schema: text}}
+	case "/v1/contracts/{name}":
+		return []*huma.Param{{Name: "name", In: "path", Required: true, Schema: text}}
+	}
+	return nil
+}
