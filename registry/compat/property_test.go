@@ -86,9 +86,9 @@ func TestNoCounterExample(t *testing.T) {
 // FuzzNoCounterExample goes on where TestNoCounterExample stops.
 func FuzzNoCounterExample(f *testing.F) {
 	f.Add(uint64(0))
-	f.Add(uint64(15426))                                        // an alternative that spoke of other properties was overlooked in the case of another
-	f.Add(uint64(2388))                                         // a case of a part of allOf was taken for its own proof
-	for _, seed := range []uint64{34407, 38912, 40079, 50428} { // what an alternative describes was unknown in the case of another
+	f.Add(uint64(15426))                                                       // an alternative that spoke of other properties was overlooked in the case of another
+	f.Add(uint64(2388))                                                        // a case of a part of allOf was taken for its own proof
+	for _, seed := range []uint64{34407, 38912, 40079, 50428, 68600, 122457} { // what an alternative describes was unknown beside it
 		f.Add(seed)
 	}
 	f.Add(uint64(160702)) // what an array must contain was taken for a description of its items

@@ -125,8 +125,8 @@ func (g goal) key() string {
 	return strings.Join(slices.Compact(keys), "\x00") + "\x01" + g.that.key()
 }
 
-// cases splits a flat set at its first anyOf or oneOf; nil if it has none. A case of oneOf excludes the others. In each case
-// the properties of the others stay described: a document that has them has nothing that nobody thought of.
+// cases splits a flat set at its first anyOf or oneOf; nil if it has none. A case of oneOf excludes the others. All
+// of them stay spoken of: a document with the properties of another has nothing that nobody thought of.
 func (s set) cases() []set {
 	for i, p := range s {
 		if p.made {
@@ -143,12 +143,7 @@ func (s set) cases() []set {
 			for n, branch := range branches {
 				one := append(slices.Clone(rest), branch)
 				for other := range branches {
-					if other == n {
-						continue
-					}
-					spoken := branches[other]
-					spoken.spoken = true
-					if one = append(one, spoken); keyword == "oneOf" {
+					if keyword == "oneOf" && other != n {
 						one = append(one, place{side: p.side, value: map[string]any{}, made: true, not: &branches[other]})
 					}
 				}

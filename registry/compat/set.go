@@ -19,7 +19,7 @@ func unescape(fragment string) string {
 // set is schemas that all hold for one value. Flat, it has neither references nor allOf: those are written out.
 type set []place
 
-// flat writes a set out; never is true if one of its schemas is false. What was split into cases is not found again whole
+// flat writes a set out, with the alternatives that it has, which are only spoken of; never is true if one of its schemas is false. What was split into cases is not found again whole
 // where something refers to it: its case stands for it.
 func (s set) flat() (all set, never bool) {
 	seen, split := map[string]bool{}, map[string]bool{}
@@ -40,17 +40,12 @@ func (s set) flat() (all set, never bool) {
 			return
 		}
 		all = append(all, p)
-		if p.spoken {
-			p.asking().inPlace(func(part place) {
-				part.spoken = true
-				visit(part)
-			})
-			return
+		for _, part := range p.asking().always() {
+			part.spoken = p.spoken
+			visit(part)
 		}
-		if target, ok := p.ref(); ok {
-			visit(target)
-		}
-		for _, part := range p.list("allOf") {
+		for _, part := range p.asking().perhaps() {
+			part.spoken = true
 			visit(part)
 		}
 	}
@@ -231,7 +226,9 @@ func (s set) everywhere(visit func(place)) {
 		}
 		seen[key] = true
 		visit(p)
-		p.inPlace(apply)
+		for _, part := range append(p.always(), p.perhaps()...) {
+			apply(part)
+		}
 	}
 	for _, p := range s {
 		if p.not == nil {
@@ -240,26 +237,30 @@ func (s set) everywhere(visit func(place)) {
 	}
 }
 
-// inPlace visits the schemas within one that may apply to the same value.
-func (p place) inPlace(visit func(place)) {
+// always are the schemas within one that hold for the same value.
+func (p place) always() []place {
+	all := p.list("allOf")
 	if target, ok := p.ref(); ok {
-		visit(target)
+		all = append(all, target)
 	}
-	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
-		for _, part := range p.list(keyword) {
-			visit(part)
-		}
-	}
+	return all
+}
+
+// perhaps are the schemas within one that may hold for the same value, under some condition.
+func (p place) perhaps() []place {
+	all := append(p.list("anyOf"), p.list("oneOf")...)
 	for _, keyword := range []string{"if", "then", "else"} {
 		if part, ok := p.sub(keyword); ok {
-			visit(part)
+			all = append(all, part)
 		}
 	}
 	for _, keyword := range []string{"dependentSchemas", "dependencies"} {
-		for _, part := range p.named(keyword) {
-			visit(part)
+		named := p.named(keyword)
+		for _, name := range sorted(named) {
+			all = append(all, named[name])
 		}
 	}
+	return all
 }
 
 // open reports whether the objects of a set may have properties that it does not describe only because it does not

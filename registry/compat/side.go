@@ -90,7 +90,7 @@ type place struct {
 	made    bool
 	cut     string // the keywords that value is without, because they were split into cases
 	not     *place // a schema that excludes what fits this one
-	spoken  bool   // an alternative that another was chosen before: it asks for nothing, but its properties are described
+	spoken  bool   // an alternative, which may not apply: it asks for nothing, but its properties are described
 }
 
 func (s *side) root() place { return place{side: s, value: s.doc} }
