@@ -1,6 +1,9 @@
 // Runs one agent's program inside its jail. It is there ahead of the run and waits on descriptor 3 for one line: what to
 // run. On the same descriptor it asks the host (one line, one answer) and says at last how the program ended. Nothing of
 // this can be trusted by the server, and is not: it only makes the messages good.
+//
+// Started to be reused, it runs each job in a context of its own, one after the other. What all contexts share is frozen,
+// and no code is made from text outside of them. It has nothing of Node's modules, so nothing of the jail can be left behind.
 "use strict";
 (() => {
   const fs = require("node:fs");
@@ -8,20 +11,14 @@
   const util = require("node:util");
   const { Writable } = require("node:stream");
   const { SourceMap, builtinModules, createRequire } = require("node:module");
-  const { types } = util;
-  const CHANNEL = 3, NEWLINE = 10, DEPTH = 256, MESSAGE = 16_000, STACK = 16_384, CALL = 1 << 20;
-  const PROGRAM = "/work/(program)";
-  const LEVELS = { debug: "debug", info: "info", warn: "warn", warning: "warn", error: "error" };
-  const ADVICE = "export a default function, export a function main, or declare function main(input, ctx).";
-  const CUT = 'Cut strings between characters: [...text].slice(0, n).join("").';
+  const REUSE = process.argv.includes("reuse");
+  const CHANNEL = 3, NEWLINE = 10;
+  const PROGRAM = "/work/(program)", INNER = "/work/(atelier)";
+  const WEB = [
+    "AbortController", "AbortSignal", "Blob", "Buffer", "DOMException", "Event", "EventTarget", "FormData", "Headers", "Request", "Response",
+    "TextDecoder", "TextEncoder", "URL", "URLSearchParams", "atob", "btoa", "structuredClone",
+  ];
   const real = createRequire("/work/program.js");
-
-  class Stop extends Error {
-    constructor(told) {
-      super(told.message);
-      this.told = told;
-    }
-  }
 
   // ---- the channel
 
@@ -34,7 +31,7 @@
       if (end >= 0) {
         parts.push(part.subarray(0, end));
         rest = part.subarray(end + 1);
-        return JSON.parse(parts.length === 1 ? parts[0].toString() : Buffer.concat(parts).toString());
+        return parts.length === 1 ? parts[0].toString() : Buffer.concat(parts).toString();
       }
       parts.push(part);
       part = Buffer.allocUnsafe(1 << 16);
@@ -48,289 +45,41 @@
   };
   const send = (line) => write(CHANNEL, Buffer.from(line + "\n"));
 
-  // ---- JSON, where JSON.parse and JSON.stringify are not exact
+  // ---- the program
 
-  let exact = new Set(); // integers of the input that a number cannot hold
-  const decode = (text) => {
-    if (!/\d{16}/.test(text)) return JSON.parse(text);
-    let mark;
-    do mark = "\u0000" + Math.random() + ":";
-    while (text.includes(mark));
-    let found = false;
-    const marked = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) => {
-      if (token[0] === '"' || !/^-?\d{16,}$/.test(token) || Number.isSafeInteger(Number(token))) return token;
-      found = true;
-      return JSON.stringify(mark + token);
-    });
-    if (!found) return JSON.parse(text);
-    return JSON.parse(marked, (_, value) => {
-      if (typeof value !== "string" || !value.startsWith(mark)) return value;
-      const big = BigInt(value.slice(mark.length));
-      exact.add(big);
-      return big;
-    });
+  let program = {}; // code, map and names of files: what runs of one program have in common
+  let map, script;
+  const take = (job) => {
+    if (job.code !== undefined) [program, map, script] = [{ code: job.code, map: job.map, entry: job.entry, files: new Set(job.files) }, undefined, undefined];
   };
-
-  const member = (key) => (/^[A-Za-z_$][\w$]*$/.test(key) ? "." + key : `[${JSON.stringify(key)}]`);
-  const kinds = [
-    [(v) => typeof v === "function", "a function is not JSON", ""],
-    [(v) => types.isMap(v), "a Map is not JSON", "Return Object.fromEntries(map)."],
-    [(v) => types.isSet(v), "a Set is not JSON", "Return [...set]."],
-    [(v) => types.isWeakMap(v) || types.isWeakSet(v), "a weak collection is not JSON", ""],
-    [(v) => types.isPromise(v), "a promise is not JSON", "Await it first."],
-    [(v) => types.isRegExp(v), "a regular expression is not JSON", "Return its source."],
-    [(v) => types.isNativeError(v), "an Error is not JSON", "Return its message."],
-    [(v) => types.isBigIntObject(v), "a BigInt is not JSON", "Return Number(value) or String(value)."],
-    [(v) => types.isSymbolObject(v), "a symbol is not JSON", "Return its description."],
-    [(v) => ArrayBuffer.isView(v) || types.isAnyArrayBuffer(v), "bytes are not JSON", "Return text, for instance Base64, or Array.from(bytes)."],
-  ];
-  // Stricter than JSON.stringify, which turns NaN, functions and maps into null or nothing: what JSON cannot say is an
-  // error with the path to it. undefined is null at the top and in arrays, and left out of objects; toJSON is honoured.
-  const encode = (value, limit, root) => {
-    const out = [], path = [], above = [];
-    let size = 0;
-    const put = (text) => {
-      out.push(text);
-      if ((size += text.length) > limit) throw new Stop({ type: "output_limit", message: "" });
-    };
-    const refuse = (what, remedy) => {
-      let where = root + path.join("");
-      if (where.length > 300) where = where.slice(0, 300) + "…";
-      throw new Stop({ type: "invalid_output", message: `${where}: ${what}.`, remedy });
-    };
-    const quote = (text, what) => {
-      if (text.length > limit) throw new Stop({ type: "output_limit", message: "" });
-      if (!text.isWellFormed()) refuse(what, CUT);
-      put(JSON.stringify(text));
-    };
-    const primitive = (v) => {
-      switch (typeof v) {
-        case "undefined":
-          return put("null");
-        case "number":
-          return Number.isFinite(v) ? put(String(v)) : refuse(`${v} is not JSON`, "Return null or a string instead.");
-        case "string":
-          return quote(v, "half of a surrogate pair is not text");
-        case "boolean":
-          return put(String(v));
-        case "bigint":
-          return exact.has(v) ? put(String(v)) : refuse("a BigInt is not JSON", "Return Number(value) or String(value).");
-        case "symbol":
-          return refuse("a symbol is not JSON", "Return its description.");
-        default:
-          return put("null");
-      }
-    };
-    const any = (v, key) => {
-      if (v === null || (typeof v !== "object" && typeof v !== "function")) return primitive(v);
-      const bytes = ArrayBuffer.isView(v) || types.isAnyArrayBuffer(v); // Buffer has a toJSON that makes a list of numbers
-      if (!bytes && typeof v.toJSON === "function") {
-        v = v.toJSON(key);
-        if (v === null || (typeof v !== "object" && typeof v !== "function")) return primitive(v);
-      }
-      if (above.length >= DEPTH) refuse(`the result is nested more than ${DEPTH} deep`, "");
-      if (above.includes(v)) refuse("the object contains itself, a cycle is not JSON", "Return a copy without the reference back.");
-      above.push(v);
-      object(v);
-      above.pop();
-    };
-    const object = (v) => {
-      for (const [is, what, remedy] of kinds) if (is(v)) refuse(what, remedy);
-      if (types.isNumberObject(v)) return primitive(Number(v));
-      if (types.isStringObject(v)) return primitive(String(v));
-      if (types.isBooleanObject(v)) return primitive(v.valueOf());
-      if (JSON.isRawJSON?.(v)) return put(v.rawJSON);
-      if (Array.isArray(v)) {
-        put("[");
-        for (let i = 0; i < v.length; i++) {
-          if (i > 0) put(",");
-          path.push(`[${i}]`);
-          any(v[i], String(i));
-          path.pop();
-        }
-        return put("]");
-      }
-      let first = true;
-      put("{");
-      for (const key of Object.keys(v)) {
-        const item = v[key];
-        if (item === undefined) continue;
-        if (!first) put(",");
-        first = false;
-        path.push(member(key));
-        quote(key, "a key with half of a surrogate pair is not text");
-        put(":");
-        any(item, key);
-        path.pop();
-      }
-      put("}");
-    };
-    any(value, "");
-    const text = out.join("");
-    if (size < limit && size * 3 <= limit) return text;
-    if (Buffer.byteLength(text) > limit) throw new Stop({ type: "output_limit", message: "" });
-    return text;
-  };
-
-  // ---- errors, told in terms of the agent's files
-
-  let job, map;
   const source = (line, column) => {
-    map ??= new SourceMap(job.map);
+    map ??= new SourceMap(program.map);
     const entry = map.findEntry(line - 1, column);
-    return entry?.originalSource === undefined ? undefined : { file: entry.originalSource, line: entry.originalLine + 1, column: entry.originalColumn };
+    return entry?.originalSource === undefined ? "" : `${entry.originalSource}:${entry.originalLine + 1}:${entry.originalColumn}`;
   };
-  const prepare = (error, sites) => {
-    const lines = [];
-    for (const site of sites) {
-      const name = site.getFileName() ?? "";
-      if (name === PROGRAM) {
-        const at = source(site.getLineNumber(), site.getColumnNumber());
-        if (at) lines.push("    at " + site.toString().replace(/\/work\/\(program\):\d+:\d+/, () => `${at.file}:${at.line}:${at.column}`));
-      } else if (!name.startsWith("node:internal") && name !== "[eval]") {
-        lines.push("    at " + site.toString());
-      }
-    }
-    return [title(error), ...lines].join("\n");
-  };
-  const title = (error) => {
-    try {
-      const name = error.name === undefined ? "Error" : String(error.name);
-      const message = error.message === undefined ? "" : String(error.message);
-      return message === "" ? name : name === "" ? message : `${name}: ${message}`;
-    } catch {
-      return "An error was thrown that cannot be shown.";
-    }
-  };
-  const place = (stack) => {
-    for (const line of stack.split("\n")) {
-      const at = /^ {4}at (?:.*\()?(.+):(\d+):(\d+)\)?$/.exec(line);
-      if (at && job.names.has(at[1])) return { file: at[1], line: Number(at[2]), column: Number(at[3]) };
-    }
-    return {};
-  };
-  const denied = new WeakMap();
-  const quietly = (look, otherwise) => {
-    try {
-      return look() ?? otherwise;
-    } catch {
-      return otherwise; // a program can make errors of any kind
-    }
-  };
-  const isError = (value) => types.isNativeError(value) || quietly(() => value instanceof Error, false);
-  const describe = (error, note = "") => {
-    if (error instanceof Stop) return error.told;
-    if (!isError(error)) {
-      return { type: "runtime_error", message: quietly(() => ("Uncaught " + util.inspect(error)).slice(0, MESSAGE), "Uncaught value that cannot be shown.") };
-    }
-    const stack = quietly(() => String(error.stack), "");
-    const told = { type: kindOf(error), message: title(error).slice(0, MESSAGE) + note, ...place(stack), stack: stack.slice(0, STACK) };
-    const cause = quietly(() => error.cause, undefined);
-    if (cause !== undefined) told.stack += "\n  [cause]: " + quietly(() => util.inspect(cause).slice(0, STACK).replaceAll("\n", "\n  "), "");
-    if (Array.isArray(quietly(() => error.errors, undefined))) {
-      told.stack += "\n  [errors]: " + quietly(() => util.inspect(error.errors).slice(0, STACK).replaceAll("\n", "\n  "), "");
-    }
-    const why = denied.get(error) ?? (told.type === "runtime_error" ? quietly(() => denial(error), undefined) : undefined);
-    if (why) Object.assign(told, { type: "denied" }, why);
-    if (told.message.includes("Cannot mix BigInt and other types")) {
-      told.remedy = "Integers of the input beyond 2^53 arrive as BigInt, so that no digit is lost: convert with Number(value) where rounding is fine.";
-    }
-    return told;
-  };
-  const kindOf = (error) => {
-    const code = quietly(() => error.code, undefined), message = quietly(() => String(error.message), "");
-    if (error instanceof RangeError && message === "Maximum call stack size exceeded") return "recursion_limit";
-    if (message === "Array buffer allocation failed" || ["ERR_MEMORY_ALLOCATION_FAILED", "ERR_WORKER_OUT_OF_MEMORY", "ENOMEM"].includes(code)) return "memory_limit";
-    if (["ENOSPC", "EDQUOT", "EFBIG"].includes(code)) return "disk_limit";
-    if (code === "ERR_WORKER_INIT_FAILED" || (code === "EAGAIN" && quietly(() => String(error.syscall).startsWith("spawn"), false))) return "process_limit";
-    return "runtime_error";
-  };
-  // Tells what of the jail stopped the program, as far as the error shows it: a host, a process or a path.
-  const denial = (error) => {
-    const { code, syscall = "", path, hostname, address, port } = error;
-    if (["ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "ECONNREFUSED"].includes(code) && /^(connect|getaddrinfo|query|send)/.test(syscall)) {
-      const host = hostname ?? address;
-      const where = typeof host === "string" && Number.isInteger(port) && port > 0 ? `${host.includes(":") ? `[${host}]` : host}:${port}` : "";
-      return { rule: "network", remedy: "Grant the host in capabilities.hosts and use fetch: nothing else leaves the sandbox.", ...(where && { grant: { hosts: [where] } }) };
-    }
-    if (["EPERM", "EACCES", "ENOSYS"].includes(code) && /^spawn/.test(syscall)) {
-      return { rule: "subprocess", remedy: "Set capabilities.subprocess to true to let the program start others." };
-    }
-    if (code === "ERR_DLOPEN_DISABLED") return { rule: "native addons", remedy: "The sandbox loads no native addons; nothing grants it." };
-    if (["EACCES", "EROFS", "EPERM", "ENOSYS"].includes(code)) {
-      if (typeof path === "string" && /^\/(work|tmp|dev\/shm)(\/|$)/.test(path)) return undefined; // its own doing
-      if (typeof path === "string" && code !== "EPERM") return { rule: "files", remedy: "A program writes to /work, /tmp and /dev/shm, and reads its language runtime; nothing grants more." };
-      return { rule: "system calls", remedy: "The sandbox refuses this call to every program; nothing grants it." };
-    }
-    return undefined;
-  };
+  const compiled = () => (script ??= new vm.Script(program.code, { filename: PROGRAM }));
 
-  // ---- what a program is given
-
-  const ask = (name, args) => {
-    if (typeof name !== "string" || name.length < 1 || name.length > 64) throw new TypeError("the name of a host function has 1 to 64 bytes");
-    let text;
-    try {
-      text = encode(args, CALL, name);
-    } catch (error) {
-      if (error instanceof Stop) throw new TypeError(error.told.message || `${name}: the arguments have at most ${CALL} bytes`);
-      throw error;
-    }
-    send(`{"call":${JSON.stringify(name)},"args":${text}}`);
-    const answer = receive();
-    if (!answer.error) return answer.result ?? undefined;
-    const { code, message, rule, remedy, grant } = answer.error;
-    const error = Object.assign(new Error(message), { code });
-    if (code === "denied") denied.set(error, { rule, remedy, grant });
-    throw error;
-  };
-  const context = (env) => ({
-    env,
-    log(level, message, fields) {
-      if (arguments.length === 1) [level, message] = ["info", level];
-      const known = LEVELS[level];
-      if (known === undefined) throw new TypeError(`a log level is debug, info, warn or error, not ${util.inspect(level)}`);
-      const args = { level: known, message: typeof message === "string" ? message : util.inspect(message) };
-      if (fields !== undefined && fields !== null) args.fields = fields;
-      ask("log", args);
-    },
-    progress(done, total, message) {
-      const args = { done: Number(done), total: Number(total ?? 0) };
-      if (message !== undefined) args.message = String(message);
-      ask("progress", args);
-    },
-    call: (name, args) => ask(name, args ?? {}),
-  });
-  const fetch = async (input, init) => {
-    const { Request, Response } = globalThis;
-    const request = new Request(input, init);
-    const body = request.body === null ? undefined : Buffer.from(await request.arrayBuffer());
-    request.signal.throwIfAborted();
-    let told;
-    try {
-      told = ask("fetch", {
-        url: request.url, method: request.method, redirect: request.redirect,
-        headers: [...request.headers], base64: body?.toString("base64"),
-      });
-    } catch (error) {
-      if (error.code === "failed") throw new TypeError("fetch failed", { cause: error });
-      throw error;
-    }
-    const empty = [101, 204, 205, 304].includes(told.status);
-    const response = new Response(empty ? null : (told.text ?? Buffer.from(told.base64 ?? "", "base64")), {
-      status: told.status, statusText: told.statusText, headers: told.headers,
-    });
-    Object.defineProperties(response, { url: { value: told.url }, redirected: { value: told.redirected } });
-    return response;
-  };
   const known = new Set(builtinModules);
   const load = (name) => {
     const text = String(name);
-    if (known.has(text.replace(/^node:/, ""))) return real(text);
+    if (!REUSE && known.has(text.replace(/^node:/, ""))) return real(text);
     throw Object.assign(new Error(`"${text}" is not one of the agent's files: only relative imports between its files and modules of Node are possible.`), { code: "MODULE_NOT_FOUND" });
   };
 
-  // ---- a run
+  // A half answers the half that lives with a program.
+  const half = (more) => ({
+    types: util.types, entry: program.entry, own: (name) => program.files.has(name), source, load,
+    bytes: (text) => Buffer.byteLength(text),
+    inspect: (value) => util.inspect(value, { customInspect: !REUSE }),
+    toBase64: (bytes) => Buffer.from(bytes).toString("base64"), fromBase64: (text) => Buffer.from(text, "base64"),
+    ask: (line) => {
+      send(line);
+      return receive();
+    },
+    ...more,
+  });
+
+  // ---- a run in a process of its own
 
   let over = false;
   const finish = (told, code) => {
@@ -339,81 +88,158 @@
     send(`{"end":${told},"code":${code}}`);
     process.reallyExit(code);
   };
-  const fail = (error, note) => finish(JSON.stringify({ error: describe(error, note) }), 1);
-
-  const entryOf = (exports, main) => {
-    const candidates = [exports.default, exports.main];
-    let kind = exports.default === undefined ? "" : exports.default === null ? "null" : `a${typeof exports.default === "object" ? "n" : ""} ${typeof exports.default}`;
-    if (exports.default !== null && typeof exports.default === "object") {
-      candidates.push(exports.default.default, exports.default.main);
-      if (Object.keys(exports.default).length === 0) kind = "";
-    }
-    const entry = [...candidates, main].find((candidate) => typeof candidate === "function");
-    if (entry) return entry;
-    const message = kind === "" ? `The program has no entry: ${ADVICE}` : `The default export is ${kind}, not a function: ${ADVICE}`;
-    throw new Stop({ type: "runtime_error", message, file: job.entry, line: 1, column: 1 });
-  };
-
-  const compile = () => {
-    try {
-      return new vm.Script(job.code, { filename: PROGRAM }).runInThisContext();
-    } catch (error) {
-      const at = /^\/work\/\(program\):(\d+)/.exec(error.stack);
-      const where = at && source(Number(at[1]), 1e9);
-      throw new Stop({ type: "syntax_error", message: title(error), file: where?.file, line: where?.line, column: where && 1 });
-    }
-  };
-
-  const run = async () => {
-    let main;
-    const exports = await compile()(load, (found) => (main = found));
-    const result = await entryOf(exports, main)(decode(job.input), context({ ...job.env }));
-    return `{"output":${encode(result, job.largest, "output")}}`;
-  };
+  const note = (reason) => (util.types.isNativeError(reason) ? " (in a promise that nobody awaited)" : "");
+  const FOREVER = () => JSON.stringify({ error: { type: "runtime_error", message: "The program waits forever: main returned a promise that nothing can settle any more.", file: program.entry } });
+  const left = (code) => (code === 0 ? '{"output":null}' : JSON.stringify({ error: { type: "runtime_error", message: `The program exited with code ${code}.` } }));
 
   const settle = () => {
     // What Node does for a script on its command line is not for programs.
     for (const name of [...builtinModules, "module", "require", "exports", "__filename", "__dirname"]) {
       if (!["process", "console", "crypto", "performance"].includes(name)) delete globalThis[name];
     }
-    const lazy = (name, make) => {
-      const set = (value) => Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: true });
-      Object.defineProperty(globalThis, name, { get: () => { const value = make(); set(value); return value; }, set, configurable: true, enumerable: true });
-    };
-    lazy("crypto", () => real("node:crypto").webcrypto);
-    globalThis.fetch = fetch;
+    const set = (name, value) => Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: true });
+    Object.defineProperty(globalThis, "crypto", {
+      get: () => { const { webcrypto } = real("node:crypto"); set("crypto", webcrypto); return webcrypto; },
+      set: (value) => { set("crypto", value); }, configurable: true, enumerable: true,
+    });
     for (const [name, fd] of [["stdout", 1], ["stderr", 2]]) {
       const stream = new Writable({ decodeStrings: true, write: (chunk, _, done) => { write(fd, chunk); done(); } });
       Object.assign(stream, { fd, isTTY: false });
       Object.defineProperty(process, name, { value: stream, writable: true, configurable: true, enumerable: true });
     }
     console.log; // binds the console to the streams
-    Error.prepareStackTrace = prepare;
-    Error.stackTraceLimit = 50;
     process.argv = ["/usr/bin/node", "/work/program.js"];
     process.execArgv = [];
-    process.on("exit", (code) => {
-      if (code === 0) return finish('{"output":null}', 0);
-      finish(JSON.stringify({ error: { type: "runtime_error", message: `The program exited with code ${code}.` } }), code & 255);
-    });
-    process.on("beforeExit", () => {
-      fail(new Stop({ type: "runtime_error", message: "The program waits forever: main returned a promise that nothing can settle any more.", file: job.entry }));
-    });
+  };
+
+  const once = () => {
+    settle();
+    send('{"ready":true}');
+    const job = JSON.parse(receive());
+    take(job);
+    Object.assign(process.env, job.env);
+    send('{"start":true}'); // from here it is the program's time
+    const mine = inner(half());
+    globalThis.fetch = mine.fetch;
+    const fail = (error, more) => finish(mine.failure(error, more), 1);
+    process.on("exit", (code) => finish(left(code), code & 255));
+    process.on("beforeExit", () => finish(FOREVER(), 1));
     process.on("uncaughtException", (error) => {
       if (process.listenerCount("uncaughtException") === 1) fail(error);
     });
     process.on("unhandledRejection", (reason) => {
-      if (process.listenerCount("unhandledRejection") === 1) fail(reason, isError(reason) ? " (in a promise that nobody awaited)" : "");
+      if (process.listenerCount("unhandledRejection") === 1) fail(reason, note(reason));
     });
+    const go = async () => mine.run(mine.compile(() => compiled().runInThisContext()), job.input, JSON.stringify(job.env), job.largest);
+    go().then((told) => finish(told, 0), (error) => fail(error));
   };
 
-  setImmediate(() => { // when Node has done with its command line
-    settle();
+  // ---- runs in a process that is reused
+
+  let current; // the run that is on, and nothing that a context left behind
+  const frozen = new WeakSet();
+  const freeze = (value) => {
+    if (value === null || (typeof value !== "object" && typeof value !== "function") || frozen.has(value) || ArrayBuffer.isView(value)) return value;
+    frozen.add(value);
+    for (const key of Reflect.ownKeys(value)) {
+      const { get, set, value: held } = Object.getOwnPropertyDescriptor(value, key);
+      [get, set, held].forEach(freeze);
+    }
+    freeze(Object.getPrototypeOf(value));
+    return Object.freeze(value);
+  };
+  const web = REUSE ? freeze((name) => freeze(globalThis[name])) : undefined;
+
+  const innerScript = new vm.Script("(" + inner.toString() + ")", { filename: INNER });
+  const realmScript = new vm.Script("(" + realm.toString() + ")", { filename: INNER });
+
+  const begin = (job) => {
+    const timers = new Map();
+    let alive = true, ids = 0;
+    const stop = () => {
+      alive = false;
+      for (const clear of timers.values()) clear();
+      timers.clear();
+    };
+    const guard = (make) => (...args) => {
+      if (!alive) throw new Error("The run is over.");
+      return make(...args);
+    };
+    // A process from which a run did not come back well is used for no other.
+    const lose = (told, code) => {
+      if (!alive) return;
+      stop();
+      send(`{"end":${told},"code":${code}}`);
+      process.reallyExit(code);
+    };
+    const win = (told) => {
+      if (!alive) return;
+      stop();
+      current = undefined;
+      send(`{"end":${told},"code":0,"again":true}`);
+      setImmediate(next); // when what is left of the run has had its last turn
+    };
+    const context = vm.createContext(Object.create(null), { codeGeneration: { strings: true, wasm: true } });
+    const mine = { fail: (error, more) => lose(JSON.stringify({ error: { type: "runtime_error", message: String(error) } }), 1) };
+    const host = half({
+      ask: guard((line) => { send(line); return receive(); }),
+      format: (args) => util.formatWithOptions({ customInspect: false }, ...args),
+      print: guard((fd, text) => write(fd, Buffer.from(text))),
+      now: () => performance.now(), origin: performance.timeOrigin, uuid: () => real("node:crypto").randomUUID(),
+      random: (view) => { real("node:crypto").webcrypto.getRandomValues(view); },
+      timer: guard((callback, ms, repeat) => {
+        const id = ++ids;
+        const handle = (repeat ? setInterval : setTimeout)(() => {
+          if (!repeat) timers.delete(id);
+          try {
+            callback();
+          } catch (error) {
+            mine.fail(error);
+          }
+        }, ms);
+        timers.set(id, () => clearTimeout(handle));
+        return id;
+      }),
+      clear: (id) => {
+        timers.get(id)?.();
+        timers.delete(id);
+      },
+      exit: (code) => lose(left(code), code & 255),
+      env: JSON.stringify(job.env), version: process.version, classes: WEB,
+    });
+    for (const value of Object.values(host)) freeze(value);
+    Object.freeze(host);
+    current = mine;
+    const made = innerScript.runInContext(context)(host);
+    mine.fail = (error, more) => {
+      if (alive) lose(made.failure(error, more), 1);
+    };
+    mine.forever = () => lose(FOREVER(), 1);
+    realmScript.runInContext(context)(host, made, web);
+    try {
+      const start = made.compile(() => compiled().runInContext(context));
+      made.run(start, job.input, host.env, job.largest).then(win, (error) => mine.fail(error));
+    } catch (error) {
+      mine.fail(error);
+    }
+  };
+
+  const next = () => {
     send('{"ready":true}');
-    job = receive();
-    job.names = new Set(job.files);
-    Object.assign(process.env, job.env);
-    send('{"start":true}'); // from here it is the program's time
-    run().then((told) => finish(told, 0), fail);
-  });
+    const job = JSON.parse(receive());
+    take(job);
+    send('{"start":true}');
+    begin(job);
+  };
+
+  const many = () => {
+    settle();
+    process.on("exit", (code) => process.reallyExit(code));
+    process.on("beforeExit", () => current?.forever());
+    process.on("uncaughtException", (error) => current?.fail(error));
+    process.on("unhandledRejection", (reason) => current?.fail(reason, note(reason)));
+    next();
+  };
+
+  setImmediate(REUSE ? many : once); // when Node has done with its command line
 })();

@@ -10,8 +10,8 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 
-	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/egress"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
@@ -20,7 +20,15 @@ import (
 )
 
 //go:embed guest.js
-var script string
+var outer string
+
+// inner and realm are functions that the guest script names.
+//
+//go:embed inner.js
+var inner string
+
+//go:embed realm.js
+var realm string
 
 // Options of an Engine.
 type Options struct {
@@ -42,6 +50,7 @@ type Engine struct {
 	ahead       *worker.Pool // of programs with the usual limit of memory
 	fresh       *worker.Pool // of others: the size of V8's heap is fixed when it starts
 	parents     *worker.Pool // of programs that may start others
+	shared      *worker.Pool // of programs whose runs share a process
 	memory      int64
 	egress      *egress.Proxy
 }
@@ -67,19 +76,33 @@ func New(options Options) *Engine {
 	}
 	profile.Limits.MemoryBytes += overhead
 	e := &Engine{interpreter: interpreter.Path, bundler: newBundler(options), memory: options.Memory, egress: options.Egress}
+	ahead := e.start(options.Memory)
+	ahead.Ahead = true
 	e.ahead = worker.NewPool(worker.Options{
-		Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log, Profile: profile, Prelude: e.prelude(options.Memory),
+		Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log, Profile: profile, Prelude: ahead,
 	})
 	e.fresh = worker.NewPool(worker.Options{Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile})
+	e.shared = worker.NewPool(worker.Options{
+		Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile,
+		Reuse: worker.Reuse{Runs: reuseRuns, Age: reuseAge},
+	})
 	profile.Filter, profile.Starter = sandbox.FilterProgram, "node with subprocesses"
 	e.parents = worker.NewPool(worker.Options{Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile})
 	return e
 }
 
-// prelude starts a process for programs with a limit of memory.
-func (e *Engine) prelude(memory int64) program.Job {
-	return program.Job{Ahead: true, Argv: slices.Concat([]string{e.interpreter}, flags(memory), []string{"-e", script}), Env: program.Environment()}
+// start is how a process begins for programs with a limit of memory.
+func (e *Engine) start(memory int64) program.Job {
+	return program.Job{Argv: slices.Concat([]string{e.interpreter}, flags(memory), []string{"-e", script()}), Env: program.Environment()}
 }
+
+// script is the guest as Node gets it on its command line.
+func script() string {
+	return "const inner = " + expression(inner) + "\nconst realm = " + expression(realm) + "\n" + outer
+}
+
+// expression is the function in a file, without the space after it.
+func expression(text string) string { return strings.TrimSpace(text) + ";" }
 
 // Interpreter is the path of the interpreter, "" if there is none.
 func (e *Engine) Interpreter() string { return e.interpreter }
@@ -87,9 +110,9 @@ func (e *Engine) Interpreter() string { return e.interpreter }
 // hello is what the guest script waits for. The input is text: JSON.parse would round its numbers.
 type hello struct {
 	Entry   string            `json:"entry"`
-	Files   []string          `json:"files"`
-	Code    string            `json:"code"`
-	Map     json.RawMessage   `json:"map"`
+	Files   []string          `json:"files,omitempty"`
+	Code    string            `json:"code,omitempty"` // none if the process has it
+	Map     json.RawMessage   `json:"map,omitempty"`
 	Input   string            `json:"input"`
 	Env     map[string]string `json:"env"`
 	Largest int64             `json:"largest"`
@@ -118,32 +141,44 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if environment == nil {
 		environment = map[string]string{}
 	}
-	greeting, err := json.Marshal(hello{
-		Entry: job.Entrypoint, Files: slices.Sorted(maps.Keys(job.Files)), Code: bundled.Code, Map: bundled.Map,
-		Input: input, Env: environment, Largest: job.Limits.OutputBytes,
-	})
+	greets := hello{Entry: job.Entrypoint, Input: input, Env: environment, Largest: job.Limits.OutputBytes}
+	brief, err := json.Marshal(greets)
 	if err != nil {
-		return runtimes.Outcome{}, fault.Invalid("/environment", "is not text.")
+		return runtimes.Outcome{}, err
 	}
+	greets.Files, greets.Code, greets.Map = slices.Sorted(maps.Keys(job.Files)), bundled.Code, bundled.Map
+	greeting, err := json.Marshal(greets)
+	if err != nil {
+		return runtimes.Outcome{}, err
+	}
+	door := e.egress.Open(job, host)
+	defer door.Close()
 	payload := program.Job{Files: job.Files, Hello: greeting, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, stackBytes)}
+	var outcome runtimes.Outcome
+	if reusable(job, bundled) {
+		outcome, err = e.again(ctx, job, payload, brief, door)
+	} else {
+		outcome, err = e.once(ctx, job, payload, door)
+	}
+	door.Settle(outcome.Error)
+	return outcome, err
+}
+
+// once runs a program in a process of its own.
+func (e *Engine) once(ctx context.Context, job runtimes.Job, payload program.Job, host runtimes.Host) (runtimes.Outcome, error) {
 	pool := e.ahead
 	if job.Capabilities.Subprocess || job.Limits.MemoryBytes != e.memory {
-		started := e.prelude(job.Limits.MemoryBytes)
+		started := e.start(job.Limits.MemoryBytes)
 		payload.Argv, payload.Env = started.Argv, started.Env
 		pool = e.fresh
 	}
 	if job.Capabilities.Subprocess {
 		pool = e.parents
 	}
-	door := e.egress.Open(job, host)
-	defer door.Close()
-	outcome, err := pool.Run(ctx, e.task(job, payload), door)
-	door.Settle(outcome.Error)
-	return outcome, err
+	return pool.Run(ctx, task(job, payload, new(words)), host)
 }
 
-func (e *Engine) task(job runtimes.Job, payload any) worker.Task {
-	said := new(words)
+func task(job runtimes.Job, payload any, said *words) worker.Task {
 	return worker.Task{Job: job, Payload: payload, Overhead: overhead, Tap: said.listen, LastWords: lastWords, Interpret: said.interpret}
 }
 
@@ -176,7 +211,7 @@ func (e *Engine) Stats() worker.Stats {
 	if e.unavailable != nil {
 		return worker.Stats{}
 	}
-	return e.ahead.Stats().Plus(e.fresh.Stats()).Plus(e.parents.Stats()).Plus(e.bundler.pool.Stats())
+	return e.ahead.Stats().Plus(e.fresh.Stats()).Plus(e.parents.Stats()).Plus(e.shared.Stats()).Plus(e.bundler.pool.Stats())
 }
 
 // Close ends every run and waits until nothing is left of them.
@@ -185,6 +220,7 @@ func (e *Engine) Close() {
 		e.ahead.Close()
 		e.fresh.Close()
 		e.parents.Close()
+		e.shared.Close()
 		e.bundler.pool.Close()
 	}
 }

@@ -15,8 +15,11 @@ import (
 // lastWords begins what V8 prints when it gives up.
 const lastWords = "<--- Last few GCs --->"
 
-// words is the end of what a process said on stderr.
-type words struct{ stderr []byte }
+// words are what a process said: the end of its stderr, and whether it waits for another run.
+type words struct {
+	stderr []byte
+	stays  bool
+}
 
 func (w *words) listen(kind frames.Kind, p []byte) {
 	const keep = 16 << 10
@@ -45,6 +48,7 @@ func (w *words) interpret(result frames.Result) frames.Result {
 		Error  *runtimes.ProgramError `json:"error"`
 	}
 	told := json.Unmarshal(result.Stats, &report) == nil && report.End != nil && json.Unmarshal(report.End, &end) == nil
+	w.stays = report.Stays
 	switch {
 	case report.Huge:
 		result.Error = &runtimes.ProgramError{Type: runtimes.OutputLimit}

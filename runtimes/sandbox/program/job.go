@@ -12,7 +12,7 @@ import (
 )
 
 // Job is what the role carries out. It may come in two frames: the first with Ahead set starts the program, which then
-// waits for its Hello; the second brings the rest.
+// waits for its Hello; the second brings the rest. A program that stays gets more of those, without files.
 type Job struct {
 	Ahead bool `json:"ahead,omitempty"` // only Argv and Env count; a second Job follows
 
@@ -37,6 +37,8 @@ type Report struct {
 	Huge bool            `json:"huge,omitempty"` // that line was larger than allowed
 	File FileState       `json:"file,omitempty"` // of the result file
 	Flaw string          `json:"flaw,omitempty"` // what is wrong with an invalid one
+
+	Stays bool `json:"stays,omitempty"` // it waits for another job
 }
 
 // FileState says what became of the result file.
@@ -62,6 +64,8 @@ type Message struct {
 	Args json.RawMessage `json:"args"`
 	End  json.RawMessage `json:"end"`
 	Code *int            `json:"code"` // goes with End: how the program is about to exit
+	// Again goes with End too: the program stays, and says Ready when it waits for another Hello.
+	Again bool `json:"again"`
 }
 
 // LimitsOf are the rlimits that go with a run's limits. They stand behind the control group: its counters tell us which

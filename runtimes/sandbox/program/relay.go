@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -33,6 +34,7 @@ type relay struct {
 	largest int  // bytes of a result in the end
 	started bool // the server was told that the program runs
 	ready   bool // the program waits for its Hello
+	stays   bool // it has ended its job, and says that it will be ready for another
 
 	calls int64
 	end   json.RawMessage
@@ -59,10 +61,16 @@ func (r *relay) run() error {
 				fds[2+i] = unix.PollFd{Fd: int32(s.fd), Events: unix.POLLIN}
 			}
 		}
-		if _, err := unix.Poll(fds, -1); errors.Is(err, unix.EINTR) {
+		n, err := unix.Poll(fds, r.patience())
+		if errors.Is(err, unix.EINTR) {
 			continue
 		} else if err != nil {
 			return fmt.Errorf("poll: %w", err)
+		}
+		if n == 0 { // it said that it would be ready, and is not
+			r.stays = false
+			r.Kill()
+			continue
 		}
 		over := fds[0].Revents != 0
 		// The channel first: it may hold the start of a program that is over already, and a call takes the streams along.
@@ -86,9 +94,40 @@ func (r *relay) run() error {
 		case over && !r.started:
 			return r.early()
 		case over:
+			r.stays = false
 			return nil
+		case r.stays && r.ready:
+			return r.flush()
 		}
 	}
+}
+
+// restTime is how long a program that stays may take to be ready again. It has nothing left to do.
+const restTime = 100 * time.Millisecond
+
+// patience is the timeout of poll.
+func (r *relay) patience() int {
+	if r.stays {
+		return int(restTime.Milliseconds())
+	}
+	return -1
+}
+
+// flush relays what a program that stays has printed.
+func (r *relay) flush() error {
+	for _, pipe := range []stream{{r.Stdout(), frames.Stdout, true}, {r.Stderr(), frames.Stderr, true}} {
+		if _, err := r.drain(pipe.fd, pipe.kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renew forgets a job, for the next one of a program that stays.
+func (r *relay) renew() {
+	r.started, r.ready, r.stays, r.huge, r.skip = false, false, false, false, false
+	r.calls, r.end, r.code = 0, nil, nil
+	r.line.Reset()
 }
 
 // untilReady waits for the program to say that it is ready for its job.
@@ -220,19 +259,14 @@ func (r *relay) take(line []byte) error {
 		r.started = true
 		return r.out.Write(frames.Started, nil)
 	case m.End != nil:
-		r.end, r.code = m.End, m.Code
+		r.end, r.code, r.stays, r.ready = m.End, m.Code, m.Again, false
 		return nil
 	case m.Call == "" || len(m.Call) > maxName:
 		r.refuse(fmt.Sprintf("The name of a host function has 1 to %d bytes.", maxName))
 		return nil
 	}
-	for _, pipe := range []struct {
-		fd   int
-		kind frames.Kind
-	}{{r.Stdout(), frames.Stdout}, {r.Stderr(), frames.Stderr}} {
-		if _, err := r.drain(pipe.fd, pipe.kind); err != nil {
-			return err
-		}
+	if err := r.flush(); err != nil {
+		return err
 	}
 	if m.Args == nil {
 		m.Args = json.RawMessage("{}")

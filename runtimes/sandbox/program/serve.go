@@ -69,8 +69,40 @@ func Serve(cell *sandbox.Cell, conn net.Conn) error {
 	return carryOut(job, relay, in, conn)
 }
 
-// carryOut sees a program through that has begun.
+// carryOut sees a program through that has begun, and one that stays through all its jobs.
 func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
+	next := make(chan Job)
+	quit := make(chan struct{})
+	go func() {
+		defer close(next)
+		answer(in, relay, next, quit)
+	}()
+	defer func() { // what it uses is the cell's, and gone with it
+		relay.Kill()
+		close(quit)
+		_ = conn.SetReadDeadline(time.Unix(1, 0))
+		for range next {
+		}
+	}()
+	for {
+		if err := one(job, relay); err != nil || !relay.stays {
+			return err
+		}
+		relay.renew()
+		select {
+		case further, ok := <-next:
+			if !ok {
+				return nil
+			}
+			job = further
+		case <-relay.Dead(): // nobody must get this cell
+			return nil
+		}
+	}
+}
+
+// one sees a program through one job.
+func one(job Job, relay *relay) error {
 	relay.started = job.Hello == nil
 	if job.Result == "" { // otherwise the result is a file, and the end says only why there is none
 		relay.largest = int(job.Largest)
@@ -80,29 +112,19 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 			return err
 		}
 	}
-	answered := make(chan struct{})
-	go func() {
-		defer close(answered)
-		answer(in, relay)
-	}()
-	defer func() { // what it uses is the cell's, and gone with it
-		relay.Kill()
-		_ = conn.SetReadDeadline(time.Unix(1, 0))
-		<-answered
-	}()
 	if job.Hello != nil {
 		relay.channel.line(job.Hello)
 	}
 	if err := relay.run(); err != nil {
 		return err
 	}
-	report := Report{End: relay.end, Huge: relay.huge}
+	report := Report{End: relay.end, Huge: relay.huge, Stays: relay.stays}
 	result := frames.Result{DiskFull: relay.Full()}
 	// It is dead, with everything that it started. How, its parent knows, and a fork server takes its time to say so: what
 	// a program said itself, with its result, has to do. It could exit with any code it likes as well.
 	if code := relay.code; code != nil && relay.end != nil && *code >= 0 && *code <= 255 {
 		result.ExitCode = code
-	} else {
+	} else if !relay.stays {
 		told(&result, relay.Status())
 	}
 	if job.Result != "" {
@@ -168,17 +190,29 @@ func refuse(out *frames.Writer, reason runtimes.ErrorType) error {
 	return out.WriteJSON(frames.Done, frames.Result{Error: &runtimes.ProgramError{Type: reason}})
 }
 
-// answer hands the server's replies to the program, until the connection ends. A server that closes it has no more use for
-// the program.
-func answer(in *frames.Reader, relay *relay) {
+// answer hands the server's replies to the program, and further jobs on, until the connection ends. A server that closes it
+// has no more use for the program.
+func answer(in *frames.Reader, relay *relay, next chan<- Job, quit <-chan struct{}) {
 	for {
 		kind, payload, err := in.Read()
 		if err != nil {
 			relay.Kill()
 			return
 		}
-		if kind == frames.Reply {
+		switch kind {
+		case frames.Reply:
 			relay.channel.line(payload)
+		case frames.Job:
+			var job Job
+			if json.Unmarshal(payload, &job) != nil {
+				relay.Kill()
+				return
+			}
+			select {
+			case next <- job:
+			case <-quit:
+			}
+		default: // an interrupt: the program is killed when its time is over
 		}
 	}
 }

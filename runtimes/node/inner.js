@@ -1,0 +1,321 @@
+// The half of the guest that lives among the program's own objects. A program can get at what is here, and change what it
+// stands on; what it has of the other half takes and answers text, numbers and what the program made itself.
+(host) => {
+  "use strict";
+  const { types } = host;
+  const DEPTH = 256, MESSAGE = 16_000, STACK = 16_384, CALL = 1 << 20;
+  const PROGRAM = "/work/(program)", INNER = "/work/(atelier)";
+  const LEVELS = { debug: "debug", info: "info", warn: "warn", warning: "warn", error: "error" };
+  const ADVICE = "export a default function, export a function main, or declare function main(input, ctx).";
+  const CUT = 'Cut strings between characters: [...text].slice(0, n).join("").';
+
+  class Stop extends Error {
+    constructor(told) {
+      super(told.message);
+      this.told = told;
+    }
+  }
+
+  // ---- JSON, where JSON.parse and JSON.stringify are not exact
+
+  let exact = new Set(); // integers of the input that a number cannot hold
+  const decode = (text) => {
+    if (!/\d{16}/.test(text)) return JSON.parse(text);
+    let mark;
+    do mark = "\u0000" + Math.random() + ":";
+    while (text.includes(mark));
+    let found = false;
+    const marked = text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) => {
+      if (token[0] === '"' || !/^-?\d{16,}$/.test(token) || Number.isSafeInteger(Number(token))) return token;
+      found = true;
+      return JSON.stringify(mark + token);
+    });
+    if (!found) return JSON.parse(text);
+    return JSON.parse(marked, (_, value) => {
+      if (typeof value !== "string" || !value.startsWith(mark)) return value;
+      const big = BigInt(value.slice(mark.length));
+      exact.add(big);
+      return big;
+    });
+  };
+
+  const member = (key) => (/^[A-Za-z_$][\w$]*$/.test(key) ? "." + key : `[${JSON.stringify(key)}]`);
+  const kinds = [
+    [(v) => typeof v === "function", "a function is not JSON", ""],
+    [(v) => types.isMap(v), "a Map is not JSON", "Return Object.fromEntries(map)."],
+    [(v) => types.isSet(v), "a Set is not JSON", "Return [...set]."],
+    [(v) => types.isWeakMap(v) || types.isWeakSet(v), "a weak collection is not JSON", ""],
+    [(v) => types.isPromise(v), "a promise is not JSON", "Await it first."],
+    [(v) => types.isRegExp(v), "a regular expression is not JSON", "Return its source."],
+    [(v) => types.isNativeError(v), "an Error is not JSON", "Return its message."],
+    [(v) => types.isBigIntObject(v), "a BigInt is not JSON", "Return Number(value) or String(value)."],
+    [(v) => types.isSymbolObject(v), "a symbol is not JSON", "Return its description."],
+    [(v) => ArrayBuffer.isView(v) || types.isAnyArrayBuffer(v), "bytes are not JSON", "Return text, for instance Base64, or Array.from(bytes)."],
+  ];
+  // Stricter than JSON.stringify, which turns NaN, functions and maps into null or nothing: what JSON cannot say is an
+  // error with the path to it. undefined is null at the top and in arrays, and left out of objects; toJSON is honoured.
+  const encode = (value, limit, root) => {
+    const out = [], path = [], above = [];
+    let size = 0;
+    const put = (text) => {
+      out.push(text);
+      if ((size += text.length) > limit) throw new Stop({ type: "output_limit", message: "" });
+    };
+    const refuse = (what, remedy) => {
+      let where = root + path.join("");
+      if (where.length > 300) where = where.slice(0, 300) + "…";
+      throw new Stop({ type: "invalid_output", message: `${where}: ${what}.`, remedy });
+    };
+    const quote = (text, what) => {
+      if (text.length > limit) throw new Stop({ type: "output_limit", message: "" });
+      if (!text.isWellFormed()) refuse(what, CUT);
+      put(JSON.stringify(text));
+    };
+    const primitive = (v) => {
+      switch (typeof v) {
+        case "undefined":
+          return put("null");
+        case "number":
+          return Number.isFinite(v) ? put(String(v)) : refuse(`${v} is not JSON`, "Return null or a string instead.");
+        case "string":
+          return quote(v, "half of a surrogate pair is not text");
+        case "boolean":
+          return put(String(v));
+        case "bigint":
+          return exact.has(v) ? put(String(v)) : refuse("a BigInt is not JSON", "Return Number(value) or String(value).");
+        case "symbol":
+          return refuse("a symbol is not JSON", "Return its description.");
+        default:
+          return put("null");
+      }
+    };
+    const any = (v, key) => {
+      if (v === null || (typeof v !== "object" && typeof v !== "function")) return primitive(v);
+      const bytes = ArrayBuffer.isView(v) || types.isAnyArrayBuffer(v); // Buffer has a toJSON that makes a list of numbers
+      if (!bytes && typeof v.toJSON === "function") {
+        v = v.toJSON(key);
+        if (v === null || (typeof v !== "object" && typeof v !== "function")) return primitive(v);
+      }
+      if (above.length >= DEPTH) refuse(`the result is nested more than ${DEPTH} deep`, "");
+      if (above.includes(v)) refuse("the object contains itself, a cycle is not JSON", "Return a copy without the reference back.");
+      above.push(v);
+      object(v);
+      above.pop();
+    };
+    const object = (v) => {
+      for (const [is, what, remedy] of kinds) if (is(v)) refuse(what, remedy);
+      if (types.isNumberObject(v)) return primitive(Number(v));
+      if (types.isStringObject(v)) return primitive(String(v));
+      if (types.isBooleanObject(v)) return primitive(v.valueOf());
+      if (JSON.isRawJSON?.(v)) return put(v.rawJSON);
+      if (Array.isArray(v)) {
+        put("[");
+        for (let i = 0; i < v.length; i++) {
+          if (i > 0) put(",");
+          path.push(`[${i}]`);
+          any(v[i], String(i));
+          path.pop();
+        }
+        return put("]");
+      }
+      let first = true;
+      put("{");
+      for (const key of Object.keys(v)) {
+        const item = v[key];
+        if (item === undefined) continue;
+        if (!first) put(",");
+        first = false;
+        path.push(member(key));
+        quote(key, "a key with half of a surrogate pair is not text");
+        put(":");
+        any(item, key);
+        path.pop();
+      }
+      put("}");
+    };
+    any(value, "");
+    const text = out.join("");
+    if (size < limit && size * 3 <= limit) return text;
+    if (host.bytes(text) > limit) throw new Stop({ type: "output_limit", message: "" });
+    return text;
+  };
+
+  // ---- errors, told in terms of the agent's files
+
+  const prepare = (error, sites) => {
+    const lines = [];
+    for (const site of sites) {
+      const name = site.getFileName() ?? "";
+      if (name === PROGRAM) {
+        const at = host.source(site.getLineNumber(), site.getColumnNumber());
+        if (at) lines.push("    at " + site.toString().replace(/\/work\/\(program\):\d+:\d+/, () => at));
+      } else if (!name.startsWith("node:internal") && name !== "[eval]" && name !== INNER) {
+        lines.push("    at " + site.toString());
+      }
+    }
+    return [title(error), ...lines].join("\n");
+  };
+  const title = (error) => {
+    try {
+      const name = error.name === undefined ? "Error" : String(error.name);
+      const message = error.message === undefined ? "" : String(error.message);
+      return message === "" ? name : name === "" ? message : `${name}: ${message}`;
+    } catch {
+      return "An error was thrown that cannot be shown.";
+    }
+  };
+  const place = (stack) => {
+    for (const line of stack.split("\n")) {
+      const at = /^ {4}at (?:.*\()?(.+):(\d+):(\d+)\)?$/.exec(line);
+      if (at && host.own(at[1])) return { file: at[1], line: Number(at[2]), column: Number(at[3]) };
+    }
+    return {};
+  };
+  const denied = new WeakMap();
+  const quietly = (look, otherwise) => {
+    try {
+      return look() ?? otherwise;
+    } catch {
+      return otherwise; // a program can make errors of any kind
+    }
+  };
+  const isError = (value) => types.isNativeError(value) || quietly(() => value instanceof Error, false);
+  const describe = (error, note = "") => {
+    if (error instanceof Stop) return error.told;
+    if (!isError(error)) {
+      return { type: "runtime_error", message: quietly(() => ("Uncaught " + host.inspect(error)).slice(0, MESSAGE), "Uncaught value that cannot be shown.") };
+    }
+    const stack = quietly(() => String(error.stack), "");
+    const told = { type: kindOf(error), message: title(error).slice(0, MESSAGE) + note, ...place(stack), stack: stack.slice(0, STACK) };
+    const cause = quietly(() => error.cause, undefined);
+    if (cause !== undefined) told.stack += "\n  [cause]: " + quietly(() => host.inspect(cause).slice(0, STACK).replaceAll("\n", "\n  "), "");
+    if (Array.isArray(quietly(() => error.errors, undefined))) {
+      told.stack += "\n  [errors]: " + quietly(() => host.inspect(error.errors).slice(0, STACK).replaceAll("\n", "\n  "), "");
+    }
+    const why = denied.get(error) ?? (told.type === "runtime_error" ? quietly(() => denial(error), undefined) : undefined);
+    if (why) Object.assign(told, { type: "denied" }, why);
+    if (told.message.includes("Cannot mix BigInt and other types")) {
+      told.remedy = "Integers of the input beyond 2^53 arrive as BigInt, so that no digit is lost: convert with Number(value) where rounding is fine.";
+    }
+    return told;
+  };
+  const kindOf = (error) => {
+    const code = quietly(() => error.code, undefined), message = quietly(() => String(error.message), "");
+    if (error instanceof RangeError && message === "Maximum call stack size exceeded") return "recursion_limit";
+    if (message === "Array buffer allocation failed" || ["ERR_MEMORY_ALLOCATION_FAILED", "ERR_WORKER_OUT_OF_MEMORY", "ENOMEM"].includes(code)) return "memory_limit";
+    if (["ENOSPC", "EDQUOT", "EFBIG"].includes(code)) return "disk_limit";
+    if (code === "ERR_WORKER_INIT_FAILED" || (code === "EAGAIN" && quietly(() => String(error.syscall).startsWith("spawn"), false))) return "process_limit";
+    return "runtime_error";
+  };
+  // Tells what of the jail stopped the program, as far as the error shows it: a host, a process or a path.
+  const denial = (error) => {
+    const { code, syscall = "", path, hostname, address, port } = error;
+    if (["ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "ECONNREFUSED"].includes(code) && /^(connect|getaddrinfo|query|send)/.test(syscall)) {
+      const host = hostname ?? address;
+      const where = typeof host === "string" && Number.isInteger(port) && port > 0 ? `${host.includes(":") ? `[${host}]` : host}:${port}` : "";
+      return { rule: "network", remedy: "Grant the host in capabilities.hosts and use fetch: nothing else leaves the sandbox.", ...(where && { grant: { hosts: [where] } }) };
+    }
+    if (["EPERM", "EACCES", "ENOSYS"].includes(code) && /^spawn/.test(syscall)) {
+      return { rule: "subprocess", remedy: "Set capabilities.subprocess to true to let the program start others." };
+    }
+    if (code === "ERR_DLOPEN_DISABLED") return { rule: "native addons", remedy: "The sandbox loads no native addons; nothing grants it." };
+    if (["EACCES", "EROFS", "EPERM", "ENOSYS"].includes(code)) {
+      if (typeof path === "string" && /^\/(work|tmp|dev\/shm)(\/|$)/.test(path)) return undefined; // its own doing
+      if (typeof path === "string" && code !== "EPERM") return { rule: "files", remedy: "A program writes to /work, /tmp and /dev/shm, and reads its language runtime; nothing grants more." };
+      return { rule: "system calls", remedy: "The sandbox refuses this call to every program; nothing grants it." };
+    }
+    return undefined;
+  };
+
+  // ---- what a program is given
+
+  const ask = (name, args) => {
+    if (typeof name !== "string" || name.length < 1 || name.length > 64) throw new TypeError("the name of a host function has 1 to 64 bytes");
+    let text;
+    try {
+      text = encode(args, CALL, name);
+    } catch (error) {
+      if (error instanceof Stop) throw new TypeError(error.told.message || `${name}: the arguments have at most ${CALL} bytes`);
+      throw error;
+    }
+    const answer = JSON.parse(host.ask(`{"call":${JSON.stringify(name)},"args":${text}}`));
+    if (!answer.error) return answer.result ?? undefined;
+    const { code, message, rule, remedy, grant } = answer.error;
+    const error = Object.assign(new Error(message), { code });
+    if (code === "denied") denied.set(error, { rule, remedy, grant });
+    throw error;
+  };
+  const context = (env) => ({
+    env,
+    log(level, message, fields) {
+      if (arguments.length === 1) [level, message] = ["info", level];
+      const known = LEVELS[level];
+      if (known === undefined) throw new TypeError(`a log level is debug, info, warn or error, not ${host.inspect(level)}`);
+      const args = { level: known, message: typeof message === "string" ? message : host.inspect(message) };
+      if (fields !== undefined && fields !== null) args.fields = fields;
+      ask("log", args);
+    },
+    progress(done, total, message) {
+      const args = { done: Number(done), total: Number(total ?? 0) };
+      if (message !== undefined) args.message = String(message);
+      ask("progress", args);
+    },
+    call: (name, args) => ask(name, args ?? {}),
+  });
+  const fetch = async (input, init) => {
+    const { Request, Response } = globalThis;
+    const request = new Request(input, init);
+    const body = request.body === null ? undefined : host.toBase64(await request.arrayBuffer());
+    request.signal.throwIfAborted();
+    let told;
+    try {
+      told = ask("fetch", {
+        url: request.url, method: request.method, redirect: request.redirect,
+        headers: [...request.headers], base64: body,
+      });
+    } catch (error) {
+      if (error.code === "failed") throw new TypeError("fetch failed", { cause: error });
+      throw error;
+    }
+    const empty = [101, 204, 205, 304].includes(told.status);
+    const response = new Response(empty ? null : (told.text ?? host.fromBase64(told.base64 ?? "")), {
+      status: told.status, statusText: told.statusText, headers: told.headers,
+    });
+    Object.defineProperties(response, { url: { value: told.url }, redirected: { value: told.redirected } });
+    return response;
+  };
+  const entryOf = (exports, main) => {
+    const candidates = [exports.default, exports.main];
+    let kind = exports.default === undefined ? "" : exports.default === null ? "null" : `a${typeof exports.default === "object" ? "n" : ""} ${typeof exports.default}`;
+    if (exports.default !== null && typeof exports.default === "object") {
+      candidates.push(exports.default.default, exports.default.main);
+      if (Object.keys(exports.default).length === 0) kind = "";
+    }
+    const entry = [...candidates, main].find((candidate) => typeof candidate === "function");
+    if (entry) return entry;
+    const message = kind === "" ? `The program has no entry: ${ADVICE}` : `The default export is ${kind}, not a function: ${ADVICE}`;
+    throw new Stop({ type: "runtime_error", message, file: host.entry, line: 1, column: 1 });
+  };
+
+  Error.prepareStackTrace = prepare;
+  Error.stackTraceLimit = 50;
+  return {
+    fetch,
+    failure: (error, note) => JSON.stringify({ error: describe(error, note) }),
+    compile(make) {
+      try {
+        return make();
+      } catch (error) {
+        const at = /^\/work\/\(program\):(\d+)/.exec(String(error.stack));
+        const [file, line] = at ? host.source(Number(at[1]), 1e9).split(":") : [];
+        throw new Stop({ type: "syntax_error", message: title(error), ...(file && { file, line: Number(line), column: 1 }) });
+      }
+    },
+    async run(start, input, env, largest) {
+      let main;
+      const exports = await start(host.load, (found) => (main = found));
+      const result = await entryOf(exports, main)(decode(input), context(JSON.parse(env)));
+      return `{"output":${encode(result, largest, "output")}}`;
+    },
+  };
+}
