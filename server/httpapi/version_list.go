@@ -25,6 +25,8 @@ type VersionSummary struct {
 	Successor     string            `json:"successor,omitempty"`
 	Language      runtimes.Language `json:"language"`
 	Runtime       runtimes.Name     `json:"runtime"`
+	// RuntimeChoice is why auto became the runtime.
+	RuntimeChoice *registry.RuntimeChoice `json:"runtimeChoice,omitempty"`
 }
 
 // VersionPage is the versions of an agent, newest first.
@@ -36,7 +38,7 @@ type VersionPage struct {
 func versionSummaryOf(v registry.Version) VersionSummary {
 	return VersionSummary{
 		Version: v.Version, Reference: v.Reference(), Digest: v.Digest, ContentDigest: v.ContentDigest, CodeDigest: v.CodeDigest, Changelog: v.Changelog,
-		PublishedAt: v.PublishedAt, PublishedBy: v.PublishedBy, Deprecated: v.Deprecated, Reason: v.Reason, Successor: v.Successor, Language: v.Language, Runtime: v.Runtime,
+		PublishedAt: v.PublishedAt, PublishedBy: v.PublishedBy, Deprecated: v.Deprecated, Reason: v.Reason, Successor: v.Successor, Language: v.Language, Runtime: v.Runtime, RuntimeChoice: v.RuntimeChoice,
 	}
 }
 

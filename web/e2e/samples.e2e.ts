@@ -7,7 +7,9 @@ import type { Sample } from '../src/api/types';
 import { agentTypes } from '../src/schema/declarations';
 import { repository, withAtelier, type Atelier } from './kit/atelier';
 
-const sandbox = readFileSync(join(repository, 'web/src/editor/sandbox.d.ts.txt'), 'utf8');
+const sandbox = ['goja', 'program']
+  .map((name) => readFileSync(join(repository, `web/src/editor/${name}.d.ts.txt`), 'utf8'))
+  .join('\n');
 
 describe('samples', () => {
   test('are served in their order, each with its input', async () => {

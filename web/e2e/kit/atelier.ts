@@ -24,7 +24,8 @@ export type Atelier = {
 export type Answer = { status: number; headers: Headers; body: unknown };
 export type Ended = { code: number; stdout: string; stderr: string };
 
-export async function startAtelier(): Promise<Atelier> {
+/** Starts a server with more flags than every test needs. */
+export async function startAtelier(...flags: string[]): Promise<Atelier> {
   const data = await mkdtemp(join(tmpdir(), 'atelier-e2e-'));
   const token = `e2e-${crypto.randomUUID()}`;
   const environment = {
@@ -34,7 +35,7 @@ export async function startAtelier(): Promise<Atelier> {
     ATELIER_TOKEN: token,
     ATELIER_SKILLS_BUILTIN: 'false', // the tests begin in a Studio without agents
   };
-  const server = spawn(binary, ['serve', '--listen', '127.0.0.1:0'], {
+  const server = spawn(binary, ['serve', '--listen', '127.0.0.1:0', ...flags], {
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -5,6 +5,7 @@ import {
   diff,
   getAgent,
   getCapabilities,
+  getDraftRuntime,
   getSession,
   getVersion,
   listPins,
@@ -24,6 +25,7 @@ export const keys = {
   pins: (name: string) => ['agent', name, 'pins'] as const,
   versions: (name: string) => ['agent', name, 'versions'] as const,
   version: (name: string, version: string) => ['agent', name, 'versions', version] as const,
+  draftRuntime: (name: string) => ['agent', name, 'runtime'] as const,
   diffs: (name: string) => ['agent', name, 'diff'] as const,
   diff: (name: string, from: string, to: string) => ['agent', name, 'diff', from, to] as const,
   runs: (name: string) => ['runs', name] as const,
@@ -67,6 +69,15 @@ export const useVersion = (name: string, version: string) =>
   useQuery({ queryKey: keys.version(name, version), queryFn: () => getVersion(name, version), ...forever });
 export const useDiff = (name: string, from: string, to: string) =>
   useQuery({ queryKey: keys.diff(name, from, to), queryFn: () => diff(name, from, to), gcTime: 0, staleTime: 0 });
+/** What auto means for the draft as the server has it. */
+export const useDraftRuntime = (name: string, enabled: boolean) =>
+  useQuery({
+    queryKey: keys.draftRuntime(name),
+    queryFn: () => getDraftRuntime(name),
+    gcTime: 0,
+    staleTime: 0,
+    enabled,
+  });
 export const useRuns = (name: string) => useQuery({ queryKey: keys.runs(name), queryFn: () => listRuns(name) });
 
 /** After something about an agent changed that is no draft. */

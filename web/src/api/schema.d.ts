@@ -2268,6 +2268,7 @@ export interface components {
       reason?: string;
       reference: string;
       runtime: string;
+      runtimeChoice?: components['schemas']['RuntimeChoice'];
       successor?: string;
       version: string;
     };

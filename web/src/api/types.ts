@@ -37,6 +37,8 @@ export type Version = With<Wire['Version'], Schemas>;
 export type Diff = With<Wire['Diff'], { settings: With<Wire['SettingDiff'], { before: Json; after: Json }>[] }>;
 export type Advice = Wire['Advice'];
 export type Sample = With<Wire['Sample'], { input: Json; agent: AgentBody }>;
+export type DraftRuntime = Wire['DraftRuntime'];
+export type RuntimeChoice = Wire['RuntimeChoice'];
 export type Capabilities = Wire['ServerCapabilities'];
 export type Session = Wire['Session'];
 

@@ -9,6 +9,7 @@ import type {
   Capabilities,
   Diff,
   Draft,
+  DraftRuntime,
   Files,
   JsonSchema,
   Language,
@@ -38,6 +39,7 @@ const versionPath = (agent: string, version: string): string =>
 export const getSession = (signal?: AbortSignal): Promise<Session> => request('/session', signal ? { signal } : {});
 export const signIn = (token: string): Promise<null> => request('/session', { method: 'POST', body: { token } });
 export const signOut = (): Promise<null> => request('/session', { method: 'DELETE' });
+export const getDraftRuntime = (agent: string): Promise<DraftRuntime> => request(`${agentPath(agent)}/runtime`);
 export const getCapabilities = (): Promise<Capabilities> => request('/capabilities');
 
 export async function listSamples(): Promise<Sample[]> {
@@ -209,6 +211,7 @@ export async function listRuns(agent: string): Promise<RunSummary[]> {
 
 export interface ValidateRequest {
   language: Language;
+  runtime?: string;
   files: Files;
   entrypoint: string;
   rules?: Rules;

@@ -3,7 +3,7 @@
 import { setUpJson } from './json';
 import { monaco } from './monaco';
 import { followTheme } from './theme';
-import { setUpTypeScript, setTypes } from './typescript';
+import { setEngine, setTypes, setUpTypeScript } from './typescript';
 import { Workspace, type WorkspaceEvents } from './workspace';
 import { CodeEditor, type EditorEvents } from './codeEditor';
 import { openDiff, type DiffView } from './diff';
@@ -13,6 +13,7 @@ export interface EditorKit {
   createWorkspace(name: string, events: WorkspaceEvents): Workspace;
   createDiff(host: HTMLElement): DiffView;
   setTypes(declarations: string): void;
+  setEngine(engine: string): void;
 }
 
 let kit: EditorKit | undefined;
@@ -31,5 +32,6 @@ function makeKit(): EditorKit {
     createWorkspace: (name, events) => new Workspace(name, events),
     createDiff: openDiff,
     setTypes,
+    setEngine,
   };
 }

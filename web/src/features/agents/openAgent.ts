@@ -1,6 +1,6 @@
 // What the screen shows: an agent's draft, which can be edited, or one of its versions, which cannot.
 import { createContext, use } from 'react';
-import type { About, Agent, Draft, FieldProblem, JsonSchema, Version } from '../../api/types';
+import type { About, Agent, Draft, FieldProblem, JsonSchema, RuntimeChoice, Version } from '../../api/types';
 import type { DraftSession, SaveState, SessionView } from './session';
 
 export type Fields = Omit<Draft, 'revision'>;
@@ -20,6 +20,8 @@ export interface OpenAgent {
   version: string | undefined;
   /** Why the version should not be used any more, and what instead. */
   deprecated: { reason: string; successor: string } | undefined;
+  /** Of a version: why auto became its runtime. */
+  choice: RuntimeChoice | undefined;
   save: SaveState;
   session: DraftSession | undefined;
   schemas: { input: SchemaText; output: SchemaText };
@@ -47,6 +49,7 @@ export function openDraft(session: DraftSession, view: SessionView): Opened {
     latestVersion,
     version: undefined,
     deprecated: undefined,
+    choice: undefined,
     save,
     session,
   };
@@ -63,6 +66,7 @@ export function openFacts(agent: Agent): Opened {
     latestVersion,
     version: undefined,
     deprecated: undefined,
+    choice: undefined,
     save: { kind: 'saved' },
     session: undefined,
   };
@@ -79,6 +83,7 @@ export function openVersion(agent: Agent, version: Version): Opened {
     latestVersion,
     version: version.version,
     deprecated: version.deprecated ? { reason: version.reason ?? '', successor: version.successor ?? '' } : undefined,
+    choice: version.runtimeChoice,
     save: { kind: 'saved' },
     session: undefined,
   };

@@ -5,6 +5,8 @@ import { languageNames } from '../agents/blank';
 import { problemAt, useOpenAgent } from '../agents/openAgent';
 import css from './ConfigPanel.module.css';
 import { ceilingText, inUnit, limitFields, readLimit, type LimitField } from './limits';
+import { RuntimeOutlook } from './RuntimeReason';
+import { isolationOptions, mayReuse, runtimeOptions } from './runtimes';
 import { Section } from './Section';
 
 export function RuntimeSection() {
@@ -13,8 +15,13 @@ export function RuntimeSection() {
   const { timeoutMs, memoryBytes } = limits;
   const capabilities = useCapabilities();
   const known = capabilities.data?.languages.find((l) => l.language === language);
-  const runtimes = [...new Set(['auto', ...(known?.runtimes ?? []), runtime])];
+  const runtimes = runtimeOptions(known, runtime);
+  const missing = runtimes.find((r) => r.missing !== undefined);
+  const isolation = fields.isolation ?? '';
   const disabled = session === undefined;
+  // What the next runtime cannot do is not kept: the draft would be refused for it.
+  const withRuntime = (next: string) =>
+    isolation === 'reuse' && !mayReuse(language, next) ? { runtime: next, isolation: '' } : { runtime: next };
   const summary = `${runtime} · ${timeoutMs / 1000} s · ${Math.round(memoryBytes / 2 ** 20)} MiB`;
   return (
     <Section id="runtime" title="Runtime and limits" summary={summary}>
@@ -30,11 +37,11 @@ export function RuntimeSection() {
               {...control}
               disabled={disabled}
               value={runtime}
-              onChange={(e) => session?.editDraft({ runtime: e.target.value })}
+              onChange={(e) => session?.editDraft(withRuntime(e.target.value))}
             >
               {runtimes.map((r) => (
-                <option key={r} value={r}>
-                  {r}
+                <option key={r.runtime} value={r.runtime} disabled={r.missing !== undefined && r.runtime !== runtime}>
+                  {r.label}
                 </option>
               ))}
             </select>
@@ -57,6 +64,28 @@ export function RuntimeSection() {
           )}
         </Field>
       </div>
+      {missing && (
+        <p className={css.quiet}>
+          {missing.runtime}: {missing.missing}
+        </p>
+      )}
+      <RuntimeOutlook />
+      <Field label="Isolation of runs" error={problemAt(save, '/isolation')}>
+        {(control) => (
+          <select
+            {...control}
+            disabled={disabled}
+            value={isolation}
+            onChange={(e) => session?.editDraft({ isolation: e.target.value })}
+          >
+            {isolationOptions(language, runtime).map((o) => (
+              <option key={o.isolation} value={o.isolation}>
+                {o.label}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
       <div className={css.pair}>
         {limitFields
           .filter((field) => field.key !== 'recursionDepth' || language === 'javascript' || language === 'typescript')

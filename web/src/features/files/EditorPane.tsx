@@ -124,7 +124,8 @@ function MonacoHost({ kit, tabs, text, onCursor, onProblems }: HostProps) {
     workspace?.sync({ ...files, [schemaPaths.input]: input, [schemaPaths.output]: output });
   }, [workspace, files, input, output, path]);
 
-  useServerMarkers(agent, workspace);
+  const engine = useServerMarkers(agent, workspace);
+  useEffect(() => kit.setEngine(engine), [kit, engine]);
 
   return <div ref={host} className={css.monaco} hidden={!shown} />;
 }

@@ -1,5 +1,5 @@
 // What the server finds in the saved draft: syntax of Python and Bash, and what the sandbox cannot run.
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import type { Finding, Language } from '../../api/types';
 import { validate } from '../../api/verbs';
 import type { Marker, Workspace } from '../../editor/workspace';
@@ -9,17 +9,20 @@ const delay = 400;
 // For these the page has a language service, which finds the same errors sooner.
 const served: Language[] = ['typescript', 'javascript'];
 
-export function useServerMarkers({ fields, version, save }: OpenAgent, workspace: Workspace | undefined): void {
-  const { language, files, entrypoint, rules } = fields;
+/** Marks what is found, and tells which engine the program is for: what auto means is the server's word. */
+export function useServerMarkers({ fields, version, save }: OpenAgent, workspace: Workspace | undefined): string {
+  const { language, runtime, files, entrypoint, rules } = fields;
+  const [chosen, setChosen] = useState('goja');
   const settled = save.kind === 'saved';
   useEffect(() => {
     // A module has no lines to mark; ModuleView says what is wrong with it.
     if (!workspace || !settled || version !== undefined || language === 'wasm') return;
     const aborted = new AbortController();
     const timer = setTimeout(() => {
-      validate({ language, files, entrypoint, ...(rules && { rules }) }, aborted.signal).then(
-        ({ errors, warnings }) => {
+      validate({ language, runtime, files, entrypoint, ...(rules && { rules }) }, aborted.signal).then(
+        ({ errors, warnings, runtimeChoice }) => {
           if (aborted.signal.aborted) return;
+          if (runtimeChoice) setChosen(runtimeChoice.runtime);
           const found = served.includes(language) ? [] : errors.map(markerOf('error'));
           workspace.setMarkers([...found, ...warnings.map(markerOf('warning'))].flat());
         },
@@ -31,7 +34,8 @@ export function useServerMarkers({ fields, version, save }: OpenAgent, workspace
       clearTimeout(timer);
       aborted.abort();
     };
-  }, [workspace, settled, version, language, files, entrypoint, rules]);
+  }, [workspace, settled, version, language, runtime, files, entrypoint, rules]);
+  return runtime === 'auto' ? chosen : runtime;
 }
 
 const markerOf =

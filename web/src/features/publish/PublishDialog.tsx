@@ -3,7 +3,7 @@ import { useState, type SyntheticEvent } from 'react';
 import { useLocation } from 'wouter';
 import { ApiError, explain } from '../../api/http';
 import { keys, refreshFacts } from '../../api/queries';
-import type { Advice as AdviceOf, FieldProblem } from '../../api/types';
+import type { Advice as AdviceOf, FieldProblem, RuntimeChoice } from '../../api/types';
 import { diff, publish } from '../../api/verbs';
 import { closeDialog, showDialog } from '../../app/dialogs';
 import { agentUrl } from '../../app/urlState';
@@ -13,6 +13,7 @@ import { Dialog } from '../../ui/Dialog';
 import { Field } from '../../ui/Field';
 import { useOpenAgent, type OpenAgent } from '../agents/openAgent';
 import { Reasons } from '../compare/Changes';
+import { RuntimeOutlook, RuntimeReason } from '../config/RuntimeReason';
 import css from './PublishDialog.module.css';
 import { ReplaySection } from './ReplaySection';
 import { bumped, isSemver, isSmaller, type Bump } from './semver';
@@ -21,7 +22,7 @@ type State =
   | { kind: 'asking' }
   | { kind: 'busy' }
   | { kind: 'failed'; message: string; fields: FieldProblem[]; tooSmall?: boolean }
-  | { kind: 'done'; version: string };
+  | { kind: 'done'; version: string; choice: RuntimeChoice | undefined };
 
 const bumps: { bump: Bump; about: string }[] = [
   { bump: 'patch', about: 'Same input and output' },
@@ -83,7 +84,7 @@ export function PublishDialog() {
       );
       session?.published(published.version);
       refreshFacts(name);
-      setState({ kind: 'done', version: published.version });
+      setState({ kind: 'done', version: published.version, choice: published.runtimeChoice });
     } catch (error) {
       setState({
         kind: 'failed',
@@ -94,7 +95,8 @@ export function PublishDialog() {
     }
   };
 
-  if (state.kind === 'done') return <Published reference={`${name}@${state.version}`} version={state.version} />;
+  if (state.kind === 'done')
+    return <Published reference={`${name}@${state.version}`} version={state.version} choice={state.choice} />;
   return (
     <Dialog
       medium
@@ -160,6 +162,7 @@ export function PublishDialog() {
             </Field>
           </div>
         )}
+        <RuntimeOutlook />
         <Field label="Changelog">
           {(control) => (
             <textarea {...control} rows={3} value={changelog} onChange={(e) => setChangelog(e.target.value)} />
@@ -209,7 +212,13 @@ function Advice({ advice, latestVersion }: { advice: AdviceOf; latestVersion: st
 
 const flushed = async (session: OpenAgent['session']): Promise<boolean> => !session || (await session.flush());
 
-function Published({ reference, version }: { reference: string; version: string }) {
+interface PublishedProps {
+  reference: string;
+  version: string;
+  choice: RuntimeChoice | undefined;
+}
+
+function Published({ reference, version, choice }: PublishedProps) {
   const { name } = useOpenAgent();
   const [, navigate] = useLocation();
   return (
@@ -238,6 +247,7 @@ function Published({ reference, version }: { reference: string; version: string 
         <code>{reference}</code>
         <CopyButton label="Copy reference" text={reference} />
       </div>
+      {choice && <RuntimeReason choice={choice} />}
     </Dialog>
   );
 }

@@ -137,8 +137,9 @@ function Row({ name, version: v, latest, pins, now }: RowProps) {
         <p className={css.changes}>
           {v.changelog === '' ? <span className={css.quiet}>No changelog</span> : v.changelog}
         </p>
+        {v.runtimeChoice && v.runtimeChoice.reason !== 'fits' && <p className={css.quiet}>{v.runtimeChoice.message}</p>}
         <small>
-          {ago(v.publishedAt, now)}
+          {ago(v.publishedAt, now)} · {v.runtime}
           {pins.length > 0 && ` · ${plural(pins.length, 'reference')} to it`}
         </small>
       </div>

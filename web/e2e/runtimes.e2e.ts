@@ -1,0 +1,100 @@
+// What auto means, and why: while writing, at publishing and with the version; and what is shown of an engine that is missing.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { startAtelier, type Atelier } from './kit/atelier';
+import { launch, signIn } from './kit/browser';
+import { Studio } from './kit/studio';
+
+const plain = 'export default function main() {\n  return 1;\n}\n';
+const forNode =
+  "import { join } from 'node:path';\nexport default function main() {\n  return [join('a', 'b'), process.version.length, new Intl.NumberFormat('de').format(1.5)];\n}\n";
+
+let atelier: Atelier;
+let without: Atelier;
+let browser: Browser;
+
+beforeAll(async () => {
+  [atelier, without, browser] = await Promise.all([startAtelier(), startAtelier('--node', '/nowhere/node'), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await Promise.all([atelier.stop(), without.stop()]);
+});
+
+test('a program that needs Node gets it, the reason, and the types of Node', async () => {
+  const session = await signIn(browser, atelier);
+  const { page } = session;
+  const studio = new Studio(page);
+  const made = await atelier.api('POST', '/api/v1/code-agents', {
+    name: 'money',
+    language: 'typescript',
+    files: { 'main.ts': plain },
+  });
+  expect(made.status, JSON.stringify(made.body)).toBe(201);
+  await studio.openAgent('money');
+  const reason = page.getByRole('note', { name: 'Runtime' });
+  await expect.poll(() => reason.innerText()).toContain('goja has all that the program uses');
+
+  await studio.replaceCode(forNode);
+  await expect.poll(() => reason.innerText()).toContain('"node:path" is a module of Node');
+  await studio.hasNoErrorMarks();
+  await studio.start();
+  await studio.ended(/^Succeeded in/);
+  expect(await studio.result()).toEqual(['a/b', expect.any(Number), '1,5']);
+
+  await page.getByRole('button', { name: 'Publish…' }).click();
+  const asking = page.getByRole('dialog', { name: 'Publish money' });
+  await expect.poll(() => asking.getByRole('note', { name: 'Runtime' }).innerText()).toContain('Node was chosen');
+  await asking.getByRole('button', { name: 'Publish 1.0.0' }).click();
+  const done = page.getByRole('dialog', { name: 'Published 1.0.0' });
+  expect(await done.getByRole('note', { name: 'Runtime' }).innerText()).toContain('(main.ts:1)');
+  await done.getByRole('button', { name: 'Done' }).click();
+  await page.goto('/studio/a/money@1.0.0');
+  await expect.poll(() => reason.innerText()).toContain('Node was chosen');
+  await studio.versions('money');
+  await page.getByText('Node was chosen').waitFor();
+  await page.getByText(/· node$/).waitFor();
+  await session.close();
+});
+
+test('one process for many runs is offered with node, and goes with it', async () => {
+  const session = await signIn(browser, atelier);
+  const { page } = session;
+  const studio = new Studio(page);
+  await atelier.api('POST', '/api/v1/code-agents', {
+    name: 'again',
+    language: 'typescript',
+    runtime: 'node',
+    files: { 'main.ts': plain },
+  });
+  await studio.openAgent('again');
+  const isolation = page.getByRole('combobox', { name: 'Isolation of runs' });
+  await isolation.selectOption('reuse');
+  await studio.saved();
+  await page.getByRole('combobox', { name: 'Runtime' }).selectOption('goja');
+  await expect.poll(() => isolation.inputValue()).toBe('');
+  await studio.saved();
+  const draft = await atelier.api('GET', '/api/v1/code-agents/again');
+  expect(draft.body).toMatchObject({ draft: { runtime: 'goja' } });
+  await session.close();
+});
+
+test('a runtime that is missing cannot be chosen and says what to install', async () => {
+  const session = await signIn(browser, without);
+  const { page } = session;
+  const studio = new Studio(page);
+  await without.api('POST', '/api/v1/code-agents', {
+    name: 'money',
+    language: 'javascript',
+    files: { 'main.js': 'export default () => new Intl.NumberFormat().format(1)\n' },
+  });
+  await studio.openAgent('money');
+  const option = page.getByRole('combobox', { name: 'Runtime' }).locator('option[value=node]');
+  await expect.poll(() => option.isDisabled()).toBe(true);
+  await page
+    .getByText(/install it, or name it with --node/)
+    .first()
+    .waitFor();
+  await expect.poll(() => page.getByRole('note', { name: 'Runtime' }).innerText()).toContain('Node would be chosen');
+  await session.close();
+});

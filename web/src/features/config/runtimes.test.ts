@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { hasChoice, isolationOptions, mayReuse, runtimeOptions } from './runtimes';
+
+const typescript = {
+  language: 'typescript',
+  runtimes: ['goja', 'node'],
+  entrypoint: 'main.ts',
+  available: true,
+  engines: [
+    { runtime: 'goja', available: true },
+    { runtime: 'node', available: false, reason: 'Install it.' },
+  ],
+} as const;
+
+test('a runtime that is not there is shown with what is missing', () => {
+  const options = runtimeOptions(
+    { ...typescript, runtimes: [...typescript.runtimes], engines: [...typescript.engines] },
+    'auto',
+  );
+  expect(options.map((o) => [o.runtime, o.missing])).toEqual([
+    ['auto', undefined],
+    ['goja', undefined],
+    ['node', 'Install it.'],
+  ]);
+  expect(options[2]?.label).toContain('not here');
+});
+
+test('before the server has said what it can do there is auto and the present one', () => {
+  expect(runtimeOptions(undefined, 'python').map((o) => o.runtime)).toEqual(['auto', 'python']);
+});
+
+test('one process for many runs is for node', () => {
+  expect(isolationOptions('typescript', 'auto').map((o) => o.isolation)).toEqual(['', 'strict', 'reuse']);
+  expect(isolationOptions('typescript', 'goja').map((o) => o.isolation)).toEqual(['', 'strict']);
+  expect(isolationOptions('python', 'auto').map((o) => o.isolation)).toEqual(['', 'strict']);
+  expect(mayReuse('javascript', 'node')).toBe(true);
+});
+
+test('auto has a choice for JavaScript alone', () => {
+  expect(hasChoice('javascript', 'auto')).toBe(true);
+  expect(hasChoice('javascript', 'goja')).toBe(false);
+  expect(hasChoice('bash', 'auto')).toBe(false);
+});
