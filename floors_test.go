@@ -45,6 +45,7 @@ var floors = map[string]int{
 	"registry/blobs":           3,
 	"registry/digest":          3,
 	"registry/schema":          3,
+	"registry/tarball":         3,
 	"runtimes/sandbox/cgroups": 3,
 	"runtimes/sandbox":         3,
 	"runtimes/sandbox/seccomp": 3,

@@ -16,6 +16,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/digest"
+	"github.com/atelier-run/atelier/registry/tarball"
 )
 
 // Visitor is told what an archive holds, in its order: each agent, then its versions.
@@ -34,7 +35,7 @@ func Read(r io.Reader, visitor Visitor) error {
 		return broken(err)
 	}
 	zip.Multistream(false)
-	limited := &bounded{r: zip, left: MaxTotal}
+	limited := &tarball.Bounded{Reader: zip, Left: MaxTotal, TooLong: invalid("holds more than %d bytes", int64(MaxTotal))}
 	in := &reader{tar: tar.NewReader(limited), visitor: visitor}
 	if err := in.all(); err != nil {
 		return err
@@ -46,21 +47,6 @@ func Read(r io.Reader, visitor Visitor) error {
 		return invalid("goes on after its end")
 	}
 	return nil
-}
-
-// bounded ends a stream that is too long with an error, where a limit without one would look like its end.
-type bounded struct {
-	r    io.Reader
-	left int64
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, invalid("holds more than %d bytes", int64(MaxTotal))
-	}
-	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	return n, err
 }
 
 type reader struct {
@@ -100,19 +86,13 @@ func (r *reader) end(rest io.Reader) error {
 	if r.next != nil {
 		return invalid("holds a file that it does not announce: %s", shown(r.next.Name))
 	}
-	padding := make([]byte, 4096)
-	for {
-		n, err := rest.Read(padding)
-		if bytes.ContainsFunc(padding[:n], func(c rune) bool { return c != 0 }) {
-			return invalid("goes on after its end")
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return broken(err)
-		}
+	switch only, err := tarball.OnlyPadding(rest); {
+	case err != nil:
+		return broken(err)
+	case !only:
+		return invalid("goes on after its end")
 	}
+	return nil
 }
 
 func (r *reader) agent(name string) error {
@@ -303,19 +283,9 @@ func (r *reader) advance() error {
 		return invalid("holds something that is no file: %s", shown(header.Name))
 	case len(header.Name) > maxPath || strings.ContainsRune(header.Name, 0):
 		return invalid("holds a file whose path cannot be one: %s", shown(header.Name))
-	case sparse(header):
+	case tarball.Sparse(header):
 		return invalid("holds a file with holes: %s", shown(header.Name))
 	}
 	r.next = header
 	return nil
-}
-
-// sparse files claim bytes that are not there.
-func sparse(header *tar.Header) bool {
-	for key := range header.PAXRecords {
-		if strings.HasPrefix(key, "GNU.sparse.") {
-			return true
-		}
-	}
-	return false
 }

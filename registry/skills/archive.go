@@ -6,10 +6,12 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/tarball"
 )
 
 // Bounds of an archive beside those of what it holds.
@@ -22,44 +24,28 @@ const (
 // ReadArchive reads the files of a skill from a gzipped tar: its folder, or what is in it. What is no plain file or
 // folder, leads out of it, or is larger than a folder may be, refuses the whole.
 func ReadArchive(from io.Reader) (map[string]registry.File, error) {
-	packed := &bounded{r: from, left: MaxArchive, what: "is larger than %d bytes", most: MaxArchive}
+	packed := &tarball.Bounded{Reader: from, Left: MaxArchive, TooLong: refused("is larger than " + strconv.Itoa(MaxArchive) + " bytes")}
 	whole := bufio.NewReader(packed)
 	zip, err := gzip.NewReader(whole)
 	if err != nil {
 		return nil, broken(err)
 	}
 	zip.Multistream(false)
-	stream := &bounded{r: zip, left: maxStream, what: "unpacks to more than %d bytes", most: maxStream}
+	stream := &tarball.Bounded{Reader: zip, Left: maxStream, TooLong: refused("unpacks to more than " + strconv.Itoa(maxStream) + " bytes")}
 	r := reader{files: map[string]registry.File{}, folded: map[string]string{}}
 	if err := r.unpack(tar.NewReader(stream)); err != nil {
 		return nil, err
 	}
-	if err := ended(stream); err != nil {
-		return nil, err
+	switch only, err := tarball.OnlyPadding(stream); {
+	case err != nil:
+		return nil, broken(err)
+	case !only:
+		return nil, refused("goes on after its end")
 	}
 	if _, err := whole.ReadByte(); !errors.Is(err, io.EOF) {
 		return nil, refused("goes on after its end")
 	}
 	return unwrapped(r.files)
-}
-
-// ended makes sure that nothing but padding follows: what one reader skips another may read.
-func ended(stream io.Reader) error {
-	block := make([]byte, 4096)
-	for {
-		n, err := stream.Read(block)
-		for _, b := range block[:n] {
-			if b != 0 {
-				return refused("goes on after its end")
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return broken(err)
-		}
-	}
 }
 
 func (r *reader) unpack(in *tar.Reader) error {
@@ -77,7 +63,7 @@ func (r *reader) unpack(in *tar.Reader) error {
 			return refused("holds more than 1000 entries")
 		case header.Typeflag == tar.TypeDir || header.Typeflag == tar.TypeXGlobalHeader:
 			continue
-		case header.Typeflag != tar.TypeReg || sparse(header):
+		case header.Typeflag != tar.TypeReg || tarball.Sparse(header):
 			return r.refuse(name, "is no plain file: links, devices and files with holes are not unpacked.")
 		case hidden(name):
 			continue
@@ -86,15 +72,6 @@ func (r *reader) unpack(in *tar.Reader) error {
 			return broken(err)
 		}
 	}
-}
-
-func sparse(header *tar.Header) bool {
-	for key := range header.PAXRecords {
-		if strings.HasPrefix(key, "GNU.sparse.") {
-			return true
-		}
-	}
-	return false
 }
 
 // hidden names what a folder would leave out as well. A name that climbs is not hidden but refused.
@@ -128,27 +105,6 @@ func unwrapped(files map[string]registry.File) (map[string]registry.File, error)
 		return nil, refused("holds no " + SettingsFile + ", neither at its top nor in its only folder")
 	}
 	return inner, nil
-}
-
-// bounded ends a stream that is too long with an error, where a limit without one would look like its end.
-type bounded struct {
-	r    io.Reader
-	left int64
-	what string
-	most int64
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		var one [1]byte
-		if n, err := b.r.Read(one[:]); n == 0 && err != nil {
-			return 0, err
-		}
-		return 0, fault.New(fault.InvalidInput, "The archive "+b.what+".", b.most)
-	}
-	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	return n, err
 }
 
 func refused(what string) error {

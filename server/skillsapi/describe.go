@@ -8,7 +8,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	folders "github.com/atelier-run/atelier/registry/skills"
+	"github.com/atelier-run/atelier/server/problem"
 )
 
 // operation says of a route what a client has to know. Its bodies are those of the contract, and of the types that answer.
@@ -17,28 +19,28 @@ type operation struct {
 	contract                  string // of the request; "" for none
 	status                    int    // of success; 0 is 200
 	answer                    reflect.Type
-	refusals                  []int // beside those that every route has
+	refusals                  []fault.Code // beside those that every route has
 }
 
 // operations are the routes of Hang.
 func operations() []operation {
 	return []operation{
-		{id: "listCallableSkills", method: http.MethodGet, path: "/skills/list", summary: "Skills that can be called", answer: reflect.TypeFor[skillListing](), refusals: []int{422}},
-		{id: "executeSkill", method: http.MethodPost, path: "/skills/execute", summary: "Run a skill; a failure is an answer with success false", contract: "execute", answer: reflect.TypeFor[executionResult](), refusals: []int{422, 429, 503}},
-		{id: "registerSkill", method: http.MethodPost, path: "/skills/register", summary: "Describe a skill and install it", contract: "register", status: http.StatusCreated, answer: reflect.TypeFor[skillMetadata](), refusals: []int{403, 409, 422}},
-		{id: "getCallableSkill", method: http.MethodGet, path: "/skills/{id}", summary: "One skill", answer: reflect.TypeFor[skillMetadata](), refusals: []int{404}},
-		{id: "getSkillSchemas", method: http.MethodGet, path: "/skills/{id}/schema", summary: "The schemas of a skill", answer: reflect.TypeFor[skillSchemas](), refusals: []int{404}},
+		{id: "listCallableSkills", method: http.MethodGet, path: "/skills/list", summary: "Skills that can be called", answer: reflect.TypeFor[skillListing](), refusals: []fault.Code{fault.InvalidInput}},
+		{id: "executeSkill", method: http.MethodPost, path: "/skills/execute", summary: "Run a skill; a failure is an answer with success false", contract: "execute", answer: reflect.TypeFor[executionResult](), refusals: []fault.Code{fault.InvalidInput, fault.QueueFull, fault.SandboxUnavailable}},
+		{id: "registerSkill", method: http.MethodPost, path: "/skills/register", summary: "Describe a skill and install it", contract: "register", status: http.StatusCreated, answer: reflect.TypeFor[skillMetadata](), refusals: []fault.Code{fault.Forbidden, fault.Conflict, fault.InvalidInput}},
+		{id: "getCallableSkill", method: http.MethodGet, path: "/skills/{id}", summary: "One skill", answer: reflect.TypeFor[skillMetadata](), refusals: []fault.Code{fault.NotFound}},
+		{id: "getSkillSchemas", method: http.MethodGet, path: "/skills/{id}/schema", summary: "The schemas of a skill", answer: reflect.TypeFor[skillSchemas](), refusals: []fault.Code{fault.NotFound}},
 		{id: "listInstalledSkills", method: http.MethodGet, path: "/v1/skills", summary: "What is installed, with origin and digest", answer: reflect.TypeFor[installedSkills]()},
-		{id: "createSkill", method: http.MethodPost, path: "/v1/skills/create", summary: "Make a draft of a skill in Python", contract: "create", answer: reflect.TypeFor[skillVerdict](), refusals: []int{403, 409}},
-		{id: "runSkill", method: http.MethodPost, path: "/v1/skills/run", summary: "Run a skill by action", contract: "run", answer: reflect.TypeFor[skillRun](), refusals: []int{429, 503}},
-		{id: "installSkillFrom", method: http.MethodPost, path: "/v1/skills/install", summary: "Install a skill: by name, from an address, from files, or a .tar.gz as application/gzip", contract: "install", answer: reflect.TypeFor[skillInstallation](), refusals: []int{403, 404, 409, 422}},
-		{id: "uninstallSkillByName", method: http.MethodPost, path: "/v1/skills/uninstall", summary: "Uninstall a skill", contract: "uninstall", answer: reflect.TypeFor[skillUninstalled](), refusals: []int{403, 404, 409}},
-		{id: "promoteSkillByName", method: http.MethodPost, path: "/v1/skills/promote", summary: "Make a version of a skill's draft", contract: "promote", answer: reflect.TypeFor[skillPromotion](), refusals: []int{403, 404, 409, 422}},
+		{id: "createSkill", method: http.MethodPost, path: "/v1/skills/create", summary: "Make a draft of a skill in Python", contract: "create", answer: reflect.TypeFor[skillVerdict](), refusals: []fault.Code{fault.Forbidden, fault.Conflict}},
+		{id: "runSkill", method: http.MethodPost, path: "/v1/skills/run", summary: "Run a skill by action", contract: "run", answer: reflect.TypeFor[skillRun](), refusals: []fault.Code{fault.QueueFull, fault.SandboxUnavailable}},
+		{id: "installSkillFrom", method: http.MethodPost, path: "/v1/skills/install", summary: "Install a skill: by name, from an address, from files, or a .tar.gz as application/gzip", contract: "install", answer: reflect.TypeFor[skillInstallation](), refusals: []fault.Code{fault.Forbidden, fault.NotFound, fault.Conflict, fault.InvalidInput}},
+		{id: "uninstallSkillByName", method: http.MethodPost, path: "/v1/skills/uninstall", summary: "Uninstall a skill", contract: "uninstall", answer: reflect.TypeFor[skillUninstalled](), refusals: []fault.Code{fault.Forbidden, fault.NotFound, fault.Conflict}},
+		{id: "promoteSkillByName", method: http.MethodPost, path: "/v1/skills/promote", summary: "Make a version of a skill's draft", contract: "promote", answer: reflect.TypeFor[skillPromotion](), refusals: []fault.Code{fault.Forbidden, fault.NotFound, fault.Conflict, fault.InvalidInput}},
 		{id: "validateSkillCode", method: http.MethodPost, path: "/v1/validation/code", summary: "Check Python against the rules that created skills keep", contract: "validate_code", answer: reflect.TypeFor[codeReport]()},
 		{id: "listImportableModules", method: http.MethodGet, path: "/v1/packages", summary: "Modules that created skills may import", answer: reflect.TypeFor[importables]()},
 		{id: "listInstalledPackages", method: http.MethodGet, path: "/v1/packages/installed", summary: "Packages beside the standard library", answer: reflect.TypeFor[importables]()},
 		{id: "listContracts", method: http.MethodGet, path: "/v1/contracts", summary: "Names of the contracts", answer: reflect.TypeFor[contractNames]()},
-		{id: "getContract", method: http.MethodGet, path: "/v1/contracts/{name}", summary: "The JSON Schema of a request, or of skill.yaml", refusals: []int{404}},
+		{id: "getContract", method: http.MethodGet, path: "/v1/contracts/{name}", summary: "The JSON Schema of a request, or of skill.yaml", refusals: []fault.Code{fault.NotFound}},
 	}
 }
 
@@ -64,14 +66,15 @@ func Describe(api *huma.OpenAPI) error {
 				content["application/gzip"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary", Description: fmt.Sprintf("At most %d bytes.", folders.MaxArchive)}}
 			}
 			op.RequestBody = &huma.RequestBody{Required: true, Content: content}
-			o.refusals = append(o.refusals, 400, 413, 415)
+			o.refusals = append(o.refusals, fault.BadRequest, fault.BodyTooLarge, fault.UnsupportedMediaType)
 		}
 		answer := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 		if o.answer != nil {
 			answer = api.Components.Schemas.Schema(o.answer, true, o.answer.Name())
 		}
 		op.Responses[number(max(o.status, http.StatusOK))] = &huma.Response{Description: "Done.", Content: map[string]*huma.MediaType{"application/json": {Schema: answer}}}
-		for _, status := range append(o.refusals, http.StatusUnauthorized) {
+		for _, code := range append(o.refusals, fault.Unauthenticated) {
+			status := problem.Status(code)
 			op.Responses[number(status)] = &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{"application/json": {Schema: refusal}}}
 		}
 		api.AddOperation(op)
