@@ -4,16 +4,24 @@ import "time"
 
 // Token is a bearer credential. Only the SHA-256 of its secret is kept, and the secret is shown once.
 type Token struct {
-	ID        string     `json:"id"`
-	Workspace string     `json:"-"`
-	Name      string     `json:"name"`
-	Hash      string     `json:"-"`
-	CreatedAt time.Time  `json:"createdAt"`
-	CreatedBy string     `json:"createdBy"` // the creator's ID
-	Creator   Actor      `json:"-"`
-	LastUsed  *time.Time `json:"lastUsedAt,omitempty"`
-	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
-	RevokedAt *time.Time `json:"revokedAt,omitempty"`
+	ID        string       `json:"id"`
+	Workspace string       `json:"-"`
+	Name      string       `json:"name"`
+	Hash      string       `json:"-"`
+	Scopes    []Scope      `json:"scopes"`
+	Agents    []TokenAgent `json:"agents" doc:"The only agents that it may touch; none for all."`
+	CreatedAt time.Time    `json:"createdAt"`
+	CreatedBy string       `json:"createdBy"` // the creator's ID
+	Creator   Actor        `json:"-"`
+	LastUsed  *time.Time   `json:"lastUsedAt,omitempty"`
+	ExpiresAt *time.Time   `json:"expiresAt,omitempty"`
+	RevokedAt *time.Time   `json:"revokedAt,omitempty"`
+}
+
+// TokenAgent is an agent that a token is restricted to. The ID decides; the name is that of the day the token was made.
+type TokenAgent struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
 }
 
 // Session is a browser's login. Only the SHA-256 of the cookie is kept.

@@ -16,7 +16,7 @@ func TestTokens(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		later := start.Add(time.Hour)
-		want := registry.Token{ID: newID(), Workspace: ws, Name: "ci", Hash: "h1", CreatedAt: start, CreatedBy: ada.ID, Creator: ada, ExpiresAt: &later}
+		want := registry.Token{ID: newID(), Workspace: ws, Name: "ci", Hash: "h1", Scopes: []registry.Scope{registry.RunScope}, Agents: []registry.TokenAgent{{ID: "a1", Name: "weather"}}, CreatedAt: start, CreatedBy: ada.ID, Creator: ada, ExpiresAt: &later}
 		if err := s.PutToken(t.Context(), want); err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +28,15 @@ func TestTokens(t *testing.T) {
 		_, err = s.TokenByHash(t.Context(), "h2")
 		expect(t, err, fault.NotFound)
 
-		want.Hash, want.Name = "h2", "renewed"
+		byID, err := s.Token(t.Context(), ws, want.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, byID, want)
+		_, err = s.Token(t.Context(), "other", want.ID)
+		expect(t, err, fault.NotFound)
+
+		want.Hash, want.Name, want.Scopes = "h2", "renewed", registry.Scopes()
 		if err := s.PutToken(t.Context(), want); err != nil {
 			t.Fatal(err)
 		}
@@ -38,12 +46,13 @@ func TestTokens(t *testing.T) {
 		foreign.Workspace, foreign.Hash = "other", "h3"
 		expect(t, s.PutToken(t.Context(), foreign), fault.Conflict)
 
-		for _, at := range []time.Time{start, start.Add(30 * time.Second)} {
-			if err := s.TouchToken(t.Context(), want, at); err != nil {
+		used := start.Add(30 * time.Second)
+		for _, at := range []time.Time{used, start} { // what comes late does not count
+			if err := s.TouchTokens(t.Context(), map[string]time.Time{want.ID: at, "gone": at}); err != nil {
 				t.Fatal(err)
 			}
-			want.LastUsed = &start
 		}
+		want.LastUsed = &used
 		expect(t, s.RevokeToken(t.Context(), "other", want.ID, start), fault.NotFound)
 		for _, at := range []time.Time{start, later} {
 			if err := s.RevokeToken(t.Context(), ws, want.ID, at); err != nil {

@@ -26,6 +26,15 @@ func (s *Store) idOfName(workspace, name string) *bun.SelectQuery {
 		Where("n.workspace_id = ?", workspace).Where("n.name_key = ?", registry.NameKey(name))
 }
 
+// AgentID turns a name that an agent has or had into its ID, and leaves what is no name as it is.
+func (s *Store) AgentID(ctx context.Context, workspace, nameOrID string) (string, error) {
+	if impossible(nameOrID) {
+		return nameOrID, nil
+	}
+	id, err := s.agentID(ctx, workspace, nameOrID)
+	return id, wrap("read name", err)
+}
+
 // agentID turns a name into an ID and leaves what is no name as it is.
 func (s *Store) agentID(ctx context.Context, workspace, nameOrID string) (string, error) {
 	var id string

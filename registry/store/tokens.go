@@ -3,7 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -12,22 +15,25 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// touchEvery bounds how exactly a token's last use is known, so that not every request writes.
-const touchEvery = time.Minute
-
 // PutToken stores a token, or replaces the one with its ID.
 func (s *Store) PutToken(ctx context.Context, t registry.Token) error {
 	if err := registry.CheckText("/name", t.Name); err != nil {
 		return err
 	}
 	creator := identified(t.Creator, t.CreatedBy)
+	scopes, scopesErr := encode(t.Scopes)
+	agents, agentsErr := encode(t.Agents)
+	if err := errors.Join(scopesErr, agentsErr); err != nil {
+		return wrap("store token", err)
+	}
 	row := tokenRow{
-		ID: t.ID, WorkspaceID: t.Workspace, Name: t.Name, Hash: t.Hash,
+		ID: t.ID, WorkspaceID: t.Workspace, Name: t.Name, Hash: t.Hash, Scopes: scopes, Agents: agents,
 		CreatedByID: creator.ID, CreatedByType: string(creator.Type), CreatedByName: creator.Name, CreatedAt: instant(t.CreatedAt),
 		LastUsedAt: instantOrNil(t.LastUsed), ExpiresAt: instantOrNil(t.ExpiresAt), RevokedAt: instantOrNil(t.RevokedAt),
 	}
 	result, err := s.write.NewInsert().Model(&row).On("CONFLICT (id) DO UPDATE").
 		Set("name = excluded.name").Set("hash = excluded.hash").Set("last_used_at = excluded.last_used_at").
+		Set("scopes = excluded.scopes").Set("agents = excluded.agents").
 		Set("expires_at = excluded.expires_at").Set("revoked_at = excluded.revoked_at").
 		Where("t.workspace_id = excluded.workspace_id").Exec(ctx)
 	if err != nil {
@@ -38,12 +44,27 @@ func (s *Store) PutToken(ctx context.Context, t registry.Token) error {
 
 // TokenByHash returns the token with the hash of a secret, revoked and expired ones too. Error: NotFound.
 func (s *Store) TokenByHash(ctx context.Context, hash string) (registry.Token, error) {
+	return s.oneToken(ctx, func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("t.hash = ?", hash) })
+}
+
+// Token returns a token by its ID, a revoked or expired one too. Error: NotFound.
+func (s *Store) Token(ctx context.Context, workspace, id string) (registry.Token, error) {
+	return s.oneToken(ctx, func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.Where("t.workspace_id = ?", workspace).Where("t.id = ?", id)
+	})
+}
+
+func (s *Store) oneToken(ctx context.Context, which func(*bun.SelectQuery) *bun.SelectQuery) (registry.Token, error) {
 	var row tokenRow
-	err := s.read.NewSelect().Model(&row).Where("t.hash = ?", hash).Scan(ctx)
+	err := which(s.read.NewSelect().Model(&row)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return registry.Token{}, fault.New(fault.NotFound, "No such token.")
 	}
-	return row.token(), wrap("read token", err)
+	if err != nil {
+		return registry.Token{}, wrap("read token", err)
+	}
+	t, err := row.token()
+	return t, wrap("read token", err)
 }
 
 // Tokens returns the tokens of a workspace, newest first.
@@ -55,7 +76,11 @@ func (s *Store) Tokens(ctx context.Context, workspace string) ([]registry.Token,
 	}
 	tokens := make([]registry.Token, 0, len(rows))
 	for _, row := range rows {
-		tokens = append(tokens, row.token())
+		t, err := row.token()
+		if err != nil {
+			return nil, wrap("list tokens", err)
+		}
+		tokens = append(tokens, t)
 	}
 	return tokens, nil
 }
@@ -81,15 +106,18 @@ func (s *Store) RevokeToken(ctx context.Context, workspace, id string, at time.T
 	})
 }
 
-// TouchToken notes that a token was used. Within a minute of the last note, which the token carries, it does nothing.
-func (s *Store) TouchToken(ctx context.Context, t registry.Token, at time.Time) error {
-	if t.LastUsed != nil && at.Sub(*t.LastUsed) < touchEvery {
+// TouchTokens notes when tokens were last used, by their IDs, all of them at once.
+func (s *Store) TouchTokens(ctx context.Context, uses map[string]time.Time) error {
+	return s.change(ctx, "note uses of tokens", func(ctx context.Context, tx bun.Tx) error {
+		for _, id := range slices.Sorted(maps.Keys(uses)) { // in one order, so that two writers do not wait for each other
+			_, err := tx.NewUpdate().Model((*tokenRow)(nil)).Set("last_used_at = ?", instant(uses[id])).Where("t.id = ?", id).
+				Where("(t.last_used_at IS NULL OR t.last_used_at < ?)", instant(uses[id])).Exec(ctx)
+			if err != nil {
+				return err
+			}
+		}
 		return nil
-	}
-	_, err := s.write.NewUpdate().Model((*tokenRow)(nil)).Set("last_used_at = ?", instant(at)).
-		Where("t.workspace_id = ?", t.Workspace).Where("t.id = ?", t.ID).
-		Where("(t.last_used_at IS NULL OR t.last_used_at < ?)", instant(at)).Exec(ctx)
-	return wrap("note use of token", err)
+	})
 }
 
 type tokenRow struct {
@@ -99,6 +127,8 @@ type tokenRow struct {
 	WorkspaceID   string     `bun:"workspace_id"`
 	Name          string     `bun:"name"`
 	Hash          string     `bun:"hash"`
+	Scopes        string     `bun:"scopes"`
+	Agents        string     `bun:"agents"`
 	CreatedByID   string     `bun:"created_by_id"`
 	CreatedByType string     `bun:"created_by_type"`
 	CreatedByName string     `bun:"created_by_name"`
@@ -108,10 +138,11 @@ type tokenRow struct {
 	RevokedAt     *time.Time `bun:"revoked_at"`
 }
 
-func (row tokenRow) token() registry.Token {
-	return registry.Token{
+func (row tokenRow) token() (registry.Token, error) {
+	t := registry.Token{
 		ID: row.ID, Workspace: row.WorkspaceID, Name: row.Name, Hash: row.Hash, CreatedAt: row.CreatedAt.UTC(), CreatedBy: row.CreatedByID,
 		Creator:  actor(row.WorkspaceID, row.CreatedByID, row.CreatedByType, row.CreatedByName),
 		LastUsed: instantOrNil(row.LastUsedAt), ExpiresAt: instantOrNil(row.ExpiresAt), RevokedAt: instantOrNil(row.RevokedAt),
 	}
+	return t, errors.Join(json.Unmarshal([]byte(row.Scopes), &t.Scopes), json.Unmarshal([]byte(row.Agents), &t.Agents))
 }

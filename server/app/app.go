@@ -13,6 +13,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/config"
 	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/store"
 	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/server/httpapi"
@@ -72,7 +73,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	}
 	a := &App{Options: o, newID: newID, problems: problem.Writer{Log: o.Log}}
 	for _, step := range []func(context.Context) error{
-		a.openTelemetry, a.openData, a.openStoreAndBench, a.openStudio, a.openSkills, a.openDoors, a.sweep,
+		a.openTelemetry, a.openData, a.openStoreAndBench, a.openStudio, a.openSkills, a.openDoors, a.sweep, a.noteUses,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, joinClose(err, a.closers.close())
@@ -121,7 +122,7 @@ func (a *App) openStoreAndBench(ctx context.Context) error {
 }
 
 // openDoors hangs every door beside the others, behind one gate.
-func (a *App) openDoors(context.Context) error {
+func (a *App) openDoors(ctx context.Context) error {
 	samples, err := agents.LoadSamples(a.Samples, agents.SampleNames())
 	if err != nil {
 		return err
@@ -131,7 +132,7 @@ func (a *App) openDoors(context.Context) error {
 		Problems: a.problems, Attempts: gate.NewAttempts(a.Now), PublicURL: a.Config.PublicURL, BodyBytes: a.Config.BodyBytes, Now: a.Now,
 	})
 	a.stream = streamapi.New(streamapi.Options{Follow: a.follow, Refuse: a.problems})
-	api.Router().Handle(httpapi.StreamPath, a.stream)
+	api.Router().Method(http.MethodGet, httpapi.StreamPath, a.stream)
 	skillsapi.New(skillsapi.Options{
 		Skills: a.skills, Agents: a.agents, Problems: a.problems, BodyBytes: a.Config.BodyBytes, Now: a.Now, NewID: a.newID,
 	}).Hang(api.Router())
@@ -141,9 +142,28 @@ func (a *App) openDoors(context.Context) error {
 	api.Router().Handle(webui.Base+"*", webui.New(a.Studio, a.problems))
 	g := gate.New(gate.Options{
 		Anonymous: a.Config.SkillsAnonymous == config.AnonymousLoopback,
-		Names:     a.names(), PublicURL: a.Config.PublicURL, Access: a.access, Refuse: a.problems, Meter: a.metrics,
+		Names:     a.names(), PublicURL: a.Config.PublicURL, Access: a.access, Routes: api.Router(), Things: things{a.store, a.runs},
+		Refuse: a.problems, Meter: a.metrics,
 		Tracer: a.Traces.Tracer("server/gate"), Propagate: a.Traces.Propagator(), Log: a.Log, NewID: a.newID,
 	})
+	undeclared, err := g.Undeclared()
+	if err != nil {
+		return err
+	}
+	if len(undeclared) > 0 {
+		a.Log.LogAttrs(ctx, slog.LevelError, "server/gate/needs.go and the routes do not agree; only admin may use these", slog.Any("routes", undeclared))
+	}
 	a.handler = g.Guard(api.Router())
 	return nil
+}
+
+// things tells the gate what a path names.
+type things struct {
+	*store.Store
+	runs *runs.Service
+}
+
+// Run implements gate.Things.
+func (t things) Run(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
+	return t.runs.Get(ctx, actor, id)
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/studio/access"
 )
 
@@ -58,15 +59,18 @@ func (a *App) WriteCredentials(ctx context.Context, listening net.Addr) error {
 	return nil
 }
 
-// Token makes a token of the administrator's workspace.
+// Token makes a token of the administrator's workspace that may do everything.
 func (a *App) Token(ctx context.Context, name string) (string, error) {
-	secret, _, err := a.access.CreateToken(ctx, access.Administrator(), name, nil)
+	secret, _, err := a.access.CreateToken(ctx, access.Administrator(), access.TokenRequest{Name: name, Scopes: everything()})
 	return secret, err
 }
 
+func everything() []registry.Scope { return []registry.Scope{registry.AdminScope} }
+
+// opens reports whether a token still does for the command line.
 func (a *App) opens(ctx context.Context, token string) bool {
-	_, err := a.access.Authenticate(ctx, token)
-	return err == nil
+	caller, err := a.access.Authenticate(ctx, token)
+	return err == nil && caller.May(everything()...)
 }
 
 // ReadCredentials reads what the server of a data directory left. A file that cannot be understood counts as none.
@@ -85,7 +89,7 @@ func ReadCredentials(data string) (Credentials, error) {
 // PassingToken makes a token for this process alone; forget makes it useless.
 func (a *App) PassingToken(ctx context.Context) (secret string, forget func() error, err error) {
 	soon := a.Now().Add(time.Hour)
-	secret, token, err := a.access.CreateToken(ctx, access.Administrator(), "command line, this once", &soon)
+	secret, token, err := a.access.CreateToken(ctx, access.Administrator(), access.TokenRequest{Name: "command line, this once", Scopes: everything(), ExpiresAt: &soon})
 	return secret, func() error {
 		return a.access.RevokeToken(context.WithoutCancel(ctx), access.Administrator(), token.ID)
 	}, err

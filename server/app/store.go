@@ -50,23 +50,43 @@ func (a *App) openStore(ctx context.Context) error {
 	return nil
 }
 
-const sweepEvery = time.Hour
+const (
+	sweepEvery    = time.Hour
+	noteUsesEvery = time.Minute
+)
 
 // sweep removes what has expired, now and every hour.
 func (a *App) sweep(ctx context.Context) error {
+	a.again(ctx, "sweeper", sweepEvery, a.sweepOnce, func() error { return nil })
+	return nil
+}
+
+// noteUses writes down when tokens were last used: every minute, and at the end.
+func (a *App) noteUses(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	a.again(ctx, "uses of tokens", noteUsesEvery, func(ctx context.Context) {
+		if err := a.access.Flush(ctx); err != nil && ctx.Err() == nil {
+			a.Log.LogAttrs(ctx, slog.LevelError, "note uses of tokens", slog.Any("error", err))
+		}
+	}, func() error { return a.access.Flush(ctx) })
+	return nil
+}
+
+// again works now and then every so often, until the app is closed; last is what there is to do then.
+func (a *App) again(ctx context.Context, name string, every time.Duration, work func(context.Context), last func() error) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan struct{})
-	a.closers.add("sweeper", func() error {
+	a.closers.add(name, func() error {
 		stop()
 		<-ended
-		return nil
+		return last()
 	})
 	go func() {
 		defer close(ended)
-		tick := time.NewTicker(sweepEvery)
+		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
-			a.sweepOnce(ctx)
+			work(ctx)
 			select {
 			case <-tick.C:
 			case <-ctx.Done():
@@ -74,7 +94,6 @@ func (a *App) sweep(ctx context.Context) error {
 			}
 		}
 	}()
-	return nil
 }
 
 func (a *App) sweepOnce(ctx context.Context) {

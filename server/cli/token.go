@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -17,12 +18,17 @@ type tokenCommand struct {
 
 type tokenCreate struct {
 	Name    string        `arg:"" help:"What it is for."`
+	Scope   []string      `help:"What it may do: read, run, write, approve, admin; commas between several. Admin stands for all." default:"read,run" placeholder:"SCOPE"`
+	Agent   []string      `help:"The only agent that it may touch; may be given several times. All without it." sep:"none" placeholder:"NAME"`
 	Expires time.Duration `help:"How long it opens the door, such as 720h; for ever without it." placeholder:"DURATION"`
 	remote
 }
 
 func (c *tokenCreate) run(ctx context.Context, p Process) (err error) {
-	body := map[string]any{"name": c.Name}
+	body := map[string]any{"name": c.Name, "scopes": c.Scope}
+	if len(c.Agent) > 0 {
+		body["agents"] = c.Agent
+	}
 	if c.Expires < 0 {
 		return misusedf("--expires must be positive")
 	}
@@ -52,13 +58,15 @@ func (c *tokenList) run(ctx context.Context, p Process) (err error) {
 	defer func() { err = errors.Join(err, closing()) }()
 	var tokens page[struct {
 		ID, Name                         string
+		Scopes                           []string
+		Agents                           []struct{ Name string }
 		CreatedAt                        time.Time
 		LastUsedAt, ExpiresAt, RevokedAt *time.Time
 	}]
 	if err := server.call(ctx, http.MethodGet, "/api/v1/tokens", nil, &tokens); err != nil {
 		return err
 	}
-	t := newTable(p.Stdout, "ID", "NAME", "CREATED", "LAST USED", "STATE")
+	t := newTable(p.Stdout, "ID", "NAME", "SCOPES", "AGENTS", "CREATED", "LAST USED", "STATE")
 	for _, token := range tokens.Items {
 		state := "open"
 		switch {
@@ -73,7 +81,15 @@ func (c *tokenList) run(ctx context.Context, p Process) (err error) {
 		if token.LastUsedAt != nil {
 			used = token.LastUsedAt.UTC().Format(time.RFC3339)
 		}
-		t.row(token.ID, token.Name, token.CreatedAt.UTC().Format(time.RFC3339), used, state)
+		agents := "all"
+		if len(token.Agents) > 0 {
+			var names []string
+			for _, agent := range token.Agents {
+				names = append(names, agent.Name)
+			}
+			agents = strings.Join(names, ",")
+		}
+		t.row(token.ID, token.Name, strings.Join(token.Scopes, ","), agents, token.CreatedAt.UTC().Format(time.RFC3339), used, state)
 	}
 	return t.flush()
 }

@@ -8,9 +8,12 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// anonymous is whoever calls skills from this machine without saying who they are.
-func anonymous() registry.Actor {
-	return registry.Actor{ID: "anonymous", Type: registry.AnonymousActor, Name: "anonymous", Workspace: registry.DefaultWorkspace}
+// anonymous is whoever calls skills from this machine without saying who they are. They may run, and nothing else.
+func anonymous() registry.Caller {
+	return registry.Caller{
+		Actor:  registry.Actor{ID: "anonymous", Type: registry.AnonymousActor, Name: "anonymous", Workspace: registry.DefaultWorkspace},
+		Scopes: []registry.Scope{registry.RunScope},
+	}
 }
 
 // anonymous says whether a request without a credential may call a skill. Existing clients send none; what tells them from

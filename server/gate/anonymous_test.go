@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/go-chi/chi/v5"
+
 	"github.com/atelier-run/atelier/internal/telemetry"
 	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/server/problem"
@@ -19,17 +21,21 @@ func TestWhoIsAnonymous(t *testing.T) {
 		t.Fatal(err)
 	}
 	guard := func(open bool) http.Handler {
-		log := slog.New(slog.DiscardHandler)
+		log, r := slog.New(slog.DiscardHandler), chi.NewRouter()
+		for _, path := range []string{"/skills/list", "/v1/skills/run", "/v1/skills", "/v1/contracts/run", "/api/v1/runs"} {
+			r.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+				caller, _ := gate.CallerOf(r.Context())
+				_, _ = w.Write([]byte(caller.Actor.Type))
+			})
+		}
 		return gate.New(gate.Options{
-			Anonymous: open, Names: []string{"studio.example.com"}, Access: keys{}, Refuse: problem.Writer{Log: log}, Meter: telemetry.NewMetrics("test"),
+			Anonymous: open, Names: []string{"studio.example.com"}, Access: keys{}, Routes: r, Refuse: problem.Writer{Log: log}, Meter: telemetry.NewMetrics("test"),
 			Tracer: traces.Tracer("gate"), Propagate: traces.Propagator(), Log: log, NewID: func() string { return "id" },
-		}).Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			caller, _ := gate.CallerOf(r.Context())
-			_, _ = w.Write([]byte(caller.Actor.Type))
-		}))
+		}).Guard(r)
 	}
 	for name, tt := range map[string]struct {
 		path, from, host string
+		method           string
 		headers          map[string]string
 		closed           bool
 		want             int
@@ -37,7 +43,7 @@ func TestWhoIsAnonymous(t *testing.T) {
 		"this machine":         {path: "/skills/list", want: 200},
 		"IPv6":                 {path: "/skills/list", from: "[::1]:9", host: "[::1]:8002", want: 200},
 		"IPv4 in IPv6":         {path: "/skills/list", from: "[::ffff:127.0.0.1]:9", want: 200},
-		"run by action":        {path: "/v1/skills/run", want: 200},
+		"run by action":        {path: "/v1/skills/run", method: "POST", want: 200},
 		"turned off":           {path: "/skills/list", closed: true, want: 401},
 		"another machine":      {path: "/skills/list", from: "192.0.2.7:9", want: 401},
 		"a pipe":               {path: "/skills/list", from: "pipe", want: 401},
@@ -50,13 +56,13 @@ func TestWhoIsAnonymous(t *testing.T) {
 		"other routes":         {path: "/v1/skills", want: 401},
 		"a longer path":        {path: "/v1/skills/run/x", want: 401},
 		"the API":              {path: "/api/v1/runs", want: 401},
-		"a path that climbs":   {path: "/skills/../api/v1/runs", want: 200}, // and reaches no route: the router takes paths as they are
+		"a path that climbs":   {path: "/skills/../api/v1/runs", want: 404}, // it reaches no route: the router takes paths as they are
 		"a wrong token":        {path: "/skills/list", headers: map[string]string{"Authorization": "Bearer wrong"}, want: 401},
 		"contracts":            {path: "/v1/contracts/run", closed: true, want: 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := httptest.NewRequest(http.MethodGet, "http://localhost"+tt.path, nil)
+			r := httptest.NewRequest(tt.method, "http://localhost"+tt.path, nil)
 			r.RemoteAddr, r.Host = "127.0.0.1:4711", "localhost:8002"
 			if tt.from != "" {
 				r.RemoteAddr = tt.from

@@ -1,6 +1,6 @@
 // Package gate is what every request passes before it reaches a door: it must come by an allowed name and from our own
-// pages, and it is given an ID, a trace, a line in the log and, under /api, an actor. The package knows who may enter,
-// not what is behind the doors.
+// pages, and it is given an ID, a trace, a line in the log and, under /api, a caller who may do what the route is for. The
+// package knows who may enter which door, not what is behind it.
 package gate
 
 import (
@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
@@ -17,8 +18,8 @@ import (
 
 // Access knows who a credential belongs to.
 type Access interface {
-	Authenticate(ctx context.Context, bearer string) (registry.Actor, error)
-	Session(ctx context.Context, cookie string) (registry.Actor, error)
+	Authenticate(ctx context.Context, bearer string) (registry.Caller, error)
+	Session(ctx context.Context, cookie string) (registry.Caller, error)
 }
 
 // Refuser answers with the problem that an error is. It is how the gate speaks HTTP errors without knowing statuses.
@@ -37,6 +38,8 @@ type Options struct {
 	Anonymous bool     // programs on this machine may call skills without a credential
 	PublicURL string   // its origin is ours too, for servers behind a proxy that ends TLS
 	Access    Access
+	Routes    chi.Routes // those behind the gate, to know what a request is about
+	Things    Things
 	Refuse    Refuser
 	Meter     Meter
 	Tracer    trace.Tracer
@@ -51,6 +54,7 @@ type Gate struct {
 	Options
 	names   map[string]bool
 	origins map[string]bool
+	needs   map[string]need
 }
 
 // New returns a gate.
@@ -58,7 +62,7 @@ func New(o Options) *Gate {
 	if o.Patience == 0 {
 		o.Patience = 5 * time.Minute
 	}
-	g := &Gate{Options: o, names: map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true}, origins: map[string]bool{}}
+	g := &Gate{Options: o, names: map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true}, origins: map[string]bool{}, needs: needs()}
 	for _, name := range o.Names {
 		g.names[canonicalName(name)] = true
 	}

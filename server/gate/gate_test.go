@@ -23,19 +23,20 @@ import (
 // keys is access for one token and one session.
 type keys struct{}
 
-func (keys) Authenticate(_ context.Context, bearer string) (registry.Actor, error) {
+func (keys) Authenticate(_ context.Context, bearer string) (registry.Caller, error) {
 	return known(bearer, "right-token", registry.TokenActor)
 }
 
-func (keys) Session(_ context.Context, cookie string) (registry.Actor, error) {
+func (keys) Session(_ context.Context, cookie string) (registry.Caller, error) {
 	return known(cookie, "right-cookie", registry.UserActor)
 }
 
-func known(got, want string, kind registry.ActorType) (registry.Actor, error) {
+func known(got, want string, kind registry.ActorType) (registry.Caller, error) {
 	if got != want {
-		return registry.Actor{}, fault.New(fault.Unauthenticated, "No.")
+		return registry.Caller{}, fault.New(fault.Unauthenticated, "No.")
 	}
-	return registry.Actor{ID: "a1", Type: kind, Workspace: "default"}, nil
+	actor := registry.Actor{ID: "a1", Type: kind, Workspace: "default"}
+	return registry.Caller{Actor: actor, Scopes: []registry.Scope{registry.AdminScope}}, nil
 }
 
 type house struct {
@@ -58,10 +59,6 @@ func openWith(t *testing.T, patience time.Duration) house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := gate.New(gate.Options{
-		Names: []string{"studio.example.com"}, PublicURL: "https://tools.example.com", Access: keys{}, Refuse: problem.Writer{Log: log},
-		Meter: h.metrics, Tracer: traces.Tracer("gate"), Propagate: traces.Propagator(), Log: log, NewID: func() string { return "id-1" }, Patience: patience,
-	})
 	r := chi.NewRouter()
 	r.HandleFunc("/api/v1/things/{thing}", func(w http.ResponseWriter, r *http.Request) {
 		caller, _ := gate.CallerOf(r.Context())
@@ -79,6 +76,10 @@ func openWith(t *testing.T, patience time.Duration) house {
 		}
 	})
 	r.HandleFunc("/panic", func(http.ResponseWriter, *http.Request) { panic("boom") })
+	g := gate.New(gate.Options{
+		Names: []string{"studio.example.com"}, PublicURL: "https://tools.example.com", Access: keys{}, Routes: r, Refuse: problem.Writer{Log: log},
+		Meter: h.metrics, Tracer: traces.Tracer("gate"), Propagate: traces.Propagator(), Log: log, NewID: func() string { return "id-1" }, Patience: patience,
+	})
 	h.Handler = g.Guard(r)
 	return h
 }

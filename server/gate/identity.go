@@ -21,7 +21,7 @@ type callerKey struct{}
 
 // Caller is who a request comes from. Browser tells a session of the Studio from a token.
 type Caller struct {
-	Actor   registry.Actor
+	registry.Caller
 	Browser bool
 }
 
@@ -31,8 +31,8 @@ func CallerOf(ctx context.Context) (Caller, bool) {
 	return c, ok
 }
 
-// identify finds the actor of a request, and refuses one under /api that has none. A wrong credential is refused on any
-// route that looks at it, never taken for its absence.
+// identify finds the caller of a request, and refuses one under /api that has none or may not do what it asks for. A wrong
+// credential is refused on any route that looks at it, never taken for its absence.
 func (g *Gate) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !guarded(r) {
@@ -45,6 +45,10 @@ func (g *Gate) identify(next http.Handler) http.Handler {
 			return
 		}
 		telemetry.Note(r.Context(), slog.String("actor", caller.Actor.ID), slog.String("workspace", caller.Actor.Workspace))
+		if err := g.permit(r, caller.Caller); err != nil {
+			g.Refuse.Write(w, r, err)
+			return
+		}
 		w.Header().Set("Cache-Control", "no-store")
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller)))
 	})
@@ -52,10 +56,12 @@ func (g *Gate) identify(next http.Handler) http.Handler {
 
 // guarded says whether a path needs an actor: the whole API, except for logging in, and the doors of existing clients,
 // except for the contracts, which editors read.
-func guarded(r *http.Request) bool {
-	login := r.URL.Path == "/api/v1/session" && r.Method == http.MethodPost
-	contract := r.URL.Path == "/v1/contracts" || strings.HasPrefix(r.URL.Path, "/v1/contracts/")
-	return strings.HasPrefix(r.URL.Path, "/api/") && !login || strings.HasPrefix(r.URL.Path, "/skills/") || strings.HasPrefix(r.URL.Path, "/v1/") && !contract
+func guarded(r *http.Request) bool { return guardedPath(r.Method, r.URL.Path) }
+
+func guardedPath(method, path string) bool {
+	login := path == "/api/v1/session" && method == http.MethodPost
+	contract := path == "/v1/contracts" || strings.HasPrefix(path, "/v1/contracts/")
+	return strings.HasPrefix(path, "/api/") && !login || strings.HasPrefix(path, "/skills/") || strings.HasPrefix(path, "/v1/") && !contract
 }
 
 func (g *Gate) caller(r *http.Request) (Caller, error) {
@@ -65,16 +71,16 @@ func (g *Gate) caller(r *http.Request) (Caller, error) {
 		if !strings.EqualFold(scheme, "Bearer") || secret == "" || len(secret) > maxCredential {
 			return Caller{}, fault.New(fault.Unauthenticated, "The Authorization header must be: Bearer TOKEN.")
 		}
-		actor, err := g.Access.Authenticate(r.Context(), secret)
-		return Caller{Actor: actor}, err
+		caller, err := g.Access.Authenticate(r.Context(), secret)
+		return Caller{Caller: caller}, err
 	}
 	cookie, err := r.Cookie(Cookie)
 	if err != nil && g.anonymous(r) {
-		return Caller{Actor: anonymous()}, nil
+		return Caller{Caller: anonymous()}, nil
 	}
 	if err != nil || cookie.Value == "" || len(cookie.Value) > maxCredential {
 		return Caller{}, fault.New(fault.Unauthenticated, "This needs a token or a session: send Authorization: Bearer TOKEN, or open the login link that the server printed.")
 	}
-	actor, err := g.Access.Session(r.Context(), cookie.Value)
-	return Caller{Actor: actor, Browser: true}, err
+	caller, err := g.Access.Session(r.Context(), cookie.Value)
+	return Caller{Caller: caller, Browser: true}, err
 }

@@ -25,6 +25,7 @@ func describe() huma.Config {
 	schemas := huma.NewMapRegistry("#/components/schemas/", nameOf)
 	schemas.RegisterTypeAlias(reflect.TypeFor[registry.File](), reflect.TypeFor[fileSchema]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[runtimes.Language](), reflect.TypeFor[languageSchema]())
+	schemas.RegisterTypeAlias(reflect.TypeFor[registry.Scope](), reflect.TypeFor[scopeSchema]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[registry.Status](), reflect.TypeFor[statusSchema]())
 	return huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -38,7 +39,7 @@ func describe() huma.Config {
 			Components: &huma.Components{
 				Schemas: schemas,
 				SecuritySchemes: map[string]*huma.SecurityScheme{
-					"token":   {Type: "http", Scheme: "bearer", Description: "A token of `atelier token create`, or the administrator's."},
+					"token":   {Type: "http", Scheme: "bearer", Description: "A token of `atelier token create`, or the administrator's. The scopes beside an operation are those of which it must have one; admin stands for all."},
 					"session": {Type: "apiKey", In: "cookie", Name: "atelier_session", Description: "The Studio's session."},
 				},
 			},
@@ -50,7 +51,7 @@ func describe() huma.Config {
 				{Name: "skills", Description: "Agents that lie in folders and are called by name; existing clients use /skills and /v1/skills."},
 				{Name: "runs", Description: "Executions: of a version, a draft or inline code."},
 				{Name: "server", Description: "What this server can do and how it is doing."},
-				{Name: "session", Description: "Logging a browser in."},
+				{Name: "session", Description: "Who is asking: sessions of browsers, and tokens with scopes."},
 			},
 		},
 		Formats:       map[string]huma.Format{"application/json": plainJSON(), "json": plainJSON()},
@@ -139,7 +140,7 @@ func neverNull(s *huma.Schema, seen map[*huma.Schema]bool) {
 	}
 }
 
-// fileSchema, languageSchema and statusSchema describe types of lower floors, which know nothing of OpenAPI.
+// fileSchema, languageSchema, scopeSchema and statusSchema describe types of lower floors, which know nothing of OpenAPI.
 type fileSchema struct{}
 
 // Schema describes a file: a text is a string, anything else base64 in an object.
@@ -158,6 +159,11 @@ type languageSchema struct{}
 func (languageSchema) Schema(huma.Registry) *huma.Schema {
 	return choice(runtimes.TypeScript, runtimes.JavaScript, runtimes.Python, runtimes.Bash, runtimes.WASM)
 }
+
+type scopeSchema struct{}
+
+// Schema describes a scope.
+func (scopeSchema) Schema(huma.Registry) *huma.Schema { return choice(registry.Scopes()...) }
 
 type statusSchema struct{}
 

@@ -46,9 +46,7 @@ func add[I, O any](a *API, e endpoint, handler func(context.Context, *I) (*O, er
 		BodyReadTimeout: -1, MaxBodyBytes: -1, SkipValidateBody: true, // enter reads and checks bodies
 		Middlewares: huma.Middlewares{a.enter(e)},
 	}
-	if e.public {
-		op.Security = []map[string][]string{{}}
-	}
+	op.Security = gate.Security(e.method, e.path)
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handler(ctx, in)
 		if err != nil {
@@ -62,7 +60,7 @@ func add[I, O any](a *API, e endpoint, handler func(context.Context, *I) (*O, er
 func refusals(e endpoint) []int {
 	codes := e.refusals
 	if !e.public {
-		codes = append([]fault.Code{fault.Unauthenticated}, codes...)
+		codes = append([]fault.Code{fault.Unauthenticated, fault.Forbidden}, codes...)
 	}
 	if e.method != http.MethodGet {
 		codes = append(codes, fault.BadRequest, fault.BodyTooLarge, fault.UnsupportedMediaType)

@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/atelier-run/atelier/server/gate"
 )
 
 // StreamPath is where server/streamapi hangs the WebSocket of a run.
@@ -18,6 +20,7 @@ func (a *API) describeStream() {
 			{Name: "run", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}},
 			{Name: "from", In: "query", Schema: &huma.Schema{Type: huma.TypeInteger}},
 		},
+		Security:  gate.Security(http.MethodGet, StreamPath),
 		Responses: map[string]*huma.Response{"101": {Description: "A WebSocket."}},
 	})
 }

@@ -5,13 +5,15 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/atelier-run/atelier/server/gate"
 )
 
 // stream hangs in a route whose bodies are no JSON, and describes it as add does. The handler answers problems itself.
 func (a *API) stream(e endpoint, parameters []*huma.Param, body *huma.RequestBody, handle http.HandlerFunc) {
 	op := &huma.Operation{
 		OperationID: e.id, Method: e.method, Path: e.path, Tags: []string{e.tag}, Summary: e.summary, Description: e.about,
-		Parameters: parameters, RequestBody: body, Responses: e.answers,
+		Parameters: parameters, RequestBody: body, Responses: e.answers, Security: gate.Security(e.method, e.path),
 	}
 	for _, status := range refusals(e) {
 		op.Responses[strconv.Itoa(status)] = &huma.Response{

@@ -7,12 +7,15 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/access"
 )
 
 // TokenBody asks for a bearer token.
 type TokenBody struct {
-	Name      string     `json:"name" minLength:"1" maxLength:"100" doc:"What it is for."`
-	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+	Name      string           `json:"name" minLength:"1" maxLength:"100" doc:"What it is for."`
+	Scopes    []registry.Scope `json:"scopes,omitempty" doc:"What it may do; read and run without them. Admin stands for all."`
+	Agents    []string         `json:"agents,omitempty" maxItems:"100" doc:"Names or IDs of the only agents that it may touch; all without them. It then opens no route that is about more than one agent."`
+	ExpiresAt *time.Time       `json:"expiresAt,omitempty"`
 }
 
 // NewToken is a token with its secret, which is shown this once.
@@ -33,7 +36,9 @@ func (a *API) createToken() {
 		id: "createToken", method: http.MethodPost, path: Base + "/tokens", tag: "session", summary: "Make a bearer token",
 		about: "The secret is shown this once; only its hash is kept.", status: http.StatusCreated,
 	}, func(ctx context.Context, q *in) (*out, error) {
-		secret, token, err := a.Access.CreateToken(ctx, actor(ctx), q.Body.Name, q.Body.ExpiresAt)
+		secret, token, err := a.Access.CreateToken(ctx, actor(ctx), access.TokenRequest{
+			Name: q.Body.Name, Scopes: q.Body.Scopes, Agents: q.Body.Agents, ExpiresAt: q.Body.ExpiresAt,
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -36,6 +36,11 @@ func (a *API) exportTool() {
 		about:      "Answers the manifest itself. A manifest never points at a draft: without a version the answer is no_version with a remedy.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NoVersion},
 	}, func(ctx context.Context, q *in) (*manifestAnswer, error) {
+		if q.Body.Publish {
+			if err := a.mayPublish(ctx, q.Agent); err != nil {
+				return nil, err
+			}
+		}
 		return a.export(ctx, q.Agent, agents.ExportRequest{
 			Version: q.Body.Version, Format: q.Body.Format, Publish: q.Body.Publish, BaseURL: a.baseURL(q.RequestBase),
 		})

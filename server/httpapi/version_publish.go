@@ -6,6 +6,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
@@ -36,6 +37,9 @@ func (a *API) publishVersion() {
 		about:  "A number smaller than the changes ask for is refused with bump_too_small: errors has the reasons, advisedBump and advisedVersion the way out.",
 		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.VersionExists, fault.BumpTooSmall, fault.Conflict, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*versionAnswer, error) {
+		if err := a.mayPublish(ctx, q.Agent); err != nil {
+			return nil, err
+		}
 		v, err := a.Agents.Publish(ctx, actor(ctx), q.Agent, agents.PublishRequest{
 			Version: q.Body.Version, Bump: q.Body.Bump, Changelog: q.Body.Changelog, Force: q.Body.Force, Comment: q.Body.Comment, Replay: q.Body.Replay,
 		})
@@ -44,4 +48,21 @@ func (a *API) publishVersion() {
 		}
 		return &versionAnswer{Location: Base + "/code-agents/" + v.AgentID + "/versions/" + v.Version, Body: v}, nil
 	})
+}
+
+// mayPublish asks for write, and for approve where a new version is at once what callers of a skill run. Looking at skills
+// is spared callers who may approve.
+func (a *API) mayPublish(ctx context.Context, agent string) error {
+	if err := gate.Require(ctx, registry.WriteScope); err != nil {
+		return err
+	}
+	lacks := gate.Require(ctx, registry.ApproveScope)
+	if lacks == nil {
+		return nil
+	}
+	is, err := a.Skills.Is(ctx, actor(ctx), agent)
+	if err == nil && is {
+		err = lacks
+	}
+	return err
 }

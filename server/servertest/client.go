@@ -60,6 +60,7 @@ type Problem struct {
 	Errors []fault.Detail
 
 	CurrentRevision int64
+	Needs           []string
 }
 
 func (c *Client) client() *http.Client {

@@ -88,7 +88,7 @@ func TestCommandsWithAndWithoutAServer(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	p := servertest.Spawn(t, data)
-	token := servertest.Command(t, "", "token", "create", "tests", "--data", data)
+	token := servertest.Command(t, "", "token", "create", "tests", "--scope", "admin", "--data", data)
 	if token.Code != 0 || !strings.HasPrefix(token.Stdout, "atl_") {
 		t.Fatalf("token: %+v", token)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	folders "github.com/atelier-run/atelier/registry/skills"
+	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/server/problem"
 )
 
@@ -51,6 +52,7 @@ func Describe(api *huma.OpenAPI) error {
 	for _, o := range operations() {
 		op := &huma.Operation{
 			OperationID: o.id, Method: o.method, Path: o.path, Tags: []string{"skills"}, Summary: o.summary, Parameters: parameters(o.path), Responses: map[string]*huma.Response{},
+			Security: gate.Security(o.method, o.path),
 		}
 		if o.contract != "" {
 			var body huma.Schema
@@ -73,7 +75,7 @@ func Describe(api *huma.OpenAPI) error {
 			answer = api.Components.Schemas.Schema(o.answer, true, o.answer.Name())
 		}
 		op.Responses[number(max(o.status, http.StatusOK))] = &huma.Response{Description: "Done.", Content: map[string]*huma.MediaType{"application/json": {Schema: answer}}}
-		for _, code := range append(o.refusals, fault.Unauthenticated) {
+		for _, code := range append(o.refusals, fault.Unauthenticated, fault.Forbidden) {
 			status := problem.Status(code)
 			op.Responses[number(status)] = &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{"application/json": {Schema: refusal}}}
 		}

@@ -147,8 +147,9 @@ func (d *Door) create(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, r, err, nil)
 		return
 	}
+	promote := q.AutoPromote && gate.Require(r.Context(), registry.ApproveScope) == nil
 	created, err := d.Skills.Create(r.Context(), actor(r), skills.Creation{
-		Name: q.Name, Description: q.Description, Code: q.Code + q.Script, Triggers: q.Triggers, DefaultParams: q.DefaultParams, Claims: claims, Promote: q.AutoPromote,
+		Name: q.Name, Description: q.Description, Code: q.Code + q.Script, Triggers: q.Triggers, DefaultParams: q.DefaultParams, Claims: claims, Promote: promote,
 	})
 	var f *fault.Error
 	if errors.As(err, &f) && (f.Code == fault.InvalidInput || f.Code == fault.BumpTooSmall) {
@@ -161,7 +162,7 @@ func (d *Door) create(w http.ResponseWriter, r *http.Request) {
 	}
 	i := installationOf(created.Entry)
 	answer := skillVerdict{Action: "approve", Passed: true, Promoted: created.Promoted, Warnings: []string{}, Errors: []fault.Detail{}, Installation: &i,
-		Reason: "Every check has passed. The skill is a draft until somebody with a token promotes it: POST /v1/skills/promote."}
+		Reason: "Every check has passed. The skill is a draft until somebody with the scope approve promotes it: POST /v1/skills/promote."}
 	if created.Promoted {
 		answer.Reason = "Every check has passed, and the skill is active."
 	}

@@ -1,12 +1,14 @@
 package access_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/store"
 	"github.com/atelier-run/atelier/registry/store/storetest"
 	"github.com/atelier-run/atelier/studio/access"
 )
@@ -17,7 +19,7 @@ type clock struct{ now time.Time }
 func newService(t *testing.T, admin string) (*access.Service, *clock) {
 	t.Helper()
 	s, c, ids := storetest.Open(t, storetest.SQLite), &clock{time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}, 0
-	return access.New(access.Options{Tokens: s, Sessions: s, Admin: admin, Now: func() time.Time { return c.now }, NewID: func() string {
+	return access.New(access.Options{Tokens: s, Sessions: s, Agents: s, Admin: admin, Now: func() time.Time { return c.now }, NewID: func() string {
 		ids++
 		return fmt.Sprintf("token-%d", ids)
 	}}), c
@@ -43,8 +45,8 @@ func TestLoginLinkWorksOnceAndExpires(t *testing.T) {
 	}
 	_, _, err = s.Redeem(t.Context(), link)
 	wantUnauthenticated(t, "second use", err)
-	if actor, err := s.Session(t.Context(), cookie); err != nil || actor.ID != "admin" || actor.Workspace != registry.DefaultWorkspace {
-		t.Fatalf("session: %+v, %v", actor, err)
+	if caller, err := s.Session(t.Context(), cookie); err != nil || caller.Actor.ID != "admin" || caller.Actor.Workspace != registry.DefaultWorkspace || !caller.May(registry.AdminScope) {
+		t.Fatalf("session: %+v, %v", caller, err)
 	}
 
 	late, err := s.LoginLink(t.Context())
@@ -79,13 +81,13 @@ func TestTokens(t *testing.T) {
 	s, clock := newService(t, "")
 	admin := access.Administrator()
 	expires := clock.now.Add(time.Hour)
-	secret, token, err := s.CreateToken(t.Context(), admin, "ci", &expires)
+	secret, token, err := s.CreateToken(t.Context(), admin, access.TokenRequest{Name: "ci", ExpiresAt: &expires})
 	if err != nil {
 		t.Fatal(err)
 	}
-	actor, err := s.Authenticate(t.Context(), secret)
-	if err != nil || actor.ID != token.ID || actor.Type != registry.TokenActor {
-		t.Fatalf("actor %+v, %v", actor, err)
+	caller, err := s.Authenticate(t.Context(), secret)
+	if err != nil || caller.Actor.ID != token.ID || caller.Actor.Type != registry.TokenActor {
+		t.Fatalf("caller %+v, %v", caller, err)
 	}
 	for what, wrong := range map[string]string{"no token": "", "another": secret + "x", "its hash": token.Hash} {
 		_, err := s.Authenticate(t.Context(), wrong)
@@ -101,10 +103,10 @@ func TestTokens(t *testing.T) {
 	_, err = s.Authenticate(t.Context(), secret)
 	wantUnauthenticated(t, "revoked", err)
 
-	if _, _, err := s.CreateToken(t.Context(), admin, "", nil); !fault.Is(err, fault.InvalidInput) {
+	if _, _, err := s.CreateToken(t.Context(), admin, access.TokenRequest{Name: ""}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("a token without a name: %v", err)
 	}
-	if _, _, err := s.CreateToken(t.Context(), admin, "late", &clock.now); !fault.Is(err, fault.InvalidInput) {
+	if _, _, err := s.CreateToken(t.Context(), admin, access.TokenRequest{Name: "late", ExpiresAt: &clock.now}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("a token that has expired already: %v", err)
 	}
 }
@@ -114,7 +116,7 @@ func TestASessionDoesNotOutliveItsToken(t *testing.T) {
 	s, clock := newService(t, "")
 	admin := access.Administrator()
 	expires := clock.now.Add(time.Hour)
-	short, _, err := s.CreateToken(t.Context(), admin, "short", &expires)
+	short, _, err := s.CreateToken(t.Context(), admin, access.TokenRequest{Name: "short", ExpiresAt: &expires})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +124,7 @@ func TestASessionDoesNotOutliveItsToken(t *testing.T) {
 	if err != nil || !until.Equal(expires) {
 		t.Fatalf("until %v, %v", until, err)
 	}
-	secret, token, err := s.CreateToken(t.Context(), admin, "revoked", nil)
+	secret, token, err := s.CreateToken(t.Context(), admin, access.TokenRequest{Name: "revoked"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,4 +143,124 @@ func TestASessionDoesNotOutliveItsToken(t *testing.T) {
 	clock.now = expires
 	_, err = s.Session(t.Context(), cookie)
 	wantUnauthenticated(t, "the session of an expired token", err)
+}
+
+// counting counts what is asked of the database.
+type counting struct {
+	*store.Store
+	looked, touched int
+}
+
+func (c *counting) TokenByHash(ctx context.Context, hash string) (registry.Token, error) {
+	c.looked++
+	return c.Store.TokenByHash(ctx, hash)
+}
+
+func (c *counting) SessionByHash(ctx context.Context, hash string) (registry.Session, error) {
+	c.looked++
+	return c.Store.SessionByHash(ctx, hash)
+}
+
+func (c *counting) TouchTokens(ctx context.Context, uses map[string]time.Time) error {
+	c.touched++
+	return c.Store.TouchTokens(ctx, uses)
+}
+
+// Requests ask the database for a credential once a minute, and write nothing; a revocation counts at once all the same.
+func TestCredentialsAreRemembered(t *testing.T) {
+	t.Parallel()
+	db, c := &counting{Store: storetest.Open(t, storetest.SQLite)}, &clock{time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}
+	s := access.New(access.Options{Tokens: db, Sessions: db, Agents: db, Now: func() time.Time { return c.now }, NewID: func() string { return "t1" }})
+	secret, token, err := s.CreateToken(t.Context(), access.Administrator(), access.TokenRequest{Name: "ci"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookie, _, err := s.Login(t.Context(), secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.looked = 0
+	for range 100 {
+		_, bearerErr := s.Authenticate(t.Context(), secret)
+		_, sessionErr := s.Session(t.Context(), cookie)
+		if bearerErr != nil || sessionErr != nil {
+			t.Fatal(bearerErr, sessionErr)
+		}
+	}
+	if db.looked != 1 || db.touched != 0 { // the session; the token is known from the login
+		t.Errorf("200 requests looked %d times and wrote %d times", db.looked, db.touched)
+	}
+	c.now = c.now.Add(time.Minute)
+	if _, err := s.Authenticate(t.Context(), secret); err != nil || db.looked != 2 {
+		t.Errorf("after a minute it looked %d times: %v", db.looked, err)
+	}
+	for range 2 {
+		if err := s.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if stored, err := db.Token(t.Context(), registry.DefaultWorkspace, token.ID); err != nil || stored.LastUsed == nil || !stored.LastUsed.Equal(c.now) || db.touched != 1 {
+		t.Errorf("stored %+v, %v, in %d writes", stored, err, db.touched)
+	}
+	if err := s.RevokeToken(t.Context(), access.Administrator(), token.ID); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Authenticate(t.Context(), secret)
+	wantUnauthenticated(t, "a revoked token", err)
+	_, err = s.Session(t.Context(), cookie)
+	wantUnauthenticated(t, "its session", err)
+}
+
+// slow revokes a token while it is being looked up.
+type slow struct {
+	*store.Store
+	meanwhile func()
+}
+
+func (s *slow) TokenByHash(ctx context.Context, hash string) (registry.Token, error) {
+	t, err := s.Store.TokenByHash(ctx, hash)
+	if s.meanwhile != nil {
+		s.meanwhile()
+	}
+	return t, err
+}
+
+func TestWhatWasRevokedDuringALookUpIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	db := &slow{Store: storetest.Open(t, storetest.SQLite)}
+	s := access.New(access.Options{Tokens: db, Sessions: db, Agents: db, Now: time.Now, NewID: func() string { return "t1" }})
+	secret, token, err := s.CreateToken(t.Context(), access.Administrator(), access.TokenRequest{Name: "ci"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.meanwhile = func() {
+		db.meanwhile = nil
+		if err := s.RevokeToken(t.Context(), access.Administrator(), token.ID); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, _, err := s.Login(t.Context(), secret); err != nil { // the request came first
+		t.Fatal(err)
+	}
+	_, err = s.Authenticate(t.Context(), secret)
+	wantUnauthenticated(t, "the next request", err)
+}
+
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		has, wants []registry.Scope
+		may        bool
+	}{
+		"the same":       {[]registry.Scope{registry.ReadScope}, []registry.Scope{registry.ReadScope}, true},
+		"one of two":     {[]registry.Scope{registry.RunScope}, []registry.Scope{registry.ReadScope, registry.RunScope}, true},
+		"another":        {[]registry.Scope{registry.WriteScope}, []registry.Scope{registry.ReadScope}, false},
+		"admin is all":   {[]registry.Scope{registry.AdminScope}, []registry.Scope{registry.ApproveScope}, true},
+		"all is no more": {[]registry.Scope{registry.ReadScope, registry.RunScope, registry.WriteScope, registry.ApproveScope}, []registry.Scope{registry.AdminScope}, false},
+		"none":           {nil, []registry.Scope{registry.ReadScope}, false},
+	} {
+		if got := (registry.Caller{Scopes: tt.has}).May(tt.wants...); got != tt.may {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
 }

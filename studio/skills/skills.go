@@ -211,6 +211,15 @@ func (s *Service) any(ctx context.Context, actor registry.Actor, name string) (r
 	return skill, err
 }
 
+// Is reports whether an agent, by name or ID, is a skill: its versions are what callers of that name run.
+func (s *Service) Is(ctx context.Context, actor registry.Actor, agent string) (bool, error) {
+	_, err := s.any(ctx, actor, agent)
+	if fault.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Count is how many skills can be called.
 func (s *Service) Count(ctx context.Context, workspace string) (int, error) {
 	known, err := s.Store.Skills(ctx, workspace)

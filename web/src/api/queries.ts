@@ -12,6 +12,7 @@ import {
   listRuns,
   listSamples,
   listSkills,
+  listTokens,
   listVersions,
 } from './verbs';
 
@@ -20,6 +21,7 @@ export const keys = {
   agents: ['agents'] as const,
   registry: ['registry'] as const,
   skills: ['skills'] as const,
+  tokens: ['tokens'] as const,
   agent: (name: string) => ['agent', name] as const,
   facts: (name: string) => ['facts', name] as const,
   pins: (name: string) => ['agent', name, 'pins'] as const,
@@ -51,6 +53,7 @@ export const useCapabilities = () => useQuery({ queryKey: ['capabilities'], quer
 export const useSamples = () => useQuery({ queryKey: ['samples'], queryFn: listSamples, ...forever });
 // Folders change behind the page's back.
 export const useSkills = () => useQuery({ queryKey: keys.skills, queryFn: listSkills, refetchInterval: 2000 });
+export const useTokens = () => useQuery({ queryKey: keys.tokens, queryFn: listTokens });
 // The draft belongs to its session once it is open, so it is fetched anew for each visit and never behind its back.
 export const useAgent = (name: string) =>
   useQuery({
@@ -87,4 +90,5 @@ export function refreshFacts(name: string): void {
 }
 
 export const refreshSkills = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.skills });
+export const refreshTokens = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.tokens });
 export const refreshAgents = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.agents });

@@ -13,6 +13,7 @@ import type {
   Files,
   JsonSchema,
   Language,
+  NewToken,
   Pin,
   ReplayReport,
   Rules,
@@ -22,6 +23,8 @@ import type {
   Session,
   Skill,
   SkillList,
+  Token,
+  TokenBody,
   Validation,
   Version,
   VersionSummary,
@@ -123,6 +126,12 @@ export const promoteSkill = (name: string): Promise<Skill> =>
 /** With force also while others reference a version. */
 export const uninstallSkill = (name: string, force: boolean): Promise<null> =>
   request(`/skills/${encodeURIComponent(name)}${force ? '?force=true' : ''}`, { method: 'DELETE' });
+export async function listTokens(): Promise<Token[]> {
+  return (await request<Page<Token>>('/tokens')).items;
+}
+export const createToken = (body: TokenBody): Promise<NewToken> => request('/tokens', { method: 'POST', body });
+export const revokeToken = (id: string): Promise<null> =>
+  request(`/tokens/${encodeURIComponent(id)}`, { method: 'DELETE' });
 export const copyFromRegistry = (id: string, name: string): Promise<Agent> =>
   request(`/code-agents/registry/${encodeURIComponent(id)}/copy`, { method: 'POST', body: { name } });
 

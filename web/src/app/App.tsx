@@ -19,6 +19,7 @@ import { readRef } from './urlState';
 
 // Pages and dialogs that are not needed for the first paint.
 const SkillsPage = lazy(() => import('../features/skills/SkillsPage').then((m) => ({ default: m.SkillsPage })));
+const TokensPage = lazy(() => import('../features/access/TokensPage').then((m) => ({ default: m.TokensPage })));
 const RegistryPage = lazy(() => import('../features/registry/RegistryPage').then((m) => ({ default: m.RegistryPage })));
 const VersionsPage = lazy(() => import('../features/versions/VersionsPage').then((m) => ({ default: m.VersionsPage })));
 const Palette = lazy(() => import('./Palette').then((m) => ({ default: m.Palette })));
@@ -72,6 +73,7 @@ function Pages() {
   useCommand('agents', () => navigate('/'));
   useCommand('registry', () => navigate('/registry'));
   useCommand('skills', () => navigate('/skills'));
+  useCommand('tokens', () => navigate('/tokens'));
   useCommand('agent.new', () => showDialog({ kind: 'new' }));
   useCommand('archive.import', () => showDialog({ kind: 'import' }));
   useCommand('archive.export', () => exportArchive());
@@ -104,6 +106,11 @@ function Pages() {
         <Route path="/skills">
           <Suspense fallback={<Waiting what="the skills" />}>
             <SkillsPage />
+          </Suspense>
+        </Route>
+        <Route path="/tokens">
+          <Suspense fallback={<Waiting what="the tokens" />}>
+            <TokensPage />
           </Suspense>
         </Route>
         <Route path="/a/:ref">{({ ref }) => <AgentPage key={ref} agentRef={decodeURIComponent(ref)} />}</Route>

@@ -69,6 +69,7 @@ function User({ theme }: { theme: Theme }) {
       entries={[
         { kind: 'label', label: data ? `${data.actor.name} · ${data.workspace.name}` : 'Not signed in' },
         { kind: 'rule' },
+        { kind: 'item', label: 'Tokens', run: () => runCommand('tokens') },
         { kind: 'item', label: 'Keyboard shortcuts', keys: '?', run: () => setTimeout(() => runCommand('help.keys')) },
         {
           kind: 'item',

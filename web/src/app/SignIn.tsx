@@ -34,7 +34,7 @@ export function SignIn() {
           Open the link that <code>atelier serve</code> printed when it started. It works once; every start of the
           server prints a new one.
         </p>
-        <p>Or paste the administrator’s token.</p>
+        <p>Or paste a token. What you may then do is what it may do.</p>
         <Field label="Token" error={state.kind === 'failed' ? state.message : undefined} mono>
           {(control) => (
             <input

@@ -1,0 +1,2 @@
+ALTER TABLE tokens DROP COLUMN agents;
+ALTER TABLE tokens DROP COLUMN scopes;

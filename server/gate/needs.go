@@ -1,0 +1,125 @@
+package gate
+
+import "github.com/atelier-run/atelier/registry"
+
+// subject is what a route is about, for callers who may not touch everything.
+type subject int
+
+const (
+	workspace subject = iota // all of it: not for tokens that are restricted to agents
+	agent                    // the one that {agent} names
+	run                      // the one that {run} names; without read it must be the caller's own
+	nothing                  // that is kept: who asks, what the server can do, whether code is well-formed
+)
+
+// need is what a route asks of its caller: one of the scopes, for its subject.
+type need struct {
+	anyOf   []registry.Scope
+	subject subject
+}
+
+// needs is the one list of what each guarded route asks for, by method and pattern. A route that is
+// not here is for admin alone, and a test fails. What depends on a body, its handler asks for by Require.
+func needs() map[string]need {
+	var (
+		read    = []registry.Scope{registry.ReadScope}
+		use     = []registry.Scope{registry.ReadScope, registry.RunScope} // what a caller of tools has to know
+		execute = []registry.Scope{registry.RunScope}
+		write   = []registry.Scope{registry.WriteScope}
+		approve = []registry.Scope{registry.ApproveScope} // what others call is other code from then on, reviewed or not
+		admin   = []registry.Scope{registry.AdminScope}
+		anyone  = registry.Scopes()
+	)
+	const (
+		api     = "/api/v1"
+		agents  = api + "/code-agents"
+		one     = agents + "/{agent}"
+		version = one + "/versions/{version}"
+		oneRun  = api + "/runs/{run}"
+	)
+	return map[string]need{
+		"GET " + agents:                          {read, workspace},
+		"POST " + agents:                         {write, workspace},
+		"GET " + agents + "/registry":            {read, workspace},
+		"POST " + agents + "/registry/{id}/copy": {write, workspace},
+		"GET " + one:                             {read, agent},
+		"PUT " + one:                             {write, agent},
+		"PATCH " + one:                           {write, agent},
+		"DELETE " + one:                          {write, agent},
+		"POST " + one + "/copy":                  {write, workspace}, // the copy is another agent
+		"GET " + one + "/diff":                   {read, agent},
+		"POST " + one + "/draft":                 {write, agent},
+		"POST " + one + "/execute":               {execute, agent},
+		"POST " + one + "/export-tool":           {use, agent}, // and write to publish on the way
+		"GET " + one + "/pins":                   {read, agent},
+		"POST " + one + "/publish":               {write, agent},
+		"POST " + one + "/replay":                {execute, agent},
+		"POST " + one + "/restore":               {write, agent},
+		"GET " + one + "/runtime":                {read, agent},
+		"GET " + one + "/versions":               {read, agent},
+		"POST " + one + "/versions":              {write, agent}, // and approve if the agent is a skill
+		"GET " + version:                         {read, agent},
+		"PATCH " + version:                       {write, agent},
+		"GET " + version + "/diff/{other}":       {read, agent},
+		"GET " + version + "/manifest":           {use, agent},
+		"GET " + api + "/archive":                {read, workspace},
+		"POST " + api + "/archive":               {approve, workspace}, // it brings published versions, those of skills too
+		"GET " + api + "/pins":                   {read, workspace},
+		"PUT " + api + "/pins":                   {write, workspace},
+		"DELETE " + api + "/pins":                {write, workspace},
+		"POST " + api + "/references/resolve":    {use, workspace},
+		"POST " + api + "/execute":               {execute, workspace},
+		"GET " + api + "/runs":                   {read, workspace},
+		"GET " + oneRun:                          {use, run},
+		"GET " + oneRun + "/events":              {use, run},
+		"GET " + oneRun + "/stream":              {use, run},
+		"POST " + oneRun + "/cancel":             {execute, run},
+		"GET " + api + "/capabilities":           {anyone, nothing},
+		"GET " + api + "/runtimes":               {anyone, nothing},
+		"GET " + api + "/samples":                {anyone, nothing},
+		"POST " + api + "/validate":              {anyone, nothing},
+		"GET " + api + "/openapi.json":           {anyone, nothing},
+		"GET " + api + "/session":                {anyone, nothing},
+		"DELETE " + api + "/session":             {anyone, nothing},
+		"GET " + api + "/tokens":                 {admin, workspace},
+		"POST " + api + "/tokens":                {admin, workspace},
+		"DELETE " + api + "/tokens/{token}":      {admin, workspace},
+		"GET " + api + "/skills":                 {read, workspace},
+		"POST " + api + "/skills":                {approve, workspace},
+		"POST " + api + "/skills/{name}/promote": {approve, workspace},
+		"DELETE " + api + "/skills/{name}":       {approve, workspace},
+		"GET /skills/list":                       {use, workspace},
+		"GET /skills/{id}":                       {use, workspace},
+		"GET /skills/{id}/schema":                {use, workspace},
+		"POST /skills/execute":                   {execute, workspace},
+		"POST /skills/register":                  {approve, workspace},
+		"GET /v1/skills":                         {use, workspace},
+		"POST /v1/skills/create":                 {write, workspace},
+		"POST /v1/skills/run":                    {execute, workspace},
+		"POST /v1/skills/install":                {approve, workspace},
+		"POST /v1/skills/uninstall":              {approve, workspace},
+		"POST /v1/skills/promote":                {approve, workspace},
+		"POST /v1/validation/code":               {anyone, nothing},
+		"GET /v1/packages":                       {anyone, nothing},
+		"GET /v1/packages/installed":             {anyone, nothing},
+	}
+}
+
+// Security describes what a route needs in the words of OpenAPI: the scopes of which a caller must have one, nil for any
+// credential, and one empty requirement for none.
+func Security(method, pattern string) []map[string][]string {
+	scopes := needs()[method+" "+pattern].anyOf
+	switch {
+	case !guardedPath(method, pattern):
+		return []map[string][]string{{}}
+	case len(scopes) == len(registry.Scopes()):
+		return nil
+	}
+	var ways []map[string][]string
+	for _, scheme := range []string{"token", "session"} {
+		for _, scope := range scopes {
+			ways = append(ways, map[string][]string{scheme: {string(scope)}})
+		}
+	}
+	return ways
+}

@@ -1,0 +1,145 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Things tells what a path names. It is asked for callers who may not touch everything, and for no others.
+type Things interface {
+	AgentID(ctx context.Context, workspace, nameOrID string) (string, error)
+	Run(ctx context.Context, actor registry.Actor, id string) (registry.Run, error)
+}
+
+// Require refuses a caller who has none of the scopes. It is for handlers whose need depends on what is asked of them.
+func Require(ctx context.Context, anyOf ...registry.Scope) error {
+	if caller, _ := CallerOf(ctx); !caller.May(anyOf...) {
+		return lacking(caller.Caller, anyOf)
+	}
+	return nil
+}
+
+func lacking(caller registry.Caller, anyOf []registry.Scope) error {
+	return &fault.Error{Code: fault.Forbidden, Extra: map[string]any{"needs": anyOf}, Message: fmt.Sprintf(
+		"This needs the scope %s, and the credential has %s; use a token with it (atelier token create NAME --scope %s).",
+		words(anyOf, " or "), words(caller.Scopes, ", "), anyOf[0])}
+}
+
+func words(scopes []registry.Scope, between string) string {
+	var said []string
+	for _, s := range scopes {
+		said = append(said, string(s))
+	}
+	return strings.Join(said, between)
+}
+
+// permit refuses what a caller may not do. A path that no route takes is left to the router, which says so.
+func (g *Gate) permit(r *http.Request, caller registry.Caller) error {
+	pattern, params := g.route(r)
+	if pattern == "" {
+		return nil
+	}
+	n, ok := g.needs[methodOf(r)+" "+pattern]
+	if !ok { // Undeclared tells
+		n = need{anyOf: []registry.Scope{registry.AdminScope}}
+	}
+	if !caller.May(n.anyOf...) {
+		return lacking(caller, n.anyOf)
+	}
+	switch n.subject {
+	case agent:
+		return g.permitAgent(r.Context(), caller, params.URLParam("agent"))
+	case run:
+		return g.permitRun(r.Context(), caller, params.URLParam("run"))
+	case nothing:
+		return nil
+	case workspace:
+	}
+	if len(caller.Agents) > 0 {
+		return fault.New(fault.Forbidden, "This token is restricted to %s, and this is about more than that.", named(caller.Agents))
+	}
+	return nil
+}
+
+func named(agents []registry.TokenAgent) string {
+	if len(agents) == 1 {
+		return "the agent " + agents[0].Name
+	}
+	return fmt.Sprintf("%d agents", len(agents))
+}
+
+// permitAgent hides the agents that a restricted token may not touch.
+func (g *Gate) permitAgent(ctx context.Context, caller registry.Caller, nameOrID string) error {
+	if len(caller.Agents) == 0 {
+		return nil
+	}
+	id, err := g.Things.AgentID(ctx, caller.Actor.Workspace, nameOrID)
+	if err == nil && !caller.MayTouch(id) {
+		err = fault.New(fault.NotFound, "No such agent: %s.", nameOrID)
+	}
+	return err
+}
+
+// permitRun hides the runs of other agents from a restricted token, and those that others started from a caller who may
+// run and not read.
+func (g *Gate) permitRun(ctx context.Context, caller registry.Caller, id string) error {
+	reads := caller.May(registry.ReadScope)
+	if reads && len(caller.Agents) == 0 {
+		return nil
+	}
+	found, err := g.Things.Run(ctx, caller.Actor, id)
+	if err != nil {
+		return err
+	}
+	own := found.Actor.ID == caller.Actor.ID && found.Actor.Type == caller.Actor.Type
+	if !caller.MayTouch(found.AgentID) || !reads && !own {
+		return fault.New(fault.NotFound, "No such run: %s.", id)
+	}
+	return nil
+}
+
+// route finds the pattern that the router will take, in the way that it does.
+func (g *Gate) route(r *http.Request) (pattern string, params *chi.Context) {
+	path := r.URL.RawPath
+	if path == "" {
+		path = r.URL.Path
+	}
+	params = chi.NewRouteContext()
+	return g.Routes.Find(params, methodOf(r), path), params
+}
+
+// methodOf is the method by which a request is routed: HEAD is answered by the routes of GET.
+func methodOf(r *http.Request) string {
+	if r.Method == http.MethodHead {
+		return http.MethodGet
+	}
+	return r.Method
+}
+
+// Undeclared lists the guarded routes that do not say what they need, and what is declared without a route.
+func (g *Gate) Undeclared() ([]string, error) {
+	found, missing := map[string]bool{}, []string{}
+	err := chi.Walk(g.Routes, func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		route := method + " " + pattern
+		found[route] = true
+		if _, ok := g.needs[route]; guardedPath(method, pattern) && !ok {
+			missing = append(missing, route)
+		}
+		return nil
+	})
+	for route := range g.needs {
+		if !found[route] {
+			missing = append(missing, route)
+		}
+	}
+	slices.Sort(missing)
+	return missing, err
+}

@@ -1,0 +1,58 @@
+package access
+
+import (
+	"sync"
+	"time"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+const (
+	rememberFor = time.Minute // then the database is asked again, in case another server changed it
+	mostCallers = 10_000
+)
+
+// remembered is what a credential was found to stand for.
+type remembered struct {
+	caller  registry.Caller
+	expires *time.Time // nil for never
+	until   time.Time  // when to ask again
+}
+
+// callers remembers who recent credentials belong to, so that a request asks the database for none. A change forgets all
+// of them, and what was looked up before the change is not kept after it.
+type callers struct {
+	mu         sync.RWMutex
+	generation uint64
+	known      map[string]remembered
+}
+
+func newCallers() *callers { return &callers{known: map[string]remembered{}} }
+
+// find also returns the generation to hand to keep.
+func (c *callers) find(key string, now time.Time) (remembered, bool, uint64) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	found, ok := c.known[key]
+	return found, ok && now.Before(found.until), c.generation
+}
+
+func (c *callers) keep(key string, r remembered, generation uint64, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if generation != c.generation {
+		return
+	}
+	if len(c.known) >= mostCallers {
+		clear(c.known)
+	}
+	r.until = now.Add(rememberFor)
+	c.known[key] = r
+}
+
+func (c *callers) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.generation++
+	clear(c.known)
+}

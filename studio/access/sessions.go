@@ -1,0 +1,77 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Session returns the caller of a session cookie. A session that a token opened may do what the token may.
+func (s *Service) Session(ctx context.Context, cookie string) (registry.Caller, error) {
+	found, err := s.remember("session "+hash(cookie), func() (remembered, error) {
+		session, err := s.sessions.SessionByHash(ctx, hash(cookie))
+		if err != nil {
+			return remembered{}, err
+		}
+		r := remembered{caller: administrator(), expires: &session.ExpiresAt}
+		r.caller.Actor = session.Actor
+		if session.Actor.Type != registry.TokenActor {
+			return r, nil
+		}
+		t, err := s.tokens.Token(ctx, session.Actor.Workspace, session.Actor.ID)
+		if err == nil && t.RevokedAt != nil { // while the session was being opened
+			err = unauthenticated()
+		}
+		r.caller.Scopes, r.caller.Agents = t.Scopes, t.Agents
+		return r, err
+	})
+	if err == nil && found.caller.Actor.Type == registry.TokenActor {
+		s.uses.note(found.caller.Actor.ID, s.now())
+	}
+	return found.caller, err
+}
+
+// LoginLink returns the secret of a new link that logs one browser in as the administrator, once, within 15 minutes.
+func (s *Service) LoginLink(ctx context.Context) (string, error) {
+	secret := newSecret("")
+	return secret, s.sessions.PutLoginLink(ctx, hash(secret), s.now().Add(linkFor))
+}
+
+// Redeem spends a login link and returns a session cookie with its expiry.
+func (s *Service) Redeem(ctx context.Context, link string) (string, time.Time, error) {
+	ok, err := s.sessions.TakeLoginLink(ctx, hash(link), s.now())
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	if !ok {
+		return "", time.Time{}, fault.New(fault.Unauthenticated, "This login link was used or has expired; restart the server for a new one, or paste a token.")
+	}
+	return s.open(ctx, Administrator(), nil)
+}
+
+// Login trades a bearer token for a session cookie with its expiry, which is not after that of the token.
+func (s *Service) Login(ctx context.Context, token string) (string, time.Time, error) {
+	found, err := s.bearer(ctx, token)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	return s.open(ctx, found.caller.Actor, found.expires)
+}
+
+// open stores a session that ends at latest, if that is not nil.
+func (s *Service) open(ctx context.Context, actor registry.Actor, latest *time.Time) (string, time.Time, error) {
+	cookie, now := newSecret(""), s.now()
+	session := registry.Session{Hash: hash(cookie), Actor: actor, CreatedAt: now, ExpiresAt: now.Add(sessionFor)}
+	if latest != nil && latest.Before(session.ExpiresAt) {
+		session.ExpiresAt = *latest
+	}
+	return cookie, session.ExpiresAt, s.sessions.PutSession(ctx, session)
+}
+
+// Logout ends a session. An unknown one is no error.
+func (s *Service) Logout(ctx context.Context, cookie string) error {
+	defer s.callers.forget()
+	return s.sessions.DeleteSession(ctx, hash(cookie))
+}

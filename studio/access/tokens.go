@@ -1,0 +1,160 @@
+package access
+
+import (
+	"context"
+	"crypto/subtle"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+const (
+	prefix     = "atl_"
+	maxAgents  = 100 // that one token may be restricted to
+	maxNameLen = 100
+)
+
+// Authenticate returns the caller of a bearer token, or an Unauthenticated error that says nothing about why.
+func (s *Service) Authenticate(ctx context.Context, secret string) (registry.Caller, error) {
+	found, err := s.bearer(ctx, secret)
+	return found.caller, err
+}
+
+func (s *Service) bearer(ctx context.Context, secret string) (remembered, error) {
+	h := hash(secret)
+	if s.admin != "" && subtle.ConstantTimeCompare([]byte(h), []byte(s.admin)) == 1 {
+		return remembered{caller: administrator()}, nil
+	}
+	found, err := s.remember("token "+h, func() (remembered, error) {
+		t, err := s.tokens.TokenByHash(ctx, h)
+		if err != nil {
+			return remembered{}, err
+		}
+		if t.RevokedAt != nil {
+			return remembered{}, unauthenticated()
+		}
+		actor := registry.Actor{ID: t.ID, Type: registry.TokenActor, Name: t.Name, Workspace: t.Workspace}
+		return remembered{caller: registry.Caller{Actor: actor, Scopes: t.Scopes, Agents: t.Agents}, expires: t.ExpiresAt}, nil
+	})
+	if err == nil {
+		s.uses.note(found.caller.Actor.ID, s.now())
+	}
+	return found, err
+}
+
+// remember answers from memory, or looks and remembers what it found. What has expired is nobody's.
+func (s *Service) remember(key string, look func() (remembered, error)) (remembered, error) {
+	now := s.now()
+	found, ok, generation := s.callers.find(key, now)
+	if !ok {
+		var err error
+		if found, err = look(); fault.Is(err, fault.NotFound) {
+			return remembered{}, unauthenticated()
+		} else if err != nil {
+			return remembered{}, err
+		}
+		s.callers.keep(key, found, generation, now)
+	}
+	if found.expires != nil && !now.Before(*found.expires) {
+		return remembered{}, unauthenticated()
+	}
+	return found, nil
+}
+
+// TokenRequest says what a new token is for and what it may do. Without scopes it may read and run; without agents it may
+// touch all of the workspace.
+type TokenRequest struct {
+	Name      string
+	Scopes    []registry.Scope
+	Agents    []string // names or IDs
+	ExpiresAt *time.Time
+}
+
+// CreateToken makes a bearer token for the actor's workspace. The secret is returned this once.
+func (s *Service) CreateToken(ctx context.Context, actor registry.Actor, q TokenRequest) (string, registry.Token, error) {
+	if q.Name == "" || len(q.Name) > maxNameLen {
+		return "", registry.Token{}, fault.Invalid("/name", "A token's name has 1 to %d bytes.", maxNameLen)
+	}
+	if q.ExpiresAt != nil && !s.now().Before(*q.ExpiresAt) {
+		return "", registry.Token{}, fault.Invalid("/expiresAt", "The expiry must be in the future.")
+	}
+	scopes, err := scopesOf(q)
+	if err != nil {
+		return "", registry.Token{}, err
+	}
+	agents, err := s.agentsOf(ctx, actor, q.Agents)
+	if err != nil {
+		return "", registry.Token{}, err
+	}
+	secret := newSecret(prefix)
+	t := registry.Token{
+		ID: s.newID(), Workspace: actor.Workspace, Name: q.Name, Hash: hash(secret), Scopes: scopes, Agents: agents,
+		CreatedAt: s.now(), CreatedBy: actor.ID, Creator: actor, ExpiresAt: q.ExpiresAt,
+	}
+	return secret, t, s.tokens.PutToken(ctx, t)
+}
+
+// scopesOf are the scopes that are asked for, each once and in their order.
+func scopesOf(q TokenRequest) ([]registry.Scope, error) {
+	if len(q.Scopes) == 0 {
+		return []registry.Scope{registry.ReadScope, registry.RunScope}, nil
+	}
+	for i, scope := range q.Scopes {
+		if !slices.Contains(registry.Scopes(), scope) {
+			return nil, fault.Invalid(fmt.Sprintf("/scopes/%d", i), "The scopes are read, run, write, approve and admin.")
+		}
+	}
+	if len(q.Agents) > 0 && slices.Contains(q.Scopes, registry.AdminScope) {
+		return nil, fault.Invalid("/scopes", "A token that is restricted to agents cannot have admin, which is about the whole workspace.")
+	}
+	var scopes []registry.Scope
+	for _, scope := range registry.Scopes() {
+		if slices.Contains(q.Scopes, scope) {
+			scopes = append(scopes, scope)
+		}
+	}
+	return scopes, nil
+}
+
+func (s *Service) agentsOf(ctx context.Context, actor registry.Actor, asked []string) ([]registry.TokenAgent, error) {
+	if len(asked) > maxAgents {
+		return nil, fault.Invalid("/agents", "A token is restricted to at most %d agents.", maxAgents)
+	}
+	agents := []registry.TokenAgent{}
+	for i, nameOrID := range asked {
+		a, err := s.agents.Agent(ctx, actor.Workspace, nameOrID)
+		if fault.Is(err, fault.NotFound) {
+			return nil, fault.Invalid(fmt.Sprintf("/agents/%d", i), "There is no such agent.")
+		}
+		if err != nil {
+			return nil, err
+		}
+		if one := (registry.TokenAgent{ID: a.ID, Name: a.Name}); !slices.Contains(agents, one) {
+			agents = append(agents, one)
+		}
+	}
+	return agents, nil
+}
+
+// ListTokens returns the tokens of the actor's workspace, without secrets.
+func (s *Service) ListTokens(ctx context.Context, actor registry.Actor) ([]registry.Token, error) {
+	tokens, err := s.tokens.Tokens(ctx, actor.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range tokens {
+		if at, ok := s.uses.of(t.ID); ok {
+			tokens[i].LastUsed = &at
+		}
+	}
+	return tokens, nil
+}
+
+// RevokeToken makes a token useless at once, and the sessions that it opened.
+func (s *Service) RevokeToken(ctx context.Context, actor registry.Actor, id string) error {
+	defer s.callers.forget() // after the change, and also when it is not known whether there was one
+	return s.tokens.RevokeToken(ctx, actor.Workspace, id, s.now())
+}

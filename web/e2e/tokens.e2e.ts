@@ -1,0 +1,66 @@
+// Tokens on their page: made, shown once, used, revoked.
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startAtelier, type Atelier } from './kit/atelier';
+import { violations } from './kit/axe';
+import { launch, signIn } from './kit/browser';
+import { publishedAgent } from './kit/seed';
+
+let atelier: Atelier;
+let browser: Browser;
+
+beforeAll(async () => {
+  [atelier, browser] = await Promise.all([startAtelier(), launch()]);
+  await publishedAgent(atelier, 'weather');
+});
+afterAll(async () => {
+  await browser.close();
+  await atelier.stop();
+});
+
+const ask = (token: string, path: string): Promise<Response> =>
+  fetch(atelier.url + path, { headers: { authorization: `Bearer ${token}` } });
+
+describe('tokens', () => {
+  for (const [theme, width] of [
+    ['dark', 1280],
+    ['light', 390],
+  ] as const) {
+    test(`a token for one agent is shown once, works, and is revoked (${theme}, ${width})`, async () => {
+      const session = await signIn(browser, atelier, { theme, width, height: 800 });
+      const { page } = session;
+      const name = `report-${theme}`;
+      await page.goto('/studio/tokens');
+      await page.getByText('A program shows a token to come in.').waitFor();
+      await page.getByRole('button', { name: 'New token…' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill(name);
+      await dialog.getByLabel('Only for these agents').fill('nobody');
+      await dialog.getByRole('button', { name: 'Make it' }).click();
+      await dialog.getByText('nobody: There is no such agent.').waitFor();
+      expect(await violations(page)).toEqual([]);
+      await dialog.getByLabel('Only for these agents').fill('weather');
+      await dialog.getByRole('button', { name: 'Make it' }).click();
+      await dialog.getByText('it is shown this once').waitFor();
+      const secret = (await dialog.getByLabel('Secret').textContent()) ?? '';
+      expect(secret).toMatch(/^atl_/);
+      expect(await violations(page)).toEqual([]);
+      expect((await ask(secret, '/api/v1/code-agents/weather')).status).toBe(200);
+      expect((await ask(secret, '/api/v1/code-agents')).status).toBe(403);
+      await dialog.getByRole('button', { name: 'Done' }).click();
+      const row = page.getByRole('list', { name: 'Tokens' }).getByRole('listitem').filter({ hasText: name });
+      await row.getByText('Only weather').waitFor();
+      await page.reload();
+      await row.getByText('used just now').waitFor();
+      expect(await page.content()).not.toContain(secret);
+      expect(await violations(page)).toEqual([]);
+      await row.getByRole('button', { name: `Revoke ${name}` }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+      await row.waitFor({ state: 'detached' });
+      expect((await ask(secret, '/api/v1/code-agents/weather')).status).toBe(401);
+      await page.getByLabel('Show revoked and expired tokens too').check();
+      await row.getByText('revoked just now').waitFor();
+      await session.close();
+    });
+  }
+});

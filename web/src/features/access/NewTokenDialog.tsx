@@ -1,0 +1,153 @@
+import { useState, type SyntheticEvent } from 'react';
+import { ApiError } from '../../api/http';
+import { refreshTokens } from '../../api/queries';
+import type { NewToken, Scope } from '../../api/types';
+import { createToken } from '../../api/verbs';
+import { Button } from '../../ui/Button';
+import { CopyButton } from '../../ui/CopyButton';
+import { Dialog } from '../../ui/Dialog';
+import { Fault } from '../../ui/Fault';
+import { Check, Field } from '../../ui/Field';
+import { useTask } from '../../ui/useTask';
+import { namesIn, scopeWords } from './scopes';
+import css from './TokensPage.module.css';
+
+const day = 86_400_000;
+const expiries = [
+  ['7', '7 days'],
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', 'a year'],
+  ['', 'never'],
+] as const;
+
+/** Makes a token and shows its secret, this once. */
+export function NewTokenDialog({ onClose }: { onClose: () => void }) {
+  const [made, setMade] = useState<NewToken>();
+  return made === undefined ? <Ask onMade={setMade} onClose={onClose} /> : <Made token={made} onClose={onClose} />;
+}
+
+function Ask({ onMade, onClose }: { onMade: (token: NewToken) => void; onClose: () => void }) {
+  const [name, setName] = useState('');
+  const [scopes, setScopes] = useState<ReadonlySet<Scope>>(new Set<Scope>(['read', 'run']));
+  const [agents, setAgents] = useState('');
+  const [days, setDays] = useState('90');
+  const task = useTask();
+  const choose = (scope: Scope, chosen: boolean): void => {
+    const next = new Set(scopes);
+    if (chosen) next.add(scope);
+    else next.delete(scope);
+    setScopes(next);
+  };
+  const submit = (e: SyntheticEvent): void => {
+    e.preventDefault();
+    if (name.trim() === '') return task.fail('Say what it is for.');
+    if (scopes.size === 0) return task.fail('Choose what it may do.');
+    task.run(async () => {
+      const token = await createToken({
+        name: name.trim(),
+        scopes: [...scopes],
+        agents: namesIn(agents),
+        ...(days === '' ? {} : { expiresAt: new Date(Date.now() + Number(days) * day).toISOString() }),
+      }).catch((error: unknown) => {
+        throw inWords(error, namesIn(agents));
+      });
+      await refreshTokens();
+      onMade(token);
+    });
+  };
+  return (
+    <Dialog
+      medium
+      title="New token"
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" form="new-token" disabled={task.busy}>
+            Make it
+          </Button>
+        </>
+      }
+    >
+      <form id="new-token" className={css.form} onSubmit={submit}>
+        <Field label="Name" hint="What it is for, such as the program that shows it.">
+          {(control) => (
+            <input
+              {...control}
+              value={name}
+              maxLength={100}
+              autoComplete="off"
+              onChange={(e) => setName(e.target.value)}
+            />
+          )}
+        </Field>
+        <fieldset className={css.fieldset}>
+          <legend>It may</legend>
+          {scopeWords.map(([scope, words]) => (
+            <Check
+              key={scope}
+              label={scope}
+              hint={words}
+              checked={scopes.has(scope)}
+              onChange={(chosen) => choose(scope, chosen)}
+            />
+          ))}
+        </fieldset>
+        <Field label="Only for these agents" hint="Names, with commas between. Without one it is for all." mono>
+          {(control) => (
+            <input
+              {...control}
+              value={agents}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(e) => setAgents(e.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Expires after">
+          {(control) => (
+            <select {...control} value={days} onChange={(e) => setDays(e.target.value)}>
+              {expiries.map(([value, words]) => (
+                <option key={value} value={value}>
+                  {words}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Fault message={task.fault} />
+      </form>
+    </Dialog>
+  );
+}
+
+/** The server's complaint about a field, with the name of the agent that it is about. */
+function inWords(error: unknown, agents: string[]): unknown {
+  const [first] = error instanceof ApiError ? error.fields : [];
+  if (first === undefined) return error;
+  const agent = /^\/agents\/(\d+)$/.exec(first.pointer)?.[1];
+  return new Error(agent === undefined ? first.message : `${agents[Number(agent)] ?? ''}: ${first.message}`);
+}
+
+function Made({ token, onClose }: { token: NewToken; onClose: () => void }) {
+  return (
+    <Dialog
+      medium
+      title={`The token ${token.name}`}
+      about="Copy it now: it is shown this once, and only its hash is kept."
+      foot={
+        <>
+          <CopyButton text={token.secret} label="Copy the token" wording="Copy" />
+          <Button look="primary" onClick={onClose}>
+            Done
+          </Button>
+        </>
+      }
+    >
+      <output className={css.secret} aria-label="Secret">
+        {token.secret}
+      </output>
+    </Dialog>
+  );
+}
