@@ -99,7 +99,7 @@ func runSettings() []Setting {
 			Help: "Behave as on a host without these mechanisms, to see what happens there: namespaces, seccomp, landlock, cgroups, proc. It can only take walls away.",
 			set:  func(c *Config, v string) (err error) { c.Masked, err = mechanisms(v, maskableMechanisms()); return err }},
 		{Name: "egress-hosts", Env: "ATELIER_EGRESS_HOSTS", Default: "*", Form: "[WORKSPACE=]HOST:PORT,…", Group: "Programs",
-			Help: "The most that agents may be granted to reach: host:port, *.example.com:443, addresses; * is anything that an agent names, none is nothing. What is for one workspace begins with its name and =.",
+			Help: "The most that agents may be granted to reach: host:port, *.example.com:443, addresses; * is anything that an agent names, none is nothing. What is for one workspace begins with its name and =, and caps that one alone: workspaces that are not named have what is listed without a name, and where nothing is, anything.",
 			set:  func(c *Config, v string) (err error) { c.Egress, err = ceilings(v); return err }},
 		{Name: "restricted-workspaces", Env: "ATELIER_RESTRICTED_WORKSPACES", Form: "NAME,…", Group: "Programs",
 			Help: "Workspaces whose Python programs all follow the rules `restricted`: imports from a list, no eval, exec, compile, open or __import__; * stands for every one. Agents can also ask for the rules themselves.",

@@ -118,8 +118,8 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 		}
 	}
 	outcome, err := pool.Run(ctx, task, door)
-	if failed := outcome.Error; failed != nil && door.Refused() && (failed.Type == runtimes.RuntimeError || failed.Type == runtimes.Denied && failed.Rule == "") {
-		door.Blame(failed) // what a script does last is what failed
+	if failed := outcome.Error; failed != nil && said.stopped && door.Refused() && (failed.Type == runtimes.RuntimeError || failed.Type == runtimes.Denied && failed.Rule == "") {
+		door.Blame(failed) // what a script asked for last is what stopped it
 	}
 	door.Settle(outcome.Error)
 	return outcome, err
@@ -174,6 +174,8 @@ type transcript struct {
 	files  map[string][]byte
 	stdout bytes.Buffer
 	stderr []byte // its end
+
+	stopped bool // what the script failed by may have been a denied request
 }
 
 func (s *transcript) listen(kind frames.Kind, p []byte) {

@@ -43,6 +43,12 @@ func TestContract(t *testing.T) {
 		"a call of the system":     {source: "set -e\nunshare -n true", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "unshare", File: "main.sh", Line: 2}},
 		"a refusal can be caught":  {source: "atelier call nope '{}' || echo $?", output: `1`},
 		"a refusal that is not":    {source: "set -e\natelier call nope '{}'", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "atelier: denied: The host function nope is not granted. (exit code 1)", File: "main.sh", Line: 2}, code: 1},
+		"a denied request":         {source: "set -e\ncurl -sS https://x.example.com/", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "x.example.com:443 cannot be reached", File: "main.sh", Line: 2}, code: 6},
+		"a request dealt with":     {source: "curl -sS https://x.example.com/ || true\nexit 3", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "code 3"}, code: 3},
+		"another failure after it": {source: "curl -sS https://x.example.com/ || true\nfalse", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: `"false" failed`, File: "main.sh", Line: 2}, code: 1},
+		"the code of the request":  {source: "curl -sS https://x.example.com/\nexit $?", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "x.example.com:443 cannot be reached"}, code: 6},
+		"a refusal dealt with":     {source: "atelier call nope '{}' || true\nexit 3", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "code 3"}, code: 3},
+		"a path dealt with":        {source: "echo x >/etc/hosts\nexit 3", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "code 3", File: "main.sh", Line: 1}, code: 3},
 		"exit code":                {source: "echo hi\nexit 3", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "code 3"}, code: 3},
 		"command that fails last":  {source: "echo hi\n\nfalse", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: `"false" failed`, File: "main.sh", Line: 3}, code: 1},
 		"command in a function":    {source: "set -e\nf() {\n  false\n}\n\nf", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: `in the function f the command "false"`, File: "main.sh", Line: 6}, code: 1},
@@ -83,6 +89,28 @@ func TestContract(t *testing.T) {
 				t.Errorf("exit code of %+v, want %d", outcome, tt.code)
 			}
 		})
+	}
+}
+
+// TestWhatADeniedRequestIsBlamedFor: what it stopped, and not what the script chose or failed by afterwards.
+func TestWhatADeniedRequestIsBlamedFor(t *testing.T) {
+	t.Parallel()
+	engine := newEngine(t)
+	const request = "curl -sS https://x.example.com/"
+	for source, want := range map[string]runtimes.ErrorType{
+		"set -e\n" + request: runtimes.Denied, request + "\nexit $?": runtimes.Denied, request: runtimes.Denied,
+		"set -e\nx=$(" + request + ")\necho $x":                              runtimes.Denied,
+		request + " || true\nexit 3":                                         runtimes.RuntimeError,
+		request + " || true\nfalse":                                          runtimes.RuntimeError,
+		"f() { " + request + " || return 9; }\nf":                            runtimes.RuntimeError,
+		"atelier call fetch '{\"url\":\"http://x.example.com\"}'||:\nexit 3": runtimes.RuntimeError,
+		"set -e\natelier call fetch '{\"url\":\"http://x.example.com\"}'":    runtimes.Denied,
+	} {
+		outcome, host := runtimetest.Run(t, engine, programs().Job(source, func(j *runtimes.Job) { j.Capabilities.Hosts = []string{"api.example.com:443"} }))
+		e := outcome.Error
+		if e == nil || e.Type != want || (want == runtimes.Denied) != (e.Grant != nil) {
+			t.Errorf("%s: %+v, stderr %q", source, e, host.Stderr(t))
+		}
 	}
 }
 

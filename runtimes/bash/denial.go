@@ -18,12 +18,32 @@ var (
 	refused    = regexp.MustCompile(`: (Operation not permitted|Function not implemented|Address family not supported by protocol)$`)
 )
 
+var (
+	ownCode = regexp.MustCompile(`^(?:exit|return)\s+['"]?\d+['"]?$`)
+	client  = regexp.MustCompile(`://|/dev/(?:tcp|udp)/|\b(?:curl|wget|git|openssl|nc|python3?|pip3?|node|npm)\b`)
+)
+
+// chose says whether a script gave its exit code by itself: what went wrong before that it had dealt with.
+func chose(command string) bool { return ownCode.MatchString(strings.TrimSpace(command)) }
+
+// stopped says whether a denied request may be what ended a script: the code is one that curl or wget give for it, or the command
+// that failed is one that makes requests.
+func stopped(code int, command string) bool {
+	switch code {
+	case 4, 8: // of wget: the network, the server's answer
+		return true
+	case 5, 6, 7, 22, 28, 35, 52, 55, 56, 97: // of curl: names, connections, an answer of 400 and above
+		return true
+	}
+	return client.MatchString(command)
+}
+
 // deny recognises a failure that the jail is the reason of, from what the script's tools said of it and the command that
 // failed.
-func deny(e *runtimes.ProgramError, lines []string, command string) {
+func deny(e *runtimes.ProgramError, lines []string, code int, command string) {
 	last := lines[len(lines)-1]
 	switch host := hostIn(lines, command); {
-	case host != "":
+	case host != "" && stopped(code, command):
 		e.Type, e.Rule, e.Grant = runtimes.Denied, egress.RuleNetwork, &runtimes.Grant{Hosts: []string{host}}
 		e.Remedy = fmt.Sprintf("Add %q to capabilities.hosts.", host)
 	case beyond(refusedTo.FindStringSubmatch(last)):

@@ -129,12 +129,16 @@ func (s *transcript) failure(code int, told json.RawMessage) *runtimes.ProgramEr
 		}
 	}
 	e.Type = kind(code, string(s.stderr))
+	if chose(known.Command) {
+		return e
+	}
 	if strings.HasPrefix(last, "atelier: denied: ") {
 		e.Type = runtimes.Denied
 	}
 	if e.Type == runtimes.RuntimeError {
-		deny(e, lines, known.Command)
+		deny(e, lines, code, known.Command)
 	}
+	s.stopped = stopped(code, known.Command) || e.Type == runtimes.Denied
 	return e
 }
 

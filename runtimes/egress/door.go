@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -128,7 +129,7 @@ func (d *Door) resolve(ctx context.Context, target hosts.Target) ([]netip.Addr, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.proxy.options.Limits.Dial)
 	defer cancel()
-	found, err := d.proxy.options.Resolver.LookupNetIP(ctx, "ip", target.Host)
+	found, err := d.proxy.options.Resolver.LookupNetIP(ctx, "ip", absolute(target.Host))
 	if err != nil || len(found) == 0 {
 		return nil, unresolved(target)
 	}
@@ -140,6 +141,10 @@ func (d *Door) resolve(ctx context.Context, target hosts.Target) ([]netip.Addr, 
 	}
 	return found, nil
 }
+
+// absolute ends a name with a dot: a resolver would try it beneath the search domains of this machine as well, and that is
+// another name than the one that was granted.
+func absolute(name string) string { return strings.TrimSuffix(name, ".") + "." }
 
 // classOf says why an address may not be dialled on behalf of a name, "" if it may. A grant of the address itself allows it.
 func (d *Door) classOf(addr netip.Addr, port uint16) string {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -166,6 +167,7 @@ func (d *Door) fetch(request *http.Request, redirect string) (*fetched, error) {
 		case redirect == "error", len(before) > maxRedirects, next.URL.User != nil:
 			return errRedirected
 		}
+		forget(next, before)
 		return nil
 	}}
 	answer, err := client.Do(request)
@@ -198,6 +200,32 @@ func (d *Door) fetch(request *http.Request, redirect string) (*fetched, error) {
 		result.Base64 = base64.StdEncoding.EncodeToString(body)
 	}
 	return result, nil
+}
+
+// forget takes from a redirected request what the next server must not learn: the address before, which net/http tells whole,
+// and, once the redirects have led to another origin, what was meant for the first, as the Fetch standard has it. net/http keeps
+// that for other ports and for names beneath the first.
+func forget(next *http.Request, before []*http.Request) {
+	for _, request := range before {
+		if origin(request.URL) != origin(next.URL) {
+			for _, name := range []string{"Authorization", "Cookie", "Cookie2", "Referer"} {
+				next.Header.Del(name)
+			}
+			return
+		}
+	}
+	if before[0].Header.Get("Referer") == "" {
+		next.Header.Del("Referer")
+	}
+}
+
+// origin is scheme, host and port.
+func origin(address *url.URL) string {
+	port := address.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[address.Scheme]
+	}
+	return address.Scheme + "://" + net.JoinHostPort(strings.ToLower(address.Hostname()), port)
 }
 
 // hop carries out one request of a fetch: a redirect is another one, and goes through the same door.

@@ -183,7 +183,8 @@ func (p *proof) close() error {
 	return nil
 }
 
-// proved is a runtime that runs nothing before the proof.
+// proved is a runtime that runs nothing before the proof, and nothing in the name of the doctor: that reaches engines by itself,
+// and its hosts have no ceiling.
 type proved struct {
 	runtimes.Runtime
 	proof *proof
@@ -191,6 +192,9 @@ type proved struct {
 
 // Run implements runtimes.Runtime.
 func (p proved) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
+	if job.Workspace == doctor.Workspace {
+		return runtimes.Outcome{}, fault.New(fault.Forbidden, "The workspace %s is the server's own; nobody runs programs in it.", job.Workspace)
+	}
 	err := p.proof.wait(ctx, job.Language)
 	if ctx.Err() != nil {
 		return runtimes.Failed(runtimes.Cancelled, "The run was cancelled."), nil //nolint:nilerr // that is how the run ended, and no failure of ours

@@ -49,6 +49,16 @@ func TestRunsWaitForTheProof(t *testing.T) {
 }
 
 // TestBadProofStopsRuns fails a wall, which stops everything, and asks again after a while.
+// TestNobodyIsTheDoctor: the workspace whose hosts have no ceiling is one that no run can have.
+func TestNobodyIsTheDoctor(t *testing.T) {
+	t.Parallel()
+	p := newProof(func(context.Context) doctor.Report { return reportOf() }, slog.New(slog.DiscardHandler))
+	t.Cleanup(func() { _ = p.close() })
+	if _, err := (proved{nil, p}).Run(t.Context(), runtimes.Job{Workspace: doctor.Workspace, Language: runtimes.Bash}, nil); !fault.Is(err, fault.Forbidden) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestBadProofStopsRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
