@@ -4,6 +4,11 @@
 // runtimes/frames, results in runtimes/worker, system calls in runtimes/sandbox.
 package hostile
 
+import "github.com/atelier-run/atelier/runtimes"
+
+// Node is JavaScript that Node runs: a column of its own, since its walls are not those of goja.
+const Node runtimes.Language = "node"
+
 // Class is one kind of harm.
 type Class string
 

@@ -26,6 +26,7 @@ type attack struct {
 	edit   func(*runtimes.Job)
 	types  []runtimes.ErrorType // any of these; none if it has to succeed
 	output string               // what it has to answer, if anything
+	again  bool                 // it runs twice, and the second run is judged
 	mute   bool                 // it fails before its first line, so nothing of its output can be kept
 	check  func(*testing.T, runtimes.Outcome, *runtimetest.Host)
 }
@@ -44,6 +45,7 @@ func TestHostile(t *testing.T) {
 	}{
 		runtimes.JavaScript: {javascriptHouse, javascript()}, runtimes.TypeScript: {typescriptHouse, typescript()},
 		runtimes.Python: {pythonHouse, pythonAttacks()}, runtimes.Bash: {bashHouse, bashAttacks()},
+		hostile.Node: {nodeHouse, nodeAttacks()},
 	}
 	for language, one := range all {
 		t.Run(string(language), func(t *testing.T) {
@@ -67,6 +69,9 @@ func (h *house) suffer(t *testing.T, a attack) {
 	c := plant(t)
 	if a.beside != "" {
 		defer h.neighbour(t, c, a)()
+	}
+	if a.again { // what it leaves behind is what the second run finds
+		h.attack(t, a, c)
 	}
 	outcome, host, limit := h.attack(t, a, c)
 	if outcome.Usage.Run > limit+second { // once can be this machine, which has others to serve; a hang is late again
@@ -115,6 +120,7 @@ func (h *house) job(t *testing.T, a attack, file string, c *canaries) runtimes.J
 		text = map[runtimes.Language]string{
 			runtimes.Python: "import sys; print('" + sign + "', file=sys.stderr)\n", runtimes.Bash: "echo '" + sign + "' >&2\n",
 			runtimes.JavaScript: "console.error('" + sign + "');\n", runtimes.TypeScript: "console.error('" + sign + "');\n",
+			hostile.Node: "console.error('" + sign + "');\n",
 		}[h.language] + text
 	}
 	job := h.programs.Job(text)

@@ -10,6 +10,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/bash"
 	"github.com/atelier-run/atelier/runtimes/goja"
+	"github.com/atelier-run/atelier/runtimes/hostile"
+	"github.com/atelier-run/atelier/runtimes/node"
 	"github.com/atelier-run/atelier/runtimes/python"
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
@@ -49,6 +51,7 @@ const (
 	typescriptHouse
 	pythonHouse
 	bashHouse
+	nodeHouse
 	controlHouse // and the ones after it, up to the last
 	pathsHouse   = controlHouse + 6
 )
@@ -97,6 +100,11 @@ func (h *house) engine(jailer worker.Jailer) engine {
 		h.programs.Runtime, h.programs.Entrypoint = runtimes.BashEngine, "main.sh"
 		h.programs.Hello = "[[ $(cat) =~ \\\"name\\\":\\\"([^\\\"]*)\\\" ]]\necho \"\\\"Hello, ${BASH_REMATCH[1]}\\\"\" >\"$OUTPUT\"\n"
 		return bash.New(bash.Options{Jailer: jailer, Interpreter: "/usr/bin/bash"})
+	case hostile.Node:
+		h.waiting = 8 // two that wait, two of a reused program, the bundler, and the starters
+		h.programs = runtimetest.Programs{Language: runtimes.JavaScript, Runtime: runtimes.NodeEngine, Entrypoint: "main.js"}
+		h.programs.Hello = "export default ({ name }) => `Hello, ${name}`"
+		return node.New(node.Options{Jailer: jailer, Interpreter: "/usr/bin/node"})
 	case runtimes.TypeScript:
 		h.programs.Runtime, h.programs.Entrypoint = runtimes.Goja, "main.ts"
 		h.programs.Hello = "export default ({ name }: { name: string }): string => `Hello, ${name}`"

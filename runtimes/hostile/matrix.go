@@ -113,15 +113,15 @@ func (m *Matrix) Survivors() int {
 	return len(m.survivors)
 }
 
-var languages = []runtimes.Language{runtimes.JavaScript, runtimes.TypeScript, runtimes.Python, runtimes.Bash}
+var languages = []runtimes.Language{runtimes.JavaScript, runtimes.TypeScript, Node, runtimes.Python, runtimes.Bash}
 
 // Print writes the matrix and the sums. The control of a class is the same attack without the wall: it has to succeed.
 func (m *Matrix) Print(w io.Writer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	const line = "%-24s %12s %12s %12s %12s %14s %10s\n"
+	const line = "%-24s %12s %12s %12s %12s %12s %14s %10s\n"
 	var cases, controls, behaved tally
-	fmt.Fprintf(w, line, "hostile programs", languages[0], languages[1], languages[2], languages[3], "ordinary user", "control")
+	fmt.Fprintf(w, line, "hostile programs", languages[0], languages[1], languages[2], languages[3], languages[4], "ordinary user", "control")
 	for _, class := range Classes() {
 		row := []any{string(class)}
 		for _, language := range languages {
