@@ -57,7 +57,9 @@ func (d *Doctor) crashes(ctx context.Context, engines []Engine) {
 				d.add(d.contain(ctx, e, c))
 			}
 		}
-		d.parse(ctx, e)
+		if e.Language != Node { // the parser is that of JavaScript
+			d.parse(ctx, e)
+		}
 	}
 }
 

@@ -12,6 +12,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
+// Node stands for JavaScript that Node runs, as a language of its own: its walls are others than those of goja.
+const Node runtimes.Language = "node"
+
 // Engine is one language as this server runs it.
 type Engine struct {
 	Language    runtimes.Language
@@ -76,10 +79,12 @@ func (d *Doctor) Full(ctx context.Context) Report {
 	}{
 		{Inside, d.insides},
 		{Syscalls, d.systemCalls},
+		{Syscalls, d.alone},
 		{Canaries, d.canaries},
 		{Canaries, d.grants},
 		{Limits, d.limits},
 		{Persistence, d.persistence},
+		{Persistence, d.reuse},
 		{Crashes, d.crashes},
 		{Speed, d.speed},
 		{HTTP, d.http},

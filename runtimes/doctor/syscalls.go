@@ -115,13 +115,17 @@ func numbered(calls []call) ([]call, []guest.Call) {
 // systemCalls tries the calls under each filter with a role of ours, and once more from a Python program.
 func (d *Doctor) systemCalls(ctx context.Context, engines []Engine) {
 	for filter, role := range map[sandbox.Filter]string{
-		sandbox.FilterProgram: guest.ProgramRole, sandbox.FilterWorker: guest.WorkerRole, sandbox.FilterCompiler: guest.CompilerRole,
+		sandbox.FilterProgram: guest.ProgramRole, sandbox.FilterAlone: guest.AloneRole, sandbox.FilterWorker: guest.WorkerRole, sandbox.FilterCompiler: guest.CompilerRole,
 	} {
 		calls := dangerousCalls()
-		if filter != sandbox.FilterProgram {
+		switch filter {
+		case sandbox.FilterProgram:
+		case sandbox.FilterAlone:
+			calls = append(calls, aloneCalls()...)
+		default:
 			calls = append(calls, workerCalls()...)
 		}
-		name := "filter of " + map[sandbox.Filter]string{sandbox.FilterProgram: "programs", sandbox.FilterWorker: "workers", sandbox.FilterCompiler: "compilers"}[filter]
+		name := "filter of " + map[sandbox.Filter]string{sandbox.FilterProgram: "programs", sandbox.FilterAlone: "programs alone", sandbox.FilterWorker: "workers", sandbox.FilterCompiler: "compilers"}[filter]
 		calls, controls := calls, controlCalls(filter)
 		all, numbers := numbered(append(slices.Clone(calls), controls...))
 		answer, err := d.probe(ctx, filter, role, guest.Request{Calls: numbers, Read: []string{"/", "/etc/passwd", "/proc/self/status"}})
@@ -184,7 +188,7 @@ func judgeRole(name string, filter sandbox.Filter, answer guest.Answer) Check {
 			opened++
 		}
 	}
-	if filter != sandbox.FilterProgram {
+	if !filter.Foreign() {
 		c.Evidence += ", no file can be opened"
 	}
 	switch {
@@ -192,7 +196,7 @@ func judgeRole(name string, filter sandbox.Filter, answer guest.Answer) Check {
 		c.Verdict, c.Evidence = Fail, fmt.Sprintf("process %d, %s", answer.PID, user)
 	case len(answer.Environ) > 0:
 		c.Verdict, c.Evidence = Fail, plural(len(answer.Environ), "variable", "variables")+" of the server in its environment"
-	case filter != sandbox.FilterProgram && opened > 0:
+	case !filter.Foreign() && opened > 0:
 		c.Verdict, c.Evidence, c.Mechanism = Fail, fmt.Sprintf("%d of %d files could be opened", opened, len(answer.Errors)), sandbox.Seccomp
 	}
 	return c
@@ -222,7 +226,7 @@ func (d *Doctor) probe(ctx context.Context, filter sandbox.Filter, role string, 
 
 func profile(filter sandbox.Filter, role string) sandbox.Profile {
 	p := sandbox.Profile{Role: role, Filter: filter, Limits: runtimes.DefaultLimits()}
-	if filter == sandbox.FilterProgram {
+	if filter.Foreign() {
 		p.Mounts, p.Proc = []sandbox.Mount{{Host: "/usr", Path: "/usr"}}, true
 	}
 	return p

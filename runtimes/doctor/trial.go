@@ -28,7 +28,7 @@ func entrypoint(language runtimes.Language) string {
 		return "main.py"
 	case runtimes.Bash:
 		return "main.sh"
-	case runtimes.JavaScript:
+	case runtimes.JavaScript, Node:
 		return "main.js"
 	default:
 		return "main.ts"
@@ -82,8 +82,12 @@ func firstLine(text string) string {
 
 // job is a run with the limits of a small agent.
 func job(e Engine, text string, edit ...func(*runtimes.Job)) runtimes.Job {
+	language := e.Language
+	if language == Node {
+		language = runtimes.JavaScript
+	}
 	j := runtimes.Job{
-		RunID: "doctor", Workspace: Workspace, Language: e.Language, Runtime: e.Name, Entrypoint: entrypoint(e.Language),
+		RunID: "doctor", Workspace: Workspace, Language: language, Runtime: e.Name, Entrypoint: entrypoint(e.Language),
 		Files: map[string][]byte{entrypoint(e.Language): []byte(text)}, Input: json.RawMessage("{}"), Limits: runtimes.DefaultLimits(),
 	}
 	j.Limits.TimeoutMs = patience.Milliseconds()

@@ -21,6 +21,9 @@ import (
 //go:embed peers/isolated.js
 var isolatedJS []byte
 
+//go:embed peers/contexts.js
+var contextsJS []byte
+
 //go:embed peers/subprocess.py
 var subprocessPy []byte
 
@@ -58,17 +61,34 @@ func (b *bench) peers(ctx context.Context) (section, error) {
 	return s, ctx.Err()
 }
 
-func (b *bench) measurePeer(ctx context.Context, p peer) ([]row, error) {
+func (b *bench) measurePeer(ctx context.Context, p peer) (rows []row, err error) {
+	err = within(ctx, p, func(client load.Client) error {
+		for _, program := range p.programs {
+			for _, clients := range []int{1, 8} {
+				sample := load.Closed(ctx, clients, b.span, asked(client, program))
+				if sample.Fault != nil {
+					return sample.Fault
+				}
+				rows = append(rows, row{what: fmt.Sprintf("%s, %s, %d at once", p.name, program.Name, clients), measured: cell{Sample: sample}.String()})
+			}
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// within starts a peer and ends it.
+func within(ctx context.Context, p peer, do func(load.Client) error) error {
 	process, err := p.start(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	output, err := process.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := process.Start(); err != nil {
-		return nil, err
+		return err
 	}
 	defer func() {
 		_ = process.Process.Kill()
@@ -76,20 +96,9 @@ func (b *bench) measurePeer(ctx context.Context, p peer) ([]row, error) {
 	}()
 	address, err := bufio.NewReader(output).ReadString('\n')
 	if err != nil {
-		return nil, fmt.Errorf("it did not start: %w", err)
+		return fmt.Errorf("it did not start: %w", err)
 	}
-	client := load.NewClient(strings.TrimSpace(address))
-	var rows []row
-	for _, program := range p.programs {
-		for _, clients := range []int{1, 8} {
-			sample := load.Closed(ctx, clients, b.span, asked(client, program))
-			if sample.Fault != nil {
-				return nil, sample.Fault
-			}
-			rows = append(rows, row{what: fmt.Sprintf("%s, %s, %d at once", p.name, program.Name, clients), measured: cell{Sample: sample}.String()})
-		}
-	}
-	return rows, nil
+	return do(load.NewClient(strings.TrimSpace(address)))
 }
 
 // asked calls a peer and checks its answer.

@@ -139,22 +139,6 @@ func (b *bench) memory(ctx context.Context) (section, error) {
 	return s, ctx.Err()
 }
 
-// loop measures JavaScript that computes.
-func (b *bench) loop(ctx context.Context) (section, error) {
-	p := load.Loop()
-	if err := b.server.Publish(ctx, p); err != nil {
-		return section{}, err
-	}
-	ask := b.server.Checked(p)
-	s := section{title: "JavaScript that computes: a million rounds, in goja"}
-	paced := b.observe(func() *load.Sample { return load.Paced(ctx, 5, b.span, ask) })
-	closed := b.observe(func() *load.Sample { return load.Closed(ctx, 2, b.span, ask) })
-	s.rows = append(s.rows,
-		row{what: "5 a second", measured: paced.String(), verdict: "no bar of its own: the one in the design is for the runtime node, which this server does not have"},
-		row{what: "2 at once", measured: closed.String(), verdict: closed.cost()})
-	return s, ctx.Err()
-}
-
 // socket measures from the moment that a program writes to the moment that a WebSocket has the bytes. Program and reader
 // are on one clock.
 func (b *bench) socket(ctx context.Context) (section, error) {

@@ -81,6 +81,12 @@ func (c Client) Publish(ctx context.Context, p Program) error {
 		"name": p.Name, "language": p.Language, "files": map[string]string{p.Entrypoint: p.Code}, "entrypoint": p.Entrypoint,
 		"inputSchema": p.Takes, "outputSchema": p.Gives,
 	}
+	if p.Runtime != "" {
+		fields["runtime"] = p.Runtime
+	}
+	if p.Isolation != "" {
+		fields["isolation"] = p.Isolation
+	}
 	if p.Limits != nil {
 		fields["limits"] = p.Limits
 	}

@@ -31,6 +31,11 @@ func (b *Bench) doctor() doctor.Options {
 		}
 		o.Engines = append(o.Engines, patient)
 	}
+	if e, ok := b.engines[runtimes.NodeEngine].(interface{ Interpreter() string }); ok && e.Interpreter() != "" {
+		o.Engines = append(o.Engines, doctor.Engine{
+			Language: doctor.Node, Name: runtimes.NodeEngine, Runtime: b.engines[runtimes.NodeEngine], Interpreter: e.Interpreter(),
+		})
+	}
 	o.Inspect = func(ctx context.Context, language runtimes.Language, files map[string][]byte, entrypoint string) error {
 		_, err := b.Inspector.Check(ctx, inspect.Request{Language: language, Files: files, Entrypoint: entrypoint})
 		return err

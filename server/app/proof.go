@@ -195,7 +195,11 @@ func (p proved) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (
 	if job.Workspace == doctor.Workspace {
 		return runtimes.Outcome{}, fault.New(fault.Forbidden, "The workspace %s is the server's own; nobody runs programs in it.", job.Workspace)
 	}
-	err := p.proof.wait(ctx, job.Language)
+	language := job.Language
+	if job.Runtime == runtimes.NodeEngine {
+		language = doctor.Node
+	}
+	err := p.proof.wait(ctx, language)
 	if ctx.Err() != nil {
 		return runtimes.Failed(runtimes.Cancelled, "The run was cancelled."), nil //nolint:nilerr // that is how the run ended, and no failure of ours
 	}

@@ -17,6 +17,7 @@ import (
 // The role's names, one for each filter.
 const (
 	ProgramRole  = "doctor-program"
+	AloneRole    = "doctor-alone"
 	WorkerRole   = "doctor-worker"
 	CompilerRole = "doctor-compiler"
 )
@@ -25,6 +26,7 @@ const (
 func Roles() []sandbox.Role {
 	return []sandbox.Role{
 		{Name: ProgramRole, Filter: sandbox.FilterProgram, Serve: Serve},
+		{Name: AloneRole, Filter: sandbox.FilterAlone, Serve: Serve},
 		{Name: WorkerRole, Filter: sandbox.FilterWorker, Serve: Serve},
 		{Name: CompilerRole, Filter: sandbox.FilterCompiler, Serve: Serve},
 	}

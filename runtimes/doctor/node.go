@@ -1,0 +1,76 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
+)
+
+// aloneCalls are refused to a program that may start no others, beyond what is refused to every one. Memory where its own
+// path was is among them: who could make it could execute once more.
+func aloneCalls() []call {
+	there := uintptr(seccomp.ProgramPath)
+	return []call{
+		{"fork", [6]uintptr{}, refused()},
+		{"vfork", [6]uintptr{}, refused()},
+		{"clone", [6]uintptr{uintptr(unix.SIGCHLD)}, refused()},
+		{"execve", [6]uintptr{bad, bad}, refused()},
+		{"execve", [6]uintptr{there}, []syscall.Errno{unix.EFAULT}},
+		{"execveat", [6]uintptr{bad, bad}, refused()},
+		{"mmap", [6]uintptr{there, 4096, unix.PROT_READ, unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_FIXED, bad}, refused()},
+		{"mmap", [6]uintptr{1 << 30, 4096, unix.PROT_READ, unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_GROWSDOWN, bad}, refused()},
+		{"mremap", [6]uintptr{1 << 30, 4096, 4096, unix.MREMAP_MAYMOVE | unix.MREMAP_FIXED, there}, refused()},
+	}
+}
+
+// alone lets a program of Node start another, without and with the grant.
+func (d *Doctor) alone(ctx context.Context, engines []Engine) {
+	for _, e := range engines {
+		if e.Language != Node {
+			continue
+		}
+		text := source(Node, "process")
+		kept := run(ctx, e, job(e, text))
+		granted := run(ctx, e, job(e, text, func(j *runtimes.Job) { j.Capabilities.Subprocess = true }))
+		c := Check{Group: Syscalls, Name: "processes by grant", Language: Node, Verdict: verdict(kept.kind() == runtimes.Denied && granted.failure() == ""), Fix: ask}
+		c.Evidence = fmt.Sprintf("without the grant: %s; with it: %s", orNone(string(kept.kind())), or(granted.failure(), "it works"))
+		if c.Verdict == Pass {
+			c.Fix = ""
+		}
+		d.add(c)
+	}
+}
+
+// reuse runs a program of Node twice in one process, and looks for what the first run left.
+func (d *Doctor) reuse(ctx context.Context, engines []Engine) {
+	for _, e := range engines {
+		if e.Language != Node {
+			continue
+		}
+		again := func(j *runtimes.Job) { j.Isolation, j.CodeDigest = runtimes.Reuse, "sha256:doctor" }
+		text := source(Node, "reuse")
+		first, second := run(ctx, e, job(e, text, again)), run(ctx, e, job(e, text, again))
+		c := Check{Group: Persistence, Name: "marks in a process that is reused", Language: Node, Verdict: Fail, Fix: ask}
+		switch wrong := or(first.failure(), second.failure()); {
+		case wrong != "":
+			c.Evidence, c.Fix = "The program does not work: "+wrong, d.remedyOfEngine(e)
+		case string(second.outcome.Output) != "0":
+			c.Evidence = "the second run found " + firstLine(string(second.outcome.Output)) + " marks"
+		default:
+			c.Verdict, c.Evidence, c.Fix = Pass, "none of three; the level of the run is "+second.outcome.Level, ""
+		}
+		d.add(c)
+	}
+}
+
+func or(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}

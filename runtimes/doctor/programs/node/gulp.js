@@ -1,0 +1,1 @@
+export default () => Buffer.alloc(2 ** 30, 1).length;

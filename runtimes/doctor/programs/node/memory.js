@@ -1,0 +1,4 @@
+export default () => {
+  const all = [];
+  for (;;) all.push({ n: all.length });
+};

@@ -1,0 +1,5 @@
+import fs from "node:fs";
+
+export default () => {
+  for (;;) fs.openSync("/work/main.js");
+};

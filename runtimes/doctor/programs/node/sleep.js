@@ -1,0 +1,1 @@
+export default () => new Promise((done) => setTimeout(done, 1e6));
