@@ -20,23 +20,26 @@ const (
 	mostFound = 50
 )
 
+// Result is what Check answers about one of several programs.
+type Result struct {
+	Report Report
+	Err    error // only when the house failed, for this one
+}
+
 // CheckAll says of each program what Check would. Most of what the inspection of a small program in Python costs is the start of
 // the interpreter, so one process looks at many. Programs under rules are none of them: nobody else's source should lie beside
 // what decides whether the rules are kept.
-func (i *Inspector) CheckAll(ctx context.Context, programs []Request) ([]Report, error) {
-	reports := make([]Report, len(programs))
+func (i *Inspector) CheckAll(ctx context.Context, programs []Request) []Result {
+	results := make([]Result, len(programs))
 	var batch []int
 	bytes := 0
-	flush := func() error {
-		defer func() { batch, bytes = nil, 0 }()
-		return i.checkTogether(ctx, programs, batch, reports)
+	flush := func() {
+		i.checkTogether(ctx, programs, batch, results)
+		batch, bytes = nil, 0
 	}
 	for n, p := range programs {
 		if _, ok := p.Files[p.Entrypoint]; p.Language != runtimes.Python || p.Rules != nil || i.python == nil || !ok {
-			var err error
-			if reports[n], err = i.Check(ctx, p); err != nil {
-				return nil, err
-			}
+			results[n] = i.alone(ctx, p)
 			continue
 		}
 		size := 0
@@ -44,34 +47,31 @@ func (i *Inspector) CheckAll(ctx context.Context, programs []Request) ([]Report,
 			size += len(content)
 		}
 		if len(batch) == together || bytes+size > togetherBytes {
-			if err := flush(); err != nil {
-				return nil, err
-			}
+			flush()
 		}
 		batch, bytes = append(batch, n), bytes+size
 	}
-	return reports, flush()
+	flush()
+	return results
+}
+
+func (i *Inspector) alone(ctx context.Context, program Request) Result {
+	report, err := i.Check(ctx, program)
+	return Result{Report: report, Err: err}
 }
 
 // checkTogether inspects programs of Python in one process, each in a folder of its own. If that does not end well, each has
 // a process to itself: one of them may be what no parser bears.
-func (i *Inspector) checkTogether(ctx context.Context, programs []Request, batch []int, reports []Report) error {
-	if len(batch) > 1 {
-		done, err := i.compileTogether(ctx, programs, batch, reports)
-		if err != nil || done {
-			return err
-		}
+func (i *Inspector) checkTogether(ctx context.Context, programs []Request, batch []int, results []Result) {
+	if len(batch) > 1 && i.compileTogether(ctx, programs, batch, results) {
+		return
 	}
 	for _, n := range batch {
-		var err error
-		if reports[n], err = i.Check(ctx, programs[n]); err != nil {
-			return err
-		}
+		results[n] = i.alone(ctx, programs[n])
 	}
-	return nil
 }
 
-func (i *Inspector) compileTogether(ctx context.Context, programs []Request, batch []int, reports []Report) (bool, error) {
+func (i *Inspector) compileTogether(ctx context.Context, programs []Request, batch []int, results []Result) bool {
 	job := runtimes.Job{RunID: "inspect", Workspace: shared, Language: runtimes.Python, Files: map[string][]byte{}, Limits: limits()}
 	var entries []string
 	for at, n := range batch {
@@ -83,19 +83,19 @@ func (i *Inspector) compileTogether(ctx context.Context, programs []Request, bat
 	job.Entrypoint = entries[0]
 	outcome, err := i.compile(ctx, job, entries)
 	if err != nil || outcome.Error != nil {
-		return false, err
+		return false
 	}
 	var found guest.Report
 	if json.Unmarshal(outcome.Output, &found) != nil || len(found.Errors) >= mostFound || len(found.Warnings) >= mostFound {
-		return false, nil
+		return false
 	}
 	for at, n := range batch {
 		folder := strconv.Itoa(at) + "/"
-		reports[n] = Report{
+		results[n].Report = Report{
 			Errors: known(within(folder, found.Errors), programs[n]), Warnings: known(within(folder, found.Warnings), programs[n]), Names: found.Names[entries[at]],
 		}
 	}
-	return true, nil
+	return true
 }
 
 // within are the details about files of a folder, by their names in it.

@@ -7,8 +7,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/inspect"
+	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
+	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
 // TestManyAreInspectedAsOneIs: whatever lies beside a program, the report about it is its own.
@@ -42,19 +45,33 @@ func TestManyAreInspectedAsOneIs(t *testing.T) {
 	for name, programs := range map[string][]inspect.Request{"sound": sound, "faulty": faulty, "deadly": deadly, "none": {}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := inspector.CheckAll(t.Context(), programs)
-			if err != nil || len(got) != len(programs) {
-				t.Fatalf("%d reports, %v", len(got), err)
+			got := inspector.CheckAll(t.Context(), programs)
+			if len(got) != len(programs) {
+				t.Fatalf("%d results", len(got))
 			}
 			for n, p := range programs {
 				want, err := inspector.Check(t.Context(), p)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(want, got[n]); diff != "" {
+				if diff := cmp.Diff(inspect.Result{Report: want}, got[n]); diff != "" {
 					t.Errorf("program %d: %s", n, diff)
 				}
 			}
 		})
+	}
+}
+
+// A language that is not on the server keeps nobody from being told about programs in others.
+func TestManyWithoutAnInterpreter(t *testing.T) {
+	t.Parallel()
+	inspector := inspect.New(inspect.Options{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t)))})
+	t.Cleanup(inspector.Close)
+	got := inspector.CheckAll(t.Context(), []inspect.Request{
+		{Language: runtimes.Python, Files: map[string][]byte{"main.py": []byte("def main(): pass\n")}, Entrypoint: "main.py"},
+		{Language: runtimes.JavaScript, Runtime: runtimes.Goja, Files: map[string][]byte{"main.js": []byte("export default (\n")}, Entrypoint: "main.js"},
+	})
+	if len(got) != 2 || !fault.Is(got[0].Err, fault.RuntimeUnavailable) || got[1].Err != nil || len(got[1].Report.Errors) == 0 {
+		t.Fatalf("results %+v", got)
 	}
 }

@@ -54,7 +54,7 @@ type Resolver interface {
 // Inspector parses code in the jail.
 type Inspector interface {
 	Check(ctx context.Context, req inspect.Request) (inspect.Report, error)
-	CheckAll(ctx context.Context, programs []inspect.Request) ([]inspect.Report, error)
+	CheckAll(ctx context.Context, programs []inspect.Request) []inspect.Result
 }
 
 // Validator compiles schemas, or says what is wrong with one, and lists every violation of a document.

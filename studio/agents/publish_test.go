@@ -33,8 +33,8 @@ func (plain) Check(context.Context, inspect.Request) (inspect.Report, error) {
 	return inspect.Report{}, nil
 }
 
-func (plain) CheckAll(_ context.Context, programs []inspect.Request) ([]inspect.Report, error) {
-	return make([]inspect.Report, len(programs)), nil
+func (plain) CheckAll(_ context.Context, programs []inspect.Request) []inspect.Result {
+	return make([]inspect.Result, len(programs))
 }
 
 // What was saved while recorded inputs were replayed has not been tried, so it does not pass; nor does what was tried in part.

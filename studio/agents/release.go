@@ -104,15 +104,9 @@ type Program struct {
 	Entrypoint string
 }
 
-// Inspection is what was found about a program, or why it was not looked at.
-type Inspection struct {
-	Report inspect.Report
-	Err    error
-}
-
-// Inspect parses programs in the jail, and says what each defines.
-func (s *Service) Inspect(ctx context.Context, actor registry.Actor, programs ...Program) []Inspection {
-	found := make([]Inspection, len(programs))
+// Inspect parses programs in the jail, and says what each defines, or why it was not looked at.
+func (s *Service) Inspect(ctx context.Context, actor registry.Actor, programs ...Program) []inspect.Result {
+	found := make([]inspect.Result, len(programs))
 	var questions []inspect.Request
 	var asked []int
 	for n, p := range programs {
@@ -128,11 +122,8 @@ func (s *Service) Inspect(ctx context.Context, actor registry.Actor, programs ..
 		}
 		questions, asked = append(questions, s.question(actor, spec, engine)), append(asked, n)
 	}
-	reports, err := s.Inspector.CheckAll(ctx, questions)
-	for at, n := range asked {
-		if found[n].Err = err; err == nil {
-			found[n].Report = reports[at]
-		}
+	for at, result := range s.Inspector.CheckAll(ctx, questions) {
+		found[asked[at]] = result
 	}
 	return found
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	folders "github.com/atelier-run/atelier/registry/skills"
-	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/runtimes/inspect"
 )
 
 // draftsDir holds the folders of drafts, apart from those that are active.
@@ -193,7 +193,7 @@ func (s *Service) loadFolder(ctx context.Context, name string) error {
 }
 
 // enter takes the skill of a folder, and tells the log what is new.
-func (s *Service) enter(ctx context.Context, sk folders.Skill, folder string, origin registry.SkillOrigin, seen *agents.Inspection) error {
+func (s *Service) enter(ctx context.Context, sk folders.Skill, folder string, origin registry.SkillOrigin, seen *inspect.Result) error {
 	if known, err := s.any(ctx, house(), sk.Settings.Name); err == nil && known.Uninstalled {
 		return nil // the database decides: it stays uninstalled until somebody installs it again
 	}

@@ -52,16 +52,16 @@ func (l *looks) Check(_ context.Context, r inspect.Request) (inspect.Report, err
 	return report, nil
 }
 
-func (l *looks) CheckAll(ctx context.Context, programs []inspect.Request) ([]inspect.Report, error) {
+func (l *looks) CheckAll(ctx context.Context, programs []inspect.Request) []inspect.Result {
 	if len(programs) > 0 {
 		l.jobs.Add(1)
 		l.programs.Add(int64(len(programs)))
 	}
-	reports := make([]inspect.Report, len(programs))
+	results := make([]inspect.Result, len(programs))
 	for n, p := range programs {
-		reports[n], _ = l.Check(ctx, p)
+		results[n].Report, results[n].Err = l.Check(ctx, p)
 	}
-	return reports, nil
+	return results
 }
 
 // asked counts what a store is asked.

@@ -10,6 +10,7 @@ import (
 	"github.com/atelier-run/atelier/registry/advice"
 	folders "github.com/atelier-run/atelier/registry/skills"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/inspect"
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
@@ -31,7 +32,7 @@ func inputOf(sk folders.Skill) agents.Input {
 // take makes a version of a skill, and a skill of its agent. What is there already stays as it is: the same version with
 // other content is refused with the number that would do. The whole is checked before anything is written. It says whether
 // the version is new. Seen is what its inspection has found, or nil to have it inspected.
-func (s *Service) take(ctx context.Context, actor registry.Actor, sk folders.Skill, how registry.Skill, seen *agents.Inspection) (v registry.Version, fresh bool, err error) {
+func (s *Service) take(ctx context.Context, actor registry.Actor, sk folders.Skill, how registry.Skill, seen *inspect.Result) (v registry.Version, fresh bool, err error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	skill, err := s.any(ctx, actor, sk.Settings.Name)
@@ -98,7 +99,7 @@ func programOf(sk folders.Skill) agents.Program {
 }
 
 // judge holds a skill to everything that can be known without running it.
-func (s *Service) judge(sk folders.Skill, seen agents.Inspection) error {
+func (s *Service) judge(sk folders.Skill, seen inspect.Result) error {
 	if seen.Err != nil {
 		return sk.Locate(seen.Err)
 	}
