@@ -14,7 +14,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Resolver looks names up. It is an interface because what a hostile name server answers has to be tried.
+// Resolver looks whole names up, which end in a dot. It is an interface because what a hostile name server answers has to be tried.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
@@ -58,7 +58,7 @@ type Proxy struct {
 // New returns a proxy.
 func New(options Options) *Proxy {
 	if options.Resolver == nil {
-		options.Resolver = &net.Resolver{PreferGo: true}
+		options.Resolver = newLookup()
 	}
 	if options.Own == nil {
 		options.Own = net.InterfaceAddrs

@@ -50,6 +50,17 @@ func TestNameThatDoesNotExist(t *testing.T) {
 }
 
 // TestNobodyListens: allowed, and still not reached.
+// TestNamesOfTheTable: a name of one word may be in the table of hosts, and is found there as programs write it.
+func TestNamesOfTheTable(t *testing.T) {
+	t.Parallel()
+	s := serve(t, hello)
+	granted := "localhost:" + s.port()
+	r := open(t, egress.Options{}, granted, s.address())
+	if status, body := r.get(t, "http://"+granted+"/"); status != 200 || body != "hello from /" {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
 func TestNobodyListens(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)

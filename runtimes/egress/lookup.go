@@ -1,0 +1,28 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+)
+
+// lookup is the resolver of this machine for whole names, which end in a dot. The table of hosts has names of one word without it, so
+// that these are looked for there first: by a resolver that can ask nobody else.
+type lookup struct{ table, servers *net.Resolver }
+
+func newLookup() lookup {
+	nobody := func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("only the table counts") }
+	return lookup{table: &net.Resolver{PreferGo: true, Dial: nobody}, servers: &net.Resolver{PreferGo: true}}
+}
+
+// LookupNetIP implements Resolver.
+func (l lookup) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
+	if name := strings.TrimSuffix(host, "."); !strings.Contains(name, ".") {
+		if found, err := l.table.LookupNetIP(ctx, network, name); err == nil && len(found) > 0 {
+			return found, nil
+		}
+	}
+	return l.servers.LookupNetIP(ctx, network, host)
+}
