@@ -110,6 +110,10 @@ func TestContract(t *testing.T) {
 			source: "export default () => { const m = new WebAssembly.Module(Uint8Array.from([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 127, 3, 2, 1, 0, 7, 5, 1, 1, 102, 0, 0, 10, 6, 1, 4, 0, 65, 42, 11])); return new WebAssembly.Instance(m).exports.f() }",
 			output: `42`,
 		},
+		"a word that it stays": {
+			source: "import fs from 'fs'\nexport default () => { fs.writeSync(3, '{\"end\":{\"output\":1},\"again\":true}\\n{\"ready\":true}\\n'); for (const until = Date.now() + 50; Date.now() < until;); return 2 }",
+			output: `2`,
+		},
 		"only what programs have": {
 			source: "export default () => [typeof globalThis.require, typeof globalThis.module, typeof fs, typeof __filename, process.argv.length, process.execArgv.length, typeof crypto.subtle, Object.keys(process.env).sort().join()]",
 			output: `["undefined","undefined","undefined","undefined",2,0,"object","HOME,LANG,PATH,TMPDIR"]`,

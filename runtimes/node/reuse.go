@@ -43,7 +43,7 @@ func sharing() []string {
 func (e *Engine) again(ctx context.Context, job runtimes.Job, payload program.Job, brief []byte, host runtimes.Host) (runtimes.Outcome, error) {
 	fresh := payload
 	start := e.start(job.Limits.MemoryBytes)
-	payload.Files, payload.Env = nil, start.Env
+	payload.Files, payload.Env, payload.Stay = nil, start.Env, true
 	payload.Argv = append(slices.Insert(start.Argv, 1, sharing()...), "reuse")
 	short := payload
 	short.Argv, short.Env, short.Hello = nil, nil, brief

@@ -12,7 +12,7 @@ import (
 )
 
 // Job is what the role carries out. It may come in two frames: the first with Ahead set starts the program, which then
-// waits for its Hello; the second brings the rest. A program that stays gets more of those, without files.
+// waits for its Hello; the second brings the rest. A program that may stay gets more of those, without files.
 type Job struct {
 	Ahead bool `json:"ahead,omitempty"` // only Argv and Env count; a second Job follows
 
@@ -27,6 +27,7 @@ type Job struct {
 	Result  string            `json:"result,omitempty"`  // file beneath the work directory to read when all is over
 	Largest int64             `json:"largest,omitempty"` // bytes that the result may have
 	Rlimits sandbox.Rlimits   `json:"rlimits"`
+	Stay    bool              `json:"stay,omitempty"` // the program may stay after its end; the word of one that may not is nothing
 }
 
 func (j Job) command() sandbox.Command { return sandbox.Command{Argv: j.Argv, Env: j.Env} }
@@ -64,7 +65,7 @@ type Message struct {
 	Args json.RawMessage `json:"args"`
 	End  json.RawMessage `json:"end"`
 	Code *int            `json:"code"` // goes with End: how the program is about to exit
-	// Again goes with End too: the program stays, and says Ready when it waits for another Hello.
+	// Again goes with End too: a program that may stay does, and says Ready when it waits for another Hello.
 	Again bool `json:"again"`
 }
 

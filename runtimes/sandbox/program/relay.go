@@ -34,6 +34,7 @@ type relay struct {
 	largest int  // bytes of a result in the end
 	started bool // the server was told that the program runs
 	ready   bool // the program waits for its Hello
+	may     bool // stay after its job
 	stays   bool // it has ended its job, and says that it will be ready for another
 
 	calls int64
@@ -259,7 +260,7 @@ func (r *relay) take(line []byte) error {
 		r.started = true
 		return r.out.Write(frames.Started, nil)
 	case m.End != nil:
-		r.end, r.code, r.stays, r.ready = m.End, m.Code, m.Again, false
+		r.end, r.code, r.stays, r.ready = m.End, m.Code, m.Again && r.may, false
 		return nil
 	case m.Call == "" || len(m.Call) > maxName:
 		r.refuse(fmt.Sprintf("The name of a host function has 1 to %d bytes.", maxName))

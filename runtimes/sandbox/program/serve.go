@@ -103,7 +103,7 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 
 // one sees a program through one job.
 func one(job Job, relay *relay) error {
-	relay.started = job.Hello == nil
+	relay.started, relay.may = job.Hello == nil, job.Stay
 	if job.Result == "" { // otherwise the result is a file, and the end says only why there is none
 		relay.largest = int(job.Largest)
 	}
