@@ -3,8 +3,6 @@ package archive
 import (
 	"errors"
 	"fmt"
-	"strings"
-	"unicode"
 
 	"github.com/atelier-run/atelier/internal/fault"
 )
@@ -22,16 +20,4 @@ func broken(err error) error {
 	return &fault.Error{Code: fault.InvalidInput, Message: "The archive is damaged, cut off or none.", Err: err}
 }
 
-// shown makes a name from an archive fit for a message.
-func shown(name string) string {
-	const most = 120
-	if runes := []rune(name); len(runes) > most {
-		name = string(runes[:most]) + "…"
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '\ufffd'
-	}, name)
-}
+func shown(name string) string { return fault.Shown(name, 120) }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -63,24 +62,11 @@ func result(manifest any, warnings []string) (Result, error) {
 	if err := json.Indent(&pretty, raw, "", "  "); err != nil {
 		return Result{}, fmt.Errorf("indent a tool manifest: %w", err)
 	}
+	const maxWarning = 300 // a warning may name an author's properties
 	for i := range warnings {
-		warnings[i] = printable(warnings[i])
+		warnings[i] = fault.Shown(warnings[i], maxWarning)
 	}
 	return Result{Manifest: pretty.Bytes(), Warnings: warnings}, nil
-}
-
-// printable makes a warning, which may name an author's properties, fit for a terminal and a header.
-func printable(warning string) string {
-	const most = 300
-	if runes := []rune(warning); len(runes) > most {
-		warning = string(runes[:most]) + "…"
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '\ufffd'
-	}, warning)
 }
 
 // encode leaves <, > and & as they are: manifests are read by people and pasted into code.

@@ -167,19 +167,7 @@ func snake(pointer string) string {
 	return out.String()
 }
 
-// shown makes a text of a stranger fit for a message.
-func shown(text string) string {
-	const most = 80
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most]) + "…"
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '\ufffd'
-	}, text)
-}
+func shown(name string) string { return fault.Shown(name, 80) }
 
 // Line is where skill.yaml has a member, named by pointer.
 func (s Skill) Line(pointer string) int { return s.lineOf(s.settings, pointer) }

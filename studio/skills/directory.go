@@ -10,7 +10,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -278,16 +277,4 @@ func sortedProblems(problems map[string]*Trouble) []*Trouble {
 	return all
 }
 
-// shown makes a text of a stranger fit for a message.
-func shown(text string) string {
-	const most = 80
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most]) + "…"
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '\ufffd'
-	}, text)
-}
+func shown(name string) string { return fault.Shown(name, 80) }
