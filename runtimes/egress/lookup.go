@@ -13,7 +13,9 @@ import (
 type lookup struct{ table, servers *net.Resolver }
 
 func newLookup() lookup {
-	nobody := func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("only the table counts") }
+	nobody := func(context.Context, string, string) (net.Conn, error) {
+		return nil, errors.New("only the table counts")
+	}
 	return lookup{table: &net.Resolver{PreferGo: true, Dial: nobody}, servers: &net.Resolver{PreferGo: true}}
 }
 

@@ -88,13 +88,11 @@ func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec re
 		return "", nil, err
 	}
 	took := fmt.Sprintf("the draft takes %.0f ms of processor time in goja (the median of %d)", choice.CPUMs, choice.Runs)
-	switch why := ""; {
+	switch {
 	case len(choice.Gaps) > 0:
-		choice.Reason, why = registry.RuntimeGap, named(choice.Gaps)
-		c.settle(choice, why)
+		c.settle(choice, registry.RuntimeGap, named(choice.Gaps))
 	case choice.Runs > 0 && choice.CPUMs >= SlowMs:
-		choice.Reason, why = registry.RuntimeSlow, fmt.Sprintf("%s, and from %d ms on Node is faster", took, SlowMs)
-		c.settle(choice, why)
+		c.settle(choice, registry.RuntimeSlow, fmt.Sprintf("%s, and from %d ms on Node is faster", took, SlowMs))
 	case choice.Runs > 0:
 		choice.Message = "goja has all that the program uses, and " + took + "."
 	}
@@ -102,13 +100,13 @@ func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec re
 }
 
 // settle chooses Node for a reason, or says why it cannot.
-func (c *Chooser) settle(choice *registry.RuntimeChoice, why string) {
+func (c *Chooser) settle(choice *registry.RuntimeChoice, reason registry.RuntimeReason, why string) {
 	if lacks := c.Lacks(runtimes.NodeEngine); lacks != "" {
 		choice.Reason = registry.RuntimeUnavailable
 		choice.Message = fmt.Sprintf("Node would be chosen: %s. But this server runs it in goja: %s", why, lacks)
 		return
 	}
-	choice.Runtime, choice.Message = runtimes.NodeEngine, "Node was chosen: "+why+"."
+	choice.Runtime, choice.Reason, choice.Message = runtimes.NodeEngine, reason, "Node was chosen: "+why+"."
 }
 
 // named is the first gaps as a sentence, without the advice for goja.
