@@ -4,6 +4,7 @@
 //
 // Started to be reused, it runs each job in a context of its own, one after the other. What all contexts share is frozen,
 // and no code is made from text outside of them. It has nothing of Node's modules, so nothing of the jail can be left behind.
+// What is lent keeps something of a run, or goes on after it: a run that takes it is the last one of its process.
 "use strict";
 (() => {
   const fs = require("node:fs");
@@ -14,10 +15,7 @@
   const REUSE = process.argv.includes("reuse");
   const CHANNEL = 3, NEWLINE = 10;
   const PROGRAM = "/work/(program)", INNER = "/work/(atelier)";
-  const WEB = [
-    "AbortController", "AbortSignal", "Blob", "Buffer", "DOMException", "Event", "EventTarget", "FormData", "Headers", "Request", "Response",
-    "TextDecoder", "TextEncoder", "URL", "URLSearchParams", "atob", "btoa", "structuredClone",
-  ];
+  const SHARED = ["DOMException", "TextEncoder", "URL", "URLSearchParams", "atob", "btoa", "structuredClone"]; // all that they lead to is frozen
   const real = createRequire("/work/program.js");
 
   // ---- the channel
@@ -149,13 +147,14 @@
     return Object.freeze(value);
   };
   const web = REUSE ? freeze((name) => freeze(globalThis[name])) : undefined;
+  if (REUSE) freeze(Object.getPrototypeOf(new URLSearchParams().keys())); // no class leads to it
 
   const innerScript = new vm.Script("(" + inner.toString() + ")", { filename: INNER });
   const realmScript = new vm.Script("(" + realm.toString() + ")", { filename: INNER });
 
   const begin = (job) => {
     const timers = new Map();
-    let alive = true, ids = 0;
+    let alive = true, last = false, ids = 0;
     const stop = () => {
       alive = false;
       for (const clear of timers.values()) clear();
@@ -173,6 +172,7 @@
       process.reallyExit(code);
     };
     const win = (told) => {
+      if (last) lose(told, 0);
       if (!alive) return;
       stop();
       current = undefined;
@@ -205,7 +205,8 @@
         timers.delete(id);
       },
       exit: (code) => lose(left(code), code & 255),
-      env: JSON.stringify(job.env), version: process.version, classes: WEB,
+      env: JSON.stringify(job.env), version: process.version, shared: SHARED, lent,
+      last: () => { last = true; },
     });
     for (const value of Object.values(host)) freeze(value);
     Object.freeze(host);

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -53,6 +54,7 @@ type Engine struct {
 	shared      *worker.Pool // of programs whose runs share a process
 	memory      int64
 	egress      *egress.Proxy
+	lasting     *regexp.Regexp // a program that it finds would end its process with every run
 }
 
 // New starts an engine; Close it. A Node that is not there, or too old, makes every run fail with runtime_unavailable.
@@ -75,7 +77,7 @@ func New(options Options) *Engine {
 		DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),
 	}
 	profile.Limits.MemoryBytes += overhead
-	e := &Engine{interpreter: interpreter.Path, bundler: newBundler(options), memory: options.Memory, egress: options.Egress}
+	e := &Engine{interpreter: interpreter.Path, bundler: newBundler(options), memory: options.Memory, egress: options.Egress, lasting: lasting()}
 	ahead := e.start(options.Memory)
 	ahead.Ahead = true
 	e.ahead = worker.NewPool(worker.Options{
@@ -98,7 +100,7 @@ func (e *Engine) start(memory int64) program.Job {
 
 // script is the guest as Node gets it on its command line.
 func script() string {
-	return "const inner = " + expression(inner) + "\nconst realm = " + expression(realm) + "\n" + outer
+	return "const lent = [\"" + strings.Join(lent(), "\", \"") + "\"]\nconst inner = " + expression(inner) + "\nconst realm = " + expression(realm) + "\n" + outer
 }
 
 // expression is the function in a file, without the space after it.
@@ -155,7 +157,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	defer door.Close()
 	payload := program.Job{Files: job.Files, Hello: greeting, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, stackBytes)}
 	var outcome runtimes.Outcome
-	if reusable(job, bundled) {
+	if e.reusable(job, bundled) {
 		outcome, err = e.again(ctx, job, payload, brief, door)
 	} else {
 		outcome, err = e.once(ctx, job, payload, door)

@@ -1,11 +1,13 @@
 // Gives a fresh context what Node's own has beyond the language, but for Node's modules. Classes of the web are those of
-// the process, frozen; the rest is made here.
+// the process, frozen or lent; the rest is made here.
 (host, inner, web) => {
   "use strict";
   const define = (target, members) => {
     for (const [name, value] of Object.entries(members)) Object.defineProperty(target, name, { value, writable: true, configurable: true });
   };
-  delete Atomics.waitAsync; // the only timer of the language: it would outlive the run
+  const offer = (target, name, get) => Object.defineProperty(target, name, {
+    configurable: true, get, set: (value) => Object.defineProperty(target, name, { value, writable: true, configurable: true }),
+  });
 
   class Timeout {
     #id;
@@ -82,11 +84,12 @@
       hrtime: { bigint: () => BigInt(Math.round(host.now() * 1e6)) }, cwd: () => "/work", on: () => {}, stdout: { write: (text) => host.print(1, String(text)) }, stderr: { write: (text) => host.print(2, String(text)) },
     },
   });
-  for (const name of host.classes) {
-    Object.defineProperty(globalThis, name, {
-      configurable: true,
-      get: () => web(name),
-      set: (value) => Object.defineProperty(globalThis, name, { value, writable: true, configurable: true }),
+  for (const name of host.shared) offer(globalThis, name, () => web(name));
+  for (const name of host.lent) {
+    const target = name in Atomics ? Atomics : globalThis, own = target[name];
+    offer(target, name, () => {
+      host.last();
+      return own ?? web(name);
     });
   }
 }

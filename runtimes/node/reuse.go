@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -25,11 +26,25 @@ const (
 // Reused is what the level of a run adds that shared its process with other runs.
 const Reused = ", reuse"
 
+// lent are globals that lead to objects of the whole process which nobody can freeze, or that go on when the run is over. The
+// guest script gives them out, and ends with the run that took one.
+func lent() []string {
+	return []string{
+		"AbortController", "AbortSignal", "Blob", "Buffer", "Event", "EventTarget", "FinalizationRegistry", "FormData", "Headers", "Request",
+		"Response", "TextDecoder", "WebAssembly", "waitAsync",
+	}
+}
+
+// lasting finds programs that name what is lent, require as the bundler calls it, or fetch, which takes some of it.
+func lasting() *regexp.Regexp {
+	return regexp.MustCompile(`__require|\b(?:fetch|` + strings.Join(lent(), "|") + `)\b`)
+}
+
 // reusable says whether runs of a program may share a process. One that uses Node's modules may not, nor one that starts
 // others: what they leave behind is not gone with a context.
-func reusable(job runtimes.Job, bundled guest.Program) bool {
+func (e *Engine) reusable(job runtimes.Job, bundled guest.Program) bool {
 	return job.Isolation == runtimes.Reuse && job.Workspace != "" && job.CodeDigest != "" && !job.Capabilities.Subprocess &&
-		!strings.Contains(bundled.Code, "__require")
+		!e.lasting.MatchString(bundled.Code)
 }
 
 // sharing are the flags of a process whose runs share it: nothing that they have in common can be changed, and no code is

@@ -105,15 +105,30 @@ func TestReuseLeavesNothing(t *testing.T) {
 	tests := map[string]string{ // each answers what an earlier run left
 		"globals":    "const seen = globalThis.mark; globalThis.mark = 1; return seen",
 		"prototypes": "const seen = [({}).mark, [].mark, (() => 1).mark, Promise.prototype.mark].find(Boolean); Object.prototype.mark = Array.prototype.mark = Function.prototype.mark = Promise.prototype.mark = 1; return seen",
-		"classes of the web": "const seen = [URL.mark, URL.prototype.mark, new URL('x:y').mark, Buffer.mark, Buffer.prototype.mark, TextEncoder.prototype.mark, EventTarget.prototype.mark, structuredClone.mark].find(Boolean);" +
-			"for (const c of [URL, URL.prototype, Buffer, Buffer.prototype, TextEncoder.prototype, EventTarget.prototype, structuredClone]) { try { c.mark = 1 } catch {} try { Object.defineProperty(c, 'mark', { value: 1 }) } catch {} } return seen",
-		"what is behind them": "const protos = []; for (const c of [URL, Buffer, TextEncoder, AbortController, Response, structuredClone, atob]) for (let p = c; p; p = Object.getPrototypeOf(p)) protos.push(p, p.prototype ?? p, p.constructor);" +
+		"classes of the web": "const seen = [URL.mark, URL.prototype.mark, new URL('x:y').mark, TextEncoder.prototype.mark, structuredClone.mark].find(Boolean);" +
+			"for (const c of [URL, URL.prototype, TextEncoder.prototype, structuredClone]) { try { c.mark = 1 } catch {} try { Object.defineProperty(c, 'mark', { value: 1 }) } catch {} } return seen",
+		"what is behind them": "const protos = []; for (const c of [URL, TextEncoder, structuredClone, atob]) for (let p = c; p; p = Object.getPrototypeOf(p)) protos.push(p, p.prototype ?? p, p.constructor);" +
 			"const seen = protos.find((p) => p.left); for (const p of protos) { try { if (p !== Object && p !== Function && !Object.isFrozen(p)) p.left = 1 } catch {} } return seen && String(seen)",
+		"an iterator of a query": "const p = Object.getPrototypeOf(new URLSearchParams('a=b').keys()), seen = p.mark; try { p.mark = 1 } catch {} return seen",
+		"what is behind values": `const known = new Set([globalThis]), found = []
+const walk = (v) => {
+  if (v === null || typeof v !== 'object' && typeof v !== 'function' || known.has(v)) return
+  known.add(v); found.push(v); walk(Object.getPrototypeOf(v))
+  for (const key of Reflect.ownKeys(v)) { const d = Object.getOwnPropertyDescriptor(v, key); [d.value, d.get, d.set].forEach(walk); try { walk(v[key]) } catch {} }
+}
+let thrown; try { structuredClone(() => 1) } catch (e) { thrown = e }
+let bad; try { new URL('x') } catch (e) { bad = e }
+const u = new URL('x:y?a=b'), q = u.searchParams, e = new TextEncoder()
+;[u, q, q.entries(), q.values(), q.keys(), e, e.encode('x'), e.encodeInto('x', new Uint8Array(1)), thrown, bad, new Error('x').stack, structuredClone([{}, new Map([[1, 1]]), new Set([1]).keys().next(), new Date(), /x/, new Error('x'), 1n, new ArrayBuffer(1), new Uint8Array(1)])].forEach(walk)
+;[URL, URLSearchParams, DOMException, TextEncoder, atob, btoa, structuredClone, setTimeout, setTimeout(() => 1), console, process, performance, crypto].forEach(walk)
+const seen = found.find((v) => v.left)
+for (const v of found) { try { Object.defineProperty(v, 'left', { value: 1 }) } catch {} }
+return seen && String(seen)`,
 		"console":               "const seen = console.mark ?? console.log.mark; console.mark = console.log.mark = 1; return seen",
 		"process":               "const seen = process.mark ?? process.env.MARK; process.mark = 1; process.env.MARK = 1; return seen",
 		"a timer":               "const seen = globalThis.ticked; setInterval(() => { globalThis.ticked = 1; console.log('tick') }, 1); return seen",
 		"a dead promise":        "Promise.resolve().then(function again() { globalThis.n = (globalThis.n ?? 0) + 1; if (globalThis.n < 50) return Promise.resolve().then(again) }); return undefined",
-		"an escape":             "const get = (f) => { try { return f() } catch (e) { return undefined } }; const made = [URL, structuredClone, Buffer, new URL('x:y'), atob].map((x) => get(() => x.constructor.constructor('return process')())).find(Boolean); return made && made.version ? 'the process' : undefined",
+		"an escape":             "const get = (f) => { try { return f() } catch (e) { return undefined } }; const made = [URL, structuredClone, new URL('x:y'), atob].map((x) => get(() => x.constructor.constructor('return process')())).find(Boolean); return made && made.version ? 'the process' : undefined",
 		"an escape by an error": "try { structuredClone(() => 1) } catch (e) { try { return e.constructor.constructor('return process')() ? 'the process' : undefined } catch { return undefined } }",
 		"an escape by a stack":  "Error.prepareStackTrace = (_, sites) => sites.map((s) => [s.getThis(), s.getFunction()]).flat().find((x) => x && x !== globalThis && typeof x === 'object' && x.process); const found = new Error('x').stack; return found ? 'the process' : undefined",
 		"an escape by inspect":  "let got; console.log({ [Symbol.for('nodejs.util.inspect.custom')](...args) { got = args; return '' } }); return got && 'inspect'",
@@ -136,6 +151,61 @@ func TestReuseLeavesNothing(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestReuseLends: what would go on after a run, or keep something of it, is there and ends the process of the run that took
+// it. A program that names it does not share a process to begin with.
+func TestReuseLends(t *testing.T) {
+	t.Parallel()
+	engine, p := newEngine(t), programs()
+	run := func(t *testing.T, source, name string) runtimes.Outcome {
+		t.Helper()
+		outcome, _ := runtimetest.Run(t, engine, p.Job(source, reuse, func(j *runtimes.Job) {
+			j.Workspace, j.Input = name, json.RawMessage(`["`+name+`"]`)
+		}))
+		if outcome.Error != nil {
+			t.Errorf("%s: %+v", name, outcome.Error)
+		}
+		return outcome
+	}
+	const hidden = "export default ([name]) => typeof (globalThis[name] ?? Atomics[name])"
+	for _, name := range []string{
+		"AbortController", "AbortSignal", "Blob", "Buffer", "Event", "EventTarget", "FinalizationRegistry", "FormData", "Headers", "Request",
+		"Response", "TextDecoder", "WebAssembly", "waitAsync",
+	} {
+		first := run(t, hidden, name)
+		before := engine.Stats().Started
+		second := run(t, hidden, name)
+		if engine.Stats().Started == before {
+			t.Errorf("%s: the process was used again", name)
+		}
+		if got := string(second.Output); got == `"undefined"` || string(first.Output) != got || !strings.HasSuffix(first.Level, ", reuse") {
+			t.Errorf("%s: %s, then %s, level %q", name, first.Output, got, first.Level)
+		}
+	}
+	run(t, hidden, "URL")
+	before := engine.Stats().Started
+	if run(t, hidden, "URL"); engine.Stats().Started != before {
+		t.Error("URL: the process was not used again")
+	}
+}
+
+// TestReuseLateWork: what a run leaves that goes on by itself does not fail the next one.
+func TestReuseLateWork(t *testing.T) {
+	t.Parallel()
+	engine, p := newEngine(t), programs()
+	for name, body := range map[string]string{
+		"a signal": "globalThis[['Abort', 'Signal'].join('')].timeout(1).addEventListener('abort', ghost)",
+		"a module": "globalThis[['Web', 'Assembly'].join('')].compile(Uint8Array.from([0, 97, 115, 109, 1, 0, 0, 0])).then(ghost)",
+	} {
+		source := "const ghost = () => { throw new Error('ghost') }\nexport default async (first) => { if (first) " + body + "; else await new Promise((done) => setTimeout(done, 50)) }"
+		for _, input := range []string{"true", "false", "true", "false"} {
+			outcome, _ := runtimetest.Run(t, engine, p.Job(source, reuse, func(j *runtimes.Job) { j.Input = json.RawMessage(input) }))
+			if outcome.Error != nil {
+				t.Errorf("%s, %s: %+v", name, input, outcome.Error)
+			}
+		}
 	}
 }
 
@@ -172,7 +242,7 @@ func TestReuseContract(t *testing.T) {
 	}
 }
 
-// TestReuseOfModules: a program with modules of Node gets a process of its own, and the level of its run says so.
+// TestReuseOfModules: a program with modules of Node, or what is lent, gets a process of its own, and the level of its run says so.
 func TestReuseOfModules(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
@@ -180,6 +250,8 @@ func TestReuseOfModules(t *testing.T) {
 		func(j *runtimes.Job) {
 			j.Files["main.js"] = []byte("import fs from 'fs'\nexport default () => typeof fs")
 		},
+		func(j *runtimes.Job) { j.Files["main.js"] = []byte("export default () => typeof Buffer") },
+		func(j *runtimes.Job) { j.Files["main.js"] = []byte("export default () => typeof fetch") },
 		func(j *runtimes.Job) { j.Capabilities.Subprocess = true },
 		func(j *runtimes.Job) { j.CodeDigest = "" },
 	} {
