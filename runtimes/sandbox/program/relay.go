@@ -261,6 +261,9 @@ func (r *relay) take(line []byte) error {
 		return r.out.Write(frames.Started, nil)
 	case m.End != nil:
 		r.end, r.code, r.stays, r.ready = m.End, m.Code, m.Again && r.may, false
+		if m.Code != nil && !r.stays { // to leave takes an interpreter longer than to be ended
+			r.Kill()
+		}
 		return nil
 	case m.Call == "" || len(m.Call) > maxName:
 		r.refuse(fmt.Sprintf("The name of a host function has 1 to %d bytes.", maxName))
