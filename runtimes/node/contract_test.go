@@ -131,6 +131,7 @@ func TestContract(t *testing.T) {
 		"a name":              {source: "import dns from 'dns/promises'\nexport default () => dns.lookup('example.com')", want: runtimes.ProgramError{Type: runtimes.Denied, Rule: "network"}},
 		"fetch, not granted":  {source: "export default async () => {\n  return (await fetch('https://example.com/x')).status\n}", want: runtimes.ProgramError{Type: runtimes.Denied, File: "main.js", Line: 2, Remedy: "example.com:443"}},
 		"a native addon":      {source: "import fs from 'fs'\nexport default () => { fs.copyFileSync('/usr/bin/true', '/work/x.node'); process.dlopen({ exports: {} }, '/work/x.node') }", want: runtimes.ProgramError{Type: runtimes.Denied, Rule: "native addons"}},
+		"processors":          {source: "import os from 'os'\nexport default () => [os.cpus().length, os.availableParallelism() > 0]", output: `[0,true]`},
 		"console of anything": {source: "export default () => { console.log({ a: [1, { b: 2 }] }, 'x', 5n); process.stdout.write('no end') }", output: `null`, stdout: "{ a: [ 1, { b: 2 } ] } x 5n\nno end"},
 	}
 	for name, tt := range tests {
