@@ -101,7 +101,7 @@ func (h *house) engine(jailer worker.Jailer) engine {
 		h.programs.Hello = "[[ $(cat) =~ \\\"name\\\":\\\"([^\\\"]*)\\\" ]]\necho \"\\\"Hello, ${BASH_REMATCH[1]}\\\"\" >\"$OUTPUT\"\n"
 		return bash.New(bash.Options{Jailer: jailer, Interpreter: "/usr/bin/bash"})
 	case hostile.Node:
-		h.waiting = 8 // two that wait, two of a reused program, the bundler, and the starters
+		h.waiting = 12 // two that wait, those of programs that were reused, the bundler, and the starters
 		h.programs = runtimetest.Programs{Language: runtimes.JavaScript, Runtime: runtimes.NodeEngine, Entrypoint: "main.js"}
 		h.programs.Hello = "export default ({ name }) => `Hello, ${name}`"
 		return node.New(node.Options{Jailer: jailer, Interpreter: "/usr/bin/node"})

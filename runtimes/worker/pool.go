@@ -94,7 +94,7 @@ func NewPool(options Options) *Pool {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	p := &Pool{options: options, ctx: ctx, stop: stop, wake: make(chan struct{}, 1), changed: make(chan struct{})}
-	if options.Idle > 0 {
+	if options.Idle > 0 || options.Reuse.Age > 0 { // the old ones have to go also when nobody asks for one
 		p.joined.Go(p.keep)
 	}
 	return p
