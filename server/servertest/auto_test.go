@@ -2,6 +2,8 @@ package servertest_test
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -128,5 +130,23 @@ func TestAutoWithoutNode(t *testing.T) {
 	}
 	if refused.Into(t, &problem); len(problem.Errors) != 1 || problem.Errors[0].File != "main.js" || !strings.Contains(problem.Remedy, "install it") {
 		t.Errorf("%s", refused.Body)
+	}
+}
+
+// TestAutoOnTheCommandLine: why a program does not simply run in goja goes to stderr, beside its output.
+func TestAutoOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	const reason = "Node was chosen: Intl is not available in the goja runtime (main.js:2)."
+	file := filepath.Join(t.TempDir(), "main.js")
+	if err := os.WriteFile(file, []byte(usesIntl), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said := servertest.Command(t, "", "run", file); said.Code != 0 || said.Stdout != "\"1.234,5\"\n" || !strings.Contains(said.Stderr, reason) {
+		t.Errorf("run: %+v", said)
+	}
+	s := servertest.New(t)
+	s.Create(t, map[string]any{"name": "money", "language": "javascript", "code": usesIntl})
+	if said := servertest.Command(t, "", "publish", "money", "--server", s.URL, "--token", s.Token); said.Code != 0 || said.Stdout != "money@1.0.0\n" || !strings.Contains(said.Stderr, reason) {
+		t.Errorf("publish: %+v", said)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
@@ -31,7 +32,7 @@ func TestSamplesLoad(t *testing.T) {
 func TestReadFolder(t *testing.T) {
 	t.Parallel()
 	folder, err := agents.ReadFolder(fstest.MapFS{
-		"agent.yaml":  {Data: []byte("name: a\nlanguage: python\ninputSchema:\n  properties:\n    zebra: {type: string}\n    apple: {type: integer, maximum: 9007199254740993}\n")},
+		"agent.yaml":  {Data: []byte("name: a\nlanguage: python\nruntime: auto\nisolation: reuse\ninputSchema:\n  properties:\n    zebra: {type: string}\n    apple: {type: integer, maximum: 9007199254740993}\n")},
 		"input.json":  {Data: []byte("{\"zebra\": 1}\n")},
 		"main.py":     {Data: []byte("def main(): pass\n")},
 		"lib/util.py": {Data: []byte("x = 1\n")},
@@ -39,6 +40,9 @@ func TestReadFolder(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if spec := agents.SpecOf(folder.Agent); spec.Runtime != runtimes.Auto || spec.Isolation != runtimes.Reuse {
+		t.Errorf("runtime %s, isolation %s", spec.Runtime, spec.Isolation)
 	}
 	const want = `{"properties":{"zebra":{"type":"string"},"apple":{"type":"integer","maximum":9007199254740993}}}`
 	if got := string(folder.Agent.InputSchema); got != want {
