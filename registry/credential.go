@@ -32,6 +32,13 @@ type Session struct {
 	ExpiresAt time.Time
 }
 
+// LoginFailures is how often a network has shown a wrong secret. It counts until the time is over.
+type LoginFailures struct {
+	Source string // an address, or the network that one client has
+	Count  int
+	Until  time.Time
+}
+
 // IdempotencyKey remembers the answer to a mutation for a day. Body is nil while the first request is still at work.
 type IdempotencyKey struct {
 	Workspace string

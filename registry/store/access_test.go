@@ -131,3 +131,33 @@ func TestLoginLinkIsSpentOnce(t *testing.T) {
 		}
 	})
 }
+
+func TestLoginFailures(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		soon, later := start.Add(time.Minute), start.Add(2*time.Minute)
+		for _, f := range []registry.LoginFailures{
+			{Source: "192.0.2.1/32", Count: 2, Until: soon}, {Source: "192.0.2.1/32", Count: 1, Until: soon}, // one that was overtaken
+			{Source: "192.0.2.2/32", Count: 9, Until: soon}, {Source: "192.0.2.2/32", Count: 1, Until: later},
+			{Source: "192.0.2.3/32", Count: 9, Until: start},
+		} {
+			if err := s.PutLoginFailures(t.Context(), f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		check := func(now time.Time, want ...registry.LoginFailures) {
+			t.Helper()
+			got, err := s.LoginFailures(t.Context(), now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, got, want)
+		}
+		last := registry.LoginFailures{Source: "192.0.2.2/32", Count: 1, Until: later}
+		check(start, registry.LoginFailures{Source: "192.0.2.1/32", Count: 2, Until: soon}, last)
+		if err := s.SweepSessions(t.Context(), soon); err != nil {
+			t.Fatal(err)
+		}
+		check(start, last)
+	})
+}

@@ -39,7 +39,8 @@ func fill(t *testing.T, s *store.Store) {
 	token := registry.Token{ID: newID(), Workspace: ws, Hash: newID(), CreatedAt: start}
 	session := registry.Session{Hash: newID(), Actor: ada, CreatedAt: start, ExpiresAt: start}
 	_, err := s.ReserveKey(t.Context(), registry.IdempotencyKey{Owner: "o", Key: newID(), ExpiresAt: start})
-	if err := errors.Join(err, s.PutToken(t.Context(), token), s.PutSession(t.Context(), session), s.PutLoginLink(t.Context(), newID(), start)); err != nil {
+	if err := errors.Join(err, s.PutToken(t.Context(), token), s.PutSession(t.Context(), session), s.PutLoginLink(t.Context(), newID(), start),
+		s.PutLoginFailures(t.Context(), registry.LoginFailures{Source: newID(), Count: 1, Until: start})); err != nil {
 		t.Fatal(err)
 	}
 	empty, err := s.EmptyTables(t.Context())

@@ -127,9 +127,13 @@ func (a *App) openDoors(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	attempts, err := gate.NewAttempts(ctx, a.store, a.Now)
+	if err != nil {
+		return err
+	}
 	api := httpapi.New(httpapi.Options{
 		Agents: a.agents, Archives: a.archives, Catalog: a.catalog, Pins: a.pins, Replays: a.replays, Runs: a.runs, Skills: a.skills, Access: a.access, Keys: a.store, House: a.newHouse(), Samples: samples, Metrics: a.metrics.Handler(),
-		Problems: a.problems, Attempts: gate.NewAttempts(a.Now), PublicURL: a.Config.PublicURL, BodyBytes: a.Config.BodyBytes, Now: a.Now,
+		Problems: a.problems, Attempts: attempts, PublicURL: a.Config.PublicURL, BodyBytes: a.Config.BodyBytes, Now: a.Now,
 	})
 	a.stream = streamapi.New(streamapi.Options{Follow: a.follow, Refuse: a.problems})
 	api.Router().Method(http.MethodGet, httpapi.StreamPath, a.stream)
@@ -142,7 +146,7 @@ func (a *App) openDoors(ctx context.Context) error {
 	api.Router().Handle(webui.Base+"*", webui.New(a.Studio, a.problems))
 	g := gate.New(gate.Options{
 		Anonymous: a.Config.SkillsAnonymous == config.AnonymousLoopback,
-		Names:     a.names(), PublicURL: a.Config.PublicURL, Access: a.access, Routes: api.Router(), Things: things{a.store, a.runs},
+		Names:     a.names(), PublicURL: a.Config.PublicURL, Access: a.access, Attempts: attempts, Routes: api.Router(), Things: things{a.store, a.runs},
 		Refuse: a.problems, Meter: a.metrics,
 		Tracer: a.Traces.Tracer("server/gate"), Propagate: a.Traces.Propagator(), Log: a.Log, NewID: a.newID,
 	})

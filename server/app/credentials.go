@@ -69,7 +69,7 @@ func everything() []registry.Scope { return []registry.Scope{registry.AdminScope
 
 // opens reports whether a token still does for the command line.
 func (a *App) opens(ctx context.Context, token string) bool {
-	caller, err := a.access.Authenticate(ctx, token)
+	caller, err := a.access.Issued(ctx, token)
 	return err == nil && caller.May(everything()...)
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -20,6 +21,7 @@ func TestWhoIsAnonymous(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	attempts := newAttempts(t, nowhere{}, time.Now)
 	guard := func(open bool) http.Handler {
 		log, r := slog.New(slog.DiscardHandler), chi.NewRouter()
 		for _, path := range []string{"/skills/list", "/v1/skills/run", "/v1/skills", "/v1/contracts/run", "/api/v1/runs"} {
@@ -29,7 +31,7 @@ func TestWhoIsAnonymous(t *testing.T) {
 			})
 		}
 		return gate.New(gate.Options{
-			Anonymous: open, Names: []string{"studio.example.com"}, Access: keys{}, Routes: r, Refuse: problem.Writer{Log: log}, Meter: telemetry.NewMetrics("test"),
+			Anonymous: open, Names: []string{"studio.example.com"}, Access: keys{}, Attempts: attempts, Routes: r, Refuse: problem.Writer{Log: log}, Meter: telemetry.NewMetrics("test"),
 			Tracer: traces.Tracer("gate"), Propagate: traces.Propagator(), Log: log, NewID: func() string { return "id" },
 		}).Guard(r)
 	}

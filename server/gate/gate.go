@@ -18,7 +18,8 @@ import (
 
 // Access knows who a credential belongs to.
 type Access interface {
-	Authenticate(ctx context.Context, bearer string) (registry.Caller, error)
+	Fixed(bearer string) (registry.Caller, bool)
+	Issued(ctx context.Context, bearer string) (registry.Caller, error)
 	Session(ctx context.Context, cookie string) (registry.Caller, error)
 }
 
@@ -38,6 +39,7 @@ type Options struct {
 	Anonymous bool     // programs on this machine may call skills without a credential
 	PublicURL string   // its origin is ours too, for servers behind a proxy that ends TLS
 	Access    Access
+	Attempts  *Attempts
 	Routes    chi.Routes // those behind the gate, to know what a request is about
 	Things    Things
 	Refuse    Refuser

@@ -7,7 +7,10 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +19,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/internal/telemetry"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/store/storetest"
 	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/server/problem"
 )
@@ -23,7 +27,12 @@ import (
 // keys is access for one token and one session.
 type keys struct{}
 
-func (keys) Authenticate(_ context.Context, bearer string) (registry.Caller, error) {
+func (keys) Fixed(bearer string) (registry.Caller, bool) {
+	caller, err := known(bearer, "fixed-token", registry.UserActor)
+	return caller, err == nil
+}
+
+func (keys) Issued(_ context.Context, bearer string) (registry.Caller, error) {
 	return known(bearer, "right-token", registry.TokenActor)
 }
 
@@ -37,6 +46,15 @@ func known(got, want string, kind registry.ActorType) (registry.Caller, error) {
 	}
 	actor := registry.Actor{ID: "a1", Type: kind, Workspace: "default"}
 	return registry.Caller{Actor: actor, Scopes: []registry.Scope{registry.AdminScope}}, nil
+}
+
+// nowhere keeps no failed logins, for tests that do not ask for them.
+type nowhere struct{}
+
+func (nowhere) PutLoginFailures(context.Context, registry.LoginFailures) error { return nil }
+
+func (nowhere) LoginFailures(context.Context, time.Time) ([]registry.LoginFailures, error) {
+	return nil, nil
 }
 
 type house struct {
@@ -77,7 +95,7 @@ func openWith(t *testing.T, patience time.Duration) house {
 	})
 	r.HandleFunc("/panic", func(http.ResponseWriter, *http.Request) { panic("boom") })
 	g := gate.New(gate.Options{
-		Names: []string{"studio.example.com"}, PublicURL: "https://tools.example.com", Access: keys{}, Routes: r, Refuse: problem.Writer{Log: log},
+		Names: []string{"studio.example.com"}, PublicURL: "https://tools.example.com", Access: keys{}, Attempts: newAttempts(t, nowhere{}, time.Now), Routes: r, Refuse: problem.Writer{Log: log},
 		Meter: h.metrics, Tracer: traces.Tracer("gate"), Propagate: traces.Propagator(), Log: log, NewID: func() string { return "id-1" }, Patience: patience,
 	})
 	h.Handler = g.Guard(r)
@@ -217,27 +235,97 @@ func TestOneWideLineForEachRequest(t *testing.T) {
 func TestFailedLoginsAreLimited(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
-	attempts := gate.NewAttempts(func() time.Time { return now })
+	kept, clock := storetest.Open(t, storetest.SQLite), func() time.Time { return now }
+	attempts := newAttempts(t, kept, clock)
 	from := httptest.NewRequest("POST", "/api/v1/session", nil)
 	wrong := func() error { return fault.New(fault.Unauthenticated, "No.") }
-	for range 10 {
-		if err := attempts.Try(from, wrong); !fault.Is(err, fault.Unauthenticated) {
+	for range 20 { // the same again is no guess
+		if err := attempts.Try(from, "stale", wrong); !fault.Is(err, fault.Unauthenticated) {
+			t.Fatal(err)
+		}
+	}
+	for range 5 {
+		if err := attempts.Try(from, "right", func() error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 9 {
+		if err := attempts.Try(from, strconv.Itoa(i), wrong); !fault.Is(err, fault.Unauthenticated) {
 			t.Fatal(err)
 		}
 	}
 	right := func() error { t.Error("login was tried"); return nil }
-	if err := attempts.Try(from, right); !fault.Is(err, fault.TooManyRequests) {
-		t.Errorf("got %v", err)
+	for what, a := range map[string]*gate.Attempts{"at once": attempts, "after a restart": newAttempts(t, kept, clock)} {
+		if err := a.Try(from, "right", right); !fault.Is(err, fault.TooManyRequests) || !fault.Is(a.Blocked(from), fault.TooManyRequests) {
+			t.Errorf("%s: got %v", what, err)
+		}
 	}
 	other := httptest.NewRequest("POST", "/api/v1/session", nil)
 	other.RemoteAddr = "198.51.100.7:1"
-	if err := attempts.Try(other, func() error { return nil }); err != nil {
+	if err := attempts.Try(other, "right", func() error { return nil }); err != nil {
 		t.Errorf("another source: %v", err)
 	}
 	now = now.Add(time.Minute)
-	if err := attempts.Try(from, func() error { return nil }); err != nil {
+	if err := attempts.Try(from, "right", func() error { return nil }); err != nil {
 		t.Errorf("after a minute: %v", err)
 	}
+}
+
+// Guesses that are sent all at once are no more than those that are sent one after the other.
+func TestAttemptsAtOnce(t *testing.T) {
+	t.Parallel()
+	attempts := newAttempts(t, storetest.Open(t, storetest.SQLite), time.Now)
+	var tried atomic.Int64
+	var group sync.WaitGroup
+	for i := range 50 {
+		group.Go(func() {
+			_ = attempts.Try(httptest.NewRequest("POST", "/api/v1/session", nil), strconv.Itoa(i), func() error {
+				tried.Add(1)
+				return fault.New(fault.Unauthenticated, "No.")
+			})
+		})
+	}
+	group.Wait()
+	if tried.Load() != 10 {
+		t.Errorf("%d of 50 were tried", tried.Load())
+	}
+}
+
+// Wrong bearer tokens are counted too. Then the fixed token, which can be guessed, is refused as well; tokens that were made
+// here go on.
+func TestGuessedBearers(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	bearer := func(secret string) int {
+		return h.do(t, request{"GET", "/api/v1/things/1", "", map[string]string{"Authorization": "Bearer " + secret}}).Code
+	}
+	if got := bearer("fixed-token"); got != 200 {
+		t.Fatalf("the fixed token: %d", got)
+	}
+	for i := range 10 {
+		if got := bearer(strconv.Itoa(i)); got != 401 {
+			t.Fatalf("guess %d: %d", i, got)
+		}
+	}
+	for secret, want := range map[string]int{"another guess": 429, "fixed-token": 429, "right-token": 200} {
+		if got := bearer(secret); got != want {
+			t.Errorf("%s after ten guesses: %d, want %d", secret, got, want)
+		}
+	}
+	for _, secret := range []string{"fixed-token", "another guess", "right-token"} {
+		if strings.Contains(h.log.String(), secret) {
+			t.Errorf("the log has %s", secret)
+		}
+	}
+}
+
+func newAttempts(t *testing.T, kept gate.Failures, now func() time.Time) *gate.Attempts {
+	t.Helper()
+	a, err := gate.NewAttempts(t.Context(), kept, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
 
 func TestBodies(t *testing.T) {

@@ -11,14 +11,13 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/registry/manifest"
-	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/server/httpapi"
 	"github.com/atelier-run/atelier/server/problem"
 )
 
 func door() *httpapi.API {
 	return httpapi.New(httpapi.Options{
-		Problems: problem.Writer{Log: slog.New(slog.DiscardHandler)}, Attempts: gate.NewAttempts(time.Now), BodyBytes: 1 << 20, Now: time.Now,
+		Problems: problem.Writer{Log: slog.New(slog.DiscardHandler)}, BodyBytes: 1 << 20, Now: time.Now,
 	})
 }
 

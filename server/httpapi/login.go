@@ -17,7 +17,7 @@ func (a *API) followLoginLink() {
 			a.Problems.Write(w, r, fault.New(fault.Unauthenticated, "A login link ends in ?link=…; the server prints one when it starts."))
 			return
 		}
-		err := a.Attempts.Try(r, func() error {
+		err := a.Attempts.Try(r, link, func() error {
 			value, expires, err := a.Access.Redeem(r.Context(), link)
 			if err == nil {
 				http.SetCookie(w, a.cookie(r, value, expires))

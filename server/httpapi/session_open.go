@@ -42,7 +42,7 @@ func (a *API) openSession() {
 		status: http.StatusNoContent, public: true, bodyBytes: 8 << 10, refusals: []fault.Code{fault.Unauthenticated, fault.TooManyRequests},
 	}, func(ctx context.Context, q *in) (*cookieAnswer, error) {
 		answer := &cookieAnswer{}
-		err := a.Attempts.Try(q.request, func() error {
+		err := a.Attempts.Try(q.request, q.Body.Token, func() error {
 			value, expires, err := a.Access.Login(ctx, q.Body.Token)
 			answer.SetCookie = a.cookie(q.request, value, expires).String()
 			return err

@@ -1,10 +1,13 @@
 package servertest_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/atelier-run/atelier/server/app"
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
@@ -73,22 +76,43 @@ func TestLoginLink(t *testing.T) {
 	p.Want(t, 401, "GET", "/api/v1/session", nil, as(cookie))
 }
 
-// The administrator's token can be pasted; guesses are counted.
+// The administrator's token can be pasted; guesses are counted, also when the server is started anew. The log has none.
 func TestPastedToken(t *testing.T) {
 	t.Parallel()
 	const token = "the-administrators-fixed-token"
-	s := servertest.New(t, servertest.Flags(t, map[string]string{"token": token}))
+	data, now := t.TempDir(), time.Now()
+	start := func() *servertest.Server {
+		return servertest.On(t, data, servertest.Flags(t, map[string]string{"token": token}), func(o *app.Options) { o.Now = func() time.Time { return now } })
+	}
+	s := start()
 	nobody := servertest.Headers{"Authorization": ""}
 	answer := s.Want(t, 204, "POST", "/api/v1/session", map[string]string{"token": token}, nobody)
-	s.Want(t, 200, "GET", "/api/v1/session", nil, as(cookieOf(t, answer)))
-	for range 10 {
-		s.Want(t, 401, "POST", "/api/v1/session", map[string]string{"token": "guess"}, nobody)
+	cookie := cookieOf(t, answer)
+	s.Want(t, 200, "GET", "/api/v1/session", nil, as(cookie))
+	for i := range 5 {
+		guess := fmt.Sprintf("guess-%d", i)
+		s.Want(t, 401, "POST", "/api/v1/session", map[string]string{"token": guess}, nobody)
+		s.Want(t, 401, "GET", "/api/v1/session", nil, servertest.Headers{"Authorization": "Bearer bearer-" + guess})
 	}
-	refused := s.Do(t, "POST", "/api/v1/session", map[string]string{"token": token}, nobody)
-	if refused.Status != 429 || refused.Problem(t).Code != "too_many_requests" || refused.Header.Get("Retry-After") == "" {
-		t.Errorf("after ten guesses: %d %s", refused.Status, refused.Body)
+	for range 2 {
+		for what, refused := range map[string]servertest.Answer{
+			"pasted":    s.Do(t, "POST", "/api/v1/session", map[string]string{"token": token}, nobody),
+			"as bearer": s.Do(t, "GET", "/api/v1/session", nil, servertest.Headers{"Authorization": "Bearer " + token}),
+		} {
+			if refused.Status != 429 || refused.Problem(t).Code != "too_many_requests" || refused.Header.Get("Retry-After") == "" {
+				t.Errorf("%s after ten guesses: %d %s", what, refused.Status, refused.Body)
+			}
+		}
+		s.Want(t, 200, "GET", "/api/v1/session", nil)             // with a token that was made here
+		s.Want(t, 200, "GET", "/api/v1/session", nil, as(cookie)) // and who is in stays in
+		for _, secret := range []string{token, "guess-", cookie.Value, s.Token} {
+			if strings.Contains(s.Log.String(), secret) {
+				t.Errorf("the log has %s", secret)
+			}
+		}
+		s.Stop(t)
+		s = start()
 	}
-	s.Want(t, 200, "GET", "/api/v1/session", nil, servertest.Headers{"Authorization": "Bearer " + token})
 }
 
 func TestTokens(t *testing.T) {

@@ -85,22 +85,22 @@ func TestTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	caller, err := s.Authenticate(t.Context(), secret)
+	caller, err := s.Issued(t.Context(), secret)
 	if err != nil || caller.Actor.ID != token.ID || caller.Actor.Type != registry.TokenActor {
 		t.Fatalf("caller %+v, %v", caller, err)
 	}
 	for what, wrong := range map[string]string{"no token": "", "another": secret + "x", "its hash": token.Hash} {
-		_, err := s.Authenticate(t.Context(), wrong)
+		_, err := s.Issued(t.Context(), wrong)
 		wantUnauthenticated(t, what, err)
 	}
 	clock.now = expires
-	_, err = s.Authenticate(t.Context(), secret)
+	_, err = s.Issued(t.Context(), secret)
 	wantUnauthenticated(t, "expired", err)
 	clock.now = expires.Add(-time.Minute)
 	if err := s.RevokeToken(t.Context(), admin, token.ID); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Authenticate(t.Context(), secret)
+	_, err = s.Issued(t.Context(), secret)
 	wantUnauthenticated(t, "revoked", err)
 
 	if _, _, err := s.CreateToken(t.Context(), admin, access.TokenRequest{Name: ""}); !fault.Is(err, fault.InvalidInput) {
@@ -181,7 +181,7 @@ func TestCredentialsAreRemembered(t *testing.T) {
 	}
 	db.looked = 0
 	for range 100 {
-		_, bearerErr := s.Authenticate(t.Context(), secret)
+		_, bearerErr := s.Issued(t.Context(), secret)
 		_, sessionErr := s.Session(t.Context(), cookie)
 		if bearerErr != nil || sessionErr != nil {
 			t.Fatal(bearerErr, sessionErr)
@@ -191,7 +191,7 @@ func TestCredentialsAreRemembered(t *testing.T) {
 		t.Errorf("200 requests looked %d times and wrote %d times", db.looked, db.touched)
 	}
 	c.now = c.now.Add(time.Minute)
-	if _, err := s.Authenticate(t.Context(), secret); err != nil || db.looked != 2 {
+	if _, err := s.Issued(t.Context(), secret); err != nil || db.looked != 2 {
 		t.Errorf("after a minute it looked %d times: %v", db.looked, err)
 	}
 	for range 2 {
@@ -205,7 +205,7 @@ func TestCredentialsAreRemembered(t *testing.T) {
 	if err := s.RevokeToken(t.Context(), access.Administrator(), token.ID); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Authenticate(t.Context(), secret)
+	_, err = s.Issued(t.Context(), secret)
 	wantUnauthenticated(t, "a revoked token", err)
 	_, err = s.Session(t.Context(), cookie)
 	wantUnauthenticated(t, "its session", err)
@@ -242,7 +242,7 @@ func TestWhatWasRevokedDuringALookUpIsNotRemembered(t *testing.T) {
 	if _, _, err := s.Login(t.Context(), secret); err != nil { // the request came first
 		t.Fatal(err)
 	}
-	_, err = s.Authenticate(t.Context(), secret)
+	_, err = s.Issued(t.Context(), secret)
 	wantUnauthenticated(t, "the next request", err)
 }
 

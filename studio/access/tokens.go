@@ -17,17 +17,22 @@ const (
 	maxNameLen = 100
 )
 
-// Authenticate returns the caller of a bearer token, or an Unauthenticated error that says nothing about why.
-func (s *Service) Authenticate(ctx context.Context, secret string) (registry.Caller, error) {
-	found, err := s.bearer(ctx, secret)
+// Fixed reports whether a bearer token is the administrator's fixed one, and returns its caller.
+func (s *Service) Fixed(secret string) (registry.Caller, bool) {
+	if s.admin == "" || subtle.ConstantTimeCompare([]byte(hash(secret)), []byte(s.admin)) != 1 {
+		return registry.Caller{}, false
+	}
+	return administrator(), true
+}
+
+// Issued returns the caller of a bearer token that was made here, or an Unauthenticated error that says nothing about why.
+func (s *Service) Issued(ctx context.Context, secret string) (registry.Caller, error) {
+	found, err := s.issued(ctx, secret)
 	return found.caller, err
 }
 
-func (s *Service) bearer(ctx context.Context, secret string) (remembered, error) {
+func (s *Service) issued(ctx context.Context, secret string) (remembered, error) {
 	h := hash(secret)
-	if s.admin != "" && subtle.ConstantTimeCompare([]byte(h), []byte(s.admin)) == 1 {
-		return remembered{caller: administrator()}, nil
-	}
 	found, err := s.remember("token "+h, func() (remembered, error) {
 		t, err := s.tokens.TokenByHash(ctx, h)
 		if err != nil {

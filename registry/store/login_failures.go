@@ -1,0 +1,40 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+// PutLoginFailures stores how often a source has failed. Of two that are written at once the later and higher counts.
+func (s *Store) PutLoginFailures(ctx context.Context, f registry.LoginFailures) error {
+	row := failuresRow{Source: f.Source, Failures: f.Count, Until: instant(f.Until)}
+	_, err := s.write.NewInsert().Model(&row).On("CONFLICT (source) DO UPDATE").
+		Set("failures = excluded.failures").Set("until = excluded.until").
+		Where("f.until < excluded.until OR f.failures < excluded.failures").Exec(ctx)
+	return wrap("store failed logins", err)
+}
+
+// LoginFailures returns those that still count.
+func (s *Store) LoginFailures(ctx context.Context, now time.Time) ([]registry.LoginFailures, error) {
+	var rows []failuresRow
+	if err := s.read.NewSelect().Model(&rows).Where("f.until > ?", instant(now)).OrderExpr("f.source").Scan(ctx); err != nil {
+		return nil, wrap("read failed logins", err)
+	}
+	failures := make([]registry.LoginFailures, 0, len(rows))
+	for _, row := range rows {
+		failures = append(failures, registry.LoginFailures{Source: row.Source, Count: row.Failures, Until: row.Until.UTC()})
+	}
+	return failures, nil
+}
+
+type failuresRow struct {
+	bun.BaseModel `bun:"table:login_failures,alias:f"`
+
+	Source   string    `bun:"source,pk"`
+	Failures int       `bun:"failures"`
+	Until    time.Time `bun:"until"`
+}
