@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"os"
 	"path"
+	"slices"
 	"sync"
 	"time"
 
@@ -128,9 +130,10 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Entry, erro
 		return nil, err
 	}
 	problems := s.problemsOf(actor)
-	entries, listed := []Entry{}, map[string]bool{}
+	entries, told := []Entry{}, map[string]bool{}
 	for _, skill := range known {
 		if skill.Uninstalled {
+			told[registry.NameKey(skill.Name)] = true // nobody is to mend what nobody wants
 			continue
 		}
 		entry := s.entry(skill, problems)
@@ -142,11 +145,11 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Entry, erro
 		} else if err != nil {
 			return nil, err
 		}
-		listed[registry.NameKey(skill.Name)] = true
+		told[registry.NameKey(skill.Name)] = true
 		entries = append(entries, entry)
 	}
-	for _, problem := range s.allProblems(actor) {
-		if !listed[registry.NameKey(base(problem.Folder))] {
+	for _, key := range slices.Sorted(maps.Keys(problems)) {
+		if problem := problems[key]; !told[key] {
 			entries = append(entries, Entry{Skill: registry.Skill{Name: base(problem.Folder), Origin: registry.FolderSkill, Tags: []string{}}, Problem: problem})
 		}
 	}

@@ -176,7 +176,7 @@ func creation(name string) skills.Creation {
 func expect(t *testing.T, err error, code fault.Code, text string) {
 	t.Helper()
 	var all strings.Builder
-	if f, ok := err.(*fault.Error); ok { //nolint:errorlint // what is answered is the fault itself
+	if f, ok := err.(*fault.Error); ok {
 		for _, d := range f.Details {
 			fmt.Fprintf(&all, " %s:%d %s", d.File, d.Line, d.Message)
 		}
@@ -225,6 +225,25 @@ func TestAStartAsksLittle(t *testing.T) {
 		if e, err := second.Find(t.Context(), me(), name); err != nil || e.Version.Version != want || (e.Problem != nil) != (name == "s01") {
 			t.Errorf("%s is %+v, %v", name, e, err)
 		}
+	}
+}
+
+// TestAListNamesEachOnce: what is uninstalled is not there, however broken its folder is, and what is broken twice is there once.
+func TestAListNamesEachOnce(t *testing.T) {
+	t.Parallel()
+	s, dir := newStore(t), t.TempDir()
+	folder(t, dir, "gone")
+	first := begin(t, s, dir, nil)
+	if err := first.Uninstall(t.Context(), me(), "gone", false); err != nil {
+		t.Fatal(err)
+	}
+	first.end()
+	for _, broken := range []string{"gone", "twice", "_drafts/twice"} {
+		folder(t, dir, broken, "skill.yaml", "name: [\n")
+	}
+	entries, err := begin(t, s, dir, nil).List(t.Context(), me())
+	if err != nil || len(entries) != 1 || entries[0].Name != "twice" || entries[0].Problem.Folder != "twice" {
+		t.Errorf("the list is %+v, %v", entries, err)
 	}
 }
 
