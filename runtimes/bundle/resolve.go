@@ -176,7 +176,7 @@ func Refusal(files map[string][]byte, wanted string) string {
 	bare := strings.TrimPrefix(wanted, "node:")
 	switch {
 	case strings.HasPrefix(wanted, "node:") || slices.Contains(nodeModules(), bare):
-		return fmt.Sprintf("%q is a module of Node and not available in the goja runtime: set the runtime to node or auto.", wanted)
+		return fmt.Sprintf("%q is a module of Node and not available in the goja runtime: set the runtime to node.", wanted)
 	case relative(wanted):
 		return text + "."
 	}
