@@ -152,9 +152,10 @@ func (c *Chooser) missing(ctx context.Context, spec registry.Spec) ([]fault.Deta
 	if err != nil {
 		return nil, err
 	}
-	if len(report.Errors) == 0 {
-		gaps = report.Gaps
+	if len(report.Errors) > 0 {
+		return nil, nil // not remembered: a parser that had too little time says so as an error
 	}
+	gaps = report.Gaps
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.gaps) >= mostKept {

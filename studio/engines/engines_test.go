@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/digest"
 	"github.com/atelier-run/atelier/runtimes"
@@ -172,5 +173,31 @@ func TestInspectionThatFails(t *testing.T) {
 	}
 	if _, _, err := h.chooser().Choose(ctx, "w", "a", program(plain)); err == nil {
 		t.Error("a version was let through")
+	}
+}
+
+// hurried is an inspector that has too little time the first time that it looks.
+type hurried struct {
+	*house
+	looked bool
+}
+
+func (h *hurried) Check(ctx context.Context, req inspect.Request) (inspect.Report, error) {
+	if !h.looked {
+		h.looked = true
+		return inspect.Report{Errors: []fault.Detail{{File: req.Entrypoint, Code: "syntax_error", Message: "The source takes too long to parse: make it smaller."}}}, nil
+	}
+	return h.house.Check(ctx, req)
+}
+
+// TestErrorsAreNotRemembered: they may be those of a busy minute, and a version has its runtime for ever.
+func TestErrorsAreNotRemembered(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	c := engines.New(engines.Options{Inspector: &hurried{house: h}, Specs: h, Runs: h, Lacks: func(runtimes.Name) string { return "" }})
+	for _, want := range []runtimes.Name{runtimes.Goja, runtimes.NodeEngine} {
+		if got, err := c.Runtime(t.Context(), program(intl)); got != want || err != nil {
+			t.Errorf("%s, %v; want %s", got, err, want)
+		}
 	}
 }
