@@ -18,14 +18,17 @@ type tokenCommand struct {
 
 type tokenCreate struct {
 	Name    string        `arg:"" help:"What it is for."`
-	Scope   []string      `help:"What it may do: read, run, write, approve, admin; commas between several. Admin stands for all." default:"read,run" placeholder:"SCOPE"`
+	Scope   []string      `help:"What it may do: read, run, write, approve, admin; commas between several. All but admin without it; admin stands for all." placeholder:"SCOPE"`
 	Agent   []string      `help:"The only agent that it may touch; may be given several times. All without it." sep:"none" placeholder:"NAME"`
 	Expires time.Duration `help:"How long it opens the door, such as 720h; for ever without it." placeholder:"DURATION"`
 	remote
 }
 
 func (c *tokenCreate) run(ctx context.Context, p Process) (err error) {
-	body := map[string]any{"name": c.Name, "scopes": c.Scope}
+	body := map[string]any{"name": c.Name}
+	if len(c.Scope) > 0 {
+		body["scopes"] = c.Scope
+	}
 	if len(c.Agent) > 0 {
 		body["agents"] = c.Agent
 	}

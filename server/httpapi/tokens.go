@@ -13,7 +13,7 @@ import (
 // TokenBody asks for a bearer token.
 type TokenBody struct {
 	Name      string           `json:"name" minLength:"1" maxLength:"100" doc:"What it is for."`
-	Scopes    []registry.Scope `json:"scopes,omitempty" doc:"What it may do; read and run without them. Admin stands for all."`
+	Scopes    []registry.Scope `json:"scopes,omitempty" doc:"What it may do; all but admin without them. Admin stands for all."`
 	Agents    []string         `json:"agents,omitempty" maxItems:"100" doc:"Names or IDs of the only agents that it may touch; all without them. It then opens no route that is about more than one agent."`
 	ExpiresAt *time.Time       `json:"expiresAt,omitempty"`
 }

@@ -221,7 +221,7 @@ func TestVersionsOfSkillsNeedApprove(t *testing.T) {
 	s.Want(t, 200, "POST", "/v1/skills/promote", `{"name":"adder"}`, approver)
 }
 
-// A token is read and run unless told otherwise, and what was asked for wrongly is told by field.
+// A token may do all but what admin is for unless told otherwise, and what was asked for wrongly is told by field.
 func TestTokensAsAskedFor(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -231,7 +231,7 @@ func TestTokensAsAskedFor(t *testing.T) {
 		Agents []struct{ Name string }
 	}
 	s.Want(t, 200, "GET", "/api/v1/session", nil, scoped(t, s, map[string]any{"agents": []string{"mine", "mine"}})).Into(t, &session)
-	if !slices.Equal(session.Scopes, []string{"read", "run"}) || len(session.Agents) != 1 || session.Agents[0].Name != "mine" {
+	if !slices.Equal(session.Scopes, []string{"read", "run", "write", "approve"}) || len(session.Agents) != 1 || session.Agents[0].Name != "mine" {
 		t.Errorf("got %+v", session)
 	}
 	for pointer, body := range map[string]string{

@@ -69,8 +69,8 @@ func (s *Service) remember(key string, look func() (remembered, error)) (remembe
 	return found, nil
 }
 
-// TokenRequest says what a new token is for and what it may do. Without scopes it may read and run; without agents it may
-// touch all of the workspace.
+// TokenRequest says what a new token is for and what it may do. Without scopes it may do what whoever writes agents does,
+// which is all but admin; without agents it may touch all of the workspace.
 type TokenRequest struct {
 	Name      string
 	Scopes    []registry.Scope
@@ -105,7 +105,7 @@ func (s *Service) CreateToken(ctx context.Context, actor registry.Actor, q Token
 // scopesOf are the scopes that are asked for, each once and in their order.
 func scopesOf(q TokenRequest) ([]registry.Scope, error) {
 	if len(q.Scopes) == 0 {
-		return []registry.Scope{registry.ReadScope, registry.RunScope}, nil
+		return []registry.Scope{registry.ReadScope, registry.RunScope, registry.WriteScope, registry.ApproveScope}, nil
 	}
 	for i, scope := range q.Scopes {
 		if !slices.Contains(registry.Scopes(), scope) {

@@ -2176,7 +2176,7 @@ export interface components {
       expiresAt?: string;
       /** @description What it is for. */
       name: string;
-      /** @description What it may do; read and run without them. Admin stands for all. */
+      /** @description What it may do; all but admin without them. Admin stands for all. */
       scopes?: ('read' | 'run' | 'write' | 'approve' | 'admin')[];
     };
     TokenList: {
