@@ -33,7 +33,8 @@ type version struct {
 	err   error
 }
 
-// check says why the interpreter is not fit. Only the interpreter's own answer is remembered.
+// check says why the interpreter is not fit. Only an answer is remembered: an interpreter that was ended before it gave one is
+// asked again. A run that is cancelled meanwhile finds that out itself.
 func (v *version) check(ctx context.Context, pool *worker.Pool, interpreter string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -55,7 +56,9 @@ func (v *version) check(ctx context.Context, pool *worker.Pool, interpreter stri
 	case err != nil:
 		return err
 	case outcome.Error != nil && outcome.Error.Type == runtimes.Cancelled:
-		return ctx.Err()
+		return nil
+	case outcome.Error != nil:
+		return unavailable(fmt.Errorf("asked for its version: %s", outcome.Error.Message))
 	}
 	v.known, v.err = true, judge(said.String())
 	return v.err
