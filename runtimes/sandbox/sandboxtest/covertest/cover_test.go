@@ -17,6 +17,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/bash"
 	"github.com/atelier-run/atelier/runtimes/egress"
 	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/node"
 	"github.com/atelier-run/atelier/runtimes/python"
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
@@ -103,6 +104,16 @@ func runPrograms(t *testing.T, jailer worker.Jailer, log *ledger) {
 				"forks": "import os, time\ndef main():\n    for _ in range(5):\n        if os.fork() == 0:\n            os.setsid(); time.sleep(60)\n    return 1\n",
 			},
 		},
+		{
+			node.New(node.Options{Jailer: jailer, Egress: proxy, Interpreter: "/usr/bin/node", Idle: 1}),
+			runtimetest.Programs{Language: runtimes.JavaScript, Runtime: runtimes.NodeEngine, Entrypoint: "main.js"},
+			map[string]string{
+				"result": "export default (input) => input", "calls": "export default (_, ctx) => { console.log(1); ctx.log('x') }", "raises": "export default () => { throw 1 }",
+				"leaves": "export default () => process.exit(3)", "crashes": "export default () => process.abort()", "memory": "export default () => { const all = []; for (;;) all.push([all.length]) }",
+				"reuse": "export default (input, ctx) => { console.log(1); ctx.log('x'); return input }", "reuse, and no rest": "export default () => { (async () => { for (;;) await null })(); return 1 }",
+				"stays without leave": "import fs from 'fs'\nexport default () => { fs.writeSync(3, '{\"end\":{},\"code\":0,\"again\":true}\\n'); return new Promise(() => setInterval(() => {}, 1)) }",
+			},
+		},
 	}
 	for _, engine := range engines {
 		for name, source := range engine.sources {
@@ -114,11 +125,19 @@ func runPrograms(t *testing.T, jailer worker.Jailer, log *ledger) {
 					j.Capabilities.Hosts = []string{"127.0.0.1:1"}
 				}
 			})
-			host := runtimetest.NewHost()
-			if _, err := engine.runtime.Run(t.Context(), job, host); err != nil {
-				t.Errorf("%s: the house failed: %v", name, err)
+			if strings.HasPrefix(name, "reuse") {
+				job.Isolation = runtimes.Reuse
 			}
-			log.add(host.Stderr(t))
+			for range 2 { // the second may be in the process of the first
+				host := runtimetest.NewHost()
+				if _, err := engine.runtime.Run(t.Context(), job, host); err != nil {
+					t.Errorf("%s: the house failed: %v", name, err)
+				}
+				log.add(host.Stderr(t))
+				if job.Isolation != runtimes.Reuse {
+					break
+				}
+			}
 		}
 		engine.runtime.Close()
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/atelier-run/atelier/runtimes/frames"
+	"github.com/atelier-run/atelier/runtimes/node/guest"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 )
@@ -21,6 +22,7 @@ func main() {
 	roles := []sandbox.Role{
 		{Name: "look", Filter: sandbox.FilterProgram, Serve: look},
 		{Name: "look", Filter: sandbox.FilterWorker, Serve: look},
+		{Name: guest.RoleName, Filter: sandbox.FilterWorker, Serve: guest.Serve},
 	}
 	for _, real := range program.Roles() {
 		serve := real.Cell
