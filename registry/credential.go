@@ -28,8 +28,25 @@ type TokenAgent struct {
 type Session struct {
 	Hash      string
 	Actor     Actor
+	Device    Device
 	CreatedAt time.Time
+	LastUsed  *time.Time
 	ExpiresAt time.Time
+}
+
+// ID names a session to people. It is part of the hash, which tells nothing about the cookie.
+func (s Session) ID() string { return SessionID(s.Hash) }
+
+// SessionIDLength is how much of the hash of a cookie its session's ID is.
+const SessionIDLength = 32
+
+// SessionID is the ID of the session with a hash.
+func SessionID(hash string) string { return hash[:min(len(hash), SessionIDLength)] }
+
+// Device is where a session was opened, as far as it told.
+type Device struct {
+	Address string
+	Browser string
 }
 
 // LoginFailures is how often a network has shown a wrong secret. It counts until the time is over.

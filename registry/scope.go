@@ -19,9 +19,10 @@ func Scopes() []Scope { return []Scope{ReadScope, RunScope, WriteScope, ApproveS
 
 // Caller is who asks, and what the credential that they showed lets them do.
 type Caller struct {
-	Actor  Actor
-	Scopes []Scope
-	Agents []TokenAgent // the only agents that it may touch; none for no such restriction
+	Actor   Actor
+	Scopes  []Scope
+	Session string       // ID of the browser's session, "" for a token
+	Agents  []TokenAgent // the only agents that it may touch; none for no such restriction
 }
 
 // May reports whether one of the scopes is there.

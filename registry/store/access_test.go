@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -74,7 +75,7 @@ func TestTokens(t *testing.T) {
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
-		want := registry.Session{Hash: "s1", Actor: ada, CreatedAt: start, ExpiresAt: start.Add(time.Hour)}
+		want := registry.Session{Hash: "s1", Actor: ada, Device: registry.Device{Address: "192.0.2.1", Browser: "Firefox"}, CreatedAt: start, ExpiresAt: start.Add(time.Hour)}
 		expired := registry.Session{Hash: "s2", Actor: ada, CreatedAt: start, ExpiresAt: start}
 		for _, session := range []registry.Session{want, expired} {
 			if err := s.PutSession(t.Context(), session); err != nil {
@@ -159,5 +160,44 @@ func TestLoginFailures(t *testing.T) {
 			t.Fatal(err)
 		}
 		check(start, last)
+	})
+}
+
+func TestSessionsAreListedAndEnded(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		foreigner := ada
+		foreigner.Workspace = "other"
+		long := strings.Repeat("ab", 32)
+		first := registry.Session{Hash: long, Actor: ada, CreatedAt: start, ExpiresAt: start.Add(time.Hour)}
+		second := registry.Session{Hash: "cd" + long[2:], Actor: ada, CreatedAt: start.Add(time.Minute), ExpiresAt: start.Add(time.Hour)}
+		expired := registry.Session{Hash: "ef" + long[2:], Actor: ada, CreatedAt: start, ExpiresAt: start}
+		foreign := registry.Session{Hash: "01" + long[2:], Actor: foreigner, CreatedAt: start, ExpiresAt: start.Add(time.Hour)}
+		for _, session := range []registry.Session{first, second, expired, foreign} {
+			if err := s.PutSession(t.Context(), session); err != nil {
+				t.Fatal(err)
+			}
+		}
+		used := start.Add(time.Second)
+		if err := s.TouchSessions(t.Context(), map[string]time.Time{first.Hash: used, "gone": used}); err != nil {
+			t.Fatal(err)
+		}
+		first.LastUsed = &used
+		list := func(want ...registry.Session) {
+			t.Helper()
+			got, err := s.Sessions(t.Context(), ws, start)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, got, want)
+		}
+		list(second, first)
+		for _, id := range []string{foreign.ID(), second.Hash, "", "\x00"} {
+			expect(t, s.EndSession(t.Context(), ws, id), fault.NotFound)
+		}
+		if err := s.EndSession(t.Context(), ws, second.ID()); err != nil {
+			t.Fatal(err)
+		}
+		list(first)
 	})
 }

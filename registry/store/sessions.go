@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -17,7 +19,8 @@ func (s *Store) PutSession(ctx context.Context, session registry.Session) error 
 	row := sessionRow{
 		Hash: session.Hash, WorkspaceID: session.Actor.Workspace,
 		ActorID: session.Actor.ID, ActorType: string(session.Actor.Type), ActorName: session.Actor.Name,
-		CreatedAt: instant(session.CreatedAt), ExpiresAt: instant(session.ExpiresAt),
+		Address: document([]byte(session.Device.Address)), Browser: document([]byte(session.Device.Browser)),
+		CreatedAt: instant(session.CreatedAt), LastUsedAt: instantOrNil(session.LastUsed), ExpiresAt: instant(session.ExpiresAt),
 	}
 	_, err := s.write.NewInsert().Model(&row).Exec(ctx)
 	return wrap("store session", err)
@@ -30,10 +33,49 @@ func (s *Store) SessionByHash(ctx context.Context, hash string) (registry.Sessio
 	if errors.Is(err, sql.ErrNoRows) {
 		return registry.Session{}, fault.New(fault.NotFound, "No such session.")
 	}
-	return registry.Session{
-		Hash: row.Hash, Actor: actor(row.WorkspaceID, row.ActorID, row.ActorType, row.ActorName),
-		CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(),
-	}, wrap("read session", err)
+	return row.session(), wrap("read session", err)
+}
+
+// Sessions returns the sessions of a workspace that have not expired, newest first.
+func (s *Store) Sessions(ctx context.Context, workspace string, now time.Time) ([]registry.Session, error) {
+	var rows []sessionRow
+	err := s.read.NewSelect().Model(&rows).Where("s.workspace_id = ?", workspace).Where("s.expires_at > ?", instant(now)).
+		OrderExpr("s.created_at DESC, s.hash").Scan(ctx)
+	if err != nil {
+		return nil, wrap("list sessions", err)
+	}
+	sessions := make([]registry.Session, 0, len(rows))
+	for _, row := range rows {
+		sessions = append(sessions, row.session())
+	}
+	return sessions, nil
+}
+
+// EndSession ends a session of a workspace by its ID. Error: NotFound.
+func (s *Store) EndSession(ctx context.Context, workspace, id string) error {
+	missing := fault.New(fault.NotFound, "No such session: %s.", id)
+	if impossible(id) {
+		return missing
+	}
+	result, err := s.write.NewDelete().Model((*sessionRow)(nil)).
+		Where("s.workspace_id = ?", workspace).Where("substr(s.hash, 1, ?) = ?", registry.SessionIDLength, id).Exec(ctx)
+	if err != nil {
+		return wrap("end session", err)
+	}
+	return wrap("end session", expectRow(result, missing))
+}
+
+// TouchSessions notes when sessions were last used, by their hashes, all of them at once.
+func (s *Store) TouchSessions(ctx context.Context, uses map[string]time.Time) error {
+	return s.change(ctx, "note uses of sessions", func(ctx context.Context, tx bun.Tx) error {
+		for _, hash := range slices.Sorted(maps.Keys(uses)) {
+			_, err := tx.NewUpdate().Model((*sessionRow)(nil)).Set("last_used_at = ?", instant(uses[hash])).Where("s.hash = ?", hash).Exec(ctx)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // DeleteSession ends a session. One that is not there is no error.
@@ -59,11 +101,22 @@ func (s *Store) SweepSessions(ctx context.Context, now time.Time) error {
 type sessionRow struct {
 	bun.BaseModel `bun:"table:sessions,alias:s"`
 
-	Hash        string    `bun:"hash,pk"`
-	WorkspaceID string    `bun:"workspace_id"`
-	ActorID     string    `bun:"actor_id"`
-	ActorType   string    `bun:"actor_type"`
-	ActorName   string    `bun:"actor_name"`
-	CreatedAt   time.Time `bun:"created_at"`
-	ExpiresAt   time.Time `bun:"expires_at"`
+	Hash        string     `bun:"hash,pk"`
+	WorkspaceID string     `bun:"workspace_id"`
+	ActorID     string     `bun:"actor_id"`
+	ActorType   string     `bun:"actor_type"`
+	ActorName   string     `bun:"actor_name"`
+	Address     string     `bun:"address"`
+	Browser     string     `bun:"browser"`
+	CreatedAt   time.Time  `bun:"created_at"`
+	LastUsedAt  *time.Time `bun:"last_used_at"`
+	ExpiresAt   time.Time  `bun:"expires_at"`
+}
+
+func (row sessionRow) session() registry.Session {
+	return registry.Session{
+		Hash: row.Hash, Actor: actor(row.WorkspaceID, row.ActorID, row.ActorType, row.ActorName),
+		Device:    registry.Device{Address: row.Address, Browser: row.Browser},
+		CreatedAt: row.CreatedAt.UTC(), LastUsed: instantOrNil(row.LastUsedAt), ExpiresAt: row.ExpiresAt.UTC(),
+	}
 }

@@ -81,6 +81,8 @@ func needs() map[string]need {
 		"GET " + api + "/openapi.json":           {anyone, nothing},
 		"GET " + api + "/session":                {anyone, nothing},
 		"DELETE " + api + "/session":             {anyone, nothing},
+		"GET " + api + "/sessions":               {admin, workspace},
+		"DELETE " + api + "/sessions/{session}":  {admin, workspace},
 		"GET " + api + "/tokens":                 {admin, workspace},
 		"POST " + api + "/tokens":                {admin, workspace},
 		"DELETE " + api + "/tokens/{token}":      {admin, workspace},

@@ -167,6 +167,8 @@ func (a *API) sessionRoutes() {
 	a.openSession()
 	a.getSession()
 	a.closeSession()
+	a.listSessions()
+	a.endSession()
 	a.followLoginLink()
 	a.createToken()
 	a.listTokens()

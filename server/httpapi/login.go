@@ -18,7 +18,7 @@ func (a *API) followLoginLink() {
 			return
 		}
 		err := a.Attempts.Try(r, link, func() error {
-			value, expires, err := a.Access.Redeem(r.Context(), link)
+			value, expires, err := a.Access.Redeem(r.Context(), link, deviceOf(r))
 			if err == nil {
 				http.SetCookie(w, a.cookie(r, value, expires))
 			}

@@ -43,7 +43,7 @@ func (a *API) openSession() {
 	}, func(ctx context.Context, q *in) (*cookieAnswer, error) {
 		answer := &cookieAnswer{}
 		err := a.Attempts.Try(q.request, q.Body.Token, func() error {
-			value, expires, err := a.Access.Login(ctx, q.Body.Token)
+			value, expires, err := a.Access.Login(ctx, q.Body.Token, deviceOf(q.request))
 			answer.SetCookie = a.cookie(q.request, value, expires).String()
 			return err
 		})

@@ -135,3 +135,51 @@ func TestTokens(t *testing.T) {
 		t.Error("the log has the token")
 	}
 }
+
+// Whoever is logged in is listed with where from, and can be logged out at once by an administrator.
+func TestSessionsAreListedAndEnded(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	s := servertest.On(t, data)
+	open := func(browser string) *http.Cookie {
+		return cookieOf(t, s.Want(t, 204, "POST", "/api/v1/session", map[string]string{"token": s.Token}, servertest.Headers{"Authorization": "", "User-Agent": browser}))
+	}
+	mine, lost := open("Mine/1.0"), open("Lost/2.0 "+strings.Repeat("x", 1000))
+	s.Want(t, 200, "GET", "/api/v1/session", nil, as(lost))
+	list := func(s *servertest.Server, who servertest.Headers) (ids map[string]string, text string) {
+		var found struct {
+			Items []struct {
+				ID, Address, Browser, LastUsedAt string
+				Current                          bool
+			}
+		}
+		answer := s.Want(t, 200, "GET", "/api/v1/sessions", nil, who)
+		answer.Into(t, &found)
+		ids = map[string]string{}
+		for _, item := range found.Items {
+			name := strings.Split(item.Browser, "/")[0]
+			ids[name] = item.ID
+			if item.Address != "127.0.0.1" || item.LastUsedAt == "" || len(item.Browser) > 300 || item.Current != (name == "Mine") {
+				t.Errorf("session %+v", item)
+			}
+		}
+		return ids, string(answer.Body)
+	}
+	ids, text := list(s, as(mine))
+	if len(ids) != 2 || strings.Contains(text, mine.Value) {
+		t.Fatalf("sessions are %s", text)
+	}
+	restarted := func() { s.Stop(t); s = servertest.On(t, data) }
+	restarted()
+	if again, _ := list(s, as(mine)); again["Lost"] != ids["Lost"] {
+		t.Errorf("after a restart %v, before %v", again, ids)
+	}
+	s.Want(t, 200, "GET", "/api/v1/session", nil, as(lost))
+	s.Want(t, 404, "DELETE", "/api/v1/sessions/nobody", nil, as(mine))
+	s.Want(t, 204, "DELETE", "/api/v1/sessions/"+ids["Lost"], nil, as(mine))
+	s.Want(t, 401, "GET", "/api/v1/session", nil, as(lost))
+	s.Want(t, 200, "GET", "/api/v1/session", nil, as(mine))
+	if left, _ := list(s, as(mine)); left["Lost"] != "" {
+		t.Errorf("sessions are %v", left)
+	}
+}

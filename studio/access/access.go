@@ -34,6 +34,9 @@ type Sessions interface {
 	PutSession(ctx context.Context, s registry.Session) error
 	SessionByHash(ctx context.Context, hash string) (registry.Session, error)
 	DeleteSession(ctx context.Context, hash string) error
+	Sessions(ctx context.Context, workspace string, now time.Time) ([]registry.Session, error)
+	EndSession(ctx context.Context, workspace, id string) error
+	TouchSessions(ctx context.Context, uses map[string]time.Time) error
 	PutLoginLink(ctx context.Context, hash string, expires time.Time) error
 	TakeLoginLink(ctx context.Context, hash string, now time.Time) (bool, error)
 }
@@ -62,14 +65,15 @@ type Service struct {
 	now      func() time.Time
 	newID    func() string
 	callers  *callers
-	uses     *uses
+	uses     *uses // of tokens, by their IDs
+	visits   *uses // of sessions, by the hashes of their cookies
 }
 
 // New returns the service.
 func New(o Options) *Service {
 	s := &Service{
 		tokens: o.Tokens, sessions: o.Sessions, agents: o.Agents, now: o.Now, newID: o.NewID,
-		callers: newCallers(), uses: newUses(),
+		callers: newCallers(), uses: newUses(), visits: newUses(),
 	}
 	if o.Admin != "" {
 		s.admin = hash(o.Admin)

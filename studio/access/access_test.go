@@ -39,11 +39,11 @@ func TestLoginLinkWorksOnceAndExpires(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cookie, expires, err := s.Redeem(t.Context(), link)
+	cookie, expires, err := s.Redeem(t.Context(), link, registry.Device{})
 	if err != nil || !expires.After(clock.now) {
 		t.Fatalf("first use: %v", err)
 	}
-	_, _, err = s.Redeem(t.Context(), link)
+	_, _, err = s.Redeem(t.Context(), link, registry.Device{})
 	wantUnauthenticated(t, "second use", err)
 	if caller, err := s.Session(t.Context(), cookie); err != nil || caller.Actor.ID != "admin" || caller.Actor.Workspace != registry.DefaultWorkspace || !caller.May(registry.AdminScope) {
 		t.Fatalf("session: %+v, %v", caller, err)
@@ -54,7 +54,7 @@ func TestLoginLinkWorksOnceAndExpires(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock.now = clock.now.Add(16 * time.Minute)
-	_, _, err = s.Redeem(t.Context(), late)
+	_, _, err = s.Redeem(t.Context(), late, registry.Device{})
 	wantUnauthenticated(t, "an expired link", err)
 
 	clock.now = expires
@@ -65,7 +65,7 @@ func TestLoginLinkWorksOnceAndExpires(t *testing.T) {
 func TestLogoutEndsTheSession(t *testing.T) {
 	t.Parallel()
 	s, _ := newService(t, "fixed-token-of-the-administrator")
-	cookie, _, err := s.Login(t.Context(), "fixed-token-of-the-administrator")
+	cookie, _, err := s.Login(t.Context(), "fixed-token-of-the-administrator", registry.Device{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestASessionDoesNotOutliveItsToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cookie, until, err := s.Login(t.Context(), short)
+	cookie, until, err := s.Login(t.Context(), short, registry.Device{})
 	if err != nil || !until.Equal(expires) {
 		t.Fatalf("until %v, %v", until, err)
 	}
@@ -128,7 +128,7 @@ func TestASessionDoesNotOutliveItsToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	revoked, _, err := s.Login(t.Context(), secret)
+	revoked, _, err := s.Login(t.Context(), secret, registry.Device{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestCredentialsAreRemembered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cookie, _, err := s.Login(t.Context(), secret)
+	cookie, _, err := s.Login(t.Context(), secret, registry.Device{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestWhatWasRevokedDuringALookUpIsNotRemembered(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, _, err := s.Login(t.Context(), secret); err != nil { // the request came first
+	if _, _, err := s.Login(t.Context(), secret, registry.Device{}); err != nil { // the request came first
 		t.Fatal(err)
 	}
 	_, err = s.Issued(t.Context(), secret)

@@ -2,16 +2,17 @@ package access
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"sync"
 	"time"
 )
 
-// uses gathers when tokens were last used until somebody writes it down: no request waits for a write.
+// uses gathers when credentials were last used until somebody writes it down: no request waits for a write.
 type uses struct {
 	writing sync.Mutex // one flush at a time
 	mu      sync.Mutex
-	last    map[string]time.Time // by token
+	last    map[string]time.Time // by token or session
 }
 
 func newUses() *uses { return &uses{last: map[string]time.Time{}} }
@@ -46,17 +47,22 @@ func (u *uses) written(stored map[string]time.Time) {
 	}
 }
 
-// Flush writes down when tokens were last used. What could not be written is kept for the next time.
-func (s *Service) Flush(ctx context.Context) error {
-	s.uses.writing.Lock()
-	defer s.uses.writing.Unlock()
-	last := s.uses.all()
+// flush hands what is not written down yet to write. What could not be written is kept for the next time.
+func (u *uses) flush(ctx context.Context, write func(context.Context, map[string]time.Time) error) error {
+	u.writing.Lock()
+	defer u.writing.Unlock()
+	last := u.all()
 	if len(last) == 0 {
 		return nil
 	}
-	if err := s.tokens.TouchTokens(ctx, last); err != nil {
+	if err := write(ctx, last); err != nil {
 		return err
 	}
-	s.uses.written(last)
+	u.written(last)
 	return nil
+}
+
+// Flush writes down when tokens and sessions were last used.
+func (s *Service) Flush(ctx context.Context) error {
+	return errors.Join(s.uses.flush(ctx, s.tokens.TouchTokens), s.visits.flush(ctx, s.sessions.TouchSessions))
 }

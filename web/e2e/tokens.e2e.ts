@@ -63,4 +63,27 @@ describe('tokens', () => {
       await session.close();
     });
   }
+
+  test('another browser is signed out at once', async () => {
+    const mine = await signIn(browser, atelier);
+    const lost = await signIn(browser, atelier, { theme: 'light', width: 390, height: 800 });
+    await mine.page.goto('/studio/tokens');
+    const sessions = mine.page.getByRole('list', { name: 'Sessions' }).getByRole('listitem');
+    await sessions.filter({ hasText: 'This browser' }).waitFor();
+    expect(await violations(mine.page)).toEqual([]);
+    for (let left = (await sessions.count()) - 1; left > 0; left--) {
+      await sessions
+        .getByRole('button', { name: /^Sign out/ })
+        .first()
+        .click();
+      await mine.page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
+      await mine.page.getByRole('dialog').waitFor({ state: 'detached' });
+      await sessions.nth(left).waitFor({ state: 'detached' });
+    }
+    await lost.page.goto('/studio/');
+    await lost.page.getByRole('heading', { name: 'Sign in to Atelier' }).waitFor();
+    expect(await violations(lost.page)).toEqual([]);
+    await lost.close();
+    await mine.close();
+  });
 });

@@ -12,6 +12,7 @@ import {
   listRuns,
   listSamples,
   listSkills,
+  listSessions,
   listTokens,
   listVersions,
 } from './verbs';
@@ -22,6 +23,7 @@ export const keys = {
   registry: ['registry'] as const,
   skills: ['skills'] as const,
   tokens: ['tokens'] as const,
+  sessions: ['sessions'] as const,
   agent: (name: string) => ['agent', name] as const,
   facts: (name: string) => ['facts', name] as const,
   pins: (name: string) => ['agent', name, 'pins'] as const,
@@ -54,6 +56,7 @@ export const useSamples = () => useQuery({ queryKey: ['samples'], queryFn: listS
 // Folders change behind the page's back.
 export const useSkills = () => useQuery({ queryKey: keys.skills, queryFn: listSkills, refetchInterval: 2000 });
 export const useTokens = () => useQuery({ queryKey: keys.tokens, queryFn: listTokens });
+export const useSessions = () => useQuery({ queryKey: keys.sessions, queryFn: listSessions });
 // The draft belongs to its session once it is open, so it is fetched anew for each visit and never behind its back.
 export const useAgent = (name: string) =>
   useQuery({
@@ -90,5 +93,6 @@ export function refreshFacts(name: string): void {
 }
 
 export const refreshSkills = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.skills });
+export const refreshSessions = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.sessions });
 export const refreshTokens = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.tokens });
 export const refreshAgents = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.agents });

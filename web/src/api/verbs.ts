@@ -14,6 +14,7 @@ import type {
   JsonSchema,
   Language,
   NewToken,
+  OpenSession,
   Pin,
   ReplayReport,
   Rules,
@@ -126,6 +127,11 @@ export const promoteSkill = (name: string): Promise<Skill> =>
 /** With force also while others reference a version. */
 export const uninstallSkill = (name: string, force: boolean): Promise<null> =>
   request(`/skills/${encodeURIComponent(name)}${force ? '?force=true' : ''}`, { method: 'DELETE' });
+export async function listSessions(): Promise<OpenSession[]> {
+  return (await request<Page<OpenSession>>('/sessions')).items;
+}
+export const endSession = (id: string): Promise<null> =>
+  request(`/sessions/${encodeURIComponent(id)}`, { method: 'DELETE' });
 export async function listTokens(): Promise<Token[]> {
   return (await request<Page<Token>>('/tokens')).items;
 }

@@ -13,6 +13,7 @@ import { Check } from '../../ui/Field';
 import field from '../../ui/Field.module.css';
 import { Column, Page } from '../agents/Page';
 import { NewTokenDialog } from './NewTokenDialog';
+import { Sessions } from './Sessions';
 import { tokenState } from './scopes';
 import css from './TokensPage.module.css';
 
@@ -25,6 +26,7 @@ export function TokensPage() {
     <Page>
       <Column>
         <Tokens />
+        <Sessions />
       </Column>
     </Page>
   );

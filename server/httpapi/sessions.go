@@ -1,0 +1,76 @@
+package httpapi
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/server/gate"
+)
+
+// OpenSession is a browser that is logged in.
+type OpenSession struct {
+	ID         string       `json:"id"`
+	Actor      SessionActor `json:"actor"`
+	Address    string       `json:"address" doc:"Where it was opened; that of the proxy behind one."`
+	Browser    string       `json:"browser" doc:"What the browser said that it is."`
+	Current    bool         `json:"current" doc:"It is the one that asks."`
+	CreatedAt  time.Time    `json:"createdAt"`
+	LastUsedAt *time.Time   `json:"lastUsedAt,omitempty"`
+	ExpiresAt  time.Time    `json:"expiresAt"`
+}
+
+// OpenSessionList is the sessions of the workspace.
+type OpenSessionList struct {
+	Items []OpenSession `json:"items"`
+}
+
+func (a *API) listSessions() {
+	type out struct{ Body OpenSessionList }
+	add(a, endpoint{
+		id: "listSessions", method: http.MethodGet, path: Base + "/sessions", tag: "session", summary: "Browsers that are logged in",
+	}, func(ctx context.Context, _ *none) (*out, error) {
+		caller, _ := gate.CallerOf(ctx)
+		sessions, err := a.Access.ListSessions(ctx, caller.Actor)
+		if err != nil {
+			return nil, err
+		}
+		list := OpenSessionList{Items: make([]OpenSession, 0, len(sessions))}
+		for _, s := range sessions {
+			list.Items = append(list.Items, OpenSession{
+				ID: s.ID(), Actor: SessionActor{ID: s.Actor.ID, Type: s.Actor.Type, Name: s.Actor.Name}, Address: s.Device.Address, Browser: s.Device.Browser,
+				Current: s.ID() == caller.Session, CreatedAt: s.CreatedAt, LastUsedAt: s.LastUsed, ExpiresAt: s.ExpiresAt,
+			})
+		}
+		return &out{Body: list}, nil
+	})
+}
+
+func (a *API) endSession() {
+	type in struct {
+		Session string `path:"session" maxLength:"100" doc:"ID of the session."`
+	}
+	add(a, endpoint{
+		id: "endSession", method: http.MethodDelete, path: Base + "/sessions/{session}", tag: "session", summary: "Log a browser out, at once",
+		status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, q *in) (*none, error) {
+		return &none{}, a.Access.EndSession(ctx, actor(ctx), q.Session)
+	})
+}
+
+// mostOfBrowser bounds what is kept of a header that says anything.
+const mostOfBrowser = 300
+
+// deviceOf is where a login comes from.
+func deviceOf(r *http.Request) registry.Device {
+	address, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		address = ""
+	}
+	browser := r.UserAgent()
+	return registry.Device{Address: address, Browser: strings.ToValidUTF8(browser[:min(len(browser), mostOfBrowser)], "")}
+}

@@ -1,0 +1,23 @@
+const browsers: readonly (readonly [RegExp, string])[] = [
+  [/Edg\//, 'Edge'],
+  [/OPR\//, 'Opera'],
+  [/Firefox\//, 'Firefox'],
+  [/Chrome\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
+];
+const systems: readonly (readonly [RegExp, string])[] = [
+  [/Android/, 'Android'],
+  [/iPhone|iPad/, 'iOS'],
+  [/Windows/, 'Windows'],
+  [/Mac OS X/, 'macOS'],
+  [/Linux/, 'Linux'],
+];
+
+/** A browser in words, from what it says of itself; the first that fits, since each also says that it is others. */
+export function browserName(agent: string): string {
+  const of = (names: typeof browsers): string | undefined => names.find(([pattern]) => pattern.test(agent))?.[1];
+  const browser = of(browsers);
+  if (browser === undefined) return agent === '' ? 'An unknown browser' : agent.slice(0, 60);
+  const system = of(systems);
+  return system === undefined ? browser : `${browser} on ${system}`;
+}
