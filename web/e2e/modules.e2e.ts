@@ -1,28 +1,13 @@
 // A WebAssembly module in the Studio: chosen, looked at, run, and refused when it cannot be run.
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startAtelier, type Atelier } from './kit/atelier';
+import { expect, test } from 'vitest';
 import { violations } from './kit/axe';
-import { launch, signIn, type Session } from './kit/browser';
-import { Studio } from './kit/studio';
+import { eachSignedIn, type Stage } from './kit/stage';
 
-let atelier: Atelier;
-let browser: Browser;
-let session: Session;
-let studio: Studio;
-
-beforeAll(async () => {
-  [atelier, browser] = await Promise.all([startAtelier(), launch()]);
+let session: Stage['session'];
+let studio: Stage['studio'];
+eachSignedIn((stage) => {
+  ({ session, studio } = stage);
 });
-afterAll(async () => {
-  await browser.close();
-  await atelier.stop();
-});
-beforeEach(async () => {
-  session = await signIn(browser, atelier);
-  studio = new Studio(session.page);
-});
-afterEach(() => session.close());
 
 const header = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 const ascii = (text: string): number[] => [text.length, ...Buffer.from(text)];

@@ -1,27 +1,17 @@
 // What goes wrong on the way, and what the Studio does about it.
-import type { Browser, Locator } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startAtelier, type Atelier } from './kit/atelier';
-import { launch, openSession, signIn, type Session } from './kit/browser';
+import type { Locator } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { openSession, signIn } from './kit/browser';
+import { eachSignedIn, type Stage } from './kit/stage';
 import { Studio } from './kit/studio';
 
-let atelier: Atelier;
-let browser: Browser;
-let session: Session;
+let atelier: Stage['atelier'];
+let browser: Stage['browser'];
+let session: Stage['session'];
 let studio: Studio;
-
-beforeAll(async () => {
-  [atelier, browser] = await Promise.all([startAtelier(), launch()]);
+eachSignedIn((stage) => {
+  ({ atelier, browser, session, studio } = stage);
 });
-afterAll(async () => {
-  await browser.close();
-  await atelier.stop();
-});
-beforeEach(async () => {
-  session = await signIn(browser, atelier);
-  studio = new Studio(session.page);
-});
-afterEach(() => session.close());
 
 /** Makes an agent by the API; its name is new for each test. */
 async function agentWith(name: string, language: string, entrypoint: string, code: string): Promise<void> {

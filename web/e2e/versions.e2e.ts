@@ -4,32 +4,20 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startAtelier, type Atelier } from './kit/atelier';
-import { launch, signIn, type Session } from './kit/browser';
+import type { Locator } from 'playwright-core';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { signIn } from './kit/browser';
 import { must, program, publishedAgent, saveDraft } from './kit/seed';
+import { eachSignedIn, type Stage } from './kit/stage';
 import { Studio } from './kit/studio';
 
-let atelier: Atelier;
-let browser: Browser;
-let session: Session;
-let page: Page;
+let atelier: Stage['atelier'];
+let browser: Stage['browser'];
+let page: Stage['page'];
 let studio: Studio;
-
-beforeAll(async () => {
-  [atelier, browser] = await Promise.all([startAtelier(), launch()]);
+eachSignedIn((stage) => {
+  ({ atelier, browser, page, studio } = stage);
 });
-afterAll(async () => {
-  await browser.close();
-  await atelier.stop();
-});
-beforeEach(async () => {
-  session = await signIn(browser, atelier);
-  page = session.page;
-  studio = new Studio(page);
-});
-afterEach(() => session.close());
 
 const dialog = (name: string | RegExp): Locator => page.getByRole('dialog', { name });
 
