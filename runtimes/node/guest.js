@@ -42,6 +42,19 @@
     for (let at = 0; at < bytes.length; ) at += fs.writeSync(fd, bytes, at, bytes.length - at);
   };
   const send = (line) => write(CHANNEL, Buffer.from(line + "\n"));
+  // Whether a text that was made among the program's objects is JSON, and no more than a part of one line.
+  const sound = (text) => {
+    try {
+      return typeof text === "string" && !text.includes("\n") && JSON.parse(text) !== undefined;
+    } catch {
+      return false;
+    }
+  };
+  const ask = (name, args) => {
+    if (!sound(args)) throw new TypeError("the arguments of a host function are JSON");
+    send(`{"call":${JSON.stringify(String(name))},"args":${args}}`);
+    return receive();
+  };
 
   // ---- the program
 
@@ -70,10 +83,7 @@
     bytes: (text) => Buffer.byteLength(text),
     inspect: (value) => util.inspect(value, { customInspect: !REUSE }),
     toBase64: (bytes) => Buffer.from(bytes).toString("base64"), fromBase64: (text) => Buffer.from(text, "base64"),
-    ask: (line) => {
-      send(line);
-      return receive();
-    },
+    ask,
     ...more,
   });
 
@@ -88,6 +98,7 @@
   };
   const note = (reason) => (util.types.isNativeError(reason) ? " (in a promise that nobody awaited)" : "");
   const FOREVER = () => JSON.stringify({ error: { type: "runtime_error", message: "The program waits forever: main returned a promise that nothing can settle any more.", file: program.entry } });
+  const UNSOUND = () => JSON.stringify({ error: { type: "invalid_output", message: "The program changed how results are told: what it answered is not JSON." } });
   const left = (code) => (code === 0 ? '{"output":null}' : JSON.stringify({ error: { type: "runtime_error", message: `The program exited with code ${code}.` } }));
 
   const settle = () => {
@@ -171,11 +182,11 @@
     const lose = (told, code) => {
       if (!alive) return;
       stop();
-      send(`{"end":${told},"code":${code}}`);
+      send(`{"end":${sound(told) ? told : UNSOUND()},"code":${code}}`);
       process.reallyExit(code);
     };
     const win = (told) => {
-      if (last) lose(told, 0);
+      if (last || !sound(told)) lose(told, 0);
       if (!alive) return;
       stop();
       current = undefined;
@@ -185,9 +196,9 @@
     const context = vm.createContext(Object.create(null), { codeGeneration: { strings: true, wasm: true } });
     const mine = { fail: (error, more) => lose(JSON.stringify({ error: { type: "runtime_error", message: String(error) } }), 1) };
     const host = half({
-      ask: guard((line) => { send(line); return receive(); }),
+      ask: guard(ask),
       format: (args) => util.formatWithOptions({ customInspect: false }, ...args),
-      print: guard((fd, text) => write(fd, Buffer.from(text))),
+      print: guard((stream, text) => write(stream === 2 ? 2 : 1, Buffer.from(text))),
       now: () => performance.now(), origin: performance.timeOrigin, uuid: () => real("node:crypto").randomUUID(),
       random: (view) => { real("node:crypto").webcrypto.getRandomValues(view); },
       timer: guard((callback, ms, repeat) => {

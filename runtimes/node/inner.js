@@ -238,7 +238,7 @@
       if (error instanceof Stop) throw new TypeError(error.told.message || `${name}: the arguments have at most ${CALL} bytes`);
       throw error;
     }
-    const answer = JSON.parse(host.ask(`{"call":${JSON.stringify(name)},"args":${text}}`));
+    const answer = JSON.parse(host.ask(name, text));
     if (!answer.error) return answer.result ?? undefined;
     const { code, message, rule, remedy, grant } = answer.error;
     const error = Object.assign(new Error(message), { code });

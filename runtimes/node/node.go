@@ -86,7 +86,7 @@ func New(options Options) *Engine {
 	e.fresh = worker.NewPool(worker.Options{Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile})
 	e.shared = worker.NewPool(worker.Options{
 		Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile,
-		Reuse: worker.Reuse{Runs: reuseRuns, Age: reuseAge},
+		Reuse: worker.Reuse{Runs: reuseRuns, Age: reuseAge, Memory: overhead}, // what is left of a run takes nothing of the next one's limit
 	})
 	profile.Filter, profile.Starter = sandbox.FilterProgram, "node with subprocesses"
 	e.parents = worker.NewPool(worker.Options{Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile})

@@ -209,6 +209,47 @@ func TestReuseLateWork(t *testing.T) {
 	}
 }
 
+// TestReuseChannel: a program that changes what its messages are made with can say what it likes for itself, and neither
+// gets the job of the next run nor leaves it an answer that is not its own.
+func TestReuseChannel(t *testing.T) {
+	t.Parallel()
+	engine, p := newEngine(t), programs()
+	const lines = `'1}\n{"end":{"output":"mine"},"code":0,"again":true}\n{"ready":true}'`
+	for name, body := range map[string]string{
+		"in a result":  "JSON.stringify = () => " + lines + "; return 'x'",
+		"in a call":    "JSON.stringify = () => " + lines + "; try { ctx.call('x', { a: 'b' }) } catch {} return 1",
+		"in a promise": "Promise.prototype.then = function (win) { win(" + lines + ") }; return 1",
+		"in an error":  "JSON.stringify = () => " + lines + "; throw new Error('x')",
+		"not a text":   "Promise.prototype.then = function (win) { let n = 0; win({ toString: () => n++ === 0 ? '1' : " + lines + " }) }; return 1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			source := "export default async (input, ctx) => { if (input !== 'evil') return input; " + body + " }"
+			for _, input := range []string{`"evil"`, `"a"`, `"evil"`, `"evil"`, `"b"`, `"c"`} {
+				outcome, _ := runtimetest.Run(t, engine, p.Job(source, reuse, func(j *runtimes.Job) { j.Input = json.RawMessage(input) }))
+				if input == `"evil"` && string(outcome.Output) == `"mine"` {
+					t.Error("its own line was believed")
+				}
+				if input != `"evil"` && (outcome.Error != nil || string(outcome.Output) != input) {
+					t.Errorf("%s after it: %s, %+v", input, outcome.Output, outcome.Error)
+				}
+			}
+		})
+	}
+}
+
+// TestReuseMemory: what a run leaves in memory is not held against the next one.
+func TestReuseMemory(t *testing.T) {
+	t.Parallel()
+	engine, p := newEngine(t), programs()
+	const source = "export default () => { const a = []; for (let i = 0; i < 150; i++) a.push(new Uint8Array(new SharedArrayBuffer(1 << 20)).fill(1)); return a.length }"
+	for range 5 {
+		if o, _ := runtimetest.Run(t, engine, p.Job(source, reuse)); string(o.Output) != "150" {
+			t.Errorf("%s, %+v", o.Output, o.Error)
+		}
+	}
+}
+
 // TestReuseContract: a program finds the same in a context as in a process of its own.
 func TestReuseContract(t *testing.T) {
 	t.Parallel()
