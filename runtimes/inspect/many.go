@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 	"encoding/json"
-	"path"
 	"strconv"
 	"strings"
 
@@ -74,11 +73,11 @@ func (i *Inspector) checkTogether(ctx context.Context, programs []Request, batch
 func (i *Inspector) compileTogether(ctx context.Context, programs []Request, batch []int, results []Result) bool {
 	job := runtimes.Job{RunID: "inspect", Workspace: shared, Language: runtimes.Python, Files: map[string][]byte{}, Limits: limits()}
 	var entries []string
-	for at, n := range batch {
+	for at, n := range batch { // a name that climbs stays as it is, and is refused in the jail
 		for name, content := range programs[n].Files {
-			job.Files[path.Join(strconv.Itoa(at), name)] = content
+			job.Files[folder(at)+name] = content
 		}
-		entries = append(entries, path.Join(strconv.Itoa(at), programs[n].Entrypoint))
+		entries = append(entries, folder(at)+programs[n].Entrypoint)
 	}
 	job.Entrypoint = entries[0]
 	outcome, err := i.compile(ctx, job, entries)
@@ -90,13 +89,15 @@ func (i *Inspector) compileTogether(ctx context.Context, programs []Request, bat
 		return false
 	}
 	for at, n := range batch {
-		folder := strconv.Itoa(at) + "/"
 		results[n].Report = Report{
-			Errors: known(within(folder, found.Errors), programs[n]), Warnings: known(within(folder, found.Warnings), programs[n]), Names: found.Names[entries[at]],
+			Errors: known(within(folder(at), found.Errors), programs[n]), Warnings: known(within(folder(at), found.Warnings), programs[n]), Names: found.Names[entries[at]],
 		}
 	}
 	return true
 }
+
+// folder is where one of several programs lies.
+func folder(at int) string { return strconv.Itoa(at) + "/" }
 
 // within are the details about files of a folder, by their names in it.
 func within(folder string, details []fault.Detail) []fault.Detail {

@@ -62,6 +62,19 @@ func TestManyAreInspectedAsOneIs(t *testing.T) {
 	}
 }
 
+// TestManyKeepToTheirFolders: a name that climbs, which nobody should let through, reaches no other program.
+func TestManyKeepToTheirFolders(t *testing.T) {
+	t.Parallel()
+	sound := []byte("def main(): pass\n")
+	got := newInspector(t).CheckAll(t.Context(), []inspect.Request{
+		{Language: runtimes.Python, Files: map[string][]byte{"main.py": sound}, Entrypoint: "main.py"},
+		{Language: runtimes.Python, Files: map[string][]byte{"main.py": sound, "../0/main.py": []byte("def main(:\n")}, Entrypoint: "main.py"},
+	})
+	if got[0].Err != nil || len(got[0].Report.Errors) > 0 || len(got[0].Report.Names) != 1 {
+		t.Errorf("the first is blamed for the second: %+v", got[0])
+	}
+}
+
 // A language that is not on the server keeps nobody from being told about programs in others.
 func TestManyWithoutAnInterpreter(t *testing.T) {
 	t.Parallel()
