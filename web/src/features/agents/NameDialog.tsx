@@ -2,9 +2,9 @@ import { useState, type ReactNode, type SyntheticEvent } from 'react';
 import { closeDialog } from '../../app/dialogs';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
-import { Field } from '../../ui/Field';
 import { useTask } from '../../ui/useTask';
 import { nameFault } from './blank';
+import { NameField } from './NameField';
 
 interface Props {
   title: string;
@@ -44,18 +44,7 @@ export function NameDialog({ title, about, label, verb, name: first, onName }: P
       }
     >
       <form id="name" onSubmit={submit}>
-        <Field label={label} mono error={task.fault}>
-          {(control) => (
-            <input
-              {...control}
-              autoFocus
-              autoComplete="off"
-              spellCheck={false}
-              value={name}
-              onChange={(e) => setName(e.target.value)}
-            />
-          )}
-        </Field>
+        <NameField label={label} error={task.fault} name={name} onName={setName} />
       </form>
     </Dialog>
   );

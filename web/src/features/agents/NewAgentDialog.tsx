@@ -7,11 +7,11 @@ import { closeDialog } from '../../app/dialogs';
 import { agentUrl } from '../../app/urlState';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
-import { Field } from '../../ui/Field';
 import { moduleFault, readModule, sizeText } from '../files/module';
 import { ModuleInput } from '../files/ModuleInput';
 import { blankAgent, languageNames, nameFault, type Beginning } from './blank';
 import { createFrom } from './create';
+import { NameField } from './NameField';
 import css from './NewAgentDialog.module.css';
 
 const languages = Object.keys(languageNames) as Language[];
@@ -60,18 +60,13 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
       onClose={closeDialog}
     >
       <form id="new-agent" onSubmit={(e) => void submit(e)} style={{ display: 'contents' }}>
-        <Field label="Name" error={fault} hint="It is in every reference, like weather@1.0.0." mono>
-          {(control) => (
-            <input
-              {...control}
-              autoFocus
-              autoComplete="off"
-              spellCheck={false}
-              value={name}
-              onChange={(e) => setName(e.target.value)}
-            />
-          )}
-        </Field>
+        <NameField
+          label="Name"
+          error={fault}
+          hint="It is in every reference, like weather@1.0.0."
+          name={name}
+          onName={setName}
+        />
         <fieldset>
           <legend className={css.legend}>Language</legend>
           <div className={css.languages}>
