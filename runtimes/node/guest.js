@@ -153,6 +153,7 @@
   const freeze = (value) => {
     if (value === null || (typeof value !== "object" && typeof value !== "function") || frozen.has(value) || ArrayBuffer.isView(value)) return value;
     frozen.add(value);
+    Reflect.deleteProperty(value, util.inspect.custom); // hands out util.inspect, whose options all runs would share
     for (const key of Reflect.ownKeys(value)) {
       const { get, set, value: held } = Object.getOwnPropertyDescriptor(value, key);
       [get, set, held].forEach(freeze);

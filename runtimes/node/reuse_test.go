@@ -132,7 +132,9 @@ return seen && String(seen)`,
 		"an escape by an error": "try { structuredClone(() => 1) } catch (e) { try { return e.constructor.constructor('return process')() ? 'the process' : undefined } catch { return undefined } }",
 		"an escape by a stack":  "Error.prepareStackTrace = (_, sites) => sites.map((s) => [s.getThis(), s.getFunction()]).flat().find((x) => x && x !== globalThis && typeof x === 'object' && x.process); const found = new Error('x').stack; return found ? 'the process' : undefined",
 		"an escape by inspect":  "let got; console.log({ [Symbol.for('nodejs.util.inspect.custom')](...args) { got = args; return '' } }); return got && 'inspect'",
-		"Node's modules":        "return typeof require === 'function' ? 'require' : typeof process.binding + typeof process.dlopen + typeof process.getBuiltinModule === 'undefinedundefinedundefined' ? undefined : 'bindings'",
+		"an escape by a class": "const custom = Symbol.for('nodejs.util.inspect.custom'), seen = { [custom](...args) { got = args[2]; return '' } }; let got; const u = new URL('x:y'), e = new TextEncoder();" +
+			"for (const [v, key] of [[u, 'href'], [e, 'encoding']]) { Object.defineProperty(v, key, { value: seen }); try { v[custom](2, {}) } catch {} } return got && String(got.styles.mark ??= 'inspect')",
+		"Node's modules": "return typeof require === 'function' ? 'require' : typeof process.binding + typeof process.dlopen + typeof process.getBuiltinModule === 'undefinedundefinedundefined' ? undefined : 'bindings'",
 	}
 	for name, body := range tests {
 		t.Run(name, func(t *testing.T) {
