@@ -15,7 +15,7 @@
   const REUSE = process.argv.includes("reuse");
   const CHANNEL = 3, NEWLINE = 10;
   const PROGRAM = "/work/(program)", INNER = "/work/(atelier)";
-  const SHARED = ["DOMException", "TextEncoder", "URL", "URLSearchParams", "atob", "btoa", "structuredClone"]; // all that they lead to is frozen
+  const SHARED = ["DOMException", "structuredClone"]; // all that they lead to is frozen
   const real = createRequire("/work/program.js");
 
   // ---- the channel
@@ -161,8 +161,16 @@
     freeze(Object.getPrototypeOf(value));
     return Object.freeze(value);
   };
-  const web = REUSE ? freeze((name) => freeze(globalThis[name])) : undefined;
-  if (REUSE) freeze(Object.getPrototypeOf(new URLSearchParams().keys())); // no class leads to it
+  const web = REUSE ? freeze((name) => globalThis[name]) : undefined;
+  if (REUSE) for (const name of SHARED) freeze(globalThis[name]);
+  // Errors of Node's own have classes that nothing leads to, and that nobody froze.
+  const plain = (make) => (...args) => {
+    try {
+      return make(...args);
+    } catch (error) {
+      throw new Error(String(error.message));
+    }
+  };
 
   const innerScript = new vm.Script("(" + inner.toString() + ")", { filename: INNER });
   const realmScript = new vm.Script("(" + realm.toString() + ")", { filename: INNER });
@@ -223,7 +231,7 @@
       env: JSON.stringify(job.env), version: process.version, shared: SHARED, lent,
       last: () => { last = true; },
     });
-    for (const value of Object.values(host)) freeze(value);
+    for (const [name, value] of Object.entries(host)) host[name] = freeze(typeof value === "function" ? plain(value) : value);
     Object.freeze(host);
     current = mine;
     const made = innerScript.runInContext(context)(host);

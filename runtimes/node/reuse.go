@@ -31,7 +31,7 @@ const Reused = ", reuse"
 func lent() []string {
 	return []string{
 		"AbortController", "AbortSignal", "Blob", "Buffer", "Event", "EventTarget", "FinalizationRegistry", "FormData", "Headers", "Request",
-		"Response", "TextDecoder", "WebAssembly", "waitAsync",
+		"Response", "TextDecoder", "TextEncoder", "URL", "URLSearchParams", "WebAssembly", "atob", "btoa", "waitAsync",
 	}
 }
 
