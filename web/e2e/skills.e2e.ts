@@ -76,6 +76,7 @@ describe('skills', () => {
     expect(await dialog.getByRole('button', { name: 'Uninstall', exact: true }).count()).toBe(0);
     expect(await violations(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Uninstall all the same' }).click();
+    await dialog.waitFor({ state: 'detached' }); // as long as it is there, nothing behind it has a role
     await page.getByRole('button', { name: 'Uninstall adder' }).waitFor({ state: 'detached' });
     expect((await atelier.api('GET', '/skills/adder')).status).toBe(404);
     await session.close();

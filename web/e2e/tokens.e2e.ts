@@ -56,6 +56,7 @@ describe('tokens', () => {
       expect(await violations(page)).toEqual([]);
       await row.getByRole('button', { name: `Revoke ${name}` }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
       await row.waitFor({ state: 'detached' });
       expect((await ask(secret, '/api/v1/code-agents/weather')).status).toBe(401);
       await page.getByLabel('Show revoked and expired tokens too').check();
