@@ -1,0 +1,85 @@
+package sandbox
+
+import (
+	"errors"
+	"net"
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestRootRefuses furnishes a root where something else is in the way: each says so, and nothing is mounted.
+func TestRootRefuses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"f", "work"} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"disk", "proc"} {
+		if err := os.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nothing := tree{fd: -1, file: true, path: "nothing"}
+	beneath := tree{fd: -1, path: "f/beneath"}
+	for name, err := range map[string]error{
+		"a work directory that is a file":   furnish(setup{Starter: true}, nil),
+		"a disk that is there":              furnish(setup{Disk: 1 << 20}, nil),
+		"a copy of nothing":                 furnish(setup{}, []tree{nothing}),
+		"a mount beneath a file":            furnish(setup{}, []tree{beneath}),
+		"a file beneath a file":             furnish(setup{Files: map[string]string{"/f/beneath": ""}}, nil),
+		"a link where something is already": furnish(setup{Links: map[string]string{"/f": "/work"}}, nil),
+		"a proc that is there":              furnish(setup{Proc: true}, nil),
+	} {
+		if err == nil {
+			t.Errorf("%s: furnished", name)
+		}
+	}
+}
+
+// TestNetworkRefuses is a namespace whose child could not be started, and sockets that are none.
+func TestNetworkRefuses(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("no child")
+	if listener, err := startInNetwork(func() error { return refused }); listener != -1 || err == nil || os.Geteuid() == 0 && !errors.Is(err, refused) {
+		t.Errorf("%d, %v", listener, err)
+	}
+	if raiseLoopback(-1) == nil || listenAt(-1) == nil {
+		t.Error("a socket that is none has a network")
+	}
+}
+
+// TestCellWithoutParts is the starter's side of a cell that has nothing of what it needs.
+func TestCellWithoutParts(t *testing.T) {
+	t.Parallel()
+	made, err := newPlan([]step{do("x", unix.SYS_GETPID, descriptor("nowhere"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (&cells{plan: made}).fork(&Cell{}, order{}, nil); err == nil {
+		t.Error("a child without its descriptors")
+	}
+	cell := &Cell{disk: -1}
+	if cell.enter(&noLock{}) == nil {
+		t.Error("a disk that is none was entered")
+	}
+	if version := landlockVersion(); version > 0 {
+		for name, shared := range map[string]common{"a disk that is none": nil, "a path that is not open": {-1: procAccess}} {
+			if _, err := cell.rules(setup{Landlock: version, Filter: FilterProgram}, shared); err == nil {
+				t.Errorf("%s: there are rules", name)
+			}
+		}
+	}
+	ours, theirs := pair(t, unix.SOCK_STREAM)
+	_ = ours.Close()
+	if _, err := sendControl(ours); err == nil {
+		t.Error("a connection that is closed carries a descriptor")
+	}
+	silent, _ := net.Pipe()
+	if _, err := sendControl(silent); err == nil {
+		t.Error("a pipe within the process carries a descriptor")
+	}
+	_ = theirs.Close()
+}
