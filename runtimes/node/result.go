@@ -2,9 +2,7 @@ package node
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"strings"
 	"syscall"
 
 	"github.com/atelier-run/atelier/runtimes"
@@ -39,39 +37,19 @@ func (w *words) outOfMemory() bool {
 
 // interpret reads what the guest script said at the end, or why it said nothing.
 func (w *words) interpret(result frames.Result) frames.Result {
-	if result.Error != nil {
-		return result
-	}
-	var report program.Report
-	var end struct {
-		Output json.RawMessage        `json:"output"`
-		Error  *runtimes.ProgramError `json:"error"`
-	}
-	told := json.Unmarshal(result.Stats, &report) == nil && report.End != nil && json.Unmarshal(report.End, &end) == nil
+	result, report := program.Conclude(result, w.crash)
 	w.stays = report.Stays
-	switch {
-	case report.Huge:
-		result.Error = &runtimes.ProgramError{Type: runtimes.OutputLimit}
-	case told && end.Error != nil:
-		result.Error = end.Error
-	case told:
-		result.Output = end.Output
-		result.Signal = 0 // it ended after its result, whatever way
-	case result.Signal != 0 && w.outOfMemory():
-		result.Error = &runtimes.ProgramError{Type: runtimes.MemoryLimit}
-	case result.Signal == int(syscall.SIGSEGV):
-		result.Error = &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "Node crashed (SIGSEGV)."}
-	case result.Signal != 0:
-		result.Error = &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("Node was ended by signal %d.", result.Signal)}
-	default:
-		code := 0
-		if result.ExitCode != nil {
-			code = *result.ExitCode
-		}
-		result.Error = &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The program ended with exit code %d before main returned.", code)}
-	}
-	if result.Error != nil {
-		result.Error.Message = strings.TrimSpace(result.Error.Message)
-	}
 	return result
+}
+
+// crash tells what a signal that ended Node means.
+func (w *words) crash(signal int) *runtimes.ProgramError {
+	switch {
+	case w.outOfMemory():
+		return &runtimes.ProgramError{Type: runtimes.MemoryLimit}
+	case signal == int(syscall.SIGSEGV):
+		return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "Node crashed (SIGSEGV)."}
+	default:
+		return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("Node was ended by signal %d.", signal)}
+	}
 }

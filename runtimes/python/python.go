@@ -222,41 +222,19 @@ func (e *Engine) giveUp(ctx context.Context, err error) {
 
 // interpret reads what the guest script said at the end, or why it said nothing.
 func interpret(result frames.Result) frames.Result {
-	if result.Error != nil {
-		return result
-	}
-	var report program.Report
-	var end struct {
-		Output json.RawMessage        `json:"output"`
-		Error  *runtimes.ProgramError `json:"error"`
-	}
-	told := json.Unmarshal(result.Stats, &report) == nil && report.End != nil && json.Unmarshal(report.End, &end) == nil
-	switch {
-	case report.Huge:
-		result.Error = &runtimes.ProgramError{Type: runtimes.OutputLimit}
-	case told && end.Error != nil:
-		result.Error = end.Error
-	case told:
-		result.Output = end.Output
-		result.Signal = 0 // it ended after its result, whatever way
-	case result.Signal == sigsegv:
-		result.Error = &runtimes.ProgramError{
+	result, _ = program.Conclude(result, crash)
+	return result
+}
+
+// crash tells what a signal that ended the interpreter means.
+func crash(signal int) *runtimes.ProgramError {
+	if signal == sigsegv {
+		return &runtimes.ProgramError{
 			Type: runtimes.RuntimeError, Message: "The Python interpreter crashed (SIGSEGV).",
 			Remedy: "Look for very deep recursion through built-in functions.",
 		}
-	case result.Signal != 0:
-		result.Error = &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("Python was ended by signal %d.", result.Signal)}
-	default:
-		code := 0
-		if result.ExitCode != nil {
-			code = *result.ExitCode
-		}
-		result.Error = &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The program ended with exit code %d before main returned.", code)}
 	}
-	if result.Error != nil {
-		result.Error.Message = strings.TrimSpace(result.Error.Message)
-	}
-	return result
+	return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("Python was ended by signal %d.", signal)}
 }
 
 const sigsegv = 11
