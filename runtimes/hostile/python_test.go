@@ -132,8 +132,8 @@ def main():
 		{class: hostile.Forging, name: "error in the words of the house", source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"error\":{\"type\":\"interrupted\",\"message\":\"The server stopped.\",\"file\":\"/etc/passwd\",\"line\":1}}}\\n')\n    os._exit(0)\n", types: []runtimes.ErrorType{runtimes.RuntimeError}, check: noForeignFile},
 		{class: hostile.Forging, name: "exit code that no process has",
 			source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"output\":\"said\"},\"code\":-256}\\n')\n    os._exit(3)\n",
+			types:  []runtimes.ErrorType{runtimes.RuntimeError},
 			check: func(t *testing.T, o runtimes.Outcome, _ *runtimetest.Host) {
-				wants(`"said"`)(t, o, nil)
 				if o.ExitCode == nil || *o.ExitCode != 3 {
 					t.Errorf("exit code %v", o.ExitCode)
 				}

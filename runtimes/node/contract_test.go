@@ -86,6 +86,7 @@ func TestContract(t *testing.T) {
 			source: "export default () => new Promise(() => setTimeout(() => {\n  throw new Error('late') }, 1))", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "late", File: "main.js", Line: 2},
 		},
 		"process.exit":            {source: "export default () => process.exit()", output: `null`},
+		"process.exit beyond 255": {source: "export default () => process.exit(300)", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "exited with code 300"}},
 		"process.exit in a hurry": {source: "export default () => { console.log('x'); process.exit(3) }", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "exited with code 3"}, stdout: "x\n"},
 		"process.abort":           {source: "export default () => process.abort()", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "Node"}},
 		"waits for nothing":       {source: "export default () => new Promise(() => {})", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "waits forever", File: "main.js"}},

@@ -93,8 +93,8 @@
   const finish = (told, code) => {
     if (over) return;
     over = true;
-    send(`{"end":${told},"code":${code}}`);
-    process.reallyExit(code);
+    send(`{"end":${told},"code":${code & 255}}`);
+    process.reallyExit(code & 255);
   };
   const note = (reason) => (util.types.isNativeError(reason) ? " (in a promise that nobody awaited)" : "");
   const FOREVER = () => JSON.stringify({ error: { type: "runtime_error", message: "The program waits forever: main returned a promise that nothing can settle any more.", file: program.entry } });

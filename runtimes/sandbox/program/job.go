@@ -64,7 +64,7 @@ type Message struct {
 	Call string          `json:"call"`
 	Args json.RawMessage `json:"args"`
 	End  json.RawMessage `json:"end"`
-	Code *int            `json:"code"` // goes with End: how the program is about to exit
+	Code *uint8          `json:"code"` // goes with End: how the program is about to exit
 	// Again goes with End too: a program that may stay does, and says Ready when it waits for another Hello.
 	Again bool `json:"again"`
 }

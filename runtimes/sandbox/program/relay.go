@@ -39,7 +39,7 @@ type relay struct {
 
 	calls int64
 	end   json.RawMessage
-	code  *int // that came with the end
+	code  *uint8 // that came with the end
 	huge  bool
 
 	buf  [32 << 10]byte

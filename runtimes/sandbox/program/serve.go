@@ -122,8 +122,9 @@ func one(job Job, relay *relay) error {
 	result := frames.Result{DiskFull: relay.Full()}
 	// It is dead, with everything that it started. How, its parent knows, and a fork server takes its time to say so: what
 	// a program said itself, with its result, has to do. It could exit with any code it likes as well.
-	if code := relay.code; code != nil && relay.end != nil && *code >= 0 && *code <= 255 {
-		result.ExitCode = code
+	if relay.code != nil {
+		code := int(*relay.code)
+		result.ExitCode = &code
 	} else if !relay.stays {
 		told(&result, relay.Status())
 	}
