@@ -77,9 +77,11 @@ main() {
   elif chromium=$(scripts/chromium.sh) && [ -z "$chromium" ]; then
     skip browser "Chromium is not on this machine"
   else
-    ATELIER_TEST_CHROMIUM=$chromium npx --no-install vitest run --config web/e2e/vitest.config.ts \
+    ATELIER_TEST_CHROMIUM=$chromium ATELIER_TEST_TALLY=$work/tally npx --no-install vitest run --config web/e2e/vitest.config.ts \
       --reporter=default --reporter=json --outputFile.json="$work/browser.json" </dev/null
     "$report" vitest browser "$work/browser.json" "$counts"
+    title "Statements of the Studio"
+    "$report" statements "$work/browser.json" "$work/tally" || "$report" fail "$counts" "statements of the Studio"
   fi
 
   title "Result"

@@ -1,5 +1,6 @@
 // Command report reads what the test runners say and tells it in one voice: it prints failures in full and everything
-// else in a line, adds up what passed, failed and was skipped, and prints the statement coverage of each room.
+// else in a line, adds up what passed, failed and was skipped, and prints the statement coverage of each room and which
+// of the Studio's acceptance statements hold.
 package main
 
 import (
@@ -10,6 +11,7 @@ import (
 
 const usage = `usage: report go COUNTS < go test -json
        report vitest NAME RESULT.json COUNTS
+       report statements RESULT.json TALLY
        report skip COUNTS NAME REASON
        report fail COUNTS NAME
        report coverage PROFILE
@@ -30,6 +32,8 @@ func run(args []string) error {
 	case len(args) == 4 && args[0] == "vitest":
 		counts, err := readVitest(args[1], args[2])
 		return errors.Join(err, counts.save(args[3]))
+	case len(args) == 3 && args[0] == "statements":
+		return printStatements(args[1], args[2], os.Stdout)
 	case len(args) == 4 && args[0] == "skip":
 		return Counts{Name: args[2], Skips: []string{args[2] + ": " + args[3]}, Skipped: 1}.save(args[1])
 	case len(args) == 3 && args[0] == "fail":

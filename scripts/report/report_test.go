@@ -108,3 +108,36 @@ func TestCoverageMergesProfiles(t *testing.T) {
 		}
 	}
 }
+
+func TestStatementsCountWhatPassed(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	result, tallied := filepath.Join(folder, "result.json"), filepath.Join(folder, "tally")
+	report := `{"testResults":[{"assertionResults":[
+		{"ancestorTitles":["A01 A02 a newcomer"],"title":"opens it","status":"passed"},
+		{"ancestorTitles":[],"title":"A02 runs it","status":"failed"},
+		{"ancestorTitles":[],"title":"A43 waits","status":"passed"},
+		{"ancestorTitles":[],"title":"about A03","status":"passed"}]}]}`
+	for file, text := range map[string]string{
+		result:  report,
+		tallied: "{\"sessions\":1}\n{\"sessions\":1,\"foreign\":0}\n{\"screens\":2,\"axe\":3}\n",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out strings.Builder
+	if err := printStatements(result, tallied, &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"statements 2 of 48\n", // A01, and A46 by the tally
+		"without a passing test: A02 A03 A04",
+		"axe violations 3 on 2 screens\n",
+		"foreign requests 0, CSP violations 0 in 2 sessions\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+}

@@ -17,8 +17,10 @@ type vitestReport struct {
 		Status           string `json:"status"`
 		Message          string `json:"message"`
 		AssertionResults []struct {
-			FullName string `json:"fullName"`
-			Status   string `json:"status"`
+			AncestorTitles []string `json:"ancestorTitles"`
+			Title          string   `json:"title"`
+			FullName       string   `json:"fullName"`
+			Status         string   `json:"status"`
 		} `json:"assertionResults"`
 	} `json:"testResults"`
 }
@@ -26,7 +28,7 @@ type vitestReport struct {
 // readVitest counts one run. vitest has printed the failures itself.
 func readVitest(name, file string) (Counts, error) {
 	counts := Counts{Name: name}
-	text, err := os.ReadFile(file)
+	report, err := parseVitest(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		// The runner died before it could report: that is a failure, not an absence of tests.
 		counts.Failed, counts.Failures = 1, []string{name + ": no report was written"}
@@ -34,10 +36,6 @@ func readVitest(name, file string) (Counts, error) {
 	}
 	if err != nil {
 		return counts, err
-	}
-	var report vitestReport
-	if err := json.Unmarshal(text, &report); err != nil {
-		return counts, fmt.Errorf("read %s: %w", file, err)
 	}
 	for _, result := range report.TestResults {
 		path := filepath.Base(result.Name)
@@ -61,4 +59,16 @@ func readVitest(name, file string) (Counts, error) {
 		}
 	}
 	return counts, nil
+}
+
+func parseVitest(file string) (vitestReport, error) {
+	var report vitestReport
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return report, err
+	}
+	if err := json.Unmarshal(text, &report); err != nil {
+		return report, fmt.Errorf("read %s: %w", file, err)
+	}
+	return report, nil
 }

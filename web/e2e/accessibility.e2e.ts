@@ -149,7 +149,7 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
   },
 };
 
-describe.each(['dark', 'light'] as const)('in the %s theme', (theme) => {
+describe.each(['dark', 'light'] as const)('A47 in the %s theme', (theme) => {
   test.each(Object.entries(screens))('%s', async (_, open) => {
     const session = await signIn(browser, atelier, { theme });
     try {

@@ -91,7 +91,7 @@ describe('a newcomer', () => {
     await atelier.stop();
   });
 
-  test('opens the printed link and is in', async () => {
+  test('A01 opens the printed link and finds samples', async () => {
     await session.page.goto(atelier.login);
     await session.page.getByRole('heading', { name: 'Start with a sample' }).waitFor();
     expect(new URL(session.page.url()).pathname).toBe('/studio/');
@@ -103,7 +103,7 @@ describe('a newcomer', () => {
     const code = readFileSync(join(repository, 'samples', path.folder, path.entry), 'utf8');
     const input = readFileSync(join(repository, 'samples', path.folder, 'input.json'), 'utf8');
 
-    test('opens the sample and runs it with Ctrl+Enter', async () => {
+    test('A02 A20 opens the sample and runs it with Ctrl+Enter', async () => {
       await studio.home();
       await studio.openSample(path.title);
       await studio.start();
@@ -154,7 +154,7 @@ describe('a newcomer', () => {
     });
   });
 
-  test('watches the lines arrive while the program runs', async () => {
+  test('A25 watches the lines arrive while the program runs', async () => {
     const code =
       'import time\n\n\ndef main(input, ctx):\n    for n in range(1, 6):\n        print("line", n)\n        time.sleep(0.5)\n';
     const made = await atelier.api('POST', '/api/v1/code-agents', {

@@ -64,7 +64,7 @@ describe('a program that fails', () => {
     ['javascript', 'main.js', 'export default function main() {\n  console.log("in");\n  for (;;);\n}\n'],
     ['python', 'main.py', 'def main(input, ctx):\n    print("in")\n    while True:\n        pass\n'],
     ['bash', 'main.sh', 'echo in\nwhile :; do :; done\n'],
-  ])('is stopped in an endless loop, in %s', async (language, entry, code) => {
+  ])('A31 is stopped in an endless loop, in %s', async (language, entry, code) => {
     await agentWith(`endless-${language}`, language, entry, code);
     await studio.openAgent(`endless-${language}`);
     await studio.start();
@@ -74,7 +74,7 @@ describe('a program that fails', () => {
     await session.page.getByRole('button', { name: 'Run', exact: true }).waitFor();
   });
 
-  test('prints markup as text', async () => {
+  test('A28 prints markup as text', async () => {
     await agentWith(
       'markup',
       'python',
@@ -89,7 +89,7 @@ describe('a program that fails', () => {
 });
 
 describe('an input that does not fit', () => {
-  test('makes no run and shows what is wrong at its field', async () => {
+  test('A23 makes no run and shows what is wrong at its field', async () => {
     await studio.home();
     await studio.openSample('Weather (TypeScript)');
     const input = await studio.panel('Input');
@@ -104,7 +104,7 @@ describe('an input that does not fit', () => {
 });
 
 describe('a draft in two tabs', () => {
-  test('asks which one to keep, and loses nothing in silence', async () => {
+  test('A19 asks which one to keep, and loses nothing in silence', async () => {
     await agentWith('shared', 'python', 'main.py', 'def main(input, ctx):\n    return 1\n');
     await studio.openAgent('shared');
     const other = await signIn(browser, atelier);

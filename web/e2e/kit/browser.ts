@@ -2,6 +2,7 @@
 // error that nobody caught fails the test, whatever else it asserted.
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import type { Atelier } from './atelier';
+import { count } from './tally';
 
 export type Session = {
   context: BrowserContext;
@@ -46,7 +47,10 @@ export async function openSession(browser: Browser, atelier: Atelier, look: Look
     page,
     close: async () => {
       await context.close();
-      if (faults.length > 0) throw new Error(`The page did what it must not:\n${faults.join('\n')}`);
+      const of = (kind: Fault['kind']): number => faults.filter((fault) => fault.kind === kind).length;
+      count({ sessions: 1, foreign: of('foreign'), policy: of('policy') });
+      if (faults.length > 0)
+        throw new Error(`The page did what it must not:\n${faults.map((fault) => fault.text).join('\n')}`);
     },
   };
 }
@@ -59,23 +63,30 @@ export async function signIn(browser: Browser, atelier: Atelier, look: Look = {}
   return session;
 }
 
-function watch(context: BrowserContext, origin: string): string[] {
-  const faults: string[] = [];
+interface Fault {
+  kind: 'foreign' | 'policy' | 'error';
+  text: string;
+}
+
+function watch(context: BrowserContext, origin: string): Fault[] {
+  const faults: Fault[] = [];
+  const found = (kind: Fault['kind'], text: string): void => void faults.push({ kind, text });
   const socket = origin.replace('http:', 'ws:');
   const ours = (url: string) =>
     [origin, socket].some((base) => url === base || url.startsWith(`${base}/`)) || url.startsWith('data:');
   context.on('request', (request) => {
-    if (!ours(request.url())) faults.push(`request to ${request.url()}`);
+    if (!ours(request.url())) found('foreign', `request to ${request.url()}`);
   });
   context.on('page', (page) => {
     page.on('websocket', (opened) => {
-      if (!ours(opened.url())) faults.push(`socket to ${opened.url()}`);
+      if (!ours(opened.url())) found('foreign', `socket to ${opened.url()}`);
     });
-    page.on('pageerror', (error) => faults.push(`uncaught ${error.stack ?? error.message}`));
+    page.on('pageerror', (error) => found('error', `uncaught ${error.stack ?? error.message}`));
     page.on('console', (message) => {
       // An answer of 4xx is reported as an error by the browser itself; a test that expects one is not wrong.
       const text = message.text();
-      if (message.type() === 'error' && !text.startsWith('Failed to load resource')) faults.push(`console: ${text}`);
+      if (message.type() !== 'error' || text.startsWith('Failed to load resource')) return;
+      found(text.includes('Content Security Policy') ? 'policy' : 'error', `console: ${text}`);
     });
   });
   return faults;

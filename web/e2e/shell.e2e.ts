@@ -1,0 +1,147 @@
+// The frame of the Studio: addresses, the way back, the palette, the list of agents and the list of keys.
+import { describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { must } from './kit/seed';
+import { eachSignedIn, type Stage } from './kit/stage';
+import type { Studio } from './kit/studio';
+
+let atelier: Stage['atelier'];
+let page: Page;
+let studio: Studio;
+eachSignedIn((stage) => {
+  ({ atelier, page, studio } = stage);
+});
+
+async function agent(name: string): Promise<void> {
+  await must(atelier, 'POST', '/code-agents', {
+    name,
+    language: 'typescript',
+    entrypoint: 'main.ts',
+    files: {
+      'main.ts': "import { warm } from './lib/util';\nexport default () => warm(1);\n",
+      'lib/util.ts':
+        Array.from({ length: 20 }, (_, n) => `export const n${n} = ${n};`).join('\n') +
+        '\nexport const warm = (n: number) => n > 0;\n',
+    },
+  });
+}
+
+const tabs = () => page.getByRole('tablist', { name: 'Open files' });
+
+describe('an address', () => {
+  test('A03 names the file, the line and the panel', async () => {
+    await agent('linked');
+    await page.goto('/studio/a/linked?file=lib/util.ts&line=12&panel=console');
+    await studio.editorReady();
+    await tabs().getByRole('tab', { name: 'util.ts', selected: true }).waitFor();
+    await page.getByText('Ln 12, Col 1').waitFor();
+    await page.getByRole('tab', { name: 'Console', selected: true }).waitFor();
+  });
+
+  test('A04 is followed back and forward over agents and runs', async () => {
+    await agent('one');
+    await agent('two');
+    await studio.openAgent('one');
+    await page.getByRole('link', { name: /^TypeScript ?two/ }).click();
+    await page.waitForURL('**/a/two*');
+    await studio.editorReady();
+    await studio.start();
+    await studio.ended(/^Succeeded in/);
+    await page.waitForURL('**/a/two?*run=*');
+    const there = page.url();
+    await page.goBack();
+    await page.waitForURL((url) => url.pathname.endsWith('/a/one'));
+    await page.getByRole('textbox', { name: /main\.ts/ }).waitFor({ state: 'attached' });
+    await page.goForward();
+    await page.waitForURL((url) => url.pathname.endsWith('/a/two'));
+    expect(page.url()).toBe(there);
+    await studio.ended(/^Succeeded in/);
+    await page.getByRole('tab', { name: 'Result', selected: true }).waitFor();
+  });
+
+  test('A07 of an agent that is not there offers to create it', async () => {
+    const answer = page.waitForResponse((r) => r.url().includes('/api/v1/code-agents/nobody'));
+    await page.goto('/studio/a/nobody');
+    expect((await answer).status()).toBe(404);
+    await page
+      .getByText(/nobody/)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'All agents' }).waitFor();
+    await page.getByRole('button', { name: 'Create it' }).click();
+    await expect
+      .poll(() => page.getByRole('dialog').getByRole('textbox', { name: /^Name/ }).inputValue())
+      .toBe('nobody');
+  });
+});
+
+describe('the palette', () => {
+  test('A05 switches the theme, which stays', async () => {
+    await studio.home();
+    const theme = () => page.evaluate(() => document.documentElement.dataset['theme']);
+    expect(await theme()).toBe('dark');
+    await page.keyboard.press('ControlOrMeta+K');
+    await page.getByRole('combobox', { name: 'Command palette' }).waitFor();
+    await page.keyboard.type('them');
+    await page.getByRole('option', { name: 'Switch theme', selected: true }).waitFor();
+    await page.keyboard.press('Enter');
+    await expect.poll(theme).toBe('light');
+    await page.reload();
+    await page.getByRole('heading', { level: 1 }).first().waitFor();
+    expect(await theme()).toBe('light');
+  });
+
+  test('A50 has every command that has a key, and so has the list of keys', async () => {
+    await agent('keyed');
+    await must(atelier, 'POST', '/code-agents/keyed/versions', { version: '1.0.0', changelog: '' });
+    await studio.openAgent('keyed');
+    await studio.start();
+    await studio.ended(/^Succeeded in/);
+    await page.getByRole('button', { name: 'Account' }).focus();
+    await page.keyboard.press('?');
+    const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await list.waitFor();
+    const named = async (): Promise<string[]> => {
+      const rows = await list.getByRole('term').allInnerTexts();
+      const shown = await list.getByRole('definition').allInnerTexts();
+      return rows.map((row, i) => `${row} ${shown[i] ?? ''}`).sort();
+    };
+    const keys = await named();
+    expect(keys.length).toBeGreaterThan(15);
+    await page.keyboard.press('Escape');
+    await list.waitFor({ state: 'hidden' });
+    await page.keyboard.press('ControlOrMeta+K');
+    const options = page.getByRole('listbox').getByRole('group', { name: 'Commands' }).getByRole('option');
+    await options.first().waitFor();
+    const offered = (await options.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+    // The two that only make sense while something runs, and the palette itself.
+    const elsewhere = /^(Stop|Command palette)/;
+    expect(keys.filter((k) => !elsewhere.test(k) && !offered.includes(k))).toEqual([]);
+  });
+});
+
+describe('the list of agents', () => {
+  test('A06 is narrowed by what is typed, and counts', async () => {
+    for (const name of ['weasel', 'weaver', 'mole']) await agent(name);
+    await must(atelier, 'POST', '/code-agents/weaver/versions', { version: '1.0.0', changelog: '' });
+    await studio.openAgent('mole');
+    const side = page.getByRole('navigation', { name: 'Agents and files' });
+    const search = side.getByRole('searchbox', { name: /agents/i });
+    await search.fill('wea');
+    await side.getByRole('link', { name: /mole/ }).waitFor({ state: 'hidden' });
+    expect(await side.getByRole('link', { name: /wea/ }).count()).toBe(2);
+    await side.getByText(/^Drafts\s*1$/).waitFor();
+    await side.getByText(/^Published\s*1$/).waitFor();
+    await search.press('Escape');
+    await side.getByRole('link', { name: /mole/ }).waitFor();
+    expect(await search.inputValue()).toBe('');
+  });
+
+  test('A44 is there beside a registry that has none', async () => {
+    await agent('local');
+    await page.goto('/studio/registry');
+    await page.getByText(/^Nothing is listed yet\. An agent .* can be listed/).waitFor();
+    await page.getByRole('navigation', { name: 'Agents and files' }).getByRole('link', { name: /local/ }).waitFor();
+    expect(await page.getByRole('region', { name: 'Notices' }).getByRole('button').count()).toBe(0);
+  });
+});
