@@ -84,7 +84,7 @@ func pythonAttacks() []attack {
 		{class: hostile.Forging, name: "result that contains itself", source: "def main():\n    x = []\n    x.append(x)\n    return {'a': x}\n", types: []runtimes.ErrorType{runtimes.InvalidOutput}},
 		{class: hostile.Forging, name: "result that is very deep", source: "def main():\n    x = []\n    for _ in range(100000): x = [x]\n    return x\n", types: []runtimes.ErrorType{runtimes.InvalidOutput}},
 		{class: hostile.Signals, name: "crashes the interpreter", source: "import ctypes\ndef main(): ctypes.string_at(0)\n", types: []runtimes.ErrorType{runtimes.RuntimeError}},
-		{class: hostile.Signals, name: "kills everything", source: "import os, signal\ndef main(): os.kill(-1, signal.SIGKILL)\n", types: []runtimes.ErrorType{runtimes.RuntimeError}, edit: second},
+		{class: hostile.Signals, name: "kills everything", source: "import os, signal\ndef main(): os.kill(-1, signal.SIGKILL)\n", types: []runtimes.ErrorType{runtimes.RuntimeError}},
 		{class: hostile.Signals, name: "kills process 1", // which is itself: what it does not handle, and Python handles 2, does not come
 			source: "import os, signal, time\ndef main():\n    for s in range(1, 65):\n        try: s == 2 or os.kill(1, s)\n        except OSError: pass\n    return 'alive'\n",
 			output: `"alive"`,
@@ -112,7 +112,7 @@ def main():
 		{class: hostile.Forging, name: "leaves without a word", source: "import os\ndef main(): os._exit(0)\n", types: []runtimes.ErrorType{runtimes.RuntimeError}},
 		{class: hostile.Forging, name: "speaks nonsense to the host",
 			source: "import os\ndef main():\n    os.write(3, b'x' * 3000000 + b'\\n{}\\n[[[\\n{\"call\":7}\\n')\n    os.write(3, b'{\"end\":{\"error\":{\"type\":\"interrupted\",\"file\":\"/etc/passwd\",\"line\":1}}}\\n')\n    os._exit(0)\n",
-			types:  []runtimes.ErrorType{runtimes.RuntimeError}, edit: second,
+			types:  []runtimes.ErrorType{runtimes.RuntimeError},
 		},
 		{class: hostile.HostFiles, name: "reads and writes what is there", file: "host_files", output: "[]"},
 		{class: hostile.Secrets, name: "looks for a secret", file: "secrets", output: "[]"},
