@@ -13,6 +13,7 @@ type Token struct {
 	CreatedAt time.Time    `json:"createdAt"`
 	CreatedBy string       `json:"createdBy"` // the creator's ID
 	Creator   Actor        `json:"-"`
+	User      string       `json:"-"` // the person for whom it acts, "" for the host's own
 	LastUsed  *time.Time   `json:"lastUsedAt,omitempty"`
 	ExpiresAt *time.Time   `json:"expiresAt,omitempty"`
 	RevokedAt *time.Time   `json:"revokedAt,omitempty"`

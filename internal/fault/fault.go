@@ -19,6 +19,7 @@ const (
 	BadHost              Code = "bad_host"
 	BadOrigin            Code = "bad_origin"
 	NotFound             Code = "not_found"
+	NoWorkspace          Code = "no_workspace"
 	MethodNotAllowed     Code = "method_not_allowed"
 	BadRequest           Code = "bad_request"
 	InvalidInput         Code = "invalid_input"

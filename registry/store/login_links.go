@@ -2,28 +2,31 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"time"
 
 	"github.com/uptrace/bun"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutLoginLink stores the hash of a one-time link's secret. A link leads into the default workspace.
-func (s *Store) PutLoginLink(ctx context.Context, hash string, expires time.Time) error {
-	row := linkRow{Hash: hash, WorkspaceID: registry.DefaultWorkspace, ExpiresAt: instant(expires)}
+// PutLoginLink stores the hash of a one-time link's secret, which logs a user in.
+func (s *Store) PutLoginLink(ctx context.Context, hash, user string, expires time.Time) error {
+	row := linkRow{Hash: hash, WorkspaceID: registry.DefaultWorkspace, UserID: user, ExpiresAt: instant(expires)}
 	_, err := s.write.NewInsert().Model(&row).Exec(ctx)
 	return wrap("store login link", err)
 }
 
-// TakeLoginLink spends a link. It is true once, and only before the link expires.
-func (s *Store) TakeLoginLink(ctx context.Context, hash string, now time.Time) (bool, error) {
-	result, err := s.write.NewDelete().Model((*linkRow)(nil)).Where("l.hash = ?", hash).Where("l.expires_at > ?", instant(now)).Exec(ctx)
-	if err != nil {
-		return false, wrap("spend login link", err)
+// TakeLoginLink spends a link and returns whom it logs in. It does so once, and only before the link expires; then it is
+// NotFound.
+func (s *Store) TakeLoginLink(ctx context.Context, hash string, now time.Time) (user string, err error) {
+	err = s.write.NewDelete().Model((*linkRow)(nil)).Where("l.hash = ?", hash).Where("l.expires_at > ?", instant(now)).Returning("user_id").Scan(ctx, &user)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", fault.New(fault.NotFound, "No such login link.")
 	}
-	n, err := result.RowsAffected()
-	return n == 1, wrap("spend login link", err)
+	return user, wrap("spend login link", err)
 }
 
 type linkRow struct {
@@ -31,5 +34,6 @@ type linkRow struct {
 
 	Hash        string    `bun:"hash,pk"`
 	WorkspaceID string    `bun:"workspace_id"`
+	UserID      string    `bun:"user_id"`
 	ExpiresAt   time.Time `bun:"expires_at"`
 }

@@ -39,7 +39,8 @@ func fill(t *testing.T, s *store.Store) {
 	token := registry.Token{ID: newID(), Workspace: ws, Hash: newID(), CreatedAt: start}
 	session := registry.Session{Hash: newID(), Actor: ada, CreatedAt: start, ExpiresAt: start}
 	_, err := s.ReserveKey(t.Context(), registry.IdempotencyKey{Owner: "o", Key: newID(), ExpiresAt: start})
-	if err := errors.Join(err, s.PutToken(t.Context(), token), s.PutSession(t.Context(), session), s.PutLoginLink(t.Context(), newID(), start),
+	if err := errors.Join(err, s.PutToken(t.Context(), token), s.PutSession(t.Context(), session), s.PutLoginLink(t.Context(), newID(), registry.DefaultUser, start),
+		s.PutInvitation(t.Context(), registry.Invitation{ID: newID(), Hash: newID(), Workspace: registry.DefaultWorkspace, Role: registry.Viewer, CreatedAt: start, ExpiresAt: start}),
 		s.PutLoginFailures(t.Context(), registry.LoginFailures{Source: newID(), Count: 1, Until: start})); err != nil {
 		t.Fatal(err)
 	}

@@ -84,13 +84,16 @@ func (s *Store) DeleteSession(ctx context.Context, hash string) error {
 	return wrap("delete session", err)
 }
 
-// SweepSessions removes sessions, login links and counts of failed logins that have expired, of all workspaces.
+// SweepSessions removes sessions, login links, invitations and counts of failed logins that have expired, of all workspaces.
 func (s *Store) SweepSessions(ctx context.Context, now time.Time) error {
 	return s.change(ctx, "sweep sessions", func(ctx context.Context, tx bun.Tx) error {
 		if _, err := tx.NewDelete().Model((*sessionRow)(nil)).Where("s.expires_at <= ?", instant(now)).Exec(ctx); err != nil {
 			return err
 		}
 		if _, err := tx.NewDelete().Model((*linkRow)(nil)).Where("l.expires_at <= ?", instant(now)).Exec(ctx); err != nil {
+			return err
+		}
+		if _, err := tx.NewDelete().Model((*invitationRow)(nil)).Where("i.expires_at <= ?", instant(now)).Exec(ctx); err != nil {
 			return err
 		}
 		_, err := tx.NewDelete().Model((*failuresRow)(nil)).Where("f.until <= ?", instant(now)).Exec(ctx)

@@ -27,7 +27,7 @@ func (s *Store) PutToken(ctx context.Context, t registry.Token) error {
 		return wrap("store token", err)
 	}
 	row := tokenRow{
-		ID: t.ID, WorkspaceID: t.Workspace, Name: t.Name, Hash: t.Hash, Scopes: scopes, Agents: agents,
+		ID: t.ID, WorkspaceID: t.Workspace, Name: t.Name, Hash: t.Hash, UserID: t.User, Scopes: scopes, Agents: agents,
 		CreatedByID: creator.ID, CreatedByType: string(creator.Type), CreatedByName: creator.Name, CreatedAt: instant(t.CreatedAt),
 		LastUsedAt: instantOrNil(t.LastUsed), ExpiresAt: instantOrNil(t.ExpiresAt), RevokedAt: instantOrNil(t.RevokedAt),
 	}
@@ -127,6 +127,7 @@ type tokenRow struct {
 	WorkspaceID   string     `bun:"workspace_id"`
 	Name          string     `bun:"name"`
 	Hash          string     `bun:"hash"`
+	UserID        string     `bun:"user_id"`
 	Scopes        string     `bun:"scopes"`
 	Agents        string     `bun:"agents"`
 	CreatedByID   string     `bun:"created_by_id"`
@@ -141,7 +142,7 @@ type tokenRow struct {
 func (row tokenRow) token() (registry.Token, error) {
 	t := registry.Token{
 		ID: row.ID, Workspace: row.WorkspaceID, Name: row.Name, Hash: row.Hash, CreatedAt: row.CreatedAt.UTC(), CreatedBy: row.CreatedByID,
-		Creator:  actor(row.WorkspaceID, row.CreatedByID, row.CreatedByType, row.CreatedByName),
+		User: row.UserID, Creator: actor(row.WorkspaceID, row.CreatedByID, row.CreatedByType, row.CreatedByName),
 		LastUsed: instantOrNil(row.LastUsedAt), ExpiresAt: instantOrNil(row.ExpiresAt), RevokedAt: instantOrNil(row.RevokedAt),
 	}
 	return t, errors.Join(json.Unmarshal([]byte(row.Scopes), &t.Scopes), json.Unmarshal([]byte(row.Agents), &t.Agents))

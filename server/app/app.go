@@ -146,7 +146,7 @@ func (a *App) openDoors(ctx context.Context) error {
 	api.Router().Handle(webui.Base+"*", webui.New(a.Studio, a.problems))
 	g := gate.New(gate.Options{
 		Anonymous: a.Config.SkillsAnonymous == config.AnonymousLoopback,
-		Names:     a.names(), PublicURL: a.Config.PublicURL, Access: a.access, Attempts: attempts, Routes: api.Router(), Things: things{a.store, a.runs},
+		Names:     a.names(), PublicURL: a.Config.PublicURL, Access: a.access, Rights: a.access, Attempts: attempts, Routes: api.Router(), Things: things{a.store, a.runs},
 		Refuse: a.problems, Meter: a.metrics,
 		Tracer: a.Traces.Tracer("server/gate"), Propagate: a.Traces.Propagator(), Log: a.Log, NewID: a.newID,
 	})

@@ -30,7 +30,7 @@ type Credentials struct {
 
 // LoginLink returns an address that logs one browser in, once.
 func (a *App) LoginLink(ctx context.Context, base string) (string, error) {
-	secret, err := a.access.LoginLink(ctx)
+	secret, err := a.access.LoginLink(ctx, registry.DefaultUser)
 	return base + "/login?link=" + url.QueryEscape(secret), err
 }
 
@@ -61,7 +61,7 @@ func (a *App) WriteCredentials(ctx context.Context, listening net.Addr) error {
 
 // Token makes a token of the administrator's workspace that may do everything.
 func (a *App) Token(ctx context.Context, name string) (string, error) {
-	secret, _, err := a.access.CreateToken(ctx, access.Administrator(), access.TokenRequest{Name: name, Scopes: everything()})
+	secret, _, err := a.access.CreateToken(ctx, access.Host(), access.TokenRequest{Name: name, Scopes: everything()})
 	return secret, err
 }
 
@@ -89,7 +89,7 @@ func ReadCredentials(data string) (Credentials, error) {
 // PassingToken makes a token for this process alone; forget makes it useless.
 func (a *App) PassingToken(ctx context.Context) (secret string, forget func() error, err error) {
 	soon := a.Now().Add(time.Hour)
-	secret, token, err := a.access.CreateToken(ctx, access.Administrator(), access.TokenRequest{Name: "command line, this once", Scopes: everything(), ExpiresAt: &soon})
+	secret, token, err := a.access.CreateToken(ctx, access.Host(), access.TokenRequest{Name: "command line, this once", Scopes: everything(), ExpiresAt: &soon})
 	return secret, func() error {
 		return a.access.RevokeToken(context.WithoutCancel(ctx), access.Administrator(), token.ID)
 	}, err

@@ -22,7 +22,9 @@ import (
 func (a *App) openStudio(context.Context) error {
 	resolver := references.New(a.store, a.Now)
 	now := func() time.Time { return a.Now().UTC().Truncate(time.Microsecond) } // as both databases keep it: what is told is what is stored
-	a.access = access.New(access.Options{Tokens: a.store, Sessions: a.store, Agents: a.store, Admin: a.Config.Token, Now: now, NewID: a.newID})
+	a.access = access.New(access.Options{
+		Tokens: a.store, Sessions: a.store, Agents: a.store, Users: a.store, Members: a.store, Workspaces: a.store, Admin: a.Config.Token, Now: now, NewID: a.newID,
+	})
 	a.pins = pins.New(a.store, a.store, resolver, now)
 	a.archives = archives.New(archives.Options{
 		Agents: a.store, Names: a.store, Versions: a.store, Resolver: resolver, Specs: a.bench.Specs, Now: now, NewID: a.newID,

@@ -11,8 +11,9 @@ import (
 // anonymous is whoever calls skills from this machine without saying who they are. They may run, and nothing else.
 func anonymous() registry.Caller {
 	return registry.Caller{
-		Actor:  registry.Actor{ID: "anonymous", Type: registry.AnonymousActor, Name: "anonymous", Workspace: registry.DefaultWorkspace},
-		Scopes: []registry.Scope{registry.RunScope},
+		Actor:     registry.Actor{ID: "anonymous", Type: registry.AnonymousActor, Name: "anonymous", Workspace: registry.DefaultWorkspace},
+		Workspace: registry.Workspace{ID: registry.DefaultWorkspace, Name: registry.DefaultWorkspace},
+		Scopes:    []registry.Scope{registry.RunScope},
 	}
 }
 

@@ -31,7 +31,7 @@ func TestWhoIsAnonymous(t *testing.T) {
 			})
 		}
 		return gate.New(gate.Options{
-			Anonymous: open, Names: []string{"studio.example.com"}, Access: keys{}, Attempts: attempts, Routes: r, Refuse: problem.Writer{Log: log}, Meter: telemetry.NewMetrics("test"),
+			Anonymous: open, Names: []string{"studio.example.com"}, Access: keys{}, Rights: keys{}, Attempts: attempts, Routes: r, Refuse: problem.Writer{Log: log}, Meter: telemetry.NewMetrics("test"),
 			Tracer: traces.Tracer("gate"), Propagate: traces.Propagator(), Log: log, NewID: func() string { return "id" },
 		}).Guard(r)
 	}

@@ -20,7 +20,12 @@ import (
 type Access interface {
 	Fixed(bearer string) (registry.Caller, bool)
 	Issued(ctx context.Context, bearer string) (registry.Caller, error)
-	Session(ctx context.Context, cookie string) (registry.Caller, error)
+	Session(ctx context.Context, cookie, workspace string) (registry.Caller, error)
+}
+
+// Rights tells when somebody's rights have changed, by closing the channel. It is for what lasts longer than a moment.
+type Rights interface {
+	Changed() <-chan struct{}
 }
 
 // Refuser answers with the problem that an error is. It is how the gate speaks HTTP errors without knowing statuses.
@@ -39,6 +44,7 @@ type Options struct {
 	Anonymous bool     // programs on this machine may call skills without a credential
 	PublicURL string   // its origin is ours too, for servers behind a proxy that ends TLS
 	Access    Access
+	Rights    Rights
 	Attempts  *Attempts
 	Routes    chi.Routes // those behind the gate, to know what a request is about
 	Things    Things
@@ -49,6 +55,7 @@ type Options struct {
 	Log       *slog.Logger
 	NewID     func() string
 	Patience  time.Duration // with a client that does not take its answer; 0 is 5 minutes
+	Recheck   time.Duration // how often a stream's reader is looked at again without a change; 0 is a minute
 }
 
 // Gate guards all routes of a server.
@@ -63,6 +70,9 @@ type Gate struct {
 func New(o Options) *Gate {
 	if o.Patience == 0 {
 		o.Patience = 5 * time.Minute
+	}
+	if o.Recheck == 0 {
+		o.Recheck = time.Minute
 	}
 	g := &Gate{Options: o, names: map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true}, origins: map[string]bool{}, needs: needs()}
 	for _, name := range o.Names {

@@ -36,7 +36,9 @@ func (keys) Issued(_ context.Context, bearer string) (registry.Caller, error) {
 	return known(bearer, "right-token", registry.TokenActor)
 }
 
-func (keys) Session(_ context.Context, cookie string) (registry.Caller, error) {
+func (keys) Changed() <-chan struct{} { return nil }
+
+func (keys) Session(_ context.Context, cookie, _ string) (registry.Caller, error) {
 	return known(cookie, "right-cookie", registry.UserActor)
 }
 
@@ -95,7 +97,7 @@ func openWith(t *testing.T, patience time.Duration) house {
 	})
 	r.HandleFunc("/panic", func(http.ResponseWriter, *http.Request) { panic("boom") })
 	g := gate.New(gate.Options{
-		Names: []string{"studio.example.com"}, PublicURL: "https://tools.example.com", Access: keys{}, Attempts: newAttempts(t, nowhere{}, time.Now), Routes: r, Refuse: problem.Writer{Log: log},
+		Names: []string{"studio.example.com"}, PublicURL: "https://tools.example.com", Access: keys{}, Rights: keys{}, Attempts: newAttempts(t, nowhere{}, time.Now), Routes: r, Refuse: problem.Writer{Log: log},
 		Meter: h.metrics, Tracer: traces.Tracer("gate"), Propagate: traces.Propagator(), Log: log, NewID: func() string { return "id-1" }, Patience: patience,
 	})
 	h.Handler = g.Guard(r)

@@ -14,6 +14,13 @@ import (
 // Cookie is the name of the session cookie.
 const Cookie = "atelier_session"
 
+// WorkspaceHeader names the workspace, by name or ID, that a request is about. Without it a session is in the first of its
+// user's, a token in its own.
+const WorkspaceHeader = "X-Workspace"
+
+// maxWorkspace bounds the name of a workspace in bytes.
+const maxWorkspace = 100
+
 // maxCredential bounds what is hashed for one request.
 const maxCredential = 4096
 
@@ -50,7 +57,12 @@ func (g *Gate) identify(next http.Handler) http.Handler {
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store")
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller)))
+		ctx, done := context.WithValue(r.Context(), callerKey{}, caller), func() {}
+		if lasts(r) {
+			ctx, done = g.watch(ctx, r)
+		}
+		defer done()
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
@@ -64,36 +76,73 @@ func guardedPath(method, path string) bool {
 	return strings.HasPrefix(path, "/api/") && !login || strings.HasPrefix(path, "/skills/") || strings.HasPrefix(path, "/v1/") && !contract
 }
 
+// caller finds who asks, and counts wrong tokens. Tokens that were made here cannot be guessed and are never kept waiting;
+// the fixed one was chosen by a person, and waits with all others of its source when too many were wrong.
 func (g *Gate) caller(r *http.Request) (Caller, error) {
-	if header := r.Header.Get("Authorization"); header != "" {
-		scheme, secret, _ := strings.Cut(header, " ")
-		secret = strings.TrimSpace(secret)
-		if !strings.EqualFold(scheme, "Bearer") || secret == "" || len(secret) > maxCredential {
-			return Caller{}, fault.New(fault.Unauthenticated, "The Authorization header must be: Bearer TOKEN.")
-		}
-		caller, err := g.bearer(r, secret)
-		return Caller{Caller: caller}, err
+	caller, secret, err := g.known(r)
+	if secret == "" {
+		return caller, err
 	}
-	cookie, err := r.Cookie(Cookie)
-	if err != nil && g.anonymous(r) {
-		return Caller{Caller: anonymous()}, nil
+	if _, fixed := g.Access.Fixed(secret); fixed && err == nil {
+		err = g.Attempts.Blocked(r)
 	}
-	if err != nil || cookie.Value == "" || len(cookie.Value) > maxCredential {
-		return Caller{}, fault.New(fault.Unauthenticated, "This needs a token or a session: send Authorization: Bearer TOKEN, or open the login link that the server printed.")
-	}
-	caller, err := g.Access.Session(r.Context(), cookie.Value)
-	return Caller{Caller: caller, Browser: true}, err
-}
-
-// bearer finds the caller of a token. Tokens that were made here cannot be guessed and are never kept waiting; the fixed
-// one was chosen by a person, and waits with all others of its source when too many were wrong.
-func (g *Gate) bearer(r *http.Request, secret string) (registry.Caller, error) {
-	if caller, ok := g.Access.Fixed(secret); ok {
-		return caller, g.Attempts.Blocked(r)
-	}
-	caller, err := g.Access.Issued(r.Context(), secret)
 	if fault.Is(err, fault.Unauthenticated) {
 		err = g.Attempts.Wrong(r, secret, err)
 	}
 	return caller, err
+}
+
+// known finds who asks, and returns the token that was shown.
+func (g *Gate) known(r *http.Request) (caller Caller, secret string, err error) {
+	workspace, err := workspaceOf(r)
+	if err != nil {
+		return Caller{}, "", err
+	}
+	if header := r.Header.Get("Authorization"); header != "" {
+		scheme, secret, _ := strings.Cut(header, " ")
+		secret = strings.TrimSpace(secret)
+		if !strings.EqualFold(scheme, "Bearer") || secret == "" || len(secret) > maxCredential {
+			return Caller{}, "", fault.New(fault.Unauthenticated, "The Authorization header must be: Bearer TOKEN.")
+		}
+		found, ok := g.Access.Fixed(secret)
+		if !ok {
+			if found, err = g.Access.Issued(r.Context(), secret); err != nil {
+				return Caller{}, secret, err
+			}
+		}
+		return Caller{Caller: found}, secret, inWorkspace(found, workspace)
+	}
+	cookie, err := r.Cookie(Cookie)
+	if err != nil && g.anonymous(r) {
+		return Caller{Caller: anonymous()}, "", inWorkspace(anonymous(), workspace)
+	}
+	if err != nil || cookie.Value == "" || len(cookie.Value) > maxCredential {
+		return Caller{}, "", fault.New(fault.Unauthenticated, "This needs a token or a session: send Authorization: Bearer TOKEN, or open the login link that the server printed.")
+	}
+	found, err := g.Access.Session(r.Context(), cookie.Value, workspace)
+	return Caller{Caller: found, Browser: true}, "", err
+}
+
+// workspaceOf is the workspace that a request names, "" for none. Browsers cannot send headers with the handshake of a
+// WebSocket, so that one may name it in its address.
+func workspaceOf(r *http.Request) (string, error) {
+	named := r.Header.Values(WorkspaceHeader)
+	if len(named) == 0 && upgrades(r) {
+		named = r.URL.Query()["workspace"]
+	}
+	switch {
+	case len(named) == 0:
+		return "", nil
+	case len(named) > 1 || named[0] == "" || len(named[0]) > maxWorkspace:
+		return "", fault.New(fault.BadRequest, "%s is the name or the ID of one workspace.", WorkspaceHeader)
+	}
+	return named[0], nil
+}
+
+// inWorkspace refuses a workspace that a token does not belong to as one that is not there.
+func inWorkspace(caller registry.Caller, workspace string) error {
+	if workspace == "" || workspace == caller.Workspace.ID || workspace == caller.Workspace.Name {
+		return nil
+	}
+	return registry.NoWorkspace(workspace)
 }

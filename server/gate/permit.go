@@ -27,10 +27,20 @@ func Require(ctx context.Context, anyOf ...registry.Scope) error {
 	return nil
 }
 
+// lacking names the scopes, and the least role that has one of them.
 func lacking(caller registry.Caller, anyOf []registry.Scope) error {
-	return &fault.Error{Code: fault.Forbidden, Extra: map[string]any{"needs": anyOf}, Message: fmt.Sprintf(
-		"This needs the scope %s, and the credential has %s; use a token with it (atelier token create NAME --scope %s).",
-		words(anyOf, " or "), words(caller.Scopes, ", "), anyOf[0])}
+	role := registry.RoleWith(anyOf...)
+	f := &fault.Error{Code: fault.Forbidden, Extra: map[string]any{"needs": anyOf, "role": role}}
+	switch {
+	case caller.Actor.Type == registry.UserActor:
+		f.Message = fmt.Sprintf("This needs the role %s, and yours is %s; an administrator of the workspace can change that.", role, caller.Role)
+	case caller.User != "" && !caller.Role.Covers(role):
+		f.Message = fmt.Sprintf("This needs the role %s, and the person for whom this token acts is %s.", role, caller.Role)
+	default:
+		f.Message = fmt.Sprintf("This needs the scope %s, and the credential has %s; use a token with it (atelier token create NAME --scope %s).",
+			words(anyOf, " or "), words(caller.Scopes, ", "), anyOf[0])
+	}
+	return f
 }
 
 func words(scopes []registry.Scope, between string) string {

@@ -26,6 +26,7 @@ func describe() huma.Config {
 	schemas.RegisterTypeAlias(reflect.TypeFor[registry.File](), reflect.TypeFor[fileSchema]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[runtimes.Language](), reflect.TypeFor[languageSchema]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[registry.Scope](), reflect.TypeFor[scopeSchema]())
+	schemas.RegisterTypeAlias(reflect.TypeFor[registry.Role](), reflect.TypeFor[roleSchema]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[registry.Status](), reflect.TypeFor[statusSchema]())
 	return huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -33,6 +34,7 @@ func describe() huma.Config {
 			Info: &huma.Info{
 				Title: "Atelier", Version: contract,
 				Description: "Write code agents, run them in a sandbox, publish immutable versions and export them as tools. " +
+					"X-Workspace names the workspace, by name or ID, that a session's request is about; a token has one. " +
 					"Errors are application/problem+json with a code; every list is paged by cursor.",
 				License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 			},
@@ -51,6 +53,7 @@ func describe() huma.Config {
 				{Name: "skills", Description: "Agents that lie in folders and are called by name; existing clients use /skills and /v1/skills."},
 				{Name: "runs", Description: "Executions: of a version, a draft or inline code."},
 				{Name: "server", Description: "What this server can do and how it is doing."},
+				{Name: "people", Description: "Workspaces, their members and invitations to them."},
 				{Name: "session", Description: "Who is asking: sessions of browsers, and tokens with scopes."},
 			},
 		},
@@ -140,7 +143,7 @@ func neverNull(s *huma.Schema, seen map[*huma.Schema]bool) {
 	}
 }
 
-// fileSchema, languageSchema, scopeSchema and statusSchema describe types of lower floors, which know nothing of OpenAPI.
+// fileSchema, languageSchema, scopeSchema, roleSchema and statusSchema describe types of lower floors, which know nothing of OpenAPI.
 type fileSchema struct{}
 
 // Schema describes a file: a text is a string, anything else base64 in an object.
@@ -164,6 +167,11 @@ type scopeSchema struct{}
 
 // Schema describes a scope.
 func (scopeSchema) Schema(huma.Registry) *huma.Schema { return choice(registry.Scopes()...) }
+
+type roleSchema struct{}
+
+// Schema describes a role.
+func (roleSchema) Schema(huma.Registry) *huma.Schema { return choice(registry.Roles()...) }
 
 type statusSchema struct{}
 

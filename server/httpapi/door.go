@@ -136,7 +136,10 @@ func onceEach(op *huma.Operation, r *http.Request) error {
 }
 
 // actor is who asks. The gate lets nothing through to a guarded route without one.
-func actor(ctx context.Context) registry.Actor {
-	caller, _ := gate.CallerOf(ctx)
-	return caller.Actor
+func actor(ctx context.Context) registry.Actor { return caller(ctx).Actor }
+
+// caller is who asks, with what they may do.
+func caller(ctx context.Context) registry.Caller {
+	c, _ := gate.CallerOf(ctx)
+	return c.Caller
 }

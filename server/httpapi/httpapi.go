@@ -97,6 +97,7 @@ func (a *API) routes() {
 	a.skillRoutes()
 	a.houseRoutes()
 	a.sessionRoutes()
+	a.peopleRoutes()
 	a.documentRoutes()
 }
 
@@ -173,6 +174,16 @@ func (a *API) sessionRoutes() {
 	a.createToken()
 	a.listTokens()
 	a.revokeToken()
+}
+
+func (a *API) peopleRoutes() {
+	a.listWorkspaces()
+	a.createWorkspace()
+	a.describeWorkspace()
+	a.closeWorkspace()
+	a.listMembers()
+	a.setRole()
+	a.removeMember()
 }
 
 func (a *API) documentRoutes() {

@@ -37,6 +37,6 @@ func (a *API) loggedIn(r *http.Request) bool {
 	if err != nil {
 		return false
 	}
-	_, err = a.Access.Session(r.Context(), cookie.Value)
+	_, err = a.Access.Session(r.Context(), cookie.Value, "")
 	return err == nil
 }

@@ -36,7 +36,7 @@ func (a *API) createToken() {
 		id: "createToken", method: http.MethodPost, path: Base + "/tokens", tag: "session", summary: "Make a bearer token",
 		about: "The secret is shown this once; only its hash is kept.", status: http.StatusCreated,
 	}, func(ctx context.Context, q *in) (*out, error) {
-		secret, token, err := a.Access.CreateToken(ctx, actor(ctx), access.TokenRequest{
+		secret, token, err := a.Access.CreateToken(ctx, caller(ctx), access.TokenRequest{
 			Name: q.Body.Name, Scopes: q.Body.Scopes, Agents: q.Body.Agents, ExpiresAt: q.Body.ExpiresAt,
 		})
 		if err != nil {

@@ -22,7 +22,7 @@ func Status(code fault.Code) int {
 		return http.StatusUnauthorized
 	case fault.Forbidden, fault.BadHost, fault.BadOrigin:
 		return http.StatusForbidden
-	case fault.NotFound:
+	case fault.NotFound, fault.NoWorkspace:
 		return http.StatusNotFound
 	case fault.MethodNotAllowed:
 		return http.StatusMethodNotAllowed

@@ -227,6 +227,8 @@ func endFor(cause error) end {
 	switch {
 	case errors.Is(cause, errSpoke):
 		return end{websocket.ClosePolicyViolation, "this socket only sends"}
+	case errors.Is(cause, gate.ErrEnded):
+		return end{websocket.ClosePolicyViolation, gate.ErrEnded.Error()}
 	case errors.Is(cause, errStopping):
 		return end{websocket.CloseGoingAway, "the server is stopping; come back with from"}
 	}

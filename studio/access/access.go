@@ -1,5 +1,5 @@
-// Package access knows who asks: bearer tokens, sessions of browsers and the one-time login link. It keeps only hashes of
-// secrets and never logs one.
+// Package access knows who asks and what they may do: people, the workspaces that they are members of, bearer tokens,
+// sessions of browsers and one-time links. It keeps only hashes of secrets and never logs one.
 package access
 
 import (
@@ -37,8 +37,30 @@ type Sessions interface {
 	Sessions(ctx context.Context, workspace string, now time.Time) ([]registry.Session, error)
 	EndSession(ctx context.Context, workspace, id string) error
 	TouchSessions(ctx context.Context, uses map[string]time.Time) error
-	PutLoginLink(ctx context.Context, hash string, expires time.Time) error
-	TakeLoginLink(ctx context.Context, hash string, now time.Time) (bool, error)
+	PutLoginLink(ctx context.Context, hash, user string, expires time.Time) error
+	TakeLoginLink(ctx context.Context, hash string, now time.Time) (user string, err error)
+}
+
+// Users finds people and the workspaces that they are members of.
+type Users interface {
+	User(ctx context.Context, id string) (registry.User, error)
+	Memberships(ctx context.Context, user string) ([]registry.Membership, error)
+}
+
+// Members keeps who belongs to a workspace. It never leaves one without an administrator.
+type Members interface {
+	Members(ctx context.Context, workspace string) ([]registry.Member, error)
+	SetRole(ctx context.Context, workspace, user string, role registry.Role) error
+	RemoveMember(ctx context.Context, workspace, user string, at time.Time) error
+}
+
+// Workspaces keeps tenants.
+type Workspaces interface {
+	CreateWorkspace(ctx context.Context, w registry.Workspace, administrator string) error
+	Workspace(ctx context.Context, nameOrID string) (registry.Workspace, error)
+	Workspaces(ctx context.Context) ([]registry.Workspace, error)
+	DescribeWorkspace(ctx context.Context, id, title string) error
+	CloseWorkspace(ctx context.Context, id string, at time.Time) error
 }
 
 const (
@@ -48,31 +70,38 @@ const (
 
 // Options configures a Service. Admin is the administrator's fixed token, "" for none.
 type Options struct {
-	Tokens   Tokens
-	Sessions Sessions
-	Agents   Agents
-	Admin    string
-	Now      func() time.Time
-	NewID    func() string
+	Tokens     Tokens
+	Sessions   Sessions
+	Agents     Agents
+	Users      Users
+	Members    Members
+	Workspaces Workspaces
+	Admin      string
+	Now        func() time.Time
+	NewID      func() string
 }
 
 // Service is safe for concurrent use.
 type Service struct {
-	tokens   Tokens
-	sessions Sessions
-	agents   Agents
-	admin    string // hash of the administrator's fixed token, "" for none
-	now      func() time.Time
-	newID    func() string
-	callers  *callers
-	uses     *uses // of tokens, by their IDs
-	visits   *uses // of sessions, by the hashes of their cookies
+	tokens     Tokens
+	sessions   Sessions
+	agents     Agents
+	users      Users
+	members    Members
+	workspaces Workspaces
+	admin      string // hash of the administrator's fixed token, "" for none
+	now        func() time.Time
+	newID      func() string
+	callers    *callers
+	uses       *uses // of tokens, by their IDs
+	visits     *uses // of sessions, by the hashes of their cookies
 }
 
 // New returns the service.
 func New(o Options) *Service {
 	s := &Service{
-		tokens: o.Tokens, sessions: o.Sessions, agents: o.Agents, now: o.Now, newID: o.NewID,
+		tokens: o.Tokens, sessions: o.Sessions, agents: o.Agents, users: o.Users, members: o.Members, workspaces: o.Workspaces,
+		now: o.Now, newID: o.NewID,
 		callers: newCallers(), uses: newUses(), visits: newUses(),
 	}
 	if o.Admin != "" {
@@ -81,14 +110,18 @@ func New(o Options) *Service {
 	return s
 }
 
-// Administrator is the one person of a server without user accounts.
+// Administrator is the one person of a server without further users.
 func Administrator() registry.Actor {
-	return registry.Actor{ID: "admin", Type: registry.UserActor, Name: "Administrator", Workspace: registry.DefaultWorkspace}
+	return registry.Actor{ID: registry.DefaultUser, Type: registry.UserActor, Name: "Administrator", Workspace: registry.DefaultWorkspace}
 }
 
-// administrator is the caller who may do everything.
-func administrator() registry.Caller {
-	return registry.Caller{Actor: Administrator(), Scopes: []registry.Scope{registry.AdminScope}}
+// Host is whoever owns the machine: all of the default workspace is theirs, whoever its members are.
+func Host() registry.Caller {
+	return registry.Caller{Actor: Administrator(), Workspace: defaultWorkspace(), Scopes: []registry.Scope{registry.AdminScope}}
+}
+
+func defaultWorkspace() registry.Workspace {
+	return registry.Workspace{ID: registry.DefaultWorkspace, Name: registry.DefaultWorkspace, Title: "Default"}
 }
 
 func unauthenticated() error {

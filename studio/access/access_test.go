@@ -19,7 +19,7 @@ type clock struct{ now time.Time }
 func newService(t *testing.T, admin string) (*access.Service, *clock) {
 	t.Helper()
 	s, c, ids := storetest.Open(t, storetest.SQLite), &clock{time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}, 0
-	return access.New(access.Options{Tokens: s, Sessions: s, Agents: s, Admin: admin, Now: func() time.Time { return c.now }, NewID: func() string {
+	return access.New(access.Options{Tokens: s, Sessions: s, Agents: s, Users: s, Members: s, Workspaces: s, Admin: admin, Now: func() time.Time { return c.now }, NewID: func() string {
 		ids++
 		return fmt.Sprintf("token-%d", ids)
 	}}), c
@@ -35,7 +35,7 @@ func wantUnauthenticated(t *testing.T, what string, err error) {
 func TestLoginLinkWorksOnceAndExpires(t *testing.T) {
 	t.Parallel()
 	s, clock := newService(t, "")
-	link, err := s.LoginLink(t.Context())
+	link, err := s.LoginLink(t.Context(), registry.DefaultUser)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,11 +45,11 @@ func TestLoginLinkWorksOnceAndExpires(t *testing.T) {
 	}
 	_, _, err = s.Redeem(t.Context(), link, registry.Device{})
 	wantUnauthenticated(t, "second use", err)
-	if caller, err := s.Session(t.Context(), cookie); err != nil || caller.Actor.ID != "admin" || caller.Actor.Workspace != registry.DefaultWorkspace || !caller.May(registry.AdminScope) {
+	if caller, err := s.Session(t.Context(), cookie, ""); err != nil || caller.Actor.ID != "admin" || caller.Actor.Workspace != registry.DefaultWorkspace || !caller.May(registry.AdminScope) {
 		t.Fatalf("session: %+v, %v", caller, err)
 	}
 
-	late, err := s.LoginLink(t.Context())
+	late, err := s.LoginLink(t.Context(), registry.DefaultUser)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestLoginLinkWorksOnceAndExpires(t *testing.T) {
 	wantUnauthenticated(t, "an expired link", err)
 
 	clock.now = expires
-	_, err = s.Session(t.Context(), cookie)
+	_, err = s.Session(t.Context(), cookie, "")
 	wantUnauthenticated(t, "an expired session", err)
 }
 
@@ -72,7 +72,7 @@ func TestLogoutEndsTheSession(t *testing.T) {
 	if err := s.Logout(t.Context(), cookie); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Session(t.Context(), cookie)
+	_, err = s.Session(t.Context(), cookie, "")
 	wantUnauthenticated(t, "after logout", err)
 }
 
@@ -81,7 +81,7 @@ func TestTokens(t *testing.T) {
 	s, clock := newService(t, "")
 	admin := access.Administrator()
 	expires := clock.now.Add(time.Hour)
-	secret, token, err := s.CreateToken(t.Context(), admin, access.TokenRequest{Name: "ci", ExpiresAt: &expires})
+	secret, token, err := s.CreateToken(t.Context(), access.Host(), access.TokenRequest{Name: "ci", ExpiresAt: &expires})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,10 +103,10 @@ func TestTokens(t *testing.T) {
 	_, err = s.Issued(t.Context(), secret)
 	wantUnauthenticated(t, "revoked", err)
 
-	if _, _, err := s.CreateToken(t.Context(), admin, access.TokenRequest{Name: ""}); !fault.Is(err, fault.InvalidInput) {
+	if _, _, err := s.CreateToken(t.Context(), access.Host(), access.TokenRequest{Name: ""}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("a token without a name: %v", err)
 	}
-	if _, _, err := s.CreateToken(t.Context(), admin, access.TokenRequest{Name: "late", ExpiresAt: &clock.now}); !fault.Is(err, fault.InvalidInput) {
+	if _, _, err := s.CreateToken(t.Context(), access.Host(), access.TokenRequest{Name: "late", ExpiresAt: &clock.now}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("a token that has expired already: %v", err)
 	}
 }
@@ -116,7 +116,7 @@ func TestASessionDoesNotOutliveItsToken(t *testing.T) {
 	s, clock := newService(t, "")
 	admin := access.Administrator()
 	expires := clock.now.Add(time.Hour)
-	short, _, err := s.CreateToken(t.Context(), admin, access.TokenRequest{Name: "short", ExpiresAt: &expires})
+	short, _, err := s.CreateToken(t.Context(), access.Host(), access.TokenRequest{Name: "short", ExpiresAt: &expires})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestASessionDoesNotOutliveItsToken(t *testing.T) {
 	if err != nil || !until.Equal(expires) {
 		t.Fatalf("until %v, %v", until, err)
 	}
-	secret, token, err := s.CreateToken(t.Context(), admin, access.TokenRequest{Name: "revoked"})
+	secret, token, err := s.CreateToken(t.Context(), access.Host(), access.TokenRequest{Name: "revoked"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,13 +135,13 @@ func TestASessionDoesNotOutliveItsToken(t *testing.T) {
 	if err := s.RevokeToken(t.Context(), admin, token.ID); err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Session(t.Context(), revoked)
+	_, err = s.Session(t.Context(), revoked, "")
 	wantUnauthenticated(t, "the session of a revoked token", err)
-	if _, err := s.Session(t.Context(), cookie); err != nil {
+	if _, err := s.Session(t.Context(), cookie, ""); err != nil {
 		t.Errorf("the session of another token: %v", err)
 	}
 	clock.now = expires
-	_, err = s.Session(t.Context(), cookie)
+	_, err = s.Session(t.Context(), cookie, "")
 	wantUnauthenticated(t, "the session of an expired token", err)
 }
 
@@ -170,8 +170,8 @@ func (c *counting) TouchTokens(ctx context.Context, uses map[string]time.Time) e
 func TestCredentialsAreRemembered(t *testing.T) {
 	t.Parallel()
 	db, c := &counting{Store: storetest.Open(t, storetest.SQLite)}, &clock{time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}
-	s := access.New(access.Options{Tokens: db, Sessions: db, Agents: db, Now: func() time.Time { return c.now }, NewID: func() string { return "t1" }})
-	secret, token, err := s.CreateToken(t.Context(), access.Administrator(), access.TokenRequest{Name: "ci"})
+	s := access.New(access.Options{Tokens: db, Sessions: db, Agents: db, Users: db, Members: db, Workspaces: db, Now: func() time.Time { return c.now }, NewID: func() string { return "t1" }})
+	secret, token, err := s.CreateToken(t.Context(), access.Host(), access.TokenRequest{Name: "ci"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestCredentialsAreRemembered(t *testing.T) {
 	db.looked = 0
 	for range 100 {
 		_, bearerErr := s.Issued(t.Context(), secret)
-		_, sessionErr := s.Session(t.Context(), cookie)
+		_, sessionErr := s.Session(t.Context(), cookie, "")
 		if bearerErr != nil || sessionErr != nil {
 			t.Fatal(bearerErr, sessionErr)
 		}
@@ -207,7 +207,7 @@ func TestCredentialsAreRemembered(t *testing.T) {
 	}
 	_, err = s.Issued(t.Context(), secret)
 	wantUnauthenticated(t, "a revoked token", err)
-	_, err = s.Session(t.Context(), cookie)
+	_, err = s.Session(t.Context(), cookie, "")
 	wantUnauthenticated(t, "its session", err)
 }
 
@@ -228,8 +228,8 @@ func (s *slow) TokenByHash(ctx context.Context, hash string) (registry.Token, er
 func TestWhatWasRevokedDuringALookUpIsNotRemembered(t *testing.T) {
 	t.Parallel()
 	db := &slow{Store: storetest.Open(t, storetest.SQLite)}
-	s := access.New(access.Options{Tokens: db, Sessions: db, Agents: db, Now: time.Now, NewID: func() string { return "t1" }})
-	secret, token, err := s.CreateToken(t.Context(), access.Administrator(), access.TokenRequest{Name: "ci"})
+	s := access.New(access.Options{Tokens: db, Sessions: db, Agents: db, Users: db, Members: db, Workspaces: db, Now: time.Now, NewID: func() string { return "t1" }})
+	secret, token, err := s.CreateToken(t.Context(), access.Host(), access.TokenRequest{Name: "ci"})
 	if err != nil {
 		t.Fatal(err)
 	}

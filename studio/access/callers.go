@@ -14,9 +14,22 @@ const (
 
 // remembered is what a credential was found to stand for.
 type remembered struct {
-	caller  registry.Caller
-	expires *time.Time // nil for never
-	until   time.Time  // when to ask again
+	places  []registry.Caller // who it is in each workspace that it opens, first where it leads by itself
+	expires *time.Time        // nil for never
+	until   time.Time         // when to ask again
+}
+
+// in is who the credential is in a workspace; "" is where it leads by itself.
+func (r remembered) in(workspace string) (registry.Caller, error) {
+	for _, place := range r.places {
+		if workspace == "" || workspace == place.Workspace.ID || workspace == place.Workspace.Name {
+			return place, nil
+		}
+	}
+	if workspace == "" {
+		return registry.Caller{}, unauthenticated()
+	}
+	return registry.Caller{}, registry.NoWorkspace(workspace)
 }
 
 // callers remembers who recent credentials belong to, so that a request asks the database for none. A change forgets all
@@ -24,10 +37,13 @@ type remembered struct {
 type callers struct {
 	mu         sync.RWMutex
 	generation uint64
+	changed    chan struct{} // closed by the next change
 	known      map[string]remembered
 }
 
-func newCallers() *callers { return &callers{known: map[string]remembered{}} }
+func newCallers() *callers {
+	return &callers{known: map[string]remembered{}, changed: make(chan struct{})}
+}
 
 // find also returns the generation to hand to keep.
 func (c *callers) find(key string, now time.Time) (remembered, bool, uint64) {
@@ -55,4 +71,12 @@ func (c *callers) forget() {
 	defer c.mu.Unlock()
 	c.generation++
 	clear(c.known)
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+func (c *callers) next() <-chan struct{} {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.changed
 }

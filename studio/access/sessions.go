@@ -8,64 +8,109 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Session returns the caller of a session cookie. A session that a token opened may do what the token may.
-func (s *Service) Session(ctx context.Context, cookie string) (registry.Caller, error) {
+// Session returns the caller of a session cookie in a workspace, "" for the first of theirs. A session that a token opened
+// may do what the token may.
+func (s *Service) Session(ctx context.Context, cookie, workspace string) (registry.Caller, error) {
 	h := hash(cookie)
 	found, err := s.remember("session "+h, func() (remembered, error) {
 		session, err := s.sessions.SessionByHash(ctx, h)
 		if err != nil {
 			return remembered{}, err
 		}
-		r := remembered{caller: administrator(), expires: &session.ExpiresAt}
-		r.caller.Actor, r.caller.Session = session.Actor, session.ID()
-		if session.Actor.Type != registry.TokenActor {
-			return r, nil
+		r := remembered{expires: &session.ExpiresAt}
+		if r.places, err = s.placesOf(ctx, session); err != nil {
+			return remembered{}, err
 		}
-		t, err := s.tokens.Token(ctx, session.Actor.Workspace, session.Actor.ID)
-		if err == nil && t.RevokedAt != nil { // while the session was being opened
-			err = unauthenticated()
+		for i := range r.places {
+			r.places[i].Session = session.ID()
 		}
-		r.caller.Scopes, r.caller.Agents = t.Scopes, t.Agents
-		return r, err
+		return r, nil
 	})
 	if err != nil {
 		return registry.Caller{}, err
 	}
-	s.visits.note(h, s.now())
-	if found.caller.Actor.Type == registry.TokenActor {
-		s.uses.note(found.caller.Actor.ID, s.now())
+	caller, err := found.in(workspace)
+	if err != nil {
+		return registry.Caller{}, err
 	}
-	return found.caller, nil
+	s.visits.note(h, s.now())
+	if caller.Actor.Type == registry.TokenActor {
+		s.uses.note(caller.Actor.ID, s.now())
+	}
+	return caller, nil
 }
 
-// LoginLink returns the secret of a new link that logs one browser in as the administrator, once, within 15 minutes.
-func (s *Service) LoginLink(ctx context.Context) (string, error) {
+// placesOf are the callers that a session makes of its user or token.
+func (s *Service) placesOf(ctx context.Context, session registry.Session) ([]registry.Caller, error) {
+	if session.Actor.Type != registry.TokenActor {
+		return s.person(ctx, session.Actor.ID)
+	}
+	t, err := s.tokens.Token(ctx, session.Actor.Workspace, session.Actor.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.bearer(ctx, t)
+}
+
+// person is a user as a caller in each of their workspaces.
+func (s *Service) person(ctx context.Context, id string) ([]registry.Caller, error) {
+	user, err := s.users.User(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	memberships, err := s.users.Memberships(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	callers := make([]registry.Caller, 0, len(memberships))
+	for _, m := range memberships {
+		callers = append(callers, registry.Caller{
+			Actor: user.Actor(m.Workspace.ID), Workspace: m.Workspace, User: user.ID, Role: m.Role, Scopes: m.Role.Scopes(),
+		})
+	}
+	return callers, nil
+}
+
+// LoginLink returns the secret of a new link that logs one browser in as a user, once, within 15 minutes.
+func (s *Service) LoginLink(ctx context.Context, user string) (string, error) {
 	secret := newSecret("")
-	return secret, s.sessions.PutLoginLink(ctx, hash(secret), s.now().Add(linkFor))
+	return secret, s.sessions.PutLoginLink(ctx, hash(secret), user, s.now().Add(linkFor))
 }
 
 // Redeem spends a login link and returns a session cookie with its expiry.
 func (s *Service) Redeem(ctx context.Context, link string, from registry.Device) (string, time.Time, error) {
-	ok, err := s.sessions.TakeLoginLink(ctx, hash(link), s.now())
+	user, err := s.sessions.TakeLoginLink(ctx, hash(link), s.now())
+	if fault.Is(err, fault.NotFound) {
+		err = fault.New(fault.Unauthenticated, "This login link was used or has expired; restart the server for a new one, or paste a token.")
+	}
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	if !ok {
-		return "", time.Time{}, fault.New(fault.Unauthenticated, "This login link was used or has expired; restart the server for a new one, or paste a token.")
-	}
-	return s.open(ctx, Administrator(), from, nil)
+	return s.OpenSession(ctx, user, from)
 }
 
 // Login trades a bearer token for a session cookie with its expiry, which is not after that of the token.
 func (s *Service) Login(ctx context.Context, token string, from registry.Device) (string, time.Time, error) {
-	if caller, ok := s.Fixed(token); ok {
-		return s.open(ctx, caller.Actor, from, nil)
+	if _, ok := s.Fixed(token); ok {
+		return s.OpenSession(ctx, registry.DefaultUser, from)
 	}
 	found, err := s.issued(ctx, token)
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	return s.open(ctx, found.caller.Actor, from, found.expires)
+	return s.open(ctx, found.places[0].Actor, from, found.expires)
+}
+
+// OpenSession logs a browser in as a user of whom it is known that they ask, and returns a session cookie with its expiry.
+func (s *Service) OpenSession(ctx context.Context, user string, from registry.Device) (string, time.Time, error) {
+	places, err := s.person(ctx, user)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	if len(places) == 0 {
+		return "", time.Time{}, fault.New(fault.Unauthenticated, "You are not a member of any workspace; ask an administrator for an invitation.")
+	}
+	return s.open(ctx, places[0].Actor, from, nil)
 }
 
 // open stores a session that ends at latest, if that is not nil.

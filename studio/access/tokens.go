@@ -22,13 +22,18 @@ func (s *Service) Fixed(secret string) (registry.Caller, bool) {
 	if s.admin == "" || subtle.ConstantTimeCompare([]byte(hash(secret)), []byte(s.admin)) != 1 {
 		return registry.Caller{}, false
 	}
-	return administrator(), true
+	caller := Host()
+	caller.User, caller.Role = registry.DefaultUser, registry.Administrator
+	return caller, true
 }
 
 // Issued returns the caller of a bearer token that was made here, or an Unauthenticated error that says nothing about why.
 func (s *Service) Issued(ctx context.Context, secret string) (registry.Caller, error) {
 	found, err := s.issued(ctx, secret)
-	return found.caller, err
+	if err != nil {
+		return registry.Caller{}, err
+	}
+	return found.places[0], nil
 }
 
 func (s *Service) issued(ctx context.Context, secret string) (remembered, error) {
@@ -38,16 +43,43 @@ func (s *Service) issued(ctx context.Context, secret string) (remembered, error)
 		if err != nil {
 			return remembered{}, err
 		}
-		if t.RevokedAt != nil {
-			return remembered{}, unauthenticated()
-		}
-		actor := registry.Actor{ID: t.ID, Type: registry.TokenActor, Name: t.Name, Workspace: t.Workspace}
-		return remembered{caller: registry.Caller{Actor: actor, Scopes: t.Scopes, Agents: t.Agents}, expires: t.ExpiresAt}, nil
+		places, err := s.bearer(ctx, t)
+		return remembered{places: places, expires: t.ExpiresAt}, err
 	})
 	if err == nil {
-		s.uses.note(found.caller.Actor.ID, s.now())
+		s.uses.note(found.places[0].Actor.ID, s.now())
 	}
 	return found, err
+}
+
+// bearer is a token as the one caller that it makes. It may do no more than the person for whom it acts, and nothing where
+// that person is no member any more.
+func (s *Service) bearer(ctx context.Context, t registry.Token) ([]registry.Caller, error) {
+	if t.RevokedAt != nil {
+		return nil, unauthenticated()
+	}
+	caller := registry.Caller{
+		Actor: registry.Actor{ID: t.ID, Type: registry.TokenActor, Name: t.Name, Workspace: t.Workspace}, User: t.User, Scopes: t.Scopes, Agents: t.Agents,
+	}
+	if t.User == "" {
+		w, err := s.workspaces.Workspace(ctx, t.Workspace)
+		if fault.Is(err, fault.NoWorkspace) {
+			err = unauthenticated()
+		}
+		caller.Workspace = w
+		return []registry.Caller{caller}, err
+	}
+	memberships, err := s.users.Memberships(ctx, t.User)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range memberships {
+		if m.Workspace.ID == t.Workspace {
+			caller.Workspace, caller.Role, caller.Scopes = m.Workspace, m.Role, registry.Common(t.Scopes, m.Role.Scopes())
+			return []registry.Caller{caller}, nil
+		}
+	}
+	return nil, unauthenticated()
 }
 
 // remember answers from memory, or looks and remembers what it found. What has expired is nobody's.
@@ -60,6 +92,9 @@ func (s *Service) remember(key string, look func() (remembered, error)) (remembe
 			return remembered{}, unauthenticated()
 		} else if err != nil {
 			return remembered{}, err
+		}
+		if len(found.places) == 0 { // a member of nothing
+			return remembered{}, unauthenticated()
 		}
 		s.callers.keep(key, found, generation, now)
 	}
@@ -78,8 +113,9 @@ type TokenRequest struct {
 	ExpiresAt *time.Time
 }
 
-// CreateToken makes a bearer token for the actor's workspace. The secret is returned this once.
-func (s *Service) CreateToken(ctx context.Context, actor registry.Actor, q TokenRequest) (string, registry.Token, error) {
+// CreateToken makes a bearer token for the caller's workspace, which acts for the caller's person. The secret is returned
+// this once.
+func (s *Service) CreateToken(ctx context.Context, caller registry.Caller, q TokenRequest) (string, registry.Token, error) {
 	if q.Name == "" || len(q.Name) > maxNameLen {
 		return "", registry.Token{}, fault.Invalid("/name", "A token's name has 1 to %d bytes.", maxNameLen)
 	}
@@ -90,14 +126,14 @@ func (s *Service) CreateToken(ctx context.Context, actor registry.Actor, q Token
 	if err != nil {
 		return "", registry.Token{}, err
 	}
-	agents, err := s.agentsOf(ctx, actor, q.Agents)
+	agents, err := s.agentsOf(ctx, caller.Actor, q.Agents)
 	if err != nil {
 		return "", registry.Token{}, err
 	}
 	secret := newSecret(prefix)
 	t := registry.Token{
-		ID: s.newID(), Workspace: actor.Workspace, Name: q.Name, Hash: hash(secret), Scopes: scopes, Agents: agents,
-		CreatedAt: s.now(), CreatedBy: actor.ID, Creator: actor, ExpiresAt: q.ExpiresAt,
+		ID: s.newID(), Workspace: caller.Actor.Workspace, Name: q.Name, Hash: hash(secret), User: caller.User, Scopes: scopes, Agents: agents,
+		CreatedAt: s.now(), CreatedBy: caller.Actor.ID, Creator: caller.Actor, ExpiresAt: q.ExpiresAt,
 	}
 	return secret, t, s.tokens.PutToken(ctx, t)
 }

@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Memberships returns the workspaces of a user that are not closed: the default one first, then the oldest membership.
+func (s *Store) Memberships(ctx context.Context, user string) ([]registry.Membership, error) {
+	var rows []struct {
+		membershipRow `bun:",extend"`
+
+		Name    string    `bun:"name"`
+		Title   string    `bun:"title"`
+		Founded time.Time `bun:"founded"`
+	}
+	err := s.read.NewSelect().Model(&rows).ColumnExpr("m.*").ColumnExpr("w.name AS name, w.title AS title, w.created_at AS founded").
+		Join("JOIN workspaces AS w ON w.id = m.workspace_id AND w.closed_at IS NULL").Where("m.user_id = ?", user).
+		OrderExpr("CASE WHEN m.workspace_id = ? THEN 0 ELSE 1 END, m.created_at, m.workspace_id", registry.DefaultWorkspace).Scan(ctx)
+	if err != nil {
+		return nil, wrap("list memberships", err)
+	}
+	memberships := make([]registry.Membership, 0, len(rows))
+	for _, row := range rows {
+		w := registry.Workspace{ID: row.WorkspaceID, Name: row.Name, Title: row.Title, CreatedAt: row.Founded.UTC()}
+		memberships = append(memberships, registry.Membership{Workspace: w, Role: registry.Role(row.Role), Since: row.CreatedAt.UTC()})
+	}
+	return memberships, nil
+}
+
+// Members returns the users of a workspace by the name that others see.
+func (s *Store) Members(ctx context.Context, workspace string) ([]registry.Member, error) {
+	var rows []struct {
+		userRow `bun:",extend"`
+
+		Role  string    `bun:"role"`
+		Since time.Time `bun:"since"`
+	}
+	err := s.read.NewSelect().Model(&rows).ColumnExpr("u.*").ColumnExpr("m.role AS role, m.created_at AS since").
+		Join("JOIN memberships AS m ON m.user_id = u.id").Where("m.workspace_id = ?", workspace).OrderExpr("u.title, u.id").Scan(ctx)
+	if err != nil {
+		return nil, wrap("list members", err)
+	}
+	members := make([]registry.Member, 0, len(rows))
+	for _, row := range rows {
+		members = append(members, registry.Member{User: row.user(), Role: registry.Role(row.Role), Since: row.Since.UTC()})
+	}
+	return members, nil
+}
+
+// PutMember makes a user a member, or gives a member another role. Errors: NoWorkspace, NotFound for a user who is not
+// there, Conflict if the workspace would have no administrator.
+func (s *Store) PutMember(ctx context.Context, workspace, user string, role registry.Role, at time.Time) error {
+	return s.change(ctx, "change member", func(ctx context.Context, tx bun.Tx) error {
+		if err := s.holdWorkspace(ctx, tx, workspace); err != nil {
+			return err
+		}
+		if err := join(ctx, tx, membershipRow{WorkspaceID: workspace, UserID: user, Role: string(role), CreatedAt: instant(at)}); err != nil {
+			return err
+		}
+		return stillAdministered(ctx, tx, workspace)
+	})
+}
+
+// SetRole gives a member another role. Errors are those of PutMember, and NotFound for a user who is no member.
+func (s *Store) SetRole(ctx context.Context, workspace, user string, role registry.Role) error {
+	if impossible(user) {
+		return noMember(user)
+	}
+	return s.change(ctx, "change role", func(ctx context.Context, tx bun.Tx) error {
+		if err := s.holdWorkspace(ctx, tx, workspace); err != nil {
+			return err
+		}
+		result, err := tx.NewUpdate().Model((*membershipRow)(nil)).Set("role = ?", string(role)).
+			Where("m.workspace_id = ?", workspace).Where("m.user_id = ?", user).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if err := expectRow(result, noMember(user)); err != nil {
+			return err
+		}
+		return stillAdministered(ctx, tx, workspace)
+	})
+}
+
+// RemoveMember ends a membership, and the tokens that act for the user there. Errors: NoWorkspace, NotFound, Conflict if
+// the workspace would have no administrator.
+func (s *Store) RemoveMember(ctx context.Context, workspace, user string, at time.Time) error {
+	if impossible(user) {
+		return noMember(user)
+	}
+	return s.change(ctx, "remove member", func(ctx context.Context, tx bun.Tx) error {
+		if err := s.holdWorkspace(ctx, tx, workspace); err != nil {
+			return err
+		}
+		result, err := tx.NewDelete().Model((*membershipRow)(nil)).Where("m.workspace_id = ?", workspace).Where("m.user_id = ?", user).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		if err := expectRow(result, noMember(user)); err != nil {
+			return err
+		}
+		if err := stillAdministered(ctx, tx, workspace); err != nil {
+			return err
+		}
+		_, err = tx.NewDelete().Model((*sessionRow)(nil)).Where("s.workspace_id = ?", workspace).Where("s.actor_type = ?", string(registry.TokenActor)).
+			Where("s.actor_id IN (SELECT t.id FROM tokens AS t WHERE t.workspace_id = ? AND t.user_id = ?)", workspace, user).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = tx.NewUpdate().Model((*tokenRow)(nil)).Set("revoked_at = COALESCE(revoked_at, ?)", instant(at)).
+			Where("t.workspace_id = ?", workspace).Where("t.user_id = ?", user).Exec(ctx)
+		return err
+	})
+}
+
+// join makes a user a member, or gives a member another role.
+func join(ctx context.Context, tx bun.Tx, row membershipRow) error {
+	_, err := tx.NewInsert().Model(&row).On("CONFLICT (workspace_id, user_id) DO UPDATE").Set("role = excluded.role").Exec(ctx)
+	if orphan(err) {
+		return noUser()
+	}
+	return err
+}
+
+// stillAdministered refuses a change after which nobody could undo it.
+func stillAdministered(ctx context.Context, tx bun.Tx, workspace string) error {
+	n, err := tx.NewSelect().Model((*membershipRow)(nil)).Where("m.workspace_id = ?", workspace).Where("m.role = ?", string(registry.Administrator)).Count(ctx)
+	if err == nil && n == 0 {
+		err = fault.New(fault.Conflict, "A workspace needs an administrator, and this is its last one; make somebody else administrator first.")
+	}
+	return err
+}
+
+func noMember(user string) error { return fault.New(fault.NotFound, "No such member: %s.", user) }
+
+type membershipRow struct {
+	bun.BaseModel `bun:"table:memberships,alias:m"`
+
+	WorkspaceID string    `bun:"workspace_id,pk"`
+	UserID      string    `bun:"user_id,pk"`
+	Role        string    `bun:"role"`
+	CreatedAt   time.Time `bun:"created_at"`
+}

@@ -1,0 +1,105 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Workspace is a tenant.
+type Workspace struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Title     string    `json:"title"`
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+// WorkspaceList is the workspaces that a caller may enter; to who administers the server, all.
+type WorkspaceList struct {
+	Items []Workspace `json:"items"`
+}
+
+// WorkspaceBody asks for a tenant.
+type WorkspaceBody struct {
+	Name  string `json:"name" maxLength:"63" doc:"What X-Workspace says; it stays."`
+	Title string `json:"title,omitempty" maxLength:"100" doc:"What people see; the name without it."`
+}
+
+// WorkspaceTitleBody gives a tenant another title.
+type WorkspaceTitleBody struct {
+	Title string `json:"title" maxLength:"100"`
+}
+
+// WorkspaceRef names a workspace in a path.
+type WorkspaceRef struct {
+	Workspace string `path:"workspace" maxLength:"100" doc:"Name or ID of the workspace."`
+}
+
+func workspaceOf(w registry.Workspace) Workspace {
+	return Workspace{ID: w.ID, Name: w.Name, Title: w.Title, CreatedAt: w.CreatedAt}
+}
+
+type workspaceAnswer struct{ Body Workspace }
+
+func (a *API) listWorkspaces() {
+	type out struct{ Body WorkspaceList }
+	add(a, endpoint{
+		id: "listWorkspaces", method: http.MethodGet, path: Base + "/workspaces", tag: "people", summary: "Workspaces that the caller may enter",
+		about: "Administrators of the workspace default run the server: they are told of all, and see into none by that.",
+	}, func(ctx context.Context, _ *none) (*out, error) {
+		workspaces, err := a.Access.ListWorkspaces(ctx, caller(ctx))
+		if err != nil {
+			return nil, err
+		}
+		list := WorkspaceList{Items: make([]Workspace, 0, len(workspaces))}
+		for _, w := range workspaces {
+			list.Items = append(list.Items, workspaceOf(w))
+		}
+		return &out{Body: list}, nil
+	})
+}
+
+func (a *API) createWorkspace() {
+	type in struct{ Body WorkspaceBody }
+	add(a, endpoint{
+		id: "createWorkspace", method: http.MethodPost, path: Base + "/workspaces", tag: "people", summary: "Make a workspace",
+		about:  "For administrators of the workspace default. Who asks becomes its administrator.",
+		status: http.StatusCreated, refusals: []fault.Code{fault.NameTaken},
+	}, func(ctx context.Context, q *in) (*workspaceAnswer, error) {
+		w, err := a.Access.CreateWorkspace(ctx, caller(ctx), q.Body.Name, q.Body.Title)
+		if err != nil {
+			return nil, err
+		}
+		return &workspaceAnswer{Body: workspaceOf(w)}, nil
+	})
+}
+
+func (a *API) describeWorkspace() {
+	type in struct {
+		WorkspaceRef
+		Body WorkspaceTitleBody
+	}
+	add(a, endpoint{
+		id: "describeWorkspace", method: http.MethodPatch, path: Base + "/workspaces/{workspace}", tag: "people", summary: "Give the caller's workspace another title",
+		refusals: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, q *in) (*workspaceAnswer, error) {
+		w, err := a.Access.DescribeWorkspace(ctx, caller(ctx), q.Workspace, q.Body.Title)
+		if err != nil {
+			return nil, err
+		}
+		return &workspaceAnswer{Body: workspaceOf(w)}, nil
+	})
+}
+
+func (a *API) closeWorkspace() {
+	add(a, endpoint{
+		id: "closeWorkspace", method: http.MethodDelete, path: Base + "/workspaces/{workspace}", tag: "people", summary: "Close a workspace",
+		about:  "For administrators of the workspace default. Nobody enters it from then on, its tokens are revoked and it lists nothing; what is in it is kept, and so is its name.",
+		status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound, fault.Conflict},
+	}, func(ctx context.Context, q *WorkspaceRef) (*none, error) {
+		return &none{}, a.Access.CloseWorkspace(ctx, caller(ctx), q.Workspace)
+	})
+}

@@ -1,0 +1,101 @@
+package access
+
+import (
+	"context"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// ListWorkspaces returns the workspaces that a caller may enter. Whoever administers the server knows of all.
+func (s *Service) ListWorkspaces(ctx context.Context, caller registry.Caller) ([]registry.Workspace, error) {
+	if runsServer(caller) {
+		return s.workspaces.Workspaces(ctx)
+	}
+	memberships, err := s.MembershipsOf(ctx, caller)
+	if err != nil {
+		return nil, err
+	}
+	workspaces := make([]registry.Workspace, 0, len(memberships))
+	for _, m := range memberships {
+		workspaces = append(workspaces, m.Workspace)
+	}
+	return workspaces, nil
+}
+
+// MembershipsOf returns where a caller may go with the credential that they showed: a person to all of their workspaces, a
+// token to its own.
+func (s *Service) MembershipsOf(ctx context.Context, caller registry.Caller) ([]registry.Membership, error) {
+	if caller.Actor.Type == registry.UserActor && caller.Session != "" {
+		return s.users.Memberships(ctx, caller.User)
+	}
+	w, err := s.workspaces.Workspace(ctx, caller.Actor.Workspace)
+	return []registry.Membership{{Workspace: w, Role: caller.Role}}, err
+}
+
+// CreateWorkspace makes a tenant whose administrator is the caller's person, or the one of this server where a token of
+// the host asks. Only who administers the server may.
+func (s *Service) CreateWorkspace(ctx context.Context, caller registry.Caller, name, title string) (registry.Workspace, error) {
+	if err := needServer(caller); err != nil {
+		return registry.Workspace{}, err
+	}
+	if title == "" {
+		title = name
+	}
+	if err := registry.CheckName(name); err != nil {
+		return registry.Workspace{}, err
+	}
+	if err := registry.CheckTitle(title); err != nil {
+		return registry.Workspace{}, err
+	}
+	administrator := caller.User
+	if administrator == "" {
+		administrator = registry.DefaultUser
+	}
+	w := registry.Workspace{ID: s.newID(), Name: name, Title: title, CreatedAt: s.now()}
+	defer s.callers.forget()
+	return w, s.workspaces.CreateWorkspace(ctx, w, administrator)
+}
+
+// DescribeWorkspace gives the workspace that the caller acts in another title.
+func (s *Service) DescribeWorkspace(ctx context.Context, caller registry.Caller, nameOrID, title string) (registry.Workspace, error) {
+	if nameOrID != caller.Workspace.ID && nameOrID != caller.Workspace.Name {
+		return registry.Workspace{}, registry.NoWorkspace(nameOrID)
+	}
+	if err := registry.CheckTitle(title); err != nil {
+		return registry.Workspace{}, err
+	}
+	defer s.callers.forget()
+	if err := s.workspaces.DescribeWorkspace(ctx, caller.Workspace.ID, title); err != nil {
+		return registry.Workspace{}, err
+	}
+	return s.workspaces.Workspace(ctx, caller.Workspace.ID)
+}
+
+// CloseWorkspace keeps everybody out of a workspace, at once. Only who administers the server may.
+func (s *Service) CloseWorkspace(ctx context.Context, caller registry.Caller, nameOrID string) error {
+	if err := needServer(caller); err != nil {
+		return err
+	}
+	w, err := s.workspaces.Workspace(ctx, nameOrID)
+	if err != nil {
+		return err
+	}
+	if w.ID == registry.DefaultWorkspace {
+		return fault.New(fault.Conflict, "The workspace %s is the server's own and stays.", w.Name)
+	}
+	defer s.callers.forget()
+	return s.workspaces.CloseWorkspace(ctx, w.ID, s.now())
+}
+
+// runsServer reports whether a caller administers the server: they administer its own workspace.
+func runsServer(caller registry.Caller) bool {
+	return caller.Actor.Workspace == registry.DefaultWorkspace && caller.May(registry.AdminScope)
+}
+
+func needServer(caller registry.Caller) error {
+	if runsServer(caller) {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "This needs the role administrator in the workspace %s, whose administrators run the server.", registry.DefaultWorkspace)
+}
