@@ -84,8 +84,17 @@ type Job struct {
 	Capabilities Capabilities
 	Limits       Limits
 	Isolation    Isolation
-	Rules        *Rules // nil for none
-	Models       bool   // the operator's directory of models is in sight, read-only
+	Rules        *Rules        // nil for none
+	Bound        []BoundSecret // what requests carry that the program never sees
+	Models       bool          // the operator's directory of models is in sight, read-only
+}
+
+// BoundSecret is a header that the requests of a run carry to one host, put there outside of the jail.
+type BoundSecret struct {
+	Name   string // of the secret
+	Host   string // host:port
+	Header string
+	Value  string
 }
 
 // Restricted is the rule pack for Python: imports from a list only, and no way to make code from text.

@@ -8,16 +8,19 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/vault"
 )
 
 // Config is what a server is told. It is a value: loaded once, checked once, passed down.
 type Config struct {
 	Listen        string // host:port
 	Hosts         []string
-	PublicURL     string // "" or scheme://host[:port], without a slash at the end
-	Data          string // directory
-	DatabaseURL   string // sqlite:PATH or postgres://…; "" is SQLite in the data directory
-	Token         string // fixes the administrator's token; "" lets the server make one
+	PublicURL     string     // "" or scheme://host[:port], without a slash at the end
+	Data          string     // directory
+	DatabaseURL   string     // sqlite:PATH or postgres://…; "" is SQLite in the data directory
+	Token         string     // fixes the administrator's token; "" lets the server make one
+	SecretsKeys   vault.Keys // of stored secrets; none reads them from a file
+	SecretsFile   string     // of the keys; "" is secrets.key in the data directory
 	BodyBytes     int64
 	ShutdownGrace time.Duration
 	KeepRuns      time.Duration // 0 is for ever

@@ -186,6 +186,9 @@ func contradictions(c Config) Faults {
 			faults = append(faults, fmt.Sprintf("default-%s (%d) is above max-%s (%d); lower one or raise the other", l.name, l.byDefault, l.name, l.max))
 		}
 	}
+	if c.SecretsKeys.ID() != "" && c.SecretsFile != "" {
+		faults = append(faults, "secrets-key and secrets-key-file both name the keys of the secrets; give one of them")
+	}
 	return faults
 }
 

@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"strconv"
+
+	"github.com/atelier-run/atelier/internal/vault"
 )
 
 // Setting is one line of the configuration: a flag of `atelier serve`, a variable and a key of atelier.yaml.
@@ -45,6 +47,12 @@ func serverSettings() []Setting {
 		{Name: "token", Env: "ATELIER_TOKEN", Form: "SECRET", Group: "Server", Secret: true,
 			Help: "Fixes the administrator's token, for automation; 24 characters or more.",
 			set:  func(c *Config, v string) (err error) { c.Token, err = token(v); return err }},
+		{Name: "secrets-key", Env: "ATELIER_SECRETS_KEY", Form: "KEY,…", Group: "Server", Secret: true,
+			Help: "Key that the stored secrets are encrypted with: 32 bytes in base64 or hex. Of several the first encrypts, and all decrypt. Without it, a file has them.",
+			set:  func(c *Config, v string) (err error) { c.SecretsKeys, err = vault.Parse(v); return err }},
+		{Name: "secrets-key-file", Env: "ATELIER_SECRETS_KEY_FILE", Form: "FILE", Group: "Server",
+			Help: "File with these keys, one a line; without it secrets.key in the data directory, which is made when it is first needed.",
+			set:  func(c *Config, v string) error { c.SecretsFile = v; return nil }},
 		{Name: "body-bytes", Env: "ATELIER_BODY_BYTES", Default: strconv.Itoa(8 << 20), Form: "BYTES", Group: "Server",
 			Help: "Largest request body.",
 			set:  number(64<<10, 32<<20, func(c *Config) *int64 { return &c.BodyBytes })},

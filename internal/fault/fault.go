@@ -33,6 +33,7 @@ const (
 	NoVersion            Code = "no_version"
 	BumpTooSmall         Code = "bump_too_small"
 	Conflict             Code = "conflict"
+	SecretMissing        Code = "secret_missing"
 	IdempotencyMismatch  Code = "idempotency_mismatch"
 	QueueFull            Code = "queue_full"
 	TooManyRequests      Code = "too_many_requests"

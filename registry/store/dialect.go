@@ -34,3 +34,13 @@ func (d dialect) hasTag() string {
 	}
 	return "EXISTS (SELECT 1 FROM json_each(a.tags) WHERE json_each.value = ?)"
 }
+
+// eachSecret is a table of the names of secrets in the spec of a table with an alias, in the column value.
+func (d dialect) eachSecret() func(alias string) string {
+	return func(alias string) string {
+		if d == postgresDialect {
+			return "json_array_elements_text(CASE WHEN json_typeof(" + alias + ".spec->'secrets') = 'array' THEN " + alias + ".spec->'secrets' ELSE '[]' END)"
+		}
+		return "json_each(" + alias + ".spec, '$.secrets')"
+	}
+}

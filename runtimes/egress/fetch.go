@@ -137,7 +137,7 @@ func readFetch(args json.RawMessage) (*http.Request, string, error) {
 		if !httpguts.ValidHeaderFieldName(header[0]) || !httpguts.ValidHeaderFieldValue(header[1]) {
 			return nil, "", errors.New("a header has a name or value that HTTP does not allow")
 		}
-		if !ours(header[0]) {
+		if !hosts.Framing(header[0]) {
 			request.Header.Add(header[0], header[1])
 		}
 	}
@@ -145,15 +145,6 @@ func readFetch(args json.RawMessage) (*http.Request, string, error) {
 		request.Header.Set("User-Agent", "atelier")
 	}
 	return request, asked.Redirect, nil
-}
-
-// ours are the headers that say how a message travels. A program does not set them.
-func ours(name string) bool {
-	switch http.CanonicalHeaderKey(name) {
-	case "Host", "Connection", "Content-Length", "Transfer-Encoding", "Te", "Trailer", "Upgrade", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection", "Expect":
-		return true
-	}
-	return false
 }
 
 // errRedirected ends a request that was not to be redirected.

@@ -28,6 +28,7 @@ import (
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/replay"
 	"github.com/atelier-run/atelier/studio/runs"
+	"github.com/atelier-run/atelier/studio/secrets"
 	"github.com/atelier-run/atelier/studio/skills"
 )
 
@@ -59,6 +60,7 @@ type App struct {
 	pins     *pins.Service
 	replays  *replay.Service
 	runs     *runs.Service
+	secrets  *secrets.Service
 	skills   *skills.Service
 	stream   *streamapi.Door
 	handler  http.Handler
@@ -73,7 +75,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	}
 	a := &App{Options: o, newID: newID, problems: problem.Writer{Log: o.Log}}
 	for _, step := range []func(context.Context) error{
-		a.openTelemetry, a.openData, a.openStoreAndBench, a.openStudio, a.openSkills, a.openDoors, a.sweep, a.noteUses,
+		a.openTelemetry, a.openData, a.openStoreAndBench, a.openSecrets, a.openStudio, a.openSkills, a.openDoors, a.sweep, a.noteUses,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, joinClose(err, a.closers.close())
@@ -132,7 +134,7 @@ func (a *App) openDoors(ctx context.Context) error {
 		return err
 	}
 	api := httpapi.New(httpapi.Options{
-		Agents: a.agents, Archives: a.archives, Catalog: a.catalog, Pins: a.pins, Replays: a.replays, Runs: a.runs, Skills: a.skills, Access: a.access, Keys: a.store, House: a.newHouse(), Samples: samples, Metrics: a.metrics.Handler(),
+		Agents: a.agents, Archives: a.archives, Catalog: a.catalog, Pins: a.pins, Replays: a.replays, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, House: a.newHouse(), Samples: samples, Metrics: a.metrics.Handler(),
 		Problems: a.problems, Attempts: attempts, PublicURL: a.Config.PublicURL, BodyBytes: a.Config.BodyBytes, Now: a.Now,
 	})
 	a.stream = streamapi.New(streamapi.Options{Follow: a.follow, Refuse: a.problems})

@@ -104,6 +104,7 @@ func (a *App) sweepOnce(ctx context.Context) {
 		a.Log.LogAttrs(ctx, slog.LevelError, "sweep sessions", slog.Any("error", err))
 	}
 	a.retain(ctx, "runs", a.Config.KeepRuns, a.store.SweepRuns)
+	a.retain(ctx, "uses of secrets", a.Config.KeepRuns, a.store.SweepSecretUses)
 	a.retain(ctx, "events", a.Config.KeepEvents, a.store.SweepEvents)
 }
 

@@ -21,29 +21,28 @@ import (
 // openStudio wires the rooms of what people do.
 func (a *App) openStudio(context.Context) error {
 	resolver := references.New(a.store, a.Now)
-	now := func() time.Time { return a.Now().UTC().Truncate(time.Microsecond) } // as both databases keep it: what is told is what is stored
 	a.access = access.New(access.Options{
-		Tokens: a.store, Sessions: a.store, Agents: a.store, Users: a.store, Members: a.store, Workspaces: a.store, Admin: a.Config.Token, Now: now, NewID: a.newID,
+		Tokens: a.store, Sessions: a.store, Agents: a.store, Users: a.store, Members: a.store, Workspaces: a.store, Admin: a.Config.Token, Now: a.now, NewID: a.newID,
 	})
-	a.pins = pins.New(a.store, a.store, resolver, now)
+	a.pins = pins.New(a.store, a.store, resolver, a.now)
 	a.archives = archives.New(archives.Options{
-		Agents: a.store, Names: a.store, Versions: a.store, Resolver: resolver, Specs: a.bench.Specs, Now: now, NewID: a.newID,
+		Agents: a.store, Names: a.store, Versions: a.store, Resolver: resolver, Specs: a.bench.Specs, Now: a.now, NewID: a.newID,
 	})
-	a.catalog = catalog.New(catalog.Options{Listings: a.store, Agents: a.store, Resolver: resolver, Specs: a.bench.Specs, Now: now, NewID: a.newID})
+	a.catalog = catalog.New(catalog.Options{Listings: a.store, Agents: a.store, Resolver: resolver, Specs: a.bench.Specs, Now: a.now, NewID: a.newID})
 	models, err := a.modelsFor()
 	if err != nil {
 		return err
 	}
 	choose := a.bench.chooser(a.store)
 	a.runs = runs.New(runs.Options{
-		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.bench.Specs, Engines: choose, Validator: a.bench.Validator,
+		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.bench.Specs, Engines: choose, Secrets: a.secrets, Validator: a.bench.Validator,
 		Router: a.bench.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
 		Ceilings: runtimes.Limits(a.Config.Ceilings), Models: models, Level: a.bench.Level().String(), Now: a.Now, NewID: a.newID,
 	})
 	a.replays = replay.New(a.runs, resolver)
 	a.agents = agents.New(agents.Options{
 		Agents: a.store, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Inspector: a.bench.Inspector, Validator: a.bench.Validator, Specs: a.bench.Specs, Engines: choose,
-		Now: now, NewID: a.newID,
+		Now: a.now, NewID: a.newID,
 	})
 	a.closers.add("runs", func() error { a.runs.Close(); return nil })
 	return nil

@@ -52,6 +52,7 @@ func describe() huma.Config {
 				{Name: "registry", Description: "Agents that workspaces list for all others."},
 				{Name: "skills", Description: "Agents that lie in folders and are called by name; existing clients use /skills and /v1/skills."},
 				{Name: "runs", Description: "Executions: of a version, a draft or inline code."},
+				{Name: "secrets", Description: "Values that versions declare by name and runs are given; no route tells them."},
 				{Name: "server", Description: "What this server can do and how it is doing."},
 				{Name: "people", Description: "Workspaces, their members and invitations to them."},
 				{Name: "session", Description: "Who is asking: sessions of browsers, and tokens with scopes."},

@@ -23,6 +23,7 @@ import (
 	"github.com/atelier-run/atelier/studio/pins"
 	"github.com/atelier-run/atelier/studio/replay"
 	"github.com/atelier-run/atelier/studio/runs"
+	"github.com/atelier-run/atelier/studio/secrets"
 	"github.com/atelier-run/atelier/studio/skills"
 )
 
@@ -50,6 +51,7 @@ type Options struct {
 	Catalog   *catalog.Service
 	Replays   *replay.Service
 	Runs      *runs.Service
+	Secrets   *secrets.Service
 	Skills    *skills.Service
 	Pins      *pins.Service
 	Access    *access.Service
@@ -95,6 +97,7 @@ func (a *API) routes() {
 	a.versionRoutes()
 	a.runRoutes()
 	a.skillRoutes()
+	a.secretRoutes()
 	a.houseRoutes()
 	a.sessionRoutes()
 	a.peopleRoutes()

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/atelier-run/atelier/internal/mask"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -26,7 +27,8 @@ const (
 
 // Recording is the events of one live run. It is safe for concurrent use.
 type Recording struct {
-	now func() time.Time
+	now  func() time.Time
+	mask *mask.Mask // nil for a run without secrets
 
 	mu        sync.Mutex
 	events    []runtimes.Event
@@ -40,12 +42,15 @@ type Recording struct {
 	timer     *time.Timer
 	stdout    tail
 	stderr    tail
+	outMask   *mask.Stream
+	errMask   *mask.Stream
 	truncated bool
 }
 
-// New returns an empty recording.
-func New(now func() time.Time) *Recording {
-	return &Recording{now: now, changed: make(chan struct{})}
+// New returns an empty recording. What is emitted is masked here, before anybody has it: events, and the ends of the output.
+// A piece of output that may be the beginning of a secret waits for the next one.
+func New(now func() time.Time, m *mask.Mask) *Recording {
+	return &Recording{now: now, mask: m, outMask: m.Stream(), errMask: m.Stream(), changed: make(chan struct{})}
 }
 
 // Emit numbers an event and publishes it.
@@ -66,6 +71,7 @@ func (r *Recording) Emit(e runtimes.Event) {
 		r.truncated = true
 	}
 	r.flush()
+	e.Data = r.mask.JSON(e.Data)
 	r.append(e)
 }
 
@@ -74,6 +80,51 @@ func (r *Recording) emitOutput(e runtimes.Event) {
 	if json.Unmarshal(e.Data, &text) != nil {
 		return
 	}
+	if r.mask != nil {
+		r.publish(e.Kind, e.At, r.masked(e.Kind).Write(text))
+		return
+	}
+	r.keep(e, text)
+}
+
+func (r *Recording) masked(kind runtimes.Kind) *mask.Stream {
+	if kind == runtimes.KindStdout {
+		return r.outMask
+	}
+	return r.errMask
+}
+
+// publish makes events of output that was masked. It may be more than came: what was held back.
+func (r *Recording) publish(kind runtimes.Kind, at time.Time, text string) {
+	for len(text) > 0 {
+		end := len(text)
+		if end > runtimes.MaxChunk {
+			end = runtimes.MaxChunk
+			for end > 0 && !utf8.RuneStart(text[end]) {
+				end--
+			}
+		}
+		e := runtimes.Text(kind, text[:end])
+		e.At = at
+		r.keep(e, text[:end])
+		text = text[end:]
+	}
+}
+
+// EndOutput says that no more output comes: what was held back is none of the secrets.
+func (r *Recording) EndOutput() {
+	if r.mask == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, kind := range []runtimes.Kind{runtimes.KindStdout, runtimes.KindStderr} {
+		r.publish(kind, r.now(), r.masked(kind).End())
+	}
+}
+
+// keep appends output to its tail and to the events.
+func (r *Recording) keep(e runtimes.Event, text string) {
 	if e.Kind == runtimes.KindStdout {
 		r.truncated = r.stdout.add(text) || r.truncated
 	} else {

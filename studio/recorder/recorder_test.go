@@ -36,7 +36,7 @@ func follow(ctx context.Context, r *recorder.Recording, from int64) (text string
 
 func TestFollowersSeeAllInOrder(t *testing.T) {
 	t.Parallel()
-	r := recorder.New(time.Now)
+	r := recorder.New(time.Now, nil)
 	const lines = 20_000 // well past the eager bound
 	var want strings.Builder
 	var readers sync.WaitGroup
@@ -69,7 +69,7 @@ func TestFollowersSeeAllInOrder(t *testing.T) {
 
 func TestTakeGivesEachEventOnce(t *testing.T) {
 	t.Parallel()
-	r := recorder.New(time.Now)
+	r := recorder.New(time.Now, nil)
 	r.Emit(runtimes.Text(runtimes.KindStdout, "a"))
 	first := r.Take()
 	r.Emit(runtimes.Text(runtimes.KindStderr, "b"))
@@ -86,7 +86,7 @@ func TestTakeGivesEachEventOnce(t *testing.T) {
 
 func TestGatheredOutputIsPublishedWithoutFurtherEvents(t *testing.T) {
 	t.Parallel()
-	r := recorder.New(time.Now)
+	r := recorder.New(time.Now, nil)
 	for range 5000 {
 		r.Emit(runtimes.Text(runtimes.KindStdout, "x"))
 	}
@@ -109,14 +109,14 @@ func TestNextEndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("reader gone")
 	cancel(gone)
-	if _, err := recorder.New(time.Now).Next(ctx, 0); !errors.Is(err, gone) {
+	if _, err := recorder.New(time.Now, nil).Next(ctx, 0); !errors.Is(err, gone) {
 		t.Fatalf("Next() error = %v", err)
 	}
 }
 
 func TestTailIsCutAtARuneBorder(t *testing.T) {
 	t.Parallel()
-	r := recorder.New(time.Now)
+	r := recorder.New(time.Now, nil)
 	r.Emit(runtimes.Text(runtimes.KindStdout, strings.Repeat("é", recorder.TailBytes/2)+"x"))
 	stdout, _, _ := r.Output()
 	if strings.Contains(stdout, "\uFFFD") || !strings.HasPrefix(stdout, "é") {

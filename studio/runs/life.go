@@ -13,10 +13,12 @@ import (
 
 	"github.com/atelier-run/atelier/internal/canon"
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/mask"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/router"
 	"github.com/atelier-run/atelier/studio/recorder"
+	"github.com/atelier-run/atelier/studio/secrets"
 )
 
 const (
@@ -34,6 +36,8 @@ type life struct {
 	cancel       context.CancelCauseFunc
 	ticket       *router.Ticket
 	recording    *recorder.Recording
+	given        secrets.Given
+	mask         *mask.Mask // nil without secrets
 	job          runtimes.Job
 	outputSchema json.RawMessage
 	created      time.Time // with the monotonic clock, for durations
@@ -95,6 +99,11 @@ func (l *life) perform() (runtimes.Outcome, error) {
 	l.update(func(run *registry.Run) { run.Metrics.QueuedMs = ms(started.Sub(entered)) })
 	if err != nil {
 		return runtimes.Failed(runtimes.Cancelled, "The run was cancelled while it waited in the queue."), nil
+	}
+	if len(l.given.Values) > 0 {
+		if err := s.Secrets.Used(l.ctx, l.given, l.snapshot()); err != nil { // what is not recorded is not given
+			return runtimes.Outcome{}, err
+		}
 	}
 	startedAt := stamp(started)
 	l.update(func(run *registry.Run) { run.Status, run.StartedAt = registry.Running, &startedAt })
@@ -174,6 +183,8 @@ func (l *life) finish(outcome runtimes.Outcome, houseErr error) {
 	if outcome.Error != nil && outcome.Error.Type == runtimes.Cancelled && context.Cause(l.ctx) == errInterrupted {
 		outcome.Error = &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The server stopped while the program ran.", Remedy: "Run it again."}
 	}
+	l.recording.EndOutput()
+	outcome = masked(l.mask, outcome)
 	l.checkOutput(&outcome)
 	run := l.conclude(outcome)
 	_, span := s.step(ctx, "store")
@@ -268,7 +279,7 @@ func (l *life) report(ctx context.Context, run registry.Run, houseErr, storeErr 
 	for name, err := range map[string]error{"house_error": houseErr, "store_error": storeErr} {
 		if err != nil {
 			level = slog.LevelError
-			attrs = append(attrs, slog.Any(name, err))
+			attrs = append(attrs, slog.String(name, l.mask.Text(err.Error())))
 			l.span.SetStatus(codes.Error, name)
 		}
 	}

@@ -1,18 +1,20 @@
 package runs
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/atelier-run/atelier/internal/canon"
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/mask"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/digest"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/recorder"
 )
 
 // maxInputBytes and maxInputDepth bound what a program is given.
@@ -81,6 +83,10 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	if err != nil {
 		return nil, err
 	}
+	given, err := s.given(ctx, actor.Workspace, t)
+	if err != nil {
+		return nil, err
+	}
 	ticket, err := s.Router.Admit(actor.Workspace)
 	if err != nil {
 		return nil, err
@@ -90,21 +96,22 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	for path, file := range t.spec.Files {
 		files[path] = file
 	}
+	hide := mask.New(given.Values)
 	runCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	return &life{
-		service: s, ctx: runCtx, cancel: cancel, ticket: ticket, recording: s.newRecording(), done: make(chan struct{}),
-		outputSchema: t.spec.OutputSchema,
+		service: s, ctx: runCtx, cancel: cancel, ticket: ticket, done: make(chan struct{}),
+		recording: recorder.New(func() time.Time { return stamp(s.Now()) }, hide), given: given, mask: hide, outputSchema: t.spec.OutputSchema,
 		job: runtimes.Job{
 			RunID: id, Workspace: actor.Workspace, Language: t.spec.Language, Runtime: name, Files: files,
-			Entrypoint: t.spec.Entrypoint, CodeDigest: t.codeDigest, Input: input, Environment: t.spec.Environment,
-			Capabilities: t.spec.Capabilities, Limits: limits, Isolation: cmp.Or(req.Isolation, t.spec.Isolation),
+			Entrypoint: t.spec.Entrypoint, CodeDigest: t.codeDigest, Input: input, Environment: environment(t.spec, given),
+			Capabilities: t.spec.Capabilities, Limits: limits, Isolation: isolation(req, t.spec, given), Bound: given.Bound,
 			Rules: s.Specs.Rules(actor.Workspace, t.spec), Models: s.Models != "" && t.codeDigest == s.Models,
 		},
 		run: registry.Run{
 			ID: id, Workspace: actor.Workspace, AgentID: t.agentID, Agent: t.agent, Version: t.version, Digest: t.digest,
 			CodeDigest: t.codeDigest, Language: t.spec.Language, Runtime: name, Trigger: req.Trigger,
 			ParentRunID: req.ParentRunID, WorkflowRunID: req.WorkflowRunID, NodeID: req.NodeID, Actor: actor,
-			Status: registry.Queued, Input: input, Validation: registry.Validation{Input: validation, Output: "skipped"},
+			Status: registry.Queued, Input: hide.JSON(input), Validation: registry.Validation{Input: validation, Output: "skipped"},
 			InputsHash: inputsHash, Isolation: s.Level, Memory: limits.MemoryBytes,
 		},
 	}, nil

@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/router"
-	"github.com/atelier-run/atelier/studio/recorder"
+	"github.com/atelier-run/atelier/studio/secrets"
 )
 
 // Journal is where runs become durable.
@@ -56,6 +56,12 @@ type Engines interface {
 	Runtime(ctx context.Context, spec registry.Spec) (runtimes.Name, error)
 }
 
+// Secrets gives a run the values that its version declares, and records that it was given them.
+type Secrets interface {
+	Open(ctx context.Context, workspace, agentID string, names []string) (secrets.Given, error)
+	Used(ctx context.Context, given secrets.Given, run registry.Run) error
+}
+
 // Validator checks a JSON document against a schema and lists every violation.
 type Validator interface {
 	Validate(schema, document json.RawMessage) ([]fault.Detail, error)
@@ -74,6 +80,7 @@ type Options struct {
 	Resolver  Resolver
 	Specs     Specs
 	Engines   Engines
+	Secrets   Secrets // nil where there are none
 	Validator Validator
 	Router    *router.Router
 	Meter     Meter
@@ -255,9 +262,4 @@ func (s *Service) step(ctx context.Context, name string) (context.Context, trace
 		return ctx, noop.Span{}
 	}
 	return s.Tracer.Start(ctx, name)
-}
-
-// newRecording is where a run's events go.
-func (s *Service) newRecording() *recorder.Recording {
-	return recorder.New(func() time.Time { return stamp(s.Now()) })
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -245,20 +244,6 @@ func parent(path string) string {
 	return ""
 }
 
-var environmentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
-
-func reserved(name string) bool {
-	switch name {
-	case "PATH", "HOME", "LANG", "TMPDIR", "INPUT", "INPUT_FILE", "OUTPUT":
-		return true
-	}
-	if slices.Contains([]string{"http_proxy", "https_proxy", "no_proxy", "all_proxy"}, strings.ToLower(name)) {
-		return true // the way to granted hosts
-	}
-	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "PYTHON") || strings.HasPrefix(name, "NODE_") ||
-		strings.HasPrefix(name, "BASH") || name == "ENV" || name == "IFS" || name == "SHELLOPTS" || name == "PS4"
-}
-
 func checkEnvironment(faults *faults, spec registry.Spec) {
 	if len(spec.Environment) > MaxEnvironment {
 		faults.say("/environment", "must have at most %d names.", MaxEnvironment)
@@ -288,11 +273,8 @@ func checkEnvironment(faults *faults, spec registry.Spec) {
 }
 
 func checkVariable(pointer, name string) error {
-	switch {
-	case !environmentName.MatchString(name):
-		return fault.Invalid(pointer, "A name has up to 64 of A-Z, a-z, 0-9 and _, and does not start with a digit.")
-	case reserved(name):
-		return fault.Invalid(pointer, "is reserved; choose another name.")
+	if problem := registry.CheckVariable(name); problem != "" {
+		return fault.Invalid(pointer, "%s", problem)
 	}
 	return nil
 }

@@ -621,6 +621,64 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/secrets': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Secrets of the workspace, without values */
+    get: operations['listSecrets'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/secrets/{name}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /**
+     * Set or replace a secret
+     * @description Runs of versions that declare the name are given the value, as an environment variable and in ctx.env; an agent's own goes before the workspace's. The value cannot be read again.
+     */
+    put: operations['setSecret'];
+    post?: never;
+    /**
+     * Remove a secret
+     * @description Runs that declare it are refused from then on.
+     */
+    delete: operations['removeSecret'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/secrets/{name}/uses': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Which runs were given a secret, newest first */
+    get: operations['listSecretUses'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/session': {
     parameters: {
       query?: never;
@@ -1292,6 +1350,14 @@ export interface components {
       updatedAt: string;
       /** Format: int64 */
       usageCount: number;
+    };
+    Binding: {
+      /** @description What the header says; {value} stands for the secret, which is all of it without a format. Such as: Bearer {value} */
+      format?: string;
+      /** @description Name of the header. */
+      header: string;
+      /** @description host:port that it is sent to, and no other. */
+      host: string;
     };
     Capabilities: {
       hostFunctions: string[];
@@ -2124,6 +2190,48 @@ export interface components {
       /** @enum {string} */
       level: 'full' | 'reduced' | 'none';
       missing: string[];
+    };
+    Secret: {
+      agent?: string;
+      /** @description The only agent whose runs are given it; absent for all of the workspace. */
+      agentId?: string;
+      /** @description The host that it is sent to; programs are not given it then. */
+      bind?: components['schemas']['Binding'];
+      /** Format: date-time */
+      lastUsedAt?: string;
+      name: string;
+      /** Format: date-time */
+      setAt: string;
+      setBy: string;
+      /** @description Versions and drafts whose runs are given it. */
+      usedBy: components['schemas']['SecretDeclaration'][];
+    };
+    SecretBody: {
+      /** @description Sends it to this host alone, as a header of requests, instead of giving it to programs: for plain HTTP through the proxy, and for ctx.fetch. Absent gives it to programs. */
+      bind?: components['schemas']['Binding'];
+      /** @description Write-only: no route tells it. At least 8 bytes, so that it can be masked; at most 16 KiB. */
+      value: string;
+    };
+    SecretDeclaration: {
+      agent: string;
+      agentId: string;
+      version: string;
+    };
+    SecretList: {
+      items: components['schemas']['Secret'][];
+    };
+    SecretUse: {
+      agent: string;
+      agentId: string;
+      /** Format: date-time */
+      at: string;
+      name: string;
+      runId: string;
+      version: string;
+    };
+    SecretUses: {
+      items: components['schemas']['SecretUse'][];
+      nextCursor?: string;
     };
     ServerCapabilities: {
       exportFormats: string[];
@@ -6144,6 +6252,334 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listSecrets: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SecretList'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  setSecret: {
+    parameters: {
+      query?: {
+        /** @description Name or ID of the agent that has it for itself; without it, the secret of the workspace. */
+        agent?: string;
+      };
+      header?: never;
+      path: {
+        /** @description As versions declare it. */
+        name: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['SecretBody'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Secret'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  removeSecret: {
+    parameters: {
+      query?: {
+        /** @description Name or ID of the agent that has it for itself; without it, the secret of the workspace. */
+        agent?: string;
+      };
+      header?: never;
+      path: {
+        /** @description As versions declare it. */
+        name: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description No Content */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listSecretUses: {
+    parameters: {
+      query?: {
+        /** @description Name or ID of the agent that has it for itself; without it, the secret of the workspace. */
+        agent?: string;
+        /** @description nextCursor of the page before. */
+        cursor?: string;
+        limit?: number;
+      };
+      header?: never;
+      path: {
+        /** @description As versions declare it. */
+        name: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SecretUses'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
         headers: {
           [name: string]: unknown;
         };

@@ -1,0 +1,71 @@
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// mostBytes is more than any file of keys has.
+const mostBytes = 64 << 10
+
+// remark stands above the keys in a file that was made here.
+const remark = "# The keys of the stored secrets: the first one encrypts, all of them decrypt.\n" +
+	"# Without this file the secrets are lost. Keep a copy of it, and not beside copies of the database.\n"
+
+// Read reads a file of keys. open says that others than its owner may read it.
+func Read(path string) (keys Keys, open bool, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Keys{}, false, err
+	}
+	if info.Size() > mostBytes {
+		return Keys{}, false, fmt.Errorf("%s is no file of keys: it has %d bytes", path, info.Size())
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Keys{}, false, err
+	}
+	keys, err = Parse(string(text))
+	if err != nil {
+		return Keys{}, false, fmt.Errorf("%s %w", path, err)
+	}
+	return keys, info.Mode().Perm()&0o077 != 0, nil
+}
+
+// Write replaces a file of keys, whole or not at all, readable by this user only.
+func (k Keys) Write(path string) (err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".next-*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(file.Name()))
+		}
+	}()
+	var text strings.Builder
+	text.WriteString(remark)
+	for _, one := range k.all {
+		text.WriteString(one.text + "\n")
+	}
+	_, err = file.WriteString(text.String())
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err = os.Rename(file.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir makes a renaming durable: a secret whose key is lost with the power is lost too.
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

@@ -1,0 +1,148 @@
+// Package vault seals small texts so that a database can keep them: AES-256-GCM under keys that lie elsewhere, each text
+// bound to what it is about. What is moved to another place in the database does not open there.
+package vault
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+const (
+	keyBytes = 32
+	idLength = 16
+)
+
+// key is one key; its ID is derived from it, so that a wrong one is told from a right one.
+type key struct {
+	id   string
+	text string // as a file has it
+	aead cipher.AEAD
+}
+
+// Keys are the keys of a server: the first one seals, all of them open. The zero value can do neither.
+type Keys struct{ all []key }
+
+// ErrUnknownKey says that a text was sealed with a key that is not there.
+var ErrUnknownKey = errors.New("it was sealed with another key")
+
+// Parse reads keys, one a line or separated by commas, each 32 bytes in base64 or hex. A line that begins with # is a remark.
+func Parse(text string) (Keys, error) {
+	var keys Keys
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimSpace(line), "#") {
+			continue
+		}
+		for part := range strings.SplitSeq(line, ",") {
+			if part = strings.TrimSpace(part); part == "" {
+				continue
+			}
+			made, err := parse(part)
+			if err != nil {
+				return Keys{}, err
+			}
+			keys.all = append(keys.all, made)
+		}
+	}
+	if len(keys.all) == 0 {
+		return Keys{}, errors.New("holds no key; make one with: openssl rand -base64 32")
+	}
+	return keys, nil
+}
+
+func parse(text string) (key, error) {
+	for _, decode := range []func(string) ([]byte, error){
+		hex.DecodeString, base64.StdEncoding.DecodeString, base64.URLEncoding.DecodeString, base64.RawStdEncoding.DecodeString, base64.RawURLEncoding.DecodeString,
+	} {
+		if raw, err := decode(text); err == nil && len(raw) == keyBytes {
+			return of(raw)
+		}
+	}
+	return key{}, fmt.Errorf("is not %d bytes in base64 or hex; make a key with: openssl rand -base64 32", keyBytes)
+}
+
+func of(raw []byte) (key, error) {
+	block, err := aes.NewCipher(raw)
+	if err != nil {
+		return key{}, err
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	sum := sha256.Sum256(append([]byte("atelier secrets key\x00"), raw...))
+	return key{id: hex.EncodeToString(sum[:])[:idLength], text: base64.StdEncoding.EncodeToString(raw), aead: aead}, err
+}
+
+// Fresh puts a new random key before the others.
+func (k Keys) Fresh() (Keys, error) {
+	raw := make([]byte, keyBytes)
+	rand.Read(raw) // never fails: crypto/rand ends the process instead
+	made, err := of(raw)
+	return Keys{append([]key{made}, k.all...)}, err
+}
+
+// First is the key that seals, alone.
+func (k Keys) First() Keys { return Keys{k.all[:min(1, len(k.all))]} }
+
+// ID names the key that seals.
+func (k Keys) ID() string {
+	if len(k.all) == 0 {
+		return ""
+	}
+	return k.all[0].id
+}
+
+// Has reports whether a key is there.
+func (k Keys) Has(id string) bool {
+	for _, one := range k.all {
+		if one.id == id {
+			return true
+		}
+	}
+	return false
+}
+
+// String hides the keys from logs.
+func (k Keys) String() string { return fmt.Sprintf("%d keys", len(k.all)) }
+
+// GoString hides the keys from logs.
+func (k Keys) GoString() string { return k.String() }
+
+// Seal encrypts a text that is about something; it opens only with the same words in the same order.
+func (k Keys) Seal(text []byte, about ...string) (id string, sealed []byte, err error) {
+	if len(k.all) == 0 {
+		return "", nil, errors.New("there is no key to seal with")
+	}
+	first := k.all[0]
+	return first.id, first.aead.Seal(nil, nil, text, words(about)), nil
+}
+
+// Open decrypts what Seal made with the key of an ID. Errors: ErrUnknownKey, or that the text is not what was sealed there.
+func (k Keys) Open(id string, sealed []byte, about ...string) ([]byte, error) {
+	for _, one := range k.all {
+		if one.id != id {
+			continue
+		}
+		text, err := one.aead.Open(nil, nil, sealed, words(about))
+		if err != nil {
+			return nil, errors.New("it is not what was sealed here, or was changed since")
+		}
+		return text, nil
+	}
+	return nil, ErrUnknownKey
+}
+
+// words writes what a text is about so that no two lists are the same bytes.
+func words(about []string) []byte {
+	all := []byte("atelier 1")
+	for _, word := range about {
+		all = binary.AppendUvarint(all, uint64(len(word)))
+		all = append(all, word...)
+	}
+	return all
+}

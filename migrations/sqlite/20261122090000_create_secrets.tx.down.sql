@@ -1,0 +1,2 @@
+DROP TABLE secret_uses;
+DROP TABLE secrets;

@@ -1,0 +1,32 @@
+package registry
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+
+// CheckVariable says why no variable of a program's environment, and no secret, may have a name; "" if one may.
+func CheckVariable(name string) string {
+	switch {
+	case !variableForm.MatchString(name):
+		return "A name has up to 64 of A-Z, a-z, 0-9 and _, and does not start with a digit."
+	case reservedVariable(name):
+		return "is reserved; choose another name."
+	}
+	return ""
+}
+
+func reservedVariable(name string) bool {
+	switch name {
+	case "PATH", "HOME", "LANG", "TMPDIR", "INPUT", "INPUT_FILE", "OUTPUT":
+		return true
+	}
+	if slices.Contains([]string{"http_proxy", "https_proxy", "no_proxy", "all_proxy"}, strings.ToLower(name)) {
+		return true // the way to granted hosts
+	}
+	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "PYTHON") || strings.HasPrefix(name, "NODE_") ||
+		strings.HasPrefix(name, "BASH") || name == "ENV" || name == "IFS" || name == "SHELLOPTS" || name == "PS4"
+}

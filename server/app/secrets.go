@@ -1,0 +1,141 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/config"
+	"github.com/atelier-run/atelier/internal/vault"
+	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/studio/secrets"
+)
+
+// keysFile is where the keys of secrets are, in the data directory.
+const keysFile = "secrets.key"
+
+// openSecrets finds the keys. A server whose secrets cannot be read does not start: its agents would fail one by one.
+func (a *App) openSecrets(ctx context.Context) error {
+	sealed, err := a.store.SecretKeys(ctx)
+	if err != nil {
+		return err
+	}
+	keys, err := keysOf(ctx, a.Config, a.Log, sealed)
+	if err != nil {
+		return err
+	}
+	a.secrets = secrets.New(secrets.Options{Store: a.store, Uses: a.store, Agents: a.store, Keys: keys, Log: a.Log, Now: a.now})
+	return nil
+}
+
+// now is the time as both databases keep it: what is told is what is stored.
+func (a *App) now() time.Time { return a.Now().UTC().Truncate(time.Microsecond) }
+
+// keysOf returns the keys of a configuration, which have to open what is sealed; sealed counts it by key. Where there are
+// neither keys nor secrets, a key is made.
+func keysOf(ctx context.Context, c config.Config, log *slog.Logger, sealed map[string]int) (vault.Keys, error) {
+	keys, from := c.SecretsKeys, "secrets-key (ATELIER_SECRETS_KEY)"
+	if keys.ID() == "" {
+		path, own := keysPath(c)
+		var open bool
+		var err error
+		keys, open, err = vault.Read(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && own && len(sealed) == 0:
+			return freshKeys(path)
+		case errors.Is(err, fs.ErrNotExist) && own:
+			return keys, fmt.Errorf("the database holds %s, and their key file %s is not there; put it back from your copy, or name the key with --secrets-key-file (ATELIER_SECRETS_KEY_FILE) or ATELIER_SECRETS_KEY", told(sealed), path)
+		case errors.Is(err, fs.ErrNotExist):
+			return keys, fmt.Errorf("secrets-key-file (ATELIER_SECRETS_KEY_FILE): there is no %s; put it back from your copy, or for a new server make one with: (umask 077; openssl rand -base64 32 > %s)", path, path)
+		case err != nil:
+			return keys, fmt.Errorf("secrets-key-file (ATELIER_SECRETS_KEY_FILE): %w", err)
+		case open:
+			log.LogAttrs(ctx, slog.LevelWarn, "others may read the keys of the secrets; chmod 600 the file", slog.String("file", path))
+		}
+		from = "secrets-key-file (ATELIER_SECRETS_KEY_FILE, " + path + ")"
+	}
+	unread := map[string]int{}
+	for id, count := range sealed {
+		if !keys.Has(id) {
+			unread[id] = count
+		}
+	}
+	if len(unread) > 0 {
+		return keys, fmt.Errorf("%s does not hold the key of %s; add the key that they were encrypted with after the one that is there", from, told(unread))
+	}
+	return keys, nil
+}
+
+func keysPath(c config.Config) (path string, own bool) {
+	if c.SecretsFile != "" {
+		return c.SecretsFile, false
+	}
+	return filepath.Join(c.Data, keysFile), true
+}
+
+func freshKeys(path string) (vault.Keys, error) {
+	keys, err := vault.Keys{}.Fresh()
+	if err != nil {
+		return keys, err
+	}
+	if err := keys.Write(path); err != nil {
+		return keys, fmt.Errorf("make a key for secrets: %w", err)
+	}
+	return keys, nil
+}
+
+// told says how many secrets which keys have sealed.
+func told(sealed map[string]int) string {
+	total, ids := 0, []string{}
+	for id, count := range sealed {
+		total += count
+		ids = append(ids, id)
+	}
+	return fmt.Sprintf("%d secrets encrypted with the key %s", total, strings.Join(ids, ", "))
+}
+
+// Rotation is what became of a rotation of keys.
+type Rotation struct {
+	Secrets int    // that were encrypted anew
+	Key     string // ID of their key
+	File    string // that the key is in, "" if it came by ATELIER_SECRETS_KEY
+}
+
+// RotateSecrets encrypts every secret anew. Keys of a file get a new one; of several that are given otherwise the first is
+// taken. The server must not run. Whenever this is interrupted, the file still opens what is in the database: the new key is
+// added before the secrets change, all of them in one transaction, and the old ones go after that.
+func RotateSecrets(ctx context.Context, c config.Config, log *slog.Logger) (done Rotation, err error) {
+	err = withStore(ctx, c, log, func(s *store.Store) error {
+		if _, err := s.MigrationStatus(ctx); err != nil {
+			return err
+		}
+		sealed, err := s.SecretKeys(ctx)
+		if err != nil {
+			return err
+		}
+		keys, err := keysOf(ctx, c, log, sealed)
+		if err != nil {
+			return err
+		}
+		if c.SecretsKeys.ID() == "" {
+			done.File, _ = keysPath(c)
+			if keys, err = keys.Fresh(); err != nil {
+				return err
+			}
+			if err := keys.Write(done.File); err != nil {
+				return fmt.Errorf("write the new key: %w", err)
+			}
+		}
+		done.Key = keys.ID()
+		if done.Secrets, err = s.ResealSecrets(ctx, secrets.Reseal(keys)); err != nil || done.File == "" {
+			return err
+		}
+		return keys.First().Write(done.File)
+	})
+	return done, err
+}

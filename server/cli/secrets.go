@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/server/app"
+	"github.com/atelier-run/atelier/studio/secrets"
+)
+
+type secretsCommand struct {
+	Set       secretsSet       `cmd:"" help:"Set or replace a secret; its value is read from stdin, or asked for without being shown."`
+	List      secretsList      `cmd:"" help:"List secrets, without values."`
+	Remove    secretsRemove    `cmd:"" help:"Remove a secret."`
+	Uses      secretsUses      `cmd:"" help:"List the runs that were given a secret, newest first."`
+	RotateKey secretsRotateKey `cmd:"" help:"Encrypt all secrets under a new key. The server must not run."`
+}
+
+// ofAgent says whose secret is meant.
+type ofAgent struct {
+	Agent string `help:"The agent that has it for itself; without it, the secret of the workspace." placeholder:"NAME"`
+}
+
+func (o ofAgent) path(name, more string) string {
+	path := "/api/v1/secrets/" + url.PathEscape(name) + more
+	if o.Agent != "" {
+		path += "?" + url.Values{"agent": {o.Agent}}.Encode()
+	}
+	return path
+}
+
+type secretsSet struct {
+	Name   string `arg:"" help:"As versions declare it."`
+	From   string `arg:"" optional:"" name:"-" help:"- reads stdin, also when that is a terminal. A value is not taken from the command line, where others see it."`
+	Host   string `help:"Send it to this host alone, as a header, instead of giving it to programs." placeholder:"HOST:PORT"`
+	Header string `help:"The header." placeholder:"NAME"`
+	Format string `help:"What the header says, such as: Bearer {value}." placeholder:"TEXT"`
+	ofAgent
+	asked
+}
+
+func (c *secretsSet) run(ctx context.Context, p Process) error {
+	switch {
+	case c.From != "" && c.From != "-":
+		return misusedf("a value is not taken from the command line, where other users and the history of the shell have it; pipe it in, or leave it out to be asked")
+	case (c.Host == "") != (c.Header == "") || c.Host == "" && c.Format != "":
+		return misusedf("--host and --header go together, and --format with them")
+	}
+	value, err := c.value(p)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{"value": value}
+	if c.Host != "" {
+		body["bind"] = registry.Binding{Host: c.Host, Header: c.Header, Format: c.Format}
+	}
+	return c.ask(ctx, p, http.MethodPut, c.path(c.Name, ""), body, func(json.RawMessage) error {
+		return p.say("%s is set", c.Name)
+	})
+}
+
+// value reads what is to be kept. The line break that ends what echo prints is no part of it.
+func (c *secretsSet) value(p Process) (string, error) {
+	if file, ok := p.Stdin.(*os.File); ok && c.From == "" && term.IsTerminal(int(file.Fd())) {
+		_, _ = fmt.Fprintf(p.Stderr, "Value of %s (it is not shown): ", lines(c.Name))
+		text, err := term.ReadPassword(int(file.Fd()))
+		_, _ = fmt.Fprintln(p.Stderr)
+		return string(text), err
+	}
+	text, err := io.ReadAll(io.LimitReader(bufio.NewReader(p.Stdin), secrets.MaxBytes+2))
+	value := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
+	if err == nil && value == "" {
+		err = misusedf("there is no value on stdin; pipe it in, such as: atelier secrets set %s < FILE", c.Name)
+	}
+	return value, err
+}
+
+type secretsList struct{ asked }
+
+func (c *secretsList) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, http.MethodGet, "/api/v1/secrets", nil, func(answer json.RawMessage) error {
+		var all page[struct {
+			Name, Agent, SetBy string
+			Bind               *registry.Binding
+			SetAt              time.Time
+			LastUsedAt         *time.Time
+			UsedBy             []registry.SecretDeclaration
+		}]
+		if err := read(answer, &all); err != nil {
+			return err
+		}
+		t := newTable(p.Stdout, "NAME", "AGENT", "SENT TO", "SET", "BY", "LAST USED", "USED BY")
+		for _, s := range all.Items {
+			host, used := "(programs)", "never"
+			if s.Bind != nil {
+				host = s.Bind.Host + " " + s.Bind.Header
+			}
+			if s.LastUsedAt != nil {
+				used = s.LastUsedAt.UTC().Format(time.RFC3339)
+			}
+			var by []string
+			for _, d := range s.UsedBy {
+				by = append(by, d.Agent+"@"+d.Version)
+			}
+			t.row(s.Name, or(s.Agent, "(all)"), host, s.SetAt.UTC().Format(time.RFC3339), s.SetBy, used, strings.Join(by, ","))
+		}
+		return t.flush()
+	})
+}
+
+type secretsRemove struct {
+	Name string `arg:"" help:"As versions declare it."`
+	ofAgent
+	asked
+}
+
+func (c *secretsRemove) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, http.MethodDelete, c.path(c.Name, ""), nil, func(json.RawMessage) error {
+		return p.say("%s is removed", c.Name)
+	})
+}
+
+type secretsUses struct {
+	Name string `arg:"" help:"As versions declare it."`
+	ofAgent
+	asked
+}
+
+func (c *secretsUses) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, http.MethodGet, c.path(c.Name, "/uses"), nil, func(answer json.RawMessage) error {
+		var uses registry.SecretUses
+		if err := read(answer, &uses); err != nil {
+			return err
+		}
+		t := newTable(p.Stdout, "RUN", "AGENT", "VERSION", "WHEN")
+		for _, use := range uses.Items {
+			t.row(use.RunID, use.RunAgent, use.Version, use.At.UTC().Format(time.RFC3339))
+		}
+		return t.flush()
+	})
+}
+
+type secretsRotateKey struct{ database }
+
+// Help is shown above the flags.
+func (*secretsRotateKey) Help() string {
+	return "Keys of a file get a new one before them, all secrets are encrypted under it in one transaction, and the old keys go. " +
+		"Where ATELIER_SECRETS_KEY has the keys, put the new one before the old, rotate, and take the old one away."
+}
+
+func (c *secretsRotateKey) run(ctx context.Context, p Process) error {
+	settings, err := p.load(c.flags(), c.Config)
+	if err != nil {
+		return err
+	}
+	done, err := app.RotateSecrets(ctx, settings, p.quietLog())
+	if errors.Is(err, app.ErrInUse) {
+		return fmt.Errorf("%w (a running server would go on with the old key)", err)
+	}
+	if err != nil {
+		return err
+	}
+	what := "the first of ATELIER_SECRETS_KEY; the others may go"
+	if done.File != "" {
+		what = done.File
+	}
+	return p.say("%d secrets are encrypted under the key %s, in %s", done.Secrets, done.Key, what)
+}

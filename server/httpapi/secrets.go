@@ -1,0 +1,116 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/secrets"
+)
+
+// Secret is what is told of a secret: never its value.
+type Secret struct {
+	Name     string                       `json:"name"`
+	AgentID  string                       `json:"agentId,omitempty" doc:"The only agent whose runs are given it; absent for all of the workspace."`
+	Agent    string                       `json:"agent,omitempty"`
+	Bind     *registry.Binding            `json:"bind,omitempty" doc:"The host that it is sent to; programs are not given it then."`
+	SetAt    time.Time                    `json:"setAt"`
+	SetBy    string                       `json:"setBy"`
+	LastUsed *time.Time                   `json:"lastUsedAt,omitempty"`
+	UsedBy   []registry.SecretDeclaration `json:"usedBy" doc:"Versions and drafts whose runs are given it."`
+}
+
+// SecretList is the secrets of the workspace, without values.
+type SecretList struct {
+	Items []Secret `json:"items"`
+}
+
+// SecretBody sets a secret.
+type SecretBody struct {
+	Value string            `json:"value" doc:"Write-only: no route tells it. At least 8 bytes, so that it can be masked; at most 16 KiB."`
+	Bind  *registry.Binding `json:"bind,omitempty" doc:"Sends it to this host alone, as a header of requests, instead of giving it to programs: for plain HTTP through the proxy, and for ctx.fetch. Absent gives it to programs."`
+}
+
+// SecretRef is how paths name a secret.
+type SecretRef struct {
+	Name  string `path:"name" maxLength:"64" doc:"As versions declare it."`
+	Agent string `query:"agent" maxLength:"100" doc:"Name or ID of the agent that has it for itself; without it, the secret of the workspace."`
+}
+
+func secretOf(s registry.Secret, usedBy []registry.SecretDeclaration) Secret {
+	return Secret{
+		Name: s.Name, AgentID: s.AgentID, Agent: s.Agent, Bind: s.Binding, SetAt: s.SetAt, SetBy: s.SetBy.Name, LastUsed: s.LastUsed, UsedBy: orEmpty(usedBy),
+	}
+}
+
+func (a *API) secretRoutes() {
+	a.listSecrets()
+	a.setSecret()
+	a.removeSecret()
+	a.listSecretUses()
+}
+
+func (a *API) listSecrets() {
+	type out struct{ Body SecretList }
+	add(a, endpoint{
+		id: "listSecrets", method: http.MethodGet, path: Base + "/secrets", tag: "secrets", summary: "Secrets of the workspace, without values",
+	}, func(ctx context.Context, _ *none) (*out, error) {
+		all, err := a.Secrets.List(ctx, actor(ctx))
+		if err != nil {
+			return nil, err
+		}
+		list := SecretList{Items: []Secret{}}
+		for _, one := range all {
+			list.Items = append(list.Items, secretOf(one.Secret, one.UsedBy))
+		}
+		return &out{Body: list}, nil
+	})
+}
+
+func (a *API) setSecret() {
+	type in struct {
+		SecretRef
+		Body SecretBody
+	}
+	type out struct{ Body Secret }
+	add(a, endpoint{
+		id: "setSecret", method: http.MethodPut, path: Base + "/secrets/{name}", tag: "secrets", summary: "Set or replace a secret",
+		about:    "Runs of versions that declare the name are given the value, as an environment variable and in ctx.env; an agent's own goes before the workspace's. The value cannot be read again.",
+		refusals: []fault.Code{fault.NotFound, fault.InvalidInput, fault.Conflict},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		made, err := a.Secrets.Set(ctx, actor(ctx), secrets.Request{Name: q.Name, Agent: q.Agent, Value: q.Body.Value, Binding: q.Body.Bind})
+		if err != nil {
+			return nil, err
+		}
+		return &out{Body: secretOf(made, nil)}, nil
+	})
+}
+
+func (a *API) removeSecret() {
+	add(a, endpoint{
+		id: "removeSecret", method: http.MethodDelete, path: Base + "/secrets/{name}", tag: "secrets", summary: "Remove a secret",
+		about: "Runs that declare it are refused from then on.", status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, q *SecretRef) (*none, error) {
+		return &none{}, a.Secrets.Remove(ctx, actor(ctx), q.Name, q.Agent)
+	})
+}
+
+func (a *API) listSecretUses() {
+	type in struct {
+		SecretRef
+		Paging
+	}
+	type out struct{ Body registry.SecretUses }
+	add(a, endpoint{
+		id: "listSecretUses", method: http.MethodGet, path: Base + "/secrets/{name}/uses", tag: "secrets", summary: "Which runs were given a secret, newest first",
+		refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		page, err := a.Secrets.UsesOf(ctx, actor(ctx), q.Name, q.Agent, q.Cursor, q.Limit)
+		if err != nil {
+			return nil, err
+		}
+		return &out{Body: page}, nil
+	})
+}

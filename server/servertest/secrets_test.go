@@ -1,0 +1,261 @@
+package servertest_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry/store/storetest"
+	"github.com/atelier-run/atelier/server/servertest"
+)
+
+// hidden is a value that each encoding spells in its own way.
+const hidden = `t0p/Secret+"42"é <&~`
+
+// leaks are the forms of a value that nothing but its row may hold, and that only sealed.
+func leaks(t *testing.T, value string) map[string]string {
+	t.Helper()
+	quoted, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{
+		"plain": value, "json": strings.Trim(string(quoted), `"`), "query": url.QueryEscape(value), "path": url.PathEscape(value), "hex": hex.EncodeToString([]byte(value)),
+		"half": value[:len(value)-6], "query, half": url.QueryEscape(value[:len(value)-6]),
+	}
+	for shift := range 3 {
+		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", shift) + value))
+		text = text[4 : len(text)-4] // what depends on the value alone
+		all[fmt.Sprintf("base64 %d", shift)] = text
+		all[fmt.Sprintf("base64 url %d", shift)] = strings.NewReplacer("+", "-", "/", "_").Replace(text)
+	}
+	return all
+}
+
+func clean(t *testing.T, where string, text []byte) {
+	t.Helper()
+	for name, leak := range leaks(t, hidden) {
+		if at := bytes.Index(bytes.ToLower(text), []byte(strings.ToLower(leak))); at >= 0 {
+			t.Errorf("%s has the secret, %s: …%q…", where, name, text[max(0, at-80):min(len(text), at+120)])
+		}
+	}
+}
+
+// telltales print the secret KEY in six encodings, in pieces, as events, and in their result or error.
+func telltales() map[string]map[string]any {
+	js := `export default async (input, ctx) => {
+	  const v = ctx.env.KEY, b = new TextEncoder().encode(v), s = String.fromCharCode(...b)
+	  for (const pad of ['', 'a', 'aa']) console.log('x' + btoa(pad + s), btoa(pad + s).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', ''))
+	  console.log(v, encodeURIComponent(v), new URLSearchParams({v}).toString(), JSON.stringify(v), JSON.stringify(JSON.stringify({v})))
+	  console.log([...b].map((x) => x.toString(16).padStart(2, '0')).join(''))
+	  console.error(v.toUpperCase(), v.toLowerCase())
+	  ctx.log('info', 'it is ' + v, { key: v, [v]: 1 })
+	  ctx.progress(1, 2, v)
+	  if (input.fail) throw new Error('cannot log in with ' + v + ' or ' + btoa(s))
+	  return { key: v, nested: [btoa(s), { [v]: encodeURIComponent(v) }] }
+	}`
+	return map[string]map[string]any{
+		"goja": {"language": "javascript", "runtime": "goja", "code": js},
+		"node": {"language": "javascript", "runtime": "node", "isolation": "reuse", "code": js},
+		"python": {"language": "python", "code": `
+import base64, json, os, sys, time, urllib.parse
+def main(input, ctx):
+    v = ctx.env["KEY"]
+    assert os.environ["KEY"] == v
+    raw = v.encode()
+    for pad in (b"", b"a", b"aa"):
+        print("x" + base64.b64encode(pad + raw).decode(), base64.urlsafe_b64encode(pad + raw).decode().rstrip("="), base64.encodebytes(pad + raw * 4).decode())
+    print(v, urllib.parse.quote(v), urllib.parse.quote_plus(v), json.dumps(v), repr(v), json.dumps(json.dumps([v])), raw.hex(), raw)
+    for c in v:
+        sys.stdout.write(c)
+        sys.stdout.flush()
+    os.write(2, raw[:9]); time.sleep(0.02); os.write(2, raw[9:])
+    ctx.log("info", "it is " + v, {"key": v})
+    ctx.progress(1, 2, v)
+    if input.get("fail"):
+        raise ValueError("cannot log in with " + v + " or " + base64.b64encode(raw).decode())
+    return {"key": v, "nested": [raw.hex(), {v: urllib.parse.quote(v)}]}
+`},
+		"bash": {"language": "bash", "code": `
+printf '%s\n' "$KEY"; printf '%s' "$KEY" | base64; printf 'a%s' "$KEY" | base64 -w0; echo; printf 'aa%s' "$KEY" | base64 | tr '+/' '-_'
+printf '%s' "$KEY" | od -An -tx1; printf '%q\n' "$KEY"
+for ((i = 0; i < ${#KEY}; i++)); do printf '%s' "${KEY:i:1}"; done
+echo "$KEY" >&2
+[[ $(cat "$INPUT_FILE") == *true* ]] && { echo "cannot log in with $KEY" >&2; exit 3; }
+printf '{"key":"%s"}' "$(printf '%s' "$KEY" | base64 -w0)" > "$OUTPUT"
+`},
+	}
+}
+
+// TestSecretsLeaveNoTrace stores a secret, runs agents of every language that tell it in many ways, and looks for it in
+// everything that the server keeps and says.
+func TestSecretsLeaveNoTrace(t *testing.T) {
+	t.Parallel()
+	for _, database := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {
+		t.Run(string(database), func(t *testing.T) {
+			t.Parallel()
+			flags := map[string]string{}
+			if database == storetest.Postgres {
+				flags["database"] = storetest.Options(t, storetest.Postgres).URL
+			}
+			s := servertest.New(t, servertest.Flags(t, flags))
+			s.Want(t, 200, http.MethodPut, "/api/v1/secrets/KEY", map[string]string{"value": hidden})
+			answers := map[string][]byte{}
+			ask := func(method, path string, body any, headers ...servertest.Headers) servertest.Answer {
+				answer := s.Want(t, 200, method, path, body, headers...)
+				answers[method+" "+path] = append(answers[method+" "+path], answer.Body...)
+				return answer
+			}
+			for name, agent := range telltales() {
+				agent["name"], agent["secrets"] = name, []string{"KEY"}
+				s.Create(t, agent)
+				s.Publish(t, name, "1.0.0")
+				for i, fail := range []bool{false, true} {
+					input := map[string]any{"fail": fail, "echo": hidden} // whoever calls may know it, and send it
+					run := ask(http.MethodPost, "/api/v1/code-agents/"+name+"/execute", map[string]any{"version": "1.0.0", "input": input}, servertest.Headers{"Idempotency-Key": fmt.Sprint(name, i)}).Run(t)
+					if run.Success == fail || !fail && !strings.Contains(string(run.Output), "***") || !strings.Contains(run.Stdout, "***") || !strings.Contains(run.Stderr, "***") {
+						t.Errorf("%s: %s %+v\n%s\n%s\n%s", name, run.Status, run.Error, run.Output, run.Stdout, run.Stderr)
+					}
+					if fail && (run.Error == nil || name != "bash" && !strings.Contains(run.Error.Message, "***")) {
+						t.Errorf("%s: %+v", name, run.Error)
+					}
+					ask(http.MethodGet, "/api/v1/runs/"+run.RunID, nil)
+					ask(http.MethodGet, "/api/v1/runs/"+run.RunID+"/events", nil)
+					ask(http.MethodGet, "/api/v1/runs/"+run.RunID+"/events", nil, servertest.Headers{"Accept": "text/event-stream"})
+				}
+				ask(http.MethodGet, "/api/v1/code-agents/"+name, nil)
+				ask(http.MethodGet, "/api/v1/code-agents/"+name+"/versions/1.0.0/manifest?format=atelier", nil)
+			}
+			socket := s.Stream(t, follow(t, s, "python"), "")
+			events, _ := socket.Rest(t) // it ends by being closed
+			told, err := json.Marshal(events)
+			if err != nil || len(events) < 5 {
+				t.Fatal(len(events), err)
+			}
+			answers["socket"] = told
+			for _, path := range []string{"/api/v1/secrets", "/api/v1/secrets/KEY/uses", "/api/v1/runs", "/api/v1/archive", "/metrics"} {
+				ask(http.MethodGet, path, nil)
+			}
+			for from, text := range answers {
+				clean(t, from, text)
+			}
+			s.Stop(t)
+			clean(t, "the log", []byte(s.Log.String()))
+			err = filepath.WalkDir(s.Data, func(path string, entry fs.DirEntry, err error) error {
+				if err != nil || !entry.Type().IsRegular() {
+					return err
+				}
+				text, err := os.ReadFile(path)
+				clean(t, path, text)
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			if database == storetest.Postgres {
+				for table, text := range storetest.Dump(t, flags["database"]) {
+					clean(t, table, text)
+				}
+			}
+		})
+	}
+}
+
+// follow starts a run that is watched while it is at work.
+func follow(t *testing.T, s *servertest.Server, agent string) string {
+	t.Helper()
+	return s.Want(t, 202, http.MethodPost, "/api/v1/code-agents/"+agent+"/execute", map[string]any{"version": "1.0.0", "input": map[string]any{}}, servertest.Headers{"Prefer": "respond-async"}).Run(t).RunID
+}
+
+func TestSecretsOfAnAgentGoFirst(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"script-runtime": "true"}))
+	code := map[string]any{"language": "bash", "runtime": "script", "code": "print said\nenvironment\n", "secrets": []string{"KEY", "TOKEN"}, "environment": map[string]string{"UNITS": "metric"}}
+	for _, name := range []string{"one", "two"} {
+		code["name"] = name
+		s.Create(t, code)
+	}
+	problem := s.Want(t, 409, http.MethodPost, "/api/v1/code-agents/one/execute", map[string]any{"version": "draft"}).Problem(t)
+	if problem.Code != fault.SecretMissing || !strings.Contains(problem.Detail, "KEY, TOKEN") || !strings.Contains(problem.Detail, "atelier secrets set KEY") {
+		t.Errorf("%+v", problem)
+	}
+	for path, value := range map[string]string{"KEY": "of the workspace", "KEY?agent=one": "of agent one", "TOKEN": "a token of all", "OTHER": "is not declared"} {
+		s.Want(t, 200, http.MethodPut, "/api/v1/secrets/"+path, map[string]string{"value": value})
+	}
+	run := s.Execute(t, "one", "draft", map[string]any{})
+	if got := string(run.Output); got != `{"KEY":"***","TOKEN":"***","UNITS":"metric"}` {
+		t.Errorf("%s", got)
+	}
+	s.Execute(t, "two", "draft", map[string]any{})
+	var list struct {
+		Items []struct {
+			Name, Agent, SetBy string
+			LastUsedAt         *string
+			UsedBy             []struct{ Agent, Version string }
+		}
+	}
+	s.Want(t, 200, http.MethodGet, "/api/v1/secrets", nil).Into(t, &list)
+	told := ""
+	for _, one := range list.Items {
+		told += fmt.Sprintln(one.Name, one.Agent, one.LastUsedAt != nil, one.UsedBy)
+	}
+	if want := "KEY  true [{two draft}]\nKEY one true [{one draft}]\nOTHER  false []\nTOKEN  true [{one draft} {two draft}]\n"; told != want {
+		t.Errorf("%s, want\n%s", told, want)
+	}
+	var uses struct {
+		Items []struct{ RunID, Agent, Version, At string }
+	}
+	s.Want(t, 200, http.MethodGet, "/api/v1/secrets/KEY/uses?agent=one", nil).Into(t, &uses)
+	if len(uses.Items) != 1 || uses.Items[0].RunID != run.RunID || uses.Items[0].Agent != "one" || uses.Items[0].Version != "draft" {
+		t.Errorf("%+v", uses)
+	}
+	s.Want(t, 204, http.MethodDelete, "/api/v1/secrets/TOKEN", nil)
+	s.Want(t, 404, http.MethodDelete, "/api/v1/secrets/TOKEN", nil)
+	s.Want(t, 409, http.MethodPost, "/api/v1/code-agents/one/execute", map[string]any{"version": "draft"})
+}
+
+func TestSecretsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	for name, tt := range map[string]struct {
+		path    string
+		body    any
+		pointer string
+		status  int
+	}{
+		"no value":        {"KEY", map[string]any{}, "", 422},
+		"blank":           {"KEY", map[string]any{"value": " \n        "}, "/value", 422},
+		"short":           {"KEY", map[string]any{"value": "1234567"}, "/value", 422},
+		"short in spaces": {"KEY", map[string]any{"value": "  1234567  "}, "/value", 422},
+		"long":            {"KEY", map[string]any{"value": strings.Repeat("x", 16<<10+1)}, "/value", 422},
+		"null character":  {"KEY", map[string]any{"value": "hunter2\x00hunter2"}, "/value", 422},
+		"reserved":        {"LD_PRELOAD", map[string]any{"value": "hunter2hunter2"}, "/name", 422},
+		"name":            {"a-b", map[string]any{"value": "hunter2hunter2"}, "/name", 422},
+		"agent":           {"KEY?agent=nobody", map[string]any{"value": "hunter2hunter2"}, "", 404},
+		"wildcard host":   {"KEY", map[string]any{"value": "hunter2hunter2", "bind": map[string]string{"host": "*.example.com:443", "header": "X-Key"}}, "/bind/host", 422},
+		"no port":         {"KEY", map[string]any{"value": "hunter2hunter2", "bind": map[string]string{"host": "example.com", "header": "X-Key"}}, "/bind/host", 422},
+		"no header":       {"KEY", map[string]any{"value": "hunter2hunter2", "bind": map[string]string{"host": "example.com:443", "header": "a b"}}, "/bind/header", 422},
+		"header of ours":  {"KEY", map[string]any{"value": "hunter2hunter2", "bind": map[string]string{"host": "example.com:443", "header": "host"}}, "/bind/header", 422},
+		"format":          {"KEY", map[string]any{"value": "hunter2hunter2", "bind": map[string]string{"host": "example.com:443", "header": "X-Key", "format": "Bearer"}}, "/bind/format", 422},
+		"two lines":       {"KEY", map[string]any{"value": "hunter2\nhunter2", "bind": map[string]string{"host": "example.com:443", "header": "X-Key"}}, "/value", 422},
+	} {
+		answer := s.Want(t, tt.status, http.MethodPut, "/api/v1/secrets/"+tt.path, tt.body)
+		problem := answer.Problem(t)
+		if tt.pointer != "" && (len(problem.Errors) != 1 || problem.Errors[0].Pointer != tt.pointer) || strings.Contains(string(answer.Body), "hunter2") {
+			t.Errorf("%s: %s", name, answer.Body)
+		}
+	}
+	if strings.Contains(s.Log.String(), "hunter2") {
+		t.Error("the log has a value")
+	}
+}

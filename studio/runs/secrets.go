@@ -1,0 +1,95 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"maps"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/mask"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/secrets"
+)
+
+// given is what a target declares, nothing for one that declares no secrets.
+func (s *Service) given(ctx context.Context, workspace string, t target) (secrets.Given, error) {
+	if len(t.spec.Secrets) == 0 {
+		return secrets.Given{}, nil
+	}
+	if s.Secrets == nil {
+		return secrets.Given{}, fault.New(fault.SecretMissing,
+			"The program declares the secret %s, and secrets are kept by a server only; save it there as an agent, and run that.", t.spec.Secrets[0])
+	}
+	given, err := s.Secrets.Open(ctx, workspace, t.agentID, t.spec.Secrets)
+	if err != nil {
+		return given, err
+	}
+	for _, one := range given.Bound {
+		if err := usable(one, t.spec); err != nil {
+			return given, err
+		}
+	}
+	return given, nil
+}
+
+// usable refuses a bound secret that no request of the program could carry.
+func usable(one runtimes.BoundSecret, spec registry.Spec) error {
+	if spec.Language == runtimes.WASM {
+		return fault.New(fault.Conflict, "The secret %s is bound to %s, which a WebAssembly module cannot reach; take it from the declared secrets.", one.Name, one.Host)
+	}
+	target, err := hosts.ParseHostPort(one.Host, 0)
+	if err != nil {
+		return err
+	}
+	for _, text := range spec.Capabilities.Hosts {
+		if grant, err := hosts.ParseGrant(text); err == nil && grant.Covers(target) {
+			return nil
+		}
+	}
+	return fault.New(fault.Conflict, "The secret %s is bound to %s, which is not granted; add %q to capabilities.hosts, or take the secret from those that are declared.", one.Name, one.Host, one.Host)
+}
+
+// environment is what the program finds in its own.
+func environment(spec registry.Spec, given secrets.Given) map[string]string {
+	if len(given.Environment) == 0 {
+		return spec.Environment
+	}
+	all := maps.Clone(given.Environment)
+	maps.Copy(all, spec.Environment) // no name is in both
+	return all
+}
+
+// isolation of a run that is given secrets is strict, whatever was asked for: the next run shall not find them in the memory
+// of a process that both use.
+func isolation(req Request, spec registry.Spec, given secrets.Given) runtimes.Isolation {
+	if len(given.Environment) > 0 {
+		return runtimes.Strict
+	}
+	return cmp.Or(req.Isolation, spec.Isolation)
+}
+
+// masked is an outcome without secrets.
+func masked(m *mask.Mask, outcome runtimes.Outcome) runtimes.Outcome {
+	if m == nil {
+		return outcome
+	}
+	outcome.Output = m.JSON(outcome.Output)
+	if outcome.Error == nil {
+		return outcome
+	}
+	e := *outcome.Error
+	for _, text := range []*string{&e.Message, &e.File, &e.Stack, &e.Remedy, &e.Rule} {
+		*text = m.Text(*text)
+	}
+	if e.Grant != nil {
+		grant := runtimes.Grant{}
+		for _, host := range e.Grant.Hosts {
+			grant.Hosts = append(grant.Hosts, m.Text(host))
+		}
+		e.Grant = &grant
+	}
+	outcome.Error = &e
+	return outcome
+}

@@ -1,0 +1,306 @@
+// Package secrets keeps values that versions declare by name: sealed, never told again, and opened for a run alone. An agent's
+// own secret goes before the one of its workspace.
+package secrets
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/mask"
+	"github.com/atelier-run/atelier/internal/vault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// Store keeps what is sealed.
+type Store interface {
+	PutSecret(ctx context.Context, secret registry.Secret) error
+	Secrets(ctx context.Context, workspace string) ([]registry.Secret, error)
+	SecretsOf(ctx context.Context, workspace, agentID string, names []string) ([]registry.Secret, error)
+	DeleteSecret(ctx context.Context, workspace, agentID, name string) error
+}
+
+// Uses keeps which run was given what, and knows who declares what.
+type Uses interface {
+	NoteSecretUses(ctx context.Context, uses []registry.SecretUse) error
+	SecretUses(ctx context.Context, workspace, agentID, name, cursor string, limit int) (registry.SecretUses, error)
+	SecretDeclarations(ctx context.Context, workspace string) ([]registry.SecretDeclaration, error)
+}
+
+// Agents finds the agent that a secret is for.
+type Agents interface {
+	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
+}
+
+// Bounds of secrets.
+const (
+	Most       = 500      // of a workspace
+	MaxBytes   = 16 << 10 // of one value
+	MaxRun     = 64 << 10 // of the values of one run
+	maxFormat  = 200
+	valueField = "{value}"
+)
+
+// Options configures a Service.
+type Options struct {
+	Store  Store
+	Uses   Uses
+	Agents Agents
+	Keys   vault.Keys
+	Log    *slog.Logger
+	Now    func() time.Time
+}
+
+// Service is safe for concurrent use.
+type Service struct{ Options }
+
+// New returns the service.
+func New(o Options) *Service { return &Service{o} }
+
+// Listed is a secret as people see it, without its value.
+type Listed struct {
+	registry.Secret
+	UsedBy []registry.SecretDeclaration // versions and drafts whose runs are given it
+}
+
+// List returns the secrets of the actor's workspace.
+func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Listed, error) {
+	all, err := s.Store.Secrets(ctx, actor.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	declared, err := s.Uses.SecretDeclarations(ctx, actor.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	own := map[[2]string]bool{} // what agents have themselves, and are not given from the workspace
+	for _, one := range all {
+		own[[2]string{one.AgentID, one.Name}] = one.AgentID != ""
+	}
+	listed := make([]Listed, 0, len(all))
+	for _, one := range all {
+		l := Listed{Secret: one}
+		l.Sealed = nil
+		for _, d := range declared {
+			if d.Name == one.Name && (d.AgentID == one.AgentID || one.AgentID == "" && !own[[2]string{d.AgentID, d.Name}]) {
+				l.UsedBy = append(l.UsedBy, d)
+			}
+		}
+		listed = append(listed, l)
+	}
+	return listed, nil
+}
+
+// Request is a secret to keep.
+type Request struct {
+	Name    string
+	Agent   string // name or ID, "" for all agents of the workspace
+	Value   string
+	Binding *registry.Binding
+}
+
+// Set keeps a value, in the place of an earlier one. A binding is part of what is sealed: it changes with the value only.
+func (s *Service) Set(ctx context.Context, actor registry.Actor, q Request) (registry.Secret, error) {
+	if err := check(&q); err != nil {
+		return registry.Secret{}, err
+	}
+	agentID, agent, err := s.agentOf(ctx, actor, q.Agent)
+	if err != nil {
+		return registry.Secret{}, err
+	}
+	there, err := s.Store.Secrets(ctx, actor.Workspace)
+	if err != nil {
+		return registry.Secret{}, err
+	}
+	if len(there) >= Most && !slices.ContainsFunc(there, func(o registry.Secret) bool { return o.Name == q.Name && o.AgentID == agentID }) {
+		return registry.Secret{}, fault.New(fault.Conflict, "A workspace has at most %d secrets; remove one first.", Most)
+	}
+	secret := registry.Secret{
+		Workspace: actor.Workspace, AgentID: agentID, Agent: agent, Name: q.Name, Binding: q.Binding, SetAt: s.Now(), SetBy: actor,
+	}
+	if secret.KeyID, secret.Sealed, err = s.Keys.Seal([]byte(q.Value), about(secret)...); err != nil {
+		return registry.Secret{}, err
+	}
+	err = s.Store.PutSecret(ctx, secret)
+	secret.Sealed = nil
+	return secret, err
+}
+
+// Remove forgets a secret. Runs that have begun keep what they were given.
+func (s *Service) Remove(ctx context.Context, actor registry.Actor, name, agent string) error {
+	agentID, _, err := s.agentOf(ctx, actor, agent)
+	if err != nil {
+		return err
+	}
+	return s.Store.DeleteSecret(ctx, actor.Workspace, agentID, name)
+}
+
+// UsesOf returns a page of the runs that were given a secret, newest first.
+func (s *Service) UsesOf(ctx context.Context, actor registry.Actor, name, agent, cursor string, limit int) (registry.SecretUses, error) {
+	agentID, _, err := s.agentOf(ctx, actor, agent)
+	if err != nil {
+		return registry.SecretUses{}, err
+	}
+	return s.Uses.SecretUses(ctx, actor.Workspace, agentID, name, cursor, limit)
+}
+
+func (s *Service) agentOf(ctx context.Context, actor registry.Actor, nameOrID string) (id, name string, err error) {
+	if nameOrID == "" {
+		return "", "", nil
+	}
+	a, err := s.Agents.Agent(ctx, actor.Workspace, nameOrID)
+	return a.ID, a.Name, err
+}
+
+// Given is what a run is given: values for its environment, and values for hosts that it never sees.
+type Given struct {
+	Environment map[string]string
+	Bound       []runtimes.BoundSecret
+	Values      []string // all of them, to be masked
+	uses        []registry.SecretUse
+}
+
+// Open gives a run what its version declares. A secret without a value is SecretMissing.
+func (s *Service) Open(ctx context.Context, workspace, agentID string, names []string) (Given, error) {
+	found, err := s.Store.SecretsOf(ctx, workspace, agentID, names)
+	if err != nil {
+		return Given{}, err
+	}
+	given, missing, total := Given{Environment: map[string]string{}}, []string{}, 0
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		one, ok := best(found, name)
+		if !ok {
+			missing = append(missing, name)
+			continue
+		}
+		text, err := s.Keys.Open(one.KeyID, one.Sealed, about(one)...)
+		if err != nil {
+			s.Log.LogAttrs(ctx, slog.LevelError, "open secret", slog.String("workspace", workspace), slog.String("secret", name), slog.String("key_id", one.KeyID), slog.Any("error", err))
+			return Given{}, fault.New(fault.SecretMissing, "The secret %s cannot be decrypted; set it again.", name)
+		}
+		value := string(text)
+		total += len(value)
+		given.Values = append(given.Values, value)
+		given.uses = append(given.uses, registry.SecretUse{Workspace: workspace, Name: name, AgentID: one.AgentID})
+		if one.Binding == nil {
+			given.Environment[name] = value
+			continue
+		}
+		bound := runtimes.BoundSecret{Name: name, Host: one.Binding.Host, Header: one.Binding.Header, Value: formatted(*one.Binding, value)}
+		given.Bound, given.Values = append(given.Bound, bound), append(given.Values, bound.Value)
+	}
+	if len(missing) > 0 {
+		return Given{}, absent(missing)
+	}
+	if total > MaxRun {
+		return Given{}, fault.New(fault.Conflict, "The secrets of this version have more than %d bytes together; declare fewer.", MaxRun)
+	}
+	return given, nil
+}
+
+func absent(names []string) error {
+	what := "the secret " + names[0] + ", which has"
+	if len(names) > 1 {
+		what = "the secrets " + strings.Join(names, ", ") + ", which have"
+	}
+	return &fault.Error{
+		Code: fault.SecretMissing, Extra: map[string]any{"secrets": names},
+		Message: fmt.Sprintf("This version declares %s no value in this workspace. Set it in the Studio under Secrets, or with: atelier secrets set %s", what, names[0]),
+	}
+}
+
+// best is the agent's own, else that of the workspace.
+func best(found []registry.Secret, name string) (best registry.Secret, ok bool) {
+	for _, one := range found {
+		if one.Name == name && (!ok || one.AgentID != "") {
+			best, ok = one, true
+		}
+	}
+	return best, ok
+}
+
+// Used records that a run is given secrets.
+func (s *Service) Used(ctx context.Context, given Given, run registry.Run) error {
+	uses := slices.Clone(given.uses)
+	for i := range uses {
+		uses[i].RunID, uses[i].RunAgentID, uses[i].RunAgent, uses[i].Version, uses[i].At = run.ID, run.AgentID, run.Agent, run.Version, s.Now()
+	}
+	return s.Uses.NoteSecretUses(ctx, uses)
+}
+
+// about is what a sealed value is bound to.
+func about(one registry.Secret) []string {
+	words := []string{"secret", one.Workspace, one.AgentID, one.Name}
+	if one.Binding != nil {
+		words = append(words, one.Binding.Host, one.Binding.Header, one.Binding.Format)
+	}
+	return words
+}
+
+// Reseal is the sealed form of a secret under the first of the keys.
+func Reseal(keys vault.Keys) func(registry.Secret) (keyID string, sealed []byte, err error) {
+	return func(one registry.Secret) (string, []byte, error) {
+		text, err := keys.Open(one.KeyID, one.Sealed, about(one)...)
+		if err != nil {
+			return "", nil, fmt.Errorf("the secret %s of the workspace %s: %w", one.Name, one.Workspace, err)
+		}
+		return keys.Seal(text, about(one)...)
+	}
+}
+
+func formatted(b registry.Binding, value string) string {
+	if b.Format == "" {
+		return value
+	}
+	return strings.ReplaceAll(b.Format, valueField, value)
+}
+
+// check refuses what cannot be kept, and writes a binding in its usual form.
+func check(q *Request) error {
+	if problem := registry.CheckVariable(q.Name); problem != "" {
+		return fault.Invalid("/name", "%s", problem)
+	}
+	switch {
+	case strings.TrimSpace(q.Value) == "":
+		return fault.Invalid("/value", "is required.")
+	case len(q.Value) > MaxBytes:
+		return fault.Invalid("/value", "must have at most %d bytes.", MaxBytes)
+	case strings.ContainsRune(q.Value, 0), !utf8.ValidString(q.Value):
+		return fault.Invalid("/value", "must be text without the character U+0000; encode bytes, for example in base64.")
+	case len(strings.TrimSpace(q.Value)) < mask.Shortest:
+		return fault.Invalid("/value", "must have at least %d bytes: a shorter one would be found in ordinary output, and could not be masked there. What is no secret belongs into the environment of the agent.", mask.Shortest)
+	}
+	if q.Binding == nil {
+		return nil
+	}
+	return checkBinding(q)
+}
+
+func checkBinding(q *Request) error {
+	b := *q.Binding
+	grant, err := hosts.ParseGrant(b.Host)
+	switch {
+	case err != nil:
+		return fault.Invalid("/bind/host", "%s.", err)
+	case strings.ContainsAny(grant.String(), "*/"):
+		return fault.Invalid("/bind/host", "names one host and port, such as api.example.com:443.")
+	case !httpguts.ValidHeaderFieldName(b.Header), hosts.Framing(b.Header):
+		return fault.Invalid("/bind/header", "is no header that a request may be given, such as Authorization or X-Api-Key.")
+	case b.Format != "" && strings.Count(b.Format, valueField) != 1, len(b.Format) > maxFormat:
+		return fault.Invalid("/bind/format", "is short and holds %s once, such as: Bearer %s", valueField, valueField)
+	case !httpguts.ValidHeaderFieldValue(formatted(b, q.Value)):
+		return fault.Invalid("/value", "has characters that no HTTP header can carry, a line break perhaps; it cannot be bound to a host.")
+	}
+	b.Host = grant.String()
+	q.Binding = &b
+	return nil
+}
