@@ -70,6 +70,19 @@ describe('the form', () => {
 });
 
 describe('a run', () => {
+  test('A32 that needs more memory says so and leads to the limit', async () => {
+    await open('hungry', 'python', 'main.py', 'def main(input, ctx):\n    return len(bytearray(10**9))\n', {
+      limits: { memoryBytes: 64 * 2 ** 20 },
+    });
+    await studio.start();
+    await studio.ended(/^Out of memory in/);
+    const result = await studio.panel('Result');
+    await result.getByText(/ of 64 MiB$/).waitFor();
+    await result.getByRole('button', { name: 'Raise limit' }).click();
+    const limit = page.getByRole('textbox', { name: /^Memory/ });
+    await expect.poll(() => limit.evaluate((field) => field === document.activeElement)).toBe(true);
+  });
+
   test('A33 says where its time went and what exactly ran, and copies a whole hash', async () => {
     await open('proven', 'javascript', 'main.js', echo, { inputSchema: schema });
     await studio.start();
@@ -94,5 +107,104 @@ describe('a run', () => {
     const result = await studio.panel('Result');
     await result.getByRole('button', { name: /main\.py:7/ }).click();
     await page.getByText(/^Ln 7, Col/).waitFor();
+  });
+
+  test('A35 is kept in the history with the ones before it', async () => {
+    await open('thrice', 'javascript', 'main.js', echo, { inputSchema: schema });
+    for (const city of ['Oslo', 'Bergen', 'Tromso']) {
+      const input = await studio.panel('Input');
+      await input.getByRole('textbox', { name: 'City' }).fill(city);
+      await page.keyboard.press('ControlOrMeta+Enter');
+      await studio.panel('Result').then((result) => result.getByText(`"${city}"`).waitFor());
+    }
+    const history = await studio.panel('History');
+    await history.getByRole('img', { name: /^3 runs, 0 failed, median/ }).waitFor();
+    expect(await history.getByRole('row').count()).toBe(4);
+    await history.getByRole('row').nth(3).getByRole('button', { name: 'Re-run with this input' }).click();
+    const input = page.getByRole('tabpanel', { name: 'Input' });
+    await expect.poll(() => input.getByRole('textbox', { name: 'City' }).inputValue()).toBe('Oslo');
+  });
+
+  test('is compared with another one of the history', async () => {
+    await open('twice', 'javascript', 'main.js', echo, { inputSchema: schema });
+    for (const city of ['Oslo', 'Bergen']) {
+      const input = await studio.panel('Input');
+      await input.getByRole('textbox', { name: 'City' }).fill(city);
+      await page.keyboard.press('ControlOrMeta+Enter');
+      await studio.panel('Result').then((result) => result.getByText(`"${city}"`).waitFor());
+    }
+    const history = await studio.panel('History');
+    await expect.poll(() => history.getByRole('checkbox').count()).toBe(2);
+    for (const box of await history.getByRole('checkbox').all()) await box.check();
+    await history.getByRole('button', { name: 'Compare two' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Compare two runs' });
+    const output = dialog.getByRole('region', { name: 'Changes of output.json' });
+    await output
+      .getByText(/"Oslo"/)
+      .first()
+      .waitFor();
+    await output
+      .getByText(/"Bergen"/)
+      .first()
+      .waitFor();
+    await dialog.getByRole('row', { name: /^State Succeeded Succeeded$/ }).waitFor();
+  });
+
+  test('runs again with the input it had, whatever the form says now', async () => {
+    await open('again', 'javascript', 'main.js', echo, { inputSchema: schema });
+    await studio.start();
+    await studio.ended(/^Succeeded in/);
+    const input = await studio.panel('Input');
+    await input.getByRole('textbox', { name: 'City' }).fill('Bergen');
+    await page.keyboard.press('ControlOrMeta+Shift+Enter');
+    await page
+      .getByRole('tab', { name: 'Console', selected: true })
+      .or(page.getByRole('tab', { name: 'Result', selected: true }))
+      .waitFor();
+    await studio.ended(/^Succeeded in/);
+    expect(await studio.result()).toMatchObject({ city: 'Oslo' });
+  });
+});
+
+describe('the output', () => {
+  const dot =
+    'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+  test('is a tree, a table, a text or a picture, and names its paths', async () => {
+    const code = `export default () => ({ days: [{ day: 1, sky: 'clear' }, { day: 2, sky: 'rain' }], plot: '${dot}', note: 'one\\ntwo' });\n`;
+    await open('looks', 'javascript', 'main.js', code);
+    await studio.start();
+    await studio.ended(/^Succeeded in/);
+    const result = await studio.panel('Result');
+    const picture = result.getByRole('img', { name: 'The picture at $.plot' });
+    await picture.waitFor();
+    await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1);
+    await result.getByRole('radio', { name: 'Table' }).click();
+    await result.getByRole('table', { name: '$.days' }).getByRole('row', { name: '2 rain' }).waitFor();
+    await result.getByRole('radio', { name: 'Text' }).click();
+    await result.getByText('one\ntwo').waitFor();
+    await result.getByRole('radio', { name: 'Tree' }).click();
+    await result.getByRole('button', { name: 'Copy the path $.days[1].sky' }).focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('$.days[1].sky');
+  });
+});
+
+describe('an input', () => {
+  test('is kept under a name and taken out again', async () => {
+    await open('named', 'javascript', 'main.js', echo, { inputSchema: schema });
+    const input = await studio.panel('Input');
+    const city = input.getByRole('textbox', { name: 'City' });
+    await city.fill('Hammerfest');
+    await studio.choose('Saved inputs', 'Save this input…');
+    const dialog = page.getByRole('dialog', { name: 'Save this input' });
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('north');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await city.fill('Oslo');
+    await page.reload();
+    await studio.choose('Saved inputs (1)', 'north');
+    await expect.poll(() => city.inputValue()).toBe('Hammerfest');
+    await studio.choose('Saved inputs (1)', 'Forget “north”');
+    await input.getByRole('button', { name: 'Saved inputs', exact: true }).waitFor();
   });
 });

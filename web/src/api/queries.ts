@@ -33,6 +33,7 @@ export const keys = {
   diffs: (name: string) => ['agent', name, 'diff'] as const,
   diff: (name: string, from: string, to: string) => ['agent', name, 'diff', from, to] as const,
   runs: (name: string) => ['runs', name] as const,
+  run: (id: string) => ['run', id] as const,
 };
 
 export const queryClient = new QueryClient({

@@ -3,7 +3,6 @@ import { Route, Router, Switch, useLocation } from 'wouter';
 import { ApiError } from '../api/http';
 import { useSession } from '../api/queries';
 import { exportArchive } from '../features/agents/agentMenu';
-import { AgentPage } from '../features/agents/AgentPage';
 import { HomePage } from '../features/samples/HomePage';
 import { Button } from '../ui/Button';
 import { Empty, Waiting } from '../ui/Empty';
@@ -18,6 +17,10 @@ import { switchTheme } from './theme';
 import { readRef } from './urlState';
 
 // Pages and dialogs that are not needed for the first paint.
+const agentPage = () => import('../features/agents/AgentPage').then((m) => ({ default: m.AgentPage }));
+const AgentPage = lazy(agentPage);
+// Most visits end there: it is on its way while the session is asked for.
+void agentPage().catch(() => undefined);
 const SkillsPage = lazy(() => import('../features/skills/SkillsPage').then((m) => ({ default: m.SkillsPage })));
 const TokensPage = lazy(() => import('../features/access/TokensPage').then((m) => ({ default: m.TokensPage })));
 const RegistryPage = lazy(() => import('../features/registry/RegistryPage').then((m) => ({ default: m.RegistryPage })));
@@ -113,7 +116,13 @@ function Pages() {
             <TokensPage />
           </Suspense>
         </Route>
-        <Route path="/a/:ref">{({ ref }) => <AgentPage key={ref} agentRef={decodeURIComponent(ref)} />}</Route>
+        <Route path="/a/:ref">
+          {({ ref }) => (
+            <Suspense fallback={<Waiting what="the agent" />}>
+              <AgentPage key={ref} agentRef={decodeURIComponent(ref)} />
+            </Suspense>
+          )}
+        </Route>
         <Route>
           <Empty actions={<Button onClick={() => navigate('/')}>All agents</Button>}>There is no such page.</Empty>
         </Route>

@@ -27,8 +27,8 @@ function copyBySelection(text: string): boolean {
   return done;
 }
 
-export function download(name: string, text: string, type: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+export function download(name: string, content: BlobPart, type: string): void {
+  const url = URL.createObjectURL(new Blob([content], { type }));
   downloadFrom(url, name);
   URL.revokeObjectURL(url);
 }

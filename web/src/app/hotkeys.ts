@@ -12,6 +12,7 @@ export interface Command {
 
 export const commands = [
   { id: 'run.start', title: 'Run', group: 'Run', keys: 'Mod+Enter' },
+  { id: 'run.again', title: 'Run with the last input again', group: 'Run', keys: 'Mod+Shift+Enter' },
   { id: 'run.stop', title: 'Stop', group: 'Run', keys: 'Mod+Shift+.' },
   { id: 'agent.new', title: 'New agent…', group: 'Agent' },
   { id: 'agent.save', title: 'Save now', group: 'Agent', keys: 'Mod+S' },
@@ -28,6 +29,9 @@ export const commands = [
   { id: 'agent.delete', title: 'Delete this agent…', group: 'Agent' },
   { id: 'archive.import', title: 'Import an archive…', group: 'Agent' },
   { id: 'archive.export', title: 'Export all agents as archive', group: 'Agent' },
+  { id: 'file.new', title: 'New file', group: 'Agent' },
+  { id: 'file.upload', title: 'Upload files…', group: 'Agent' },
+  { id: 'file.search', title: 'Search in files', group: 'Go to', keys: 'Mod+Shift+F' },
   { id: 'palette', title: 'Command palette', group: 'Go to', keys: 'Mod+K' },
   { id: 'goto', title: 'Go to file or agent', group: 'Go to', keys: 'Mod+P' },
   { id: 'agents', title: 'All agents', group: 'Go to' },

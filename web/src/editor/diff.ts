@@ -1,4 +1,4 @@
-// Two texts beside each other, for the dialog in which someone must choose.
+// Two texts beside each other, or one within the other, to see what differs.
 import { monaco } from './monaco';
 import { languageOf } from './workspace';
 
@@ -7,10 +7,18 @@ export interface DiffView {
   dispose(): void;
 }
 
-export function openDiff(host: HTMLElement): DiffView {
+/** What the two texts are called. */
+export interface DiffSides {
+  before: string;
+  after: string;
+}
+
+export function openDiff(host: HTMLElement, sides: DiffSides, inline: boolean): DiffView {
   const editor = monaco.editor.createDiffEditor(host, {
     automaticLayout: true,
     readOnly: true,
+    renderSideBySide: !inline,
+    hideUnchangedRegions: { enabled: true },
     useInlineViewWhenSpaceIsLimited: false,
     fontFamily: "'JetBrains Mono Variable', ui-monospace, monospace",
     fontSize: 12,
@@ -20,8 +28,8 @@ export function openDiff(host: HTMLElement): DiffView {
     renderOverviewRuler: false,
     lineNumbersMinChars: 3,
   });
-  editor.getOriginalEditor().updateOptions({ ariaLabel: 'Theirs' });
-  editor.getModifiedEditor().updateOptions({ ariaLabel: 'Mine' });
+  editor.getOriginalEditor().updateOptions({ ariaLabel: sides.before });
+  editor.getModifiedEditor().updateOptions({ ariaLabel: sides.after });
   let models: monaco.editor.ITextModel[] = [];
   const clear = (): void => {
     editor.setModel(null);

@@ -6,12 +6,12 @@ import { followTheme } from './theme';
 import { setEngine, setTypes, setUpTypeScript } from './typescript';
 import { Workspace, type WorkspaceEvents } from './workspace';
 import { CodeEditor, type EditorEvents } from './codeEditor';
-import { openDiff, type DiffView } from './diff';
+import { openDiff, type DiffSides, type DiffView } from './diff';
 
 export interface EditorKit {
   createEditor(host: HTMLElement, events: EditorEvents): CodeEditor;
   createWorkspace(name: string, events: WorkspaceEvents): Workspace;
-  createDiff(host: HTMLElement): DiffView;
+  createDiff(host: HTMLElement, sides: DiffSides, inline: boolean): DiffView;
   setTypes(declarations: string): void;
   setEngine(engine: string): void;
 }

@@ -54,7 +54,7 @@ export function AgentWorkbench() {
         <AgentsPanel current={name} />
         <FilesPanel
           current={active.kind === 'file' ? active.path : undefined}
-          onOpen={(path) => open({ kind: 'file', path })}
+          onOpen={(path, line) => open({ kind: 'file', path }, line)}
           onRenamed={renamed}
         />
       </div>

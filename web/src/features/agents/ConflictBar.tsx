@@ -1,9 +1,9 @@
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { stringifyJson } from '../../api/json';
 import type { Agent } from '../../api/types';
-import { loadEditor } from '../../editor/load';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
+import { TextDiff } from '../compare/TextDiff';
 import css from './ConflictBar.module.css';
 import { useOpenAgent } from './openAgent';
 import { contentOf, type Content, type DraftSession } from './session';
@@ -21,6 +21,8 @@ export function ConflictBar() {
     />
   );
 }
+
+const sides = { before: 'Theirs', after: 'Mine' };
 
 interface Difference {
   label: string;
@@ -60,28 +62,11 @@ function ConflictDialog({ session, theirs, mine }: { session: DraftSession; thei
         <span>Theirs</span>
         <span>Mine</span>
       </div>
-      {difference && <Diff difference={difference} />}
+      {difference && (
+        <TextDiff path={difference.path} before={difference.theirs} after={difference.mine} sides={sides} />
+      )}
     </Dialog>
   );
-}
-
-function Diff({ difference: { path, theirs, mine } }: { difference: Difference }) {
-  const host = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    let close = (): void => undefined;
-    let gone = false;
-    void loadEditor().then((kit) => {
-      if (gone || !host.current) return;
-      const view = kit.createDiff(host.current);
-      view.show(path, theirs, mine);
-      close = () => view.dispose();
-    });
-    return () => {
-      gone = true;
-      close();
-    };
-  }, [path, theirs, mine]);
-  return <div ref={host} className={css.diff} />;
 }
 
 function compare(theirs: Content, mine: Content): Difference[] {

@@ -43,6 +43,7 @@ export function useAgentCommands(agent: OpenAgent, run: RunHandle, tabs: Tabs): 
   };
   useLifeCommands(agent, useFacts(name).data?.listed);
   useCommand('run.start', run.busy ? undefined : run.start);
+  useCommand('run.again', run.busy ? undefined : run.again);
   useCommand('run.stop', run.busy ? run.stop : undefined);
   useCommand('agent.save', session && (() => void session.flush()));
   useCommand('agent.publish', session && (() => showDialog({ kind: 'publish' })));

@@ -11,6 +11,7 @@ import { Empty } from '../../ui/Empty';
 import { classes } from '../../ui/classes';
 import { problemAt, useOpenAgent, type OpenAgent } from '../agents/openAgent';
 import type { Cursor } from '../agents/AgentWorkbench';
+import { BinaryView } from './BinaryView';
 import css from './EditorPane.module.css';
 import { EditorTabs } from './EditorTabs';
 import { ModuleView } from './ModuleView';
@@ -152,7 +153,7 @@ function Binary({ agent, tab }: { agent: OpenAgent; tab: Tab }) {
   const files: Files = agent.fields.files;
   const content = files[tab.path];
   if (content !== undefined && isModule(tab.path)) return <ModuleView path={tab.path} content={content} />;
-  return <Empty>{tab.path} is binary, it cannot be edited here.</Empty>;
+  return content === undefined ? null : <BinaryView path={tab.path} content={content} />;
 }
 
 function Banner({ agent, tab }: { agent: OpenAgent; tab: Tab }) {

@@ -1,194 +1,232 @@
-import { ChevronDown, ChevronRight, Ellipsis, FileCode, FilePlus } from 'lucide-react';
-import { useRef, useState, type KeyboardEvent } from 'react';
+import { FilePlus, Search, Upload } from 'lucide-react';
+import { useRef, useState } from 'react';
+import { download } from '../../app/clipboard';
+import { useCommand } from '../../app/commands';
+import { setLayout } from '../../app/layout';
+import { notify } from '../../app/noticeStore';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
 import { IconButton } from '../../ui/Button';
-import { Menu, type MenuEntry } from '../../ui/Menu';
+import type { MenuEntry } from '../../ui/Menu';
 import panel from '../../ui/Panel.module.css';
 import { useOpenAgent } from '../agents/openAgent';
-import { addFile, removePath, renamePath } from './edits';
+import { bytesOf, readUpload } from './contents';
+import { addFile, addFiles, removePath, renamePath } from './edits';
+import { FileSearch } from './FileSearch';
 import css from './FilesPanel.module.css';
+import { FileTree, type TreeActions } from './FileTree';
 import { NameInput } from './NameInput';
-import { pathFault, rowsOf, type TreeRow } from './tree';
+import { pathFault, type TreeRow } from './tree';
 
 interface Props {
   current: string | undefined;
-  onOpen: (path: string) => void;
+  onOpen: (path: string, line?: number) => void;
   onRenamed: (from: string, to: string) => void;
 }
 
-type Editing = { kind: 'none' } | { kind: 'new' } | { kind: 'rename'; path: string } | { kind: 'delete'; path: string };
+type Doing =
+  | { kind: 'none' }
+  | { kind: 'new'; folder: string }
+  | { kind: 'rename'; path: string }
+  | { kind: 'delete'; path: string }
+  | { kind: 'search' }
+  | { kind: 'replace'; files: File[]; folder: string; taken: string[] };
 
-/** The files of the open agent as a tree; a draft's can be made, renamed and deleted. */
+/** The files of the open agent. A draft's can be made, renamed, moved, uploaded and deleted; every one can be downloaded. */
 export function FilesPanel({ current, onOpen, onRenamed }: Props) {
   const { fields, session } = useOpenAgent();
   const { files, entrypoint } = fields;
-  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
-  const [editing, setEditing] = useState<Editing>({ kind: 'none' });
-  const [cursor, setCursor] = useState<string>();
+  const [doing, setDoing] = useState<Doing>({ kind: 'none' });
   const tree = useRef<HTMLDivElement>(null);
+  const chooser = useRef<HTMLInputElement>(null);
+  const into = useRef('');
   const paths = Object.keys(files);
-  const rows = rowsOf(paths, closed);
-  const focused = rows.find((r) => r.path === cursor) ?? rows.find((r) => r.path === current) ?? rows[0];
-
-  const toggle = (path: string): void =>
-    setClosed((now) => (now.has(path) ? new Set([...now].filter((p) => p !== path)) : new Set([...now, path])));
-  const activate = (row: TreeRow): void => (row.kind === 'folder' ? toggle(row.path) : onOpen(row.path));
-  const focusRow = (row: TreeRow | undefined): void => {
-    if (!row) return;
-    setCursor(row.path);
-    tree.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(row.path)}"]`)?.focus();
+  const done = (): void => setDoing({ kind: 'none' });
+  // A field that goes takes the focus with it; the tree gets it back once it has been drawn.
+  const backTo = (path: string): void => {
+    setTimeout(() => tree.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`)?.focus());
   };
-  const rename = (from: string, to: string | undefined): void => {
-    setEditing({ kind: 'none' });
-    if (to === undefined) return;
+
+  const move = (from: string, to: string): void => {
     session?.editDraft(renamePath(files, entrypoint, from, to));
     onRenamed(from, to);
   };
+  const moveInto = (path: string, folder: string): void => {
+    const to = (folder === '' ? '' : `${folder}/`) + (path.split('/').at(-1) ?? path);
+    if (to === path || folder === path || folder.startsWith(`${path}/`)) return;
+    const fault = pathFault(
+      to,
+      paths.filter((p) => p !== path && !p.startsWith(`${path}/`)),
+    );
+    if (fault === undefined) move(path, to);
+    else notify('failed', `${path} was not moved. ${fault}`);
+  };
+  const take = async (uploads: File[], folder: string): Promise<void> => {
+    try {
+      const read = await Promise.all(
+        uploads.map(async (file) => [pathIn(folder, file), await readUpload(file)] as const),
+      );
+      session?.editDraft(addFiles(session.get().draft.files, Object.fromEntries(read)));
+      const [first] = read;
+      if (first) onOpen(first[0]);
+    } catch {
+      notify('failed', 'A file could not be read. Folders cannot be dropped here; choose their files.');
+    }
+  };
+  const upload = (uploads: File[], folder: string): void => {
+    const taken = uploads.map((file) => pathIn(folder, file)).filter((path) => path in files);
+    const faults = uploads.flatMap(
+      (file) =>
+        pathFault(
+          pathIn(folder, file),
+          paths.filter((p) => !taken.includes(p)),
+        ) ?? [],
+    );
+    if (faults[0] !== undefined) notify('failed', `Nothing was uploaded. ${faults[0]}`);
+    else if (taken.length > 0) setDoing({ kind: 'replace', files: uploads, folder, taken });
+    else void take(uploads, folder);
+  };
+  const choose = (folder: string): void => {
+    into.current = folder;
+    chooser.current?.click();
+  };
   const create = (path: string | undefined): void => {
-    setEditing({ kind: 'none' });
+    done();
     if (path === undefined) return;
     session?.editDraft(addFile(files, path));
     onOpen(path);
   };
-
-  const onKey = (e: KeyboardEvent): void => {
-    if (!focused) return;
-    const at = rows.indexOf(focused);
-    const act: Record<string, (() => void) | undefined> = {
-      ArrowDown: () => focusRow(rows[at + 1]),
-      ArrowUp: () => focusRow(rows[at - 1]),
-      Home: () => focusRow(rows[0]),
-      End: () => focusRow(rows.at(-1)),
-      ArrowRight: () => (focused.kind === 'folder' && !focused.open ? toggle(focused.path) : focusRow(rows[at + 1])),
-      ArrowLeft: () =>
-        focused.kind === 'folder' && focused.open
-          ? toggle(focused.path)
-          : focusRow(rows.find((r) => r.kind === 'folder' && focused.path.startsWith(`${r.path}/`))),
-      Enter: () => activate(focused),
-      F2: session && (() => setEditing({ kind: 'rename', path: focused.path })),
-      Delete: session && (() => setEditing({ kind: 'delete', path: focused.path })),
-    };
-    const run = act[e.key] ?? typeahead(e, rows, at, focusRow);
-    if (!run || e.ctrlKey || e.metaKey || e.altKey) return;
-    e.preventDefault();
-    run();
+  const begin = (folder = ''): void => {
+    setLayout({ leftOpen: true, pane: 'files' });
+    setDoing({ kind: 'new', folder });
   };
+  const search = (): void => {
+    setLayout({ leftOpen: true, pane: 'files' });
+    setDoing({ kind: 'search' });
+  };
+  useCommand('file.new', session && (() => begin()));
+  useCommand('file.upload', session && (() => choose('')));
+  useCommand('file.search', search);
 
-  const actions = (row: TreeRow): MenuEntry[] => [
-    ...(row.kind === 'file' && row.path !== entrypoint
-      ? [
-          {
-            kind: 'item' as const,
-            label: 'Make it the entrypoint',
-            run: () => session?.editDraft({ entrypoint: row.path }),
-          },
-        ]
-      : []),
-    {
-      kind: 'item',
-      label: 'Rename',
-      keys: 'F2',
-      run: () => setTimeout(() => setEditing({ kind: 'rename', path: row.path })),
-    },
-    { kind: 'rule' },
-    {
-      kind: 'item',
-      label: 'Delete…',
-      keys: 'Del',
-      danger: true,
-      run: () => setTimeout(() => setEditing({ kind: 'delete', path: row.path })),
-    },
-  ];
+  // A menu gives the focus back when it closes, so what wants it begins after.
+  const later = (next: Doing) => (): void => void setTimeout(() => setDoing(next));
+  const menu = (row: TreeRow): MenuEntry[] => {
+    const { path, kind } = row;
+    const content = files[path];
+    const entries: MenuEntry[] = [];
+    if (session && kind === 'file' && path !== entrypoint)
+      entries.push({
+        kind: 'item',
+        label: 'Make it the entrypoint',
+        run: () => session.editDraft({ entrypoint: path }),
+      });
+    if (session && kind === 'folder')
+      entries.push(
+        { kind: 'item', label: 'New file in it', run: later({ kind: 'new', folder: path }) },
+        { kind: 'item', label: 'Upload into it…', run: () => choose(path) },
+      );
+    if (content !== undefined)
+      entries.push({
+        kind: 'item',
+        label: 'Download',
+        run: () => download(row.name, bytesOf(content), 'application/octet-stream'),
+      });
+    if (session)
+      entries.push(
+        { kind: 'item', label: 'Rename or move', keys: 'F2', run: later({ kind: 'rename', path }) },
+        { kind: 'rule' },
+        { kind: 'item', label: 'Delete…', keys: 'Del', danger: true, run: later({ kind: 'delete', path }) },
+      );
+    return entries;
+  };
+  const actions: TreeActions = {
+    open: onOpen,
+    rename: session && ((path) => setDoing({ kind: 'rename', path })),
+    remove: session && ((path) => setDoing({ kind: 'delete', path })),
+    search,
+    move: session && moveInto,
+    upload: session && upload,
+    menu,
+  };
 
   return (
     <section className={css.panel} aria-label="Files">
       <div className={panel.head}>
         <h2 className={panel.title}>Files</h2>
+        <IconButton
+          small
+          label="Search in files"
+          aria-pressed={doing.kind === 'search'}
+          onClick={() => (doing.kind === 'search' ? done() : search())}
+        >
+          <Search size={14} aria-hidden />
+        </IconButton>
         {session && (
-          <IconButton small label="New file" onClick={() => setEditing({ kind: 'new' })}>
-            <FilePlus size={16} aria-hidden />
-          </IconButton>
+          <>
+            <IconButton small label="Upload files" onClick={() => choose('')}>
+              <Upload size={14} aria-hidden />
+            </IconButton>
+            <IconButton small label="New file" onClick={() => begin()}>
+              <FilePlus size={16} aria-hidden />
+            </IconButton>
+          </>
         )}
       </div>
-      {editing.kind === 'new' && (
-        <NameInput label="Path of the new file" value="" fault={(path) => pathFault(path, paths)} onDone={create} />
+      <input
+        ref={chooser}
+        type="file"
+        multiple
+        hidden
+        aria-label="Files to upload"
+        onChange={(e) => {
+          upload([...(e.target.files ?? [])], into.current);
+          e.target.value = ''; // so that the same file can be chosen again
+        }}
+      />
+      {doing.kind === 'new' && (
+        <NameInput
+          label="Path of the new file"
+          value={doing.folder === '' ? '' : `${doing.folder}/`}
+          fault={(path) => pathFault(path, paths)}
+          onDone={create}
+        />
       )}
-      <div className={css.tree} role="tree" aria-label="Files" ref={tree} onKeyDown={onKey}>
-        {rows.map((row) =>
-          editing.kind === 'rename' && editing.path === row.path ? (
-            <NameInput
-              key={row.path}
-              label={`New path of ${row.path}`}
-              value={row.path}
-              fault={(path) =>
-                pathFault(
-                  path,
-                  paths.filter((p) => p !== row.path && !p.startsWith(`${row.path}/`)),
-                )
-              }
-              onDone={(to) => rename(row.path, to)}
-            />
-          ) : (
-            <div
-              key={row.path}
-              role="treeitem"
-              data-path={row.path}
-              aria-label={row.path === entrypoint ? `${row.name} entry` : row.name}
-              aria-level={row.level}
-              aria-setsize={row.setSize}
-              aria-posinset={row.position}
-              aria-expanded={row.kind === 'folder' ? row.open : undefined}
-              aria-selected={row.path === current}
-              tabIndex={row === focused ? 0 : -1}
-              className={css.row}
-              style={{ paddingLeft: 8 + (row.level - 1) * 16 }}
-              onClick={() => {
-                setCursor(row.path);
-                activate(row);
-              }}
-            >
-              <RowIcon row={row} />
-              <span className={css.name}>{row.name}</span>
-              {row.path === entrypoint && <span className={css.entry}> entry</span>}
-              {session && (
-                // Clicks on the menu must not reach the row.
-                <span onClick={(e) => e.stopPropagation()} onKeyDown={(e) => e.stopPropagation()}>
-                  <Menu
-                    trigger={
-                      <IconButton small className={css.more} label={`Actions for ${row.path}`} tabIndex={-1}>
-                        <Ellipsis size={16} aria-hidden />
-                      </IconButton>
-                    }
-                    entries={actions(row)}
-                  />
-                </span>
-              )}
-            </div>
-          ),
-        )}
-      </div>
-      {editing.kind === 'delete' && (
+      {doing.kind === 'search' ? (
+        <FileSearch files={files} onOpen={onOpen} onClose={done} />
+      ) : (
+        <FileTree
+          tree={tree}
+          files={files}
+          entrypoint={entrypoint}
+          current={current}
+          renaming={doing.kind === 'rename' ? doing.path : undefined}
+          onRenamed={(from, to) => {
+            done();
+            if (to !== undefined) move(from, to);
+            backTo(to ?? from);
+          }}
+          actions={actions}
+        />
+      )}
+      {doing.kind === 'delete' && (
         <ConfirmDialog
-          title={`Delete ${editing.path}?`}
+          title={`Delete ${doing.path}?`}
           about="The draft loses it at once; published versions keep theirs."
           verb="Delete"
-          onClose={() => setEditing({ kind: 'none' })}
-          onConfirm={() => session?.editDraft(removePath(files, editing.path))}
+          onClose={done}
+          onConfirm={() => session?.editDraft(removePath(files, doing.path))}
+        />
+      )}
+      {doing.kind === 'replace' && (
+        <ConfirmDialog
+          title={doing.taken.length === 1 ? `Replace ${doing.taken[0] ?? ''}?` : `Replace ${doing.taken.length} files?`}
+          about={`${doing.taken.join(', ')} ${doing.taken.length === 1 ? 'is' : 'are'} there already. The draft loses what it has now.`}
+          verb="Replace"
+          onClose={done}
+          onConfirm={() => void take(doing.files, doing.folder)}
         />
       )}
     </section>
   );
 }
 
-function RowIcon({ row }: { row: TreeRow }) {
-  if (row.kind === 'file') return <FileCode size={14} aria-hidden />;
-  return row.open ? <ChevronDown size={14} aria-hidden /> : <ChevronRight size={14} aria-hidden />;
-}
-
-/** A letter moves to the next row that begins with it. */
-function typeahead(e: KeyboardEvent, rows: TreeRow[], at: number, go: (row: TreeRow | undefined) => void) {
-  if (e.key.length !== 1 || e.key === ' ') return undefined;
-  const order = [...rows.slice(at + 1), ...rows.slice(0, at + 1)];
-  const hit = order.find((r) => r.name.toLowerCase().startsWith(e.key.toLowerCase()));
-  return hit && (() => go(hit));
-}
+const pathIn = (folder: string, file: File): string => (folder === '' ? file.name : `${folder}/${file.name}`);

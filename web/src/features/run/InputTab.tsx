@@ -2,8 +2,10 @@ import { useEffect, useRef } from 'react';
 import type { FieldProblem } from '../../api/types';
 import { fieldId, SchemaForm } from '../../schema/form/SchemaForm';
 import { Button } from '../../ui/Button';
+import { Choices } from '../../ui/Choices';
 import { useOpenAgent } from '../agents/openAgent';
 import css from './InputTab.module.css';
+import { SavedInputs } from './SavedInputs';
 import { defaultInput, type RunHandle } from './useRun';
 
 /** What the run gets: a form made from the schema, or the same value as JSON. */
@@ -27,21 +29,17 @@ export function InputTab({ run }: { run: RunHandle }) {
   return (
     <div className={css.tab} ref={tab}>
       <div className={css.bar}>
-        <div className={css.modes} role="radiogroup" aria-label="Input as">
-          {(['form', 'json'] as const).map((mode) => (
-            <button
-              key={mode}
-              type="button"
-              role="radio"
-              aria-checked={input.mode === mode}
-              disabled={mode === 'form' && input.fault !== undefined}
-              onClick={() => changeInput({ do: 'mode', mode })}
-            >
-              {mode === 'form' ? 'Form' : 'JSON'}
-            </button>
-          ))}
-        </div>
+        <Choices
+          label="Input as"
+          choices={[
+            { value: 'form', label: 'Form', disabled: input.fault !== undefined },
+            { value: 'json', label: 'JSON' },
+          ]}
+          value={input.mode}
+          onChange={(mode) => changeInput({ do: 'mode', mode })}
+        />
         <span className={css.grow} />
+        <SavedInputs id={agent.id} input={input} onLoad={(value) => changeInput({ do: 'replace', value })} />
         <Button look="link" onClick={() => changeInput({ do: 'replace', value: defaultInput(agent) })}>
           Reset to defaults
         </Button>

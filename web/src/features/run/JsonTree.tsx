@@ -1,9 +1,12 @@
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { isObject, rawNumber, type Json } from '../../api/json';
+import { copyText } from '../../app/clipboard';
 import { plural } from '../../app/format';
+import { notify } from '../../app/noticeStore';
 import { Button } from '../../ui/Button';
 import css from './JsonTree.module.css';
+import { step } from './shown';
 
 const page = 100;
 // Deeper than this begins closed, so that a large result is no wall.
@@ -14,15 +17,22 @@ export function JsonTree({ value }: { value: Json }) {
   return (
     <div className={css.tree}>
       <div className={css.root}>
-        <Branch value={value} depth={0} />
+        <Branch value={value} path="$" depth={0} />
       </div>
     </div>
   );
 }
 
-function Branch({ label, value, depth }: { label?: string; value: Json; depth: number }) {
-  const entries: [string, Json][] | undefined = Array.isArray(value)
-    ? value.map((v, i) => [String(i), v])
+interface BranchProps {
+  label?: string;
+  value: Json;
+  path: string;
+  depth: number;
+}
+
+function Branch({ label, value, path, depth }: BranchProps) {
+  const entries: [string | number, Json][] | undefined = Array.isArray(value)
+    ? value.map((v, i) => [i, v])
     : isObject(value)
       ? Object.entries(value)
       : undefined;
@@ -34,6 +44,7 @@ function Branch({ label, value, depth }: { label?: string; value: Json; depth: n
       <>
         {key}
         <Scalar value={value} />
+        <CopyPath path={path} />
       </>
     );
   }
@@ -43,6 +54,7 @@ function Branch({ label, value, depth }: { label?: string; value: Json; depth: n
       <>
         {key}
         <span className={css.quiet}>{list ? '[]' : '{}'}</span>
+        <CopyPath path={path} />
       </>
     );
   }
@@ -54,11 +66,12 @@ function Branch({ label, value, depth }: { label?: string; value: Json; depth: n
         {key}
         <span className={css.quiet}>{list ? `[${size}]` : `{${size}}`}</span>
       </button>
+      {depth > 0 && <CopyPath path={path} />}
       {open && (
         <ul>
           {entries.slice(0, shown).map(([k, v]) => (
             <li key={k}>
-              <Branch label={k} value={v} depth={depth + 1} />
+              <Branch label={String(k)} value={v} path={path + step(k)} depth={depth + 1} />
             </li>
           ))}
           {entries.length > shown && (
@@ -71,6 +84,18 @@ function Branch({ label, value, depth }: { label?: string; value: Json; depth: n
         </ul>
       )}
     </>
+  );
+}
+
+/** Seen when its line is pointed at or has the focus. */
+function CopyPath({ path }: { path: string }) {
+  const copy = async (): Promise<void> => {
+    if (await copyText(path)) notify('done', `Copied ${path}`);
+  };
+  return (
+    <button type="button" className={css.copy} aria-label={`Copy the path ${path}`} onClick={() => void copy()}>
+      path
+    </button>
   );
 }
 

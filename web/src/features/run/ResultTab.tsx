@@ -1,13 +1,9 @@
-import { CircleCheck, CircleX } from 'lucide-react';
-import { stringifyJson } from '../../api/json';
-import type { RunAnswer } from '../../api/types';
 import { isMac, runCommand } from '../../app/commands';
 import { showKeys } from '../../app/hotkeys';
 import { Button } from '../../ui/Button';
-import { CopyButton } from '../../ui/CopyButton';
 import { Empty } from '../../ui/Empty';
 import { ErrorCard } from './ErrorCard';
-import { JsonTree } from './JsonTree';
+import { Output } from './Output';
 import css from './ResultTab.module.css';
 import { RunFacts } from './RunFacts';
 import type { RunHandle } from './useRun';
@@ -39,36 +35,11 @@ export function ResultTab({ run, onGoTo, onRaise }: Props) {
     <div className={css.tab}>
       <div className={css.main}>
         {answer.error && <ErrorCard answer={answer} onGoTo={onGoTo} onRaise={onRaise} />}
-        {(answer.success || answer.output !== null) && <Output answer={answer} />}
+        {(answer.success || answer.output !== null) && <Output key={answer.runId} answer={answer} />}
       </div>
       <div className={css.side}>
-        <RunFacts answer={answer} />
+        <RunFacts answer={answer} memoryLimit={run.memoryLimit} />
       </div>
     </div>
-  );
-}
-
-function Output({ answer }: { answer: RunAnswer }) {
-  const { output } = answer;
-  return (
-    <section aria-label="Output value">
-      <div className={css.head}>
-        <h2>Output</h2>
-        <Check state={answer.validation.output} />
-        <span className={css.grow} />
-        <CopyButton label="Copy the output as JSON" text={() => stringifyJson(output, 2)} />
-      </div>
-      <JsonTree value={output} />
-    </section>
-  );
-}
-
-function Check({ state }: { state: string }) {
-  if (state !== 'passed' && state !== 'failed') return null;
-  return (
-    <span className={css.check} data-state={state}>
-      {state === 'passed' ? <CircleCheck size={12} aria-hidden /> : <CircleX size={12} aria-hidden />}
-      {state === 'passed' ? 'fits the output schema' : 'does not fit the output schema'}
-    </span>
   );
 }

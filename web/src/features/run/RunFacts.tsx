@@ -5,7 +5,7 @@ import { CopyButton } from '../../ui/CopyButton';
 import css from './ResultTab.module.css';
 
 /** Where the time went, and the proof of what ran. */
-export function RunFacts({ answer }: { answer: RunAnswer }) {
+export function RunFacts({ answer, memoryLimit }: { answer: RunAnswer; memoryLimit?: number | undefined }) {
   const { metrics, provenance, exitCode, runId } = answer;
   return (
     <>
@@ -22,7 +22,10 @@ export function RunFacts({ answer }: { answer: RunAnswer }) {
         {metrics.peakMemoryBytes > 0 && (
           <>
             <dt>Peak memory</dt>
-            <dd>{bytes(metrics.peakMemoryBytes)}</dd>
+            <dd>
+              {bytes(metrics.peakMemoryBytes)}
+              {memoryLimit !== undefined && ` of ${bytes(memoryLimit)}`}
+            </dd>
           </>
         )}
         {typeof exitCode === 'number' && (

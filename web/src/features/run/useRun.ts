@@ -20,8 +20,13 @@ export interface RunHandle {
   /** What is wrong with the input: shown once a run was tried, until it is mended. */
   problems: FieldProblem[];
   start: () => void;
+  /** Runs what ran last once more; undefined until something did. */
+  again: (() => void) | undefined;
   stop: () => void;
   open: (runId: string) => void;
+  showInput: () => void;
+  /** What the run that is shown may use at most; unknown of one from the history. */
+  memoryLimit: number | undefined;
   busy: boolean;
   /** Rises when the first wrong field should have the focus. */
   focusProblem: number;
@@ -34,6 +39,8 @@ export function useRun(agent: OpenAgent, tabs: Tabs): RunHandle {
   const view = useSyncExternalStore(controller.subscribe, controller.get);
   const [input, changeInput] = useReducer(reduceInput, undefined, () => firstInput(agent));
   const [tried, setTried] = useState(false);
+  const [last, setLast] = useState<Json>();
+  const [memoryLimit, setMemoryLimit] = useState<number>();
   const [focusProblem, setFocusProblem] = useState(0);
   const busy = view.run.kind === 'starting' || view.run.kind === 'queued' || view.run.kind === 'running';
 
@@ -52,6 +59,23 @@ export function useRun(agent: OpenAgent, tabs: Tabs): RunHandle {
     latest.current = { input, local, panel: tabs.panel };
   });
 
+  const { memoryBytes } = agent.fields.limits;
+  const launch = useCallback(
+    (value: Json) => {
+      setLast(value);
+      setMemoryLimit(memoryBytes);
+      void begin(controller, agent, value).then((runId) => {
+        if (runId !== undefined) showPanel('console', runId);
+        else if (fieldsOf(controller) > 0) {
+          showPanel('input');
+          setFocusProblem((n) => n + 1);
+        }
+      });
+    },
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- these say which draft or version it is
+    [controller, name, version, session, memoryBytes, showPanel],
+  );
+
   const start = useCallback(() => {
     const { input: now, local: wrong } = latest.current;
     setTried(true);
@@ -61,19 +85,18 @@ export function useRun(agent: OpenAgent, tabs: Tabs): RunHandle {
       setFocusProblem((n) => n + 1);
       return;
     }
-    void begin(controller, agent, now.value).then((runId) => {
-      if (runId !== undefined) showPanel('console', runId);
-      else if (fieldsOf(controller) > 0) {
-        showPanel('input');
-        setFocusProblem((n) => n + 1);
-      }
-    });
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- these say which draft or version it is
-  }, [controller, name, version, session, showPanel]);
+    launch(now.value);
+  }, [launch, showPanel]);
+  const again = useCallback(() => {
+    if (last === undefined) return;
+    setLayout({ bottomOpen: true, pane: 'output' });
+    launch(last);
+  }, [launch, last]);
 
   const open = useCallback(
     (runId: string) => {
       controller.attach(runId);
+      setMemoryLimit(undefined);
       showPanel('console', runId);
     },
     [controller, showPanel],
@@ -94,7 +117,22 @@ export function useRun(agent: OpenAgent, tabs: Tabs): RunHandle {
     if (done !== linked && latest.current.panel === 'console') showPanel('result');
   }, [done, linked, name, showPanel]);
 
-  return { controller, view, input, changeInput, problems, start, stop, open, busy, focusProblem };
+  const showInput = useCallback(() => showPanel('input'), [showPanel]);
+  return {
+    controller,
+    view,
+    input,
+    changeInput,
+    problems,
+    start,
+    again: last === undefined ? undefined : again,
+    stop,
+    open,
+    showInput,
+    memoryLimit,
+    busy,
+    focusProblem,
+  };
 }
 
 const none: FieldProblem[] = [];

@@ -1,0 +1,141 @@
+// The files of an agent: made, renamed with their imports, moved, uploaded, downloaded, searched and deleted.
+import { readFile } from 'node:fs/promises';
+import type { Locator, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { must } from './kit/seed';
+import { eachSignedIn, type Stage } from './kit/stage';
+import type { Studio } from './kit/studio';
+
+let atelier: Stage['atelier'];
+let page: Page;
+let studio: Studio;
+eachSignedIn((stage) => {
+  ({ atelier, page, studio } = stage);
+});
+
+const dot = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+async function open(name: string, more: Record<string, unknown> = {}): Promise<void> {
+  await must(atelier, 'POST', '/code-agents', {
+    name,
+    language: 'typescript',
+    entrypoint: 'main.ts',
+    files: {
+      'main.ts': "import { warm } from './lib/util';\n\nexport default () => warm(1);\n",
+      'lib/util.ts': 'export const warm = (n: number): boolean => n > 0;\n',
+    },
+    ...more,
+  });
+  await studio.openAgent(name);
+}
+
+const tree = (): Locator => page.getByRole('tree', { name: 'Files' });
+const row = (name: string): Locator => tree().getByRole('treeitem', { name, exact: true });
+const tab = (name: string): Locator => page.getByRole('tablist', { name: 'Open files' }).getByRole('tab', { name });
+
+async function filesOf(name: string): Promise<Record<string, unknown>> {
+  const { draft } = (await must(atelier, 'GET', `/code-agents/${name}`)) as {
+    draft: { files: Record<string, unknown> };
+  };
+  return draft.files;
+}
+
+test('A16 a file is renamed with F2, and tabs and imports follow', async () => {
+  await open('renamed');
+  await row('util.ts').click();
+  await tab('util.ts').waitFor();
+  await row('util.ts').press('F2');
+  const field = page.getByRole('textbox', { name: 'New path of lib/util.ts' });
+  await field.fill('lib/tools.ts');
+  await field.press('Enter');
+  await tab('tools.ts').waitFor();
+  await expect.poll(() => row('tools.ts').evaluate((e) => e === document.activeElement)).toBe(true);
+  await expect
+    .poll(() => filesOf('renamed'))
+    .toEqual({
+      'main.ts': expect.stringContaining("from './lib/tools'") as unknown,
+      'lib/tools.ts': expect.stringContaining('warm') as unknown,
+    });
+  await row('main.ts entry').click();
+  await studio.saved();
+  await studio.hasNoErrorMarks();
+  await studio.start();
+  await studio.ended(/^Succeeded in/);
+});
+
+test('a file is dragged into a folder and out of it', async () => {
+  await open('dragged', {
+    files: { 'main.ts': "import './a';\nexport default () => 1;\n", 'a.ts': '', 'lib/b.ts': '' },
+  });
+  await row('a.ts').dragTo(row('lib'));
+  await expect
+    .poll(async () => Object.keys(await filesOf('dragged')).sort())
+    .toEqual(['lib/a.ts', 'lib/b.ts', 'main.ts']);
+  expect(await filesOf('dragged')).toMatchObject({ 'main.ts': expect.stringContaining("'./lib/a'") as unknown });
+  await row('b.ts').dragTo(row('main.ts entry'));
+  await expect.poll(async () => Object.keys(await filesOf('dragged')).sort()).toEqual(['b.ts', 'lib/a.ts', 'main.ts']);
+});
+
+test('files are uploaded and downloaded, and what is no text is shown as such', async () => {
+  await open('carried');
+  await page.getByLabel('Files to upload').setInputFiles([
+    { name: 'dot.png', mimeType: 'image/png', buffer: Buffer.from(dot, 'base64') },
+    { name: 'words.txt', mimeType: 'text/plain', buffer: Buffer.from('hé\n') },
+  ]);
+  await row('dot.png binary').waitFor();
+  const view = page.getByRole('region', { name: 'dot.png' });
+  await view.getByText(/dot\.png is binary, \d+ bytes/).waitFor();
+  await expect.poll(() => view.getByRole('img').evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1);
+  await expect.poll(() => filesOf('carried')).toMatchObject({ 'dot.png': { base64: dot }, 'words.txt': 'hé\n' });
+
+  const saved = page.waitForEvent('download');
+  await view.getByRole('button', { name: 'Download' }).click();
+  expect((await readFile(await (await saved).path())).toString('base64')).toBe(dot);
+
+  await page
+    .getByLabel('Files to upload')
+    .setInputFiles([{ name: 'words.txt', mimeType: 'text/plain', buffer: Buffer.from('new') }]);
+  await page.getByRole('dialog', { name: 'Replace words.txt?' }).getByRole('button', { name: 'Replace' }).click();
+  await expect.poll(() => filesOf('carried')).toMatchObject({ 'words.txt': 'new' });
+});
+
+test('the tree is used with the keyboard alone', async () => {
+  await open('typed');
+  await row('main.ts entry').focus();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('ArrowRight');
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+  expect(await focused()).toBe('util.ts');
+  await page.keyboard.press('ArrowLeft');
+  expect(await focused()).toBe('lib');
+  await page.keyboard.press('ArrowLeft');
+  await row('util.ts').waitFor({ state: 'hidden' });
+  await page.keyboard.press('m');
+  expect(await focused()).toBe('main.ts entry');
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Delete');
+  await page.getByRole('dialog', { name: 'Delete lib?' }).getByRole('button', { name: 'Delete' }).press('Enter');
+  await row('lib').waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'New file' }).press('Enter');
+  const field = page.getByRole('textbox', { name: 'Path of the new file' });
+  await field.fill('main.ts');
+  await field.press('Enter');
+  await page.getByRole('alert').filter({ hasText: 'main.ts is there already.' }).waitFor();
+  await field.fill('deep/er/notes.md');
+  await field.press('Enter');
+  await row('notes.md').waitFor();
+  await tab('notes.md').waitFor();
+});
+
+test('a text is found in every file and leads to its line', async () => {
+  await open('searched');
+  await page.keyboard.press('ControlOrMeta+Shift+F');
+  await page.getByRole('searchbox', { name: 'Search in files' }).fill('warm(');
+  await page.getByText('1 line in 1 file').waitFor();
+  await page.getByRole('searchbox', { name: 'Search in files' }).fill('WARM');
+  await page.getByText('3 lines in 2 files').waitFor();
+  await page.getByRole('list', { name: 'Lines found' }).getByRole('button', { name: /^3/ }).click();
+  await page.getByText(/^Ln 3, Col/).waitFor();
+  await page.getByRole('button', { name: 'Back to the files' }).click();
+  await row('util.ts').waitFor();
+});

@@ -1,0 +1,37 @@
+import { useEffect, useRef } from 'react';
+import type { DiffSides } from '../../editor/diff';
+import { loadEditor } from '../../editor/load';
+import css from './TextDiff.module.css';
+
+interface Props {
+  /** Its ending says the language. */
+  path: string;
+  before: string;
+  after: string;
+  sides: DiffSides;
+  inline?: boolean;
+}
+
+/** Two texts in the editor's own view of what differs. */
+export function TextDiff({ path, before, after, sides, inline = false }: Props) {
+  const host = useRef<HTMLDivElement>(null);
+  const { before: left, after: right } = sides;
+  useEffect(() => {
+    let close = (): void => undefined;
+    let gone = false;
+    loadEditor().then(
+      (kit) => {
+        if (gone || !host.current) return;
+        const view = kit.createDiff(host.current, { before: left, after: right }, inline);
+        view.show(path, before, after);
+        close = () => view.dispose();
+      },
+      () => undefined,
+    );
+    return () => {
+      gone = true;
+      close();
+    };
+  }, [path, before, after, left, right, inline]);
+  return <div ref={host} className={css.diff} role="region" aria-label={`Changes of ${path}`} />;
+}

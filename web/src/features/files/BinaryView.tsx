@@ -1,0 +1,42 @@
+import { useRef } from 'react';
+import type { FileContent } from '../../api/types';
+import { download } from '../../app/clipboard';
+import { Button } from '../../ui/Button';
+import { useOpenAgent } from '../agents/openAgent';
+import css from './BinaryView.module.css';
+import { bytesOf, pictureOf, readUpload } from './contents';
+import { sizeText } from './module';
+
+/** A file that is no text: how large it is, what it looks like if it is a picture, and the ways out and in. */
+export function BinaryView({ path, content }: { path: string; content: FileContent }) {
+  const { session } = useOpenAgent();
+  const chooser = useRef<HTMLInputElement>(null);
+  const bytes = bytesOf(content);
+  const picture = pictureOf(path, content);
+  const name = path.split('/').at(-1) ?? path;
+  const replace = async (file: File | undefined): Promise<void> => {
+    if (file) session?.setFile(path, await readUpload(file));
+  };
+  return (
+    <section className={css.view} aria-label={path}>
+      {picture !== undefined && <img src={picture} alt={path} />}
+      <p>
+        {name} is binary, {sizeText(bytes.length)}. The program finds it beside its code.
+      </p>
+      <div className={css.actions}>
+        <Button onClick={() => download(name, bytes, 'application/octet-stream')}>Download</Button>
+        {session && <Button onClick={() => chooser.current?.click()}>Replace…</Button>}
+      </div>
+      <input
+        ref={chooser}
+        type="file"
+        hidden
+        aria-label={`Replace ${path}`}
+        onChange={(e) => {
+          void replace(e.target.files?.[0]);
+          e.target.value = ''; // so that the same file can be chosen again
+        }}
+      />
+    </section>
+  );
+}

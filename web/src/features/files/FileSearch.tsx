@@ -1,0 +1,66 @@
+import { X } from 'lucide-react';
+import { Fragment, useDeferredValue, useMemo, useState } from 'react';
+import type { Files } from '../../api/types';
+import { plural } from '../../app/format';
+import { IconButton } from '../../ui/Button';
+import { Check } from '../../ui/Field';
+import css from './FileSearch.module.css';
+import { searchFiles } from './search';
+
+interface Props {
+  files: Files;
+  onOpen: (path: string, line: number) => void;
+  onClose: () => void;
+}
+
+/** Finds a text in every file, and leads to its lines. */
+export function FileSearch({ files, onOpen, onClose }: Props) {
+  const [typed, setTyped] = useState('');
+  const [matchCase, setMatchCase] = useState(false);
+  const wanted = useDeferredValue(typed);
+  const { hits, more } = useMemo(() => searchFiles(files, wanted, matchCase), [files, wanted, matchCase]);
+  const inFiles = new Set(hits.map((hit) => hit.path)).size;
+  return (
+    <div className={css.search} onKeyDown={(e) => e.key === 'Escape' && onClose()}>
+      <div className={css.field}>
+        <input
+          autoFocus
+          type="search"
+          aria-label="Search in files"
+          placeholder="Text in any file"
+          spellCheck={false}
+          value={typed}
+          onChange={(e) => setTyped(e.target.value)}
+        />
+        <IconButton small label="Back to the files" onClick={onClose}>
+          <X size={14} aria-hidden />
+        </IconButton>
+      </div>
+      <Check label="Match case" checked={matchCase} onChange={setMatchCase} />
+      <p role="status" className={css.count}>
+        {wanted === ''
+          ? ''
+          : hits.length === 0
+            ? 'No line has it.'
+            : `${plural(hits.length, 'line')}${more ? ' and more' : ''} in ${plural(inFiles, 'file')}`}
+      </p>
+      <ul className={css.hits} aria-label="Lines found">
+        {hits.map((hit, i) => (
+          <Fragment key={`${hit.path}:${hit.line}`}>
+            {hits[i - 1]?.path !== hit.path && <li className={css.path}>{hit.path}</li>}
+            <li>
+              <button type="button" className={css.hit} onClick={() => onOpen(hit.path, hit.line)}>
+                <span className={css.line}>{hit.line}</span>
+                <span className={css.text}>
+                  {hit.text.slice(0, hit.from).trimStart()}
+                  <mark>{hit.text.slice(hit.from, hit.to)}</mark>
+                  {hit.text.slice(hit.to)}
+                </span>
+              </button>
+            </li>
+          </Fragment>
+        ))}
+      </ul>
+    </div>
+  );
+}

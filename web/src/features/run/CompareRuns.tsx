@@ -1,0 +1,86 @@
+import { useQueries } from '@tanstack/react-query';
+import { keys } from '../../api/queries';
+import { stringifyJson, type Json } from '../../api/json';
+import type { Run, RunSummary } from '../../api/types';
+import { getRun } from '../../api/verbs';
+import { bytes, milliseconds } from '../../app/format';
+import { Button } from '../../ui/Button';
+import { Dialog } from '../../ui/Dialog';
+import { Waiting } from '../../ui/Empty';
+import { Fault } from '../../ui/Fault';
+import { TextDiff } from '../compare/TextDiff';
+import css from './CompareRuns.module.css';
+import { finalWords } from './words';
+
+/** Two runs beside each other: what they were given, what they said, and what they cost. */
+export function CompareRuns({ older, newer, onClose }: { older: RunSummary; newer: RunSummary; onClose: () => void }) {
+  const [a, b] = useQueries({
+    queries: [older, newer].map(({ runId }) => ({ queryKey: keys.run(runId), queryFn: () => getRun(runId) })),
+  });
+  const failed = a?.error ?? b?.error;
+  return (
+    <Dialog wide title="Compare two runs" onClose={onClose} foot={<Button onClick={onClose}>Done</Button>}>
+      {failed && <Fault message={`The runs could not be loaded. ${failed.message}`} />}
+      {a?.data && b?.data ? <Both older={a.data} newer={b.data} /> : !failed && <Waiting what="the runs" />}
+    </Dialog>
+  );
+}
+
+const sides = { before: 'Earlier', after: 'Later' };
+
+function Both({ older, newer }: { older: Run; newer: Run }) {
+  return (
+    <div className={css.both}>
+      <table className={css.facts}>
+        <thead>
+          <tr>
+            <th scope="col">What</th>
+            <th scope="col">{sides.before}</th>
+            <th scope="col">{sides.after}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {facts.map(([label, of]) => {
+            const [was, is] = [of(older), of(newer)];
+            return (
+              <tr key={label} data-differs={was !== is}>
+                <th scope="row">{label}</th>
+                <td>{was}</td>
+                <td>{is}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      <Part title="Input" older={older.input} newer={newer.input} />
+      <Part title="Output" older={older.output} newer={newer.output} />
+      <Texts title="Printed" path="printed.txt" before={older.stdout} after={newer.stdout} />
+    </div>
+  );
+}
+
+const facts: [string, (run: Run) => string][] = [
+  ['State', (run) => finalWords(run).word],
+  ['Version', (run) => text(run.provenance['version'])],
+  ['Code', (run) => text(run.provenance['codeDigest']).replace('sha256:', '').slice(0, 12)],
+  ['Runtime', (run) => text(run.provenance['runtime'])],
+  ['Total', (run) => milliseconds(run.metrics.totalMs)],
+  ['CPU', (run) => milliseconds(run.metrics.cpuMs)],
+  ['Peak memory', (run) => bytes(run.metrics.peakMemoryBytes)],
+];
+
+const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+
+function Part({ title, older, newer }: { title: string; older: Json; newer: Json }) {
+  const path = `${title.toLowerCase()}.json`;
+  return <Texts title={title} path={path} before={stringifyJson(older, 2)} after={stringifyJson(newer, 2)} />;
+}
+
+function Texts({ title, path, before, after }: { title: string; path: string; before: string; after: string }) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      {before === after ? <p>The same.</p> : <TextDiff path={path} before={before} after={after} sides={sides} />}
+    </section>
+  );
+}

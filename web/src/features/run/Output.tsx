@@ -1,0 +1,118 @@
+import { CircleCheck, CircleX, Download } from 'lucide-react';
+import { useState } from 'react';
+import { stringifyJson, type Json } from '../../api/json';
+import type { RunAnswer } from '../../api/types';
+import { download } from '../../app/clipboard';
+import { IconButton } from '../../ui/Button';
+import { Choices } from '../../ui/Choices';
+import { CopyButton } from '../../ui/CopyButton';
+import { JsonTree } from './JsonTree';
+import css from './Output.module.css';
+import { cellText, imagesOf, looksOf, tablesOf, textsOf, type Look, type Named, type Table } from './shown';
+
+const names: Record<Look, string> = { tree: 'Tree', table: 'Table', text: 'Text', image: 'Image' };
+
+/** What the program returned, in the look that fits or that was chosen. */
+export function Output({ answer }: { answer: RunAnswer }) {
+  const { output, runId, validation } = answer;
+  const looks = looksOf(output);
+  const [chosen, setChosen] = useState<Look>();
+  // A picture is meant to be looked at; of the others the tree says most.
+  const look = chosen !== undefined && looks.includes(chosen) ? chosen : looks.includes('image') ? 'image' : 'tree';
+  const json = (): string => stringifyJson(output, 2);
+  return (
+    <section aria-label="Output value">
+      <div className={css.head}>
+        <h2>Output</h2>
+        <Check state={validation.output} />
+        <span className={css.grow} />
+        {looks.length > 1 && (
+          <Choices
+            label="Output as"
+            choices={looks.map((value) => ({ value, label: names[value] }))}
+            value={look}
+            onChange={setChosen}
+          />
+        )}
+        <CopyButton label="Copy the output as JSON" text={json} />
+        <IconButton
+          small
+          label="Download the output"
+          onClick={() => download(`${runId}.json`, json(), 'application/json')}
+        >
+          <Download size={14} aria-hidden />
+        </IconButton>
+      </div>
+      <Shown look={look} output={output} />
+    </section>
+  );
+}
+
+function Shown({ look, output }: { look: Look; output: Json }) {
+  switch (look) {
+    case 'tree':
+      return <JsonTree value={output} />;
+    case 'table':
+      return tablesOf(output).map((table) => <Rows key={table.path} table={table} />);
+    case 'text':
+      return textsOf(output).map(({ path, value }) => (
+        <div key={path}>
+          <h3 className={css.path}>{path}</h3>
+          <pre className={css.text}>{value}</pre>
+        </div>
+      ));
+    case 'image':
+      return imagesOf(output).map(({ path, value }) => (
+        <figure key={path} className={css.image}>
+          <img src={value} alt={`The picture at ${path}`} />
+          <figcaption className={css.path}>{path}</figcaption>
+        </figure>
+      ));
+  }
+}
+
+const most = 500;
+
+function Rows({ table: { path, value } }: { table: Named<Table> }) {
+  const { columns, rows } = value;
+  return (
+    <div className={css.scroll} tabIndex={0} role="region" aria-label={`Rows of ${path}`}>
+      <table className={css.table}>
+        <caption className={css.path}>
+          {path}
+          {rows.length > most && `, the first ${most} of ${rows.length.toLocaleString('en')} rows`}
+        </caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.slice(0, most).map((row, i) => (
+            <tr key={i}>
+              {row.map((cell, n) => (
+                <td key={columns[n]} data-number={typeof cell === 'number'}>
+                  {cellText(cell)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Check({ state }: { state: string }) {
+  if (state !== 'passed' && state !== 'failed') return null;
+  return (
+    <span className={css.check} data-state={state}>
+      {state === 'passed' ? <CircleCheck size={12} aria-hidden /> : <CircleX size={12} aria-hidden />}
+      {state === 'passed' ? 'fits the output schema' : 'does not fit the output schema'}
+    </span>
+  );
+}

@@ -1,0 +1,98 @@
+import { useState } from 'react';
+import { parseJson, type Json } from '../../api/json';
+import { notify } from '../../app/noticeStore';
+import type { InputState } from '../../schema/form/input';
+import { Button } from '../../ui/Button';
+import { Dialog } from '../../ui/Dialog';
+import { Field } from '../../ui/Field';
+import { Menu, type MenuEntry } from '../../ui/Menu';
+import { keepInputs, savedInputs } from './savedInputs';
+
+interface Props {
+  id: string;
+  input: InputState;
+  onLoad: (value: Json) => void;
+}
+
+/** Inputs under a name: to take one out again, to keep the present one, to forget one. */
+export function SavedInputs({ id, input, onLoad }: Props) {
+  const [saved, setSaved] = useState(() => savedInputs(id));
+  const [naming, setNaming] = useState(false);
+  const names = Object.keys(saved);
+  const change = (next: typeof saved): void => {
+    if (keepInputs(id, next)) setSaved(next);
+    else notify('failed', 'This browser has no room to keep the input.');
+  };
+  const save = (name: string): void => {
+    setNaming(false);
+    change({ ...saved, [name]: input.text });
+  };
+  const entries: MenuEntry[] = [
+    ...names.map((name): MenuEntry => ({
+      kind: 'item',
+      label: name,
+      run: () => onLoad(parseJson(saved[name] ?? '{}')),
+    })),
+    ...(names.length > 0 ? [{ kind: 'rule' } as const] : []),
+    {
+      kind: 'item',
+      label: 'Save this input…',
+      disabled: input.fault !== undefined,
+      run: () => setTimeout(() => setNaming(true)),
+    },
+    ...names.map((name): MenuEntry => ({
+      kind: 'item',
+      label: `Forget “${name}”`,
+      danger: true,
+      run: () => change(Object.fromEntries(Object.entries(saved).filter(([n]) => n !== name))),
+    })),
+  ];
+  return (
+    <>
+      <Menu
+        trigger={<Button look="link">Saved inputs{names.length > 0 && ` (${names.length})`}</Button>}
+        entries={entries}
+      />
+      {naming && <NameDialog taken={names} onSave={save} onClose={() => setNaming(false)} />}
+    </>
+  );
+}
+
+function NameDialog({
+  taken,
+  onSave,
+  onClose,
+}: {
+  taken: string[];
+  onSave: (name: string) => void;
+  onClose: () => void;
+}) {
+  const [typed, setName] = useState('');
+  const name = typed.trim();
+  return (
+    <Dialog
+      title="Save this input"
+      about="It is kept in this browser, for this agent."
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" disabled={name === ''} onClick={() => onSave(name)}>
+            {taken.includes(name) ? 'Replace' : 'Save'}
+          </Button>
+        </>
+      }
+    >
+      <form
+        onSubmit={(e) => {
+          e.preventDefault();
+          if (name !== '') onSave(name);
+        }}
+      >
+        <Field label="Name" hint={taken.includes(name) ? 'The input of this name is replaced.' : undefined}>
+          {(control) => <input {...control} value={typed} maxLength={60} onChange={(e) => setName(e.target.value)} />}
+        </Field>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,40 @@
+import { milliseconds } from '../../app/format';
+import type { RunSummary } from '../../api/types';
+import { sparkWords } from './history';
+import css from './Sparkline.module.css';
+import { finalWords } from './words';
+
+const height = 32;
+const step = 8;
+const wide = 6;
+
+/** Runs as bars, the oldest first: as high as they took long, filled when they succeeded, hollow when not. */
+export function Sparkline({ runs, onOpen }: { runs: RunSummary[]; onOpen: (runId: string) => void }) {
+  const longest = Math.max(1, ...runs.map((run) => run.totalMs));
+  const bars = [...runs].reverse();
+  return (
+    <svg className={css.spark} role="img" aria-label={sparkWords(runs)} width={bars.length * step} height={height}>
+      {bars.map((run, i) => {
+        const tall = Math.max(3, Math.round((run.totalMs / longest) * (height - 2)));
+        const { word, look } = finalWords(run);
+        return (
+          <rect
+            key={run.runId}
+            className={css.bar}
+            data-look={look}
+            x={i * step + 1}
+            y={height - tall - 0.5}
+            width={wide}
+            height={tall}
+            rx={1}
+            onClick={() => onOpen(run.runId)}
+          >
+            <title>
+              {word} in {milliseconds(run.totalMs)}
+            </title>
+          </rect>
+        );
+      })}
+    </svg>
+  );
+}

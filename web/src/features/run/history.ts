@@ -1,0 +1,35 @@
+// The runs before, in numbers and narrowed.
+import { milliseconds, plural } from '../../app/format';
+import type { RunStatus, RunSummary } from '../../api/types';
+
+export type Kept = 'all' | 'succeeded' | 'other';
+
+const unended: RunStatus[] = ['queued', 'running', 'awaiting_approval'];
+export const hasEnded = (run: RunSummary): boolean => !unended.includes(run.status);
+
+export interface HistoryFilter {
+  kept: Kept;
+  /** Undefined is every version; empty is the draft. */
+  version: string | undefined;
+}
+
+export function narrow(runs: RunSummary[], { kept, version }: HistoryFilter): RunSummary[] {
+  return runs.filter(
+    (run) =>
+      (kept === 'all' || (run.status === 'succeeded') === (kept === 'succeeded')) &&
+      (version === undefined || run.version === version),
+  );
+}
+
+export function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? 0;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
+}
+
+/** What the bars show, in words. */
+export function sparkWords(runs: RunSummary[]): string {
+  const failed = runs.filter((run) => run.status !== 'succeeded').length;
+  return `${plural(runs.length, 'run')}, ${failed} failed, median ${milliseconds(median(runs.map((r) => r.totalMs)))}`;
+}

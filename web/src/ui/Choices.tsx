@@ -1,0 +1,42 @@
+import { useRef, type KeyboardEvent } from 'react';
+import css from './Choices.module.css';
+
+interface Props<T extends string> {
+  label: string;
+  choices: { value: T; label: string; disabled?: boolean }[];
+  value: T;
+  onChange: (value: T) => void;
+}
+
+/** One of a few looks of the same thing: a row of buttons of which one is pressed; the arrows move along it. */
+export function Choices<T extends string>({ label, choices, value, onChange }: Props<T>) {
+  const group = useRef<HTMLDivElement>(null);
+  const move = (e: KeyboardEvent): void => {
+    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[e.key];
+    if (by === undefined) return;
+    e.preventDefault();
+    const open = choices.filter((c) => c.disabled !== true);
+    const next = open[(open.findIndex((c) => c.value === value) + by + open.length) % open.length];
+    if (!next) return;
+    onChange(next.value);
+    group.current?.querySelector<HTMLElement>(`[data-value="${next.value}"]`)?.focus();
+  };
+  return (
+    <div ref={group} className={css.choices} role="radiogroup" aria-label={label} onKeyDown={move}>
+      {choices.map((c) => (
+        <button
+          key={c.value}
+          type="button"
+          role="radio"
+          data-value={c.value}
+          aria-checked={c.value === value}
+          tabIndex={c.value === value ? 0 : -1}
+          disabled={c.disabled}
+          onClick={() => onChange(c.value)}
+        >
+          {c.label}
+        </button>
+      ))}
+    </div>
+  );
+}
