@@ -95,6 +95,7 @@ var floors = map[string]int{
 	"studio/access":     8,
 	"studio/references": 8,
 	"studio/engines":    8,
+	"studio/quotas":     8,
 	"studio/secrets":    8,
 	"studio/specs":      8,
 

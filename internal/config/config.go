@@ -51,6 +51,8 @@ type Config struct {
 	SkillsHosts        []string // grants for fetching archives
 	ApproveSideEffects bool
 
+	Quotas Quotas
+
 	Defaults Limits
 	Ceilings Limits
 
@@ -68,6 +70,14 @@ type Limits struct {
 	OutputBytes    int64
 	DiskBytes      int64
 	RecursionDepth int64
+}
+
+// Quotas are what each workspace may take unless it has its own; 0 is no limit.
+type Quotas struct {
+	ConcurrentRuns   int64
+	RunsPerDay       int64
+	CPUSecondsPerDay int64
+	StorageBytes     int64
 }
 
 // Ceiling is what the agents of a workspace may be granted at most.

@@ -24,7 +24,7 @@ type Setting struct {
 
 // Settings lists everything that can be set, in the order of --help.
 func Settings() []Setting {
-	return slices.Concat(serverSettings(), skillSettings(), runSettings(), limitSettings())
+	return slices.Concat(serverSettings(), skillSettings(), runSettings(), quotaSettings(), limitSettings())
 }
 
 func serverSettings() []Setting {
@@ -116,6 +116,25 @@ func runSettings() []Setting {
 			Help: "Offer the deterministic runtime `script`, which follows a script instead of running a program. For tests and demonstrations.",
 			set:  func(c *Config, v string) (err error) { c.ScriptRuntime, err = boolean(v); return err }},
 	}
+}
+
+// quotaSettings are what workspaces may take that have no quotas of their own.
+func quotaSettings() []Setting {
+	var all []Setting
+	for _, q := range []struct {
+		name, form, what string
+		field            func(*Quotas) *int64
+	}{
+		{"concurrent-runs", "N", "Runs that a workspace may have at once, those that wait included", func(q *Quotas) *int64 { return &q.ConcurrentRuns }},
+		{"runs-per-day", "N", "Runs that a workspace may have in a day, which begins at midnight UTC", func(q *Quotas) *int64 { return &q.RunsPerDay }},
+		{"cpu-seconds-per-day", "SECONDS", "Processor time that the runs of a workspace may take in a day", func(q *Quotas) *int64 { return &q.CPUSecondsPerDay }},
+		{"storage-bytes", "BYTES", "What a workspace may keep: code, and inputs, outputs and events of runs", func(q *Quotas) *int64 { return &q.StorageBytes }},
+	} {
+		all = append(all, Setting{Name: "quota-" + q.name, Env: envName("quota-" + q.name), Default: "0", Form: q.form, Group: "Quotas",
+			Help: q.what + "; 0 is no limit. A workspace can have its own (atelier quotas set).",
+			set:  number(0, 1<<50, func(c *Config) *int64 { return q.field(&c.Quotas) })})
+	}
+	return all
 }
 
 // limitSettings are the defaults and the ceilings of each limit of a run, as the contract has them.

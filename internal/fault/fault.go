@@ -36,6 +36,8 @@ const (
 	SecretMissing        Code = "secret_missing"
 	IdempotencyMismatch  Code = "idempotency_mismatch"
 	QueueFull            Code = "queue_full"
+	QuotaExceeded        Code = "quota_exceeded" // until a time
+	StorageFull          Code = "storage_full"
 	TooManyRequests      Code = "too_many_requests"
 	SandboxUnavailable   Code = "sandbox_unavailable"
 	RuntimeUnavailable   Code = "runtime_unavailable"
@@ -60,7 +62,7 @@ type Error struct {
 	Message    string
 	Details    []Detail
 	Extra      map[string]any // further members of the problem document, such as currentRevision
-	RetryAfter time.Duration  // for QueueFull and TooManyRequests: when to try again
+	RetryAfter time.Duration  // for QueueFull, QuotaExceeded and TooManyRequests: when to try again
 	Err        error
 }
 

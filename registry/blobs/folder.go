@@ -76,6 +76,24 @@ func (f *Folder) Get(ctx context.Context, digest string) ([]byte, error) {
 	return content, nil
 }
 
+// Size is how many bytes a blob has. Error: NotFound.
+func (f *Folder) Size(ctx context.Context, digest string) (int64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if !digestForm.MatchString(digest) {
+		return 0, notFound(digest, nil)
+	}
+	info, err := os.Stat(f.path(digest))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, notFound(digest, err)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("measure blob: %w", err)
+	}
+	return info.Size(), nil
+}
+
 func notFound(digest string, err error) error {
 	return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("No such blob: %q.", digest), Err: err}
 }

@@ -106,3 +106,20 @@ func TestOpenTellsWhenTheDirectoryCannotBeMade(t *testing.T) {
 		t.Error("opened inside a file")
 	}
 }
+
+func TestFolderMeasures(t *testing.T) {
+	t.Parallel()
+	folder, _ := open(t)
+	digest, err := folder.Put(t.Context(), []byte("seven b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size, err := folder.Size(t.Context(), digest); err != nil || size != 7 {
+		t.Error(size, err)
+	}
+	for _, absent := range []string{"", "../x", blobs.Digest([]byte("other"))} {
+		if _, err := folder.Size(t.Context(), absent); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%q: %v", absent, err)
+		}
+	}
+}

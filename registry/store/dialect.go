@@ -44,3 +44,11 @@ func (d dialect) eachSecret() func(alias string) string {
 		return "json_each(" + alias + ".spec, '$.secrets')"
 	}
 }
+
+// size is a function that tells how many bytes a value takes without reading all of it.
+func (d dialect) size() string {
+	if d == postgresDialect {
+		return "pg_column_size"
+	}
+	return "octet_length"
+}

@@ -20,6 +20,7 @@ import (
 type Blobs interface {
 	Put(ctx context.Context, content []byte) (digest string, err error)
 	Get(ctx context.Context, digest string) ([]byte, error)
+	Size(ctx context.Context, digest string) (int64, error)
 }
 
 // Options configures a Store.

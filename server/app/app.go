@@ -26,6 +26,7 @@ import (
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/pins"
+	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/replay"
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/secrets"
@@ -58,6 +59,7 @@ type App struct {
 	archives *archives.Service
 	catalog  *catalog.Service
 	pins     *pins.Service
+	quotas   *quotas.Service
 	replays  *replay.Service
 	runs     *runs.Service
 	secrets  *secrets.Service
@@ -134,7 +136,7 @@ func (a *App) openDoors(ctx context.Context) error {
 		return err
 	}
 	api := httpapi.New(httpapi.Options{
-		Agents: a.agents, Archives: a.archives, Catalog: a.catalog, Pins: a.pins, Replays: a.replays, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, House: a.newHouse(), Samples: samples, Metrics: a.metrics.Handler(),
+		Agents: a.agents, Archives: a.archives, Catalog: a.catalog, Pins: a.pins, Quotas: a.quotas, Replays: a.replays, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, House: a.newHouse(), Samples: samples, Metrics: a.metrics.Handler(),
 		Problems: a.problems, Attempts: attempts, PublicURL: a.Config.PublicURL, BodyBytes: a.Config.BodyBytes, Now: a.Now,
 	})
 	a.stream = streamapi.New(streamapi.Options{Follow: a.follow, Refuse: a.problems})

@@ -13,6 +13,7 @@ import (
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/pins"
+	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/replay"
 	"github.com/atelier-run/atelier/studio/runs"
@@ -34,14 +35,17 @@ func (a *App) openStudio(context.Context) error {
 		return err
 	}
 	choose := a.bench.chooser(a.store)
+	a.quotas = quotas.New(quotas.Options{
+		Store: a.store, Ledger: a.store, Workspaces: a.store, Defaults: registry.Quota(a.Config.Quotas), Now: a.now,
+	})
 	a.runs = runs.New(runs.Options{
-		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.bench.Specs, Engines: choose, Secrets: a.secrets, Validator: a.bench.Validator,
+		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.bench.Specs, Engines: choose, Secrets: a.secrets, Quotas: a.quotas, Validator: a.bench.Validator,
 		Router: a.bench.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
 		Ceilings: runtimes.Limits(a.Config.Ceilings), Models: models, Level: a.bench.Level().String(), Now: a.Now, NewID: a.newID,
 	})
 	a.replays = replay.New(a.runs, resolver)
 	a.agents = agents.New(agents.Options{
-		Agents: a.store, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Inspector: a.bench.Inspector, Validator: a.bench.Validator, Specs: a.bench.Specs, Engines: choose,
+		Agents: a.store, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Quotas: a.quotas, Inspector: a.bench.Inspector, Validator: a.bench.Validator, Specs: a.bench.Specs, Engines: choose,
 		Now: a.now, NewID: a.newID,
 	})
 	a.closers.add("runs", func() error { a.runs.Close(); return nil })

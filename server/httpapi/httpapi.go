@@ -21,6 +21,7 @@ import (
 	"github.com/atelier-run/atelier/studio/archives"
 	"github.com/atelier-run/atelier/studio/catalog"
 	"github.com/atelier-run/atelier/studio/pins"
+	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/replay"
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/secrets"
@@ -49,6 +50,7 @@ type Options struct {
 	Agents    *agents.Service
 	Archives  *archives.Service
 	Catalog   *catalog.Service
+	Quotas    *quotas.Service
 	Replays   *replay.Service
 	Runs      *runs.Service
 	Secrets   *secrets.Service
@@ -163,6 +165,8 @@ func (a *API) houseRoutes() {
 	a.listRuntimes()
 	a.getHealth()
 	a.getReady()
+	a.getQuotas()
+	a.setQuotas()
 	a.getMetrics()
 	a.getRoot()
 }

@@ -20,7 +20,7 @@ func Status(code fault.Code) int {
 		return http.StatusBadRequest
 	case fault.Unauthenticated:
 		return http.StatusUnauthorized
-	case fault.Forbidden, fault.BadHost, fault.BadOrigin:
+	case fault.Forbidden, fault.StorageFull, fault.BadHost, fault.BadOrigin:
 		return http.StatusForbidden
 	case fault.NotFound, fault.NoWorkspace:
 		return http.StatusNotFound
@@ -36,7 +36,7 @@ func Status(code fault.Code) int {
 		return http.StatusUnprocessableEntity
 	case fault.PreconditionRequired:
 		return http.StatusPreconditionRequired
-	case fault.QueueFull, fault.TooManyRequests:
+	case fault.QueueFull, fault.QuotaExceeded, fault.TooManyRequests:
 		return http.StatusTooManyRequests
 	case fault.SandboxUnavailable, fault.RuntimeUnavailable, fault.ShuttingDown:
 		return http.StatusServiceUnavailable

@@ -74,9 +74,15 @@ type Engines interface {
 	Choose(ctx context.Context, workspace, agentID string, spec registry.Spec) (runtimes.Name, *registry.RuntimeChoice, error)
 }
 
+// Quotas refuses what would be kept in a workspace that is full.
+type Quotas interface {
+	Room(ctx context.Context, workspace string) error
+}
+
 // Options configures a Service.
 type Options struct {
 	Agents    Agents
+	Quotas    Quotas // nil for none
 	Versions  Versions
 	Resolver  Resolver
 	Pins      Pins
@@ -157,6 +163,9 @@ func (s *Service) Compose(ctx context.Context, actor registry.Actor, in Input) (
 		ID: s.NewID(), Workspace: actor.Workspace, Tags: []string{}, Metadata: json.RawMessage(`{}`), Draft: registry.Draft{Revision: 1},
 		Changelog: []registry.ChangelogEntry{}, CreatedAt: now, CreatedBy: actor.ID, Creator: actor, Editor: actor, UpdatedAt: now,
 	}
+	if err := s.room(ctx, actor); err != nil {
+		return registry.Agent{}, err
+	}
 	if in.Language == nil {
 		return registry.Agent{}, fault.Invalid("/language", "is required: typescript, javascript, python, bash or wasm.")
 	}
@@ -165,6 +174,14 @@ func (s *Service) Compose(ctx context.Context, actor registry.Actor, in Input) (
 	}
 	a.Name = *in.Name
 	return s.apply(ctx, actor, a, in)
+}
+
+// room is asked before something is kept.
+func (s *Service) room(ctx context.Context, actor registry.Actor) error {
+	if s.Quotas == nil {
+		return nil
+	}
+	return s.Quotas.Room(ctx, actor.Workspace)
 }
 
 // Get returns an agent with its draft, by name or ID.
@@ -179,6 +196,9 @@ func (s *Service) List(ctx context.Context, actor registry.Actor, filter registr
 
 // Save replaces what the input names in the draft. The revision must be the current one, else StaleDraft.
 func (s *Service) Save(ctx context.Context, actor registry.Actor, ref string, revision int64, in Input) (registry.Agent, error) {
+	if err := s.room(ctx, actor); err != nil {
+		return registry.Agent{}, err
+	}
 	a, done, err := s.edit(ctx, actor, ref)
 	if err != nil {
 		return registry.Agent{}, err

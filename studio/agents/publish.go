@@ -40,6 +40,9 @@ func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.
 	if err := checkPublish(req); err != nil {
 		return registry.Version{}, err
 	}
+	if err := s.room(ctx, actor); err != nil {
+		return registry.Version{}, err
+	}
 	spec, choice, err := s.publishable(ctx, actor, a.ID, spec, inspected)
 	if err != nil {
 		return registry.Version{}, err

@@ -17,6 +17,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/router"
+	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/recorder"
 	"github.com/atelier-run/atelier/studio/secrets"
 )
@@ -34,6 +35,7 @@ type life struct {
 	service      *Service
 	ctx          context.Context // ends when the run is cancelled or interrupted; the cause says which
 	cancel       context.CancelCauseFunc
+	place        quotas.Place
 	ticket       *router.Ticket
 	recording    *recorder.Recording
 	given        secrets.Given
@@ -43,6 +45,7 @@ type life struct {
 	created      time.Time // with the monotonic clock, for durations
 	span         trace.Span
 	done         chan struct{}    // closed after run and err are final
+	flushed      int64            // bytes of events that were stored while the run was at work
 	unstored     []runtimes.Event // taken from the recording, but refused by the journal; for lead and its flushing only
 
 	mu  sync.Mutex // guards run until done is closed
@@ -69,6 +72,7 @@ func (l *life) update(change func(run *registry.Run)) {
 
 // abandon gives back what a life holds that never began.
 func (l *life) abandon() {
+	l.place.Back()
 	l.ticket.Release()
 	l.cancel(errCancelled)
 	l.span.End()
@@ -159,8 +163,17 @@ func (l *life) flush(ctx context.Context) error {
 	err := l.service.Journal.AppendEvents(ctx, l.job.Workspace, l.job.RunID, events)
 	if err != nil {
 		l.unstored = events
+		return err
 	}
-	return err
+	l.flushed += bytesOf(events)
+	return nil
+}
+
+func bytesOf(events []runtimes.Event) (total int64) {
+	for i := range events {
+		total += int64(len(events[i].Data))
+	}
+	return total
 }
 
 // toStore takes every event that is not stored yet.
@@ -188,8 +201,10 @@ func (l *life) finish(outcome runtimes.Outcome, houseErr error) {
 	l.checkOutput(&outcome)
 	run := l.conclude(outcome)
 	_, span := s.step(ctx, "store")
-	storeErr := s.Journal.FinishRun(ctx, run, l.toStore())
+	events := l.toStore()
+	storeErr := s.Journal.FinishRun(ctx, run, events)
 	span.End()
+	l.place.End(outcome.Usage.CPU, int64(len(run.Input)+len(run.Output)+len(run.Stdout)+len(run.Stderr))+l.flushed+bytesOf(events))
 	l.update(func(r *registry.Run) { *r = run })
 	l.report(ctx, run, houseErr, storeErr)
 	l.err = houseErr

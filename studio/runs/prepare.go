@@ -14,6 +14,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/digest"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/router"
+	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/recorder"
 )
 
@@ -87,7 +89,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	if err != nil {
 		return nil, err
 	}
-	ticket, err := s.Router.Admit(actor.Workspace)
+	place, ticket, err := s.place(ctx, actor.Workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +101,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	hide := mask.New(given.Values)
 	runCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	return &life{
-		service: s, ctx: runCtx, cancel: cancel, ticket: ticket, done: make(chan struct{}),
+		service: s, ctx: runCtx, cancel: cancel, place: place, ticket: ticket, done: make(chan struct{}),
 		recording: recorder.New(func() time.Time { return stamp(s.Now()) }, hide), given: given, mask: hide, outputSchema: t.spec.OutputSchema,
 		job: runtimes.Job{
 			RunID: id, Workspace: actor.Workspace, Language: t.spec.Language, Runtime: name, Files: files,
@@ -115,6 +117,19 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 			InputsHash: inputsHash, Isolation: s.Level, Memory: limits.MemoryBytes,
 		},
 	}, nil
+}
+
+// place finds room for a run: in the quotas of its workspace, and in the queue.
+func (s *Service) place(ctx context.Context, workspace string) (place quotas.Place, ticket *router.Ticket, err error) {
+	if s.Quotas != nil {
+		if place, err = s.Quotas.Admit(ctx, workspace); err != nil {
+			return place, nil, err
+		}
+	}
+	if ticket, err = s.Router.Admit(workspace); err != nil {
+		place.Back()
+	}
+	return place, ticket, err
 }
 
 // resolve finds what a request names.

@@ -17,6 +17,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/router"
+	"github.com/atelier-run/atelier/studio/quotas"
 	"github.com/atelier-run/atelier/studio/secrets"
 )
 
@@ -62,6 +63,11 @@ type Secrets interface {
 	Used(ctx context.Context, given secrets.Given, run registry.Run) error
 }
 
+// Quotas lets a workspace have no more runs than it may.
+type Quotas interface {
+	Admit(ctx context.Context, workspace string) (quotas.Place, error)
+}
+
 // Validator checks a JSON document against a schema and lists every violation.
 type Validator interface {
 	Validate(schema, document json.RawMessage) ([]fault.Detail, error)
@@ -81,6 +87,7 @@ type Options struct {
 	Specs     Specs
 	Engines   Engines
 	Secrets   Secrets // nil where there are none
+	Quotas    Quotas  // nil for none
 	Validator Validator
 	Router    *router.Router
 	Meter     Meter

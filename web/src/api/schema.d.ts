@@ -473,6 +473,46 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/quotas': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * What the workspace may take and has taken
+     * @description A run above a quota of the day, or of runs at once, is 429 quota_exceeded with Retry-After; in a workspace that is full, runs and what would be kept are 403 storage_full.
+     */
+    get: operations['getQuotas'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/quotas/{workspace}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /**
+     * Give a workspace quotas of its own
+     * @description For administrators of the workspace default. What is absent takes the server's default again.
+     */
+    put: operations['setQuotas'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/references/resolve': {
     parameters: {
       query?: never;
@@ -1859,6 +1899,19 @@ export interface components {
       advice: components['schemas']['Advice'];
       comment: string;
     };
+    OwnQuota: {
+      /**
+       * Format: int64
+       * @description Runs at once, those that wait included; 0 is no limit, absent is the server's default.
+       */
+      concurrentRuns?: number;
+      /** Format: int64 */
+      cpuSecondsPerDay?: number;
+      /** Format: int64 */
+      runsPerDay?: number;
+      /** Format: int64 */
+      storageBytes?: number;
+    };
     Pin: {
       agentId: string;
       /** Format: date-time */
@@ -1955,6 +2008,49 @@ export interface components {
       depth: number;
       /** Format: int64 */
       running: number;
+    };
+    Quota: {
+      /**
+       * Format: int64
+       * @description Runs at once, those that wait included.
+       */
+      concurrentRuns: number;
+      /** Format: int64 */
+      cpuSecondsPerDay: number;
+      /** Format: int64 */
+      runsPerDay: number;
+      /**
+       * Format: int64
+       * @description Code, and what runs leave: input, output and events.
+       */
+      storageBytes: number;
+    };
+    QuotaUse: {
+      /** Format: int64 */
+      concurrentRuns: number;
+      /** Format: double */
+      cpuSecondsPerDay: number;
+      /** Format: int64 */
+      runsPerDay: number;
+      /** Format: int64 */
+      storageBytes: number;
+      /**
+       * Format: date-time
+       * @description What came since then is added as it comes; what was removed counts with the next measurement.
+       */
+      storageMeasuredAt?: string;
+    };
+    Quotas: {
+      /** @description 0 is no limit. */
+      limits: components['schemas']['Quota'];
+      /** @description Those that this workspace has instead of the server's defaults. */
+      own: components['schemas']['OwnQuota'];
+      /**
+       * Format: date-time
+       * @description When the next day begins, in which what is counted by day begins anew.
+       */
+      until: string;
+      used: components['schemas']['QuotaUse'];
     };
     Ready: {
       ready: boolean;
@@ -5702,6 +5798,152 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Request Entity Too Large */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unsupported Media Type */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getQuotas: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Quotas'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  setQuotas: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Name or ID of the workspace. */
+        workspace: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['OwnQuota'];
+      };
+    };
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Quotas'];
+        };
+      };
+      /** @description Bad Request */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
         headers: {
           [name: string]: unknown;
         };

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Quota returns what a workspace has instead of the server's defaults.
+func (s *Store) Quota(ctx context.Context, workspace string) (registry.OwnQuota, error) {
+	var row quotaRow
+	err := s.read.NewSelect().Model(&row).Where("q.workspace_id = ?", workspace).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return registry.OwnQuota{}, nil
+	}
+	return registry.OwnQuota{
+		ConcurrentRuns: row.ConcurrentRuns, RunsPerDay: row.RunsPerDay, CPUSecondsPerDay: row.CPUSecondsPerDay, StorageBytes: row.StorageBytes,
+	}, wrap("read quota", err)
+}
+
+// PutQuota stores what a workspace has instead of the server's defaults.
+func (s *Store) PutQuota(ctx context.Context, workspace string, q registry.OwnQuota) error {
+	row := quotaRow{
+		WorkspaceID: workspace, ConcurrentRuns: q.ConcurrentRuns, RunsPerDay: q.RunsPerDay, CPUSecondsPerDay: q.CPUSecondsPerDay, StorageBytes: q.StorageBytes,
+	}
+	_, err := s.write.NewInsert().Model(&row).On("CONFLICT (workspace_id) DO UPDATE").
+		Set("concurrent_runs = excluded.concurrent_runs").Set("runs_per_day = excluded.runs_per_day").
+		Set("cpu_seconds_per_day = excluded.cpu_seconds_per_day").Set("storage_bytes = excluded.storage_bytes").Exec(ctx)
+	return wrap("store quota", err)
+}
+
+// RunsSince counts the runs of a workspace that were asked for at a time or later, and adds up what they took.
+func (s *Store) RunsSince(ctx context.Context, workspace string, from time.Time) (registry.DayUse, error) {
+	var use registry.DayUse
+	err := s.read.NewSelect().TableExpr("runs AS r").ColumnExpr("count(*), COALESCE(sum(r.cpu_ms), 0.0)").
+		Where("r.workspace_id = ?", workspace).Where("r.created_at >= ?", instant(from)).Scan(ctx, &use.Runs, &use.CPUMs)
+	return use, wrap("count runs", err)
+}
+
+// Stored adds up what a workspace keeps, in bytes: code of drafts and versions, inputs, outputs and events of runs. Content
+// that two versions share counts for each. It reads the sizes of all rows of the workspace, so it is not for every request.
+func (s *Store) Stored(ctx context.Context, workspace string) (int64, error) {
+	var total int64
+	for table, columns := range map[string][]string{
+		"drafts": {"spec", "files"}, "versions": {"spec", "files"}, "runs": {"input", "output", "error", "stdout", "stderr"},
+	} {
+		var bytes int64
+		err := s.read.NewSelect().TableExpr(table+" AS t").ColumnExpr(s.sizeOf("t", columns)).Where("t.workspace_id = ?", workspace).Scan(ctx, &bytes)
+		if err != nil {
+			return 0, wrap("measure "+table, err)
+		}
+		total += bytes
+	}
+	var events int64
+	err := s.read.NewSelect().TableExpr("runs AS r").Join("JOIN run_events AS t ON t.run_id = r.id").ColumnExpr(s.sizeOf("t", []string{"data"})).
+		Where("r.workspace_id = ?", workspace).Scan(ctx, &events)
+	if err != nil {
+		return 0, wrap("measure events", err)
+	}
+	blobs, err := s.storedBlobs(ctx, workspace)
+	return total + events + blobs, err
+}
+
+func (s *Store) sizeOf(alias string, columns []string) string {
+	sizes := make([]string, len(columns))
+	for i, column := range columns {
+		sizes[i] = "COALESCE(" + s.dialect.size() + "(" + alias + "." + column + "), 0)"
+	}
+	return "COALESCE(sum(" + strings.Join(sizes, " + ") + "), 0)"
+}
+
+// storedBlobs adds up the blobs of the versions of a workspace.
+func (s *Store) storedBlobs(ctx context.Context, workspace string) (int64, error) {
+	var digests []string
+	err := s.read.NewSelect().TableExpr("versions AS v").ColumnExpr("v.files_digest").
+		Where("v.workspace_id = ?", workspace).Where("v.files_digest IS NOT NULL").Scan(ctx, &digests)
+	if err != nil {
+		return 0, wrap("measure blobs", err)
+	}
+	var total int64
+	for _, digest := range digests {
+		size, err := s.blobs.Size(ctx, digest)
+		if err != nil && !fault.Is(err, fault.NotFound) { // one that is lost takes no room
+			return 0, wrap("measure blobs", err)
+		}
+		total += size
+	}
+	return total, nil
+}
+
+type quotaRow struct {
+	bun.BaseModel `bun:"table:quotas,alias:q"`
+
+	WorkspaceID      string `bun:"workspace_id,pk"`
+	ConcurrentRuns   *int64 `bun:"concurrent_runs"`
+	RunsPerDay       *int64 `bun:"runs_per_day"`
+	CPUSecondsPerDay *int64 `bun:"cpu_seconds_per_day"`
+	StorageBytes     *int64 `bun:"storage_bytes"`
+}
