@@ -1,6 +1,6 @@
 // One Monaco instance that shows one model at a time and remembers where the reader was in each.
 import { monaco } from './monaco';
-import type { Workspace } from './workspace';
+import { languageOf, type Workspace } from './workspace';
 
 export interface Problems {
   errors: number;
@@ -9,6 +9,8 @@ export interface Problems {
 export interface EditorEvents {
   cursor(line: number, column: number): void;
   problems(problems: Problems): void;
+  /** Asks for another file of the workspace to be shown. */
+  open(path: string, line: number, column: number): void;
 }
 
 export class CodeEditor {
@@ -41,6 +43,15 @@ export class CodeEditor {
       this.editor.onDidChangeCursorPosition(({ position }) => events.cursor(position.lineNumber, position.column)),
       monaco.editor.onDidChangeMarkers(() => events.problems(this.problems())),
       this.editor.onDidChangeModel(() => events.problems(this.problems())),
+      monaco.editor.registerEditorOpener({
+        openCodeEditor: (source, uri, at) => {
+          const path = this.shown?.workspace.pathAt(uri);
+          if (source !== this.editor || path === undefined) return false;
+          const { lineNumber, column } = startOf(at);
+          events.open(path, lineNumber, column);
+          return true;
+        },
+      }),
     );
   }
 
@@ -50,6 +61,7 @@ export class CodeEditor {
       this.editor.setModel(workspace.open(path, text));
       this.editor.restoreViewState(workspace.view(path));
       this.shown = { workspace, path };
+      workspace.python.look(languageOf(path) === 'python');
     }
     const leave = readOnly ? 'read only' : 'press Control M then Tab to leave';
     this.editor.updateOptions({ readOnly, ariaLabel: `Code editor, ${path}, ${leave}` });
@@ -80,4 +92,9 @@ export class CodeEditor {
     const count = (severity: monaco.MarkerSeverity): number => markers.filter((m) => m.severity === severity).length;
     return { errors: count(monaco.MarkerSeverity.Error), warnings: count(monaco.MarkerSeverity.Warning) };
   }
+}
+
+function startOf(at: monaco.IRange | monaco.IPosition | undefined): monaco.IPosition {
+  if (!at) return { lineNumber: 1, column: 1 };
+  return 'lineNumber' in at ? at : { lineNumber: at.startLineNumber, column: at.startColumn };
 }

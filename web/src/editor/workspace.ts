@@ -2,6 +2,7 @@
 // import; making all of them at once would boot a worker for each language.
 import type { Files } from '../api/types';
 import { monaco } from './monaco';
+import { Python, type PythonState } from './python';
 
 export interface Marker {
   path: string;
@@ -13,6 +14,7 @@ export interface Marker {
 
 export interface WorkspaceEvents {
   edit(path: string, text: string): void;
+  python(state: PythonState): void;
 }
 
 const languages: Record<string, string> = {
@@ -29,7 +31,11 @@ const languages: Record<string, string> = {
 export const languageOf = (path: string): string =>
   languages[path.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'plaintext';
 
+// Of these a service reads all files of the agent.
+const served = ['typescript', 'javascript', 'python'];
+
 export class Workspace {
+  readonly python: Python;
   private readonly models = new Map<string, monaco.editor.ITextModel>();
   private readonly views = new Map<string, monaco.editor.ICodeEditorViewState>();
   private readonly texts = new Map<string, string>();
@@ -38,13 +44,15 @@ export class Workspace {
   constructor(
     private readonly name: string,
     private readonly events: WorkspaceEvents,
-  ) {}
+  ) {
+    this.python = new Python(this.pathOf(''), (state) => events.python(state));
+  }
 
   /** The model of a path, made from the text when there is none yet. */
   open(path: string, text: string): monaco.editor.ITextModel {
     const known = this.models.get(path);
     if (known) return known;
-    const uri = monaco.Uri.from({ scheme: 'file', path: `/workspace/${this.name}/${path}` });
+    const uri = monaco.Uri.from({ scheme: 'file', path: this.pathOf(path) });
     monaco.editor.getModel(uri)?.dispose();
     const model = monaco.editor.createModel(text, languageOf(path), uri);
     model.updateOptions({ tabSize: languageOf(path) === 'python' ? 4 : 2, insertSpaces: true });
@@ -69,8 +77,7 @@ export class Workspace {
     const open = new Set([...this.models.keys()].map(languageOf));
     for (const [path, text] of Object.entries(files)) {
       const language = languageOf(path);
-      if ((language === 'typescript' || language === 'javascript') && open.has(language) && typeof text === 'string')
-        this.open(path, text);
+      if (served.includes(language) && open.has(language) && typeof text === 'string') this.open(path, text);
     }
   }
 
@@ -105,12 +112,22 @@ export class Workspace {
     }
   }
 
+  /** The path of one of the agent's files that is open here. */
+  pathAt(uri: monaco.Uri): string | undefined {
+    return [...this.models].find(([, model]) => model.uri.toString() === uri.toString())?.[0];
+  }
+
   owns(uri: monaco.Uri): boolean {
-    return uri.path.startsWith(`/workspace/${this.name}/`);
+    return uri.path.startsWith(this.pathOf(''));
   }
 
   dispose(): void {
+    this.python.dispose();
     for (const path of [...this.models.keys()]) this.close(path);
+  }
+
+  private pathOf(path: string): string {
+    return `/workspace/${this.name}/${path}`;
   }
 
   private close(path: string): void {

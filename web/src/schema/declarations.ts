@@ -1,14 +1,30 @@
-// The declarations that the editor's language service reads for one agent.
+// The declarations that the editor's language services read for one agent.
 import type { JsonSchema } from '../api/types';
+import { toPython } from './toPython';
 import { toTypes } from './toTypes';
 
-export function agentTypes(input: JsonSchema, output: JsonSchema, environment: Record<string, string>): string {
-  const names = Object.keys(environment).map((name) => `  readonly ${JSON.stringify(name)}: string;\n`);
-  return [
+export interface AgentTypes {
+  /** A .d.ts. */
+  typescript: string;
+  /** A .pyi of Input, Output and Environment. */
+  python: string;
+}
+
+export function agentTypes(input: JsonSchema, output: JsonSchema, environment: Record<string, string>): AgentTypes {
+  const names = Object.keys(environment);
+  const fields = names.map((name) => `  readonly ${JSON.stringify(name)}: string;\n`);
+  const typescript = [
     '/** The input, as the input schema says. */\n',
     toTypes('Input', input),
     '/** What the program must return, as the output schema says. */\n',
     toTypes('Output', output),
-    `interface Environment {\n${names.join('')}}\n`,
+    `interface Environment {\n${fields.join('')}}\n`,
   ].join('');
+  const variables = Object.fromEntries(names.map((name) => [name, { type: 'string' }]));
+  const python = [
+    toPython('Input', input),
+    toPython('Output', output),
+    toPython('Environment', { type: 'object', properties: variables, required: names }),
+  ].join('');
+  return { typescript, python };
 }

@@ -2,6 +2,7 @@
 // being typed, so it runs in the page. References become named aliases, which is what lets them recurse.
 import { isObject, type Json, type JsonObject } from '../api/json';
 import type { JsonSchema } from '../api/types';
+import { freeName, implied, resolve } from './references';
 
 interface Walk {
   root: JsonSchema;
@@ -49,12 +50,6 @@ function baseOf(schema: JsonObject, walk: Walk, indent: string): string {
   const type = schema['type'];
   if (Array.isArray(type)) return union(type.map((t) => named(t, schema, walk, indent)));
   return named(type ?? implied(schema), schema, walk, indent);
-}
-
-function implied(schema: JsonObject): string | undefined {
-  if ('properties' in schema || 'additionalProperties' in schema || 'required' in schema) return 'object';
-  if ('items' in schema || 'prefixItems' in schema) return 'array';
-  return undefined;
 }
 
 function named(type: Json | undefined, schema: JsonObject, walk: Walk, indent: string): string {
@@ -110,41 +105,15 @@ function indexOf(extra: Json | undefined, hasProperties: boolean, walk: Walk, in
 function aliasOf(ref: string, walk: Walk): string {
   const known = walk.aliases.get(ref);
   if (known !== undefined) return known;
-  const target = ref.startsWith('#') ? resolve(ref, walk.root) : undefined;
+  const target = resolve(ref, walk.root);
   if (target === undefined) return 'unknown';
-  const alias = freeName(ref, walk);
+  const alias = freeName(walk.prefix, ref.split('/').at(-1) ?? '', walk.aliases.values());
   walk.aliases.set(ref, alias);
   const doc = isObject(target) ? docOf(target, '') : '';
   const body = typeOf(target, walk, '');
   // An alias that is only itself is an error in TypeScript and says nothing.
   walk.bodies.push(`${doc}type ${alias} = ${body === alias ? 'unknown' : body};`);
   return alias;
-}
-
-function resolve(ref: string, root: JsonSchema): Json | undefined {
-  let at: Json | undefined = root;
-  for (const token of ref.slice(1).split('/').slice(1)) {
-    const key = unescapeToken(token);
-    at = Array.isArray(at) ? at[Number(key)] : isObject(at) ? at[key] : undefined;
-  }
-  return ref === '#' || ref.startsWith('#/') ? at : undefined;
-}
-
-function unescapeToken(token: string): string {
-  try {
-    return decodeURIComponent(token).replace(/~1/g, '/').replace(/~0/g, '~');
-  } catch {
-    return token;
-  }
-}
-
-function freeName(ref: string, walk: Walk): string {
-  const words = (ref.split('/').at(-1) ?? '').split(/[^A-Za-z0-9]+/).filter((w) => w !== '');
-  const base = walk.prefix + words.map((w) => w.charAt(0).toUpperCase() + w.slice(1)).join('');
-  const taken = new Set(walk.aliases.values());
-  let name = base;
-  for (let n = 2; taken.has(name); n++) name = `${base}${n}`;
-  return name;
 }
 
 function literal(value: Json | undefined): string {

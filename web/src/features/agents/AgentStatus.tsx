@@ -4,6 +4,7 @@ import { ServerStatus } from '../../app/StatusLine';
 import type { Tab } from '../../app/urlState';
 import { classes } from '../../ui/classes';
 import type { Problems } from '../../editor/codeEditor';
+import type { PythonState } from '../../editor/python';
 import css from './AgentStatus.module.css';
 import type { Cursor } from './AgentWorkbench';
 
@@ -19,7 +20,21 @@ const names: Record<string, string> = {
   json: 'JSON',
 };
 
-export function AgentStatus({ tab, cursor, problems }: { tab: Tab; cursor: Cursor; problems: Problems }) {
+interface Props {
+  tab: Tab;
+  cursor: Cursor;
+  problems: Problems;
+  python: PythonState;
+}
+
+const states: Record<PythonState, string> = {
+  off: 'off',
+  starting: 'starting…',
+  ready: 'ready',
+  failed: 'colours only',
+};
+
+export function AgentStatus({ tab, cursor, problems, python }: Props) {
   const { errors, warnings } = problems;
   const language = tab.kind === 'schema' ? 'JSON Schema' : (names[tab.path.split('.').at(-1) ?? ''] ?? 'Plain text');
   return (
@@ -37,7 +52,10 @@ export function AgentStatus({ tab, cursor, problems }: { tab: Tab; cursor: Curso
       <span className={css.number}>
         Ln {cursor.line}, Col {cursor.column}
       </span>
-      <span>{language}</span>
+      <span>
+        {language}
+        {language === 'Python' && `: ${states[python]}`}
+      </span>
       <ServerStatus />
     </>
   );

@@ -1,5 +1,6 @@
 import { useCallback, useMemo, useState } from 'react';
 import type { Problems } from '../../editor/codeEditor';
+import type { PythonState } from '../../editor/python';
 import { showRight } from '../../app/layout';
 import { useOfferPlaces } from '../../app/places';
 import type { Tab } from '../../app/urlState';
@@ -29,6 +30,7 @@ export function AgentWorkbench() {
   const tabs = useTabs(agent);
   const [cursor, setCursor] = useState<Cursor>({ line: 1, column: 1 });
   const [problems, setProblems] = useState<Problems>({ errors: 0, warnings: 0 });
+  const [python, setPython] = useState<PythonState>('off');
   const run = useRun(agent, tabs);
   useAgentCommands(agent, run, tabs);
 
@@ -65,7 +67,7 @@ export function AgentWorkbench() {
     () => (
       <>
         <ConflictBar />
-        <EditorPane tabs={tabs} onCursor={setCursor} onProblems={setProblems} />
+        <EditorPane tabs={tabs} onCursor={setCursor} onProblems={setProblems} onPython={setPython} />
       </>
     ),
     [tabs],
@@ -75,8 +77,8 @@ export function AgentWorkbench() {
     [active, open],
   );
   const status = useMemo(
-    () => <AgentStatus tab={active} cursor={cursor} problems={problems} />,
-    [active, cursor, problems],
+    () => <AgentStatus tab={active} cursor={cursor} problems={problems} python={python} />,
+    [active, cursor, problems, python],
   );
   return (
     <>

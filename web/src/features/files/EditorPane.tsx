@@ -3,7 +3,9 @@ import type { CodeEditor, Problems } from '../../editor/codeEditor';
 import type { EditorKit } from '../../editor/kit';
 import { loadEditor } from '../../editor/load';
 import type { Workspace } from '../../editor/workspace';
+import type { PythonState } from '../../editor/python';
 import { agentTypes } from '../../schema/declarations';
+import { parametersOf } from '../../schema/toPython';
 import type { Files } from '../../api/types';
 import type { Tab } from '../../app/urlState';
 import { Button } from '../../ui/Button';
@@ -22,16 +24,22 @@ interface Props {
   tabs: Tabs;
   onCursor: (cursor: Cursor) => void;
   onProblems: (problems: Problems) => void;
+  onPython: (state: PythonState) => void;
 }
 
 // Where the schemas live among the models; the ending makes the JSON service complete schema keywords.
 const schemaPaths = { input: '.atelier/input.schema.json', output: '.atelier/output.schema.json' };
 const pathOf = (tab: Tab): string => (tab.kind === 'file' ? tab.path : schemaPaths[tab.which]);
 
+const tabOf = (path: string): Tab => {
+  if (path === schemaPaths.input) return { kind: 'schema', which: 'input' };
+  return path === schemaPaths.output ? { kind: 'schema', which: 'output' } : { kind: 'file', path };
+};
+
 type Kit = { kind: 'loading' } | { kind: 'ready'; kit: EditorKit } | { kind: 'failed' };
 
 /** The tabs and the editor beneath them. Until the editor is here the file can be read as plain text. */
-export function EditorPane({ tabs, onCursor, onProblems }: Props) {
+export function EditorPane({ tabs, ...events }: Props) {
   const agent = useOpenAgent();
   const [kit, setKit] = useState<Kit>({ kind: 'loading' });
   const [attempt, setAttempt] = useState(0);
@@ -59,9 +67,7 @@ export function EditorPane({ tabs, onCursor, onProblems }: Props) {
           </Empty>
         )}
         {kit.kind === 'loading' && text !== undefined && <pre className={css.text}>{text}</pre>}
-        {kit.kind === 'ready' && (
-          <MonacoHost kit={kit.kit} tabs={tabs} text={text} onCursor={onCursor} onProblems={onProblems} />
-        )}
+        {kit.kind === 'ready' && <MonacoHost kit={kit.kit} tabs={tabs} text={text} {...events} />}
         {text === undefined && <Binary agent={agent} tab={active} />}
       </div>
     </div>
@@ -73,24 +79,29 @@ interface HostProps extends Props {
   text: string | undefined;
 }
 
-function MonacoHost({ kit, tabs, text, onCursor, onProblems }: HostProps) {
+function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
   const agent = useOpenAgent();
   const { active, target } = tabs;
   const host = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<CodeEditor>();
   const [workspace, setWorkspace] = useState<Workspace>();
-  const latest = useRef({ agent, onCursor, onProblems });
+  const [python, setPython] = useState<PythonState>('off');
+  const latest = useRef({ agent, events, tabs });
   useEffect(() => {
-    latest.current = { agent, onCursor, onProblems };
+    latest.current = { agent, events, tabs };
   });
 
   const key = agent.version === undefined ? agent.id : `${agent.id}@${agent.version}`;
   useEffect(() => {
     if (!host.current) return;
-    const opened = kit.createWorkspace(key, { edit: (path, now) => edit(latest.current.agent, path, now) });
+    const opened = kit.createWorkspace(key, {
+      edit: (path, now) => edit(latest.current.agent, path, now),
+      python: setPython,
+    });
     const created = kit.createEditor(host.current, {
-      cursor: (line, column) => latest.current.onCursor({ line, column }),
-      problems: (problems) => latest.current.onProblems(problems),
+      cursor: (line, column) => latest.current.events.onCursor({ line, column }),
+      problems: (problems) => latest.current.events.onProblems(problems),
+      open: (path, line, column) => latest.current.tabs.open(tabOf(path), line, column),
     });
     setWorkspace(opened);
     setEditor(created);
@@ -100,11 +111,20 @@ function MonacoHost({ kit, tabs, text, onCursor, onProblems }: HostProps) {
     };
   }, [kit, key]);
 
-  const { inputSchema, outputSchema, environment } = agent.fields;
+  const { inputSchema, outputSchema, environment, entrypoint } = agent.fields;
   useEffect(() => {
-    const timer = setTimeout(() => kit.setTypes(agentTypes(inputSchema, outputSchema, environment)), 150);
+    if (!workspace) return;
+    const timer = setTimeout(() => {
+      const types = agentTypes(inputSchema, outputSchema, environment);
+      kit.setTypes(types.typescript);
+      const parameters = parametersOf(inputSchema).map(([name]) => name);
+      workspace.python.update({ types: types.python, parameters, entrypoint });
+    }, 150);
     return () => clearTimeout(timer);
-  }, [kit, inputSchema, outputSchema, environment]);
+  }, [kit, workspace, inputSchema, outputSchema, environment, entrypoint]);
+
+  const { onPython } = events;
+  useEffect(() => onPython(python), [onPython, python]);
 
   const path = pathOf(active);
   const readOnly = agent.version !== undefined;
@@ -112,7 +132,7 @@ function MonacoHost({ kit, tabs, text, onCursor, onProblems }: HostProps) {
   useEffect(() => {
     if (!editor || !workspace || !shown) return;
     editor.show(workspace, path, textOf(latest.current.agent, active) ?? '', readOnly);
-    if (target.line !== undefined) editor.reveal(target.line);
+    if (target.line !== undefined) editor.reveal(target.line, target.column);
     if (target.turn > 0) editor.focus();
     performance.mark('editor-ready');
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the path is the tab
@@ -125,7 +145,7 @@ function MonacoHost({ kit, tabs, text, onCursor, onProblems }: HostProps) {
     workspace?.sync({ ...files, [schemaPaths.input]: input, [schemaPaths.output]: output });
   }, [workspace, files, input, output, path]);
 
-  const engine = useServerMarkers(agent, workspace);
+  const engine = useServerMarkers(agent, workspace, python);
   useEffect(() => kit.setEngine(engine), [kit, engine]);
 
   return <div ref={host} className={css.monaco} hidden={!shown} />;

@@ -2,15 +2,18 @@
 import { useEffect, useState } from 'react';
 import type { Finding, Language } from '../../api/types';
 import { validate } from '../../api/verbs';
+import type { PythonState } from '../../editor/python';
 import type { Marker, Workspace } from '../../editor/workspace';
 import type { OpenAgent } from '../agents/openAgent';
 
 const delay = 400;
 // For these the page has a language service, which finds the same errors sooner.
 const served: Language[] = ['typescript', 'javascript'];
+const syntaxError = 'syntax_error';
 
 /** Marks what is found, and tells which engine the program is for: what auto means is the server's word. */
-export function useServerMarkers({ fields, version, save }: OpenAgent, workspace: Workspace | undefined): string {
+export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefined, python: PythonState): string {
+  const { fields, version, save } = agent;
   const { language, runtime, files, entrypoint, rules } = fields;
   const [chosen, setChosen] = useState('goja');
   const settled = save.kind === 'saved';
@@ -23,7 +26,9 @@ export function useServerMarkers({ fields, version, save }: OpenAgent, workspace
         ({ errors, warnings, runtimeChoice }) => {
           if (aborted.signal.aborted) return;
           if (runtimeChoice) setChosen(runtimeChoice.runtime);
-          const found = served.includes(language) ? [] : errors.map(markerOf('error'));
+          const own = (code: string | undefined): boolean =>
+            served.includes(language) || (language === 'python' && python === 'ready' && code === syntaxError);
+          const found = errors.filter(({ code }) => !own(code)).map(markerOf('error'));
           workspace.setMarkers([...found, ...warnings.map(markerOf('warning'))].flat());
         },
         // Marks are a help; without the server the colours stay.
@@ -34,7 +39,7 @@ export function useServerMarkers({ fields, version, save }: OpenAgent, workspace
       clearTimeout(timer);
       aborted.abort();
     };
-  }, [workspace, settled, version, language, runtime, files, entrypoint, rules]);
+  }, [workspace, settled, version, language, runtime, files, entrypoint, rules, python]);
   return runtime === 'auto' ? chosen : runtime;
 }
 

@@ -8,11 +8,11 @@ import type { OpenAgent } from '../agents/openAgent';
 export interface Tabs {
   all: Tab[];
   active: Tab;
-  /** The line to show, and a number that rises each time it is asked for anew. */
-  target: { line: number | undefined; turn: number };
+  /** The place to show, and a number that rises each time it is asked for anew. */
+  target: { line: number | undefined; column: number | undefined; turn: number };
   panel: Panel;
   run: string | undefined;
-  open: (tab: Tab, line?: number) => void;
+  open: (tab: Tab, line?: number, column?: number) => void;
   close: (tab: Tab) => void;
   renamed: (from: string, to: string) => void;
   showPanel: (panel: Panel, run?: string) => void;
@@ -29,7 +29,7 @@ export function useTabs(agent: OpenAgent): Tabs {
   const [, navigate] = useLocation();
   const entry: Tab = useMemo(() => ({ kind: 'file', path: entrypoint }), [entrypoint]);
   const [opened, setOpened] = useState<Tab[]>(() => [entry]);
-  const [turn, setTurn] = useState(0);
+  const [asked, setAsked] = useState<{ turn: number; column?: number | undefined }>({ turn: 0 });
 
   const exists = (tab: Tab): boolean => tab.kind === 'schema' || tab.path in files;
   const wanted = url.tab && exists(url.tab) ? url.tab : undefined;
@@ -52,12 +52,12 @@ export function useTabs(agent: OpenAgent): Tabs {
   );
 
   const open = useCallback(
-    (tab: Tab, line?: number) => {
+    (tab: Tab, line?: number, column?: number) => {
       setOpened((now) => {
         const shown = latest.current.all.length > now.length ? latest.current.all : now;
         return shown.some((t) => sameTab(t, tab)) ? shown : [...shown, tab];
       });
-      setTurn((n) => n + 1);
+      setAsked(({ turn }) => ({ turn: turn + 1, column }));
       setLayout({ pane: 'code', sheetOpen: false, ...(useLayout.getState().maximised ? { maximised: false } : {}) });
       go(line === undefined ? { tab } : { tab, line }, line === undefined ? ['line'] : []);
     },
@@ -98,7 +98,7 @@ export function useTabs(agent: OpenAgent): Tabs {
     () => ({
       all,
       active,
-      target: { line: url.line, turn },
+      target: { line: url.line, column: asked.column, turn: asked.turn },
       panel: url.panel ?? 'input',
       run: url.run,
       open,
@@ -107,6 +107,6 @@ export function useTabs(agent: OpenAgent): Tabs {
       showPanel,
     }),
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the lists are new each time; their keys say when they differ
-    [all.map(tabKey).join('\n'), tabKey(active), url, turn, open, close, renamed, showPanel],
+    [all.map(tabKey).join('\n'), tabKey(active), url, asked, open, close, renamed, showPanel],
   );
 }

@@ -1,0 +1,91 @@
+// Python in the editor: what its language service knows, without a server and without another host.
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { Editing } from './kit/editing';
+import { must } from './kit/seed';
+import { eachSignedIn, type Stage } from './kit/stage';
+import type { Studio } from './kit/studio';
+
+let atelier: Stage['atelier'];
+let page: Page;
+let studio: Studio;
+let editing: Editing;
+eachSignedIn((stage) => {
+  ({ atelier, page, studio } = stage);
+  editing = new Editing(page);
+});
+
+async function open(name: string, files: Record<string, string>): Promise<void> {
+  const city = { type: 'string', description: 'Where to look.' };
+  const inputSchema = { type: 'object', properties: { city, days: { type: 'integer' } }, required: ['city'] };
+  await must(atelier, 'POST', '/code-agents', { name, language: 'python', entrypoint: 'main.py', files, inputSchema });
+  await studio.openAgent(name);
+}
+
+const typed = 'import datetime\nimport json\n\n\ndef main(input, ctx):\n    pass\n    return {}\n';
+
+test('A12 input and the standard library are completed', async () => {
+  await open('completes', { 'main.py': typed });
+  await editing.pythonReady();
+  await editing.retype(6, 'input["');
+  await editing.suggests('"city"');
+  await editing.retype(6, 'datetime.datetime.no');
+  await editing.suggests('now');
+  await editing.retype(6, 'ctx.pro');
+  await editing.suggests('progress');
+});
+
+test('A12 types follow the schema without a reload', async () => {
+  await open('follows', { 'main.py': typed });
+  await editing.pythonReady();
+  await page.getByRole('button', { name: 'Edit input schema' }).click();
+  await studio.replace(JSON.stringify({ type: 'object', properties: { postcode: { type: 'string' } } }));
+  await page.getByRole('tab', { name: 'main.py' }).click();
+  await editing.retype(6, 'input["');
+  await editing.suggests('"postcode"');
+});
+
+test('A13 a wrong type is marked with its rule', async () => {
+  await open('wrong', { 'main.py': 'x: int = "a"\n\n\ndef main(input, ctx):\n    return x\n' });
+  await editing.hasMark(/reportAssignmentType/);
+});
+
+test('A14 another file is found, and F12 opens it', async () => {
+  await open('two', {
+    'main.py': 'from helper import add\n\n\ndef main(input, ctx):\n    return add(1, 2)\n',
+    'helper.py': 'def add(a: int, b: int) -> int:\n    """Adds."""\n    return a + b\n',
+  });
+  await editing.pythonReady();
+  await studio.hasNoErrorMarks();
+  await editing.at(1, 22);
+  await page.keyboard.press('F12');
+  await page.getByRole('tab', { name: 'helper.py', selected: true }).waitFor();
+  await expect.poll(() => page.getByText(/^Ln 1, Col 5/).count()).toBe(1);
+});
+
+test('A14 a name is shown, called and changed across files', async () => {
+  await open('renames', {
+    'main.py': 'from helper import add\n\n\ndef main(input, ctx):\n    pass\n    return add(1, 2)\n',
+    'helper.py': 'def add(a: int, b: int) -> int:\n    """Adds two numbers."""\n    return a + b\n',
+  });
+  await editing.pythonReady();
+  await page.getByText('add', { exact: true }).first().hover();
+  await page.getByText('Adds two numbers.').first().waitFor();
+  await editing.retype(5, 'add(');
+  await page.getByText('a: int', { exact: true }).waitFor();
+  await page.keyboard.type('1, 2)');
+  await editing.at(1, 21);
+  await page.keyboard.press('F2');
+  await page.getByRole('textbox', { name: /^Rename input/ }).fill('plus');
+  await page.keyboard.press('Enter');
+  const draft = async () => (await atelier.api('GET', '/api/v1/code-agents/renames')).body;
+  await expect.poll(draft, { timeout: 10_000 }).toMatchObject({
+    draft: {
+      files: {
+        'main.py': 'from helper import plus\n\n\ndef main(input, ctx):\n    plus(1, 2)\n    return plus(1, 2)\n',
+        'helper.py': expect.stringMatching(/^def plus\(/) as unknown,
+      },
+    },
+  });
+  await studio.hasNoErrorMarks();
+});

@@ -1,0 +1,101 @@
+// When Python's language service runs. It is large, so it is fetched when the first Python file is looked at, and it holds
+// much memory, so it is put away when none has been for a while.
+import type { PythonProject, PythonService } from './python/service';
+
+export type PythonState = 'off' | 'starting' | 'ready' | 'failed';
+
+const idleFor = 10 * 60_000;
+const attempts = 2;
+
+export class Python {
+  private project: PythonProject;
+  private service: PythonService | undefined;
+  private state: PythonState = 'off';
+  private allowed = true;
+  private wanted = false;
+  private failures = 0;
+  private starts = 0;
+  private idle: ReturnType<typeof setTimeout> | undefined;
+  private disposed = false;
+
+  constructor(
+    root: string,
+    private readonly tell: (state: PythonState) => void,
+  ) {
+    this.project = { root, types: '', parameters: [], entrypoint: '' };
+  }
+
+  /** Says whether a Python file is on the screen. */
+  look(python: boolean): void {
+    clearTimeout(this.idle);
+    if (python) {
+      this.wanted = true;
+      this.settle();
+    } else if (this.wanted) {
+      this.idle = setTimeout(() => {
+        this.wanted = false;
+        this.settle();
+      }, idleFor);
+    }
+  }
+
+  allow(allowed: boolean): void {
+    this.allowed = allowed;
+    this.settle();
+  }
+
+  update(change: Omit<PythonProject, 'root'>): void {
+    this.project = { ...this.project, ...change };
+    this.service?.update(this.project);
+  }
+
+  dispose(): void {
+    this.disposed = true;
+    clearTimeout(this.idle);
+    this.stop();
+  }
+
+  private settle(): void {
+    const on = this.wanted && this.allowed && !this.disposed;
+    if (on && this.state === 'off') void this.start();
+    else if (!on && this.state === 'ready') this.stop();
+  }
+
+  private async start(): Promise<void> {
+    this.become('starting');
+    const turn = ++this.starts;
+    try {
+      const { openPython } = await import('./python/open');
+      const service = await openPython(this.project, () => this.broke(turn));
+      if (turn !== this.starts) return service.dispose();
+      this.service = service;
+      // Types and entry may have changed while it started.
+      service.update(this.project);
+      this.become('ready');
+      this.settle();
+    } catch {
+      this.broke(turn);
+    }
+  }
+
+  /** A worker died or did not come: once it is tried again. */
+  private broke(turn: number): void {
+    if (turn !== this.starts) return;
+    this.failures++;
+    this.stop();
+    if (this.failures < attempts) this.settle();
+    else this.become('failed');
+  }
+
+  private stop(): void {
+    this.starts++;
+    this.service?.dispose();
+    this.service = undefined;
+    this.become('off');
+  }
+
+  private become(state: PythonState): void {
+    this.state = state;
+    if (!this.disposed) this.tell(state);
+  }
+}

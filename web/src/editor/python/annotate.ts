@@ -1,0 +1,56 @@
+// What the language server reads of the entry file: the program as it is, with a comment behind the signature of main that
+// says what its parameters are. A comment there moves nothing, so positions in both texts are the same; the program in
+// the draft stays as it was written.
+
+/** Adds types to a top-level main that has none of its own. */
+export function annotate(text: string, typeOf: (parameter: string, first: boolean) => string): string {
+  const start = /^(?:async[ \t]+)?def[ \t]+main[ \t]*\(/m.exec(text);
+  if (!start) return text;
+  const open = start.index + start[0].length;
+  const signature = readParameters(text, open);
+  // The signature must end its line: behind a body on the same line a comment would be no signature.
+  const end = signature && /^[ \t]*:[ \t]*(?=#|\r?$)/m.exec(text.slice(signature.end));
+  if (!signature || end?.index !== 0 || signature.typed || signature.names.length === 0) return text;
+  const types = signature.names.map((name, n) => stars(name) + typeOf(name.replace(/^\*+/, ''), n === 0));
+  const at = signature.end + end[0].length;
+  return `${text.slice(0, at)}  # type: (${types.join(', ')}) -> ${anything}${text.slice(at)}`;
+}
+
+/** Takes every value, and what is taken from it. It is in scope wherever the generated types are. */
+export const anything = 'agent_types.Anything';
+
+const stars = (name: string): string => /^\**/.exec(name)?.[0] ?? '';
+
+interface Signature {
+  names: string[];
+  typed: boolean;
+  /** Behind the closing parenthesis. */
+  end: number;
+}
+
+function readParameters(text: string, open: number): Signature | undefined {
+  const parts: string[] = [''];
+  let depth = 0;
+  for (let at = open; at < text.length; at++) {
+    const skipped = /^(?:"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|#.*)/.exec(
+      text.slice(at, at + 4000),
+    );
+    if (skipped) {
+      at += skipped[0].length - 1;
+      continue;
+    }
+    const c = text.charAt(at);
+    if (c === ')' && depth === 0) return signatureOf(parts, at + 1);
+    if ('([{'.includes(c)) depth++;
+    if (')]}'.includes(c)) depth--;
+    if (c === ',' && depth === 0) parts.push('');
+    else parts.push((parts.pop() ?? '') + c);
+  }
+  return undefined;
+}
+
+function signatureOf(parts: string[], end: number): Signature {
+  // A lone / or * only says how parameters are passed.
+  const names = parts.map((p) => p.split('=')[0]?.trim() ?? '').filter((p) => p !== '' && p !== '/' && p !== '*');
+  return { names, typed: names.some((name) => name.includes(':')), end };
+}

@@ -1,0 +1,170 @@
+// Python's language service for the files of one agent: its models are the server's open documents, and what the server
+// finds is marked in them. The program's types are a stub beside the files, which every file has in scope.
+import type { Diagnostic } from 'vscode-languageserver-types';
+import { monaco } from '../monaco';
+import { annotate, anything } from './annotate';
+import type { Cancel } from './connection';
+import { fromDiagnostic } from './convert';
+import programTypes from './program.pyi.txt?raw';
+import { startServer, type Server } from './server';
+
+export interface PythonProject {
+  /** The path beneath which the models of the agent are; it ends in a slash. */
+  root: string;
+  /** The declarations of Input, Output and Environment. */
+  types: string;
+  /** The names of the input's properties that can be parameters. */
+  parameters: readonly string[];
+  entrypoint: string;
+}
+
+const stub = 'agent_types.pyi';
+
+const config = {
+  // What is certain or likely wrong; not what merely has no types, as most programs.
+  typeCheckingMode: 'standard',
+  pythonPlatform: 'Linux',
+  typeshedPath: '/typeshed',
+};
+
+export class PythonService {
+  private readonly disposables: monaco.IDisposable[] = [];
+  private readonly watched = new Map<monaco.editor.ITextModel, monaco.IDisposable>();
+  private readonly revisions = new Map<string, number>();
+  private project: PythonProject;
+
+  private constructor(
+    project: PythonProject,
+    private readonly server: Server,
+  ) {
+    this.project = project;
+  }
+
+  static async start(project: PythonProject, broken: () => void): Promise<PythonService> {
+    const { root } = project;
+    const models = monaco.editor.getModels().filter((model) => isPython(model) && model.uri.path.startsWith(root));
+    const files: Record<string, string> = {
+      [`${root}pyrightconfig.json`]: JSON.stringify(config),
+      [`${root}${stub}`]: stubOf(project),
+      // So that the stub does not count as one without its module.
+      [`${root}agent_types.py`]: '',
+      [`${root}__builtins__.pyi`]: 'import agent_types as agent_types\n',
+    };
+    for (const model of models) files[model.uri.path] = model.getValue();
+    const server = await startServer(uriOf(root), files, { diagnostics: mark, broken });
+    const service = new PythonService(project, server);
+    service.tell(`${root}${stub}`, stubOf(project));
+    for (const model of models) service.watch(model);
+    service.disposables.push(
+      monaco.editor.onDidCreateModel((model) => {
+        if (!isPython(model) || !service.has(model)) return;
+        server.connection.notify('pyright/createFile', {
+          files: [{ uri: model.uri.toString() }],
+          uri: model.uri.toString(),
+        });
+        service.watch(model);
+      }),
+      monaco.editor.onWillDisposeModel((model) => service.unwatch(model)),
+    );
+    return service;
+  }
+
+  has(model: monaco.editor.ITextModel): boolean {
+    return model.uri.path.startsWith(this.project.root);
+  }
+
+  /** Takes other types or another entry file. */
+  update(project: PythonProject): void {
+    const before = this.project;
+    this.project = project;
+    if (before.types !== project.types) this.tell(`${project.root}${stub}`, stubOf(project));
+    for (const model of this.watched.keys()) {
+      if ([before.entrypoint, project.entrypoint].some((path) => model.uri.path === project.root + path)) {
+        this.tell(model.uri.path, this.textOf(model));
+      }
+    }
+  }
+
+  /** Asks the server about a place in a model; nothing comes back when it cannot say. */
+  ask(method: string, model: monaco.editor.ITextModel, params: object, cancel: Cancel): Promise<unknown> {
+    return this.server.connection
+      .request(method, { textDocument: { uri: model.uri.toString() }, ...params }, cancel)
+      .catch(() => undefined);
+  }
+
+  resolve(item: object, cancel: Cancel): Promise<unknown> {
+    return this.server.connection.request('completionItem/resolve', item, cancel).catch(() => undefined);
+  }
+
+  onDispose(run: () => void): void {
+    this.disposables.push({ dispose: run });
+  }
+
+  dispose(): void {
+    for (const disposable of this.disposables) disposable.dispose();
+    for (const [model, watching] of this.watched) {
+      watching.dispose();
+      monaco.editor.setModelMarkers(model, owner, []);
+    }
+    this.server.stop();
+  }
+
+  private watch(model: monaco.editor.ITextModel): void {
+    this.tell(model.uri.path, this.textOf(model));
+    this.watched.set(
+      model,
+      model.onDidChangeContent(() => this.tell(model.uri.path, this.textOf(model))),
+    );
+  }
+
+  private unwatch(model: monaco.editor.ITextModel): void {
+    const watching = this.watched.get(model);
+    if (!watching) return;
+    watching.dispose();
+    this.watched.delete(model);
+    const uri = model.uri.toString();
+    this.revisions.delete(model.uri.path);
+    this.server.connection.notify('textDocument/didClose', { textDocument: { uri } });
+    this.server.connection.notify('pyright/deleteFile', { files: [{ uri }], uri });
+  }
+
+  /** Opens a document on the server, or replaces its text. */
+  private tell(path: string, text: string): void {
+    const uri = uriOf(path);
+    const version = (this.revisions.get(path) ?? 0) + 1;
+    this.revisions.set(path, version);
+    if (version === 1) {
+      this.server.connection.notify('textDocument/didOpen', {
+        textDocument: { uri, languageId: 'python', version, text },
+      });
+      return;
+    }
+    this.server.connection.notify('textDocument/didChange', {
+      textDocument: { uri, version },
+      contentChanges: [{ text }],
+    });
+  }
+
+  private textOf(model: monaco.editor.ITextModel): string {
+    const { root, entrypoint, parameters } = this.project;
+    const text = model.getValue(monaco.editor.EndOfLinePreference.LF);
+    if (model.uri.path !== root + entrypoint) return text;
+    return annotate(text, (name, first) => {
+      const plain = name.replace(/^_+/, '');
+      if (first && (plain === 'input' || plain === '')) return 'agent_types.Input';
+      if (plain === 'ctx' || plain === 'context') return 'agent_types.Ctx';
+      return parameters.includes(name) ? `agent_types.Input_${name}` : anything;
+    });
+  }
+}
+
+const owner = 'python';
+
+function mark({ uri, diagnostics }: { uri: string; diagnostics: Diagnostic[] }): void {
+  const model = monaco.editor.getModel(monaco.Uri.parse(uri));
+  if (model) monaco.editor.setModelMarkers(model, owner, diagnostics.map(fromDiagnostic));
+}
+
+const isPython = (model: monaco.editor.ITextModel): boolean => model.getLanguageId() === 'python';
+const uriOf = (path: string): string => monaco.Uri.from({ scheme: 'file', path }).toString();
+const stubOf = ({ types }: PythonProject): string => `${programTypes}\n${types}`;

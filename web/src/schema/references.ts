@@ -1,0 +1,39 @@
+// What both kinds of declarations need of `$ref`: where it leads, and a name for it.
+import { isObject, type Json } from '../api/json';
+import type { JsonSchema } from '../api/types';
+
+/** The schema that a reference within the document names. */
+export function resolve(ref: string, root: JsonSchema): Json | undefined {
+  if (ref !== '#' && !ref.startsWith('#/')) return undefined;
+  let at: Json | undefined = root;
+  for (const token of ref.slice(1).split('/').slice(1)) {
+    const key = unescapeToken(token);
+    at = Array.isArray(at) ? at[Number(key)] : isObject(at) ? at[key] : undefined;
+  }
+  return at;
+}
+
+function unescapeToken(token: string): string {
+  try {
+    return decodeURIComponent(token).replace(/~1/g, '/').replace(/~0/g, '~');
+  } catch {
+    return token;
+  }
+}
+
+/** A name of words in capitals that nothing else has yet. */
+export function freeName(prefix: string, words: string, taken: Iterable<string>): string {
+  const parts = words.split(/[^A-Za-z0-9]+/).filter((w) => w !== '');
+  const base = prefix + parts.map((w) => w.charAt(0).toUpperCase() + w.slice(1)).join('');
+  const used = new Set(taken);
+  let name = base;
+  for (let n = 2; used.has(name); n++) name = `${base}${n}`;
+  return name;
+}
+
+/** The type that a schema without one means. */
+export function implied(schema: Record<string, Json>): string | undefined {
+  if ('properties' in schema || 'additionalProperties' in schema || 'required' in schema) return 'object';
+  if ('items' in schema || 'prefixItems' in schema) return 'array';
+  return undefined;
+}
