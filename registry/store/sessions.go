@@ -38,9 +38,19 @@ func (s *Store) SessionByHash(ctx context.Context, hash string) (registry.Sessio
 
 // Sessions returns the sessions of a workspace that have not expired, newest first.
 func (s *Store) Sessions(ctx context.Context, workspace string, now time.Time) ([]registry.Session, error) {
+	return s.sessions(ctx, now, func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("s.workspace_id = ?", workspace) })
+}
+
+// SessionsOf returns the sessions of a user that have not expired, newest first.
+func (s *Store) SessionsOf(ctx context.Context, user string, now time.Time) ([]registry.Session, error) {
+	return s.sessions(ctx, now, func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.Where("s.actor_type = ?", string(registry.UserActor)).Where("s.actor_id = ?", user)
+	})
+}
+
+func (s *Store) sessions(ctx context.Context, now time.Time, which func(*bun.SelectQuery) *bun.SelectQuery) ([]registry.Session, error) {
 	var rows []sessionRow
-	err := s.read.NewSelect().Model(&rows).Where("s.workspace_id = ?", workspace).Where("s.expires_at > ?", instant(now)).
-		OrderExpr("s.created_at DESC, s.hash").Scan(ctx)
+	err := which(s.read.NewSelect().Model(&rows)).Where("s.expires_at > ?", instant(now)).OrderExpr("s.created_at DESC, s.hash").Scan(ctx)
 	if err != nil {
 		return nil, wrap("list sessions", err)
 	}
@@ -53,12 +63,22 @@ func (s *Store) Sessions(ctx context.Context, workspace string, now time.Time) (
 
 // EndSession ends a session of a workspace by its ID. Error: NotFound.
 func (s *Store) EndSession(ctx context.Context, workspace, id string) error {
+	return s.endSession(ctx, id, func(q *bun.DeleteQuery) *bun.DeleteQuery { return q.Where("s.workspace_id = ?", workspace) })
+}
+
+// EndSessionOf ends a session of a user by its ID. Error: NotFound.
+func (s *Store) EndSessionOf(ctx context.Context, user, id string) error {
+	return s.endSession(ctx, id, func(q *bun.DeleteQuery) *bun.DeleteQuery {
+		return q.Where("s.actor_type = ?", string(registry.UserActor)).Where("s.actor_id = ?", user)
+	})
+}
+
+func (s *Store) endSession(ctx context.Context, id string, which func(*bun.DeleteQuery) *bun.DeleteQuery) error {
 	missing := fault.New(fault.NotFound, "No such session: %s.", id)
 	if impossible(id) {
 		return missing
 	}
-	result, err := s.write.NewDelete().Model((*sessionRow)(nil)).
-		Where("s.workspace_id = ?", workspace).Where("substr(s.hash, 1, ?) = ?", registry.SessionIDLength, id).Exec(ctx)
+	result, err := which(s.write.NewDelete().Model((*sessionRow)(nil))).Where("substr(s.hash, 1, ?) = ?", registry.SessionIDLength, id).Exec(ctx)
 	if err != nil {
 		return wrap("end session", err)
 	}

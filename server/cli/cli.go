@@ -42,34 +42,38 @@ const (
 
 // grammar is the command line.
 type grammar struct {
-	Serve     serveCommand     `cmd:"" help:"Serve the Studio and the API."`
-	Run       runCommand       `cmd:"" help:"Run a file, a folder or a published version, and print its output."`
-	Export    exportCommand    `cmd:"" help:"Print a version as a tool, in the form that a client understands."`
-	Archive   archiveCommand   `cmd:"" help:"Keep agents with all their versions in one file."`
-	Pull      pullCommand      `cmd:"" help:"Write an agent's draft into a folder."`
-	Push      pushCommand      `cmd:"" help:"Save a folder as an agent's draft."`
-	Replay    replayCommand    `cmd:"" help:"Run recorded inputs of a version against the draft, and tell what is otherwise."`
-	Agents    agentsCommand    `cmd:"" help:"List agents."`
-	Versions  versionsCommand  `cmd:"" help:"List the versions of an agent."`
-	Diff      diffCommand      `cmd:"" help:"Show what separates two versions, or a version and the draft."`
-	Publish   publishCommand   `cmd:"" help:"Make a version of an agent's draft."`
-	Deprecate deprecateCommand `cmd:"" help:"Mark a version as one to leave; says who must move."`
-	Redraft   redraftCommand   `cmd:"" help:"Make the draft what a version is."`
-	Copy      copyCommand      `cmd:"" help:"Make a new agent of an agent's draft."`
-	Rename    renameCommand    `cmd:"" help:"Give an agent another name."`
-	Delete    deleteCommand    `cmd:"" help:"Delete an agent; its names are not given again."`
-	Undelete  undeleteCommand  `cmd:"" help:"Take a deletion back."`
-	Pins      pinsCommand      `cmd:"" help:"List and register who references what."`
-	Registry  registryCommand  `cmd:"" help:"The public registry of the server: search, copy, list."`
-	Runs      runsCommand      `cmd:"" help:"List runs, newest first."`
-	Skills    skillsCommand    `cmd:"" help:"Install, promote and list skills: agents that existing clients call by name."`
-	Quotas    quotasCommand    `cmd:"" help:"Show what a workspace may take and has taken, and give it quotas of its own."`
-	Secrets   secretsCommand   `cmd:"" help:"Set, list and remove secrets of agents, and change the key that encrypts them."`
-	Token     tokenCommand     `cmd:"" help:"Make, list and revoke bearer tokens."`
-	Doctor    doctorCommand    `cmd:"" help:"Prove that the sandbox of this machine holds."`
-	Migrate   migrateCommand   `cmd:"" help:"Look after the database's schema. The server must not run."`
-	OpenAPI   openAPICommand   `cmd:"" name:"openapi" hidden:"" help:"Print the description of the API."`
-	Version   versionCommand   `cmd:"" help:"Print the version."`
+	Serve      serveCommand      `cmd:"" help:"Serve the Studio and the API."`
+	Run        runCommand        `cmd:"" help:"Run a file, a folder or a published version, and print its output."`
+	Export     exportCommand     `cmd:"" help:"Print a version as a tool, in the form that a client understands."`
+	Archive    archiveCommand    `cmd:"" help:"Keep agents with all their versions in one file."`
+	Pull       pullCommand       `cmd:"" help:"Write an agent's draft into a folder."`
+	Push       pushCommand       `cmd:"" help:"Save a folder as an agent's draft."`
+	Replay     replayCommand     `cmd:"" help:"Run recorded inputs of a version against the draft, and tell what is otherwise."`
+	Agents     agentsCommand     `cmd:"" help:"List agents."`
+	Versions   versionsCommand   `cmd:"" help:"List the versions of an agent."`
+	Diff       diffCommand       `cmd:"" help:"Show what separates two versions, or a version and the draft."`
+	Publish    publishCommand    `cmd:"" help:"Make a version of an agent's draft."`
+	Deprecate  deprecateCommand  `cmd:"" help:"Mark a version as one to leave; says who must move."`
+	Redraft    redraftCommand    `cmd:"" help:"Make the draft what a version is."`
+	Copy       copyCommand       `cmd:"" help:"Make a new agent of an agent's draft."`
+	Rename     renameCommand     `cmd:"" help:"Give an agent another name."`
+	Delete     deleteCommand     `cmd:"" help:"Delete an agent; its names are not given again."`
+	Undelete   undeleteCommand   `cmd:"" help:"Take a deletion back."`
+	Pins       pinsCommand       `cmd:"" help:"List and register who references what."`
+	Registry   registryCommand   `cmd:"" help:"The public registry of the server: search, copy, list."`
+	Runs       runsCommand       `cmd:"" help:"List runs, newest first."`
+	Skills     skillsCommand     `cmd:"" help:"Install, promote and list skills: agents that existing clients call by name."`
+	Quotas     quotasCommand     `cmd:"" help:"Show what a workspace may take and has taken, and give it quotas of its own."`
+	Secrets    secretsCommand    `cmd:"" help:"Set, list and remove secrets of agents, and change the key that encrypts them."`
+	Token      tokenCommand      `cmd:"" help:"Make, list and revoke bearer tokens."`
+	Doctor     doctorCommand     `cmd:"" help:"Prove that the sandbox of this machine holds."`
+	Migrate    migrateCommand    `cmd:"" help:"Look after the database's schema. The server must not run."`
+	OpenAPI    openAPICommand    `cmd:"" name:"openapi" hidden:"" help:"Print the description of the API."`
+	Version    versionCommand    `cmd:"" help:"Print the version."`
+	Workspace  workspaceCommand  `cmd:"" help:"Make, list and close workspaces: tenants of the server."`
+	Member     memberCommand     `cmd:"" help:"List the people of a workspace, and say what each may do."`
+	Invite     inviteCommand     `cmd:"" help:"Invite people into a workspace by one-time links."`
+	BreakGlass breakGlassCommand `cmd:"" name:"break-glass" help:"On the host: make an administrator's token by way of the database, when nobody can sign in."`
 }
 
 // runner is a command.

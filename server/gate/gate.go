@@ -86,6 +86,7 @@ func New(o Options) *Gate {
 // ID and a log line already, and nothing of a request from a wrong name or page is looked at.
 func (g *Gate) Guard(next http.Handler) http.Handler {
 	next = g.identify(next)
+	next = g.checkAddress(next)
 	next = g.checkOrigin(next)
 	next = g.checkHost(next)
 	next = secure(next)

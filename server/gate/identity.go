@@ -66,14 +66,22 @@ func (g *Gate) identify(next http.Handler) http.Handler {
 	})
 }
 
-// guarded says whether a path needs an actor: the whole API, except for logging in, and the doors of existing clients,
+// guarded says whether a path needs an actor: the whole API, except for what leads in, and the doors of existing clients,
 // except for the contracts, which editors read.
 func guarded(r *http.Request) bool { return guardedPath(r.Method, r.URL.Path) }
 
 func guardedPath(method, path string) bool {
-	login := path == "/api/v1/session" && method == http.MethodPost
 	contract := path == "/v1/contracts" || strings.HasPrefix(path, "/v1/contracts/")
-	return strings.HasPrefix(path, "/api/") && !login || strings.HasPrefix(path, "/skills/") || strings.HasPrefix(path, "/v1/") && !contract
+	return strings.HasPrefix(path, "/api/") && !leadsIn(method, path) || strings.HasPrefix(path, "/skills/") || strings.HasPrefix(path, "/v1/") && !contract
+}
+
+// leadsIn says whether a request is one by which somebody without a credential gets one.
+func leadsIn(method, path string) bool {
+	switch path {
+	case "/api/v1/session", "/api/v1/invitations/read", "/api/v1/invitations/accept":
+		return method == http.MethodPost
+	}
+	return false
 }
 
 // caller finds who asks, and counts wrong tokens. Tokens that were made here cannot be guessed and are never kept waiting;

@@ -50,7 +50,7 @@ func (g *Gate) conclude(r *http.Request, began time.Time, about *telemetry.Reque
 		attribute.Int("http.response.status_code", answer.code()))
 	g.Meter.Request(method(r.Method), route, answer.code(), took)
 	g.Log.LogAttrs(r.Context(), levelOf(r), "request", append([]slog.Attr{
-		slog.String("request_id", about.ID), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.String("request_id", about.ID), slog.String("method", r.Method), slog.String("path", masked(r.URL.Path)),
 		slog.Int("status", answer.code()), slog.Int64("bytes", answer.bytes), slog.Duration("took", took),
 		slog.String("from", r.RemoteAddr),
 	}, about.Notes()...)...)

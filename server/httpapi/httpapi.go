@@ -191,6 +191,14 @@ func (a *API) peopleRoutes() {
 	a.listMembers()
 	a.setRole()
 	a.removeMember()
+	a.createInvitation()
+	a.listInvitations()
+	a.revokeInvitation()
+	a.readInvitation()
+	a.acceptInvitation()
+	a.changePassword()
+	a.listOwnSessions()
+	a.endOwnSession()
 }
 
 func (a *API) documentRoutes() {

@@ -13,9 +13,11 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// SessionBody trades a token for a session.
+// SessionBody trades a token, or a login name with its password, for a session.
 type SessionBody struct {
-	Token string `json:"token" minLength:"1" maxLength:"4096"`
+	Token    string `json:"token,omitempty" maxLength:"4096"`
+	Name     string `json:"name,omitempty" maxLength:"100"`
+	Password string `json:"password,omitempty" maxLength:"1024"`
 }
 
 // Connection is the request itself, for what is decided by where it comes from.
@@ -38,12 +40,22 @@ func (a *API) openSession() {
 		Body SessionBody
 	}
 	add(a, endpoint{
-		id: "openSession", method: http.MethodPost, path: Base + "/session", tag: "session", summary: "Log a browser in with a token",
-		status: http.StatusNoContent, public: true, bodyBytes: 8 << 10, refusals: []fault.Code{fault.Unauthenticated, fault.TooManyRequests},
+		id: "openSession", method: http.MethodPost, path: Base + "/session", tag: "session", summary: "Log a browser in with a token, or a name and a password",
+		status: http.StatusNoContent, public: true, bodyBytes: 8 << 10, refusals: []fault.Code{fault.Unauthenticated, fault.InvalidInput, fault.TooManyRequests},
 	}, func(ctx context.Context, q *in) (*cookieAnswer, error) {
+		body := q.Body
+		if (body.Token == "") == (body.Name == "" || body.Password == "") {
+			return nil, fault.Invalid("", "Give either a token, or a name and a password.")
+		}
 		answer := &cookieAnswer{}
-		err := a.Attempts.Try(q.request, q.Body.Token, func() error {
-			value, expires, err := a.Access.Login(ctx, q.Body.Token, deviceOf(q.request))
+		err := a.Attempts.Try(q.request, body.Token+"\x00"+body.Name+"\x00"+body.Password, func() (err error) {
+			var value string
+			var expires time.Time
+			if body.Token != "" {
+				value, expires, err = a.Access.Login(ctx, body.Token, deviceOf(q.request))
+			} else {
+				value, expires, err = a.Access.LoginByPassword(ctx, body.Name, body.Password, deviceOf(q.request))
+			}
 			answer.SetCookie = a.cookie(q.request, value, expires).String()
 			return err
 		})

@@ -9,7 +9,6 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
-	"github.com/atelier-run/atelier/server/gate"
 )
 
 // OpenSession is a browser that is logged in.
@@ -34,20 +33,24 @@ func (a *API) listSessions() {
 	add(a, endpoint{
 		id: "listSessions", method: http.MethodGet, path: Base + "/sessions", tag: "session", summary: "Browsers that are logged in",
 	}, func(ctx context.Context, _ *none) (*out, error) {
-		caller, _ := gate.CallerOf(ctx)
-		sessions, err := a.Access.ListSessions(ctx, caller.Actor)
+		sessions, err := a.Access.ListSessions(ctx, actor(ctx))
 		if err != nil {
 			return nil, err
 		}
-		list := OpenSessionList{Items: make([]OpenSession, 0, len(sessions))}
-		for _, s := range sessions {
-			list.Items = append(list.Items, OpenSession{
-				ID: s.ID(), Actor: SessionActor{ID: s.Actor.ID, Type: s.Actor.Type, Name: s.Actor.Name}, Address: s.Device.Address, Browser: s.Device.Browser,
-				Current: s.ID() == caller.Session, CreatedAt: s.CreatedAt, LastUsedAt: s.LastUsed, ExpiresAt: s.ExpiresAt,
-			})
-		}
-		return &out{Body: list}, nil
+		return &out{Body: openSessions(sessions, caller(ctx).Session)}, nil
 	})
+}
+
+// openSessions marks the one that asks.
+func openSessions(sessions []registry.Session, current string) OpenSessionList {
+	list := OpenSessionList{Items: make([]OpenSession, 0, len(sessions))}
+	for _, s := range sessions {
+		list.Items = append(list.Items, OpenSession{
+			ID: s.ID(), Actor: SessionActor{ID: s.Actor.ID, Type: s.Actor.Type, Name: s.Actor.Name}, Address: s.Device.Address, Browser: s.Device.Browser,
+			Current: s.ID() == current, CreatedAt: s.CreatedAt, LastUsedAt: s.LastUsed, ExpiresAt: s.ExpiresAt,
+		})
+	}
+	return list
 }
 
 func (a *API) endSession() {

@@ -61,6 +61,7 @@ type Problem struct {
 
 	CurrentRevision int64
 	Needs           []string
+	Role            string
 }
 
 func (c *Client) client() *http.Client {

@@ -36,14 +36,18 @@ type Sessions interface {
 	DeleteSession(ctx context.Context, hash string) error
 	Sessions(ctx context.Context, workspace string, now time.Time) ([]registry.Session, error)
 	EndSession(ctx context.Context, workspace, id string) error
+	SessionsOf(ctx context.Context, user string, now time.Time) ([]registry.Session, error)
+	EndSessionOf(ctx context.Context, user, id string) error
 	TouchSessions(ctx context.Context, uses map[string]time.Time) error
 	PutLoginLink(ctx context.Context, hash, user string, expires time.Time) error
 	TakeLoginLink(ctx context.Context, hash string, now time.Time) (user string, err error)
 }
 
-// Users finds people and the workspaces that they are members of.
+// Users keeps people and the workspaces that they are members of.
 type Users interface {
 	User(ctx context.Context, id string) (registry.User, error)
+	UserByName(ctx context.Context, name string) (registry.User, error)
+	SetPassword(ctx context.Context, user, password, keepSession string) error
 	Memberships(ctx context.Context, user string) ([]registry.Membership, error)
 }
 
@@ -52,6 +56,15 @@ type Members interface {
 	Members(ctx context.Context, workspace string) ([]registry.Member, error)
 	SetRole(ctx context.Context, workspace, user string, role registry.Role) error
 	RemoveMember(ctx context.Context, workspace, user string, at time.Time) error
+}
+
+// Invitations keeps the links by which people become members.
+type Invitations interface {
+	PutInvitation(ctx context.Context, i registry.Invitation) error
+	Invitations(ctx context.Context, workspace string, now time.Time) ([]registry.Invitation, error)
+	InvitationByHash(ctx context.Context, hash string) (registry.Invitation, error)
+	RevokeInvitation(ctx context.Context, workspace, id string) error
+	Accept(ctx context.Context, hash string, user registry.User, isNew bool, now time.Time) error
 }
 
 // Workspaces keeps tenants.
@@ -70,39 +83,42 @@ const (
 
 // Options configures a Service. Admin is the administrator's fixed token, "" for none.
 type Options struct {
-	Tokens     Tokens
-	Sessions   Sessions
-	Agents     Agents
-	Users      Users
-	Members    Members
-	Workspaces Workspaces
-	Admin      string
-	Now        func() time.Time
-	NewID      func() string
+	Tokens      Tokens
+	Sessions    Sessions
+	Agents      Agents
+	Users       Users
+	Members     Members
+	Invitations Invitations
+	Workspaces  Workspaces
+	Admin       string
+	Now         func() time.Time
+	NewID       func() string
 }
 
 // Service is safe for concurrent use.
 type Service struct {
-	tokens     Tokens
-	sessions   Sessions
-	agents     Agents
-	users      Users
-	members    Members
-	workspaces Workspaces
-	admin      string // hash of the administrator's fixed token, "" for none
-	now        func() time.Time
-	newID      func() string
-	callers    *callers
-	uses       *uses // of tokens, by their IDs
-	visits     *uses // of sessions, by the hashes of their cookies
+	tokens      Tokens
+	sessions    Sessions
+	agents      Agents
+	users       Users
+	members     Members
+	invitations Invitations
+	workspaces  Workspaces
+	admin       string // hash of the administrator's fixed token, "" for none
+	now         func() time.Time
+	newID       func() string
+	callers     *callers
+	uses        *uses         // of tokens, by their IDs
+	visits      *uses         // of sessions, by the hashes of their cookies
+	hashing     chan struct{} // the passwords that are being hashed
 }
 
 // New returns the service.
 func New(o Options) *Service {
 	s := &Service{
-		tokens: o.Tokens, sessions: o.Sessions, agents: o.Agents, users: o.Users, members: o.Members, workspaces: o.Workspaces,
+		tokens: o.Tokens, sessions: o.Sessions, agents: o.Agents, users: o.Users, members: o.Members, invitations: o.Invitations, workspaces: o.Workspaces,
 		now: o.Now, newID: o.NewID,
-		callers: newCallers(), uses: newUses(), visits: newUses(),
+		callers: newCallers(), uses: newUses(), visits: newUses(), hashing: make(chan struct{}, hashesAtOnce),
 	}
 	if o.Admin != "" {
 		s.admin = hash(o.Admin)

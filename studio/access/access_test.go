@@ -19,7 +19,7 @@ type clock struct{ now time.Time }
 func newService(t *testing.T, admin string) (*access.Service, *clock) {
 	t.Helper()
 	s, c, ids := storetest.Open(t, storetest.SQLite), &clock{time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}, 0
-	return access.New(access.Options{Tokens: s, Sessions: s, Agents: s, Users: s, Members: s, Workspaces: s, Admin: admin, Now: func() time.Time { return c.now }, NewID: func() string {
+	return access.New(access.Options{Tokens: s, Sessions: s, Agents: s, Users: s, Members: s, Invitations: s, Workspaces: s, Admin: admin, Now: func() time.Time { return c.now }, NewID: func() string {
 		ids++
 		return fmt.Sprintf("token-%d", ids)
 	}}), c
@@ -170,7 +170,7 @@ func (c *counting) TouchTokens(ctx context.Context, uses map[string]time.Time) e
 func TestCredentialsAreRemembered(t *testing.T) {
 	t.Parallel()
 	db, c := &counting{Store: storetest.Open(t, storetest.SQLite)}, &clock{time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}
-	s := access.New(access.Options{Tokens: db, Sessions: db, Agents: db, Users: db, Members: db, Workspaces: db, Now: func() time.Time { return c.now }, NewID: func() string { return "t1" }})
+	s := access.New(access.Options{Tokens: db, Sessions: db, Agents: db, Users: db, Members: db, Invitations: db, Workspaces: db, Now: func() time.Time { return c.now }, NewID: func() string { return "t1" }})
 	secret, token, err := s.CreateToken(t.Context(), access.Host(), access.TokenRequest{Name: "ci"})
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func (s *slow) TokenByHash(ctx context.Context, hash string) (registry.Token, er
 func TestWhatWasRevokedDuringALookUpIsNotRemembered(t *testing.T) {
 	t.Parallel()
 	db := &slow{Store: storetest.Open(t, storetest.SQLite)}
-	s := access.New(access.Options{Tokens: db, Sessions: db, Agents: db, Users: db, Members: db, Workspaces: db, Now: time.Now, NewID: func() string { return "t1" }})
+	s := access.New(access.Options{Tokens: db, Sessions: db, Agents: db, Users: db, Members: db, Invitations: db, Workspaces: db, Now: time.Now, NewID: func() string { return "t1" }})
 	secret, token, err := s.CreateToken(t.Context(), access.Host(), access.TokenRequest{Name: "ci"})
 	if err != nil {
 		t.Fatal(err)

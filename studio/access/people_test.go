@@ -28,7 +28,7 @@ func newTown(t *testing.T) town {
 		ids <- "id-" + string(rune('a'+i%26)) + string(rune('a'+i/26))
 	}
 	s := access.New(access.Options{
-		Tokens: db, Sessions: db, Agents: db, Users: db, Members: db, Workspaces: db, Now: time.Now, NewID: func() string { return <-ids },
+		Tokens: db, Sessions: db, Agents: db, Users: db, Members: db, Invitations: db, Workspaces: db, Now: time.Now, NewID: func() string { return <-ids },
 	})
 	w := town{Service: s, db: db, grace: registry.User{ID: "u-grace", Name: "grace", Title: "Grace", CreatedAt: time.Now()}}
 	if err := db.CreateUser(t.Context(), w.grace); err != nil {

@@ -132,15 +132,17 @@ func (s *Service) Logout(ctx context.Context, cookie string) error {
 // ListSessions returns the sessions of the actor's workspace that have not expired.
 func (s *Service) ListSessions(ctx context.Context, actor registry.Actor) ([]registry.Session, error) {
 	sessions, err := s.sessions.Sessions(ctx, actor.Workspace, s.now())
-	if err != nil {
-		return nil, err
-	}
+	return s.visited(sessions), err
+}
+
+// visited fills in when sessions were last used, as far as that is not written down yet.
+func (s *Service) visited(sessions []registry.Session) []registry.Session {
 	for i, session := range sessions {
 		if at, ok := s.visits.of(session.Hash); ok {
 			sessions[i].LastUsed = &at
 		}
 	}
-	return sessions, nil
+	return sessions
 }
 
 // EndSession logs a browser of the actor's workspace out, at once.

@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/atelier-run/atelier/server/app"
+)
+
+type breakGlassCommand struct {
+	Reason    string `required:"" help:"Why; the list of tokens keeps it."`
+	Workspace string `help:"Name or ID." default:"default"`
+	database
+}
+
+func (c *breakGlassCommand) run(ctx context.Context, p Process) error {
+	settings, err := p.load(c.flags(), c.Config)
+	if err != nil {
+		return err
+	}
+	secret, err := app.BreakGlass(ctx, settings, p.quietLog(), c.Workspace, c.Reason)
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintln(p.Stderr, "An administrator's token for an hour. Who may list tokens sees it with the reason, and can revoke it.")
+	_, err = fmt.Fprintln(p.Stdout, secret)
+	return err
+}

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+type inviteCommand struct {
+	Create inviteCreate `cmd:"" help:"Make a one-time link into the token's workspace; it is printed this once."`
+	List   inviteList   `cmd:"" help:"List invitations that are open, without links."`
+	Revoke inviteRevoke `cmd:"" help:"Take an invitation back."`
+}
+
+type inviteCreate struct {
+	Role    string        `arg:"" help:"viewer, developer, approver or administrator."`
+	For     string        `help:"Whom it is for, as a note."`
+	Expires time.Duration `help:"How long it is good, at most 720h; a week without it." placeholder:"DURATION"`
+	remote
+}
+
+func (c *inviteCreate) run(ctx context.Context, p Process) error {
+	if c.Expires < 0 {
+		return misusedf("--expires must be positive")
+	}
+	body := map[string]any{"role": c.Role, "note": c.For}
+	if c.Expires > 0 {
+		body["expiresAt"] = time.Now().Add(c.Expires).UTC()
+	}
+	return c.ask(ctx, p, func(server *client) error {
+		var made struct{ Link string }
+		if err := server.call(ctx, http.MethodPost, "/api/v1/invitations", body, &made); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(p.Stdout, made.Link)
+		return err
+	})
+}
+
+type inviteList struct{ remote }
+
+func (c *inviteList) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, func(server *client) error {
+		var list page[struct {
+			ID, Role, Note, CreatedBy string
+			ExpiresAt                 time.Time
+		}]
+		if err := server.call(ctx, http.MethodGet, "/api/v1/invitations", nil, &list); err != nil {
+			return err
+		}
+		t := newTable(p.Stdout, "ID", "ROLE", "FOR", "BY", "UNTIL")
+		for _, i := range list.Items {
+			t.row(i.ID, i.Role, i.Note, i.CreatedBy, i.ExpiresAt.UTC().Format(time.RFC3339))
+		}
+		return t.flush()
+	})
+}
+
+type inviteRevoke struct {
+	ID string `arg:"" help:"Of the list."`
+	remote
+}
+
+func (c *inviteRevoke) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, func(server *client) error {
+		return server.call(ctx, http.MethodDelete, "/api/v1/invitations/"+url.PathEscape(c.ID), nil, nil)
+	})
+}

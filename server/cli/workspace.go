@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+type workspaceCommand struct {
+	Create workspaceCreate `cmd:"" help:"Make a workspace, a tenant of its own. Invite its people with a token of it."`
+	List   workspaceList   `cmd:"" help:"List workspaces."`
+	Close  workspaceClose  `cmd:"" help:"Keep everybody out of a workspace. What is in it is kept, and so is its name."`
+}
+
+type workspaceCreate struct {
+	Name  string `arg:"" help:"What X-Workspace says; it stays."`
+	Title string `help:"What people see; the name without it."`
+	remote
+}
+
+func (c *workspaceCreate) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, func(server *client) error {
+		var made struct{ ID, Name string }
+		if err := server.call(ctx, http.MethodPost, "/api/v1/workspaces", map[string]string{"name": c.Name, "title": c.Title}, &made); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(p.Stdout, made.ID)
+		return err
+	})
+}
+
+type workspaceList struct{ remote }
+
+func (c *workspaceList) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, func(server *client) error {
+		var list page[struct {
+			ID, Name, Title string
+			CreatedAt       time.Time
+		}]
+		if err := server.call(ctx, http.MethodGet, "/api/v1/workspaces", nil, &list); err != nil {
+			return err
+		}
+		t := newTable(p.Stdout, "ID", "NAME", "TITLE", "CREATED")
+		for _, w := range list.Items {
+			t.row(w.ID, w.Name, w.Title, w.CreatedAt.UTC().Format(time.RFC3339))
+		}
+		return t.flush()
+	})
+}
+
+type workspaceClose struct {
+	Name string `arg:"" help:"Name or ID."`
+	remote
+}
+
+func (c *workspaceClose) run(ctx context.Context, p Process) error {
+	return c.ask(ctx, p, func(server *client) error {
+		return server.call(ctx, http.MethodDelete, "/api/v1/workspaces/"+url.PathEscape(c.Name), nil, nil)
+	})
+}
+
+// ask connects, asks, and closes what connecting opened.
+func (r remote) ask(ctx context.Context, p Process, questions func(*client) error) (err error) {
+	server, closing, err := r.connect(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	return questions(server)
+}

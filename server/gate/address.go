@@ -1,0 +1,51 @@
+package gate
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// secret matches what tokens and invitations that were made here look like.
+var secret = regexp.MustCompile(`at[li]_[A-Za-z0-9_-]{20,}`)
+
+// checkAddress refuses a credential in an address: those are written into logs and histories, and handed on. The one-time
+// login link is no credential any more once it was used; the secret of an invitation follows the #, which is never sent.
+func (g *Gate) checkAddress(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if shown(r.URL) {
+			g.Refuse.Write(w, r, fault.New(fault.BadRequest,
+				"A credential in an address is seen by others: make a new one, revoke this one, and send it as Authorization: Bearer TOKEN."))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func shown(address *url.URL) bool {
+	if secret.MatchString(address.Path) {
+		return true
+	}
+	if address.RawQuery == "" {
+		return false
+	}
+	query := address.Query()
+	for _, name := range []string{"token", "access_token", "api_key", "apikey", "bearer", "authorization", "password"} {
+		if query.Has(name) {
+			return true
+		}
+	}
+	for _, values := range query {
+		for _, value := range values {
+			if secret.MatchString(value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// masked is a path as the log may have it.
+func masked(path string) string { return secret.ReplaceAllString(path, "…") }

@@ -1,0 +1,161 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/access"
+)
+
+// InvitationBody asks for a one-time link into the workspace.
+type InvitationBody struct {
+	Role      registry.Role `json:"role"`
+	Note      string        `json:"note,omitempty" maxLength:"200" doc:"Whom it is for."`
+	ExpiresAt *time.Time    `json:"expiresAt,omitempty" doc:"Within 30 days; in a week without it."`
+}
+
+// Invitation is a one-time link that is open, without its secret.
+type Invitation struct {
+	ID        string        `json:"id"`
+	Role      registry.Role `json:"role"`
+	Note      string        `json:"note"`
+	CreatedBy string        `json:"createdBy"`
+	CreatedAt time.Time     `json:"createdAt"`
+	ExpiresAt time.Time     `json:"expiresAt"`
+}
+
+// NewInvitation is an invitation with its link, which is shown this once.
+type NewInvitation struct {
+	Invitation
+	Link string `json:"link" doc:"The secret follows the #, which browsers do not send."`
+}
+
+// InvitationList is the invitations that are open.
+type InvitationList struct {
+	Items []Invitation `json:"items"`
+}
+
+// InvitationSecret is what follows the # of a link.
+type InvitationSecret struct {
+	Secret string `json:"secret" minLength:"1" maxLength:"4096"`
+}
+
+// Invited is what an invitation leads to.
+type Invited struct {
+	Workspace string        `json:"workspace" doc:"What people see of its name."`
+	Role      registry.Role `json:"role"`
+	InvitedBy string        `json:"invitedBy"`
+	ExpiresAt time.Time     `json:"expiresAt"`
+}
+
+// AcceptBody accepts an invitation: for the person who is signed in, or with a login name and its password. A name that
+// nobody has makes a new person.
+type AcceptBody struct {
+	Secret   string `json:"secret" minLength:"1" maxLength:"4096"`
+	SignedIn bool   `json:"signedIn,omitempty" doc:"For the person whose session it is."`
+	Name     string `json:"name,omitempty" maxLength:"100"`
+	Title    string `json:"title,omitempty" maxLength:"100" doc:"What others see of a new person; the name without it."`
+	Password string `json:"password,omitempty" maxLength:"1024" doc:"At least 12 bytes for a new person."`
+}
+
+func invitationOf(i registry.Invitation) Invitation {
+	return Invitation{ID: i.ID, Role: i.Role, Note: i.Note, CreatedBy: i.Creator.Name, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt}
+}
+
+func (a *API) createInvitation() {
+	type in struct {
+		RequestBase
+		Body InvitationBody
+	}
+	type out struct{ Body NewInvitation }
+	add(a, endpoint{
+		id: "createInvitation", method: http.MethodPost, path: Base + "/invitations", tag: "people", summary: "Make a one-time link into the workspace",
+		about: "The link is shown this once; only a hash of its secret is kept.", status: http.StatusCreated,
+	}, func(ctx context.Context, q *in) (*out, error) {
+		secret, i, err := a.Access.Invite(ctx, actor(ctx), access.InvitationRequest{Role: q.Body.Role, Note: q.Body.Note, ExpiresAt: q.Body.ExpiresAt})
+		if err != nil {
+			return nil, err
+		}
+		return &out{Body: NewInvitation{Invitation: invitationOf(i), Link: a.baseURL(q.RequestBase) + studio + "invitation#" + secret}}, nil
+	})
+}
+
+func (a *API) listInvitations() {
+	type out struct{ Body InvitationList }
+	add(a, endpoint{
+		id: "listInvitations", method: http.MethodGet, path: Base + "/invitations", tag: "people", summary: "Invitations that are open",
+	}, func(ctx context.Context, _ *none) (*out, error) {
+		invitations, err := a.Access.ListInvitations(ctx, actor(ctx))
+		if err != nil {
+			return nil, err
+		}
+		list := InvitationList{Items: make([]Invitation, 0, len(invitations))}
+		for _, i := range invitations {
+			list.Items = append(list.Items, invitationOf(i))
+		}
+		return &out{Body: list}, nil
+	})
+}
+
+func (a *API) revokeInvitation() {
+	type in struct {
+		Invitation string `path:"invitation" maxLength:"100" doc:"ID of the invitation."`
+	}
+	add(a, endpoint{
+		id: "revokeInvitation", method: http.MethodDelete, path: Base + "/invitations/{invitation}", tag: "people", summary: "Take an invitation back",
+		status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, q *in) (*none, error) {
+		return &none{}, a.Access.RevokeInvitation(ctx, actor(ctx), q.Invitation)
+	})
+}
+
+func (a *API) readInvitation() {
+	type in struct {
+		Connection
+		Body InvitationSecret
+	}
+	type out struct{ Body Invited }
+	add(a, endpoint{
+		id: "readInvitation", method: http.MethodPost, path: Base + "/invitations/read", tag: "people", summary: "What an invitation leads to; spends nothing",
+		public: true, bodyBytes: 8 << 10, refusals: []fault.Code{fault.Unauthenticated, fault.TooManyRequests},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		answer := &out{}
+		err := a.Attempts.Try(q.request, q.Body.Secret, func() error {
+			i, w, err := a.Access.Invited(ctx, q.Body.Secret)
+			answer.Body = Invited{Workspace: w.Title, Role: i.Role, InvitedBy: i.Creator.Name, ExpiresAt: i.ExpiresAt}
+			return err
+		})
+		return answer, err
+	})
+}
+
+func (a *API) acceptInvitation() {
+	type in struct {
+		Connection
+		Cookie string `cookie:"atelier_session" maxLength:"4096"`
+		Body   AcceptBody
+	}
+	add(a, endpoint{
+		id: "acceptInvitation", method: http.MethodPost, path: Base + "/invitations/accept", tag: "people", summary: "Become a member",
+		status: http.StatusNoContent, public: true, bodyBytes: 16 << 10, refusals: []fault.Code{fault.Unauthenticated, fault.TooManyRequests, fault.NameTaken},
+	}, func(ctx context.Context, q *in) (*cookieAnswer, error) {
+		answer, body := &cookieAnswer{}, q.Body
+		who := access.Acceptance{Name: body.Name, Title: body.Title, Password: body.Password}
+		if body.SignedIn {
+			if who.Cookie = q.Cookie; who.Cookie == "" {
+				return nil, fault.New(fault.Unauthenticated, "Nobody is signed in here; give a name and a password.")
+			}
+		}
+		err := a.Attempts.Try(q.request, body.Secret+"\x00"+body.Name+"\x00"+body.Password, func() error {
+			value, expires, err := a.Access.Accept(ctx, body.Secret, who, deviceOf(q.request))
+			if value != "" {
+				answer.SetCookie = a.cookie(q.request, value, expires).String()
+			}
+			return err
+		})
+		return answer, err
+	})
+}

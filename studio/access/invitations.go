@@ -1,0 +1,162 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+const (
+	invitationPrefix = "ati_"
+	inviteFor        = 7 * 24 * time.Hour
+	inviteForAtMost  = 30 * 24 * time.Hour
+	maxNoteLen       = 200
+)
+
+// InvitationRequest says whom an invitation is for and what they will be. Without an expiry it is good for a week.
+type InvitationRequest struct {
+	Role      registry.Role
+	Note      string
+	ExpiresAt *time.Time
+}
+
+// Invite makes a one-time link into the actor's workspace. Its secret is returned this once.
+func (s *Service) Invite(ctx context.Context, actor registry.Actor, q InvitationRequest) (string, registry.Invitation, error) {
+	if err := registry.CheckRole(q.Role); err != nil {
+		return "", registry.Invitation{}, err
+	}
+	if len(q.Note) > maxNoteLen {
+		return "", registry.Invitation{}, fault.Invalid("/note", "A note has at most %d bytes.", maxNoteLen)
+	}
+	now, secret := s.now(), newSecret(invitationPrefix)
+	expires := now.Add(inviteFor)
+	if q.ExpiresAt != nil {
+		expires = *q.ExpiresAt
+	}
+	if !now.Before(expires) || expires.After(now.Add(inviteForAtMost)) {
+		return "", registry.Invitation{}, fault.Invalid("/expiresAt", "The expiry must be within the next 30 days.")
+	}
+	i := registry.Invitation{
+		ID: s.newID(), Hash: hash(secret), Workspace: actor.Workspace, Role: q.Role, Note: q.Note, Creator: actor, CreatedAt: now, ExpiresAt: expires,
+	}
+	return secret, i, s.invitations.PutInvitation(ctx, i)
+}
+
+// ListInvitations returns the invitations to the actor's workspace that are open, without secrets.
+func (s *Service) ListInvitations(ctx context.Context, actor registry.Actor) ([]registry.Invitation, error) {
+	return s.invitations.Invitations(ctx, actor.Workspace, s.now())
+}
+
+// RevokeInvitation makes an invitation to the actor's workspace useless.
+func (s *Service) RevokeInvitation(ctx context.Context, actor registry.Actor, id string) error {
+	return s.invitations.RevokeInvitation(ctx, actor.Workspace, id)
+}
+
+// Invited returns what a secret invites to, and spends nothing.
+func (s *Service) Invited(ctx context.Context, secret string) (registry.Invitation, registry.Workspace, error) {
+	i, err := s.invitations.InvitationByHash(ctx, hash(secret))
+	if err == nil && !s.now().Before(i.ExpiresAt) {
+		err = spent()
+	}
+	if err != nil {
+		return registry.Invitation{}, registry.Workspace{}, asSpent(err)
+	}
+	w, err := s.workspaces.Workspace(ctx, i.Workspace)
+	return i, w, asSpent(err)
+}
+
+// Acceptance says who accepts an invitation: the person of a session, or whoever has or takes a login name with its
+// password.
+type Acceptance struct {
+	Cookie   string // of the session; "" for a login name
+	Name     string
+	Title    string // of a new person; the name without it
+	Password string
+}
+
+// Accept spends an invitation and returns a session cookie with its expiry. The cookie is "" for who has a session.
+func (s *Service) Accept(ctx context.Context, secret string, q Acceptance, from registry.Device) (string, time.Time, error) {
+	if _, _, err := s.Invited(ctx, secret); err != nil {
+		return "", time.Time{}, err
+	}
+	user, isNew, err := s.accepting(ctx, q)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	defer s.callers.forget()
+	if err := s.invitations.Accept(ctx, hash(secret), user, isNew, s.now()); err != nil {
+		return "", time.Time{}, asSpent(err)
+	}
+	if q.Cookie != "" {
+		return "", time.Time{}, nil
+	}
+	return s.OpenSession(ctx, user.ID, from)
+}
+
+// accepting is who accepts, and whether they are new here.
+func (s *Service) accepting(ctx context.Context, q Acceptance) (registry.User, bool, error) {
+	if q.Cookie != "" {
+		user, err := s.userOf(ctx, q.Cookie)
+		return user, false, err
+	}
+	if err := registry.CheckUserName(q.Name); err != nil {
+		return registry.User{}, false, err
+	}
+	user, err := s.users.UserByName(ctx, q.Name)
+	if fault.Is(err, fault.NotFound) {
+		user, err = s.newPerson(ctx, q)
+		return user, true, err
+	}
+	if err != nil {
+		return registry.User{}, false, err
+	}
+	ok, err := s.fits(ctx, user.Password, q.Password)
+	if err == nil && !ok {
+		err = fault.New(fault.Unauthenticated, "Somebody has this name, and another password; choose another name, or give the password that goes with it.")
+	}
+	return user, false, err
+}
+
+func (s *Service) newPerson(ctx context.Context, q Acceptance) (registry.User, error) {
+	title := q.Title
+	if title == "" {
+		title = q.Name
+	}
+	if err := registry.CheckTitle(title); err != nil {
+		return registry.User{}, err
+	}
+	if err := checkPassword("/password", q.Name, q.Password); err != nil {
+		return registry.User{}, err
+	}
+	hashed, err := s.hashPassword(ctx, q.Password)
+	return registry.User{ID: s.newID(), Name: q.Name, Title: title, Password: hashed, CreatedAt: s.now()}, err
+}
+
+// userOf is the person of a session, who need not be a member of anything.
+func (s *Service) userOf(ctx context.Context, cookie string) (registry.User, error) {
+	session, err := s.sessions.SessionByHash(ctx, hash(cookie))
+	if fault.Is(err, fault.NotFound) || err == nil && !s.now().Before(session.ExpiresAt) {
+		return registry.User{}, unauthenticated()
+	}
+	if err != nil {
+		return registry.User{}, err
+	}
+	if session.Actor.Type != registry.UserActor {
+		return registry.User{}, fault.New(fault.Forbidden, "A session of a token belongs to nobody; accept the invitation with a name and a password.")
+	}
+	return s.users.User(ctx, session.Actor.ID)
+}
+
+func spent() error {
+	return fault.New(fault.Unauthenticated, "This invitation was used, was taken back or has expired; ask for another.")
+}
+
+// asSpent says the same of an invitation that is not there, for whichever reason.
+func asSpent(err error) error {
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.NoWorkspace) {
+		return spent()
+	}
+	return err
+}

@@ -1,0 +1,91 @@
+package access
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/crypto/argon2"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// What a guess costs: the second recommendation of RFC 9106. A stored hash names its own, so that these can be raised.
+const (
+	argonTime    = 3
+	argonMemory  = 64 << 10 // KiB
+	argonThreads = 4
+	saltBytes    = 16
+	keyBytes     = 32
+)
+
+// hashesAtOnce bounds the memory that logging in takes.
+const hashesAtOnce = 2
+
+const (
+	leastPassword = 12
+	mostPassword  = 1024
+)
+
+// checkPassword tells whether a person may choose a password. Field is the JSON pointer to it.
+func checkPassword(field, name, password string) error {
+	switch {
+	case len(password) < leastPassword || len(password) > mostPassword || !utf8.ValidString(password):
+		return fault.Invalid(field, "A password has %d to %d bytes of UTF-8.", leastPassword, mostPassword)
+	case strings.EqualFold(password, name):
+		return fault.Invalid(field, "The password may not be the login name.")
+	}
+	return nil
+}
+
+// hashPassword returns argon2id of a password with its parameters and a new salt, in the usual notation.
+func (s *Service) hashPassword(ctx context.Context, password string) (string, error) {
+	salt := make([]byte, saltBytes)
+	rand.Read(salt) // never fails: crypto/rand ends the process instead
+	key, err := s.derive(ctx, password, salt, argonTime, argonMemory, argonThreads)
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads,
+		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), err
+}
+
+// fits reports whether a password is the one of a hash. Without a hash it works as long and says no, so that the time tells
+// nobody who is known here.
+func (s *Service) fits(ctx context.Context, stored, password string) (bool, error) {
+	if len(password) > mostPassword {
+		password = ""
+	}
+	if stored == "" {
+		_, err := s.derive(ctx, password, make([]byte, saltBytes), argonTime, argonMemory, argonThreads)
+		return false, err
+	}
+	var version int
+	var memory, time uint32
+	var threads uint8
+	parts := strings.Split(stored, "$")
+	if len(parts) != 6 || parts[1] != "argon2id" {
+		return false, fmt.Errorf("a stored password is no argon2id hash")
+	}
+	_, versionErr := fmt.Sscanf(parts[2], "v=%d", &version)
+	_, costErr := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &memory, &time, &threads)
+	salt, saltErr := base64.RawStdEncoding.DecodeString(parts[4])
+	want, keyErr := base64.RawStdEncoding.DecodeString(parts[5])
+	if versionErr != nil || costErr != nil || saltErr != nil || keyErr != nil || version != argon2.Version || len(want) != keyBytes {
+		return false, fmt.Errorf("a stored password cannot be read")
+	}
+	key, err := s.derive(ctx, password, salt, time, memory, threads)
+	return err == nil && subtle.ConstantTimeCompare(key, want) == 1, err
+}
+
+// derive waits for its turn.
+func (s *Service) derive(ctx context.Context, password string, salt []byte, time, memory uint32, threads uint8) ([]byte, error) {
+	select {
+	case s.hashing <- struct{}{}:
+		defer func() { <-s.hashing }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return argon2.IDKey([]byte(password), salt, time, memory, threads, keyBytes), nil
+}
