@@ -94,7 +94,8 @@ type BoundSecret struct {
 	Name   string // of the secret
 	Host   string // host:port
 	Header string
-	Value  string
+	Value  string // of the header
+	Secret string // in it
 }
 
 // Restricted is the rule pack for Python: imports from a list only, and no way to make code from text.

@@ -77,22 +77,14 @@ func (m *Mask) Text(text string) string {
 	return masked + s.End()
 }
 
-// Bytes overwrites the values in a text with stars, one for each byte.
-func (m *Mask) Bytes(text []byte) {
-	if m == nil {
-		return
+// Even returns a text of the same length, with a star for each byte of a value.
+func (m *Mask) Even(text string) string {
+	if m == nil || text == "" {
+		return text
 	}
-	for i := 0; i < len(text); {
-		end, f, at, _ := m.find(text, i)
-		if f == nil {
-			i++
-			continue
-		}
-		end, _, _ = f.follow(text, end, at)
-		for ; i < end; i++ {
-			text[i] = '*'
-		}
-	}
+	s := Stream{mask: m, even: true}
+	masked := s.Write(text)
+	return masked + s.End()
 }
 
 // find looks for a value that begins at a place. Where the text ends before it is known whether there is one, short is true.

@@ -5,10 +5,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/atelier-run/atelier/internal/mask"
 )
@@ -100,7 +102,9 @@ func TestShortValuesAreNotLookedFor(t *testing.T) {
 	if none.Text("x") != "x" || string(none.JSON([]byte(`1`))) != "1" || none.Stream().Write("x") != "x" || none.Stream().End() != "" {
 		t.Error("no mask masks")
 	}
-	none.Bytes([]byte("x"))
+	if none.Even("x") != "x" {
+		t.Error("no mask masks")
+	}
 }
 
 func TestTheLongestOfSeveralIsMasked(t *testing.T) {
@@ -159,14 +163,23 @@ func TestDocumentsStayDocuments(t *testing.T) {
 	}
 }
 
-func TestBytesKeepTheirNumber(t *testing.T) {
+func TestEvenKeepsTheLength(t *testing.T) {
 	t.Parallel()
 	m := mask.New([]string{"password-1"})
-	text := []byte("a password-1 b cGFzc3dvcmQtMQ== password-")
-	before := len(text)
-	m.Bytes(text)
-	if got := string(text); len(got) != before || got != "a ********** b *************Q== password-" && !strings.HasPrefix(got, "a ********** b *************") {
-		t.Errorf("%q", got)
+	text := "a password-1 b cGFzc3dvcmQtMQ== password-"
+	want := "a ********** b *************Q== password-"
+	if got := m.Even(text); len(got) != len(text) || got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	read, err := io.ReadAll(m.Reader(iotest.OneByteReader(strings.NewReader(text))))
+	if err != nil || string(read) != want {
+		t.Errorf("%q, %v", read, err)
+	}
+	long := mask.New([]string{strings.Repeat("ab", 100)})
+	text = "x" + strings.Repeat("ab", 100) + "y"
+	read, err = io.ReadAll(long.Reader(iotest.HalfReader(strings.NewReader(text))))
+	if err != nil || string(read) != "x"+strings.Repeat("*", 200)+"y" {
+		t.Errorf("%q, %v", read, err)
 	}
 }
 

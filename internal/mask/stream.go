@@ -6,6 +6,7 @@ import "strings"
 // beginning of one, which is never much. A nil stream masks nothing.
 type Stream struct {
 	mask   *Mask
+	even   bool // as many stars as the value has bytes
 	held   string
 	inside *form // a value was found, and goes on for as long as the text is this
 	at     int   // in inside
@@ -42,6 +43,9 @@ func (s *Stream) pass(piece string, last bool) string {
 	for i := 0; i < len(text); {
 		if s.inside != nil {
 			end, at, short := s.inside.follow(text, i, s.at)
+			if s.even {
+				out.WriteString(strings.Repeat("*", end-i))
+			}
 			i, s.at = end, at
 			if short && !last {
 				s.held = string(text[i:])
@@ -64,7 +68,11 @@ func (s *Stream) pass(piece string, last bool) string {
 			s.held = string(text[i:])
 			return out.String()
 		case f != nil:
-			out.WriteString(Stars)
+			if s.even {
+				out.WriteString(strings.Repeat("*", end-i))
+			} else {
+				out.WriteString(Stars)
+			}
 			i, s.inside, s.at = end, f, at
 		default:
 			out.WriteByte(text[i])

@@ -23,6 +23,7 @@ type Door struct {
 	proxy   *Proxy
 	grants  []hosts.Grant
 	ceiling hosts.Ceiling
+	bound   bound
 	ctx     context.Context // ends when the run does
 	cancel  context.CancelFunc
 	joined  sync.WaitGroup // servers, tunnels

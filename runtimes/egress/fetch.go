@@ -244,7 +244,10 @@ func (h hop) RoundTrip(request *http.Request) (*http.Response, error) {
 	sent := request.Clone(request.Context())
 	sent.Host = target.Authority(port)
 	sent.URL.Host = target.String()
-	transport := x.transport()
+	var transport http.RoundTripper = x.transport()
+	if secrets := h.door.bound.to(target, sent.URL.Scheme); len(secrets) > 0 {
+		transport = carrier{transport, request.Context(), h.door.bound, secrets}
+	}
 	answer, err := transport.RoundTrip(sent)
 	if err != nil {
 		x.end(runtimes.EgressFailed)

@@ -114,8 +114,13 @@ type run struct {
 // open serves a door on a loopback listener, which stands for the one in the jail.
 func open(t *testing.T, options egress.Options, granted ...string) *run {
 	t.Helper()
+	return openJob(t, options, runtimes.Job{Workspace: "w", Capabilities: runtimes.Capabilities{Hosts: granted}})
+}
+
+func openJob(t *testing.T, options egress.Options, job runtimes.Job) *run {
+	t.Helper()
 	r := &run{host: &host{}}
-	r.Door = egress.New(options).Open(runtimes.Job{Workspace: "w", Capabilities: runtimes.Capabilities{Hosts: granted}}, r.host)
+	r.Door = egress.New(options).Open(job, r.host)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -67,6 +67,13 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodConnect {
+		if secrets := d.bound.to(target, "https"); len(secrets) > 0 {
+			why := noTunnel(target, secrets[0].Name)
+			x.stop(why)
+			x.end(runtimes.EgressDenied)
+			refuse(w, why)
+			return
+		}
 		x.tunnel(ctx, w)
 		return
 	}
@@ -116,6 +123,10 @@ func (x *exchange) forward(w http.ResponseWriter, r *http.Request) {
 	decision := runtimes.EgressAllowed
 	transport := x.transport()
 	defer transport.CloseIdleConnections()
+	var carried http.RoundTripper = transport
+	if secrets := x.door.bound.to(x.target, "http"); len(secrets) > 0 {
+		carried = carrier{transport, r.Context(), x.door.bound, secrets}
+	}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.Host = x.target.Authority(httpPort)
@@ -123,7 +134,7 @@ func (x *exchange) forward(w http.ResponseWriter, r *http.Request) {
 			p.Out.URL.RawQuery = p.In.URL.RawQuery // also where Go would read it otherwise, or not at all
 			p.Out.Header.Del("Proxy-Authorization")
 		},
-		Transport: transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+		Transport: carried, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) {
 			decision = runtimes.EgressFailed
 			refuse(w, x.failure())

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -257,5 +258,70 @@ func TestSecretsThatAreRefused(t *testing.T) {
 	}
 	if strings.Contains(s.Log.String(), "hunter2") {
 		t.Error("the log has a value")
+	}
+}
+
+// TestBoundSecrets: the host is sent a secret that no program finds, wherever it looks.
+func TestBoundSecrets(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.Header.Get("X-Api-Key"))
+		fmt.Fprint(w, r.Header) // tells everything
+	}))
+	defer site.Close()
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Header) }))
+	defer other.Close()
+	host := site.Listener.Addr().String()
+	s := servertest.New(t)
+	s.Want(t, 200, http.MethodPut, "/api/v1/secrets/KEY", map[string]any{"value": hidden, "bind": map[string]string{"host": host, "header": "x-api-key", "format": "Key {value}"}})
+	agents := map[string]map[string]any{
+		"goja": {"language": "javascript", "runtime": "goja", "code": `export default async ({site, other}, ctx) => {
+		  const said = []
+		  for (const url of [site, other]) said.push([...(await (await fetch(url, {headers: {'X-API-KEY': 'mine'}})).text())].join('|'))
+		  return { env: ctx.env.KEY ?? null, said }
+		}`},
+		"python": {"language": "python", "code": `
+import glob, os, urllib.request
+def main(input, ctx):
+    said = []
+    for url in (input["site"], input["other"]):
+        for text in (urllib.request.urlopen(urllib.request.Request(url, headers={"X-Api-Key": "mine"})).read().decode(), ctx.fetch(url).text()):
+            said.append("|".join(text))
+    for path in glob.glob("/proc/*/environ"):
+        try:
+            said.append(open(path, errors="replace").read())
+        except OSError:
+            pass
+    return {"env": os.environ.get("KEY"), "said": said}
+`},
+	}
+	input := map[string]string{"site": site.URL + "/", "other": other.URL + "/"}
+	for name, agent := range agents {
+		agent["name"], agent["secrets"] = name, []string{"KEY"}
+		s.Create(t, agent)
+		execute := "/api/v1/code-agents/" + name + "/execute"
+		problem := s.Want(t, 409, http.MethodPost, execute, map[string]any{"version": "draft", "input": input}).Problem(t)
+		if !strings.Contains(problem.Detail, "KEY is bound to "+host) || !strings.Contains(problem.Detail, "capabilities.hosts") {
+			t.Errorf("%+v", problem)
+		}
+		s.Want(t, 200, http.MethodPut, "/api/v1/code-agents/"+name, map[string]any{"capabilities": map[string]any{"hosts": []string{host, other.Listener.Addr().String()}}}, servertest.Headers{"If-Match": `"1"`})
+		seen = nil
+		run := s.Execute(t, name, "draft", input)
+		if !run.Success || !strings.Contains(string(run.Output), `"env":null`) || !strings.Contains(string(run.Output), "*|*|*") || !strings.Contains(string(run.Output), "m|i|n|e") {
+			t.Errorf("%s: %+v %s", name, run.Error, run.Output)
+		}
+		// The program takes what it was told apart: what it was not told, it cannot tell.
+		if text := strings.ReplaceAll(string(run.Output), "|", ""); strings.Contains(text, "t0p") || strings.Contains(text, "Secret+") {
+			t.Errorf("%s was told: %s", name, text)
+		}
+		for _, got := range seen {
+			if got != "Key "+hidden {
+				t.Errorf("%s: the host was sent %q", name, got)
+			}
+		}
+		if len(seen) == 0 {
+			t.Errorf("%s: nobody came", name)
+		}
 	}
 }

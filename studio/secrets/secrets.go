@@ -195,7 +195,7 @@ func (s *Service) Open(ctx context.Context, workspace, agentID string, names []s
 			given.Environment[name] = value
 			continue
 		}
-		bound := runtimes.BoundSecret{Name: name, Host: one.Binding.Host, Header: one.Binding.Header, Value: formatted(*one.Binding, value)}
+		bound := runtimes.BoundSecret{Name: name, Host: one.Binding.Host, Header: one.Binding.Header, Value: formatted(*one.Binding, value), Secret: value}
 		given.Bound, given.Values = append(given.Bound, bound), append(given.Values, bound.Value)
 	}
 	if len(missing) > 0 {
