@@ -152,7 +152,10 @@ func (c *secretsUses) run(ctx context.Context, p Process) error {
 	})
 }
 
-type secretsRotateKey struct{ database }
+type secretsRotateKey struct {
+	database
+	KeyFile string `name:"secrets-key-file" help:"File of the keys (ATELIER_SECRETS_KEY_FILE); without it secrets.key in the data directory." placeholder:"FILE"`
+}
 
 // Help is shown above the flags.
 func (*secretsRotateKey) Help() string {
@@ -161,7 +164,11 @@ func (*secretsRotateKey) Help() string {
 }
 
 func (c *secretsRotateKey) run(ctx context.Context, p Process) error {
-	settings, err := p.load(c.flags(), c.Config)
+	flags := c.flags()
+	if c.KeyFile != "" {
+		flags["secrets-key-file"] = c.KeyFile
+	}
+	settings, err := p.load(flags, c.Config)
 	if err != nil {
 		return err
 	}
