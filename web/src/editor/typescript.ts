@@ -1,5 +1,6 @@
 // TypeScript and JavaScript in the editor: the language service sees the globals of the engine, the agent's typed input and
 // output, and nothing of a browser.
+import { declarationOf, jsonModule } from './jsonModule';
 import gojaTypes from './goja.d.ts.txt?raw';
 import { typescript } from './monaco';
 import programTypes from './program.d.ts.txt?raw';
@@ -9,17 +10,27 @@ const services = [typescript.typescriptDefaults, typescript.javascriptDefaults];
 /** Declarations that are replaced as a whole. */
 class Library {
   private held: { dispose(): void }[] = [];
+  private shown = '';
+
+  constructor(private readonly services: Service[]) {}
 
   set(files: [uri: string, text: string][]): void {
+    const text = JSON.stringify(files);
+    if (text === this.shown) return;
+    this.shown = text;
     for (const one of this.held) one.dispose();
-    this.held = services.flatMap((service) => files.map(([uri, text]) => service.addExtraLib(text, uri)));
+    this.held = this.services.flatMap((service) => files.map(([uri, content]) => service.addExtraLib(content, uri)));
   }
 }
 
-const agentTypes = new Library();
-const engineTypes = new Library();
+type Service = typeof typescript.typescriptDefaults;
+
+const agentTypes = new Library(services);
+const engineTypes = new Library(services);
+// Each service has the models of its own language; these are an agent's other files.
+const besideTypeScript = new Library([typescript.typescriptDefaults]);
+const besideJavaScript = new Library([typescript.javascriptDefaults]);
 const goja: [string, string][] = [['file:///atelier/goja.d.ts', gojaTypes]];
-let current = '';
 let wanted = '';
 
 export function setUpTypeScript(): void {
@@ -38,6 +49,7 @@ export function setUpTypeScript(): void {
       skipLibCheck: true,
       esModuleInterop: true,
       allowImportingTsExtensions: true,
+      allowArbitraryExtensions: true,
       allowNonTsExtensions: true,
       // A file without imports is still one file, not a script that shares its names with the others.
       moduleDetection: 3,
@@ -53,9 +65,15 @@ export function setUpTypeScript(): void {
 
 /** Replaces the declarations of Input, Output and Environment. */
 export function setTypes(declarations: string): void {
-  if (declarations === current) return;
-  current = declarations;
   agentTypes.set([['file:///atelier/agent-types.d.ts', declarations]]);
+}
+
+/** Shows the services those files of an agent that they do not see as models. */
+export function setNeighbours(files: [uri: string, text: string][]): void {
+  const json = files.filter(([uri]) => uri.endsWith('.json'));
+  const modules = json.map(([uri, text]): [string, string] => [declarationOf(uri), jsonModule(text)]);
+  besideTypeScript.set([...modules, ...files.filter(([uri]) => /\.[cm]?jsx?$/.test(uri))]);
+  besideJavaScript.set([...modules, ...files.filter(([uri]) => /\.[cm]?tsx?$/.test(uri))]);
 }
 
 /** Replaces the globals and modules by those of an engine; one that is not Node has those of goja. */

@@ -3,6 +3,7 @@
 import type { Files } from '../api/types';
 import { monaco } from './monaco';
 import { Python, type PythonState } from './python';
+import { setNeighbours } from './typescript';
 
 export interface Marker {
   path: string;
@@ -20,6 +21,8 @@ export interface WorkspaceEvents {
 const languages: Record<string, string> = {
   ts: 'typescript',
   js: 'javascript',
+  mts: 'typescript',
+  cts: 'typescript',
   mjs: 'javascript',
   cjs: 'javascript',
   py: 'python',
@@ -31,8 +34,9 @@ const languages: Record<string, string> = {
 export const languageOf = (path: string): string =>
   languages[path.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'plaintext';
 
-// Of these a service reads all files of the agent.
-const served = ['typescript', 'javascript', 'python'];
+// Of these a service reads all files of the agent; files of one family may import each other.
+const families: Record<string, string> = { typescript: 'script', javascript: 'script', python: 'python' };
+const familyOf = (path: string): string | undefined => families[languageOf(path)];
 
 export class Workspace {
   readonly python: Python;
@@ -52,7 +56,7 @@ export class Workspace {
   open(path: string, text: string): monaco.editor.ITextModel {
     const known = this.models.get(path);
     if (known) return known;
-    const uri = monaco.Uri.from({ scheme: 'file', path: this.pathOf(path) });
+    const uri = this.uriOf(path);
     monaco.editor.getModel(uri)?.dispose();
     const model = monaco.editor.createModel(text, languageOf(path), uri);
     model.updateOptions({ tabSize: languageOf(path) === 'python' ? 4 : 2, insertSpaces: true });
@@ -74,11 +78,13 @@ export class Workspace {
       else if (this.texts.get(path) !== text) this.replace(model, text);
     }
     // The files beside an open one, so that its imports resolve.
-    const open = new Set([...this.models.keys()].map(languageOf));
-    for (const [path, text] of Object.entries(files)) {
-      const language = languageOf(path);
-      if (served.includes(language) && open.has(language) && typeof text === 'string') this.open(path, text);
+    const open = new Set([...this.models.keys()].map(familyOf));
+    const texts = Object.entries(files).filter((file): file is [string, string] => typeof file[1] === 'string');
+    for (const [path, text] of texts) {
+      const family = familyOf(path);
+      if (family !== undefined && open.has(family)) this.open(path, text);
     }
+    if (open.has('script')) setNeighbours(texts.map(([path, text]) => [this.uriOf(path).toString(), text]));
   }
 
   keepView(path: string, view: monaco.editor.ICodeEditorViewState | null): void {
@@ -124,6 +130,10 @@ export class Workspace {
   dispose(): void {
     this.python.dispose();
     for (const path of [...this.models.keys()]) this.close(path);
+  }
+
+  private uriOf(path: string): monaco.Uri {
+    return monaco.Uri.from({ scheme: 'file', path: this.pathOf(path) });
   }
 
   private pathOf(path: string): string {

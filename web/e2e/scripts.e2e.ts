@@ -1,0 +1,105 @@
+// TypeScript and JavaScript in the editor: types of the live schemas, and files that import each other.
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { Editing } from './kit/editing';
+import { must } from './kit/seed';
+import { eachSignedIn, type Stage } from './kit/stage';
+import type { Studio } from './kit/studio';
+
+let atelier: Stage['atelier'];
+let page: Page;
+let studio: Studio;
+let editing: Editing;
+eachSignedIn((stage) => {
+  ({ atelier, page, studio } = stage);
+  editing = new Editing(page);
+});
+
+async function open(name: string, language: 'typescript' | 'javascript', files: Record<string, string>): Promise<void> {
+  const entrypoint = language === 'typescript' ? 'main.ts' : 'main.js';
+  await must(atelier, 'POST', '/code-agents', {
+    name,
+    language,
+    entrypoint,
+    files,
+    inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    outputSchema: { type: 'object', properties: { tempC: { type: 'number' } } },
+  });
+  await studio.openAgent(name);
+}
+
+const typed = 'export default function main(input: Input): Output {\n  void 0;\n  return { tempC: 1 };\n}\n';
+
+test('A08 the input of a TypeScript agent is completed, with types', async () => {
+  await open('typed', 'typescript', { 'main.ts': typed });
+  await editing.retype(2, 'input.');
+  await editing.suggests('city');
+  await page.getByText('(property) city: string').first().waitFor();
+});
+
+test('A09 a property that is added to the schema is offered without a reload', async () => {
+  await open('grows', 'typescript', { 'main.ts': typed });
+  await page.getByRole('button', { name: 'Edit input schema' }).click();
+  await studio.replace(JSON.stringify({ type: 'object', properties: { zip: { type: 'string' } } }));
+  await page.getByRole('tab', { name: 'main.ts' }).click();
+  await editing.retype(2, 'input.');
+  await editing.suggests('zip');
+});
+
+test('A10 an output that the schema does not allow is marked on its line', async () => {
+  await open('marked', 'typescript', { 'main.ts': typed.replace('tempC: 1', 'tempC: "x"') });
+  await page.getByTitle('1 error', { exact: true }).waitFor();
+  await editing.hasMark(/Type 'string' is not assignable to type 'number'/);
+  await expect.poll(() => page.getByText(/^Ln 3, Col/).count()).toBe(1);
+});
+
+test('A11 the input of a JavaScript agent is completed', async () => {
+  const code = '/** @param {Input} input */\nexport default function main(input) {\n  void 0;\n  return {};\n}\n';
+  await open('plain', 'javascript', { 'main.js': code });
+  await editing.retype(3, 'input.');
+  await editing.suggests('city');
+});
+
+test('A08 imports between files resolve, of the other language and of JSON as well', async () => {
+  await open('imports', 'typescript', {
+    'main.ts': [
+      "import { add } from './lib/add';",
+      "import { twice } from './lib/twice.js';",
+      "import prices, { bread } from './prices.json';",
+      'export default () => add(twice(bread), prices.milk.large);',
+      '',
+    ].join('\n'),
+    'lib/add.ts': 'export const add = (a: number, b: number): number => a + b;\n',
+    'lib/twice.js': '/** @param {number} n */\nexport const twice = (n) => n * 2;\n',
+    'prices.json': '{ "bread": 3, "milk": { "large": 2 } }',
+  });
+  await editing.at(4);
+  await page.keyboard.type(' prices.');
+  await editing.suggests('milk');
+  await page.keyboard.press('Escape');
+  for (let n = 0; n < ' prices.'.length; n++) await page.keyboard.press('Backspace');
+  await studio.hasNoErrorMarks();
+  await editing.at(1, 10);
+  await page.keyboard.press('F12');
+  await page.getByRole('tab', { name: 'add.ts', selected: true }).waitFor();
+});
+
+test('A08 a name is changed in all files', async () => {
+  await open('renamed', 'typescript', {
+    'main.ts': "import { add } from './lib/add';\nexport default () => add(1, 2);\n",
+    'lib/add.ts': 'export const add = (a: number, b: number): number => a + b;\n',
+  });
+  await editing.at(1, 10);
+  await page.keyboard.press('F2');
+  await page.getByRole('textbox', { name: /^Rename input/ }).fill('plus');
+  await page.keyboard.press('Enter');
+  const draft = async () => (await atelier.api('GET', '/api/v1/code-agents/renamed')).body;
+  await expect.poll(draft, { timeout: 10_000 }).toMatchObject({
+    draft: {
+      files: {
+        'main.ts': "import { plus } from './lib/add';\nexport default () => plus(1, 2);\n",
+        'lib/add.ts': expect.stringMatching(/^export const plus =/) as unknown,
+      },
+    },
+  });
+});
