@@ -16,6 +16,7 @@ interface Layout {
   sheetOpen: boolean;
   /** On a phone one pane is shown at a time. */
   pane: Pane;
+  schemaAs: 'table' | 'json';
   sections: Record<string, boolean>;
 }
 
@@ -31,6 +32,7 @@ export const useLayout = create<Layout>()(
       maximised: false,
       sheetOpen: false,
       pane: 'code',
+      schemaAs: 'table',
       sections: {
         general: false,
         runtime: true,

@@ -12,6 +12,7 @@ import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
 import { classes } from '../../ui/classes';
 import { problemAt, useOpenAgent, type OpenAgent } from '../agents/openAgent';
+import { SchemaBar, SchemaSheet, useSchemaRows } from '../schemas/SchemaView';
 import type { Cursor } from '../agents/AgentWorkbench';
 import { BinaryView } from './BinaryView';
 import css from './EditorPane.module.css';
@@ -56,10 +57,13 @@ export function EditorPane({ tabs, ...events }: Props) {
 
   const { active } = tabs;
   const text = textOf(agent, active);
+  const schema = active.kind === 'schema' ? active.which : undefined;
+  const rows = useSchemaRows(schema);
   return (
     <div className={css.pane}>
       <EditorTabs tabs={tabs} agent={agent} />
       <Banner agent={agent} tab={active} />
+      {schema && <SchemaBar which={schema} />}
       <div className={css.host}>
         {kit.kind === 'failed' && (
           <Empty actions={<Button onClick={() => setAttempt((n) => n + 1)}>Try again</Button>}>
@@ -67,7 +71,12 @@ export function EditorPane({ tabs, ...events }: Props) {
           </Empty>
         )}
         {kit.kind === 'loading' && text !== undefined && <pre className={css.text}>{text}</pre>}
-        {kit.kind === 'ready' && <MonacoHost kit={kit.kit} tabs={tabs} text={text} {...events} />}
+        {kit.kind === 'ready' && (
+          <div inert={rows !== undefined}>
+            <MonacoHost kit={kit.kit} tabs={tabs} text={text} {...events} />
+          </div>
+        )}
+        {schema && rows && <SchemaSheet key={schema} which={schema} rows={rows} />}
         {text === undefined && <Binary agent={agent} tab={active} />}
       </div>
     </div>

@@ -1,0 +1,118 @@
+// A schema as a table and as JSON, inferred from what really ran, and what in it would break its callers.
+import type { Locator, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { must } from './kit/seed';
+import { eachSignedIn, type Stage } from './kit/stage';
+import type { Studio } from './kit/studio';
+
+let atelier: Stage['atelier'];
+let page: Page;
+let studio: Studio;
+eachSignedIn((stage) => {
+  ({ atelier, page, studio } = stage);
+});
+
+async function open(name: string, which: 'input' | 'output', more: Record<string, unknown> = {}): Promise<void> {
+  await must(atelier, 'POST', '/code-agents', {
+    name,
+    language: 'typescript',
+    entrypoint: 'main.ts',
+    files: { 'main.ts': 'export default (input: Input) => input;\n' },
+    inputSchema: {
+      type: 'object',
+      properties: { city: { type: 'string', minLength: 2 }, units: { enum: ['a', 'b'] } },
+      required: ['city'],
+    },
+    ...more,
+  });
+  await page.goto(`/studio/a/${name}?schema=${which}`);
+  await studio.editorReady();
+}
+
+const table = (): Locator => page.getByRole('table', { name: 'Properties of the input schema' });
+const schemaOf = async (name: string): Promise<unknown> =>
+  ((await must(atelier, 'GET', `/code-agents/${name}`)) as { draft: { inputSchema: unknown } }).draft.inputSchema;
+
+test('a property is added, named, typed and described in the table, and the JSON says the same', async () => {
+  await open('tabled', 'input');
+  await expect.poll(() => table().getByRole('combobox', { name: 'Type of units' }).inputValue()).toBe('other');
+  await page.getByRole('button', { name: 'Add property' }).click();
+  const name = table().getByRole('textbox', { name: 'Name of property' });
+  await name.fill('zip');
+  await name.press('Enter');
+  await table().getByRole('combobox', { name: 'Type of zip' }).selectOption('integer');
+  await table().getByRole('checkbox', { name: 'zip is required' }).check();
+  await table().getByRole('textbox', { name: 'Default of zip' }).fill('150');
+  await table().getByRole('textbox', { name: 'Description of zip' }).fill('Where it is.');
+  await expect
+    .poll(() => schemaOf('tabled'))
+    .toEqual({
+      type: 'object',
+      properties: {
+        city: { type: 'string', minLength: 2 },
+        units: { enum: ['a', 'b'] },
+        zip: { type: 'integer', default: 150, description: 'Where it is.' },
+      },
+      required: ['city', 'zip'],
+    });
+  await page.getByRole('radio', { name: 'JSON' }).first().click();
+  await studio.replace('{"type": "object", "properties": {"street": {"type": "boolean"}}}');
+  await page.getByRole('radio', { name: 'Table' }).click();
+  await expect.poll(() => table().getByRole('combobox', { name: 'Type of street' }).inputValue()).toBe('boolean');
+  await table().getByRole('button', { name: 'Remove street' }).click();
+  await page.getByText('Any input is taken.').first().waitFor();
+});
+
+test('a schema is inferred from the last input, and keeps what fits', async () => {
+  await open('inferred', 'input', {
+    inputSchema: { type: 'object', properties: { city: { type: 'string', minLength: 2 } } },
+  });
+  await must(atelier, 'POST', '/code-agents/inferred/execute', {
+    version: 'draft',
+    input: { city: 'Oslo', days: [1, 2.5], place: { street: 'Main' } },
+  });
+  await page.getByRole('button', { name: 'Infer from the last input' }).click();
+  await expect
+    .poll(() => schemaOf('inferred'))
+    .toEqual({
+      type: 'object',
+      properties: {
+        city: { type: 'string', minLength: 2 },
+        days: { type: 'array', items: { type: 'number' } },
+        place: { type: 'object', properties: { street: { type: 'string' } }, required: ['street'] },
+      },
+      required: ['days', 'place'],
+    });
+});
+
+test('A38 a change that forces a major version is said at once, and when publishing', async () => {
+  await open('breaking', 'input');
+  await must(atelier, 'POST', '/code-agents/breaking/versions', { version: '1.0.0', changelog: '' });
+  await page.reload();
+  await studio.editorReady();
+  const breaks = page.getByRole('status', { name: 'Breaking changes' });
+  await page.getByRole('button', { name: 'Add property' }).click();
+  const advised = async (bump: string): Promise<void> => {
+    await studio.saved();
+    await page.getByRole('button', { name: 'Publish…' }).click();
+    const dialog = page.getByRole('dialog', { name: /^Publish / });
+    await dialog
+      .getByRole('region', { name: 'Advice' })
+      .getByText(new RegExp(`\\b${bump}\\b`))
+      .first()
+      .waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+  };
+  await expect.poll(async () => JSON.stringify(await schemaOf('breaking'))).toContain('property');
+  await advised('minor');
+  expect(await breaks.innerText()).toBe('');
+  await table().getByRole('checkbox', { name: 'property is required' }).check();
+  await breaks.getByText(/^Major: .*property/).waitFor();
+  await advised('major');
+  await table().getByRole('button', { name: 'Remove property' }).click();
+  await expect.poll(() => breaks.innerText()).toBe('');
+  await page.getByRole('tab', { name: 'main.ts' }).click();
+  await studio.replaceCode('export default (input: Input) => ({ ...input });\n');
+  await advised('patch');
+});

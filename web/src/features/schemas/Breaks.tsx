@@ -1,0 +1,41 @@
+import { useQuery } from '@tanstack/react-query';
+import { TriangleAlert } from 'lucide-react';
+import { keys } from '../../api/queries';
+import { diff } from '../../api/verbs';
+import { showDialog } from '../../app/dialogs';
+import { Button } from '../../ui/Button';
+import { useOpenAgent } from '../agents/openAgent';
+import css from './SchemaView.module.css';
+
+/** What in this schema will force a major version: the server's word on the draft as it was saved last. */
+export function Breaks({ which }: { which: 'input' | 'output' }) {
+  const { name, latestVersion, save, session } = useOpenAgent();
+  const revision = session?.get().draft.revision ?? 0;
+  const found = useQuery({
+    queryKey: [...keys.diff(name, latestVersion, 'draft'), revision],
+    queryFn: () => diff(name, latestVersion, 'draft'),
+    enabled: save.kind === 'saved',
+    placeholderData: (before) => before,
+  });
+  const reasons = (found.data?.advice.reasons ?? []).filter(
+    ({ bump, pointer }) =>
+      bump === 'major' && (pointer === `/${which}Schema` || pointer.startsWith(`/${which}Schema/`)),
+  );
+  const [first] = reasons;
+  return (
+    <p role="status" aria-label="Breaking changes" className={css.breaks}>
+      {first && (
+        <>
+          <TriangleAlert size={14} aria-hidden />
+          <span>
+            Major: {first.message.replaceAll('`', '')}
+            {reasons.length > 1 && `, and ${reasons.length - 1} more`}
+          </span>
+          <Button look="link" onClick={() => showDialog({ kind: 'compare', from: latestVersion, to: 'draft' })}>
+            Why
+          </Button>
+        </>
+      )}
+    </p>
+  );
+}

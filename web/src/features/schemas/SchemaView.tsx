@@ -1,0 +1,95 @@
+import { useState } from 'react';
+import { explain } from '../../api/http';
+import { stringifyJson } from '../../api/json';
+import type { JsonSchema } from '../../api/types';
+import { getRun, listRuns } from '../../api/verbs';
+import { setLayout, useLayout } from '../../app/layout';
+import { notify } from '../../app/noticeStore';
+import { Button } from '../../ui/Button';
+import { Choices } from '../../ui/Choices';
+import { schemaOf, useOpenAgent, type OpenAgent } from '../agents/openAgent';
+import { Breaks } from './Breaks';
+import { fitSchema } from './infer';
+import { readRows, type SchemaRow } from './rows';
+import { SchemaTable } from './SchemaTable';
+import css from './SchemaView.module.css';
+
+/** Whether a schema is shown as a table: chosen so, and one that a table can show. */
+export function useSchemaRows(which: 'input' | 'output' | undefined): SchemaRow[] | undefined {
+  const agent = useOpenAgent();
+  const { schemaAs } = useLayout();
+  if (which === undefined || schemaAs === 'json' || agent.schemas[which].fault !== undefined) return undefined;
+  return readRows(schemaOf(agent.fields, which));
+}
+
+/** How a schema is shown, the way to infer it, and what in it would break its callers. */
+export function SchemaBar({ which }: { which: 'input' | 'output' }) {
+  const agent = useOpenAgent();
+  const schema = schemaOf(agent.fields, which);
+  const { schemaAs } = useLayout();
+  const plain = agent.schemas[which].fault === undefined && readRows(schema) !== undefined;
+  return (
+    <div className={css.bar}>
+      <Choices
+        label="Schema as"
+        choices={[
+          { value: 'table', label: 'Table', disabled: !plain },
+          { value: 'json', label: 'JSON' },
+        ]}
+        value={plain ? schemaAs : 'json'}
+        onChange={(next) => setLayout({ schemaAs: next })}
+      />
+      {agent.session && <Infer which={which} onInfer={(value) => write(agent, which, fitSchema(schema, value))} />}
+      <span className={css.grow} />
+      {agent.session && agent.latestVersion !== '' && <Breaks which={which} />}
+    </div>
+  );
+}
+
+/** The schema as a table, over the editor that holds the same as JSON. */
+export function SchemaSheet({ which, rows }: { which: 'input' | 'output'; rows: SchemaRow[] }) {
+  const agent = useOpenAgent();
+  return (
+    <div className={css.sheet}>
+      <SchemaTable
+        which={which}
+        schema={schemaOf(agent.fields, which)}
+        rows={rows}
+        onChange={agent.session && ((next) => write(agent, which, next))}
+      />
+    </div>
+  );
+}
+
+const write = (agent: OpenAgent, which: 'input' | 'output', next: JsonSchema): void =>
+  agent.editSchema(which, `${stringifyJson(next, 2)}\n`);
+
+/** Makes the schema fit what the last run really had. */
+function Infer({
+  which,
+  onInfer,
+}: {
+  which: 'input' | 'output';
+  onInfer: (value: Parameters<typeof fitSchema>[1]) => void;
+}) {
+  const { name } = useOpenAgent();
+  const [busy, setBusy] = useState(false);
+  const infer = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const runs = await listRuns(name);
+      const last = which === 'input' ? runs[0] : runs.find((run) => run.status === 'succeeded');
+      if (!last) return notify('failed', 'There is no run yet to infer from. Run the program first.');
+      onInfer((await getRun(last.runId))[which]);
+    } catch (error) {
+      notify('failed', `The last run could not be fetched. ${explain(error)}`);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Button disabled={busy} onClick={() => void infer()}>
+      Infer from the last {which}
+    </Button>
+  );
+}

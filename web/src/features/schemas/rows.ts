@@ -1,0 +1,134 @@
+// A schema of an object as rows of a table, and each change of a row as a change of the schema. What the table does not
+// show (limits, patterns, titles, what is nested) stays as it is in the JSON.
+import { isObject, type Json, type JsonObject } from '../../api/json';
+import type { JsonSchema } from '../../api/types';
+
+export interface SchemaRow {
+  name: string;
+  type: RowType;
+  required: boolean;
+  /** As JSON; empty is none. */
+  initial: string;
+  description: string;
+}
+
+const scalars = ['string', 'integer', 'number', 'boolean'] as const;
+export const simpleTypes = [...scalars, 'object', ...scalars.map((t) => `${t}[]` as const), 'object[]', 'any'] as const;
+type SimpleType = (typeof simpleTypes)[number];
+/** A type of the table, or one that only the JSON can say. */
+export type RowType = SimpleType | 'other';
+
+/** The rows, or undefined where the schema is no plain list of properties. */
+export function readRows(schema: JsonSchema): SchemaRow[] | undefined {
+  if (schema === true) return [];
+  if (!isObject(schema)) return undefined;
+  if (['oneOf', 'anyOf', 'allOf', '$ref', 'not', 'if'].some((word) => word in schema)) return undefined;
+  if ('type' in schema && schema['type'] !== 'object') return undefined;
+  const properties = schema['properties'];
+  if (properties !== undefined && !isObject(properties)) return undefined;
+  const required = requiredOf(schema);
+  return Object.entries(properties ?? {}).map(([name, property]) => ({
+    name,
+    type: typeOf(property),
+    required: required.includes(name),
+    initial: isObject(property) && 'default' in property ? JSON.stringify(property['default']) : '',
+    description: isObject(property) && typeof property['description'] === 'string' ? property['description'] : '',
+  }));
+}
+
+function typeOf(property: Json): RowType {
+  if (property === true || (isObject(property) && Object.keys(property).every((key) => words.includes(key))))
+    return 'any';
+  if (!isObject(property)) return 'other';
+  const { type, items } = property;
+  if (['enum', 'const', 'oneOf', 'anyOf', 'allOf', '$ref'].some((word) => word in property)) return 'other';
+  const item = isObject(items) ? items['type'] : undefined;
+  const simple = type === 'array' ? typeof item === 'string' && `${item}[]` : type;
+  return simpleTypes.find((t) => t === simple && t !== 'any') ?? 'other';
+}
+
+// What says nothing about the value, and so may stay whatever the type becomes.
+const words = ['title', 'description', 'default', 'x-multiline', 'x-secret'];
+
+const propertiesOf = (schema: JsonSchema): JsonObject =>
+  isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {};
+const requiredOf = (schema: JsonSchema): string[] =>
+  isObject(schema) && Array.isArray(schema['required'])
+    ? schema['required'].filter((name) => typeof name === 'string')
+    : [];
+
+function withProperties(schema: JsonSchema, properties: JsonObject, required: string[]): JsonObject {
+  const { required: _, ...rest } = isObject(schema) ? schema : {};
+  return { type: 'object', ...rest, properties, ...(required.length > 0 ? { required } : {}) };
+}
+
+/** A property more, with a name that is free. */
+export function addRow(schema: JsonSchema, wanted: string): JsonObject {
+  const properties = propertiesOf(schema);
+  let name = wanted;
+  for (let n = 2; name in properties; n++) name = `${wanted}${n}`;
+  return withProperties(schema, { ...properties, [name]: { type: 'string' } }, requiredOf(schema));
+}
+
+export function removeRow(schema: JsonSchema, name: string): JsonObject {
+  const properties = Object.fromEntries(Object.entries(propertiesOf(schema)).filter(([key]) => key !== name));
+  return withProperties(
+    schema,
+    properties,
+    requiredOf(schema).filter((key) => key !== name),
+  );
+}
+
+export function renameRow(schema: JsonSchema, from: string, to: string): JsonObject {
+  const named = (key: string): string => (key === from ? to : key);
+  const properties = Object.fromEntries(
+    Object.entries(propertiesOf(schema)).map(([key, value]) => [named(key), value]),
+  );
+  return withProperties(schema, properties, requiredOf(schema).map(named));
+}
+
+export function requireRow(schema: JsonSchema, name: string, on: boolean): JsonObject {
+  const properties = propertiesOf(schema);
+  const now = new Set(requiredOf(schema));
+  if (on) now.add(name);
+  else now.delete(name);
+  // In the order of the properties, so that ticking twice changes nothing.
+  const order = [
+    ...Object.keys(properties).filter((key) => now.has(key)),
+    ...[...now].filter((key) => !(key in properties)),
+  ];
+  return withProperties(schema, properties, order);
+}
+
+/** The type changes; what limited values of the old one goes with it. */
+export function typeRow(schema: JsonSchema, name: string, type: SimpleType): JsonObject {
+  const kept = Object.fromEntries(
+    Object.entries(objectAt(schema, name)).filter(([key]) => key !== 'default' && words.includes(key)),
+  );
+  return withRow(schema, name, { ...kept, ...schemaOfType(type) });
+}
+
+function schemaOfType(type: SimpleType): JsonObject {
+  if (type === 'any') return {};
+  if (type.endsWith('[]')) return { type: 'array', items: { type: type.slice(0, -2) } };
+  return { type };
+}
+
+/** A default or a description; undefined takes it away. */
+export function sayRow(
+  schema: JsonSchema,
+  name: string,
+  word: 'default' | 'description',
+  value: Json | undefined,
+): JsonObject {
+  const { [word]: _, ...rest } = objectAt(schema, name);
+  return withRow(schema, name, value === undefined ? rest : { ...rest, [word]: value });
+}
+
+function objectAt(schema: JsonSchema, name: string): JsonObject {
+  const property = propertiesOf(schema)[name];
+  return isObject(property) ? property : {};
+}
+
+const withRow = (schema: JsonSchema, name: string, property: JsonObject): JsonObject =>
+  withProperties(schema, { ...propertiesOf(schema), [name]: property }, requiredOf(schema));
