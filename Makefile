@@ -87,6 +87,10 @@ ifneq ($(NODE),)
 	npm run --silent typecheck
 endif
 
+.PHONY: tenants
+tenants: ## Ask every route for what another workspace has; prints routes × methods and leaks
+	go test -count=1 -v -run 'TestWorkspacesAreKeptApart|TestWhatIsListedIsForAll' ./server/servertest | grep -aE 'routes ×|^(---|ok|FAIL)|tells|about another'
+
 .PHONY: gen
 gen: bin ## Make generated files anew
 	bin/atelier openapi >docs/openapi.json

@@ -1,6 +1,11 @@
 package gate
 
-import "github.com/atelier-run/atelier/registry"
+import (
+	"maps"
+	"slices"
+
+	"github.com/atelier-run/atelier/registry"
+)
 
 // subject is what a route is about, for callers who may not touch everything.
 type subject int
@@ -144,3 +149,6 @@ func Security(method, pattern string) []map[string][]string {
 	}
 	return ways
 }
+
+// Guarded lists the routes that need a caller, by method and pattern.
+func Guarded() []string { return slices.Sorted(maps.Keys(needs())) }
