@@ -96,6 +96,7 @@ var floors = map[string]int{
 	"studio/references": 8,
 	"studio/engines":    8,
 	"studio/quotas":     8,
+	"studio/oidc":       8,
 	"studio/secrets":    8,
 	"studio/specs":      8,
 

@@ -44,6 +44,8 @@ type Config struct {
 	Egress        map[string]hosts.Ceiling // what agents of a workspace may be granted at most; "" is every other workspace
 	Restricted    []string                 // workspaces whose Python programs follow the rules; * is every one
 
+	OIDC OIDC
+
 	Skills             string // directory; "" is skills in the data directory
 	SkillsAnonymous    string // off, loopback
 	SkillsBuiltin      bool

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -231,4 +232,36 @@ func write(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return name
+}
+
+func TestLogins(t *testing.T) {
+	t.Parallel()
+	load := func(flags map[string]string) (config.Config, error) {
+		return config.Load(config.Sources{File: empty(t), Getenv: env(nil), Flags: flags})
+	}
+	c, err := load(map[string]string{
+		"oidc-issuer": "http://localhost:9/realm/", "oidc-client": "studio", "oidc-roles": "cn=dev,ou=x=developer, ops=acme:administrator,*=Viewer",
+	})
+	if err == nil {
+		t.Errorf("a group with a comma: %+v", c.OIDC.Roles)
+	}
+	c, err = load(map[string]string{"oidc-issuer": "http://localhost:9/realm/", "oidc-client": "studio", "oidc-roles": "cn=dev=developer, ops=acme:administrator,*=Viewer"})
+	want := []config.GroupRole{{Group: "cn=dev", Workspace: "default", Role: "developer"}, {Group: "ops", Workspace: "acme", Role: "administrator"}, {Group: "*", Workspace: "default", Role: "viewer"}}
+	if err != nil || c.OIDC.Issuer != "http://localhost:9/realm/" || !slices.Equal(c.OIDC.Roles, want) || c.OIDC.GroupsClaim != "groups" {
+		t.Errorf("%+v, %v", c.OIDC, err)
+	}
+	for name, flags := range map[string]map[string]string{
+		"is not the address of a provider":  {"oidc-issuer": "http://login.example.com"},
+		"https://login.example.com":         {"oidc-issuer": "login.example.com"},
+		"user":                              {"oidc-issuer": "https://user@login.example.com"},
+		"oidc-client is not":                {"oidc-issuer": "https://login.example.com"},
+		`lists "ops", which is not`:         {"oidc-roles": "ops"},
+		`lists "ops=king", which names no`:  {"oidc-roles": "ops=king"},
+		`lists "=viewer", which is not`:     {"oidc-roles": "=viewer"},
+		`lists "ops=:viewer", which names `: {"oidc-roles": "ops=:viewer"},
+	} {
+		if _, err := load(flags); err == nil || name != "user" && !strings.Contains(err.Error(), name) {
+			t.Errorf("%v: %v", flags, err)
+		}
+	}
 }

@@ -189,6 +189,9 @@ func contradictions(c Config) Faults {
 	if c.SecretsKeys.ID() != "" && c.SecretsFile != "" {
 		faults = append(faults, "secrets-key and secrets-key-file both name the keys of the secrets; give one of them")
 	}
+	if c.OIDC.Issuer != "" && c.OIDC.Client == "" {
+		faults = append(faults, "oidc-issuer is set and oidc-client is not; register this server at the provider and set the ID that it gives")
+	}
 	return faults
 }
 

@@ -24,7 +24,7 @@ type Setting struct {
 
 // Settings lists everything that can be set, in the order of --help.
 func Settings() []Setting {
-	return slices.Concat(serverSettings(), skillSettings(), runSettings(), quotaSettings(), limitSettings())
+	return slices.Concat(serverSettings(), loginSettings(), skillSettings(), runSettings(), quotaSettings(), limitSettings())
 }
 
 func serverSettings() []Setting {

@@ -41,6 +41,7 @@ const (
 	TooManyRequests      Code = "too_many_requests"
 	SandboxUnavailable   Code = "sandbox_unavailable"
 	RuntimeUnavailable   Code = "runtime_unavailable"
+	ProviderUnavailable  Code = "provider_unavailable"
 	ShuttingDown         Code = "shutting_down"
 	Cancelled            Code = "cancelled"
 )

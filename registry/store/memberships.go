@@ -98,25 +98,30 @@ func (s *Store) RemoveMember(ctx context.Context, workspace, user string, at tim
 		if err := s.holdWorkspace(ctx, tx, workspace); err != nil {
 			return err
 		}
-		result, err := tx.NewDelete().Model((*membershipRow)(nil)).Where("m.workspace_id = ?", workspace).Where("m.user_id = ?", user).Exec(ctx)
-		if err != nil {
+		if err := leave(ctx, tx, workspace, user, at); err != nil {
 			return err
 		}
-		if err := expectRow(result, noMember(user)); err != nil {
-			return err
-		}
-		if err := stillAdministered(ctx, tx, workspace); err != nil {
-			return err
-		}
-		_, err = tx.NewDelete().Model((*sessionRow)(nil)).Where("s.workspace_id = ?", workspace).Where("s.actor_type = ?", string(registry.TokenActor)).
-			Where("s.actor_id IN (SELECT t.id FROM tokens AS t WHERE t.workspace_id = ? AND t.user_id = ?)", workspace, user).Exec(ctx)
-		if err != nil {
-			return err
-		}
-		_, err = tx.NewUpdate().Model((*tokenRow)(nil)).Set("revoked_at = COALESCE(revoked_at, ?)", instant(at)).
-			Where("t.workspace_id = ?", workspace).Where("t.user_id = ?", user).Exec(ctx)
-		return err
+		return stillAdministered(ctx, tx, workspace)
 	})
+}
+
+// leave ends a membership, and the tokens that act for the user there. Error: NotFound.
+func leave(ctx context.Context, tx bun.Tx, workspace, user string, at time.Time) error {
+	result, err := tx.NewDelete().Model((*membershipRow)(nil)).Where("m.workspace_id = ?", workspace).Where("m.user_id = ?", user).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	if err := expectRow(result, noMember(user)); err != nil {
+		return err
+	}
+	_, err = tx.NewDelete().Model((*sessionRow)(nil)).Where("s.workspace_id = ?", workspace).Where("s.actor_type = ?", string(registry.TokenActor)).
+		Where("s.actor_id IN (SELECT t.id FROM tokens AS t WHERE t.workspace_id = ? AND t.user_id = ?)", workspace, user).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = tx.NewUpdate().Model((*tokenRow)(nil)).Set("revoked_at = COALESCE(revoked_at, ?)", instant(at)).
+		Where("t.workspace_id = ?", workspace).Where("t.user_id = ?", user).Exec(ctx)
+	return err
 }
 
 // join makes a user a member, or gives a member another role.

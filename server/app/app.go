@@ -138,6 +138,7 @@ func (a *App) openDoors(ctx context.Context) error {
 	api := httpapi.New(httpapi.Options{
 		Agents: a.agents, Archives: a.archives, Catalog: a.catalog, Pins: a.pins, Quotas: a.quotas, Replays: a.replays, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, House: a.newHouse(), Samples: samples, Metrics: a.metrics.Handler(),
 		Problems: a.problems, Attempts: attempts, PublicURL: a.Config.PublicURL, BodyBytes: a.Config.BodyBytes, Now: a.Now,
+		Provider: a.loginProvider(), ProviderName: a.Config.OIDC.Name,
 	})
 	a.stream = streamapi.New(streamapi.Options{Follow: a.follow, Refuse: a.problems})
 	api.Router().Method(http.MethodGet, httpapi.StreamPath, a.stream)

@@ -23,7 +23,8 @@ import (
 func (a *App) openStudio(context.Context) error {
 	resolver := references.New(a.store, a.Now)
 	a.access = access.New(access.Options{
-		Tokens: a.store, Sessions: a.store, Agents: a.store, Users: a.store, Members: a.store, Invitations: a.store, Workspaces: a.store, Admin: a.Config.Token, Now: a.now, NewID: a.newID,
+		Tokens: a.store, Sessions: a.store, Agents: a.store, Users: a.store, Members: a.store, Invitations: a.store, Workspaces: a.store,
+		Identities: a.store, Groups: a.groupRoles(), Admin: a.Config.Token, Now: a.now, NewID: a.newID,
 	})
 	a.pins = pins.New(a.store, a.store, resolver, a.now)
 	a.archives = archives.New(archives.Options{

@@ -80,6 +80,8 @@ func leadsIn(method, path string) bool {
 	switch path {
 	case "/api/v1/session", "/api/v1/invitations/read", "/api/v1/invitations/accept":
 		return method == http.MethodPost
+	case "/api/v1/session/ways":
+		return true
 	}
 	return false
 }

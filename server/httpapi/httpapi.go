@@ -47,25 +47,27 @@ type House interface {
 
 // Options configures an API.
 type Options struct {
-	Agents    *agents.Service
-	Archives  *archives.Service
-	Catalog   *catalog.Service
-	Quotas    *quotas.Service
-	Replays   *replay.Service
-	Runs      *runs.Service
-	Secrets   *secrets.Service
-	Skills    *skills.Service
-	Pins      *pins.Service
-	Access    *access.Service
-	Keys      Keys
-	House     House
-	Samples   []agents.Sample
-	Metrics   http.Handler
-	Problems  problem.Writer
-	Attempts  *gate.Attempts
-	PublicURL string // "" takes the address that a request came by
-	BodyBytes int64
-	Now       func() time.Time
+	Agents       *agents.Service
+	Archives     *archives.Service
+	Catalog      *catalog.Service
+	Quotas       *quotas.Service
+	Replays      *replay.Service
+	Runs         *runs.Service
+	Secrets      *secrets.Service
+	Skills       *skills.Service
+	Pins         *pins.Service
+	Access       *access.Service
+	Keys         Keys
+	House        House
+	Samples      []agents.Sample
+	Metrics      http.Handler
+	Problems     problem.Writer
+	Attempts     *gate.Attempts
+	Provider     Provider // of logins; nil for none
+	ProviderName string
+	PublicURL    string // "" takes the address that a request came by
+	BodyBytes    int64
+	Now          func() time.Time
 }
 
 // API is the door. It is a router, so that other doors can hang beside it.
@@ -178,6 +180,8 @@ func (a *API) sessionRoutes() {
 	a.listSessions()
 	a.endSession()
 	a.followLoginLink()
+	a.listLoginWays()
+	a.logInAtProvider()
 	a.createToken()
 	a.listTokens()
 	a.revokeToken()

@@ -90,6 +90,8 @@ type Options struct {
 	Members     Members
 	Invitations Invitations
 	Workspaces  Workspaces
+	Identities  Identities
+	Groups      []GroupRole // what groups of the provider of logins have
 	Admin       string
 	Now         func() time.Time
 	NewID       func() string
@@ -104,6 +106,8 @@ type Service struct {
 	members     Members
 	invitations Invitations
 	workspaces  Workspaces
+	identities  Identities
+	groups      []GroupRole
 	admin       string // hash of the administrator's fixed token, "" for none
 	now         func() time.Time
 	newID       func() string
@@ -117,6 +121,7 @@ type Service struct {
 func New(o Options) *Service {
 	s := &Service{
 		tokens: o.Tokens, sessions: o.Sessions, agents: o.Agents, users: o.Users, members: o.Members, invitations: o.Invitations, workspaces: o.Workspaces,
+		identities: o.Identities, groups: o.Groups,
 		now: o.Now, newID: o.NewID,
 		callers: newCallers(), uses: newUses(), visits: newUses(), hashing: make(chan struct{}, hashesAtOnce),
 	}

@@ -11,7 +11,8 @@ export type Session = {
   close: () => Promise<void>;
 };
 
-export type Look = { theme?: 'dark' | 'light'; width?: number; height?: number; scale?: number };
+/** How a session looks, and another server that it may go to, whose pages are not ours to judge. */
+export type Look = { theme?: 'dark' | 'light'; width?: number; height?: number; scale?: number; also?: string };
 
 export function launch(): Promise<Browser> {
   return chromium.launch({
@@ -40,7 +41,8 @@ export async function openSession(browser: Browser, atelier: Atelier, look: Look
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   context.setDefaultTimeout(15_000);
-  const faults = watch(context, atelier.url);
+  if (look.also !== undefined) await context.route('https://**', (route) => route.abort());
+  const faults = watch(context, atelier.url, look.also);
   const page = await context.newPage();
   return {
     context,
@@ -68,14 +70,17 @@ interface Fault {
   text: string;
 }
 
-function watch(context: BrowserContext, origin: string): Fault[] {
+function watch(context: BrowserContext, origin: string, also?: string): Fault[] {
   const faults: Fault[] = [];
   const found = (kind: Fault['kind'], text: string): void => void faults.push({ kind, text });
   const socket = origin.replace('http:', 'ws:');
   const ours = (url: string) =>
-    [origin, socket].some((base) => url === base || url.startsWith(`${base}/`)) || url.startsWith('data:');
+    [origin, socket, ...(also === undefined ? [] : [also])].some(
+      (base) => url === base || url.startsWith(`${base}/`),
+    ) || url.startsWith('data:');
   context.on('request', (request) => {
-    if (!ours(request.url())) found('foreign', `request to ${request.url()}`);
+    const theirs = also !== undefined && request.frame().url().startsWith(`${also}/`);
+    if (!ours(request.url()) && !theirs) found('foreign', `request to ${request.url()}`);
   });
   context.on('page', (page) => {
     page.on('websocket', (opened) => {

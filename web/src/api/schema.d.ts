@@ -864,6 +864,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/session/ways': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** How people may log in */
+    get: operations['listLoginWays'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/sessions': {
     parameters: {
       query?: never;
@@ -1984,6 +2001,16 @@ export interface components {
     };
     ListBody: {
       public: boolean;
+    };
+    LoginProvider: {
+      /** @description What to call it. */
+      name: string;
+      /** @description Where a browser goes to log in by it, from the root of the server. */
+      path: string;
+    };
+    LoginWays: {
+      /** @description Null without one. */
+      provider: components['schemas']['LoginProvider'];
     };
     Member: {
       id: string;
@@ -7887,6 +7914,35 @@ export interface operations {
       };
       /** @description Internal Server Error */
       500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listLoginWays: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['LoginWays'];
+        };
+      };
+      /** @description Error */
+      default: {
         headers: {
           [name: string]: unknown;
         };

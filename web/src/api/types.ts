@@ -28,6 +28,7 @@ export type SkillList = Wire['SkillList'];
 export type Token = Wire['Token'];
 export type NewToken = Wire['NewToken'];
 export type TokenBody = Wire['TokenBody'];
+export type LoginWays = Wire['LoginWays'];
 export type OpenSession = Wire['OpenSession'];
 export type Scope = Token['scopes'][number];
 export type Pin = Wire['Pin'];

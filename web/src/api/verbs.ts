@@ -13,6 +13,7 @@ import type {
   Files,
   JsonSchema,
   Language,
+  LoginWays,
   NewToken,
   OpenSession,
   Pin,
@@ -41,6 +42,7 @@ const versionPath = (agent: string, version: string): string =>
   `${agentPath(agent)}/versions/${encodeURIComponent(version)}`;
 
 export const getSession = (signal?: AbortSignal): Promise<Session> => request('/session', signal ? { signal } : {});
+export const listLoginWays = (): Promise<LoginWays> => request('/session/ways');
 export const signIn = (token: string): Promise<null> => request('/session', { method: 'POST', body: { token } });
 export const signOut = (): Promise<null> => request('/session', { method: 'DELETE' });
 export const getDraftRuntime = (agent: string): Promise<DraftRuntime> => request(`${agentPath(agent)}/runtime`);

@@ -1,0 +1,93 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// OIDC is a provider of logins. Issuer is "" for none.
+type OIDC struct {
+	Issuer      string
+	Client      string
+	Secret      string
+	Name        string
+	Scopes      []string
+	GroupsClaim string
+	Roles       []GroupRole
+}
+
+// GroupRole is the role of a group of the provider's in a workspace; the group * has everybody.
+type GroupRole struct {
+	Group     string
+	Workspace string
+	Role      string
+}
+
+func loginSettings() []Setting {
+	return []Setting{
+		{Name: "oidc-issuer", Env: "ATELIER_OIDC_ISSUER", Form: "URL", Group: "Logins",
+			Help: "OpenID provider by which people may log in, as it names itself. It has to know LOGIN/oidc/callback, LOGIN being --public-url or the server's address and /login.",
+			set:  func(c *Config, v string) (err error) { c.OIDC.Issuer, err = issuer(v); return err }},
+		{Name: "oidc-client", Env: "ATELIER_OIDC_CLIENT_ID", Form: "ID", Group: "Logins",
+			Help: "What the provider calls this server.",
+			set:  func(c *Config, v string) error { c.OIDC.Client = v; return nil }},
+		{Name: "oidc-client-secret", Env: "ATELIER_OIDC_CLIENT_SECRET", Form: "SECRET", Group: "Logins", Secret: true,
+			Help: "Its secret there; without one it is a public client, which PKCE protects.",
+			set:  func(c *Config, v string) error { c.OIDC.Secret = v; return nil }},
+		{Name: "oidc-name", Env: "ATELIER_OIDC_NAME", Default: "single sign-on", Form: "TEXT", Group: "Logins",
+			Help: "What the button of the login page says after \"Log in with\".",
+			set:  func(c *Config, v string) error { c.OIDC.Name = v; return notEmpty(v) }},
+		{Name: "oidc-scopes", Env: "ATELIER_OIDC_SCOPES", Default: "profile,email", Form: "SCOPE,…", Group: "Logins",
+			Help: "What to ask the provider for beside openid; many want groups to be asked for.",
+			set:  func(c *Config, v string) error { c.OIDC.Scopes = list(v); return nil }},
+		{Name: "oidc-groups-claim", Env: "ATELIER_OIDC_GROUPS_CLAIM", Default: "groups", Form: "NAME", Group: "Logins",
+			Help: "Claim in which the provider lists somebody's groups.",
+			set:  func(c *Config, v string) error { c.OIDC.GroupsClaim = v; return notEmpty(v) }},
+		{Name: "oidc-roles", Env: "ATELIER_OIDC_ROLES", Form: "GROUP=[WORKSPACE:]ROLE,…", Group: "Logins",
+			Help: "Roles of the provider's groups: viewer, developer, approver or administrator; * is everybody with an account. Each login sets them anew in the workspaces that are named.",
+			set:  func(c *Config, v string) (err error) { c.OIDC.Roles, err = groupRoles(v); return err }},
+	}
+}
+
+// issuer is where a provider is. What goes there and comes back decides who somebody is, so only this machine is spoken to
+// without encryption.
+func issuer(v string) (string, error) {
+	if v == "" {
+		return "", nil
+	}
+	u, err := url.Parse(v)
+	switch {
+	case err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+	case u.Scheme == "https", u.Scheme == "http" && isLoopback(hostPort(u)):
+		return v, nil // as it is: with or without a slash at the end is not the same issuer
+	}
+	return "", fmt.Errorf("is not the address of a provider; write for example https://login.example.com, and http only for this machine")
+}
+
+func hostPort(u *url.URL) string {
+	if u.Port() == "" {
+		return u.Host + ":80"
+	}
+	return u.Host
+}
+
+func groupRoles(v string) ([]GroupRole, error) {
+	var all []GroupRole
+	for _, entry := range list(v) {
+		cut := strings.LastIndex(entry, "=") // names of groups may have some
+		if cut < 1 {
+			return nil, fmt.Errorf("lists %q, which is not GROUP=ROLE or GROUP=WORKSPACE:ROLE", entry)
+		}
+		workspace, role, named := strings.Cut(entry[cut+1:], ":")
+		if !named {
+			workspace, role = "default", entry[cut+1:]
+		}
+		role, err := oneOf(role, "viewer", "developer", "approver", "administrator")
+		if err != nil || workspace == "" {
+			return nil, fmt.Errorf("lists %q, which names no role; the roles are viewer, developer, approver and administrator", entry)
+		}
+		all = append(all, GroupRole{Group: entry[:cut], Workspace: workspace, Role: role})
+	}
+	return all, nil
+}

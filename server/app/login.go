@@ -1,0 +1,29 @@
+package app
+
+import (
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/server/httpapi"
+	"github.com/atelier-run/atelier/studio/access"
+	"github.com/atelier-run/atelier/studio/oidc"
+)
+
+// loginProvider is nil without one.
+func (a *App) loginProvider() httpapi.Provider {
+	c := a.Config.OIDC
+	if c.Issuer == "" {
+		return nil
+	}
+	provider := oidc.New(oidc.Options{
+		Issuer: c.Issuer, Client: c.Client, Secret: c.Secret, Scopes: c.Scopes, GroupsClaim: c.GroupsClaim, Log: a.Log, Now: a.Now,
+	})
+	a.closers.add("provider of logins", func() error { provider.Close(); return nil })
+	return provider
+}
+
+func (a *App) groupRoles() []access.GroupRole {
+	var roles []access.GroupRole
+	for _, g := range a.Config.OIDC.Roles {
+		roles = append(roles, access.GroupRole{Group: g.Group, Workspace: g.Workspace, Role: registry.Role(g.Role)})
+	}
+	return roles
+}

@@ -1,0 +1,132 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/studio/oidc"
+)
+
+// Provider proves who somebody is.
+type Provider interface {
+	Begin(ctx context.Context, callback string) (oidc.Attempt, string, error)
+	Finish(ctx context.Context, callback string, a oidc.Attempt, answer url.Values) (registry.Identity, error)
+}
+
+const (
+	providerPath = loginPath + "/oidc"
+	callbackPath = providerPath + "/callback"
+
+	attemptCookie = "atelier_login"
+	attemptFor    = 10 * time.Minute
+)
+
+// logInAtProvider leads a browser to the provider of logins and takes it back. What goes wrong is told by the login page,
+// which is where its user can choose another way.
+func (a *API) logInAtProvider() {
+	if a.Provider == nil {
+		return
+	}
+	a.router.Get(providerPath, func(w http.ResponseWriter, r *http.Request) {
+		attempt, address, err := a.Provider.Begin(r.Context(), a.callback(r))
+		if err != nil {
+			a.loginFailed(w, r, err)
+			return
+		}
+		text, _ := json.Marshal(attempt) // three strings
+		http.SetCookie(w, a.attempt(r, base64.RawURLEncoding.EncodeToString(text), a.Now().Add(attemptFor)))
+		lead(w, r, address)
+	})
+	a.router.Get(callbackPath, func(w http.ResponseWriter, r *http.Request) {
+		http.SetCookie(w, a.attempt(r, "", time.Unix(1, 0))) // it is good for one answer
+		answer := r.URL.Query()
+		err := a.Attempts.Try(r, answer.Get("code"), func() error {
+			who, err := a.Provider.Finish(r.Context(), a.callback(r), attemptOf(r), answer)
+			if err != nil {
+				return err
+			}
+			value, expires, err := a.Access.Federate(r.Context(), who, deviceOf(r))
+			if err == nil {
+				http.SetCookie(w, a.cookie(r, value, expires))
+			}
+			return err
+		})
+		if err != nil {
+			a.loginFailed(w, r, err)
+			return
+		}
+		lead(w, r, studio)
+	})
+}
+
+// lead sends a browser on. Nobody on the way keeps the answer, and nobody after it learns where it came from.
+func lead(w http.ResponseWriter, r *http.Request, address string) {
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, address, http.StatusSeeOther)
+}
+
+func (a *API) loginFailed(w http.ResponseWriter, r *http.Request, err error) {
+	doc := a.Problems.Describe(r.Context(), err)
+	lead(w, r, studio+"?login="+url.QueryEscape(string(doc.Code)))
+}
+
+func (a *API) callback(r *http.Request) string {
+	base := "http://" + r.Host
+	if r.TLS != nil {
+		base = "https://" + r.Host
+	}
+	return a.baseURL(RequestBase{base}) + callbackPath
+}
+
+// attempt is the cookie of one attempt. It comes along when the provider sends the browser back, which the session's would
+// not.
+func (a *API) attempt(r *http.Request, value string, expires time.Time) *http.Cookie {
+	cookie := a.cookie(r, value, expires)
+	cookie.Name, cookie.SameSite = attemptCookie, http.SameSiteLaxMode
+	return cookie
+}
+
+// attemptOf is the attempt that a browser has begun, without secrets if it has none.
+func attemptOf(r *http.Request) (attempt oidc.Attempt) {
+	cookie, err := r.Cookie(attemptCookie)
+	if err != nil {
+		return attempt
+	}
+	text, err := base64.RawURLEncoding.DecodeString(cookie.Value)
+	if err != nil || json.Unmarshal(text, &attempt) != nil {
+		return oidc.Attempt{}
+	}
+	return attempt
+}
+
+// LoginWays is how people may log in, beside the link that the server printed and tokens.
+type LoginWays struct {
+	Provider *LoginProvider `json:"provider" doc:"Null without one."`
+}
+
+// LoginProvider is a provider of logins.
+type LoginProvider struct {
+	Name string `json:"name" doc:"What to call it."`
+	Path string `json:"path" doc:"Where a browser goes to log in by it, from the root of the server."`
+}
+
+func (a *API) listLoginWays() {
+	type in struct{}
+	type out struct{ Body LoginWays }
+	add(a, endpoint{
+		id: "listLoginWays", method: http.MethodGet, path: Base + "/session/ways", tag: "session", summary: "How people may log in", public: true,
+		refusals: []fault.Code{},
+	}, func(context.Context, *in) (*out, error) {
+		ways := LoginWays{}
+		if a.Provider != nil {
+			ways.Provider = &LoginProvider{Name: a.ProviderName, Path: providerPath}
+		}
+		return &out{Body: ways}, nil
+	})
+}

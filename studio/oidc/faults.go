@@ -1,0 +1,34 @@
+package oidc
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"golang.org/x/oauth2"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+func refused(why string) error {
+	return fault.New(fault.Unauthenticated, "The login failed. %s", why)
+}
+
+// exchangeFailed tells a provider that refuses a code from one that is of no use to anybody.
+func (s *Service) exchangeFailed(ctx context.Context, err error) error {
+	var answer *oauth2.RetrieveError
+	switch {
+	case !errors.As(err, &answer):
+		return s.unavailable(ctx, err)
+	case answer.ErrorCode == "invalid_client", answer.ErrorCode == "unauthorized_client":
+		return s.unavailable(ctx, errors.New(answer.ErrorCode+": check oidc-client and oidc-client-secret"))
+	case answer.ErrorCode == "invalid_grant":
+		return refused("The provider did not accept its own answer; start again.")
+	}
+	return s.unavailable(ctx, errors.New(answer.Response.Status)) // not the error itself, which has the whole body
+}
+
+func (s *Service) unavailable(ctx context.Context, err error) error {
+	s.Log.LogAttrs(ctx, slog.LevelWarn, "the provider of logins does not answer as one", slog.String("issuer", s.Issuer), slog.Any("error", err))
+	return fault.New(fault.ProviderUnavailable, "The provider of logins cannot be reached, or does not answer as one; use another way to log in, or try again later.")
+}

@@ -1,0 +1,187 @@
+// Package oidc lets people prove who they are at an OpenID provider: the code flow with PKCE. It knows the protocol and
+// nothing of what anybody may do here; that is studio/access's.
+package oidc
+
+import (
+	"context"
+	"crypto/subtle"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Options configures a Service. Secret is "" for a client without one.
+type Options struct {
+	Issuer      string
+	Client      string
+	Secret      string
+	Scopes      []string // beside openid
+	GroupsClaim string
+	Log         *slog.Logger // of why the provider cannot be reached
+	Now         func() time.Time
+}
+
+// Service is safe for concurrent use.
+type Service struct {
+	Options
+	http *http.Client
+
+	mu       sync.Mutex
+	provider *oidc.Provider // nil until it was reached
+}
+
+// New returns the service. It asks the provider for nothing before somebody logs in, so that a provider that is down keeps
+// nobody from starting.
+func New(o Options) *Service {
+	return &Service{Options: o, http: &http.Client{Timeout: patience, Transport: bounded{&http.Transport{Proxy: http.ProxyFromEnvironment}}}}
+}
+
+// Close ends the connections to the provider.
+func (s *Service) Close() { s.http.CloseIdleConnections() }
+
+// Attempt is what a browser keeps while its user is at the provider. It proves that the answer belongs to the question.
+type Attempt struct {
+	State    string `json:"state"`
+	Nonce    string `json:"nonce"`
+	Verifier string `json:"verifier"`
+}
+
+// Begin starts an attempt, and answers the provider's address that the browser has to go to. The provider sends it back to
+// callback. Error: ProviderUnavailable.
+func (s *Service) Begin(ctx context.Context, callback string) (Attempt, string, error) {
+	ctx = oidc.ClientContext(ctx, s.http)
+	config, _, err := s.config(ctx, callback)
+	if err != nil {
+		return Attempt{}, "", err
+	}
+	a := Attempt{State: oauth2.GenerateVerifier(), Nonce: oauth2.GenerateVerifier(), Verifier: oauth2.GenerateVerifier()}
+	return a, config.AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), nil
+}
+
+// Finish turns what the provider sent the browser back with into who its user is. Errors: BadRequest for an answer to
+// another question, Unauthenticated where the provider did not let the user in or what it says does not hold,
+// ProviderUnavailable.
+func (s *Service) Finish(ctx context.Context, callback string, a Attempt, answer url.Values) (registry.Identity, error) {
+	ctx = oidc.ClientContext(ctx, s.http)
+	if a.State == "" || subtle.ConstantTimeCompare([]byte(a.State), []byte(answer.Get("state"))) != 1 {
+		return registry.Identity{}, fault.New(fault.BadRequest, "This login did not begin in this browser, or it took longer than ten minutes; start again.")
+	}
+	if iss := answer.Get("iss"); iss != "" && iss != s.Issuer {
+		return registry.Identity{}, refused("It came from another provider.")
+	}
+	if answer.Get("error") != "" || answer.Get("code") == "" {
+		return registry.Identity{}, refused("The provider did not let you in.")
+	}
+	config, provider, err := s.config(ctx, callback)
+	if err != nil {
+		return registry.Identity{}, err
+	}
+	token, err := config.Exchange(ctx, answer.Get("code"), oauth2.VerifierOption(a.Verifier))
+	if err != nil {
+		return registry.Identity{}, s.exchangeFailed(ctx, err)
+	}
+	raw, _ := token.Extra("id_token").(string)
+	proof, err := provider.VerifierContext(ctx, &oidc.Config{ClientID: s.Client, Now: s.Now}).Verify(ctx, raw)
+	if err != nil || subtle.ConstantTimeCompare([]byte(proof.Nonce), []byte(a.Nonce)) != 1 {
+		return registry.Identity{}, refused("What the provider says of you does not hold.")
+	}
+	said := claims{}
+	if err := proof.Claims(&said); err != nil {
+		return registry.Identity{}, refused("What the provider says of you cannot be read.")
+	}
+	if err := s.complete(ctx, provider, token, proof.Subject, said); err != nil {
+		return registry.Identity{}, err
+	}
+	return said.identity(proof.Issuer, proof.Subject, s.GroupsClaim), nil
+}
+
+// complete adds what the provider tells only when it is asked. What the signed token says goes first.
+func (s *Service) complete(ctx context.Context, provider *oidc.Provider, token *oauth2.Token, subject string, said claims) error {
+	if provider.UserInfoEndpoint() == "" {
+		return nil
+	}
+	info, err := provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
+	if err != nil {
+		return s.unavailable(ctx, err)
+	}
+	if info.Subject != subject {
+		return refused("What the provider says of you does not hold.")
+	}
+	further := claims{}
+	if err := info.Claims(&further); err != nil {
+		return refused("What the provider says of you cannot be read.")
+	}
+	for name, value := range further {
+		if _, ok := said[name]; !ok {
+			said[name] = value
+		}
+	}
+	return nil
+}
+
+func (s *Service) config(ctx context.Context, callback string) (*oauth2.Config, *oidc.Provider, error) {
+	provider, err := s.reach(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &oauth2.Config{
+		ClientID: s.Client, ClientSecret: s.Secret, Endpoint: provider.Endpoint(), RedirectURL: callback,
+		Scopes: append([]string{oidc.ScopeOpenID}, slices.DeleteFunc(slices.Clone(s.Scopes), func(scope string) bool { return scope == oidc.ScopeOpenID })...),
+	}, provider, nil
+}
+
+// reach reads the provider's description, once.
+func (s *Service) reach(ctx context.Context) (*oidc.Provider, error) {
+	s.mu.Lock()
+	provider := s.provider
+	s.mu.Unlock()
+	if provider != nil {
+		return provider, nil
+	}
+	provider, err := oidc.NewProvider(ctx, s.Issuer)
+	if err != nil {
+		return nil, s.unavailable(ctx, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.provider = provider
+	return provider, nil
+}
+
+// claims are what a provider says of somebody.
+type claims map[string]any
+
+func (c claims) identity(issuer, subject, groups string) registry.Identity {
+	who := registry.Identity{Issuer: issuer, Subject: subject, Title: strings.TrimSpace(c.text("name"))}
+	for _, claim := range []string{"preferred_username", "email"} {
+		if name := c.text(claim); name != "" {
+			who.Names = append(who.Names, strings.ToLower(name))
+		}
+	}
+	switch listed := c[groups].(type) {
+	case string:
+		who.Groups = []string{listed}
+	case []any:
+		for _, group := range listed {
+			if name, ok := group.(string); ok {
+				who.Groups = append(who.Groups, name)
+			}
+		}
+	}
+	return who
+}
+
+func (c claims) text(name string) string {
+	text, _ := c[name].(string)
+	return text
+}

@@ -1,0 +1,57 @@
+// A real OpenID provider in this process. Everybody may log in there, under any name and with any password; who they are
+// then is what the test says of that name.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Provider from 'oidc-provider';
+
+export interface Person {
+  name: string;
+  email: string;
+  groups: string[];
+}
+
+export interface IdentityProvider {
+  issuer: string;
+  client: { id: string; secret: string };
+  /** Who is there, by login name. */
+  people: Map<string, Person>;
+  /** Lets a server in. It is done once, when the server's address is known. */
+  register: (callback: string) => void;
+  stop: () => Promise<void>;
+}
+
+export async function startProvider(): Promise<IdentityProvider> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const issuer = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const client = { id: 'atelier', secret: crypto.randomUUID() };
+  const people = new Map<string, Person>();
+  return {
+    issuer,
+    client,
+    people,
+    register: (callback) => {
+      const provider = new Provider(issuer, {
+        clients: [{ client_id: client.id, client_secret: client.secret, redirect_uris: [callback] }],
+        claims: { openid: ['sub'], profile: ['name', 'preferred_username', 'groups'], email: ['email'] },
+        pkce: { required: () => true, methods: ['S256'] },
+        findAccount: (_, id) => ({
+          accountId: id,
+          claims: () => ({ sub: id, preferred_username: id, ...people.get(id) }),
+        }),
+        ttl: { Session: 600, Grant: 600, AccessToken: 600, IdToken: 600, Interaction: 600 },
+        cookies: { keys: [crypto.randomUUID()] },
+      });
+      const answer = provider.callback();
+      server.on('request', (request, response) => void answer(request, response));
+    },
+    stop: () => end(server),
+  };
+}
+
+function end(server: Server): Promise<void> {
+  return new Promise((done) => {
+    server.close(() => done());
+    server.closeAllConnections();
+  });
+}
