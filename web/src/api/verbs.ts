@@ -20,6 +20,7 @@ import type {
   ReplayReport,
   Rules,
   Run,
+  RunAnswer,
   RunSummary,
   Sample,
   Session,
@@ -219,6 +220,9 @@ export function execute(agent: string, version: string, input: Json): Promise<{ 
     body: { version, input },
   });
 }
+/** Calls a version and waits for its answer, as a client does. */
+export const call = (agent: string, version: string, input: Json): Promise<RunAnswer> =>
+  request(`${agentPath(agent)}/execute`, { method: 'POST', body: { version, input } });
 export const cancelRun = (runId: string): Promise<null> => request(`/runs/${runId}/cancel`, { method: 'POST' });
 export const getRun = (runId: string): Promise<Run> => request(`/runs/${runId}`);
 export async function listRuns(agent: string): Promise<RunSummary[]> {

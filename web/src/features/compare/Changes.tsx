@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Diff } from '../../api/types';
 import css from './Changes.module.css';
+import { FileChange } from './FileChange';
 
 const groups = { schema: 'Schemas', capabilities: 'Capabilities', limits: 'Limits', settings: 'Settings' } as const;
 
@@ -25,18 +26,7 @@ export function Changes({ diff }: { diff: Diff }) {
         );
       })}
       {diff.files.map((file) => (
-        <section key={file.path} aria-label={file.path}>
-          <h3>
-            {file.path} {file.status}
-          </h3>
-          {file.unified === '' ? (
-            <p>{file.binary ? 'It is not text.' : 'It is empty, or too large to compare line by line.'}</p>
-          ) : (
-            <div className={css.scroll} tabIndex={0} role="region" aria-label={`Changes of ${file.path}`}>
-              <Lines text={file.unified} />
-            </div>
-          )}
-        </section>
+        <FileChange key={file.path} file={file} from={diff.from} to={diff.to} />
       ))}
     </div>
   );
@@ -85,23 +75,4 @@ function Fields({ title, fields, from, to }: { title: string; fields: Diff['sett
       </div>
     </section>
   );
-}
-
-function Lines({ text }: { text: string }) {
-  const lines = text.trimEnd().split('\n').slice(2); // the names of the two files are above
-  return (
-    <pre className={css.lines}>
-      {lines.map((line, i) => (
-        <span key={i} className={look(line)}>
-          {line === '' ? ' ' : line}
-        </span>
-      ))}
-    </pre>
-  );
-}
-
-function look(line: string): string | undefined {
-  if (line.startsWith('+')) return css.added;
-  if (line.startsWith('-')) return css.removed;
-  return line.startsWith('@@') ? css.place : undefined;
 }

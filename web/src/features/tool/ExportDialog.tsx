@@ -13,9 +13,11 @@ import { CopyButton } from '../../ui/CopyButton';
 import { Dialog } from '../../ui/Dialog';
 import { Waiting } from '../../ui/Empty';
 import { Field } from '../../ui/Field';
+import { JsonText } from '../../ui/JsonText';
 import { useOpenAgent, type OpenAgent } from '../agents/openAgent';
 import { rememberedInput } from '../run/rememberedInput';
 import { curlLine, runLine } from './commands';
+import { TryTool } from './TryTool';
 import { manifestFile, recipeOf, type Recipe } from './recipes';
 import css from './ExportDialog.module.css';
 
@@ -147,7 +149,7 @@ function Exported({ first }: { first: string }) {
       )}
       {text !== undefined && (
         <pre className={css.manifest} tabIndex={0} role="region" aria-label="Manifest">
-          {text}
+          <JsonText text={text} />
         </pre>
       )}
       {notes.length > 0 && (
@@ -157,6 +159,7 @@ function Exported({ first }: { first: string }) {
           ))}
         </ul>
       )}
+      <TryTool key={version} name={name} version={version} example={input} />
       {recipe && <UseIt recipe={recipe} file={manifestFile(tool, format)} />}
       <CommandLine label="Call it over HTTP" text={curlLine(location.origin, name, version, input)} />
       <CommandLine label="Call it from a terminal" text={runLine(name, version, input)} />

@@ -12,6 +12,7 @@ import { Fault } from '../../ui/Fault';
 import { Menu, type MenuEntry } from '../../ui/Menu';
 import { ask } from '../agents/agentMenu';
 import { copyReference } from '../agents/useAgentCommands';
+import { runLine } from '../tool/commands';
 import css from './VersionsPage.module.css';
 
 /** The changelog: the draft on top, then every version, newest first, with what can be done with each. */
@@ -108,6 +109,7 @@ function Row({ name, version: v, latest, pins, now }: RowProps) {
     { kind: 'item', label: 'Open', run: () => navigate(agentUrl(name, version)) },
     { kind: 'item', label: 'Copy reference', run: () => void copyReference(reference) },
     { kind: 'item', label: 'Copy reference by digest', run: () => void copyReference(`${name}@${v.digest}`) },
+    { kind: 'item', label: 'Copy the line for a terminal', run: () => void copyReference(runLine(name, version, {})) },
     ask('Export as tool', { kind: 'export', version }),
     { kind: 'rule' },
     ask('Compare with the draft', { kind: 'compare', from: version, to: 'draft' }),

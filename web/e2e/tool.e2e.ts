@@ -1,0 +1,140 @@
+// From a draft to a tool: the network it may use, its versions, what separates them, and the forms it is exported in.
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { must, program, publishedAgent, saveDraft } from './kit/seed';
+import { eachSignedIn, type Stage } from './kit/stage';
+import type { Studio } from './kit/studio';
+
+let atelier: Stage['atelier'];
+let page: Page;
+let studio: Studio;
+eachSignedIn((stage) => {
+  ({ atelier, page, studio } = stage);
+});
+
+const clipboard = (): Promise<string> => page.evaluate(() => navigator.clipboard.readText());
+
+test('A37 a host is granted and kept, one that is everything is refused with a reason', async () => {
+  await publishedAgent(atelier, 'reaching');
+  await studio.openAgent('reaching');
+  await page.getByRole('button', { name: /^Network/ }).click();
+  const hosts = page.getByRole('textbox', { name: 'Hosts, one a line' });
+  await hosts.fill('api.example.com:443');
+  await studio.draft.filter({ hasNotText: /^Saved$/ }).waitFor();
+  await studio.saved();
+  await page.reload();
+  await expect.poll(() => hosts.inputValue()).toBe('api.example.com:443');
+  await hosts.fill('http://*');
+  await studio.draft.filter({ hasText: /^Not saved/ }).waitFor();
+  await page
+    .getByRole('complementary', { name: 'Configuration' })
+    .getByText(/http:\/\/\*/)
+    .last()
+    .waitFor();
+  const { draft } = (await must(atelier, 'GET', '/code-agents/reaching')) as { draft: { capabilities: unknown } };
+  expect(draft.capabilities).toMatchObject({ hosts: ['api.example.com:443'] });
+});
+
+test('A39 a published agent moves among the published, and its version is read only', async () => {
+  await must(atelier, 'POST', '/code-agents', {
+    name: 'moving',
+    language: 'javascript',
+    entrypoint: 'main.js',
+    ...program('Sun'),
+  });
+  await studio.openAgent('moving');
+  await studio.publish('1.0.0');
+  const side = page.getByRole('navigation', { name: 'Agents and files' });
+  await side.getByRole('link', { name: /moving ?1\.0\.0/ }).waitFor();
+  await page.goto('/studio/a/moving@1.0.0');
+  await page.getByText('1.0.0, read only').waitFor();
+  await page.getByRole('textbox', { name: /^Code editor, main\.js, read only/ }).waitFor({ state: 'attached' });
+  expect(await page.getByRole('button', { name: 'New file' }).count()).toBe(0);
+});
+
+test('A40 two versions are compared by lines, side by side, and their schemas in a table', async () => {
+  await publishedAgent(atelier, 'compared');
+  await saveDraft(atelier, 'compared', {
+    ...program('Fog'),
+    inputSchema: {
+      type: 'object',
+      properties: { city: { type: 'string' }, days: { type: 'integer' } },
+      required: ['city'],
+    },
+  });
+  await must(atelier, 'POST', '/code-agents/compared/versions', { version: '1.1.0', changelog: 'Fog.' });
+  await studio.versions('compared');
+  await page.getByRole('button', { name: 'Compare…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Compare compared' });
+  const lines = dialog.getByRole('region', { name: 'Changes of main.js' });
+  await lines.getByText(/^-.*Sun in/).waitFor();
+  await lines.getByText(/^\+.*Fog in/).waitFor();
+  await dialog.getByText('Schemas as JSON').click();
+  await dialog.getByRole('row').filter({ hasText: 'inputSchema' }).first().waitFor();
+  await dialog
+    .getByRole('radiogroup', { name: 'Show main.js as' })
+    .getByRole('radio', { name: 'Side by side' })
+    .click();
+  await lines.getByRole('textbox', { name: '1.0.0' }).waitFor({ state: 'attached' });
+  await lines.getByText(/Sun/).first().waitFor();
+  await lines.getByText(/Fog/).first().waitFor();
+});
+
+test('A41 a reference is copied, and the line that calls it', async () => {
+  await publishedAgent(atelier, 'copied');
+  await studio.versions('copied');
+  await studio.choose('Actions for 1.0.0', 'Copy reference');
+  await expect.poll(clipboard).toBe('copied@1.0.0');
+  await studio.choose('Actions for 1.0.0', 'Copy the line for a terminal');
+  await expect.poll(clipboard).toBe("atelier run copied@1.0.0 --input '{}'");
+  await studio.openAgent('copied');
+  await page.keyboard.press('Alt+c');
+  await expect.poll(clipboard).toBe('copied@1.0.0');
+});
+
+test('A42 every form is shown with the input schema, and downloaded as it is shown', async () => {
+  await publishedAgent(atelier, 'carried');
+  await studio.openAgent('carried');
+  await page.getByRole('button', { name: 'Export as tool' }).click();
+  const dialog = page.getByRole('dialog');
+  const forms = dialog.getByRole('tablist', { name: 'Format' }).getByRole('tab');
+  await forms.first().waitFor();
+  expect(await forms.count()).toBe(7);
+  for (const form of await forms.all()) {
+    await form.click();
+    const manifest = dialog.getByRole('region', { name: 'Manifest' });
+    await manifest
+      .getByText(/"city"/)
+      .first()
+      .waitFor();
+    const shown = await manifest.innerText();
+    expect(JSON.parse(shown)).toBeTypeOf('object');
+    const saved = page.waitForEvent('download');
+    await dialog.getByRole('button', { name: 'Download the manifest' }).click();
+    expect((await readFile(await (await saved).path(), 'utf8')).trim()).toBe(shown.trim());
+  }
+});
+
+test('a version is tried as the tool that it is', async () => {
+  await publishedAgent(atelier, 'tried');
+  await studio.openAgent('tried');
+  await page.getByRole('button', { name: 'Export as tool' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Try it as a tool').click();
+  const field = dialog.getByRole('textbox', { name: 'Arguments, as a model would write them' });
+  await field.fill('{"city": ');
+  await dialog.getByRole('button', { name: 'Call tried@1.0.0' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await field.fill('{}');
+  await dialog.getByRole('button', { name: 'Call tried@1.0.0' }).click();
+  await dialog.getByRole('alert').filter({ hasText: /city/ }).waitFor();
+  await field.fill('{"city": "Oslo"}');
+  await dialog.getByRole('button', { name: 'Call tried@1.0.0' }).click();
+  await expect
+    .poll(() => dialog.getByRole('region', { name: 'What the tool returned' }).innerText())
+    .toContain('Sun in Oslo');
+  await dialog.getByRole('link', { name: 'Open the run' }).click();
+  await page.waitForURL('**/a/tried@1.0.0?*run=*');
+  await studio.ended(/^Succeeded in/);
+});

@@ -1,0 +1,92 @@
+import { useQueries } from '@tanstack/react-query';
+import { useState } from 'react';
+import { keys } from '../../api/queries';
+import type { Diff, Files } from '../../api/types';
+import { getAgent, getVersion } from '../../api/verbs';
+import { Choices } from '../../ui/Choices';
+import { Fault } from '../../ui/Fault';
+import { useOpenAgent } from '../agents/openAgent';
+import css from './Changes.module.css';
+import { TextDiff } from './TextDiff';
+
+type Look = 'lines' | 'beside' | 'within';
+const looks: { value: Look; label: string }[] = [
+  { value: 'lines', label: 'Lines' },
+  { value: 'beside', label: 'Side by side' },
+  { value: 'within', label: 'Inline' },
+];
+
+/** What became of a file: the lines around each change, or the whole of both in the diff editor. */
+export function FileChange({ file, from, to }: { file: Diff['files'][number]; from: string; to: string }) {
+  const { path, status, unified, binary } = file;
+  const [look, setLook] = useState<Look>('lines');
+  return (
+    <section aria-label={path}>
+      <div className={css.fileHead}>
+        <h3>
+          {path} {status}
+        </h3>
+        {!binary && <Choices label={`Show ${path} as`} choices={looks} value={look} onChange={setLook} />}
+      </div>
+      {look !== 'lines' ? (
+        <Whole path={path} from={from} to={to} inline={look === 'within'} />
+      ) : unified === '' ? (
+        <p>{binary ? 'It is not text.' : 'It is empty, or too large to compare line by line.'}</p>
+      ) : (
+        <div className={css.scroll} tabIndex={0} role="region" aria-label={`Changes of ${path}`}>
+          <Lines text={unified} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Whole({ path, from, to, inline }: { path: string; from: string; to: string; inline: boolean }) {
+  const { name } = useOpenAgent();
+  const [before, after] = useQueries({
+    queries: [from, to].map((version) => ({
+      queryKey: [...keys.diffs(name), 'files', version],
+      queryFn: () => filesOf(name, version),
+      gcTime: 0,
+    })),
+  });
+  const error = before?.error ?? after?.error;
+  if (error) return <Fault message={`The file could not be loaded. ${error.message}`} />;
+  if (!before?.data || !after?.data) return <p role="status">Loading…</p>;
+  return (
+    <TextDiff
+      path={path}
+      before={textIn(before.data, path)}
+      after={textIn(after.data, path)}
+      sides={{ before: from, after: to }}
+      inline={inline}
+    />
+  );
+}
+
+const filesOf = async (name: string, version: string): Promise<Files> =>
+  version === 'draft' ? (await getAgent(name)).draft.files : (await getVersion(name, version)).files;
+
+function textIn(files: Files, path: string): string {
+  const content = files[path];
+  return typeof content === 'string' ? content : '';
+}
+
+function Lines({ text }: { text: string }) {
+  const lines = text.trimEnd().split('\n').slice(2); // the names of the two files are above
+  return (
+    <pre className={css.lines}>
+      {lines.map((line, i) => (
+        <span key={i} className={look(line)}>
+          {line === '' ? ' ' : line}
+        </span>
+      ))}
+    </pre>
+  );
+}
+
+function look(line: string): string | undefined {
+  if (line.startsWith('+')) return css.added;
+  if (line.startsWith('-')) return css.removed;
+  return line.startsWith('@@') ? css.place : undefined;
+}

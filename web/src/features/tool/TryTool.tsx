@@ -1,0 +1,85 @@
+import { useId, useState } from 'react';
+import { Link } from 'wouter';
+import { ApiError, explain } from '../../api/http';
+import { parseJson, stringifyJson, type Json } from '../../api/json';
+import { keys, queryClient } from '../../api/queries';
+import type { RunAnswer } from '../../api/types';
+import { call } from '../../api/verbs';
+import { closeDialog } from '../../app/dialogs';
+import { milliseconds } from '../../app/format';
+import { agentUrl, writeUrl } from '../../app/urlState';
+import { faultSentence } from '../../schema/locate';
+import { Button } from '../../ui/Button';
+import { Fault } from '../../ui/Fault';
+import { JsonText } from '../../ui/JsonText';
+import { finalWords } from '../run/words';
+import css from './ExportDialog.module.css';
+
+type Tried =
+  | { kind: 'not yet' }
+  | { kind: 'calling' }
+  | { kind: 'failed'; message: string }
+  | { kind: 'answered'; answer: RunAnswer };
+
+/** What a model would read to mend its arguments. */
+function reasonOf(error: unknown): string {
+  const fields = error instanceof ApiError ? error.fields : [];
+  return [explain(error), ...fields.map(({ pointer, message }) => `${pointer}: ${message}`)].join(' ');
+}
+
+/** Calls the version as any client would, with arguments as a model would write them. */
+export function TryTool({ name, version, example }: { name: string; version: string; example: Json }) {
+  const id = useId();
+  const [text, setText] = useState(() => stringifyJson(example, 2));
+  const [tried, setTried] = useState<Tried>({ kind: 'not yet' });
+  const go = async (): Promise<void> => {
+    let input: Json;
+    try {
+      input = parseJson(text);
+    } catch {
+      return setTried({ kind: 'failed', message: faultSentence(text) });
+    }
+    setTried({ kind: 'calling' });
+    try {
+      setTried({ kind: 'answered', answer: await call(name, version, input) });
+      void queryClient.invalidateQueries({ queryKey: keys.runs(name) });
+    } catch (error) {
+      setTried({ kind: 'failed', message: reasonOf(error) });
+    }
+  };
+  return (
+    <details className={css.use}>
+      <summary>Try it as a tool</summary>
+      <div className={css.try}>
+        <label htmlFor={id}>Arguments, as a model would write them</label>
+        <textarea id={id} rows={5} spellCheck={false} value={text} onChange={(e) => setText(e.target.value)} />
+        <div>
+          <Button disabled={tried.kind === 'calling'} onClick={() => void go()}>
+            {tried.kind === 'calling' ? 'Calling…' : `Call ${name}@${version}`}
+          </Button>
+        </div>
+        <div role="status" aria-label="Answer of the tool">
+          {tried.kind === 'answered' && <Answer name={name} version={version} answer={tried.answer} />}
+        </div>
+        <Fault message={tried.kind === 'failed' ? tried.message : undefined} />
+      </div>
+    </details>
+  );
+}
+
+function Answer({ name, version, answer }: { name: string; version: string; answer: RunAnswer }) {
+  const { runId, success, output, error, metrics } = answer;
+  return (
+    <>
+      <p className={css.hint}>
+        {finalWords(answer).word} in {milliseconds(metrics.totalMs)}.{' '}
+        <Link href={agentUrl(name, version) + writeUrl({ panel: 'result', run: runId })} onClick={closeDialog}>
+          Open the run
+        </Link>
+      </p>
+      <pre className={css.answer} tabIndex={0} role="region" aria-label="What the tool returned">
+        {success ? <JsonText text={stringifyJson(output, 2)} /> : (error?.message ?? 'The program did not succeed.')}
+      </pre>
+    </>
+  );
+}
