@@ -6,11 +6,13 @@ import {
   getAgent,
   getCapabilities,
   getDraftRuntime,
+  getQuotas,
   getSession,
   getVersion,
   listPins,
   listRuns,
   listSamples,
+  listSecrets,
   listSkills,
   listSessions,
   listTokens,
@@ -23,6 +25,8 @@ export const keys = {
   registry: ['registry'] as const,
   skills: ['skills'] as const,
   tokens: ['tokens'] as const,
+  secrets: ['secrets'] as const,
+  quotas: ['quotas'] as const,
   sessions: ['sessions'] as const,
   agent: (name: string) => ['agent', name] as const,
   facts: (name: string) => ['facts', name] as const,
@@ -57,6 +61,8 @@ export const useSamples = () => useQuery({ queryKey: ['samples'], queryFn: listS
 // Folders change behind the page's back.
 export const useSkills = () => useQuery({ queryKey: keys.skills, queryFn: listSkills, refetchInterval: 2000 });
 export const useTokens = () => useQuery({ queryKey: keys.tokens, queryFn: listTokens });
+export const useSecrets = () => useQuery({ queryKey: keys.secrets, queryFn: listSecrets });
+export const useQuotas = () => useQuery({ queryKey: keys.quotas, queryFn: getQuotas });
 export const useSessions = () => useQuery({ queryKey: keys.sessions, queryFn: listSessions });
 // The draft belongs to its session once it is open, so it is fetched anew for each visit and never behind its back.
 export const useAgent = (name: string) =>
@@ -95,5 +101,6 @@ export function refreshFacts(name: string): void {
 
 export const refreshSkills = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.skills });
 export const refreshSessions = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.sessions });
+export const refreshSecrets = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.secrets });
 export const refreshTokens = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.tokens });
 export const refreshAgents = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.agents });

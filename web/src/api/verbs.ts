@@ -17,12 +17,15 @@ import type {
   NewToken,
   OpenSession,
   Pin,
+  Quotas,
   ReplayReport,
   Rules,
   Run,
   RunAnswer,
   RunSummary,
   Sample,
+  Secret,
+  SecretBody,
   Session,
   Skill,
   SkillList,
@@ -141,6 +144,17 @@ export async function listTokens(): Promise<Token[]> {
 export const createToken = (body: TokenBody): Promise<NewToken> => request('/tokens', { method: 'POST', body });
 export const revokeToken = (id: string): Promise<null> =>
   request(`/tokens/${encodeURIComponent(id)}`, { method: 'DELETE' });
+export async function listSecrets(): Promise<Secret[]> {
+  return (await request<Page<Secret>>('/secrets')).items;
+}
+/** Without an agent it is a secret of the workspace. */
+const secretPath = (name: string, agent: string): string =>
+  `/secrets/${encodeURIComponent(name)}${agent === '' ? '' : `?agent=${encodeURIComponent(agent)}`}`;
+export const setSecret = (name: string, agent: string, body: SecretBody): Promise<Secret> =>
+  request(secretPath(name, agent), { method: 'PUT', body });
+export const removeSecret = (name: string, agent: string): Promise<null> =>
+  request(secretPath(name, agent), { method: 'DELETE' });
+export const getQuotas = (): Promise<Quotas> => request('/quotas');
 export const copyFromRegistry = (id: string, name: string): Promise<Agent> =>
   request(`/code-agents/registry/${encodeURIComponent(id)}/copy`, { method: 'POST', body: { name } });
 

@@ -22,6 +22,7 @@ const AgentPage = lazy(agentPage);
 // Most visits end there: it is on its way while the session is asked for.
 void agentPage().catch(() => undefined);
 const SkillsPage = lazy(() => import('../features/skills/SkillsPage').then((m) => ({ default: m.SkillsPage })));
+const SecretsPage = lazy(() => import('../features/secrets/SecretsPage').then((m) => ({ default: m.SecretsPage })));
 const TokensPage = lazy(() => import('../features/access/TokensPage').then((m) => ({ default: m.TokensPage })));
 const RegistryPage = lazy(() => import('../features/registry/RegistryPage').then((m) => ({ default: m.RegistryPage })));
 const VersionsPage = lazy(() => import('../features/versions/VersionsPage').then((m) => ({ default: m.VersionsPage })));
@@ -77,6 +78,7 @@ function Pages() {
   useCommand('registry', () => navigate('/registry'));
   useCommand('skills', () => navigate('/skills'));
   useCommand('tokens', () => navigate('/tokens'));
+  useCommand('secrets', () => navigate('/secrets'));
   useCommand('agent.new', () => showDialog({ kind: 'new' }));
   useCommand('archive.import', () => showDialog({ kind: 'import' }));
   useCommand('archive.export', () => exportArchive());
@@ -109,6 +111,11 @@ function Pages() {
         <Route path="/skills">
           <Suspense fallback={<Waiting what="the skills" />}>
             <SkillsPage />
+          </Suspense>
+        </Route>
+        <Route path="/secrets">
+          <Suspense fallback={<Waiting what="the secrets" />}>
+            <SecretsPage />
           </Suspense>
         </Route>
         <Route path="/tokens">

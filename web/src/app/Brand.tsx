@@ -70,6 +70,7 @@ function User({ theme }: { theme: Theme }) {
         { kind: 'label', label: data ? `${data.actor.name} · ${data.workspace.name}` : 'Not signed in' },
         { kind: 'rule' },
         { kind: 'item', label: 'Tokens', run: () => runCommand('tokens') },
+        { kind: 'item', label: 'Secrets and quotas', run: () => runCommand('secrets') },
         { kind: 'item', label: 'Keyboard shortcuts', keys: '?', run: () => setTimeout(() => runCommand('help.keys')) },
         {
           kind: 'item',

@@ -38,6 +38,7 @@ export const commands = [
   { id: 'registry', title: 'Public registry', group: 'Go to' },
   { id: 'skills', title: 'Skills', group: 'Go to' },
   { id: 'tokens', title: 'Tokens', group: 'Go to' },
+  { id: 'secrets', title: 'Secrets and quotas', group: 'Go to' },
   { id: 'tab.previous', title: 'Previous tab', group: 'Go to', keys: 'Alt+[' },
   { id: 'tab.next', title: 'Next tab', group: 'Go to', keys: 'Alt+]' },
   { id: 'tab.close', title: 'Close tab', group: 'Go to', keys: 'Alt+W' },

@@ -5,6 +5,7 @@ import { NetworkSection } from './NetworkSection';
 import { RuntimeSection } from './RuntimeSection';
 import { SafetySection } from './SafetySection';
 import { SchemaSection } from './SchemaSection';
+import { SecretsSection } from './SecretsSection';
 import { VersionsSection } from './VersionsSection';
 
 interface Props {
@@ -21,6 +22,7 @@ export function ConfigPanel({ active, onSchema }: Props) {
       <SchemaSection which="input" active={active === 'input'} onEdit={() => onSchema('input')} />
       <SchemaSection which="output" active={active === 'output'} onEdit={() => onSchema('output')} />
       <EnvironmentSection />
+      <SecretsSection />
       <NetworkSection />
       <SafetySection />
       <GeneralSection />

@@ -36,7 +36,9 @@ export function EnvironmentSection() {
       summary={count === 0 ? 'None' : plural(count, 'variable')}
       wrong={fault !== undefined}
     >
-      <p className={css.hint}>Plain values, in ctx.env and as environment variables. Not for secrets.</p>
+      <p className={css.hint}>
+        Plain values, in ctx.env and as environment variables. Secrets have a list of their own below.
+      </p>
       {rows.length > 0 && (
         <div className={css.variables}>
           {rows.map((row, i) => {

@@ -1,0 +1,111 @@
+// Secrets and quotas on their page, and the names that an agent declares.
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startAtelier, type Atelier } from './kit/atelier';
+import { violations } from './kit/axe';
+import { launch, signIn } from './kit/browser';
+import { must } from './kit/seed';
+import { Studio } from './kit/studio';
+
+let atelier: Atelier;
+let browser: Browser;
+
+beforeAll(async () => {
+  [atelier, browser] = await Promise.all([startAtelier(), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await atelier.stop();
+});
+
+const value = 'correct-horse-battery';
+
+describe('secrets', () => {
+  for (const [theme, width] of [
+    ['dark', 1280],
+    ['light', 390],
+  ] as const) {
+    test(`a secret is set, replaced and removed, and never shown (${theme}, ${width})`, async () => {
+      const session = await signIn(browser, atelier, { theme, width, height: 800 });
+      const { page } = session;
+      const name = `KEY_${theme}`;
+      await page.goto('/studio/secrets');
+      await page.getByText('cannot be read again').waitFor();
+      await page.getByRole('button', { name: 'New secret…' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill(name);
+      await dialog.getByLabel('Value').fill('short');
+      await dialog.getByRole('button', { name: 'Set' }).click();
+      await dialog.getByText('must have at least 8 bytes').waitFor();
+      expect(await violations(page)).toEqual([]);
+      await dialog.getByLabel('Value').fill(value);
+      await dialog.getByLabel('Send it to one host').check();
+      await dialog.getByLabel('Host', { exact: true }).fill('api.example.com:443');
+      expect(await violations(page)).toEqual([]);
+      await dialog.getByRole('button', { name: 'Set' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      const row = page.getByRole('list', { name: 'Secrets' }).getByRole('listitem').filter({ hasText: name });
+      await row.getByText('Sent to api.example.com:443 as Authorization').waitFor();
+      await row.getByText('never used').waitFor();
+      await page.getByRole('list', { name: 'Quotas' }).getByText('Runs at once').waitFor();
+      expect(await violations(page)).toEqual([]);
+      await row.getByRole('button', { name: `Replace ${name}` }).click();
+      expect(await dialog.getByLabel('Value').inputValue()).toBe('');
+      await dialog.getByLabel('Send it to one host').uncheck();
+      await dialog.getByLabel('Value').fill(value);
+      await dialog.getByRole('button', { name: 'Replace' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await row.getByText('Sent to').waitFor({ state: 'detached' });
+      await page.reload();
+      await row.getByText('All agents').waitFor();
+      expect(await page.content()).not.toContain(value);
+      await row.getByRole('button', { name: `Remove ${name}` }).click();
+      await dialog.getByRole('button', { name: 'Remove' }).click();
+      await row.waitFor({ state: 'detached' });
+      await session.close();
+    });
+  }
+
+  test('an agent says which of its secrets are set, and a run masks them', async () => {
+    await must(atelier, 'POST', '/code-agents', {
+      name: 'speaker',
+      language: 'javascript',
+      code: 'export default (input, ctx) => ({ said: `it is ${ctx.env.API_KEY}` });\n',
+    });
+    const session = await signIn(browser, atelier);
+    const { page } = session;
+    const studio = new Studio(page);
+    await studio.openAgent('speaker');
+    const section = page.getByRole('button', { name: /^Secrets/ });
+    if ((await section.getAttribute('aria-expanded')) === 'false') await section.click();
+    await page.getByRole('textbox', { name: 'Names, one a line' }).fill('API_KEY');
+    const declared = page.getByRole('list', { name: 'Declared secrets' });
+    await declared.getByText('not set').waitFor();
+    await studio.saved();
+    expect(await violations(page)).toEqual([]);
+    await declared.getByRole('button', { name: 'Set API_KEY' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByLabel('Only for this agent').inputValue()).toBe('speaker');
+    await dialog.getByLabel('Value').fill(value);
+    await dialog.getByRole('button', { name: 'Set' }).click();
+    await declared.getByText('set for this agent').waitFor();
+    await studio.start();
+    await studio.ended(/^Succeeded in/);
+    expect(await studio.result()).toEqual({ said: 'it is ***' });
+    expect(await page.content()).not.toContain(value);
+    await session.close();
+  });
+
+  test('a bar says how much of a quota is used', async () => {
+    const answer = (await must(atelier, 'PUT', '/quotas/default', { runsPerDay: 2 })) as { limits: unknown };
+    expect(answer.limits).toMatchObject({ runsPerDay: 2 });
+    const session = await signIn(browser, atelier, { theme: 'light', width: 390, height: 800 });
+    await session.page.goto('/studio/secrets');
+    const meter = session.page.getByRole('meter', { name: 'Runs today' });
+    await meter.waitFor();
+    expect(await meter.getAttribute('aria-valuemax')).toBe('2');
+    expect(await violations(session.page)).toEqual([]);
+    await session.close();
+    await must(atelier, 'PUT', '/quotas/default', {});
+  });
+});

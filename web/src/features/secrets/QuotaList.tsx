@@ -1,0 +1,62 @@
+import { useQuotas } from '../../api/queries';
+import { classes } from '../../ui/classes';
+import { Waiting } from '../../ui/Empty';
+import field from '../../ui/Field.module.css';
+import css from './SecretsPage.module.css';
+import { quotaRows, type QuotaRow } from './words';
+
+/** What the workspace may take, and has taken. */
+export function QuotaList() {
+  const found = useQuotas();
+  return (
+    <section className={css.section}>
+      <div>
+        <h2>Quotas</h2>
+        <p className={css.lead}>
+          What this workspace may take. Whoever runs the server changes it with <code>atelier quotas set</code>.
+        </p>
+      </div>
+      {found.isPending && <Waiting what="the quotas" onRetry={() => void found.refetch()} />}
+      {found.isError && (
+        <p role="alert" className={field.failed}>
+          The quotas could not be loaded. {found.error.message}
+        </p>
+      )}
+      {found.isSuccess && (
+        <>
+          <ul className={css.quotas} aria-label="Quotas">
+            {quotaRows(found.data).map((row) => (
+              <Bar key={row.name} row={row} />
+            ))}
+          </ul>
+          <p className={css.lead}>The day ends at {new Date(found.data.until).toLocaleString()}.</p>
+        </>
+      )}
+    </section>
+  );
+}
+
+const nearly = 0.8;
+
+function Bar({ row: { name, used, limit, words } }: { row: QuotaRow }) {
+  const share = limit > 0 ? Math.min(1, used / limit) : 0;
+  return (
+    <li className={css.quota}>
+      <span>{name}</span>
+      <span className={css.amount}>{words}</span>
+      {limit > 0 && (
+        <div
+          className={classes(css.bar, share >= 1 && css.full, share >= nearly && share < 1 && css.nearly)}
+          role="meter"
+          aria-label={name}
+          aria-valuemin={0}
+          aria-valuemax={limit}
+          aria-valuenow={Math.min(used, limit)}
+          aria-valuetext={words}
+        >
+          <div style={{ width: `${String(share * 100)}%` }} />
+        </div>
+      )}
+    </li>
+  );
+}
