@@ -89,7 +89,11 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
             </Field>
           </>
         )}
-        <Field label="Value" hint="At least 8 characters: a shorter one could not be masked." mono>
+        <Field
+          label="Value"
+          hint="At least 8 characters: a shorter one could not be masked. Several lines come by the command line: atelier secrets set NAME &lt; FILE."
+          mono
+        >
           {(control) => (
             <input
               {...control}
