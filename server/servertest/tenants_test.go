@@ -199,6 +199,7 @@ func walks(has possessions) map[string]walk {
 		"DELETE /api/v1/secrets/{name}":           {about: has.secrets, at: "name"},
 		"GET /api/v1/secrets/{name}/uses":         {about: has.secrets, at: "name", wants: -1},
 		"GET /api/v1/session":                     anything,
+		"GET /api/v1/session/ways":                anything,
 		"POST /api/v1/session":                    {body: `{"name":"alan","password":"of nobody here"}`},
 		"DELETE /api/v1/session":                  {wants: -1},
 		"GET /api/v1/sessions":                    anything,
