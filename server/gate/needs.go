@@ -83,6 +83,7 @@ func needs() map[string]need {
 		"GET " + api + "/runtimes":                    {anyone, nothing},
 		"GET " + api + "/samples":                     {anyone, nothing},
 		"POST " + api + "/validate":                   {anyone, nothing},
+		"POST " + api + "/format":                     {anyone, nothing},
 		"GET " + api + "/openapi.json":                {anyone, nothing},
 		"GET " + api + "/session":                     {anyone, nothing},
 		"DELETE " + api + "/session":                  {anyone, nothing},

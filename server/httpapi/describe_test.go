@@ -97,6 +97,7 @@ func TestBodiesAreCheckedByPointer(t *testing.T) {
 		"inline":               {"POST", httpapi.Base + "/execute", `{"code":"1"}`, 422, []string{`language`}},
 		"resolve":              {"POST", httpapi.Base + "/references/resolve", `{"references":[]}`, 422, []string{`"pointer":"/references"`}},
 		"validate":             {"POST", httpapi.Base + "/validate", `{"language":"python","files":[]}`, 422, []string{`"pointer":"/files"`}},
+		"format":               {"POST", httpapi.Base + "/format", `{"language":"bash","code":"x","indent":9}`, 422, []string{`"pointer":"/indent"`}},
 		"token":                {"POST", httpapi.Base + "/tokens", `{"name":""}`, 422, []string{`"pointer":"/name"`}},
 		"session, too large":   {"POST", httpapi.Base + "/session", `{"token":"` + strings.Repeat("x", 9000) + `"}`, 413, []string{`"code":"body_too_large"`, `"maxBytes":8192`}},
 		"parameter":            {"GET", httpapi.Base + "/runs?limit=secret-many", ``, 422, []string{`query parameter limit`}},

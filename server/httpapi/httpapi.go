@@ -126,6 +126,7 @@ func (a *API) agentRoutes() {
 	a.importArchive()
 	a.listSamples()
 	a.validate()
+	a.format()
 	a.getDraftRuntime()
 }
 

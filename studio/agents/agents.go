@@ -54,6 +54,7 @@ type Resolver interface {
 // Inspector parses code in the jail.
 type Inspector interface {
 	Check(ctx context.Context, req inspect.Request) (inspect.Report, error)
+	Format(ctx context.Context, script string, indent int) (string, []fault.Detail, error)
 	CheckAll(ctx context.Context, programs []inspect.Request) []inspect.Result
 }
 

@@ -33,6 +33,10 @@ func (plain) Check(context.Context, inspect.Request) (inspect.Report, error) {
 	return inspect.Report{}, nil
 }
 
+func (plain) Format(context.Context, string, int) (string, []fault.Detail, error) {
+	return "", nil, nil
+}
+
 func (plain) CheckAll(_ context.Context, programs []inspect.Request) []inspect.Result {
 	return make([]inspect.Result, len(programs))
 }

@@ -103,3 +103,13 @@ test('A08 a name is changed in all files', async () => {
     },
   });
 });
+
+test('A21 Shift+Alt+F formats', async () => {
+  await open('formats', 'typescript', { 'main.ts': 'export default function main( ){\nreturn   { tempC:1 }\n   }\n' });
+  await editing.at(1);
+  await page.keyboard.press('Shift+Alt+F');
+  const code = async () => (await atelier.api('GET', '/api/v1/code-agents/formats')).body;
+  await expect.poll(code, { timeout: 10_000 }).toMatchObject({
+    draft: { files: { 'main.ts': 'export default function main() {\n  return { tempC: 1 }\n}\n' } },
+  });
+});

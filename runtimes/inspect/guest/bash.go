@@ -50,6 +50,28 @@ func bash(job Job) Report {
 const maxNesting = 5000
 
 func parse(name string, text []byte) *fault.Detail {
+	_, problem := read(name, text)
+	return problem
+}
+
+// formatted lays the entrypoint out anew; comments and here-documents stay.
+func formatted(job Job) Report {
+	script, problem := read(job.Entrypoint, job.Files[job.Entrypoint], syntax.KeepComments(true))
+	if problem != nil {
+		return Report{Errors: []fault.Detail{*problem}}
+	}
+	if len(script.Stmts) == 0 && len(script.Last) == 0 {
+		return Report{} // the printer would write a line where there was none
+	}
+	var text strings.Builder
+	if err := syntax.NewPrinter(syntax.Indent(job.Indent), syntax.SwitchCaseIndent(true)).Print(&text, script); err != nil {
+		return Report{Errors: []fault.Detail{{File: job.Entrypoint, Code: CodeSyntax, Message: sentence(err.Error())}}}
+	}
+	return Report{Text: text.String()}
+}
+
+// read parses a script, or says why it cannot be.
+func read(name string, text []byte, options ...syntax.ParserOption) (*syntax.File, *fault.Detail) {
 	depth, line, start := 0, 1, 0
 	for i, c := range text {
 		switch c {
@@ -57,15 +79,15 @@ func parse(name string, text []byte) *fault.Detail {
 			line, start = line+1, i+1
 		case '(', '{', '[':
 			if depth++; depth > maxNesting {
-				return &fault.Detail{File: name, Line: line, Column: i - start + 1, Code: bundle.CodeNesting, Message: fmt.Sprintf("Brackets are nested more than %d deep.", maxNesting)}
+				return nil, &fault.Detail{File: name, Line: line, Column: i - start + 1, Code: bundle.CodeNesting, Message: fmt.Sprintf("Brackets are nested more than %d deep.", maxNesting)}
 			}
 		case ')', '}', ']':
 			depth = max(0, depth-1)
 		}
 	}
-	_, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(bytes.NewReader(text), name)
+	script, err := syntax.NewParser(append(options, syntax.Variant(syntax.LangBash))...).Parse(bytes.NewReader(text), name)
 	if err == nil {
-		return nil
+		return script, nil
 	}
 	detail := fault.Detail{File: name, Code: CodeSyntax, Message: sentence(err.Error())}
 	var bad syntax.ParseError
@@ -78,7 +100,7 @@ func parse(name string, text []byte) *fault.Detail {
 		detail.Message = sentence(fmt.Sprintf("%s is not a feature of bash", other.Feature))
 		detail.Line, detail.Column = position(text, other.Pos)
 	}
-	return &detail
+	return nil, &detail
 }
 
 // position counts columns in UTF-16 units, as editors do.

@@ -25,6 +25,7 @@ type Job struct {
 	Runtime    runtimes.Name     `json:"runtime"`
 	Files      map[string][]byte `json:"files"`
 	Entrypoint string            `json:"entrypoint"`
+	Indent     uint              `json:"indent,omitempty"` // above 0: the entrypoint is formatted with so many spaces, and not checked
 }
 
 // Report is the output of a job.
@@ -34,6 +35,7 @@ type Report struct {
 	Warnings []fault.Detail      `json:"warnings,omitempty"`
 	Names    map[string][]string `json:"names,omitempty"` // of Python: what the top level of each entrypoint binds, * where it may be anything
 	Module   *runtimes.Module    `json:"module,omitempty"`
+	Text     string              `json:"text,omitempty"` // of what was formatted
 }
 
 // maxStack lets a parser that recurses without a bound die early, with a message that the server understands.
@@ -73,6 +75,9 @@ func Serve(conn net.Conn) error {
 }
 
 func inspect(job Job) Report {
+	if job.Indent > 0 && job.Language == runtimes.Bash {
+		return formatted(job)
+	}
 	switch job.Language {
 	case runtimes.JavaScript, runtimes.TypeScript:
 		return javascript(job)

@@ -80,6 +80,7 @@ export type Finding = Wire['Detail'];
 export type Module = Wire['Module'];
 export type ModuleFunction = Wire['ModuleFunction'];
 export type Validation = Wire['ValidateReport'];
+export type Formatted = Wire['FormatReport'];
 
 export interface EgressData {
   host: string;

@@ -11,6 +11,7 @@ import type {
   Draft,
   DraftRuntime,
   Files,
+  Formatted,
   JsonSchema,
   Language,
   LoginWays,
@@ -253,6 +254,11 @@ export interface ValidateRequest {
   inputSchema?: JsonSchema;
   outputSchema?: JsonSchema;
 }
+/** Lays a script of bash out anew. */
+export function format(code: string, indent: number): Promise<Formatted> {
+  return request('/format', { method: 'POST', body: { language: 'bash', code, indent } });
+}
+
 export function validate(body: ValidateRequest, signal: AbortSignal): Promise<Validation> {
   return request('/validate', { method: 'POST', body, signal });
 }

@@ -29,6 +29,7 @@ export const commands = [
   { id: 'agent.delete', title: 'Delete this agent…', group: 'Agent' },
   { id: 'archive.import', title: 'Import an archive…', group: 'Agent' },
   { id: 'archive.export', title: 'Export all agents as archive', group: 'Agent' },
+  { id: 'file.format', title: 'Format this file', group: 'Agent', keys: 'Shift+Alt+F' },
   { id: 'file.new', title: 'New file', group: 'Agent' },
   { id: 'file.upload', title: 'Upload files…', group: 'Agent' },
   { id: 'file.search', title: 'Search in files', group: 'Go to', keys: 'Mod+Shift+F' },
@@ -48,6 +49,7 @@ export const commands = [
   { id: 'view.bottom', title: 'Toggle bottom panel', group: 'View', keys: 'Mod+J' },
   { id: 'view.right', title: 'Toggle configuration', group: 'View', keys: 'Alt+B' },
   { id: 'view.maximise', title: 'Maximise or restore bottom panel', group: 'View', keys: 'Alt+M' },
+  { id: 'view.problems', title: 'Toggle problems', group: 'View' },
   { id: 'view.theme', title: 'Switch theme', group: 'View' },
   { id: 'help.keys', title: 'Keyboard shortcuts', group: 'Help', keys: '?' },
 ] as const satisfies readonly Command[];

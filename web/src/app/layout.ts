@@ -12,6 +12,7 @@ interface Layout {
   rightOpen: boolean;
   bottomOpen: boolean;
   maximised: boolean;
+  problemsOpen: boolean;
   /** On a narrow screen the configuration is a sheet over the editor, closed at first. */
   sheetOpen: boolean;
   /** On a phone one pane is shown at a time. */
@@ -30,6 +31,7 @@ export const useLayout = create<Layout>()(
       rightOpen: true,
       bottomOpen: true,
       maximised: false,
+      problemsOpen: false,
       sheetOpen: false,
       pane: 'code',
       schemaAs: 'table',

@@ -2,13 +2,19 @@
 import { monaco } from './monaco';
 import { languageOf, type Workspace } from './workspace';
 
-export interface Problems {
-  errors: number;
-  warnings: number;
+export interface Problem {
+  path: string;
+  line: number;
+  column: number;
+  message: string;
+  /** The rule or number that the finder gives it. */
+  code: string;
+  severity: 'error' | 'warning';
 }
 export interface EditorEvents {
   cursor(line: number, column: number): void;
-  problems(problems: Problems): void;
+  /** What is wrong in any of the agent's files, in their order. */
+  problems(problems: Problem[]): void;
   /** Asks for another file of the workspace to be shown. */
   open(path: string, line: number, column: number): void;
 }
@@ -76,6 +82,14 @@ export class CodeEditor {
     this.editor.focus();
   }
 
+  /** Formats the file that is shown; false when nothing here can format its language. */
+  async format(): Promise<boolean> {
+    const action = this.editor.getAction('editor.action.formatDocument');
+    if (!action?.isSupported()) return false;
+    await action.run();
+    return true;
+  }
+
   dispose(): void {
     this.rememberView();
     for (const disposable of this.disposables) disposable.dispose();
@@ -86,11 +100,8 @@ export class CodeEditor {
     if (this.shown) this.shown.workspace.keepView(this.shown.path, this.editor.saveViewState());
   }
 
-  private problems(): Problems {
-    const { workspace } = this.shown ?? {};
-    const markers = monaco.editor.getModelMarkers({}).filter((m) => workspace?.owns(m.resource) === true);
-    const count = (severity: monaco.MarkerSeverity): number => markers.filter((m) => m.severity === severity).length;
-    return { errors: count(monaco.MarkerSeverity.Error), warnings: count(monaco.MarkerSeverity.Warning) };
+  private problems(): Problem[] {
+    return this.shown?.workspace.problems() ?? [];
   }
 }
 

@@ -2,6 +2,7 @@
 // by who asked for it.
 import { setUpJson } from './json';
 import { monaco } from './monaco';
+import { setUpShell } from './shell';
 import { followTheme } from './theme';
 import { setEngine, setTypes, setUpTypeScript } from './typescript';
 import { Workspace, type WorkspaceEvents } from './workspace';
@@ -27,6 +28,7 @@ function makeKit(): EditorKit {
   followTheme(monaco);
   setUpTypeScript();
   setUpJson();
+  setUpShell();
   return {
     createEditor: (host, events) => new CodeEditor(host, events),
     createWorkspace: (name, events) => new Workspace(name, events),

@@ -1,6 +1,7 @@
 // The models of one agent. A model is made when its tab opens, or when the language service needs it to resolve an
 // import; making all of them at once would boot a worker for each language.
 import type { Files } from '../api/types';
+import type { Problem } from './codeEditor';
 import { monaco } from './monaco';
 import { Python, type PythonState } from './python';
 import { setNeighbours } from './typescript';
@@ -16,6 +17,8 @@ export interface Marker {
 export interface WorkspaceEvents {
   edit(path: string, text: string): void;
   python(state: PythonState): void;
+  /** What the server found is another; files that have no model have no event of their own. */
+  marked(): void;
 }
 
 const languages: Record<string, string> = {
@@ -43,6 +46,7 @@ export class Workspace {
   private readonly models = new Map<string, monaco.editor.ITextModel>();
   private readonly views = new Map<string, monaco.editor.ICodeEditorViewState>();
   private readonly texts = new Map<string, string>();
+  private found: Marker[] = [];
   private applying = false;
 
   constructor(
@@ -67,6 +71,7 @@ export class Workspace {
     });
     this.models.set(path, model);
     this.texts.set(path, text);
+    this.mark(path, model);
     return model;
   }
 
@@ -97,34 +102,30 @@ export class Workspace {
 
   /** Shows what the server found; the page's own language services keep their own marks. */
   setMarkers(markers: Marker[]): void {
-    for (const [path, model] of this.models) {
-      const own = markers.filter((m) => m.path === path);
-      monaco.editor.setModelMarkers(
-        model,
-        'atelier',
-        own.map(({ line, column, message, severity }) => {
-          const at = model.validatePosition({ lineNumber: line, column });
-          const word = model.getWordAtPosition(at);
-          return {
-            startLineNumber: at.lineNumber,
-            startColumn: word?.startColumn ?? at.column,
-            endLineNumber: at.lineNumber,
-            endColumn: word?.endColumn ?? Math.max(at.column + 1, model.getLineMaxColumn(at.lineNumber)),
-            message,
-            severity: severity === 'error' ? monaco.MarkerSeverity.Error : monaco.MarkerSeverity.Warning,
-          };
+    this.found = markers;
+    for (const [path, model] of this.models) this.mark(path, model);
+    this.events.marked();
+  }
+
+  /** What is wrong in any file: as it is marked, or for a file without a model as the server said. */
+  problems(): Problem[] {
+    const { Error, Warning } = monaco.MarkerSeverity;
+    const marked = [...this.models].flatMap(([path, model]) =>
+      monaco.editor
+        .getModelMarkers({ resource: model.uri })
+        .filter(({ severity }) => severity === Error || severity === Warning)
+        .map(({ severity, message, startLineNumber: line, startColumn: column, code }): Problem => {
+          const rule = typeof code === 'object' ? code.value : (code ?? '');
+          return { path, line, column, message, code: rule, severity: severity === Error ? 'error' : 'warning' };
         }),
-      );
-    }
+    );
+    const other = this.found.filter(({ path }) => !this.models.has(path)).map((found) => ({ ...found, code: '' }));
+    return [...marked, ...other].sort((a, b) => a.path.localeCompare(b.path) || a.line - b.line || a.column - b.column);
   }
 
   /** The path of one of the agent's files that is open here. */
   pathAt(uri: monaco.Uri): string | undefined {
     return [...this.models].find(([, model]) => model.uri.toString() === uri.toString())?.[0];
-  }
-
-  owns(uri: monaco.Uri): boolean {
-    return uri.path.startsWith(this.pathOf(''));
   }
 
   dispose(): void {
@@ -138,6 +139,26 @@ export class Workspace {
 
   private pathOf(path: string): string {
     return `/workspace/${this.name}/${path}`;
+  }
+
+  private mark(path: string, model: monaco.editor.ITextModel): void {
+    const own = this.found.filter((m) => m.path === path);
+    monaco.editor.setModelMarkers(
+      model,
+      'atelier',
+      own.map(({ line, column, message, severity }) => {
+        const at = model.validatePosition({ lineNumber: line, column });
+        const word = model.getWordAtPosition(at);
+        return {
+          startLineNumber: at.lineNumber,
+          startColumn: word?.startColumn ?? at.column,
+          endLineNumber: at.lineNumber,
+          endColumn: word?.endColumn ?? Math.max(at.column + 1, model.getLineMaxColumn(at.lineNumber)),
+          message,
+          severity: severity === 'error' ? monaco.MarkerSeverity.Error : monaco.MarkerSeverity.Warning,
+        };
+      }),
+    );
   }
 
   private close(path: string): void {

@@ -3,7 +3,8 @@ import { plural } from '../../app/format';
 import { ServerStatus } from '../../app/StatusLine';
 import type { Tab } from '../../app/urlState';
 import { classes } from '../../ui/classes';
-import type { Problems } from '../../editor/codeEditor';
+import { setLayout, useLayout } from '../../app/layout';
+import type { Problem } from '../../editor/codeEditor';
 import type { PythonState } from '../../editor/python';
 import css from './AgentStatus.module.css';
 import type { Cursor } from './AgentWorkbench';
@@ -23,7 +24,7 @@ const names: Record<string, string> = {
 interface Props {
   tab: Tab;
   cursor: Cursor;
-  problems: Problems;
+  problems: Problem[];
   python: PythonState;
 }
 
@@ -35,20 +36,28 @@ const states: Record<PythonState, string> = {
 };
 
 export function AgentStatus({ tab, cursor, problems, python }: Props) {
-  const { errors, warnings } = problems;
+  const { problemsOpen } = useLayout();
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const warnings = problems.length - errors;
   const language = tab.kind === 'schema' ? 'JSON Schema' : (names[tab.path.split('.').at(-1) ?? ''] ?? 'Plain text');
   return (
     <>
-      <span className={classes(css.count, errors > 0 && css.errors)} title={plural(errors, 'error')}>
-        <CircleX size={12} aria-hidden />
-        {errors}
-        <span className="visually-hidden">{errors === 1 ? 'error' : 'errors'}</span>
-      </span>
-      <span className={classes(css.count, warnings > 0 && css.warnings)} title={plural(warnings, 'warning')}>
-        <TriangleAlert size={12} aria-hidden />
-        {warnings}
-        <span className="visually-hidden">{warnings === 1 ? 'warning' : 'warnings'}</span>
-      </span>
+      <button
+        type="button"
+        className={css.problems}
+        aria-label={`Problems: ${plural(errors, 'error')}, ${plural(warnings, 'warning')}`}
+        aria-expanded={problemsOpen}
+        onClick={() => setLayout({ problemsOpen: !problemsOpen })}
+      >
+        <span className={classes(css.count, errors > 0 && css.errors)} title={plural(errors, 'error')}>
+          <CircleX size={12} aria-hidden />
+          {errors}
+        </span>
+        <span className={classes(css.count, warnings > 0 && css.warnings)} title={plural(warnings, 'warning')}>
+          <TriangleAlert size={12} aria-hidden />
+          {warnings}
+        </span>
+      </button>
       <span className={css.number}>
         Ln {cursor.line}, Col {cursor.column}
       </span>

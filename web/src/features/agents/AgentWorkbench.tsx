@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useState } from 'react';
-import type { Problems } from '../../editor/codeEditor';
+import type { Problem } from '../../editor/codeEditor';
 import type { PythonState } from '../../editor/python';
 import { showRight } from '../../app/layout';
 import { useOfferPlaces } from '../../app/places';
@@ -7,6 +7,8 @@ import type { Tab } from '../../app/urlState';
 import { Workbench } from '../../app/Workbench';
 import { ConfigPanel } from '../config/ConfigPanel';
 import { EditorPane } from '../files/EditorPane';
+import { Problems } from '../files/Problems';
+import { tabOf } from '../files/schemaPaths';
 import { FilesPanel } from '../files/FilesPanel';
 import { useTabs } from '../files/useTabs';
 import { RunPanel } from '../run/RunPanel';
@@ -29,7 +31,7 @@ export function AgentWorkbench() {
   const agent = useOpenAgent();
   const tabs = useTabs(agent);
   const [cursor, setCursor] = useState<Cursor>({ line: 1, column: 1 });
-  const [problems, setProblems] = useState<Problems>({ errors: 0, warnings: 0 });
+  const [problems, setProblems] = useState<Problem[]>([]);
   const [python, setPython] = useState<PythonState>('off');
   const run = useRun(agent, tabs);
   useAgentCommands(agent, run, tabs);
@@ -65,12 +67,13 @@ export function AgentWorkbench() {
   );
   const main = useMemo(
     () => (
-      <>
+      <div style={{ display: 'flex', flexDirection: 'column', height: '100%' }}>
         <ConflictBar />
         <EditorPane tabs={tabs} onCursor={setCursor} onProblems={setProblems} onPython={setPython} />
-      </>
+        <Problems problems={problems} onGoTo={(path, line, column) => open(tabOf(path), line, column)} />
+      </div>
     ),
-    [tabs],
+    [tabs, open, problems],
   );
   const right = useMemo(
     () => <ConfigPanel onSchema={(which) => open({ kind: 'schema', which })} active={schemaOf(active)} />,

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import type { CodeEditor, Problems } from '../../editor/codeEditor';
+import type { CodeEditor, Problem } from '../../editor/codeEditor';
 import type { EditorKit } from '../../editor/kit';
 import { loadEditor } from '../../editor/load';
 import type { Workspace } from '../../editor/workspace';
@@ -7,6 +7,8 @@ import type { PythonState } from '../../editor/python';
 import { agentTypes } from '../../schema/declarations';
 import { parametersOf } from '../../schema/toPython';
 import type { Files } from '../../api/types';
+import { useCommand } from '../../app/commands';
+import { notify } from '../../app/noticeStore';
 import type { Tab } from '../../app/urlState';
 import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
@@ -18,24 +20,16 @@ import { BinaryView } from './BinaryView';
 import css from './EditorPane.module.css';
 import { EditorTabs } from './EditorTabs';
 import { ModuleView } from './ModuleView';
+import { pathOf, schemaPaths, tabOf } from './schemaPaths';
 import { useServerMarkers } from './useServerMarkers';
 import type { Tabs } from './useTabs';
 
 interface Props {
   tabs: Tabs;
   onCursor: (cursor: Cursor) => void;
-  onProblems: (problems: Problems) => void;
+  onProblems: (problems: Problem[]) => void;
   onPython: (state: PythonState) => void;
 }
-
-// Where the schemas live among the models; the ending makes the JSON service complete schema keywords.
-const schemaPaths = { input: '.atelier/input.schema.json', output: '.atelier/output.schema.json' };
-const pathOf = (tab: Tab): string => (tab.kind === 'file' ? tab.path : schemaPaths[tab.which]);
-
-const tabOf = (path: string): Tab => {
-  if (path === schemaPaths.input) return { kind: 'schema', which: 'input' };
-  return path === schemaPaths.output ? { kind: 'schema', which: 'output' } : { kind: 'file', path };
-};
 
 type Kit = { kind: 'loading' } | { kind: 'ready'; kit: EditorKit } | { kind: 'failed' };
 
@@ -106,6 +100,7 @@ function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
     const opened = kit.createWorkspace(key, {
       edit: (path, now) => edit(latest.current.agent, path, now),
       python: setPython,
+      marked: () => latest.current.events.onProblems(opened.problems()),
     });
     const created = kit.createEditor(host.current, {
       cursor: (line, column) => latest.current.events.onCursor({ line, column }),
@@ -132,12 +127,17 @@ function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
     return () => clearTimeout(timer);
   }, [kit, workspace, inputSchema, outputSchema, environment, entrypoint]);
 
-  const { onPython } = events;
-  useEffect(() => onPython(python), [onPython, python]);
-
   const path = pathOf(active);
   const readOnly = agent.version !== undefined;
   const shown = text !== undefined;
+  const format = async (): Promise<void> => {
+    if (!(await editor?.format())) notify('done', 'There is no formatter for this language.');
+  };
+  useCommand('file.format', editor && shown && !readOnly ? () => void format() : undefined);
+
+  const { onPython } = events;
+  useEffect(() => onPython(python), [onPython, python]);
+
   useEffect(() => {
     if (!editor || !workspace || !shown) return;
     editor.show(workspace, path, textOf(latest.current.agent, active) ?? '', readOnly);

@@ -1,0 +1,34 @@
+package inspect
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/inspect/guest"
+	"github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// scriptName is what a script that is formatted is called in its jail.
+const scriptName = "main.sh"
+
+// Format lays a script of bash out anew, with so many spaces for a step. A script that cannot be parsed is answered with why.
+func (i *Inspector) Format(ctx context.Context, script string, indent int) (string, []fault.Detail, error) {
+	files := map[string][]byte{scriptName: []byte(script)}
+	req := Request{Language: runtimes.Bash, Files: files, Entrypoint: scriptName}
+	outcome, err := i.parsers.Run(ctx, worker.Task{
+		Job:     runtimes.Job{RunID: "format", Workspace: shared, Language: req.Language, Files: files, Entrypoint: scriptName, Limits: limits()},
+		Payload: guest.Job{Language: req.Language, Files: files, Entrypoint: scriptName, Indent: uint(max(1, indent))},
+		Death:   death,
+	}, silent{})
+	report, err := read(ctx, outcome, err, req)
+	if err != nil || len(report.Errors) > 0 {
+		return "", report.Errors, err
+	}
+	var found guest.Report
+	if err := json.Unmarshal(outcome.Output, &found); err != nil {
+		return "", nil, &fault.Error{Code: fault.Internal, Message: "The script could not be formatted.", Err: err}
+	}
+	return found.Text, nil, nil
+}

@@ -1,0 +1,18 @@
+// Bash is formatted by the server, which parses it in the jail; the page has no parser of it.
+import { format } from '../api/verbs';
+import { notify } from '../app/noticeStore';
+import { monaco } from './monaco';
+
+export function setUpShell(): void {
+  monaco.languages.registerDocumentFormattingEditProvider('shell', {
+    displayName: 'shfmt',
+    async provideDocumentFormattingEdits(model, { tabSize }, token) {
+      const revision = model.getVersionId();
+      const { code, errors } = await format(model.getValue(monaco.editor.EndOfLinePreference.LF), tabSize);
+      const [error] = errors;
+      if (error) notify('failed', `Not formatted, line ${error.line ?? 1}: ${error.message}`);
+      if (error || token.isCancellationRequested || model.getVersionId() !== revision) return [];
+      return [{ range: model.getFullModelRange(), text: code }];
+    },
+  });
+}
