@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/egress"
@@ -57,6 +58,9 @@ type Engine struct {
 	lasting     *regexp.Regexp // a program that it finds would end its process with every run
 }
 
+// restAfter is when no process waits any more: two of them take as much memory as the whole server.
+const restAfter = 10 * time.Minute
+
 // New starts an engine; Close it. A Node that is not there, or too old, makes every run fail with runtime_unavailable.
 func New(options Options) *Engine {
 	interpreter, err := program.FindInterpreter(options.Interpreter)
@@ -81,7 +85,7 @@ func New(options Options) *Engine {
 	ahead := e.start(options.Memory)
 	ahead.Ahead = true
 	e.ahead = worker.NewPool(worker.Options{
-		Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log, Profile: profile, Prelude: ahead,
+		Jailer: options.Jailer, Idle: options.Idle, Rest: restAfter, Max: options.Max, Log: options.Log, Profile: profile, Prelude: ahead,
 	})
 	e.fresh = worker.NewPool(worker.Options{Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile})
 	e.shared = worker.NewPool(worker.Options{

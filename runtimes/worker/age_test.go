@@ -26,3 +26,30 @@ func TestPoolForgetsTheOld(t *testing.T) {
 		}
 	})
 }
+
+// TestPoolRests: a pool that may rest prepares none before somebody asks, and gives back what nobody asks for any more.
+func TestPoolRests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		pool := newPool(t, worker.Options{Jailer: &troupe{t: t, play: tireless}, Idle: 2, Rest: time.Minute})
+		waiting := func(when string, want int) {
+			t.Helper()
+			synctest.Wait()
+			if n := pool.Stats().Idle; n != want {
+				t.Errorf("%s: %d workers wait, want %d", when, n, want)
+			}
+		}
+		<-time.After(30 * time.Second)
+		waiting("before the first run", 0)
+		expect(t, "first", serve(t, pool, "a"), "1")
+		waiting("after a run", 2)
+		<-time.After(50 * time.Second)
+		waiting("a while after it", 2)
+		<-time.After(20 * time.Second)
+		waiting("long after it", 0)
+		if err := pool.Warm(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		waiting("when it was warmed", 2)
+	})
+}

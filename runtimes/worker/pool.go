@@ -19,6 +19,7 @@ type Options struct {
 	Profile sandbox.Profile // of every jail; another disk size than its DiskBytes is prepared on demand
 	Reuse   Reuse           // the zero value: a jail runs one job
 	Idle    int             // jails that wait prepared, used by nobody yet
+	Rest    time.Duration   // after so long without a run none waits, and none does before the first; 0 for always
 	Max     int             // all jails together; who wants one more waits. Default 16
 	Prelude any             // payload of a Job frame that every jail gets ahead of its job, and answers with Ready; nil for none
 	Now     func() time.Time
@@ -68,6 +69,7 @@ type Pool struct {
 	started   int64         // jails that became ready, since the start
 	died      int64         // of these, not ended by us
 	retired   int64         // of these, ended by us
+	asked     time.Time     // when a run last wanted a jail
 	changed   chan struct{} // closed and replaced when a place or a worker becomes free
 	failure   error         // of the last preparation ahead of time, nil after one that worked
 }
@@ -143,8 +145,12 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 	return outcome, err
 }
 
-// Warm waits until the idle jails are there, or one could not be prepared.
+// Warm waits until the idle jails are there, or one could not be prepared. It counts as a run that wants one.
 func (p *Pool) Warm(ctx context.Context) error {
+	p.mu.Lock()
+	p.asked = p.options.Now()
+	p.mu.Unlock()
+	p.nudge()
 	for {
 		p.mu.Lock()
 		ready, failure, changed := p.unused() >= min(p.options.Idle, p.options.Max), p.failure, p.changed
@@ -249,6 +255,7 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 			p.mu.Unlock()
 			return nil, errClosed
 		}
+		p.asked = p.options.Now()
 		if m := p.pick(job, special); m != nil {
 			p.busy++
 			last := p.unused() == 0
@@ -326,14 +333,19 @@ func (p *Pool) pick(job runtimes.Job, special bool) *member {
 	return find("")
 }
 
-// sweep buries idle workers that died or are too old.
+// rests says whether no jail has to wait for a run. It needs the lock.
+func (p *Pool) rests() bool {
+	return p.options.Rest > 0 && (p.asked.IsZero() || p.options.Now().Sub(p.asked) > p.options.Rest)
+}
+
+// sweep buries idle workers that died or are too old, and all of a pool that rests.
 func (p *Pool) sweep() {
 	p.idle = slices.DeleteFunc(p.idle, func(m *member) bool {
 		select {
 		case <-m.jail.Done():
 			m.died = true
 		default:
-			if !p.old(m) {
+			if !p.old(m) && !p.rests() {
 				return false
 			}
 		}
@@ -448,7 +460,7 @@ func (p *Pool) keep() {
 	for {
 		p.mu.Lock()
 		p.sweep()
-		wanted := p.ctx.Err() == nil && p.waiting == 0 && p.unused() < p.options.Idle && p.places < p.options.Max
+		wanted := p.ctx.Err() == nil && !p.rests() && p.waiting == 0 && p.unused() < p.options.Idle && p.places < p.options.Max
 		if wanted {
 			p.places++
 			p.preparing++
