@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 const dist = new URL('../dist/app/', import.meta.url).pathname;
-const compressible = /\.(js|css|html|svg|json|ttf)$/;
+const compressible = /\.(js|css|html|svg|json|ttf|txt)$/;
 
 let raw = 0;
 let br = 0;

@@ -1,8 +1,8 @@
 // Lists that come in pages. Every screen that shows one reads it through useListing, and shows it through <Listed>.
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { keys } from './queries';
-import type { AgentSummary } from './types';
-import { browseRegistry, listAgents, type AgentFilter, type ListPage } from './verbs';
+import type { AgentSummary, RunSummary } from './types';
+import { browseRegistry, listAgents, pageRuns, type AgentFilter, type ListPage, type RunFilter } from './verbs';
 
 export type Listing<T> =
   | { kind: 'waiting'; retry: () => void }
@@ -41,6 +41,9 @@ export function useListing<T>(
 
 export const useAgentListing = (filter: AgentFilter): Listing<AgentSummary> =>
   useListing([...keys.agents, filter], (cursor, signal) => listAgents(filter, cursor, signal));
+
+export const useRunListing = (filter: RunFilter): Listing<RunSummary> =>
+  useListing([...keys.allRuns, filter], (cursor, signal) => pageRuns(filter, cursor, signal));
 
 export const useRegistryListing = (search: string): Listing<AgentSummary> =>
   useListing([...keys.registry, search.trim()], (cursor, signal) => browseRegistry(search, cursor, signal));

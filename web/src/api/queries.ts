@@ -11,6 +11,7 @@ import {
   getVersion,
   listPins,
   listRuns,
+  listRuntimes,
   listSamples,
   listSecrets,
   listSkills,
@@ -37,6 +38,7 @@ export const keys = {
   diffs: (name: string) => ['agent', name, 'diff'] as const,
   diff: (name: string, from: string, to: string) => ['agent', name, 'diff', from, to] as const,
   runs: (name: string) => ['runs', name] as const,
+  allRuns: ['all runs'] as const,
   run: (id: string) => ['run', id] as const,
 };
 
@@ -58,6 +60,8 @@ export const useSession = () =>
   useQuery({ queryKey: keys.session, queryFn: ({ signal }) => getSession(signal), staleTime: 60_000 });
 export const useCapabilities = () => useQuery({ queryKey: ['capabilities'], queryFn: getCapabilities, ...forever });
 export const useSamples = () => useQuery({ queryKey: ['samples'], queryFn: listSamples, ...forever });
+// Engines are busy or not from one moment to the next.
+export const useRuntimes = () => useQuery({ queryKey: ['runtimes'], queryFn: listRuntimes, refetchInterval: 2000 });
 // Folders change behind the page's back.
 export const useSkills = () => useQuery({ queryKey: keys.skills, queryFn: listSkills, refetchInterval: 2000 });
 export const useTokens = () => useQuery({ queryKey: keys.tokens, queryFn: listTokens });

@@ -49,6 +49,7 @@ export type Sample = With<Wire['Sample'], { input: Json; agent: AgentBody }>;
 export type DraftRuntime = Wire['DraftRuntime'];
 export type RuntimeChoice = Wire['RuntimeChoice'];
 export type Capabilities = Wire['ServerCapabilities'];
+export type RuntimeState = Wire['RuntimeState'];
 export type Session = Wire['Session'];
 
 export type RunStatus = Wire['RunAnswer']['status'];

@@ -24,6 +24,7 @@ import type {
   Run,
   RunAnswer,
   RunSummary,
+  RuntimeState,
   Sample,
   Secret,
   SecretBody,
@@ -243,6 +244,19 @@ export const getRun = (runId: string): Promise<Run> => request(`/runs/${runId}`)
 export async function listRuns(agent: string): Promise<RunSummary[]> {
   const query = new URLSearchParams({ agent, limit: '50' });
   return (await request<Page<RunSummary>>(`/runs?${query.toString()}`)).items;
+}
+
+/** What the list of all runs is narrowed by; what is empty does not narrow. */
+export interface RunFilter {
+  status: string;
+  agent: string;
+  since: string;
+}
+export const pageRuns = (filter: RunFilter, cursor: string, signal: AbortSignal): Promise<ListPage<RunSummary>> =>
+  readPage('/runs', { limit: '50', ...filter, cursor }, signal);
+
+export async function listRuntimes(): Promise<RuntimeState[]> {
+  return (await request<Page<RuntimeState>>('/runtimes')).items;
 }
 
 export interface ValidateRequest {

@@ -24,6 +24,9 @@ void agentPage().catch(() => undefined);
 const SkillsPage = lazy(() => import('../features/skills/SkillsPage').then((m) => ({ default: m.SkillsPage })));
 const SecretsPage = lazy(() => import('../features/secrets/SecretsPage').then((m) => ({ default: m.SecretsPage })));
 const TokensPage = lazy(() => import('../features/access/TokensPage').then((m) => ({ default: m.TokensPage })));
+const RunsPage = lazy(() => import('../features/runs/RunsPage').then((m) => ({ default: m.RunsPage })));
+const RunPage = lazy(() => import('../features/runs/RunPage').then((m) => ({ default: m.RunPage })));
+const ServerPage = lazy(() => import('../features/server/ServerPage').then((m) => ({ default: m.ServerPage })));
 const RegistryPage = lazy(() => import('../features/registry/RegistryPage').then((m) => ({ default: m.RegistryPage })));
 const VersionsPage = lazy(() => import('../features/versions/VersionsPage').then((m) => ({ default: m.VersionsPage })));
 const Palette = lazy(() => import('./Palette').then((m) => ({ default: m.Palette })));
@@ -77,6 +80,8 @@ function Pages() {
   useCommand('agents', () => navigate('/'));
   useCommand('registry', () => navigate('/registry'));
   useCommand('skills', () => navigate('/skills'));
+  useCommand('runs', () => navigate('/runs'));
+  useCommand('server', () => navigate('/server'));
   useCommand('tokens', () => navigate('/tokens'));
   useCommand('secrets', () => navigate('/secrets'));
   useCommand('agent.new', () => showDialog({ kind: 'new' }));
@@ -107,6 +112,23 @@ function Pages() {
               <VersionsPage key={ref} name={readRef(decodeURIComponent(ref)).name} />
             </Suspense>
           )}
+        </Route>
+        <Route path="/runs">
+          <Suspense fallback={<Waiting what="the runs" />}>
+            <RunsPage />
+          </Suspense>
+        </Route>
+        <Route path="/runs/:id">
+          {({ id }) => (
+            <Suspense fallback={<Waiting what="the run" />}>
+              <RunPage key={id} id={id} />
+            </Suspense>
+          )}
+        </Route>
+        <Route path="/server">
+          <Suspense fallback={<Waiting what="the server" />}>
+            <ServerPage />
+          </Suspense>
         </Route>
         <Route path="/skills">
           <Suspense fallback={<Waiting what="the skills" />}>

@@ -69,6 +69,8 @@ function User({ theme }: { theme: Theme }) {
       entries={[
         { kind: 'label', label: data ? `${data.actor.name} · ${data.workspace.name}` : 'Not signed in' },
         { kind: 'rule' },
+        { kind: 'item', label: 'Runs', run: () => runCommand('runs') },
+        { kind: 'item', label: 'Server', run: () => runCommand('server') },
         { kind: 'item', label: 'Tokens', run: () => runCommand('tokens') },
         { kind: 'item', label: 'Secrets and quotas', run: () => runCommand('secrets') },
         { kind: 'item', label: 'Keyboard shortcuts', keys: '?', run: () => setTimeout(() => runCommand('help.keys')) },

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { Link } from 'wouter';
 import { useCapabilities } from '../api/queries';
 import css from './StatusLine.module.css';
 
@@ -11,10 +12,14 @@ export function ServerStatus() {
     <>
       <span className={css.grow} />
       {sandbox && (
-        <span title={sandbox.missing.length > 0 ? `Missing: ${sandbox.missing.join(', ')}` : undefined}>
+        <Link
+          href="/server"
+          className={css.link}
+          title={sandbox.missing.length > 0 ? `Missing: ${sandbox.missing.join(', ')}` : undefined}
+        >
           Sandbox: {sandbox.level}
           {sandbox.missing.length > 0 && `, ${sandbox.missing.length} missing`}
-        </span>
+        </Link>
       )}
       <span className={online ? undefined : css.offline}>{online ? 'Connected' : 'No network'}</span>
     </>

@@ -38,6 +38,8 @@ export const commands = [
   { id: 'agents', title: 'All agents', group: 'Go to' },
   { id: 'registry', title: 'Public registry', group: 'Go to' },
   { id: 'skills', title: 'Skills', group: 'Go to' },
+  { id: 'runs', title: 'All runs', group: 'Go to' },
+  { id: 'server', title: 'Server: engines and sandbox', group: 'Go to' },
   { id: 'tokens', title: 'Tokens', group: 'Go to' },
   { id: 'secrets', title: 'Secrets and quotas', group: 'Go to' },
   { id: 'tab.previous', title: 'Previous tab', group: 'Go to', keys: 'Alt+[' },

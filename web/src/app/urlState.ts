@@ -56,6 +56,7 @@ export function readRef(ref: string): AgentRef {
 
 export const agentUrl = (name: string, version?: string): string =>
   `/a/${name}${version === undefined ? '' : `@${version}`}`;
+export const runUrl = (id: string): string => `/runs/${id}`;
 export const versionsUrl = (name: string): string => `/a/${name}/versions`;
 
 /** How the list of agents is narrowed; what is not said does not narrow. */

@@ -1,0 +1,102 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import { Link, useLocation } from 'wouter';
+import { stringifyJson } from '../../api/json';
+import { keys } from '../../api/queries';
+import type { RunAnswer } from '../../api/types';
+import { getRun } from '../../api/verbs';
+import { agentUrl, writeUrl } from '../../app/urlState';
+import { Console } from '../../console/Console';
+import { Button } from '../../ui/Button';
+import { CopyButton } from '../../ui/CopyButton';
+import { Empty, Waiting } from '../../ui/Empty';
+import { JsonText } from '../../ui/JsonText';
+import { Column, Page } from '../agents/Page';
+import { RunController } from '../run/controller';
+import { Output } from '../run/Output';
+import { RunFacts } from '../run/RunFacts';
+import { finalWords, stateWords } from '../run/words';
+import css from './RunPage.module.css';
+
+/** One run by its ID, also of code that belongs to no agent: what went in, what came out, what it printed and cost. */
+export function RunPage({ id }: { id: string }) {
+  const [, navigate] = useLocation();
+  const [controller] = useState(() => new RunController());
+  const view = useSyncExternalStore(controller.subscribe, controller.get);
+  const found = useQuery({ queryKey: keys.run(id), queryFn: () => getRun(id) });
+  const there = found.isSuccess;
+  useEffect(() => {
+    document.title = 'Run · Atelier';
+    if (there) controller.attach(id);
+    return () => controller.detach();
+  }, [controller, id, there]);
+  const answer = view.run.kind === 'done' ? view.run.answer : undefined;
+  const words = stateWords(view.run, 0);
+  return (
+    <Page>
+      <Column>
+        {found.isError && (
+          <Empty actions={<Button onClick={() => navigate('/runs')}>All runs</Button>}>
+            The run {id} could not be opened. {found.error.message}
+          </Empty>
+        )}
+        {found.isPending && <Waiting what="the run" onRetry={() => void found.refetch()} />}
+        {found.data && (
+          <section className={css.section}>
+            <div className={css.head}>
+              <h1>Run</h1>
+              <p role="status" aria-label="Run state" data-look={words?.look} className={css.state}>
+                {words?.text}
+              </p>
+              {answer && <Where answer={answer} />}
+            </div>
+            {answer?.error && (
+              <p className={css.error}>
+                <strong>{finalWords(answer).word}.</strong> {answer.error.message}
+              </p>
+            )}
+            <div className={css.parts}>
+              <div className={css.main}>
+                <div>
+                  <div className={css.bar}>
+                    <h2>Input</h2>
+                    <CopyButton label="Copy the input as JSON" text={() => stringifyJson(found.data.input, 2)} />
+                  </div>
+                  <pre className={css.json} tabIndex={0} role="region" aria-label="Input">
+                    <JsonText text={stringifyJson(found.data.input, 2)} />
+                  </pre>
+                </div>
+                {answer && (answer.success || answer.output !== null) && <Output answer={answer} />}
+              </div>
+              {answer && (
+                <div className={css.side}>
+                  <RunFacts answer={answer} />
+                </div>
+              )}
+            </div>
+            <section aria-label="Console" className={css.console}>
+              <Console
+                ring={controller.ring}
+                changes={view.output}
+                running={answer === undefined}
+                onClear={() => controller.clearOutput()}
+              />
+            </section>
+          </section>
+        )}
+      </Column>
+    </Page>
+  );
+}
+
+function Where({ answer: { runId, provenance } }: { answer: RunAnswer }) {
+  const { agent, version } = provenance;
+  if (agent === undefined || agent === '') return null;
+  const pinned = version === undefined || version === '' || version === 'draft' ? undefined : version;
+  return (
+    <Link href={agentUrl(agent, pinned) + writeUrl({ panel: 'result', run: runId })}>
+      {agent}
+      {pinned === undefined ? ', the draft' : `@${pinned}`}
+    </Link>
+  );
+}

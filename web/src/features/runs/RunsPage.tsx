@@ -1,0 +1,149 @@
+import { useEffect, useState } from 'react';
+import { Link, useLocation, useSearch } from 'wouter';
+import { useRunListing } from '../../api/listing';
+import type { RunSummary } from '../../api/types';
+import { ago, milliseconds } from '../../app/format';
+import { agentUrl, runUrl, writeUrl } from '../../app/urlState';
+import { Field } from '../../ui/Field';
+import { Listed } from '../../ui/Listed';
+import { Column, Page } from '../agents/Page';
+import { finalWords } from '../run/words';
+import { ranges, readRuns, runsUrl, sinceOf, statuses, type RunsState } from './runsState';
+import css from './RunsPage.module.css';
+
+/** Every run of the workspace, the newest first. */
+export function RunsPage() {
+  useEffect(() => {
+    document.title = 'Runs · Atelier';
+  }, []);
+  return (
+    <Page>
+      <Column>
+        <Runs />
+      </Column>
+    </Page>
+  );
+}
+
+function Runs() {
+  const state = readRuns(useSearch());
+  const [, navigate] = useLocation();
+  const [now] = useState(() => Date.now());
+  const listing = useRunListing({ status: state.status ?? '', agent: state.agent ?? '', since: sinceOf(state, now) });
+  const go = (change: Partial<RunsState>): void => navigate(runsUrl({ ...state, ...change }), { replace: true });
+  return (
+    <section className={css.section}>
+      <div>
+        <h1>Runs</h1>
+        <p className={css.lead}>What ran in this workspace, whoever started it: people, programs, tools.</p>
+      </div>
+      <div className={css.filters}>
+        <Field label="State">
+          {(control) => (
+            <select {...control} value={state.status ?? ''} onChange={(e) => go({ status: e.target.value })}>
+              <option value="">Any</option>
+              {statuses.map((status) => (
+                <option key={status} value={status}>
+                  {finalWords({ status }).word}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Field label="Since">
+          {(control) => (
+            <select {...control} value={state.range ?? ''} onChange={(e) => go({ range: e.target.value })}>
+              <option value="">Ever</option>
+              {ranges.map(({ range, label }) => (
+                <option key={range} value={range}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <AgentField key={state.agent} agent={state.agent ?? ''} onSet={(agent) => go({ agent })} />
+      </div>
+      <Listed listing={listing} what="the runs" empty={<p className={css.lead}>No run is like that.</p>}>
+        {(items) => <Table runs={items} now={now} />}
+      </Listed>
+    </section>
+  );
+}
+
+/** A name is looked for when it is whole: half of one would be no agent. */
+function AgentField({ agent, onSet }: { agent: string; onSet: (agent: string) => void }) {
+  const [typed, setTyped] = useState(agent);
+  return (
+    <form
+      onSubmit={(e) => {
+        e.preventDefault();
+        onSet(typed.trim());
+      }}
+    >
+      <Field label="Agent">
+        {(control) => (
+          <input
+            {...control}
+            type="search"
+            placeholder="Name, then Enter"
+            spellCheck={false}
+            value={typed}
+            onChange={(e) => setTyped(e.target.value)}
+            onBlur={() => typed.trim() !== agent && onSet(typed.trim())}
+          />
+        )}
+      </Field>
+    </form>
+  );
+}
+
+function Table({ runs, now }: { runs: RunSummary[]; now: number }) {
+  return (
+    <div className={css.scroll} tabIndex={0} role="region" aria-label="Runs">
+      <table className={css.table}>
+        <thead>
+          <tr>
+            <th scope="col">State</th>
+            <th scope="col">Agent</th>
+            <th scope="col">By</th>
+            <th scope="col">Time</th>
+            <th scope="col">When</th>
+            <th scope="col">
+              <span className="visually-hidden">Open</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map((run) => {
+            const { word, look } = finalWords(run);
+            const version = run.version === '' ? undefined : run.version;
+            return (
+              <tr key={run.runId}>
+                <td className={css[look]}>{word}</td>
+                <td className={css.name}>
+                  {run.agent === '' ? (
+                    <span className={css.quiet}>inline {run.language}</span>
+                  ) : (
+                    <Link href={agentUrl(run.agent, version) + writeUrl({ panel: 'result', run: run.runId })}>
+                      {run.agent}
+                      {version === undefined ? '' : `@${version}`}
+                    </Link>
+                  )}
+                </td>
+                <td className={css.quiet}>{run.trigger}</td>
+                <td>{milliseconds(run.totalMs)}</td>
+                <td className={css.quiet}>{ago(run.createdAt, now)}</td>
+                <td>
+                  <Link href={runUrl(run.runId)} aria-label={`Open the run of ${ago(run.createdAt, now)}`}>
+                    Open
+                  </Link>
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
