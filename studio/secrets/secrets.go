@@ -43,7 +43,7 @@ type Agents interface {
 
 // Bounds of secrets.
 const (
-	Most       = 500      // of a workspace
+	Most       = 200      // of a workspace
 	MaxBytes   = 16 << 10 // of one value
 	MaxRun     = 64 << 10 // of the values of one run
 	maxFormat  = 200

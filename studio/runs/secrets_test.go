@@ -1,0 +1,79 @@
+package runs_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/vault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/secrets"
+)
+
+// withSecrets gives a kit a store of secrets.
+func withSecrets(t *testing.T, k *kit, set ...secrets.Request) {
+	t.Helper()
+	keys, err := vault.Keys{}.Fresh()
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := secrets.New(secrets.Options{Store: k.store, Uses: k.store, Agents: k.store, Keys: keys, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	for _, one := range set {
+		if _, err := service.Set(t.Context(), k.actor, one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.Secrets = service
+}
+
+func TestSecretsThatCannotBeGivenStopARunBeforeItBegins(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, 1, 1)
+	req := program("environment")
+	req.Inline.Secrets = []string{"KEY", "SENT"}
+	refused := func(code fault.Code, says string) {
+		t.Helper()
+		_, err := k.Execute(t.Context(), k.actor, req)
+		if !fault.Is(err, code) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %s: %s", err, code, says)
+		}
+	}
+	refused(fault.SecretMissing, "kept by a server only")
+	sent := secrets.Request{Name: "SENT", Value: "hunter3hunter3", Binding: &registry.Binding{Host: "api.example.com:443", Header: "X-Key"}}
+	withSecrets(t, k, sent)
+	refused(fault.SecretMissing, "the secret KEY, which has no value")
+	withSecrets(t, k, sent, secrets.Request{Name: "KEY", Value: "hunter2hunter2"})
+	refused(fault.Conflict, `add "api.example.com:443" to capabilities.hosts`)
+	req.Inline.Language, req.Inline.Entrypoint = runtimes.WASM, "main.wasm"
+	req.Inline.Files = map[string]registry.File{"main.wasm": registry.File("environment")}
+	req.Inline.Capabilities.Hosts = []string{"api.example.com:443"}
+	refused(fault.Conflict, "a WebAssembly module cannot reach")
+	if page, err := k.List(t.Context(), k.actor, registry.RunFilter{}); err != nil || len(page.Items) > 0 {
+		t.Errorf("%+v, %v", page, err)
+	}
+	req.Inline.Secrets = []string{"KEY"}
+	run, err := k.Execute(t.Context(), k.actor, req)
+	if err != nil || string(run.Output) != `{"KEY":"***"}` {
+		t.Errorf("%s %+v, %v", run.Output, run.Error, err)
+	}
+}
+
+// TestErrorsAreMasked, in every part that a program has a say in.
+func TestErrorsAreMasked(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, 1, 1)
+	withSecrets(t, k, secrets.Request{Name: "KEY", Value: "hunter2hunter2"})
+	req := program("call hunter2hunter2 {}")
+	req.Inline.Secrets = []string{"KEY"}
+	run, err := k.Execute(t.Context(), k.actor, req)
+	if err != nil || run.Error == nil || run.Error.Type != runtimes.Denied || !strings.Contains(run.Error.Message, `host function "***"`) {
+		t.Errorf("%+v, %v", run.Error, err)
+	}
+	uses, err := k.store.SecretUses(t.Context(), k.actor.Workspace, "", "KEY", "", 0)
+	if err != nil || len(uses.Items) != 1 || uses.Items[0].RunID != run.ID {
+		t.Errorf("%+v, %v", uses, err)
+	}
+}
