@@ -18,6 +18,10 @@ export type Atelier = {
   api: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
   /** Runs another command of the binary against this server's data. */
   cli: (...args: string[]) => Promise<Ended>;
+  /** Ends the server without a warning; its data stays. */
+  kill: () => Promise<void>;
+  /** Starts it again at the same address. */
+  restart: () => Promise<void>;
   stop: () => Promise<void>;
 };
 
@@ -35,14 +39,19 @@ export async function startAtelier(...flags: string[]): Promise<Atelier> {
     ATELIER_TOKEN: token,
     ATELIER_SKILLS_BUILTIN: 'false', // the tests begin in a Studio without agents
   };
-  const server = spawn(binary, ['serve', '--listen', '127.0.0.1:0', ...flags], {
-    env: environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const login = await firstLink(server).catch(async (fault: unknown) => {
-    await end(server);
-    throw fault;
-  });
+  const start = async (listen: string): Promise<[ChildProcess, string]> => {
+    const started = spawn(binary, ['serve', '--listen', listen, ...flags], {
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const link = await firstLink(started).catch(async (fault: unknown) => {
+      await end(started);
+      throw fault;
+    });
+    return [started, link];
+  };
+  const [first, login] = await start('127.0.0.1:0');
+  let server = first;
   const url = new URL(login).origin;
 
   return {
@@ -62,6 +71,10 @@ export async function startAtelier(...flags: string[]): Promise<Atelier> {
         headers: response.headers,
         body: text === '' ? undefined : (JSON.parse(text) as unknown),
       };
+    },
+    kill: () => end(server, 'SIGKILL'),
+    restart: async () => {
+      [server] = await start(new URL(url).host);
     },
     cli: (...args) => run(binary, args, environment),
     stop: async () => {
@@ -112,7 +125,7 @@ function firstLink(server: ChildProcess): Promise<string> {
   });
 }
 
-function end(server: ChildProcess): Promise<void> {
+function end(server: ChildProcess, signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return Promise.resolve();
   return new Promise((done) => {
     const hard = setTimeout(() => server.kill('SIGKILL'), 10_000);
@@ -120,6 +133,6 @@ function end(server: ChildProcess): Promise<void> {
       clearTimeout(hard);
       done();
     });
-    server.kill('SIGTERM');
+    server.kill(signal);
   });
 }

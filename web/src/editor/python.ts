@@ -30,6 +30,8 @@ export class Python {
     clearTimeout(this.idle);
     if (python) {
       this.wanted = true;
+      // The server may have been away.
+      if (this.state === 'failed') this.state = 'off';
       this.settle();
     } else if (this.wanted) {
       this.idle = setTimeout(() => {
@@ -84,7 +86,10 @@ export class Python {
     this.failures++;
     this.stop();
     if (this.failures < attempts) this.settle();
-    else this.become('failed');
+    else {
+      this.failures = 0;
+      this.become('failed');
+    }
   }
 
   private stop(): void {

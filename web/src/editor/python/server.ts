@@ -32,7 +32,8 @@ export async function startServer(root: string, files: Record<string, string>, e
   };
   const start = (name: string): Worker => {
     const worker = new Worker(script, { name });
-    worker.addEventListener('error', () => {
+    worker.addEventListener('error', (event) => {
+      event.preventDefault(); // it is dealt with here
       stop();
       events.broken();
     });

@@ -1,8 +1,8 @@
 // The world of a draft session in a browser: the API, and localStorage as the place that survives a closed tab.
 import { getAgent, saveAgent } from '../../api/verbs';
+import { forgetEdits, keepEdits, takeEdits } from './kept';
 import type { Content, SessionWorld } from './session';
 
-const key = (id: string): string => `atelier.draft.${id}`;
 const keepDelay = 300;
 const waiting = new Map<string, Content>();
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -17,7 +17,7 @@ export const browserWorld: SessionWorld = {
   },
   forget(id) {
     waiting.delete(id);
-    store((s) => s.removeItem(key(id)));
+    store(localStorageOf, (s) => forgetEdits(s, id, tab()));
   },
   later(run, ms) {
     const later = setTimeout(run, ms);
@@ -27,27 +27,37 @@ export const browserWorld: SessionWorld = {
 
 window.addEventListener('pagehide', writeNow);
 
-export function keptDraft(id: string): Content | undefined {
-  const text = store((s) => s.getItem(key(id)));
-  if (text === undefined || text === null) return undefined;
-  try {
-    return JSON.parse(text) as Content;
-  } catch {
-    return undefined;
-  }
-}
+/** Edits of this draft that no server has. */
+export const keptDraft = (id: string): Content | undefined => store(localStorageOf, (s) => takeEdits(s, id, tab()));
 
 function writeNow(): void {
   clearTimeout(timer);
   timer = undefined;
-  for (const [id, content] of waiting) store((s) => s.setItem(key(id), JSON.stringify(content)));
+  for (const [id, content] of waiting) store(localStorageOf, (s) => keepEdits(s, id, tab(), content, Date.now()));
   waiting.clear();
 }
 
+const localStorageOf = (): Storage => localStorage;
+
+/** What this tab is called, also after it was loaded anew. */
+function tab(): string {
+  const name = store(
+    () => sessionStorage,
+    (s) => {
+      const known = s.getItem(tabKey) ?? String(crypto.getRandomValues(new Uint32Array(1))[0]);
+      s.setItem(tabKey, known);
+      return known;
+    },
+  );
+  return name ?? '';
+}
+
+const tabKey = 'atelier.tab';
+
 /** Storage may be full or forbidden; edits then live in memory until they are saved. */
-function store<T>(act: (storage: Storage) => T): T | undefined {
+function store<T>(open: () => Storage, act: (storage: Storage) => T): T | undefined {
   try {
-    return act(localStorage);
+    return act(open());
   } catch {
     return undefined;
   }

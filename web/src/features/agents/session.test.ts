@@ -148,6 +148,19 @@ describe('DraftSession', () => {
     expect(await session.flush()).toBe(true);
   });
 
+  it('gives up what a crash left when told, also after it was saved', async () => {
+    const w = world(agent());
+    const kept: Content = { about: agent(), draft: { ...draft, files: { 'main.ts': 'crashed' } } };
+    const session = new DraftSession(w.state.server, w.it, kept);
+    expect(session.restored).toBe(true);
+    await session.flush();
+    expect(w.state.server.draft.files).toEqual({ 'main.ts': 'crashed' });
+    session.dropRestored();
+    await session.flush();
+    expect(w.state.server.draft.files).toEqual({ 'main.ts': 'one' });
+    expect(session.restored).toBe(false);
+  });
+
   it('offers back what a crash left, and asks when the server moved on', async () => {
     const mine = { about: agent(), draft: { ...draft, files: { 'main.ts': 'mine' } } };
     const w = world(agent());

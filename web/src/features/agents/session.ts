@@ -40,6 +40,7 @@ export class DraftSession {
   private cancelTimer = (): void => undefined;
   private inFlight: Promise<void> | undefined;
   private edits = 0;
+  private before: Content | undefined;
 
   constructor(
     agent: Agent,
@@ -98,6 +99,19 @@ export class DraftSession {
     this.update({ ...viewOf(save.theirs), save: { kind: 'saved' } });
   }
 
+  /** Whether it began with edits that the server did not have. */
+  get restored(): boolean {
+    return this.before !== undefined;
+  }
+
+  /** Gives up restored edits: the draft is again what the server had. */
+  dropRestored(): void {
+    const { before } = this;
+    if (!before) return;
+    this.before = undefined;
+    this.edited({ about: before.about, draft: { ...before.draft, revision: this.view.draft.revision } });
+  }
+
   dispose(): void {
     this.cancelTimer();
     this.listeners.clear();
@@ -107,7 +121,9 @@ export class DraftSession {
     if (sameContent(kept, contentOf(agent))) return this.world.forget(agent.id);
     const stale = kept.draft.revision !== agent.draft.revision;
     this.view = { ...this.view, ...kept, save: stale ? { kind: 'conflict', theirs: agent } : { kind: 'dirty' } };
-    if (!stale) this.schedule(0);
+    if (stale) return;
+    this.before = contentOf(agent);
+    this.schedule(0);
   }
 
   private needsSaving(): boolean {

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { Agent } from '../../api/types';
+import { notify } from '../../app/noticeStore';
 import { browserWorld, keptDraft } from './browserWorld';
 import { DraftSession } from './session';
 import { draftOpened } from './settle';
@@ -10,6 +11,12 @@ export function useDraftSession(agent: Agent): DraftSession | undefined {
   useEffect(() => {
     const opened = new DraftSession(agent, browserWorld, keptDraft(agent.id));
     setSession(opened);
+    if (opened.restored) {
+      notify('done', 'Edits that had not been saved are back', {
+        label: 'Discard them',
+        run: () => opened.dropRestored(),
+      });
+    }
     const closed = draftOpened(agent.id, opened);
     return () => {
       closed();

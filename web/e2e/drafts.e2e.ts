@@ -1,0 +1,90 @@
+// Edits are not lost: not by a reload, not by a server or a page that ends, not by a second tab.
+import { expect, test } from 'vitest';
+import type { Session } from './kit/browser';
+import { must } from './kit/seed';
+import { eachSignedIn, type Stage } from './kit/stage';
+import { Studio } from './kit/studio';
+
+let atelier: Stage['atelier'];
+let session: Session;
+let studio: Studio;
+eachSignedIn((stage) => {
+  ({ atelier, session, studio } = stage);
+});
+
+const program = (word: string): string => `echo "${word}"\n`;
+
+async function open(name: string): Promise<void> {
+  await must(atelier, 'POST', '/code-agents', {
+    name,
+    language: 'bash',
+    entrypoint: 'main.sh',
+    files: { 'main.sh': program('first') },
+  });
+  await studio.openAgent(name);
+  // The editor fetches its workers after it is ready; a server that ends meanwhile is another story.
+  await session.page.waitForLoadState('networkidle');
+}
+
+const stored = (name: string) => async (): Promise<unknown> => {
+  const agent = await must(atelier, 'GET', `/code-agents/${name}`);
+  return (agent as { draft: { files: Record<string, string> } }).draft.files['main.sh'];
+};
+const offline = (at: Studio) => at.draft.filter({ hasText: 'Offline, changes kept here' }).waitFor({ timeout: 15_000 });
+
+test('A17 an edit is saved by itself and there after a reload', async () => {
+  await open('saves');
+  await studio.replaceCode(program('second'));
+  expect(await stored('saves')()).toBe(program('second'));
+  await session.page.reload();
+  await studio.editorReady();
+  await session.page.getByText('"second"').waitFor();
+});
+
+test('A18 edits are kept while the server is away and saved when it is back', async () => {
+  await open('away');
+  await atelier.kill();
+  await studio.replace(program('alone'));
+  await offline(studio);
+  await atelier.restart();
+  await studio.saved();
+  expect(await stored('away')()).toBe(program('alone'));
+});
+
+test('A18 edits come back when page and server ended before they were saved, and can be discarded', async () => {
+  await open('crashes');
+  await atelier.kill();
+  await studio.replace(program('crashed'));
+  await offline(studio);
+  await session.page.close();
+  await atelier.restart();
+  const page = await session.context.newPage();
+  const again = new Studio(page);
+  await again.openAgent('crashes');
+  await page.getByText('Edits that had not been saved are back').waitFor();
+  await expect.poll(stored('crashes'), { timeout: 10_000 }).toBe(program('crashed'));
+  await page.getByRole('button', { name: 'Discard them' }).click();
+  await expect.poll(stored('crashes'), { timeout: 10_000 }).toBe(program('first'));
+});
+
+test('A19 edits of a page that ended are compared with what was saved since', async () => {
+  await open('both');
+  await atelier.kill();
+  await studio.replace(program('mine'));
+  await offline(studio);
+  await session.page.close();
+  await atelier.restart();
+  const { draft } = (await must(atelier, 'GET', '/code-agents/both')) as { draft: { revision: number } };
+  const files = { 'main.sh': program('theirs') };
+  await atelier.api('PUT', '/api/v1/code-agents/both', { files }, { 'If-Match': `"${String(draft.revision)}"` });
+  const page = await session.context.newPage();
+  const again = new Studio(page);
+  await page.goto('/studio/a/both');
+  const dialog = page.getByRole('dialog', { name: 'This draft was changed elsewhere' });
+  await dialog.getByText('"theirs"').waitFor();
+  await dialog.getByText('"mine"').waitFor();
+  await dialog.getByRole('button', { name: 'Take theirs' }).click();
+  await again.saved();
+  expect(await stored('both')()).toBe(program('theirs'));
+  await page.getByText('"theirs"').first().waitFor();
+});
