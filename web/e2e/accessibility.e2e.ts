@@ -36,6 +36,12 @@ beforeAll(async () => {
     limits: { timeoutMs: 5000 },
     inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city', 'days'] },
   });
+  await must(atelier, 'POST', '/code-agents', {
+    name: 'rows',
+    language: 'javascript',
+    entrypoint: 'main.js',
+    files: { 'main.js': 'export default () => [{ a: 1, b: "x" }];\n' },
+  });
   await publishedAgent(atelier, 'gone');
   await must(atelier, 'DELETE', '/code-agents/gone?comment=Replaced');
 });
@@ -141,6 +147,58 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
     const file = { name: 'agents.tar.gz', mimeType: 'application/gzip', buffer };
     await page.getByLabel('Choose an archive').setInputFiles(file);
     await page.getByRole('list', { name: 'Agents of the archive' }).waitFor();
+  },
+  'the history': async (page, studio) => {
+    await studio.openAgent('old');
+    await (await studio.panel('History')).getByRole('row').nth(1).waitFor();
+    await page.getByRole('img', { name: /median/ }).waitFor();
+  },
+  'a table of the output': async (page, studio) => {
+    await studio.openAgent('rows');
+    await studio.start();
+    await studio.ended(/^Succeeded in/);
+    await studio.panel('Result');
+    await page.getByRole('radio', { name: 'Table' }).click();
+    await page.getByRole('table', { name: '$' }).waitFor();
+  },
+  'a schema as a table': async (page) => {
+    await page.goto('/studio/a/old?schema=input');
+    await page
+      .getByRole('status', { name: 'Breaking changes' })
+      .getByText(/^Major/)
+      .waitFor();
+  },
+  'searching in files': async (page, studio) => {
+    await studio.openAgent('old');
+    await page.keyboard.press('ControlOrMeta+Shift+F');
+    await page.getByRole('searchbox', { name: 'Search in files' }).fill('input');
+    await page.getByText('1 line in 1 file').waitFor();
+  },
+  'a tool that was tried': async (page, studio) => {
+    await studio.openAgent('old');
+    await page.getByRole('button', { name: 'Export as tool' }).click();
+    await page.getByText('Try it as a tool').click();
+    await page.getByRole('textbox', { name: /^Arguments/ }).fill('{"city": "Oslo"}');
+    await page.getByRole('button', { name: /^Call old@/ }).click();
+    await page.getByRole('region', { name: 'What the tool returned' }).waitFor();
+  },
+  'the runs': async (page) => {
+    await page.goto('/studio/runs');
+    await page.getByRole('region', { name: 'Runs' }).getByRole('row').nth(1).waitFor();
+  },
+  'a run': async (page, studio) => {
+    await page.goto('/studio/runs');
+    await page
+      .getByRole('region', { name: 'Runs' })
+      .getByRole('link', { name: /^Open the run/ })
+      .first()
+      .click();
+    await studio.ended(/^Succeeded in/);
+  },
+  'the server': async (page) => {
+    await page.goto('/studio/server');
+    await page.getByRole('row', { name: /^python/ }).waitFor();
+    await page.getByRole('heading', { name: 'Limits of a run' }).waitFor();
   },
   'the command palette': async (page, studio) => {
     await studio.openAgent('progress');

@@ -91,7 +91,7 @@ function Row({ row, taken, schema, onChange }: RowProps) {
             </option>
           ))}
           <option value="other" disabled>
-            as the JSON says
+            see JSON
           </option>
         </select>
       </td>

@@ -1,0 +1,79 @@
+// Someone with nothing but a keyboard goes from the first page to an exported tool.
+import { expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { eachSignedIn, type Stage } from './kit/stage';
+import type { Studio } from './kit/studio';
+
+let atelier: Stage['atelier'];
+let page: Page;
+let studio: Studio;
+eachSignedIn((stage) => {
+  ({ atelier, page, studio } = stage);
+});
+
+const press = (...keys: string[]): Promise<void> =>
+  keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
+const focused = (): Promise<string> =>
+  page.evaluate(() => {
+    const e = document.activeElement;
+    return e?.getAttribute('aria-label') ?? e?.textContent ?? '';
+  });
+
+/** Presses a key until the focus is where it should be. */
+async function until(key: string, name: RegExp): Promise<void> {
+  for (let n = 0; n < 80; n++) {
+    if (name.test(await focused())) return;
+    await press(key);
+  }
+  throw new Error(`${key} never leads to ${String(name)}; the focus is at ${await focused()}`);
+}
+
+test('A48 opens a sample, edits, runs, reads, publishes and exports with keys alone', async () => {
+  await studio.home();
+  await until('Tab', /^Weather \(TypeScript\)/);
+  await press('Enter');
+  await studio.editorReady();
+
+  // Into the editor by its region, and out of it again: Tab is the editor's until Ctrl+M.
+  await until('F6', /^Editor$/);
+  await until('Tab', /^Code editor, main\.ts/);
+  await press('ControlOrMeta+Home');
+  await page.keyboard.type('// by keys\n');
+  await studio.saved();
+  await press('ControlOrMeta+m', 'Tab');
+  expect(await focused()).not.toMatch(/^Code editor/);
+  await press('ControlOrMeta+m');
+
+  await press('ControlOrMeta+Enter');
+  await studio.ended(/^Succeeded in/);
+  await until('F6', /^Output$/);
+  await until('Tab', /^Result$/);
+  await until('Tab', /^Copy the output as JSON$/);
+  await press('Enter');
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain('"Oslo"');
+
+  await press('ControlOrMeta+Shift+S');
+  const publishing = page.getByRole('dialog', { name: /^Publish / });
+  await publishing
+    .getByRole('region', { name: 'Advice' })
+    .or(publishing.getByRole('textbox').first())
+    .first()
+    .waitFor();
+  await until('Tab', /^Publish 1\.0\.0$/);
+  await press('Enter');
+  const done = page.getByRole('dialog', { name: 'Published 1.0.0' });
+  await done.waitFor();
+  await press('Escape');
+  await done.waitFor({ state: 'hidden' });
+
+  await press('ControlOrMeta+Shift+E');
+  const dialog = page.getByRole('dialog', { name: /^Export weather/ });
+  await dialog.getByRole('region', { name: 'Manifest' }).waitFor();
+  await until('ArrowRight', /^MCP$/);
+  await dialog.getByRole('tab', { name: 'MCP', selected: true }).waitFor();
+  await until('Tab', /^Copy the manifest$/);
+  await press('Enter');
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toMatch(/"inputSchema"/);
+  const answer = await atelier.api('GET', '/api/v1/code-agents/weather/versions/1.0.0');
+  expect(answer.body).toMatchObject({ version: '1.0.0' });
+});

@@ -1,0 +1,158 @@
+// What a Studio must bear: no motion, 200 % zoom, long names, text from right to left, many agents and many files.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startAtelier, type Atelier } from './kit/atelier';
+import { launch, signIn, type Look } from './kit/browser';
+import { must } from './kit/seed';
+import { Studio } from './kit/studio';
+
+let atelier: Atelier;
+let browser: Browser;
+const long = 'a_name_that_is_as_long_as_a_name_may_be_and_that_nobody_would_use';
+const arabic = 'تقرير الطقس اليومي للمدينة';
+
+beforeAll(async () => {
+  [atelier, browser] = await Promise.all([startAtelier(), launch()]);
+  await must(atelier, 'POST', '/code-agents', {
+    name: long.slice(0, 63),
+    title: arabic,
+    description: `${arabic} ${'word'.repeat(60)}`,
+    tags: ['demo', 'tag'.repeat(12)],
+    language: 'javascript',
+    entrypoint: 'main.js',
+    files: {
+      'main.js': 'export default (input) => ({ text: input.text, rows: [{ city: input.text, n: 1 }] });\n',
+      ...Object.fromEntries(Array.from({ length: 199 }, (_, n) => [`data/part-${n}.json`, '{}'])),
+    },
+    inputSchema: {
+      type: 'object',
+      properties: { text: { type: 'string', title: arabic, default: arabic }, ['x'.repeat(60)]: { type: 'integer' } },
+    },
+  });
+});
+afterAll(async () => {
+  await browser.close();
+  await atelier.stop();
+});
+
+async function withPage(look: Look, work: (page: Page, studio: Studio) => Promise<void>): Promise<void> {
+  const session = await signIn(browser, atelier, look);
+  try {
+    await work(session.page, new Studio(session.page));
+  } finally {
+    await session.close();
+  }
+}
+
+const name = long.slice(0, 63);
+
+/** Nothing may ask for scrolling to the side but what scrolls within itself, and no control may lie outside. */
+async function fits(page: Page): Promise<void> {
+  const found = await page.evaluate(() => {
+    const root = document.documentElement;
+    const scrolls = (e: Element | null): boolean =>
+      e !== null &&
+      (/auto|scroll/.test(getComputedStyle(e).overflowX) && e.scrollWidth > e.clientWidth
+        ? true
+        : scrolls(e.parentElement));
+    // The link that skips to the editor waits outside until it has the focus.
+    const outside = [
+      ...document.querySelectorAll('button, input, select, textarea, a[href]:not([href="#editor"])'),
+    ].filter((e) => {
+      const box = e.getBoundingClientRect();
+      if (box.width === 0 || getComputedStyle(e).visibility === 'hidden' || e.closest('[inert], .monaco-editor'))
+        return false;
+      return (box.left < -1 || box.right > window.innerWidth + 1) && !scrolls(e.parentElement);
+    });
+    return {
+      wider: root.scrollWidth - window.innerWidth,
+      outside: outside.map((e) => e.getAttribute('aria-label') ?? e.textContent),
+    };
+  });
+  expect(found).toEqual({ wider: 0, outside: [] });
+}
+
+const places: [string, string, (page: Page) => Promise<unknown>][] = [
+  ['the first page', '/studio/', (page) => page.getByRole('heading', { level: 1 }).first().waitFor()],
+  ['an agent', `/studio/a/${name}`, (page) => new Studio(page).editorReady()],
+  [
+    'a schema',
+    `/studio/a/${name}?schema=input`,
+    (page) => page.getByRole('radiogroup', { name: 'Schema as' }).waitFor(),
+  ],
+  ['its versions', `/studio/a/${name}/versions`, (page) => page.getByRole('heading', { name: 'Versions' }).waitFor()],
+  ['the runs', '/studio/runs', (page) => page.getByRole('heading', { name: 'Runs' }).waitFor()],
+  ['the server', '/studio/server', (page) => page.getByRole('heading', { name: 'Server', exact: true }).waitFor()],
+];
+
+// 200 % of 1280 × 800 is a window of 640 × 400.
+describe.each<[string, Look]>([
+  ['200 % zoom', { width: 640, height: 400, scale: 2 }],
+  ['a phone', { width: 390, height: 844 }],
+  ['a tablet', { width: 768, height: 1024 }],
+])('A49 at %s nothing is cut off', (_, look) => {
+  test.each(places)('%s', async (_title, url, ready) => {
+    await withPage(look, async (page) => {
+      await page.goto(url);
+      await ready(page);
+      await fits(page);
+    });
+  });
+});
+
+test('A49 who wants no motion gets none', async () => {
+  await withPage({}, async (page, studio) => {
+    await studio.openAgent(name);
+    await studio.start();
+    const moving = await page.evaluate(() =>
+      [...document.querySelectorAll('*')].flatMap((e) => {
+        const { transitionDuration, animationDuration, animationName } = getComputedStyle(e);
+        const seconds = (text: string): number =>
+          Math.max(...text.split(',').map((part) => parseFloat(part) * (part.includes('ms') ? 0.001 : 1)));
+        const moves =
+          seconds(transitionDuration) > 0.001 || (animationName !== 'none' && seconds(animationDuration) > 0.001);
+        return moves && !e.closest('.monaco-editor') ? [`${e.tagName}.${e.getAttribute('class') ?? ''}`] : [];
+      }),
+    );
+    expect(moving).toEqual([]);
+  });
+});
+
+test('text from right to left and long names are shown whole or with an ellipsis', async () => {
+  await withPage({ width: 1280, height: 800 }, async (page, studio) => {
+    await studio.openAgent(name);
+    const input = await studio.panel('Input');
+    expect(await input.getByRole('textbox', { name: arabic }).inputValue()).toBe(arabic);
+    await studio.start();
+    await studio.ended(/^Succeeded in/);
+    expect(await studio.result()).toMatchObject({ text: arabic });
+    await fits(page);
+  });
+});
+
+test('a tree of 200 files and a list of 1,000 agents stay in hand', async () => {
+  await Promise.all(
+    Array.from({ length: 8 }, async (_, lane) => {
+      for (let n = lane; n < 1000; n += 8)
+        await must(atelier, 'POST', '/code-agents', {
+          name: `many-${n}`,
+          language: 'bash',
+          entrypoint: 'main.sh',
+          files: { 'main.sh': 'echo 1\n' },
+        });
+    }),
+  );
+  await withPage({}, async (page, studio) => {
+    await studio.openAgent(name);
+    const tree = page.getByRole('tree', { name: 'Files' });
+    expect(await tree.getByRole('treeitem').count()).toBe(201);
+    await tree.getByRole('treeitem', { name: 'part-0.json' }).focus();
+    await page.keyboard.press('End');
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('main.js entry');
+    const side = page.getByRole('navigation', { name: 'Agents and files' });
+    await side.getByText(/^Drafts\s*50\+$/).waitFor();
+    await side.getByRole('searchbox', { name: 'Search agents' }).fill('many-999');
+    await side.getByRole('link', { name: /many-999/ }).waitFor();
+    await expect.poll(() => side.getByRole('link').count()).toBe(1);
+  });
+});
