@@ -151,7 +151,7 @@ func trigger(ctx context.Context, how Manner) registry.Trigger {
 }
 
 func runRefusals() []fault.Code {
-	return []fault.Code{fault.NotFound, fault.InvalidInput, fault.QueueFull, fault.SandboxUnavailable}
+	return []fault.Code{fault.NotFound, fault.InvalidInput, fault.SecretMissing, fault.QueueFull, fault.QuotaExceeded, fault.StorageFull, fault.SandboxUnavailable}
 }
 
 // runAnswers describes the two successes of a run.

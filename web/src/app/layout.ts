@@ -42,6 +42,7 @@ export const useLayout = create<Layout>()(
         output: true,
         environment: false,
         network: false,
+        secrets: false,
         safety: false,
         versions: true,
       },

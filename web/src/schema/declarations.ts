@@ -10,8 +10,8 @@ export interface AgentTypes {
   python: string;
 }
 
-export function agentTypes(input: JsonSchema, output: JsonSchema, environment: Record<string, string>): AgentTypes {
-  const names = Object.keys(environment);
+/** Names are the variables and secrets that the program finds in ctx.env. */
+export function agentTypes(input: JsonSchema, output: JsonSchema, names: string[]): AgentTypes {
   const fields = names.map((name) => `  readonly ${JSON.stringify(name)}: string;\n`);
   const typescript = [
     '/** The input, as the input schema says. */\n',

@@ -115,17 +115,17 @@ function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
     };
   }, [kit, key]);
 
-  const { inputSchema, outputSchema, environment, entrypoint } = agent.fields;
+  const { inputSchema, outputSchema, environment, secrets, entrypoint } = agent.fields;
   useEffect(() => {
     if (!workspace) return;
     const timer = setTimeout(() => {
-      const types = agentTypes(inputSchema, outputSchema, environment);
+      const types = agentTypes(inputSchema, outputSchema, [...Object.keys(environment), ...secrets]);
       kit.setTypes(types.typescript);
       const parameters = parametersOf(inputSchema).map(([name]) => name);
       workspace.python.update({ types: types.python, parameters, entrypoint });
     }, 150);
     return () => clearTimeout(timer);
-  }, [kit, workspace, inputSchema, outputSchema, environment, entrypoint]);
+  }, [kit, workspace, inputSchema, outputSchema, environment, secrets, entrypoint]);
 
   const path = pathOf(active);
   const readOnly = agent.version !== undefined;
