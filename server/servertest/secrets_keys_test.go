@@ -110,7 +110,7 @@ func TestKeysRotate(t *testing.T) {
 func TestKilledRotation(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	keep(t, data, 200)
+	keep(t, data, 60)
 	file := filepath.Join(data, "secrets.key")
 	for range 3 {
 		before, err := os.ReadFile(file)
