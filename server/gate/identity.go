@@ -133,11 +133,11 @@ func (g *Gate) known(r *http.Request) (caller Caller, secret string, err error) 
 	return Caller{Caller: found, Browser: true}, "", err
 }
 
-// workspaceOf is the workspace that a request names, "" for none. Browsers cannot send headers with the handshake of a
-// WebSocket, so that one may name it in its address.
+// workspaceOf is the workspace that a request names, "" for none. Browsers send no headers of a page's own with the
+// handshake of a WebSocket or when they save a file, so that what only reads may name it in its address.
 func workspaceOf(r *http.Request) (string, error) {
 	named := r.Header.Values(WorkspaceHeader)
-	if len(named) == 0 && upgrades(r) {
+	if len(named) == 0 && r.Method == http.MethodGet && r.URL.RawQuery != "" {
 		named = r.URL.Query()["workspace"]
 	}
 	switch {

@@ -1,6 +1,7 @@
 // The one place that speaks HTTP. A non-2xx answer becomes an ApiError, a dead connection an OfflineError, once.
 import { isObject, parseJson, stringifyJson, type Json, type JsonObject } from './json';
 import type { FieldProblem } from './types';
+import { chooseWorkspace, chosenWorkspace } from './workspace';
 
 export const apiBase = '/api/v1';
 
@@ -26,6 +27,9 @@ export class OfflineError extends Error {
 /** Tells that a session ended, whoever noticed it. */
 export const sessionEnded = new EventTarget();
 
+/** Tells that the chosen workspace is not there any more, or not for this person. */
+export const workspaceLost = new EventTarget();
+
 export interface Request {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   body?: unknown;
@@ -41,7 +45,7 @@ export async function requestWithHeaders(
   path: string,
   { method = 'GET', body, headers = {}, signal }: Request = {},
 ): Promise<{ body: Json; headers: Headers }> {
-  const sent: Record<string, string> = { Accept: 'application/json', ...headers };
+  const sent: Record<string, string> = { Accept: 'application/json', ...workspaceHeader(), ...headers };
   const init: RequestInit = { method, headers: sent, credentials: 'same-origin' };
   if (body !== undefined) {
     init.body = stringifyJson(body);
@@ -57,8 +61,21 @@ export async function requestWithHeaders(
 /** Reads an answer, however it was fetched. */
 export function answerOf(status: number, text: string, retryAfter: string | null): Json {
   if (status === 401) sessionEnded.dispatchEvent(new Event('ended'));
-  if (status < 200 || status > 299) throw refusal(status, text, retryAfter);
+  if (status < 200 || status > 299) {
+    const refused = refusal(status, text, retryAfter);
+    if (refused.code === 'no_workspace' && chosenWorkspace() !== '') leaveWorkspace();
+    throw refused;
+  }
   return text === '' ? null : parseJson(text);
+}
+
+/** What a call says of the workspace, where there is a choice. */
+export const workspaceHeader = (): Record<string, string> =>
+  chosenWorkspace() === '' ? {} : { 'X-Workspace': chosenWorkspace() };
+
+function leaveWorkspace(): void {
+  chooseWorkspace('');
+  workspaceLost.dispatchEvent(new Event('lost'));
 }
 
 async function send(path: string, init: RequestInit): Promise<Response> {

@@ -1,6 +1,6 @@
 // What the screens read of the server, cached by key.
 import { QueryClient, useQuery } from '@tanstack/react-query';
-import { ApiError, sessionEnded } from './http';
+import { ApiError, sessionEnded, workspaceLost } from './http';
 import {
   diff,
   getAgent,
@@ -9,6 +9,9 @@ import {
   getQuotas,
   getSession,
   getVersion,
+  listInvitations,
+  listMembers,
+  listOwnSessions,
   listPins,
   listRuns,
   listRuntimes,
@@ -29,6 +32,9 @@ export const keys = {
   secrets: ['secrets'] as const,
   quotas: ['quotas'] as const,
   sessions: ['sessions'] as const,
+  ownSessions: ['sessions', 'own'] as const,
+  members: ['members'] as const,
+  invitations: ['invitations'] as const,
   agent: (name: string) => ['agent', name] as const,
   facts: (name: string) => ['facts', name] as const,
   pins: (name: string) => ['agent', name, 'pins'] as const,
@@ -54,6 +60,8 @@ export const queryClient = new QueryClient({
 // The page then asks to sign in; what is unsaved is kept in the browser and comes back.
 sessionEnded.addEventListener('ended', () => void queryClient.invalidateQueries({ queryKey: keys.session }));
 
+workspaceLost.addEventListener('lost', () => void queryClient.resetQueries());
+
 const forever = { staleTime: Infinity } as const;
 
 export const useSession = () =>
@@ -68,6 +76,10 @@ export const useTokens = () => useQuery({ queryKey: keys.tokens, queryFn: listTo
 export const useSecrets = () => useQuery({ queryKey: keys.secrets, queryFn: listSecrets });
 export const useQuotas = () => useQuery({ queryKey: keys.quotas, queryFn: getQuotas });
 export const useSessions = () => useQuery({ queryKey: keys.sessions, queryFn: listSessions });
+export const useOwnSessions = () => useQuery({ queryKey: keys.ownSessions, queryFn: listOwnSessions });
+export const useMembers = () => useQuery({ queryKey: keys.members, queryFn: listMembers });
+export const useInvitations = (enabled: boolean) =>
+  useQuery({ queryKey: keys.invitations, queryFn: listInvitations, enabled });
 // The draft belongs to its session once it is open, so it is fetched anew for each visit and never behind its back.
 export const useAgent = (name: string) =>
   useQuery({
@@ -108,3 +120,6 @@ export const refreshSessions = (): Promise<void> => queryClient.invalidateQuerie
 export const refreshSecrets = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.secrets });
 export const refreshTokens = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.tokens });
 export const refreshAgents = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.agents });
+
+export const refreshMembers = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.members });
+export const refreshInvitations = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.invitations });

@@ -1,7 +1,8 @@
 // Follows one run over a WebSocket: one event a frame, resumed after the last seq when the connection breaks.
-import { apiBase } from './http';
+import { apiBase, sessionEnded } from './http';
 import { parseJson } from './json';
 import type { RunEvent } from './types';
+import { inWorkspace } from './workspace';
 
 export type StreamState = 'connecting' | 'live' | 'reconnecting' | 'ended';
 
@@ -14,7 +15,7 @@ export interface StreamListener {
 export interface Socket {
   onopen: (() => void) | null;
   onmessage: ((message: { data: unknown }) => void) | null;
-  onclose: (() => void) | null;
+  onclose: ((end?: { code: number }) => void) | null;
   close(): void;
 }
 export interface StreamWorld {
@@ -26,13 +27,14 @@ export interface StreamWorld {
 
 // What one frame takes in, in characters of output: a flood is spread over frames, so that the page stays quick.
 const frameBudget = 192 * 1024;
+const rightLost = 1008;
 const firstDelay = 500;
 const lastDelay = 8000;
 
 export const browserWorld: StreamWorld = {
   open(path) {
     const scheme = location.protocol === 'https:' ? 'wss:' : 'ws:';
-    return new WebSocket(`${scheme}//${location.host}${path}`) as Socket;
+    return new WebSocket(`${scheme}//${location.host}${inWorkspace(path)}`) as Socket;
   },
   later(run, ms) {
     const timer = setTimeout(run, ms);
@@ -87,8 +89,10 @@ export function followRun(runId: string, listener: StreamListener, world: Stream
     socket = world.open(`${apiBase}/runs/${runId}/stream?from=${last}`);
     socket.onopen = () => listener.state('live');
     socket.onmessage = (message) => accept(message.data);
-    socket.onclose = () => {
+    socket.onclose = (end) => {
       if (ended) return;
+      // Whoever has lost the right to read is told so, and asked to sign in.
+      if (end?.code === rightLost) sessionEnded.dispatchEvent(new Event('ended'));
       listener.state('reconnecting');
       cancelTimer = world.later(connect, delay);
       delay = Math.min(delay * 2, lastDelay);

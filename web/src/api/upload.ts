@@ -1,5 +1,5 @@
 // Sends an archive. Only XMLHttpRequest tells how much of a body has been sent.
-import { answerOf, apiBase, OfflineError } from './http';
+import { answerOf, apiBase, OfflineError, workspaceHeader } from './http';
 import type { ImportReport } from './types';
 
 interface Upload {
@@ -20,6 +20,7 @@ function send<T>(file: Blob, { dryRun, listed, signal, onProgress }: Upload): Pr
     call.open('POST', `${apiBase}/archive?dryRun=${String(dryRun)}&listed=${String(listed)}`);
     call.setRequestHeader('Content-Type', 'application/gzip');
     call.setRequestHeader('Accept', 'application/json');
+    for (const [name, value] of Object.entries(workspaceHeader())) call.setRequestHeader(name, value);
     call.upload.onprogress = (e) => onProgress(e.lengthComputable && e.total > 0 ? e.loaded / e.total : 0);
     call.onload = () => {
       try {

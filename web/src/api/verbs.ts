@@ -1,6 +1,7 @@
 // What the Studio asks of the server, one function for each verb.
 import { apiBase, request, requestWithHeaders } from './http';
 import { isObject, parseJson, type Json, type JsonObject } from './json';
+import { inWorkspace } from './workspace';
 import type {
   About,
   Agent,
@@ -12,14 +13,19 @@ import type {
   DraftRuntime,
   Files,
   Formatted,
+  Invitation,
+  Invited,
   JsonSchema,
   Language,
+  Member,
+  NewInvitation,
   LoginWays,
   NewToken,
   OpenSession,
   Pin,
   Quotas,
   ReplayReport,
+  Role,
   Rules,
   Run,
   RunAnswer,
@@ -50,6 +56,31 @@ const versionPath = (agent: string, version: string): string =>
 export const getSession = (signal?: AbortSignal): Promise<Session> => request('/session', signal ? { signal } : {});
 export const listLoginWays = (): Promise<LoginWays> => request('/session/ways');
 export const signIn = (token: string): Promise<null> => request('/session', { method: 'POST', body: { token } });
+export const signInByPassword = (name: string, password: string): Promise<null> =>
+  request('/session', { method: 'POST', body: { name, password } });
+export const changePassword = (current: string, next: string): Promise<null> =>
+  request('/me/password', { method: 'PUT', body: { current, new: next } });
+export async function listOwnSessions(): Promise<OpenSession[]> {
+  return (await request<Page<OpenSession>>('/me/sessions')).items;
+}
+export const endOwnSession = (id: string): Promise<null> => request(`/me/sessions/${id}`, { method: 'DELETE' });
+export async function listMembers(): Promise<Member[]> {
+  return (await request<Page<Member>>('/members')).items;
+}
+export const setRole = (user: string, role: Role): Promise<null> =>
+  request(`/members/${user}`, { method: 'PATCH', body: { role } });
+export const removeMember = (user: string): Promise<null> => request(`/members/${user}`, { method: 'DELETE' });
+export async function listInvitations(): Promise<Invitation[]> {
+  return (await request<Page<Invitation>>('/invitations')).items;
+}
+export const createInvitation = (role: Role, note: string): Promise<NewInvitation> =>
+  request('/invitations', { method: 'POST', body: { role, note } });
+export const revokeInvitation = (id: string): Promise<null> => request(`/invitations/${id}`, { method: 'DELETE' });
+export const readInvitation = (secret: string): Promise<Invited> =>
+  request('/invitations/read', { method: 'POST', body: { secret } });
+export const acceptInvitation = (
+  body: { secret: string } & ({ signedIn: true } | { name: string; title: string; password: string }),
+): Promise<null> => request('/invitations/accept', { method: 'POST', body });
 export const signOut = (): Promise<null> => request('/session', { method: 'DELETE' });
 export const getDraftRuntime = (agent: string): Promise<DraftRuntime> => request(`${agentPath(agent)}/runtime`);
 export const getCapabilities = (): Promise<Capabilities> => request('/capabilities');
@@ -204,7 +235,7 @@ export const replay = (agent: string, runs: number): Promise<ReplayReport> =>
 /** Where the named agents are to be had as one file, or without names the whole workspace. */
 export function archiveUrl(...agents: string[]): string {
   const query = new URLSearchParams(agents.map((agent) => ['agent', agent])).toString();
-  return `${apiBase}/archive${query === '' ? '' : `?${query}`}`;
+  return inWorkspace(`${apiBase}/archive${query === '' ? '' : `?${query}`}`);
 }
 
 export interface ExportRequest {

@@ -2,6 +2,7 @@ import { lazy, Suspense, useEffect } from 'react';
 import { Route, Router, Switch, useLocation } from 'wouter';
 import { ApiError } from '../api/http';
 import { useSession } from '../api/queries';
+import { useRights } from '../api/rights';
 import { exportArchive } from '../features/agents/agentMenu';
 import { HomePage } from '../features/samples/HomePage';
 import { Button } from '../ui/Button';
@@ -27,6 +28,11 @@ const TokensPage = lazy(() => import('../features/access/TokensPage').then((m) =
 const RunsPage = lazy(() => import('../features/runs/RunsPage').then((m) => ({ default: m.RunsPage })));
 const RunPage = lazy(() => import('../features/runs/RunPage').then((m) => ({ default: m.RunPage })));
 const ServerPage = lazy(() => import('../features/server/ServerPage').then((m) => ({ default: m.ServerPage })));
+const PeoplePage = lazy(() => import('../features/access/PeoplePage').then((m) => ({ default: m.PeoplePage })));
+const AccountPage = lazy(() => import('../features/access/AccountPage').then((m) => ({ default: m.AccountPage })));
+const InvitationPage = lazy(() =>
+  import('../features/access/InvitationPage').then((m) => ({ default: m.InvitationPage })),
+);
 const RegistryPage = lazy(() => import('../features/registry/RegistryPage').then((m) => ({ default: m.RegistryPage })));
 const VersionsPage = lazy(() => import('../features/versions/VersionsPage').then((m) => ({ default: m.VersionsPage })));
 const Palette = lazy(() => import('./Palette').then((m) => ({ default: m.Palette })));
@@ -51,7 +57,16 @@ export function App() {
   return (
     <ErrorBoundary>
       <Router base="/studio">
-        <SessionGate />
+        <Switch>
+          <Route path="/invitation">
+            <Suspense fallback={<Waiting what="the invitation" />}>
+              <InvitationPage />
+            </Suspense>
+          </Route>
+          <Route>
+            <SessionGate />
+          </Route>
+        </Switch>
       </Router>
       <Notices />
     </ErrorBoundary>
@@ -75,6 +90,7 @@ function SessionGate() {
 
 function Pages() {
   const [, navigate] = useLocation();
+  const { may } = useRights();
   useCommand('palette', () => showDialog({ kind: 'palette', scope: 'all' }));
   useCommand('goto', () => showDialog({ kind: 'palette', scope: 'places' }));
   useCommand('agents', () => navigate('/'));
@@ -82,10 +98,11 @@ function Pages() {
   useCommand('skills', () => navigate('/skills'));
   useCommand('runs', () => navigate('/runs'));
   useCommand('server', () => navigate('/server'));
-  useCommand('tokens', () => navigate('/tokens'));
+  useCommand('tokens', may('admin') ? () => navigate('/tokens') : undefined);
+  useCommand('people', () => navigate('/people'));
   useCommand('secrets', () => navigate('/secrets'));
-  useCommand('agent.new', () => showDialog({ kind: 'new' }));
-  useCommand('archive.import', () => showDialog({ kind: 'import' }));
+  useCommand('agent.new', may('write') ? () => showDialog({ kind: 'new' }) : undefined);
+  useCommand('archive.import', may('approve') ? () => showDialog({ kind: 'import' }) : undefined);
   useCommand('archive.export', () => exportArchive());
   useCommand('help.keys', () => showDialog({ kind: 'keys' }));
   useCommand('view.theme', switchTheme);
@@ -138,6 +155,16 @@ function Pages() {
         <Route path="/secrets">
           <Suspense fallback={<Waiting what="the secrets" />}>
             <SecretsPage />
+          </Suspense>
+        </Route>
+        <Route path="/people">
+          <Suspense fallback={<Waiting what="the people" />}>
+            <PeoplePage />
+          </Suspense>
+        </Route>
+        <Route path="/account">
+          <Suspense fallback={<Waiting what="the account" />}>
+            <AccountPage />
           </Suspense>
         </Route>
         <Route path="/tokens">

@@ -1,11 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { CircleUser, Moon, Search, Sun } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
-import { Link } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { useSession } from '../api/queries';
+import { rightsOf } from '../api/rights';
 import { signOut } from '../api/verbs';
+import { chooseWorkspace } from '../api/workspace';
 import { IconButton } from '../ui/Button';
-import { Menu } from '../ui/Menu';
+import { Menu, type MenuEntry } from '../ui/Menu';
 import css from './Brand.module.css';
 import { isMac, runCommand } from './commands';
 import { showKeys } from './hotkeys';
@@ -54,11 +56,20 @@ export function HeaderTools() {
 
 function User({ theme }: { theme: Theme }) {
   const client = useQueryClient();
+  const [, navigate] = useLocation();
   const { data } = useSession();
+  const { may } = rightsOf(data);
   const leave = async (): Promise<void> => {
     await signOut();
     await client.resetQueries();
   };
+  const enter = async (workspace: string): Promise<void> => {
+    chooseWorkspace(workspace);
+    navigate('/');
+    await client.resetQueries();
+  };
+  const person = data?.actor.type === 'user';
+  const others = (data?.workspaces ?? []).filter((w) => w.id !== data?.workspace.id);
   return (
     <Menu
       trigger={
@@ -67,11 +78,18 @@ function User({ theme }: { theme: Theme }) {
         </IconButton>
       }
       entries={[
-        { kind: 'label', label: data ? `${data.actor.name} · ${data.workspace.name}` : 'Not signed in' },
+        { kind: 'label', label: data ? `${data.actor.name} · ${data.workspace.title}` : 'Not signed in' },
+        ...others.map((w): MenuEntry => ({ kind: 'item', label: `Go to ${w.title}`, run: () => void enter(w.name) })),
         { kind: 'rule' },
         { kind: 'item', label: 'Runs', run: () => runCommand('runs') },
         { kind: 'item', label: 'Server', run: () => runCommand('server') },
-        { kind: 'item', label: 'Tokens', run: () => runCommand('tokens') },
+        ...(person ? [{ kind: 'item', label: 'Account', run: () => navigate('/account') } satisfies MenuEntry] : []),
+        ...(may('read')
+          ? [{ kind: 'item', label: 'People', run: () => runCommand('people') } satisfies MenuEntry]
+          : []),
+        ...(may('admin')
+          ? [{ kind: 'item', label: 'Tokens', run: () => runCommand('tokens') } satisfies MenuEntry]
+          : []),
         { kind: 'item', label: 'Secrets and quotas', run: () => runCommand('secrets') },
         { kind: 'item', label: 'Keyboard shortcuts', keys: '?', run: () => setTimeout(() => runCommand('help.keys')) },
         {

@@ -1,10 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type SyntheticEvent } from 'react';
-import { explain } from '../api/http';
-import { listLoginWays, signIn } from '../api/verbs';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { listLoginWays } from '../api/verbs';
 import { Button } from '../ui/Button';
-import { Field } from '../ui/Field';
+import { PasswordForm } from './PasswordForm';
 import css from './SignIn.module.css';
+import { TokenForm } from './TokenForm';
 
 /** Why a provider of logins sent someone back without a session, by the code that the server gave. */
 const refusals: Partial<Record<string, string>> = {
@@ -16,31 +16,16 @@ const refusals: Partial<Record<string, string>> = {
   internal: 'The server failed to log you in. Its log says why.',
 };
 
-/** What someone without a session sees: how to get one. */
+const kept = 'atelier.signin';
+
+/** What someone without a session sees: how to get one. The way that was taken here before comes first. */
 export function SignIn() {
-  const client = useQueryClient();
   const ways = useQuery({ queryKey: ['loginWays'], queryFn: listLoginWays });
   const refused = refusals[new URLSearchParams(location.search).get('login') ?? ''];
-  const [token, setToken] = useState('');
-  const [state, setState] = useState<{ kind: 'idle' } | { kind: 'busy' } | { kind: 'failed'; message: string }>({
-    kind: 'idle',
-  });
-
-  const submit = async (e: SyntheticEvent): Promise<void> => {
-    e.preventDefault();
-    if (token.trim() === '') return setState({ kind: 'failed', message: 'Paste the token first.' });
-    setState({ kind: 'busy' });
-    try {
-      await signIn(token.trim());
-      await client.resetQueries();
-    } catch (error) {
-      setState({ kind: 'failed', message: explain(error) });
-    }
-  };
-
+  const [way, setWay] = useState(localStorage.getItem(kept) === 'password' ? 'password' : 'token');
   return (
     <main className={css.page}>
-      <form className={css.card} onSubmit={(e) => void submit(e)}>
+      <div className={css.card}>
         <h1>Sign in to Atelier</h1>
         {refused !== undefined && (
           <p role="alert" className={css.refused}>
@@ -52,26 +37,11 @@ export function SignIn() {
             Log in with {ways.data.provider.name}
           </a>
         )}
-        <p>
-          Open the link that <code>atelier serve</code> printed when it started. It works once; every start of the
-          server prints a new one.
-        </p>
-        <p>Or paste a token. What you may then do is what it may do.</p>
-        <Field label="Token" error={state.kind === 'failed' ? state.message : undefined} mono>
-          {(control) => (
-            <input
-              {...control}
-              type="password"
-              autoComplete="current-password"
-              value={token}
-              onChange={(e) => setToken(e.target.value)}
-            />
-          )}
-        </Field>
-        <Button look="primary" type="submit" disabled={state.kind === 'busy'}>
-          Sign in
+        {way === 'password' ? <PasswordForm onDone={() => localStorage.setItem(kept, 'password')} /> : <TokenForm />}
+        <Button look="link" onClick={() => setWay(way === 'password' ? 'token' : 'password')}>
+          {way === 'password' ? 'Use a link or a token' : 'Use a name and a password'}
         </Button>
-      </form>
+      </div>
     </main>
   );
 }

@@ -41,6 +41,7 @@ export const commands = [
   { id: 'runs', title: 'All runs', group: 'Go to' },
   { id: 'server', title: 'Server: engines and sandbox', group: 'Go to' },
   { id: 'tokens', title: 'Tokens', group: 'Go to' },
+  { id: 'people', title: 'People', group: 'Go to' },
   { id: 'secrets', title: 'Secrets and quotas', group: 'Go to' },
   { id: 'tab.previous', title: 'Previous tab', group: 'Go to', keys: 'Alt+[' },
   { id: 'tab.next', title: 'Next tab', group: 'Go to', keys: 'Alt+]' },

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { explain } from '../../api/http';
-import { refreshSessions, useSessions } from '../../api/queries';
+import { refreshSessions, useOwnSessions, useSessions } from '../../api/queries';
 import type { OpenSession } from '../../api/types';
-import { endSession } from '../../api/verbs';
+import { endOwnSession, endSession } from '../../api/verbs';
 import { ago } from '../../app/format';
 import { notify } from '../../app/noticeStore';
 import { Button } from '../../ui/Button';
@@ -12,9 +12,22 @@ import field from '../../ui/Field.module.css';
 import { browserName } from './browserName';
 import css from './TokensPage.module.css';
 
-/** Which browsers are signed in, and a way to sign another one out. */
+/** Which browsers of the workspace are signed in, and a way to sign another one out. */
 export function Sessions() {
-  const found = useSessions();
+  return <Shown found={useSessions()} end={endSession} />;
+}
+
+/** Where a person is signed in themselves. */
+export function OwnSessions() {
+  return <Shown found={useOwnSessions()} end={endOwnSession} />;
+}
+
+interface Props {
+  found: ReturnType<typeof useSessions>;
+  end: (id: string) => Promise<unknown>;
+}
+
+function Shown({ found, end }: Props) {
   const [now] = useState(() => Date.now());
   const sessions = found.data ?? [];
   return (
@@ -33,7 +46,7 @@ export function Sessions() {
       {sessions.length > 0 && (
         <ul className={css.list} aria-label="Sessions">
           {sessions.map((session) => (
-            <Row key={session.id} session={session} now={now} />
+            <Row key={session.id} session={session} now={now} end={end} />
           ))}
         </ul>
       )}
@@ -41,13 +54,13 @@ export function Sessions() {
   );
 }
 
-function Row({ session, now }: { session: OpenSession; now: number }) {
+function Row({ session, now, end }: { session: OpenSession; now: number; end: Props['end'] }) {
   const { id, actor, address, browser, current, createdAt, lastUsedAt, expiresAt } = session;
   const [asked, setAsked] = useState(false);
   const name = browserName(browser);
-  const end = async (): Promise<void> => {
+  const signOut = async (): Promise<void> => {
     try {
-      await endSession(id);
+      await end(id);
       notify('done', `Signed ${name} out`);
     } catch (error) {
       notify('failed', explain(error));
@@ -74,7 +87,7 @@ function Row({ session, now }: { session: OpenSession; now: number }) {
           about="It has to sign in again before it sees anything else. What is unsaved stays in that browser."
           verb="Sign out"
           onClose={() => setAsked(false)}
-          onConfirm={() => void end()}
+          onConfirm={() => void signOut()}
         />
       )}
     </li>

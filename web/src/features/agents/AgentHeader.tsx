@@ -1,6 +1,7 @@
 import { Ellipsis, PanelRight, Play, Square } from 'lucide-react';
 import { useLocation } from 'wouter';
 import { useFacts } from '../../api/queries';
+import { useRights } from '../../api/rights';
 import { Brand, Grow, HeaderTools } from '../../app/Brand';
 import { isMac, runCommand } from '../../app/commands';
 import { showDialog } from '../../app/dialogs';
@@ -25,6 +26,8 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
   const agent = useOpenAgent();
   const [, navigate] = useLocation();
   const draft = agent.version === undefined;
+  const edits = agent.session !== undefined;
+  const { may } = useRights();
   return (
     <>
       <Brand />
@@ -33,17 +36,19 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
         <h1 title={agent.about.title === '' ? undefined : agent.about.title}>{agent.name}</h1>
         <span className={classes(css.pill, agent.deprecated && css.warn)}>
           {draft ? 'Draft' : agent.version}
-          {!draft && <span className={css.wide}>, read only</span>}
+          {!edits && <span className={css.wide}>, read only</span>}
         </span>
         {agent.deprecated && <span className={classes(css.pill, css.warn, css.wide)}>deprecated</span>}
       </div>
-      {draft && <SaveStatus agent={agent} />}
+      {edits && <SaveStatus agent={agent} />}
       <Grow />
       <div className={css.actions}>
-        <Button className={css.wide} onClick={() => showExport(agent)}>
-          Export as tool
-        </Button>
-        {draft ? (
+        {(may('read') || may('run')) && (
+          <Button className={css.wide} onClick={() => showExport(agent)}>
+            Export as tool
+          </Button>
+        )}
+        {draft && edits && (
           <Button
             className={css.wide}
             aria-keyshortcuts={ariaKeys('Mod+Shift+S', isMac)}
@@ -51,7 +56,8 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
           >
             Publish…
           </Button>
-        ) : (
+        )}
+        {!draft && (
           <Button className={css.wide} onClick={() => navigate(agentUrl(agent.name))}>
             Open the draft
           </Button>
@@ -73,22 +79,25 @@ function More({ agent }: { agent: OpenAgent }) {
   const { id, name, version, latestVersion } = agent;
   const [, navigate] = useLocation();
   const facts = useFacts(name);
+  const { may } = useRights();
   const published = latestVersion !== '';
   const entries: MenuEntry[] = [
     ask('Export as tool', version === undefined ? { kind: 'export' } : { kind: 'export', version }),
-    ...(version === undefined
-      ? [ask('Publish…', { kind: 'publish' })]
-      : [ask('New draft from this version…', { kind: 'redraft', from: version })]),
+    ...(!may('write')
+      ? []
+      : version === undefined
+        ? [ask('Publish…', { kind: 'publish' })]
+        : [ask('New draft from this version…', { kind: 'redraft', from: version })]),
     { kind: 'rule' },
     { kind: 'item', label: 'Versions', run: () => navigate(versionsUrl(name)) },
     ...(published && version === undefined
       ? [
           ask(`Compare with ${latestVersion}`, { kind: 'compare', from: latestVersion, to: 'draft' }),
-          ask('Discard the draft…', { kind: 'redraft', from: latestVersion }),
+          ...(may('write') ? [ask('Discard the draft…', { kind: 'redraft', from: latestVersion })] : []),
         ]
       : []),
     { kind: 'rule' },
-    ...agentEntries({ id, name, published, listed: facts.data?.listed ?? false }),
+    ...agentEntries({ id, name, published, listed: facts.data?.listed ?? false }, may('write')),
   ];
   return (
     <Menu
@@ -107,6 +116,7 @@ export function showExport({ version }: OpenAgent): void {
 }
 
 function RunButton({ busy, fixed, onStop }: Props) {
+  const { may, why } = useRights();
   if (busy) {
     return (
       <Button
@@ -126,6 +136,8 @@ function RunButton({ busy, fixed, onStop }: Props) {
       look="primary"
       className={css.run}
       aria-keyshortcuts={ariaKeys('Mod+Enter', isMac)}
+      disabled={!may('run')}
+      title={may('run') ? undefined : why('run')}
       onClick={() => runCommand('run.start')}
     >
       <Play size={12} fill="currentColor" aria-hidden />

@@ -2,6 +2,7 @@ import { useDeferredValue, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { X } from 'lucide-react';
 import { useAgentListing } from '../../api/listing';
+import { useRights } from '../../api/rights';
 import type { AgentSummary } from '../../api/types';
 import type { AgentFilter } from '../../api/verbs';
 import { showDialog } from '../../app/dialogs';
@@ -19,6 +20,7 @@ import { LanguageMark } from './LanguageMark';
 /** The agents of the workspace, the last changed first, narrowed by what the address says. */
 export function AgentList({ narrowed }: { narrowed: ListState }) {
   const [, navigate] = useLocation();
+  const { may } = useRights();
   const [today] = useState(() => Date.now());
   const filter = filterOf(narrowed, today);
   // What is typed stands in the address at once; the server is asked when there is time.
@@ -31,11 +33,13 @@ export function AgentList({ narrowed }: { narrowed: ListState }) {
       <div className={css.bar}>
         <h1 id="agents">Agents</h1>
         <span className={css.grow} />
-        <Button onClick={() => showDialog({ kind: 'import' })}>Import…</Button>
+        {may('approve') && <Button onClick={() => showDialog({ kind: 'import' })}>Import…</Button>}
         <Button onClick={() => exportArchive()}>Export all</Button>
-        <Button look="primary" onClick={() => showDialog({ kind: 'new' })}>
-          New agent…
-        </Button>
+        {may('write') && (
+          <Button look="primary" onClick={() => showDialog({ kind: 'new' })}>
+            New agent…
+          </Button>
+        )}
       </div>
       <div className={css.filters} role="search" aria-label="Agents">
         <Field label="Find agents" hideLabel>
@@ -156,6 +160,7 @@ function Row({ agent, now, onTag }: { agent: AgentSummary; now: number; onTag: (
 
 function Tombstone({ agent, now }: { agent: AgentSummary; now: number }) {
   const { id, name, language, deletedAt = '', deletion } = agent;
+  const { may } = useRights();
   return (
     <li className={classes(css.row, css.gone)}>
       <LanguageMark language={language} />
@@ -168,9 +173,11 @@ function Tombstone({ agent, now }: { agent: AgentSummary; now: number }) {
         </p>
       </div>
       <span className={css.version}>{agent.latestVersion}</span>
-      <Button aria-label={`Bring back ${name}`} onClick={() => void undelete(id)}>
-        Bring back
-      </Button>
+      {may('write') && (
+        <Button aria-label={`Bring back ${name}`} onClick={() => void undelete(id)}>
+          Bring back
+        </Button>
+      )}
     </li>
   );
 }

@@ -1,13 +1,14 @@
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { useLocation } from 'wouter';
 import { keys, queryClient, useAgent, useVersion } from '../../api/queries';
+import { useRights } from '../../api/rights';
 import type { Agent } from '../../api/types';
 import { notify } from '../../app/noticeStore';
 import { agentUrl, readRef } from '../../app/urlState';
 import { Waiting } from '../../ui/Empty';
 import { AgentWorkbench } from './AgentWorkbench';
 import { NotOpened } from './NotOpened';
-import { OpenAgentProvider, openDraft, openVersion, type Opened } from './openAgent';
+import { OpenAgentProvider, openDraft, openFacts, openVersion, type Opened } from './openAgent';
 import { Page } from './Page';
 import type { DraftSession } from './session';
 import { useDraftSession } from './useDraftSession';
@@ -21,9 +22,14 @@ export function AgentPage({ agentRef }: { agentRef: string }) {
     document.title = `${agentRef} · Atelier Studio`;
   }, [agentRef]);
   const present = useRedirect(agent.data, name, version);
+  const { may } = useRights();
   if (agent.data && present) {
     return version === undefined ? (
-      <DraftPage agent={agent.data} />
+      may('write') ? (
+        <DraftPage agent={agent.data} />
+      ) : (
+        <ReadPage agent={agent.data} />
+      )
     ) : (
       <VersionPage agent={agent.data} version={version} />
     );
@@ -57,6 +63,11 @@ function DraftPage({ agent }: { agent: Agent }) {
 function Draft({ session }: { session: DraftSession }) {
   const view = useSyncExternalStore(session.subscribe, session.get);
   return <OpenPage opened={useMemo(() => openDraft(session, view), [session, view])} />;
+}
+
+/** The draft for who may not change it. */
+function ReadPage({ agent }: { agent: Agent }) {
+  return <OpenPage opened={useMemo(() => openFacts(agent), [agent])} />;
 }
 
 function VersionPage({ agent, version }: { agent: Agent; version: string }) {

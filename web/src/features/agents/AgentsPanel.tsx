@@ -2,6 +2,7 @@ import { Ellipsis, Plus, Search } from 'lucide-react';
 import { useDeferredValue, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAgentListing, type Listing } from '../../api/listing';
+import { useRights } from '../../api/rights';
 import type { AgentSummary } from '../../api/types';
 import { showDialog } from '../../app/dialogs';
 import { agentUrl, listUrl, versionsUrl } from '../../app/urlState';
@@ -19,15 +20,18 @@ export function AgentsPanel({ current }: { current?: string }) {
   const drafts = useAgentListing({ search, state: 'draft' });
   const published = useAgentListing({ search, state: 'published' });
   const [, navigate] = useLocation();
+  const { may } = useRights();
   const none = [drafts, published].every((list) => list.kind === 'loaded' && list.items.length === 0);
   const failed = [drafts, published].find((list) => list.kind === 'failed');
   return (
     <section className={css.panel} aria-label="Agents">
       <div className={panel.head}>
         <h2 className={panel.title}>Agents</h2>
-        <IconButton small label="New agent" onClick={() => showDialog({ kind: 'new' })}>
-          <Plus size={16} aria-hidden />
-        </IconButton>
+        {may('write') && (
+          <IconButton small label="New agent" onClick={() => showDialog({ kind: 'new' })}>
+            <Plus size={16} aria-hidden />
+          </IconButton>
+        )}
       </div>
       <div className={css.search}>
         <Search size={14} aria-hidden />
@@ -95,6 +99,7 @@ function Group({ title, listing, current }: GroupProps) {
 function Row({ agent, current }: { agent: AgentSummary; current: boolean }) {
   const { id, name, title, language, latestVersion, listed, state } = agent;
   const [, navigate] = useLocation();
+  const { may } = useRights();
   return (
     <li className={css.row} data-current={current}>
       <Link href={agentUrl(name)} aria-current={current ? 'page' : undefined} title={title === '' ? name : title}>
@@ -111,7 +116,7 @@ function Row({ agent, current }: { agent: AgentSummary; current: boolean }) {
         entries={[
           { kind: 'item', label: 'Versions', run: () => navigate(versionsUrl(name)) },
           { kind: 'rule' },
-          ...agentEntries({ id, name, published: state === 'published', listed }),
+          ...agentEntries({ id, name, published: state === 'published', listed }, may('write')),
         ]}
       />
     </li>

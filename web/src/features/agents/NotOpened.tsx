@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { ApiError } from '../../api/http';
 import { useAgentListing } from '../../api/listing';
+import { useRights } from '../../api/rights';
 import { showDialog } from '../../app/dialogs';
 import { ago } from '../../app/format';
 import { agentUrl, readRef } from '../../app/urlState';
@@ -50,6 +51,7 @@ export function NotOpened({ agentRef, error, onRetry }: { agentRef: string; erro
 function Missing({ name }: { name: string }) {
   const [, navigate] = useLocation();
   const [now] = useState(() => Date.now());
+  const { may } = useRights();
   const deleted = useAgentListing({ state: 'deleted', search: name });
   const gone = deleted.kind === 'loaded' ? deleted.items.find((agent) => agent.name === name) : undefined;
   const home = <Button onClick={() => navigate('/')}>All agents</Button>;
@@ -59,9 +61,11 @@ function Missing({ name }: { name: string }) {
       <Empty
         actions={
           <>
-            <Button look="primary" onClick={() => void undelete(gone.id)}>
-              Bring it back
-            </Button>
+            {may('write') && (
+              <Button look="primary" onClick={() => void undelete(gone.id)}>
+                Bring it back
+              </Button>
+            )}
             {home}
           </>
         }
@@ -76,9 +80,11 @@ function Missing({ name }: { name: string }) {
     <Empty
       actions={
         <>
-          <Button look="primary" onClick={() => showDialog({ kind: 'new', name })}>
-            Create it
-          </Button>
+          {may('write') && (
+            <Button look="primary" onClick={() => showDialog({ kind: 'new', name })}>
+              Create it
+            </Button>
+          )}
           {home}
         </>
       }

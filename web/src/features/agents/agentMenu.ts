@@ -13,16 +13,21 @@ export interface Known {
   listed: boolean;
 }
 
-export function agentEntries({ id, name, published, listed }: Known): MenuEntry[] {
+/** Without the right to write only what changes nothing is offered. */
+export function agentEntries({ id, name, published, listed }: Known, writes: boolean): MenuEntry[] {
+  const reading: MenuEntry[] = [
+    { kind: 'item', label: 'Copy name', run: () => void copyName(name) },
+    { kind: 'rule' },
+    { kind: 'item', label: 'Export as archive', run: () => exportArchive(name) },
+  ];
+  if (!writes) return reading;
   const listing: MenuEntry[] = published
     ? [ask(listed ? 'Take out of the registry…' : 'List in the registry…', { kind: 'list', name, listed })]
     : [];
   return [
     ask('Rename…', { kind: 'rename', id, name, published }),
     ask('Copy…', { kind: 'duplicate', id, name }),
-    { kind: 'item', label: 'Copy name', run: () => void copyName(name) },
-    { kind: 'rule' },
-    { kind: 'item', label: 'Export as archive', run: () => exportArchive(name) },
+    ...reading,
     ...listing,
     { kind: 'rule' },
     { ...ask('Delete…', { kind: 'delete', id, name }), danger: true },

@@ -1,5 +1,6 @@
 import { useLocation } from 'wouter';
 import { useFacts } from '../../api/queries';
+import { useRights } from '../../api/rights';
 import { useCommand } from '../../app/commands';
 import { copyText } from '../../app/clipboard';
 import { showDialog } from '../../app/dialogs';
@@ -17,19 +18,23 @@ type Life = Pick<OpenAgent, 'id' | 'name' | 'latestVersion'>;
 export function useLifeCommands({ id, name, latestVersion }: Life, listed: boolean | undefined): void {
   const [, navigate] = useLocation();
   const published = latestVersion !== '';
+  const writes = useRights().may('write');
   useCommand('agent.versions', () => navigate(versionsUrl(name)));
   useCommand(
     'agent.compare',
     published ? () => showDialog({ kind: 'compare', from: latestVersion, to: 'draft' }) : undefined,
   );
-  useCommand('agent.discard', published ? () => showDialog({ kind: 'redraft', from: latestVersion }) : undefined);
-  useCommand('agent.rename', () => showDialog({ kind: 'rename', id, name, published }));
-  useCommand('agent.copy', () => showDialog({ kind: 'duplicate', id, name }));
+  useCommand(
+    'agent.discard',
+    writes && published ? () => showDialog({ kind: 'redraft', from: latestVersion }) : undefined,
+  );
+  useCommand('agent.rename', writes ? () => showDialog({ kind: 'rename', id, name, published }) : undefined);
+  useCommand('agent.copy', writes ? () => showDialog({ kind: 'duplicate', id, name }) : undefined);
   useCommand('agent.archive', () => exportArchive(name));
-  useCommand('agent.delete', () => showDialog({ kind: 'delete', id, name }));
+  useCommand('agent.delete', writes ? () => showDialog({ kind: 'delete', id, name }) : undefined);
   useCommand(
     'agent.list',
-    published && listed !== undefined ? () => showDialog({ kind: 'list', name, listed }) : undefined,
+    writes && published && listed !== undefined ? () => showDialog({ kind: 'list', name, listed }) : undefined,
   );
 }
 
@@ -42,8 +47,9 @@ export function useAgentCommands(agent: OpenAgent, run: RunHandle, tabs: Tabs): 
     if (next) tabs.open(next);
   };
   useLifeCommands(agent, useFacts(name).data?.listed);
-  useCommand('run.start', run.busy ? undefined : run.start);
-  useCommand('run.again', run.busy ? undefined : run.again);
+  const runs = useRights().may('run');
+  useCommand('run.start', run.busy || !runs ? undefined : run.start);
+  useCommand('run.again', run.busy || !runs ? undefined : run.again);
   useCommand('run.stop', run.busy ? run.stop : undefined);
   useCommand('agent.save', session && (() => void session.flush()));
   useCommand('agent.publish', session && (() => showDialog({ kind: 'publish' })));

@@ -128,7 +128,7 @@ function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
   }, [kit, workspace, inputSchema, outputSchema, environment, secrets, entrypoint]);
 
   const path = pathOf(active);
-  const readOnly = agent.version !== undefined;
+  const readOnly = agent.session === undefined;
   const shown = text !== undefined;
   const format = async (): Promise<void> => {
     if (!(await editor?.format())) notify('done', 'There is no formatter for this language.');

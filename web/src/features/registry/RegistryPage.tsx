@@ -1,5 +1,6 @@
 import { useDeferredValue, useEffect, useState } from 'react';
 import { useRegistryListing } from '../../api/listing';
+import { useRights } from '../../api/rights';
 import type { AgentSummary } from '../../api/types';
 import { showDialog } from '../../app/dialogs';
 import { plural } from '../../app/format';
@@ -75,6 +76,7 @@ function Browse() {
 
 function Row({ agent }: { agent: AgentSummary }) {
   const { id, name, title, description, language, latestVersion, tags, usageCount } = agent;
+  const { may } = useRights();
   return (
     <li className={css.row}>
       <LanguageMark language={language} />
@@ -85,12 +87,14 @@ function Row({ agent }: { agent: AgentSummary }) {
         <p>{description === '' ? title : description}</p>
         <small>{[plural(usageCount, 'run'), ...tags].join(' · ')}</small>
       </div>
-      <Button
-        aria-label={`Copy ${name}`}
-        onClick={() => showDialog({ kind: 'copy', id, name, version: latestVersion })}
-      >
-        Copy…
-      </Button>
+      {may('write') && (
+        <Button
+          aria-label={`Copy ${name}`}
+          onClick={() => showDialog({ kind: 'copy', id, name, version: latestVersion })}
+        >
+          Copy…
+        </Button>
+      )}
     </li>
   );
 }

@@ -3,7 +3,6 @@ import { explain } from '../../api/http';
 import { useRuns } from '../../api/queries';
 import type { RunSummary } from '../../api/types';
 import { getRun } from '../../api/verbs';
-import { runCommand } from '../../app/commands';
 import { ago, milliseconds } from '../../app/format';
 import { notify } from '../../app/noticeStore';
 import { Button } from '../../ui/Button';
@@ -12,6 +11,7 @@ import { useOpenAgent } from '../agents/openAgent';
 import { hasEnded, narrow, type HistoryFilter, type Kept } from './history';
 import css from './HistoryTab.module.css';
 import { Sparkline } from './Sparkline';
+import { StartButton } from './StartButton';
 import type { RunHandle } from './useRun';
 import { finalWords } from './words';
 
@@ -48,9 +48,7 @@ export function HistoryTab({ run }: { run: RunHandle }) {
     );
   if (runs.data.length === 0)
     return (
-      <Empty actions={<Button onClick={() => runCommand('run.start')}>Start</Button>}>
-        No runs yet. Run the program to see how long it takes.
-      </Empty>
+      <Empty actions={<StartButton>Start</StartButton>}>No runs yet. Run the program to see how long it takes.</Empty>
     );
   const shown = narrow(runs.data, filter);
   const versions = [...new Set(runs.data.map((r) => r.version))];

@@ -1,11 +1,11 @@
-import { isMac, runCommand } from '../../app/commands';
+import { isMac } from '../../app/commands';
 import { showKeys } from '../../app/hotkeys';
-import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
 import { ErrorCard } from './ErrorCard';
 import { Output } from './Output';
 import css from './ResultTab.module.css';
 import { RunFacts } from './RunFacts';
+import { StartButton } from './StartButton';
 import type { RunHandle } from './useRun';
 
 interface Props {
@@ -21,9 +21,9 @@ export function ResultTab({ run, onGoTo, onRaise }: Props) {
     return (
       <Empty
         actions={
-          <Button onClick={() => runCommand('run.start')}>
+          <StartButton>
             Start <kbd aria-hidden>{showKeys('Mod+Enter', isMac)}</kbd>
-          </Button>
+          </StartButton>
         }
       >
         {state.kind === 'refused' ? state.message : 'No result yet. Run the program to see what it returns.'}

@@ -1,6 +1,7 @@
 import { useEffect } from 'react';
 import { useSearch } from 'wouter';
 import { useAgentListing } from '../../api/listing';
+import { useRights } from '../../api/rights';
 import { showDialog } from '../../app/dialogs';
 import { readList } from '../../app/urlState';
 import { AgentList } from '../agents/AgentList';
@@ -10,6 +11,7 @@ import { Samples } from './Samples';
 /** Where everyone begins: what there is, and what to begin with. */
 export function HomePage() {
   const text = useSearch();
+  const { may, why } = useRights();
   const anything = useAgentListing({ order: 'updated' });
   useEffect(() => {
     document.title = 'Atelier Studio';
@@ -19,9 +21,12 @@ export function HomePage() {
   const empty = anything.kind === 'loaded' && anything.items.length === 0;
   return (
     <Page>
-      <Column onDrop={(file) => showDialog({ kind: 'import', file })}>
+      <Column {...(may('approve') ? { onDrop: (file) => showDialog({ kind: 'import', file }) } : {})}>
         {(!empty || looking) && <AgentList narrowed={narrowed} />}
-        {!looking && <Samples first={empty} />}
+        {!looking && may('write') && <Samples first={empty} />}
+        {empty && !looking && !may('write') && (
+          <p>There is no agent in this workspace yet. To make one: {why('write').toLowerCase()}</p>
+        )}
       </Column>
     </Page>
   );

@@ -1,5 +1,6 @@
 import { useLocation } from 'wouter';
 import { useSamples } from '../../api/queries';
+import { useRights } from '../../api/rights';
 import type { Sample } from '../../api/types';
 import { showDialog } from '../../app/dialogs';
 import { agentUrl, listUrl } from '../../app/urlState';
@@ -14,6 +15,7 @@ import css from './Samples.module.css';
 /** Programs to begin with; opening one makes a draft of one's own. */
 export function Samples({ first }: { first: boolean }) {
   const samples = useSamples();
+  const { may } = useRights();
   const [, navigate] = useLocation();
   const task = useTask();
   const open = (sample: Sample): void =>
@@ -49,7 +51,7 @@ export function Samples({ first }: { first: boolean }) {
         <Button onClick={() => showDialog({ kind: 'new' })}>Blank agent…</Button>
         <Button onClick={() => navigate('/registry')}>Public registry</Button>
         <Button onClick={() => navigate('/skills')}>Skills</Button>
-        <Button onClick={() => showDialog({ kind: 'import' })}>Import an archive…</Button>
+        {may('approve') && <Button onClick={() => showDialog({ kind: 'import' })}>Import an archive…</Button>}
         {first && <Button onClick={() => navigate(listUrl({ state: 'deleted' }))}>Deleted agents</Button>}
       </div>
     </section>

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { explain } from '../../api/http';
 import { refreshAgents, refreshSkills, useSkills } from '../../api/queries';
+import { useRights } from '../../api/rights';
 import type { Skill } from '../../api/types';
 import { promoteSkill } from '../../api/verbs';
 import { plural } from '../../app/format';
@@ -92,6 +93,7 @@ const origins: Record<Skill['origin'], string> = {
 function Row({ skill }: { skill: Skill }) {
   const { name, version, digest, state, origin, source, tags, problem, language, safetyFlags } = skill;
   const [asked, setAsked] = useState(false);
+  const approves = useRights().may('approve');
   const act = async (verb: () => Promise<unknown>, done: string): Promise<void> => {
     try {
       await verb();
@@ -124,7 +126,7 @@ function Row({ skill }: { skill: Skill }) {
         {problem !== undefined && <Problem problem={problem} />}
       </div>
       <div className={css.actions}>
-        {(state === 'draft' || state === 'active_with_draft') && (
+        {approves && (state === 'draft' || state === 'active_with_draft') && (
           <Button
             look="primary"
             aria-label={`Promote ${name}`}
@@ -133,7 +135,7 @@ function Row({ skill }: { skill: Skill }) {
             Promote
           </Button>
         )}
-        {skill.agentId !== '' && (
+        {approves && skill.agentId !== '' && (
           <Button aria-label={`Uninstall ${name}`} onClick={() => setAsked(true)}>
             Uninstall…
           </Button>

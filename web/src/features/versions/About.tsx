@@ -1,6 +1,7 @@
 import { Ellipsis } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { useRights } from '../../api/rights';
 import type { Agent } from '../../api/types';
 import { ago, plural } from '../../app/format';
 import { agentUrl, listUrl } from '../../app/urlState';
@@ -15,6 +16,7 @@ import css from './VersionsPage.module.css';
 export function About({ agent }: { agent: Agent }) {
   const { id, name, title, description, tags, listed, latestVersion, draft } = agent;
   const [, navigate] = useLocation();
+  const { may } = useRights();
   return (
     <section className={css.about}>
       <div className={css.titleLine}>
@@ -27,7 +29,10 @@ export function About({ agent }: { agent: Agent }) {
               <Ellipsis size={16} aria-hidden />
             </IconButton>
           }
-          entries={agentEntries({ id, name, published: latestVersion !== '' || agent.changelog.length > 0, listed })}
+          entries={agentEntries(
+            { id, name, published: latestVersion !== '' || agent.changelog.length > 0, listed },
+            may('write'),
+          )}
         />
       </div>
       {listed && <span className={css.badge}>In the public registry</span>}

@@ -2,6 +2,7 @@ import { Ellipsis } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useDiff, usePins, useVersions } from '../../api/queries';
+import { useRights } from '../../api/rights';
 import type { Agent, Pin, VersionSummary } from '../../api/types';
 import { showDialog } from '../../app/dialogs';
 import { ago, plural } from '../../app/format';
@@ -20,6 +21,7 @@ export function VersionList({ agent }: { agent: Agent }) {
   const { name, latestVersion, draft } = agent;
   const versions = useVersions(name);
   const pins = usePins(name);
+  const { may } = useRights();
   const [now] = useState(() => Date.now());
   const all = versions.data ?? [];
   const [first, second] = all;
@@ -41,9 +43,11 @@ export function VersionList({ agent }: { agent: Agent }) {
             Compare…
           </Button>
         )}
-        <Button look="primary" onClick={() => showDialog({ kind: 'publish' })}>
-          Publish the draft…
-        </Button>
+        {may('write') && (
+          <Button look="primary" onClick={() => showDialog({ kind: 'publish' })}>
+            Publish the draft…
+          </Button>
+        )}
       </div>
       <Fault message={versions.isError ? `The versions could not be loaded. ${versions.error.message}` : undefined} />
       {versions.isPending && <Waiting what="the versions" onRetry={() => void versions.refetch()} />}
@@ -63,7 +67,9 @@ export function VersionList({ agent }: { agent: Agent }) {
               label="Actions for the draft"
               entries={[
                 ask(`Compare with ${latestVersion}`, { kind: 'compare', from: latestVersion, to: 'draft' }),
-                { ...ask('Discard the draft…', { kind: 'redraft', from: latestVersion }), danger: true },
+                ...(may('write')
+                  ? [{ ...ask('Discard the draft…', { kind: 'redraft', from: latestVersion }), danger: true }]
+                  : []),
               ]}
             />
           )}
@@ -105,6 +111,7 @@ interface RowProps {
 function Row({ name, version: v, latest, pins, now }: RowProps) {
   const { version, reference } = v;
   const [, navigate] = useLocation();
+  const { may } = useRights();
   const entries: MenuEntry[] = [
     { kind: 'item', label: 'Open', run: () => navigate(agentUrl(name, version)) },
     { kind: 'item', label: 'Copy reference', run: () => void copyReference(reference) },
@@ -113,9 +120,13 @@ function Row({ name, version: v, latest, pins, now }: RowProps) {
     ask('Export as tool', { kind: 'export', version }),
     { kind: 'rule' },
     ask('Compare with the draft', { kind: 'compare', from: version, to: 'draft' }),
-    ask('New draft from this version…', { kind: 'redraft', from: version }),
-    { kind: 'rule' },
-    ask(v.deprecated ? 'Change the deprecation…' : 'Deprecate…', { kind: 'deprecate', version }),
+    ...(may('write')
+      ? [
+          ask('New draft from this version…', { kind: 'redraft', from: version }),
+          { kind: 'rule' } satisfies MenuEntry,
+          ask(v.deprecated ? 'Change the deprecation…' : 'Deprecate…', { kind: 'deprecate', version }),
+        ]
+      : []),
   ];
   return (
     <li>

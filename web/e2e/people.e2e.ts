@@ -1,0 +1,147 @@
+// Somebody is invited, sees what their role lets them do, and is somebody else the moment that it changes.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startAtelier, type Atelier } from './kit/atelier';
+import { violations } from './kit/axe';
+import { launch, openSession, signIn } from './kit/browser';
+import { must, publishedAgent } from './kit/seed';
+import { Studio } from './kit/studio';
+
+let atelier: Atelier;
+let browser: Browser;
+
+beforeAll(async () => {
+  [atelier, browser] = await Promise.all([startAtelier(), launch()]);
+  await publishedAgent(atelier, 'weather');
+});
+afterAll(async () => {
+  await browser.close();
+  await atelier.stop();
+});
+
+const password = 'correct horse battery';
+
+/** Makes an invitation on the page and returns its link. */
+async function invite(page: Page, role: string, note: string): Promise<string> {
+  await page.goto('/studio/people');
+  await page.getByRole('button', { name: 'Invite…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Role').selectOption(role);
+  await dialog.getByLabel('For').fill(note);
+  expect(await violations(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Make the link' }).click();
+  const link = (await dialog.getByRole('status', { name: 'Link' }).textContent()) ?? '';
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('list', { name: 'Invitations' }).getByText(note, { exact: true }).waitFor();
+  return link;
+}
+
+describe('people', () => {
+  for (const [theme, width] of [
+    ['dark', 1280],
+    ['light', 390],
+  ] as const) {
+    test(`an invited viewer reads, and writes when the role changes (${theme}, ${width})`, async () => {
+      const admin = await signIn(browser, atelier, { theme, width, height: 800 });
+      const name = `grace-${theme}`;
+      const link = await invite(admin.page, 'viewer', name);
+      const session = await openSession(browser, atelier, { theme, width: 1280, height: 800 });
+      const { page } = session;
+      const studio = new Studio(page);
+      await page.goto(link);
+      await page.getByText('You are invited into the workspace').waitFor();
+      expect(page.url()).not.toContain('ati_');
+      await page.getByLabel('Login name').fill(name);
+      await page.getByLabel('Your name').fill(`Grace ${theme}`);
+      await page.getByLabel('Password').fill('too short');
+      await page.getByRole('button', { name: 'Join' }).click();
+      await page.getByText('A password has 12 to 1024 bytes of UTF-8.').waitFor();
+      await page.getByLabel('Password').fill(password);
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Join' }).click();
+      await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+      expect(await page.getByRole('button', { name: 'New agent' }).count()).toBe(0);
+      expect(await page.getByRole('heading', { name: 'Start with a sample' }).count()).toBe(0);
+
+      await studio.openAgent('weather');
+      await page.getByText(', read only').waitFor();
+      expect(await page.getByRole('button', { name: 'Publish…' }).count()).toBe(0);
+      const run = page.getByRole('banner').getByRole('button', { name: /^Run/ });
+      expect(await run.isDisabled()).toBe(true);
+      expect(await run.getAttribute('title')).toBe('This needs the role developer, and yours is viewer.');
+      await page.getByRole('button', { name: 'More about weather' }).click();
+      await page.getByRole('menuitem', { name: 'Copy name' }).waitFor();
+      for (const item of ['Rename…', 'Delete…', 'Publish…']) {
+        expect(await page.getByRole('menuitem', { name: item }).count()).toBe(0);
+      }
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Account' }).click();
+      await page.getByRole('menuitem', { name: 'People' }).waitFor();
+      expect(await page.getByRole('menuitem', { name: 'Tokens' }).count()).toBe(0);
+      await page.keyboard.press('Escape');
+
+      const people = admin.page.getByRole('list', { name: 'People' });
+      await admin.page.reload();
+      await people.getByLabel(`Role of Grace ${theme}`).selectOption('developer');
+      await admin.page.getByText(`Grace ${theme} is developer now`).waitFor();
+      expect(await violations(admin.page)).toEqual([]);
+      await page.reload();
+      await studio.editorReady();
+      await page.getByRole('button', { name: 'Publish…' }).waitFor();
+      expect(await run.isDisabled()).toBe(false);
+
+      await page.goto('/studio/account');
+      await page.getByLabel('Present password').fill(password);
+      await page.getByLabel('New password').fill(`${password} 2`);
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Change the password' }).click();
+      await page.getByText('The password is changed').waitFor();
+      await page.getByRole('button', { name: 'Account' }).click();
+      await page.getByRole('menuitem', { name: 'Sign out' }).click();
+      await page.getByRole('button', { name: 'Use a name and a password' }).click();
+      await page.getByLabel('Name').fill(name);
+      await page.getByLabel('Password').fill(password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByText('The name and the password do not fit.').waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.getByLabel('Password').fill(`${password} 2`);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('list', { name: 'Sessions' }).getByText('This browser').waitFor();
+
+      await people.getByRole('button', { name: `Remove Grace ${theme}` }).click();
+      await admin.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+      await people.getByText(`Grace ${theme}`).waitFor({ state: 'detached' });
+      await page.reload();
+      await page.getByRole('heading', { name: 'Sign in to Atelier' }).waitFor();
+      await session.close();
+      await admin.close();
+    });
+  }
+
+  test('a workspace is entered and left, and a tab that lost it goes home', async () => {
+    await must(atelier, 'POST', '/workspaces', { name: 'acme', title: 'Acme Ltd' });
+    const session = await signIn(browser, atelier);
+    const { page } = session;
+    const studio = new Studio(page);
+    await page.goto('/studio/');
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('menuitem', { name: 'Go to Acme Ltd' }).click();
+    await page.getByRole('heading', { name: 'Start with a sample', level: 1 }).waitFor();
+    await studio.openSample('Weather (TypeScript)');
+    await studio.start();
+    await studio.ended(/^Succeeded/);
+    expect((await atelier.api('GET', '/api/v1/runs?limit=1')).body).toMatchObject({ items: [] });
+    await page.reload();
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByText('· Acme Ltd').waitFor();
+    await page.keyboard.press('Escape');
+    await must(atelier, 'DELETE', '/workspaces/acme');
+    await page.goto('/studio/');
+    await page.getByRole('link', { name: 'weather', exact: true }).first().waitFor();
+    await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByText('· Default').waitFor();
+    expect(await page.getByRole('menuitem', { name: 'Go to Acme Ltd' }).count()).toBe(0);
+    await session.close();
+  });
+});

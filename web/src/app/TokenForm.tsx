@@ -1,0 +1,52 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState, type SyntheticEvent } from 'react';
+import { explain } from '../api/http';
+import { signIn } from '../api/verbs';
+import { Button } from '../ui/Button';
+import { Field } from '../ui/Field';
+import css from './SignIn.module.css';
+
+/** The way in for whoever runs the server, and for who has a token. */
+export function TokenForm() {
+  const client = useQueryClient();
+  const [token, setToken] = useState('');
+  const [state, setState] = useState<{ kind: 'idle' } | { kind: 'busy' } | { kind: 'failed'; message: string }>({
+    kind: 'idle',
+  });
+
+  const submit = async (e: SyntheticEvent): Promise<void> => {
+    e.preventDefault();
+    if (token.trim() === '') return setState({ kind: 'failed', message: 'Paste the token first.' });
+    setState({ kind: 'busy' });
+    try {
+      await signIn(token.trim());
+      await client.resetQueries();
+    } catch (error) {
+      setState({ kind: 'failed', message: explain(error) });
+    }
+  };
+
+  return (
+    <form className={css.form} onSubmit={(e) => void submit(e)}>
+      <p>
+        Open the link that <code>atelier serve</code> printed when it started. It works once; every start of the server
+        prints a new one.
+      </p>
+      <p>Or paste a token. What you may then do is what it may do.</p>
+      <Field label="Token" error={state.kind === 'failed' ? state.message : undefined} mono>
+        {(control) => (
+          <input
+            {...control}
+            type="password"
+            autoComplete="current-password"
+            value={token}
+            onChange={(e) => setToken(e.target.value)}
+          />
+        )}
+      </Field>
+      <Button look="primary" type="submit" disabled={state.kind === 'busy'}>
+        Sign in
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,122 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState, type SyntheticEvent } from 'react';
+import { useLocation } from 'wouter';
+import { useSession } from '../../api/queries';
+import { acceptInvitation, readInvitation } from '../../api/verbs';
+import css from '../../app/SignIn.module.css';
+import { Button } from '../../ui/Button';
+import { Waiting } from '../../ui/Empty';
+import { Fault } from '../../ui/Fault';
+import { Field } from '../../ui/Field';
+import { useTask } from '../../ui/useTask';
+import { complaint } from './complaint';
+
+/** Where the link of an invitation leads. Its secret follows the #; it is taken out of the address at once. */
+export function InvitationPage() {
+  const [secret] = useState(() => location.hash.slice(1));
+  useEffect(() => {
+    document.title = 'Invitation · Atelier';
+    history.replaceState(history.state, '', location.pathname);
+  }, []);
+  const invited = useQuery({ queryKey: ['invited'], queryFn: () => readInvitation(secret), retry: false, gcTime: 0 });
+  return (
+    <main className={css.page}>
+      <div className={css.card}>
+        <h1>Invitation</h1>
+        {secret === '' && (
+          <Fault message="The link is not whole: what follows the # is missing. Open it as it was sent." />
+        )}
+        {secret !== '' && invited.isError && <Fault message={invited.error.message} />}
+        {secret !== '' && invited.isPending && <Waiting what="the invitation" onRetry={() => void invited.refetch()} />}
+        {invited.data && (
+          <>
+            <p>
+              You are invited into the workspace <strong>{invited.data.workspace}</strong> as{' '}
+              <strong>{invited.data.role}</strong>, by {invited.data.invitedBy}.
+            </p>
+            <Join secret={secret} />
+          </>
+        )}
+      </div>
+    </main>
+  );
+}
+
+function Join({ secret }: { secret: string }) {
+  const session = useSession();
+  const client = useQueryClient();
+  const [, navigate] = useLocation();
+  const [other, setOther] = useState(false);
+  const task = useTask();
+  const accept = (who: { signedIn: true } | { name: string; title: string; password: string }): void =>
+    task.run(async () => {
+      await acceptInvitation({ secret, ...who }).catch((error: unknown) => {
+        throw complaint(error);
+      });
+      navigate('/');
+      await client.resetQueries();
+    });
+  const { data } = session;
+  if (session.isPending) return null;
+  if (data?.actor.type === 'user' && !other) {
+    return (
+      <>
+        <Fault message={task.fault} />
+        <Button look="primary" disabled={task.busy} onClick={() => accept({ signedIn: true })}>
+          Join as {data.actor.name}
+        </Button>
+        <Button look="link" onClick={() => setOther(true)}>
+          Join as somebody else
+        </Button>
+      </>
+    );
+  }
+  return <Ask busy={task.busy} fault={task.fault} onFail={task.fail} onJoin={accept} />;
+}
+
+interface AskProps {
+  busy: boolean;
+  fault: string | undefined;
+  onFail: (message: string) => void;
+  onJoin: (who: { name: string; title: string; password: string }) => void;
+}
+
+function Ask({ busy, fault, onFail, onJoin }: AskProps) {
+  const [name, setName] = useState('');
+  const [title, setTitle] = useState('');
+  const [password, setPassword] = useState('');
+  const submit = (e: SyntheticEvent): void => {
+    e.preventDefault();
+    if (name.trim() === '' || password === '') return onFail('Choose a name and a password.');
+    onJoin({ name: name.trim(), title: title.trim(), password });
+  };
+  return (
+    <form className={css.form} onSubmit={submit}>
+      <Field label="Login name" hint="Lower case, such as an address of mail. Who has one here already gives that.">
+        {(control) => (
+          <input {...control} autoComplete="username" value={name} onChange={(e) => setName(e.target.value)} />
+        )}
+      </Field>
+      <Field label="Your name" hint="What others see; the login name without it.">
+        {(control) => (
+          <input {...control} autoComplete="name" value={title} onChange={(e) => setTitle(e.target.value)} />
+        )}
+      </Field>
+      <Field label="Password" hint="At least 12 characters.">
+        {(control) => (
+          <input
+            {...control}
+            type="password"
+            autoComplete="new-password"
+            value={password}
+            onChange={(e) => setPassword(e.target.value)}
+          />
+        )}
+      </Field>
+      <Fault message={fault} />
+      <Button look="primary" type="submit" disabled={busy}>
+        Join
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,92 @@
+import { useState } from 'react';
+import { explain } from '../../api/http';
+import { keys, queryClient, refreshMembers, useMembers, useSession } from '../../api/queries';
+import { useRights } from '../../api/rights';
+import type { Member, Role } from '../../api/types';
+import { removeMember, setRole } from '../../api/verbs';
+import { notify } from '../../app/noticeStore';
+import { Button } from '../../ui/Button';
+import { ConfirmDialog } from '../../ui/ConfirmDialog';
+import { Waiting } from '../../ui/Empty';
+import field from '../../ui/Field.module.css';
+import { Fault } from '../../ui/Fault';
+import { roles } from './roles';
+import css from './TokensPage.module.css';
+
+/** The people of the workspace; an administrator says what each may do. */
+export function Members() {
+  const found = useMembers();
+  const session = useSession();
+  const members = found.data ?? [];
+  return (
+    <section className={css.section}>
+      <div>
+        <h1>People</h1>
+        <p className={css.lead}>
+          Who works in {session.data?.workspace.title ?? 'this workspace'}. A role counts from the moment that it is
+          given, also for what somebody has open.
+        </p>
+      </div>
+      {found.isPending && <Waiting what="the people" onRetry={() => void found.refetch()} />}
+      <Fault message={found.isError ? `The people could not be loaded. ${found.error.message}` : undefined} />
+      <ul className={css.list} aria-label="People">
+        {members.map((member) => (
+          <Row key={member.id} member={member} me={member.id === session.data?.actor.id} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Row({ member, me }: { member: Member; me: boolean }) {
+  const { id, name, title, role, since } = member;
+  const { may } = useRights();
+  const [asked, setAsked] = useState(false);
+  const act = async (verb: () => Promise<unknown>, done: string): Promise<void> => {
+    try {
+      await verb();
+      notify('done', done);
+    } catch (error) {
+      notify('failed', explain(error));
+    }
+    await Promise.all([refreshMembers(), queryClient.invalidateQueries({ queryKey: keys.session })]);
+  };
+  return (
+    <li className={css.row}>
+      <div className={css.about}>
+        <strong>{title}</strong>
+        <small>{[name, `since ${since.slice(0, 10)}`, ...(me ? ['you'] : [])].join(' · ')}</small>
+      </div>
+      {may('admin') ? (
+        <div className={css.acts}>
+          <select
+            className={field.control}
+            aria-label={`Role of ${title}`}
+            value={role}
+            onChange={(e) => void act(() => setRole(id, e.target.value as Role), `${title} is ${e.target.value} now`)}
+          >
+            {roles.map(([value]) => (
+              <option key={value} value={value}>
+                {value}
+              </option>
+            ))}
+          </select>
+          <Button aria-label={`Remove ${title}`} onClick={() => setAsked(true)}>
+            Remove…
+          </Button>
+        </div>
+      ) : (
+        <small>{role}</small>
+      )}
+      {asked && (
+        <ConfirmDialog
+          title={`Remove ${title}?`}
+          about="They see nothing of this workspace from now on, and the tokens that act for them here are revoked. What they made stays."
+          verb="Remove"
+          onClose={() => setAsked(false)}
+          onConfirm={() => void act(() => removeMember(id), `Removed ${title}`)}
+        />
+      )}
+    </li>
+  );
+}

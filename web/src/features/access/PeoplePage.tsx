@@ -1,0 +1,21 @@
+import { useEffect } from 'react';
+import { useRights } from '../../api/rights';
+import { Column, Page } from '../agents/Page';
+import { Invitations } from './Invitations';
+import { Members } from './Members';
+
+/** Who works in the workspace, and who is asked to. */
+export function PeoplePage() {
+  const { may } = useRights();
+  useEffect(() => {
+    document.title = 'People · Atelier';
+  }, []);
+  return (
+    <Page>
+      <Column>
+        <Members />
+        {may('admin') && <Invitations />}
+      </Column>
+    </Page>
+  );
+}
