@@ -39,6 +39,7 @@ type Options struct {
 	Interpreter string        // absolute path of node
 	Memory      int64         // limit of most programs, for which processes are started ahead; default 256 MiB
 	Idle        int           // processes that wait started; default 2
+	Guest       string        // a workspace whose runs are no reason to start processes ahead
 	Max         int           // jails together, waiting and running; default 16
 	Log         *slog.Logger
 }
@@ -85,7 +86,7 @@ func New(options Options) *Engine {
 	ahead := e.start(options.Memory)
 	ahead.Ahead = true
 	e.ahead = worker.NewPool(worker.Options{
-		Jailer: options.Jailer, Idle: options.Idle, Rest: restAfter, Max: options.Max, Log: options.Log, Profile: profile, Prelude: ahead,
+		Jailer: options.Jailer, Idle: options.Idle, Rest: restAfter, Guest: options.Guest, Max: options.Max, Log: options.Log, Profile: profile, Prelude: ahead,
 	})
 	e.fresh = worker.NewPool(worker.Options{Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile})
 	e.shared = worker.NewPool(worker.Options{

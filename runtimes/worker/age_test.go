@@ -31,7 +31,7 @@ func TestPoolForgetsTheOld(t *testing.T) {
 func TestPoolRests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		pool := newPool(t, worker.Options{Jailer: &troupe{t: t, play: tireless}, Idle: 2, Rest: time.Minute})
+		pool := newPool(t, worker.Options{Jailer: &troupe{t: t, play: tireless}, Idle: 2, Rest: time.Minute, Guest: "doctor"})
 		waiting := func(when string, want int) {
 			t.Helper()
 			synctest.Wait()
@@ -41,6 +41,8 @@ func TestPoolRests(t *testing.T) {
 		}
 		<-time.After(30 * time.Second)
 		waiting("before the first run", 0)
+		expect(t, "examined", serve(t, pool, "doctor"), "1")
+		waiting("after an examination", 0)
 		expect(t, "first", serve(t, pool, "a"), "1")
 		waiting("after a run", 2)
 		<-time.After(50 * time.Second)

@@ -20,6 +20,7 @@ type Options struct {
 	Reuse   Reuse           // the zero value: a jail runs one job
 	Idle    int             // jails that wait prepared, used by nobody yet
 	Rest    time.Duration   // after so long without a run none waits, and none does before the first; 0 for always
+	Guest   string          // a workspace whose runs wake no pool that rests: who only examines it
 	Max     int             // all jails together; who wants one more waits. Default 16
 	Prelude any             // payload of a Job frame that every jail gets ahead of its job, and answers with Ready; nil for none
 	Now     func() time.Time
@@ -255,7 +256,9 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 			p.mu.Unlock()
 			return nil, errClosed
 		}
-		p.asked = p.options.Now()
+		if job.Workspace == "" || job.Workspace != p.options.Guest {
+			p.asked = p.options.Now()
+		}
 		if m := p.pick(job, special); m != nil {
 			p.busy++
 			last := p.unused() == 0

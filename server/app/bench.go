@@ -80,7 +80,7 @@ func (b *Bench) openEngines(jailer worker.Jailer, log *slog.Logger) {
 	b.engines = map[runtimes.Name]engine{
 		runtimes.Goja: goja.New(goja.Options{Jailer: jailer, Egress: proxy, Idle: b.config.Warm, Max: jails, Log: log}),
 		runtimes.NodeEngine: node.New(node.Options{
-			Jailer: jailer, Egress: proxy, Interpreter: interpreter(b.config.Node, "node"), Memory: b.config.Defaults.MemoryBytes, Idle: b.config.Warm, Max: jails, Log: log,
+			Jailer: jailer, Egress: proxy, Interpreter: interpreter(b.config.Node, "node"), Guest: doctor.Workspace, Memory: b.config.Defaults.MemoryBytes, Idle: b.config.Warm, Max: jails, Log: log,
 		}),
 		runtimes.PythonEngine: python.New(python.Options{Jailer: jailer, Egress: proxy, Interpreter: pythonPath, Models: b.config.EmbeddingModel, Idle: b.config.Warm, Max: jails, Log: log}),
 		runtimes.BashEngine:   bash.New(bash.Options{Jailer: jailer, Egress: proxy, Interpreter: bashPath, Idle: b.config.Warm, Max: jails, Log: log}),
