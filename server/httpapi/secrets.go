@@ -19,7 +19,7 @@ type Secret struct {
 	SetAt    time.Time                    `json:"setAt"`
 	SetBy    string                       `json:"setBy"`
 	LastUsed *time.Time                   `json:"lastUsedAt,omitempty"`
-	UsedBy   []registry.SecretDeclaration `json:"usedBy" doc:"Versions and drafts whose runs are given it."`
+	UsedBy   []registry.SecretDeclaration `json:"usedBy" doc:"Versions and drafts whose runs are given it; told by the list."`
 }
 
 // SecretList is the secrets of the workspace, without values.

@@ -75,7 +75,7 @@ type Listed struct {
 // List returns the secrets of the actor's workspace.
 func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Listed, error) {
 	all, err := s.Store.Secrets(ctx, actor.Workspace)
-	if err != nil {
+	if err != nil || len(all) == 0 { // who declares what is asked of all versions
 		return nil, err
 	}
 	declared, err := s.Uses.SecretDeclarations(ctx, actor.Workspace)

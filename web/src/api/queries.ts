@@ -73,7 +73,7 @@ export const useRuntimes = () => useQuery({ queryKey: ['runtimes'], queryFn: lis
 // Folders change behind the page's back.
 export const useSkills = () => useQuery({ queryKey: keys.skills, queryFn: listSkills, refetchInterval: 2000 });
 export const useTokens = () => useQuery({ queryKey: keys.tokens, queryFn: listTokens });
-export const useSecrets = () => useQuery({ queryKey: keys.secrets, queryFn: listSecrets });
+export const useSecrets = (enabled = true) => useQuery({ queryKey: keys.secrets, queryFn: listSecrets, enabled });
 export const useQuotas = () => useQuery({ queryKey: keys.quotas, queryFn: getQuotas });
 export const useSessions = () => useQuery({ queryKey: keys.sessions, queryFn: listSessions });
 export const useOwnSessions = () => useQuery({ queryKey: keys.ownSessions, queryFn: listOwnSessions });

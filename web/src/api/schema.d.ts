@@ -2555,7 +2555,7 @@ export interface components {
       /** Format: date-time */
       setAt: string;
       setBy: string;
-      /** @description Versions and drafts whose runs are given it. */
+      /** @description Versions and drafts whose runs are given it; told by the list. */
       usedBy: components['schemas']['SecretDeclaration'][];
     };
     SecretBody: {

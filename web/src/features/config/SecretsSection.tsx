@@ -14,7 +14,7 @@ import { Section } from './Section';
 export function SecretsSection() {
   const { id, name: agent, fields, save, session } = useOpenAgent();
   const { secrets } = fields;
-  const found = useSecrets();
+  const found = useSecrets(secrets.length > 0);
   const [text, setText] = useState(() => secrets.join('\n'));
   const [asked, setAsked] = useState<string>();
   // Changed from outside: another draft was taken.
