@@ -16,6 +16,7 @@ export type OpenDialog =
   | { kind: 'compare'; from: string; to: string }
   | { kind: 'export'; version?: string }
   | { kind: 'palette'; scope: 'all' | 'places' }
+  | { kind: 'editor' }
   | { kind: 'keys' };
 
 export const useDialog = create<{ open: OpenDialog }>(() => ({ open: { kind: 'none' } }));

@@ -1,5 +1,6 @@
 // One Monaco instance that shows one model at a time and remembers where the reader was in each.
 import { monaco } from './monaco';
+import { useEditorSettings, type EditorSettings } from './settings';
 import { languageOf, type Workspace } from './workspace';
 
 export interface Problem {
@@ -30,9 +31,6 @@ export class CodeEditor {
       automaticLayout: true,
       fontFamily: "'JetBrains Mono Variable', ui-monospace, monospace",
       fontLigatures: false,
-      fontSize: 13,
-      lineHeight: 20,
-      minimap: { enabled: false },
       fixedOverflowWidgets: true,
       scrollBeyondLastLine: false,
       padding: { top: 8, bottom: 8 },
@@ -45,7 +43,9 @@ export class CodeEditor {
       scrollbar: { verticalScrollbarSize: 10, horizontalScrollbarSize: 10 },
       unicodeHighlight: { ambiguousCharacters: false },
     });
+    this.fit(useEditorSettings.getState());
     this.disposables.push(
+      { dispose: useEditorSettings.subscribe((settings) => this.fit(settings)) },
       this.editor.onDidChangeCursorPosition(({ position }) => events.cursor(position.lineNumber, position.column)),
       monaco.editor.onDidChangeMarkers(() => events.problems(this.problems())),
       this.editor.onDidChangeModel(() => events.problems(this.problems())),
@@ -94,6 +94,15 @@ export class CodeEditor {
     this.rememberView();
     for (const disposable of this.disposables) disposable.dispose();
     this.editor.dispose();
+  }
+
+  private fit({ fontSize, wrap, minimap }: EditorSettings): void {
+    this.editor.updateOptions({
+      fontSize,
+      lineHeight: Math.round(fontSize * 1.54),
+      wordWrap: wrap ? 'on' : 'off',
+      minimap: { enabled: minimap },
+    });
   }
 
   private rememberView(): void {

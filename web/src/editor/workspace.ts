@@ -4,6 +4,7 @@ import type { Files } from '../api/types';
 import type { Problem } from './codeEditor';
 import { monaco } from './monaco';
 import { Python, type PythonState } from './python';
+import { useEditorSettings } from './settings';
 import { setNeighbours } from './typescript';
 
 export interface Marker {
@@ -48,12 +49,18 @@ export class Workspace {
   private readonly texts = new Map<string, string>();
   private found: Marker[] = [];
   private applying = false;
+  private readonly forgetSettings: () => void;
 
   constructor(
     private readonly name: string,
     private readonly events: WorkspaceEvents,
   ) {
     this.python = new Python(this.pathOf(''), (state) => events.python(state));
+    this.python.allow(useEditorSettings.getState().python);
+    this.forgetSettings = useEditorSettings.subscribe(({ python, tabSize }) => {
+      this.python.allow(python);
+      for (const model of this.models.values()) indent(model, tabSize);
+    });
   }
 
   /** The model of a path, made from the text when there is none yet. */
@@ -63,7 +70,7 @@ export class Workspace {
     const uri = this.uriOf(path);
     monaco.editor.getModel(uri)?.dispose();
     const model = monaco.editor.createModel(text, languageOf(path), uri);
-    model.updateOptions({ tabSize: languageOf(path) === 'python' ? 4 : 2, insertSpaces: true });
+    indent(model, useEditorSettings.getState().tabSize);
     model.onDidChangeContent(() => {
       const now = model.getValue();
       this.texts.set(path, now);
@@ -129,6 +136,7 @@ export class Workspace {
   }
 
   dispose(): void {
+    this.forgetSettings();
     this.python.dispose();
     for (const path of [...this.models.keys()]) this.close(path);
   }
@@ -174,4 +182,9 @@ export class Workspace {
     model.pushEditOperations([], [{ range: model.getFullModelRange(), text }], () => null);
     this.applying = false;
   }
+}
+
+function indent(model: monaco.editor.ITextModel, wanted: number): void {
+  const usual = model.getLanguageId() === 'python' ? 4 : 2;
+  model.updateOptions({ tabSize: wanted === 0 ? usual : wanted, insertSpaces: true });
 }

@@ -7,6 +7,8 @@ const ExportDialog = lazy(() => import('../tool/ExportDialog').then((m) => ({ de
 const RedraftDialog = lazy(() => import('../versions/RedraftDialog').then((m) => ({ default: m.RedraftDialog })));
 const DeprecateDialog = lazy(() => import('../versions/DeprecateDialog').then((m) => ({ default: m.DeprecateDialog })));
 
+const EditorSettings = lazy(() => import('../files/EditorSettings').then((m) => ({ default: m.EditorSettings })));
+
 /** The dialogs that speak of the open agent. */
 export function AgentDialogs() {
   const { open } = useDialog();
@@ -15,6 +17,7 @@ export function AgentDialogs() {
       {open.kind === 'publish' && <PublishDialog />}
       {open.kind === 'compare' && <CompareDialog key={`${open.from} ${open.to}`} from={open.from} to={open.to} />}
       {open.kind === 'export' && <ExportDialog version={open.version} />}
+      {open.kind === 'editor' && <EditorSettings />}
       {open.kind === 'redraft' && <RedraftDialog from={open.from} />}
       {open.kind === 'deprecate' && <DeprecateDialog version={open.version} />}
     </Suspense>

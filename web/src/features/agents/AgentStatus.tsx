@@ -3,6 +3,7 @@ import { plural } from '../../app/format';
 import { ServerStatus } from '../../app/StatusLine';
 import type { Tab } from '../../app/urlState';
 import { classes } from '../../ui/classes';
+import { showDialog } from '../../app/dialogs';
 import { setLayout, useLayout } from '../../app/layout';
 import type { Problem } from '../../editor/codeEditor';
 import type { PythonState } from '../../editor/python';
@@ -65,6 +66,9 @@ export function AgentStatus({ tab, cursor, problems, python }: Props) {
         {language}
         {language === 'Python' && `: ${states[python]}`}
       </span>
+      <button type="button" className={css.problems} onClick={() => showDialog({ kind: 'editor' })}>
+        Editor settings
+      </button>
       <ServerStatus />
     </>
   );

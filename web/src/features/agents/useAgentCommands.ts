@@ -54,6 +54,7 @@ export function useAgentCommands(agent: OpenAgent, run: RunHandle, tabs: Tabs): 
   useCommand('agent.save', session && (() => void session.flush()));
   useCommand('agent.publish', session && (() => showDialog({ kind: 'publish' })));
   useCommand('agent.export', () => showExport(agent));
+  useCommand('view.editor', () => showDialog({ kind: 'editor' }));
   useCommand('tab.next', step(1));
   useCommand('tab.previous', step(-1));
   useCommand('tab.close', () => tabs.close(tabs.active));
