@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
+
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
@@ -121,10 +123,14 @@ const (
 
 var userName = regexp.MustCompile(`^[a-z0-9][a-z0-9._+@-]*$`)
 
-// CheckUserName tells whether somebody may log in by this name. An address of mail is one.
+// CheckUserName tells whether somebody may log in by this name. An address of mail is one; what looks like the ID of
+// somebody is none, since people are named by either.
 func CheckUserName(name string) error {
 	if len(name) > mostUserName || !userName.MatchString(name) {
 		return fault.Invalid("/name", "A login name starts with a lower-case letter or a digit and has at most %d of a-z, 0-9 and . _ + @ -", mostUserName)
+	}
+	if uuid.Validate(name) == nil {
+		return fault.Invalid("/name", "A login name may not look like an ID; choose another name.")
 	}
 	return nil
 }

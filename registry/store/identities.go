@@ -80,6 +80,11 @@ func (s *Store) grant(ctx context.Context, tx bun.Tx, user string, g registry.Gr
 		}
 		return err
 	}
+	if g.Role != registry.Administrator {
+		if err := takeBack(ctx, tx, g.Workspace, user); err != nil {
+			return err
+		}
+	}
 	return join(ctx, tx, membershipRow{WorkspaceID: g.Workspace, UserID: user, Role: string(g.Role), CreatedAt: instant(at)})
 }
 

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/store"
 	"github.com/atelier-run/atelier/registry/store/storetest"
@@ -50,6 +51,8 @@ func TestAnIdentityIsOneUser(t *testing.T) {
 			if u, err := s.User(t.Context(), id); err != nil || u.Name != name || u.Password != "" {
 				t.Errorf("%+v, %v, want the name %s", u, err, name)
 			}
+			// by a password they would come in when their provider lets them in no longer
+			expect(t, s.SetPassword(t.Context(), id, "secret", ""), fault.Conflict)
 		}
 	})
 }

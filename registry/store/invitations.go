@@ -62,6 +62,15 @@ func (s *Store) RevokeInvitation(ctx context.Context, workspace, id string) erro
 	return wrap("revoke invitation", expectRow(result, noInvitation()))
 }
 
+// takeBack ends the invitations of somebody who may invite no longer, and of the tokens that act for them: who held one back
+// would come in again with the role that it names.
+func takeBack(ctx context.Context, tx bun.Tx, workspace, user string) error {
+	_, err := tx.NewDelete().Model((*invitationRow)(nil)).Where("i.workspace_id = ?", workspace).
+		Where("(i.created_by_type = ? AND i.created_by_id = ? OR i.created_by_type = ? AND i.created_by_id IN (SELECT t.id FROM tokens AS t WHERE t.workspace_id = ? AND t.user_id = ?))",
+			string(registry.UserActor), user, string(registry.TokenActor), workspace, user).Exec(ctx)
+	return err
+}
+
 // Accept spends an invitation, once and before it expires, and makes the user a member; a new one is stored as well. A
 // member whose role is higher keeps it. Errors: NotFound for an invitation that is spent or expired, NameTaken.
 func (s *Store) Accept(ctx context.Context, hash string, user registry.User, isNew bool, now time.Time) error {

@@ -63,7 +63,7 @@ func (s *Store) PutMember(ctx context.Context, workspace, user string, role regi
 		if err := join(ctx, tx, membershipRow{WorkspaceID: workspace, UserID: user, Role: string(role), CreatedAt: instant(at)}); err != nil {
 			return err
 		}
-		return stillAdministered(ctx, tx, workspace)
+		return changed(ctx, tx, workspace, user, role)
 	})
 }
 
@@ -84,11 +84,21 @@ func (s *Store) SetRole(ctx context.Context, workspace, user string, role regist
 		if err := expectRow(result, noMember(user)); err != nil {
 			return err
 		}
-		return stillAdministered(ctx, tx, workspace)
+		return changed(ctx, tx, workspace, user, role)
 	})
 }
 
-// RemoveMember ends a membership, and the tokens that act for the user there. Errors: NoWorkspace, NotFound, Conflict if
+// changed sees to what depends on a role that was just set.
+func changed(ctx context.Context, tx bun.Tx, workspace, user string, role registry.Role) error {
+	if role != registry.Administrator {
+		if err := takeBack(ctx, tx, workspace, user); err != nil {
+			return err
+		}
+	}
+	return stillAdministered(ctx, tx, workspace)
+}
+
+// RemoveMember ends a membership, and the tokens and invitations of the user there. Errors: NoWorkspace, NotFound, Conflict if
 // the workspace would have no administrator.
 func (s *Store) RemoveMember(ctx context.Context, workspace, user string, at time.Time) error {
 	if impossible(user) {
@@ -105,13 +115,16 @@ func (s *Store) RemoveMember(ctx context.Context, workspace, user string, at tim
 	})
 }
 
-// leave ends a membership, and the tokens that act for the user there. Error: NotFound.
+// leave ends a membership, and the tokens and invitations of the user there. Error: NotFound.
 func leave(ctx context.Context, tx bun.Tx, workspace, user string, at time.Time) error {
 	result, err := tx.NewDelete().Model((*membershipRow)(nil)).Where("m.workspace_id = ?", workspace).Where("m.user_id = ?", user).Exec(ctx)
 	if err != nil {
 		return err
 	}
 	if err := expectRow(result, noMember(user)); err != nil {
+		return err
+	}
+	if err := takeBack(ctx, tx, workspace, user); err != nil {
 		return err
 	}
 	_, err = tx.NewDelete().Model((*sessionRow)(nil)).Where("s.workspace_id = ?", workspace).Where("s.actor_type = ?", string(registry.TokenActor)).

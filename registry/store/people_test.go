@@ -301,3 +301,79 @@ func TestInvitationsAreSpentOnce(t *testing.T) {
 		expect(t, err, fault.NotFound)
 	})
 }
+
+// An invitation does not outlive the right to invite: who held back one for an administrator would come in again as one.
+func TestInvitationsGoWithTheRightToInvite(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		grace := person(t, s, "grace")
+		alan, err := s.User(t.Context(), federate(t, s, "alan"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		acme, other := tenant(t, s, "acme", grace.ID), tenant(t, s, "other", alan.ID)
+		put := func(workspace string, creator registry.Actor) registry.Invitation {
+			i := registry.Invitation{ID: newID(), Hash: newID(), Workspace: workspace, Role: registry.Administrator, Creator: creator, CreatedAt: start, ExpiresAt: start.Add(time.Hour)}
+			if err := s.PutInvitation(t.Context(), i); err != nil {
+				t.Fatal(err)
+			}
+			return i
+		}
+		for what, ends := range map[string]func() error{
+			"demoted": func() error { return s.SetRole(t.Context(), acme.ID, alan.ID, registry.Approver) },
+			"put":     func() error { return s.PutMember(t.Context(), acme.ID, alan.ID, registry.Viewer, start) },
+			"removed": func() error { return s.RemoveMember(t.Context(), acme.ID, alan.ID, start) },
+			"granted": func() error {
+				federate(t, s, "alan", registry.Grant{Workspace: acme.ID, Role: registry.Viewer})
+				return nil
+			},
+			"ended": func() error {
+				federate(t, s, "alan", registry.Grant{Workspace: acme.ID})
+				return nil
+			},
+		} {
+			if err := s.PutMember(t.Context(), acme.ID, alan.ID, registry.Administrator, start); err != nil {
+				t.Fatal(err)
+			}
+			token := registry.Token{ID: newID(), Hash: newID(), Workspace: acme.ID, User: alan.ID, CreatedAt: start}
+			if err := s.PutToken(t.Context(), token); err != nil {
+				t.Fatal(err)
+			}
+			bearer := registry.Actor{ID: token.ID, Type: registry.TokenActor, Workspace: acme.ID}
+			goes := []registry.Invitation{put(acme.ID, alan.Actor(acme.ID)), put(acme.ID, bearer)}
+			stays := []registry.Invitation{put(acme.ID, grace.Actor(acme.ID)), put(other.ID, alan.Actor(other.ID))}
+			if err := s.SetRole(t.Context(), acme.ID, alan.ID, registry.Administrator); err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range append(goes, stays...) {
+				if _, err := s.InvitationByHash(t.Context(), i.Hash); err != nil {
+					t.Fatalf("%s, before: %v", what, err)
+				}
+			}
+			if err := ends(); err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range goes {
+				if _, err := s.InvitationByHash(t.Context(), i.Hash); !fault.Is(err, fault.NotFound) {
+					t.Errorf("%s: an invitation of theirs is still good: %v", what, err)
+				}
+			}
+			for _, i := range stays {
+				if _, err := s.InvitationByHash(t.Context(), i.Hash); err != nil {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+		}
+
+		token := registry.Token{ID: newID(), Hash: newID(), Workspace: acme.ID, CreatedAt: start}
+		if err := s.PutToken(t.Context(), token); err != nil {
+			t.Fatal(err)
+		}
+		of := put(acme.ID, registry.Actor{ID: token.ID, Type: registry.TokenActor, Workspace: acme.ID})
+		if err := s.RevokeToken(t.Context(), acme.ID, token.ID, start); err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.InvitationByHash(t.Context(), of.Hash)
+		expect(t, err, fault.NotFound)
+	})
+}

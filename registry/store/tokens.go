@@ -85,7 +85,8 @@ func (s *Store) Tokens(ctx context.Context, workspace string) ([]registry.Token,
 	return tokens, nil
 }
 
-// RevokeToken marks a token as useless, and ends the sessions that were opened with it; the first revocation counts.
+// RevokeToken marks a token as useless, and ends the sessions and takes back the invitations that were made with it; the
+// first revocation counts.
 // Error: NotFound.
 func (s *Store) RevokeToken(ctx context.Context, workspace, id string, at time.Time) error {
 	if impossible(id) {
@@ -102,6 +103,11 @@ func (s *Store) RevokeToken(ctx context.Context, workspace, id string, at time.T
 		}
 		_, err = tx.NewDelete().Model((*sessionRow)(nil)).
 			Where("s.workspace_id = ?", workspace).Where("s.actor_type = ?", string(registry.TokenActor)).Where("s.actor_id = ?", id).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = tx.NewDelete().Model((*invitationRow)(nil)).
+			Where("i.workspace_id = ?", workspace).Where("i.created_by_type = ?", string(registry.TokenActor)).Where("i.created_by_id = ?", id).Exec(ctx)
 		return err
 	})
 }

@@ -50,9 +50,17 @@ func (s *Store) oneUser(ctx context.Context, column, value string) (registry.Use
 
 func noUser() error { return fault.New(fault.NotFound, "No such user.") }
 
-// SetPassword gives a user another password and ends all their sessions but one, which "" does not spare. Error: NotFound.
+// SetPassword gives a user another password and ends all their sessions but one, which "" does not spare. Errors: NotFound,
+// Conflict for a user whom a provider of logins knows: they would come in by it when the provider lets them in no longer.
 func (s *Store) SetPassword(ctx context.Context, user, password, keepSession string) error {
 	return s.change(ctx, "set password", func(ctx context.Context, tx bun.Tx) error {
+		federated, err := tx.NewSelect().Model((*identityRow)(nil)).Where("id.user_id = ?", user).Exists(ctx)
+		if err != nil {
+			return err
+		}
+		if federated {
+			return fault.New(fault.Conflict, "You log in by a provider of logins, and have no password here.")
+		}
 		result, err := tx.NewUpdate().Model((*userRow)(nil)).Set("password = ?", password).Where("u.id = ?", user).Exec(ctx)
 		if err != nil {
 			return err

@@ -20,8 +20,8 @@ func (a *API) changePassword() {
 	}
 	add(a, endpoint{
 		id: "changePassword", method: http.MethodPut, path: Base + "/me/password", tag: "session", summary: "Change the password of who is signed in",
-		about:  "All their other sessions end.",
-		status: http.StatusNoContent, bodyBytes: 8 << 10, refusals: []fault.Code{fault.TooManyRequests},
+		about:  "All their other sessions end. Who logs in by a provider has none here.",
+		status: http.StatusNoContent, bodyBytes: 8 << 10, refusals: []fault.Code{fault.TooManyRequests, fault.Conflict},
 	}, func(ctx context.Context, q *in) (*none, error) {
 		err := a.Attempts.Try(q.request, caller(ctx).User+"\x00"+q.Body.Current, func() error {
 			return a.Access.ChangePassword(ctx, caller(ctx), q.Body.Current, q.Body.New)

@@ -67,7 +67,7 @@ func (a *API) setRole() {
 func (a *API) removeMember() {
 	add(a, endpoint{
 		id: "removeMember", method: http.MethodDelete, path: Base + "/members/{user}", tag: "people", summary: "End a membership, at once",
-		about:  "With the tokens that act for the person in this workspace. The last administrator stays.",
+		about:  "With the tokens that act for the person in this workspace, and the invitations that they made. The last administrator stays.",
 		status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, q *MemberRef) (*none, error) {
 		return &none{}, a.Access.RemoveMember(ctx, actor(ctx), q.User)

@@ -254,6 +254,10 @@ func TestInvitations(t *testing.T) {
 		}
 	}
 	secret := invite(t, s, "viewer")
+	looks := s.Want(t, 422, "POST", "/api/v1/invitations/accept", map[string]string{"secret": secret, "name": "019ab000-0000-7000-8000-000000000000", "password": password}, nobody).Problem(t)
+	if len(looks.Errors) != 1 || looks.Errors[0].Pointer != "/name" {
+		t.Errorf("a name that looks like the ID of a person: %+v", looks)
+	}
 	for pointer, body := range map[string]map[string]string{
 		"/name":     {"secret": secret, "name": "Grace Hopper", "password": password},
 		"/password": {"secret": secret, "name": "grace", "password": "too short"},

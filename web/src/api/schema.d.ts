@@ -512,7 +512,7 @@ export interface paths {
     get?: never;
     /**
      * Change the password of who is signed in
-     * @description All their other sessions end.
+     * @description All their other sessions end. Who logs in by a provider has none here.
      */
     put: operations['changePassword'];
     post?: never;
@@ -585,7 +585,7 @@ export interface paths {
     post?: never;
     /**
      * End a membership, at once
-     * @description With the tokens that act for the person in this workspace. The last administrator stays.
+     * @description With the tokens that act for the person in this workspace, and the invitations that they made. The last administrator stays.
      */
     delete: operations['removeMember'];
     options?: never;
@@ -6181,6 +6181,15 @@ export interface operations {
       };
       /** @description Forbidden */
       403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
         headers: {
           [name: string]: unknown;
         };
