@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"bytes"
 	"encoding/base64"
 	"slices"
 	"strings"
@@ -11,7 +12,7 @@ import (
 type state int
 
 const (
-	other   state = iota // it is not what this form has there
+	other   state = iota // it is not what this spelling has there
 	read                 // it was read
 	missing              // the text ends within it
 )
@@ -25,109 +26,169 @@ type unit struct {
 
 func one(b byte, size int) unit { return unit{bytes: [utf8.UTFMax]byte{b}, n: 1, size: size} }
 
-// form is one way to spell one value.
-type form struct {
-	want   []byte // what the units of the spelling stand for
-	window int    // how much of it decides
-	next   func(text []byte, at, seen int) (unit, state)
-	starts string // bytes that the spelling may begin with, beside the first of want
-	exact  bool   // the case of letters counts
+// node is a place in the tree of the windows of all values. What they begin with alike is looked at once, so that many
+// values take no longer than one.
+type node struct {
+	labels []byte
+	next   []*node
+	ends   []string // the values whose window is this
 }
 
-// formsOf are the spellings of a value.
-func formsOf(value string) []*form {
-	forms := linesOf(value)
-	forms = append(forms, newForm(value, percented, "%", false), newForm(value, hexed, hexFirsts(value[0]), false))
-	if strings.Contains(value, `\`) || strings.Contains(value, "%") {
-		forms = append(forms, newForm(value, plain, "", false))
-	}
-	for shift := range base64Group {
-		forms = append(forms, newForm(base64Core(value, shift), base64ed, "", true))
-	}
-	return slices.DeleteFunc(forms, func(f *form) bool { return len(f.want) == 0 })
-}
-
-// linesOf are the spellings of a part of a value: as it is, in a string of JSON, and in one within another.
-func linesOf(value string) []*form {
-	return []*form{newForm(value, escaped(1), `\`, false), newForm(value, escaped(2), `\`, false)}
-}
-
-func newForm(want string, next func([]byte, int, int) (unit, state), starts string, exact bool) *form {
-	f := &form{want: []byte(want), window: min(len(want), window), next: next, starts: starts, exact: exact}
-	for f.window < len(want) && f.window > 0 && !utf8.RuneStart(want[f.window]) {
-		f.window--
-	}
-	return f
-}
-
-// firsts are the bytes that the spelling may begin with.
-func (f *form) firsts() []byte {
-	all := []byte(f.starts)
-	if f.starts == "" || f.starts[0] == '\\' || f.starts[0] == '%' {
-		first := f.want[0]
-		all = append(all, first)
-		switch {
-		case f.exact && first == '+':
-			all = append(all, '-', '%')
-		case f.exact && first == '/':
-			all = append(all, '_', '%', '\\')
-		case f.exact:
-		case lower(first) != first:
-			all = append(all, lower(first))
-		case first >= 'a' && first <= 'z':
-			all = append(all, first-'a'+'A')
+func (n *node) child(b byte) *node {
+	if len(n.labels) == 1 { // as it is nearly everywhere
+		if n.labels[0] == b {
+			return n.next[0]
 		}
-		if !f.exact && first == ' ' {
-			all = append(all, '+')
-		}
+		return nil
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	if i := bytes.IndexByte(n.labels, b); i >= 0 {
+		return n.next[i]
+	}
+	return nil
 }
 
-// match looks whether the value begins at a place, as far as its window.
-func (f *form) match(text []byte, from int) (end, seen int, state state) {
-	for seen < f.window {
-		var taken int
-		if from, taken, state = f.step(text, from, seen); state != read {
-			return from, seen, state
-		}
-		seen += taken
+func (n *node) add(value string) {
+	if value == "" {
+		return
 	}
-	return from, seen, read
+	size := min(len(value), window)
+	for size < len(value) && !utf8.RuneStart(value[size]) {
+		size--
+	}
+	for _, b := range []byte(value[:size]) {
+		next := n.child(b)
+		if next == nil {
+			next = &node{}
+			n.labels, n.next = append(n.labels, b), append(n.next, next)
+		}
+		n = next
+	}
+	if !slices.Contains(n.ends, value) {
+		n.ends = append(n.ends, value)
+	}
 }
 
-// follow goes on for as long as the text is the value. short says that the text ended first.
-func (f *form) follow(text []byte, from, seen int) (end, at int, short bool) {
-	for seen < len(f.want) {
-		next, taken, state := f.step(text, from, seen)
+// spelling is a way to write values.
+type spelling struct {
+	next  func(text []byte, at, seen int) (unit, state)
+	root  *node
+	exact bool // the case of letters counts
+}
+
+// match is how far the windows of values go that begin at a place.
+type match struct {
+	end   int
+	seen  int   // bytes of the value
+	place *node // nil where none was there to its end
+	short bool  // the text ended before a longer one did
+}
+
+// child is where a byte leads.
+func (s *spelling) child(n *node, b byte) *node {
+	if !s.exact {
+		b = fold(b)
+	}
+	return n.child(b)
+}
+
+// walk is match for a text in which nothing is escaped, and says whether this is one.
+func (s *spelling) walk(text []byte, from int) (found match, same bool) {
+	place := s.root
+	for at := from; len(place.next) > 0; {
+		if at == len(text) {
+			found.short = true
+			break
+		}
+		if escapes(text[at]) {
+			return match{}, false
+		}
+		if place = s.child(place, text[at]); place == nil {
+			break
+		}
+		if at++; len(place.ends) > 0 {
+			found.end, found.seen, found.place = at, at-from, place
+		}
+	}
+	return found, true
+}
+
+// match looks which windows of values begin at a place.
+func (s *spelling) match(text []byte, from int) (found match) {
+	place, seen := s.root, 0
+	for at := from; len(place.next) > 0; {
+		u, state := s.unit(text, at, seen)
 		if state != read {
-			return from, seen, state == missing
+			found.short = state == missing
+			return found
 		}
-		from, seen = next, seen+taken
+		for _, b := range u.bytes[:u.n] {
+			if place = s.child(place, b); place == nil {
+				return found
+			}
+		}
+		at, seen = at+u.size, seen+u.n
+		if len(place.ends) > 0 {
+			found.end, found.seen, found.place = at, seen, place
+		}
 	}
-	return from, seen, false
+	return found
 }
 
-// step reads one unit and compares it.
-func (f *form) step(text []byte, from, seen int) (next, taken int, found state) {
-	if from >= len(text) {
-		return from, 0, missing
+func (s *spelling) unit(text []byte, at, seen int) (unit, state) {
+	if at >= len(text) {
+		return unit{}, missing
 	}
-	u, found := f.next(text, from, seen)
-	if found != read {
-		return from, 0, found
-	}
-	if seen+u.n > len(f.want) {
-		return from, 0, other
-	}
-	for i, b := range u.bytes[:u.n] {
-		want := f.want[seen+i]
-		if b != want && (f.exact || lower(b) != lower(want)) && (b != '+' || want != ' ') {
-			return from, 0, other
+	return s.next(text, at, seen)
+}
+
+// tail is a value whose window was found. It goes on for as long as the text is the value.
+type tail struct {
+	*spelling
+	value string
+	seen  int // bytes of value
+	skip  int // bytes of the text that was held back, which are known to be it
+}
+
+// follow goes on from a place. short says that the text ended first.
+func (t *tail) follow(text []byte, from int) (end int, short bool) {
+	for t.seen < len(t.value) {
+		u, state := t.unit(text, from, t.seen)
+		if state != read {
+			return from, state == missing
 		}
+		if t.seen+u.n > len(t.value) {
+			return from, false
+		}
+		for i, b := range u.bytes[:u.n] {
+			if !t.exact {
+				b = fold(b)
+			}
+			if b != t.value[t.seen+i] {
+				return from, false
+			}
+		}
+		from, t.seen = from+u.size, t.seen+u.n
 	}
-	return from + u.size, u.n, read
+	return from, false
+}
+
+// escapes says whether a byte may begin something else than itself.
+func escapes(b byte) bool { return b == '\\' || b == '%' }
+
+// fold is what bytes are compared as: without the case of letters, and with the plus that is a space in a form.
+func fold(b byte) byte {
+	if b == '+' {
+		return ' '
+	}
+	return lower(b)
+}
+
+func folded(value string) string {
+	all := []byte(value)
+	for i, b := range all {
+		all[i] = fold(b)
+	}
+	return string(all)
 }
 
 func lower(b byte) byte {

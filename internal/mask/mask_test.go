@@ -118,6 +118,33 @@ func TestTheLongestOfSeveralIsMasked(t *testing.T) {
 	}
 }
 
+// Tokens of one issuer begin alike for longer than it takes to find one.
+func TestValuesThatBeginAlikeAreMaskedToTheirEnds(t *testing.T) {
+	t.Parallel()
+	head := "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9." + strings.Repeat("eyJpc3MiOiJodHRwczov", 3)
+	first, second, third := head+`grüß.\t"signature of the first`, head+`grüß.\t"sign of the second`, head+"ÉÈ of the third"
+	m := mask.New([]string{first, second, third})
+	for _, secret := range []string{first, second, third} {
+		for name, spelling := range spellings(t, secret) {
+			text := "before " + spelling + " after"
+			if got := m.Text(text); len(got) > len("before  after")+most || !strings.HasSuffix(got, " after") {
+				t.Errorf("%s: %q became %q", name, text, got)
+			}
+			s, bytewise := m.Stream(), ""
+			for i := range len(text) {
+				bytewise += s.Write(text[i : i+1])
+			}
+			if bytewise += s.End(); bytewise != m.Text(text) {
+				t.Errorf("%s byte by byte: %q", name, bytewise)
+			}
+			read, err := io.ReadAll(m.Reader(iotest.OneByteReader(strings.NewReader(text))))
+			if err != nil || string(read) != m.Even(text) || len(read) != len(text) {
+				t.Errorf("%s byte by byte: %q, want %q", name, read, m.Even(text))
+			}
+		}
+	}
+}
+
 func TestLinesOfAValueAreMaskedByThemselves(t *testing.T) {
 	t.Parallel()
 	pem := "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END KEY-----\n"
@@ -202,4 +229,21 @@ func FuzzStreamsAreTexts(f *testing.F) {
 			t.Errorf("%q is left in %q", secret, m.Text(text))
 		}
 	})
+}
+
+// What a program writes so that looking for values takes long: at every byte begins nearly all of one.
+func BenchmarkHostileOutput(b *testing.B) {
+	for _, count := range []int{1, 64} {
+		b.Run(strconv.Itoa(count), func(b *testing.B) {
+			values := make([]string, count)
+			for i := range values {
+				values[i] = strings.Repeat("a", 60) + strconv.Itoa(100+i)
+			}
+			m, text := mask.New(values), strings.Repeat("a", 64<<10)
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				m.Text(text)
+			}
+		})
+	}
 }

@@ -9,6 +9,9 @@ import (
 // plain reads a byte as it is.
 func plain(text []byte, at, _ int) (unit, state) { return one(text[at], 1), read }
 
+// nested is how deep strings of JSON are looked for in others.
+const nested = 2
+
 // escaped reads a string of JSON, of Python and their like, which may stand within so many others.
 func escaped(depth int) func(text []byte, at, seen int) (unit, state) {
 	if depth == 0 {
