@@ -46,15 +46,21 @@ export function AgentStatus({ tab, cursor, problems, python }: Props) {
       <button
         type="button"
         className={css.problems}
-        aria-label={`Problems: ${plural(errors, 'error')}, ${plural(warnings, 'warning')}`}
         aria-expanded={problemsOpen}
         onClick={() => setLayout({ problemsOpen: !problemsOpen })}
       >
-        <span className={classes(css.count, errors > 0 && css.errors)} title={plural(errors, 'error')}>
+        <span className="visually-hidden">
+          Problems: {plural(errors, 'error')}, {plural(warnings, 'warning')}
+        </span>
+        <span aria-hidden className={classes(css.count, errors > 0 && css.errors)} title={plural(errors, 'error')}>
           <CircleX size={12} aria-hidden />
           {errors}
         </span>
-        <span className={classes(css.count, warnings > 0 && css.warnings)} title={plural(warnings, 'warning')}>
+        <span
+          aria-hidden
+          className={classes(css.count, warnings > 0 && css.warnings)}
+          title={plural(warnings, 'warning')}
+        >
           <TriangleAlert size={12} aria-hidden />
           {warnings}
         </span>
