@@ -18,6 +18,8 @@ test('every run is listed, narrowed by its address, and opened where it ran', as
   await must(atelier, 'POST', '/execute', { language: 'javascript', code: 'throw new Error("no")', input: {} });
   await page.goto('/studio/runs');
   const table = page.getByRole('region', { name: 'Runs' });
+  await must(atelier, 'POST', '/code-agents/listed/execute', { version: 'draft', input: { city: 'Bergen' } });
+  await page.reload();
   await table.getByRole('row', { name: /^Failed inline javascript/ }).waitFor();
   await page.getByRole('combobox', { name: 'State' }).selectOption({ label: 'Succeeded' });
   await page.waitForURL('**/runs?status=succeeded');
@@ -26,7 +28,8 @@ test('every run is listed, narrowed by its address, and opened where it ran', as
   await agent.fill('listed');
   await agent.press('Enter');
   await page.waitForURL('**/runs?status=succeeded&agent=listed');
-  expect(await table.getByRole('row').count()).toBe(2);
+  await expect.poll(() => table.getByRole('row').count()).toBe(3);
+  expect(await table.getByRole('link', { name: 'listed', exact: true }).getAttribute('href')).toMatch(/\/a\/listed\?/);
   await table.getByRole('link', { name: 'listed@1.0.0' }).click();
   await studio.ended(/^Succeeded in/);
 });

@@ -56,6 +56,10 @@ export function readRef(ref: string): AgentRef {
 
 export const agentUrl = (name: string, version?: string): string =>
   `/a/${name}${version === undefined ? '' : `@${version}`}`;
+/** The version of a run as an address says it: that of the draft, or of code without an agent, is none. */
+export const pinnedOf = (version: string | undefined): string | undefined =>
+  version === '' || version === 'draft' ? undefined : version;
+
 export const runUrl = (id: string): string => `/runs/${id}`;
 export const versionsUrl = (name: string): string => `/a/${name}/versions`;
 

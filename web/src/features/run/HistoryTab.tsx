@@ -77,7 +77,7 @@ export function HistoryTab({ run }: { run: RunHandle }) {
             <option value="all">All versions</option>
             {versions.map((v) => (
               <option key={v} value={v}>
-                {versionWords(v)}
+                {v}
               </option>
             ))}
           </select>
@@ -148,7 +148,7 @@ function Runs({ runs, chosen, now, onChoose, onOpen, onReuse }: RunsProps) {
                 />
               </td>
               <td className={css[look]}>{word}</td>
-              <td>{versionWords(r.version)}</td>
+              <td>{r.version}</td>
               <td>{milliseconds(r.totalMs)}</td>
               <td className={css.quiet}>{when}</td>
               <td>
@@ -166,5 +166,3 @@ function Runs({ runs, chosen, now, onChoose, onOpen, onReuse }: RunsProps) {
     </table>
   );
 }
-
-const versionWords = (version: string): string => (version === '' ? 'draft' : version);

@@ -9,7 +9,7 @@ export const hasEnded = (run: RunSummary): boolean => !unended.includes(run.stat
 
 export interface HistoryFilter {
   kept: Kept;
-  /** Undefined is every version; empty is the draft. */
+  /** Undefined is every version. */
   version: string | undefined;
 }
 

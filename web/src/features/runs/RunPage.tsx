@@ -5,7 +5,7 @@ import { stringifyJson } from '../../api/json';
 import { keys } from '../../api/queries';
 import type { RunAnswer } from '../../api/types';
 import { getRun } from '../../api/verbs';
-import { agentUrl, writeUrl } from '../../app/urlState';
+import { agentUrl, pinnedOf, writeUrl } from '../../app/urlState';
 import { Console } from '../../console/Console';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
@@ -92,7 +92,7 @@ export function RunPage({ id }: { id: string }) {
 function Where({ answer: { runId, provenance } }: { answer: RunAnswer }) {
   const { agent, version } = provenance;
   if (agent === undefined || agent === '') return null;
-  const pinned = version === undefined || version === '' || version === 'draft' ? undefined : version;
+  const pinned = pinnedOf(version);
   return (
     <Link href={agentUrl(agent, pinned) + writeUrl({ panel: 'result', run: runId })}>
       {agent}

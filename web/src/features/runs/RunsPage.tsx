@@ -3,7 +3,7 @@ import { Link, useLocation, useSearch } from 'wouter';
 import { useRunListing } from '../../api/listing';
 import type { RunSummary } from '../../api/types';
 import { ago, milliseconds } from '../../app/format';
-import { agentUrl, runUrl, writeUrl } from '../../app/urlState';
+import { agentUrl, pinnedOf, runUrl, writeUrl } from '../../app/urlState';
 import { Field } from '../../ui/Field';
 import { Listed } from '../../ui/Listed';
 import { Column, Page } from '../agents/Page';
@@ -117,7 +117,7 @@ function Table({ runs, now }: { runs: RunSummary[]; now: number }) {
         <tbody>
           {runs.map((run) => {
             const { word, look } = finalWords(run);
-            const version = run.version === '' ? undefined : run.version;
+            const version = pinnedOf(run.version);
             return (
               <tr key={run.runId}>
                 <td className={css[look]}>{word}</td>
