@@ -75,7 +75,12 @@ func furnish(t *testing.T, s *servertest.Server, w tenant) possessions {
 	s.Want(t, 201, "POST", "/api/v1/code-agents", `{"name":"alpha-gone","language":"javascript","code":"export default () => 1"}`, who)
 	s.Want(t, 204, "DELETE", "/api/v1/code-agents/alpha-gone", nil, who)
 	ended := id(s.Want(t, 200, "POST", "/api/v1/code-agents/alpha-ledger/execute", `{"version":"1.0.0","input":{}}`, who))
-	running := id(s.Want(t, 202, "POST", "/api/v1/execute", servertest.ScriptBody("print alphaprinted\nwait"), who, servertest.Headers{"Prefer": "respond-async"}))
+	long := servertest.ScriptBody("print alphaprinted\nwait")
+	long["limits"] = map[string]any{"timeoutMs": 600_000} // longer than any walk
+	running := id(s.Want(t, 202, "POST", "/api/v1/execute", long, who, servertest.Headers{"Prefer": "respond-async"}))
+	servertest.Eventually(t, "the run has begun", func() bool {
+		return s.Want(t, 200, "GET", "/api/v1/runs/"+running, nil, who).Run(t).Status == "running"
+	})
 	s.Want(t, 200, "PUT", "/api/v1/pins", `{"owner":"workflow:alpha","label":"Alpha flow","references":["alpha-ledger@^1"]}`, who)
 	s.Want(t, 200, "PUT", "/api/v1/secrets/ALPHA_KEY", `{"value":"alphasecretvalue"}`, who)
 	s.Want(t, 200, "POST", "/v1/skills/create", `{"name":"alphaskill","description":"Adds for Alpha.","code":"def run(action, args):\n    return 1\n","auto_promote":true}`, who)
