@@ -52,6 +52,9 @@ func (l *looks) Check(_ context.Context, r inspect.Request) (inspect.Report, err
 	return report, nil
 }
 
+// Format is not what skills ask for.
+func (l *looks) Format(context.Context, string, int) (string, []fault.Detail, error) { return "", nil, nil }
+
 func (l *looks) CheckAll(ctx context.Context, programs []inspect.Request) []inspect.Result {
 	if len(programs) > 0 {
 		l.jobs.Add(1)
