@@ -31,7 +31,10 @@ describe('samples', () => {
         if (sample.language !== 'typescript' && sample.language !== 'javascript') continue;
         const { inputSchema, outputSchema, environment } = sample.agent;
         expect(
-          faultsIn(sample.name, agentTypes(inputSchema ?? {}, outputSchema ?? {}, Object.keys(environment ?? {})).typescript),
+          faultsIn(
+            sample.name,
+            agentTypes(inputSchema ?? {}, outputSchema ?? {}, Object.keys(environment ?? {})).typescript,
+          ),
           sample.name,
         ).toEqual([]);
       }
