@@ -39,7 +39,8 @@ test('A12 types follow the schema without a reload', async () => {
   await open('follows', { 'main.py': typed });
   await editing.pythonReady();
   await page.getByRole('button', { name: 'Edit input schema' }).click();
-  await studio.replace(JSON.stringify({ type: 'object', properties: { postcode: { type: 'string' } } }));
+  await page.getByRole('radio', { name: 'JSON' }).first().click();
+  await studio.replaceCode(JSON.stringify({ type: 'object', properties: { postcode: { type: 'string' } } }));
   await page.getByRole('tab', { name: 'main.py' }).click();
   await editing.retype(6, 'input["');
   await editing.suggests('"postcode"');
