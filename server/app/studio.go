@@ -27,18 +27,18 @@ func (a *App) openStudio(context.Context) error {
 		Identities: a.store, Groups: a.groupRoles(), Admin: a.Config.Token, Now: a.now, NewID: a.newID,
 	})
 	a.pins = pins.New(a.store, a.store, resolver, a.now)
-	a.archives = archives.New(archives.Options{
-		Agents: a.store, Names: a.store, Versions: a.store, Resolver: resolver, Specs: a.bench.Specs, Now: a.now, NewID: a.newID,
+	a.quotas = quotas.New(quotas.Options{
+		Store: a.store, Ledger: a.store, Workspaces: a.store, Defaults: registry.Quota(a.Config.Quotas), Now: a.now,
 	})
-	a.catalog = catalog.New(catalog.Options{Listings: a.store, Agents: a.store, Resolver: resolver, Specs: a.bench.Specs, Now: a.now, NewID: a.newID})
+	a.archives = archives.New(archives.Options{
+		Agents: a.store, Names: a.store, Versions: a.store, Resolver: resolver, Quotas: a.quotas, Specs: a.bench.Specs, Now: a.now, NewID: a.newID,
+	})
+	a.catalog = catalog.New(catalog.Options{Listings: a.store, Agents: a.store, Resolver: resolver, Quotas: a.quotas, Specs: a.bench.Specs, Now: a.now, NewID: a.newID})
 	models, err := a.modelsFor()
 	if err != nil {
 		return err
 	}
 	choose := a.bench.chooser(a.store)
-	a.quotas = quotas.New(quotas.Options{
-		Store: a.store, Ledger: a.store, Workspaces: a.store, Defaults: registry.Quota(a.Config.Quotas), Now: a.now,
-	})
 	a.runs = runs.New(runs.Options{
 		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.bench.Specs, Engines: choose, Secrets: a.secrets, Quotas: a.quotas, Validator: a.bench.Validator,
 		Router: a.bench.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,

@@ -26,12 +26,23 @@ func TestQuotas(t *testing.T) {
 		Limits, Own map[string]int64
 		Used        struct{ ConcurrentRuns, RunsPerDay, StorageBytes int64 }
 	}
+	var there struct{ ID string }
+	s.Want(t, 201, http.MethodPost, "/api/v1/code-agents", map[string]any{"name": "there", "language": "bash", "code": "echo"}).Into(t, &there)
+	s.Want(t, 201, http.MethodPost, "/api/v1/code-agents/there/versions", map[string]any{"version": "1.0.0"})
+	s.Want(t, 200, http.MethodPost, "/api/v1/code-agents/there/publish", map[string]any{"public": true})
+	saved := s.Want(t, 200, http.MethodGet, "/api/v1/archive", nil).Body
 	s.Want(t, 200, http.MethodPut, "/api/v1/quotas/default", map[string]int64{"runsPerDay": 2, "storageBytes": 1}).Into(t, &told)
 	if told.Limits["runsPerDay"] != 2 || told.Limits["concurrentRuns"] != 1 || told.Own["storageBytes"] != 1 || told.Used.RunsPerDay != 2 || told.Used.StorageBytes == 0 {
 		t.Errorf("%+v", told)
 	}
 	agent := map[string]any{"name": "a", "language": "bash", "code": "echo"}
-	for name, answer := range map[string]servertest.Answer{"run": s.Script(t, "echo"), "agent": s.Do(t, http.MethodPost, "/api/v1/code-agents", agent)} {
+	for name, answer := range map[string]servertest.Answer{
+		"run": s.Script(t, "echo"), "agent": s.Do(t, http.MethodPost, "/api/v1/code-agents", agent),
+		"copy":         s.Do(t, http.MethodPost, "/api/v1/code-agents/there/copy", map[string]any{"name": "copy"}),
+		"registry":     s.Do(t, http.MethodPost, "/api/v1/code-agents/registry/"+there.ID+"/copy", map[string]any{"name": "copy"}),
+		"former draft": s.Do(t, http.MethodPost, "/api/v1/code-agents/there/draft", map[string]any{"from": "1.0.0"}, servertest.Headers{"If-Match": `"1"`}),
+		"archive":      s.Do(t, http.MethodPost, "/api/v1/archive", string(saved), servertest.Headers{"Content-Type": "application/gzip"}),
+	} {
 		if answer.Status != 403 || answer.Problem(t).Code != fault.StorageFull {
 			t.Errorf("%s: %d %s", name, answer.Status, answer.Body)
 		}

@@ -10,6 +10,9 @@ import (
 // Redraft makes the draft what a version is; with latest it discards what was edited since. The revision must be the
 // current one, else StaleDraft.
 func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string, revision int64, from string) (registry.Agent, error) {
+	if err := s.room(ctx, actor); err != nil {
+		return registry.Agent{}, err
+	}
 	a, done, err := s.edit(ctx, actor, ref)
 	if err != nil {
 		return registry.Agent{}, err
@@ -30,6 +33,9 @@ func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string,
 
 // Copy makes a new agent of another's draft and description. It has no versions, and no one references it.
 func (s *Service) Copy(ctx context.Context, actor registry.Actor, ref, name string) (registry.Agent, error) {
+	if err := s.room(ctx, actor); err != nil {
+		return registry.Agent{}, err
+	}
 	from, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
 		return registry.Agent{}, err

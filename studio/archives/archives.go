@@ -38,12 +38,18 @@ type Versions interface {
 // Forgetter drops what is remembered of a workspace's references.
 type Forgetter interface{ Forget(workspace string) }
 
+// Quotas refuses what would be kept in a workspace that is full.
+type Quotas interface {
+	Room(ctx context.Context, workspace string) error
+}
+
 // Options configures a Service.
 type Options struct {
 	Agents   Agents
 	Names    Names
 	Versions Versions
 	Resolver Forgetter
+	Quotas   Quotas // nil for none
 	Specs    *specs.Checker
 	Now      func() time.Time
 	NewID    func() string

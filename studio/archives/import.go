@@ -47,6 +47,11 @@ type ImportRequest struct{ DryRun, Listed bool }
 // interrupted they are not there, and the same archive goes on where it stopped. An agent that is there gets what it lacks one
 // by one. Errors: InvalidInput, VersionExists, NameTaken; TooManyRequests while others are being sent.
 func (s *Service) Import(ctx context.Context, actor registry.Actor, r io.Reader, req ImportRequest) (report []Imported, err error) {
+	if s.Quotas != nil && !req.DryRun {
+		if err := s.Quotas.Room(ctx, actor.Workspace); err != nil {
+			return nil, err
+		}
+	}
 	select {
 	case s.uploads <- struct{}{}:
 	default:

@@ -31,11 +31,17 @@ type Resolver interface {
 	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
 }
 
+// Quotas refuses what would be kept in a workspace that is full.
+type Quotas interface {
+	Room(ctx context.Context, workspace string) error
+}
+
 // Options configures a Service.
 type Options struct {
 	Listings Listings
 	Agents   Agents
 	Resolver Resolver
+	Quotas   Quotas // nil for none
 	Specs    *specs.Checker
 	Now      func() time.Time
 	NewID    func() string
@@ -77,6 +83,11 @@ type CopyRequest struct {
 // Copy makes an agent of the actor's workspace whose draft is a version of the registry. Errors: NotFound, also for an agent
 // that is not listed and for a pre-release; NameTaken.
 func (s *Service) Copy(ctx context.Context, actor registry.Actor, id string, req CopyRequest) (registry.Agent, error) {
+	if s.Quotas != nil {
+		if err := s.Quotas.Room(ctx, actor.Workspace); err != nil {
+			return registry.Agent{}, err
+		}
+	}
 	origin, err := s.Listings.ListedAgent(ctx, id)
 	if err != nil {
 		return origin, err

@@ -1,6 +1,7 @@
 package oidc_test
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
@@ -35,6 +36,8 @@ type liar struct {
 	token   http.HandlerFunc
 	asked   url.Values // of the last exchange
 	issuers string     // what it calls itself, "" for the truth
+	tokens  string     // where it says that codes are exchanged, "" for the truth
+	log     bytes.Buffer
 }
 
 func newLiar(t *testing.T) *liar {
@@ -52,6 +55,9 @@ func newLiar(t *testing.T) *liar {
 		}
 		if p.issuers != "" {
 			about["issuer"] = p.issuers
+		}
+		if p.tokens != "" {
+			about["token_endpoint"] = p.tokens
 		}
 		if p.info != nil {
 			about["userinfo_endpoint"] = p.URL + "/info"
@@ -98,7 +104,7 @@ func (p *liar) sign(t *testing.T, key *rsa.PrivateKey) string {
 func (p *liar) begin(t *testing.T) (*oidc.Service, oidc.Attempt, url.Values) {
 	t.Helper()
 	s := oidc.New(oidc.Options{
-		Issuer: p.URL, Client: "studio", Secret: "s", Scopes: []string{"profile", "openid"}, GroupsClaim: "groups", Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Issuer: p.URL, Client: "studio", Secret: "s", Scopes: []string{"profile", "openid"}, GroupsClaim: "groups", Log: slog.New(slog.NewTextHandler(&p.log, nil)), Now: time.Now,
 	})
 	t.Cleanup(s.Close)
 	attempt, address, err := s.Begin(t.Context(), callback)
@@ -247,5 +253,17 @@ func TestAProviderThatComesBackIsAskedAgain(t *testing.T) {
 	p.issuers = ""
 	if _, _, err := s.Begin(t.Context(), callback); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestCodesGoNowhereUnencrypted: what a provider says of itself may not lead to the open.
+func TestCodesGoNowhereUnencrypted(t *testing.T) {
+	t.Parallel()
+	p := newLiar(t)
+	p.tokens = "http://login.example.com/token"
+	s, attempt, _ := p.begin(t)
+	_, err := s.Finish(t.Context(), callback, attempt, url.Values{"state": {attempt.State}, "code": {"c"}})
+	if !fault.Is(err, fault.ProviderUnavailable) || !strings.Contains(p.log.String(), "is not encrypted") {
+		t.Errorf("%v\n%s", err, &p.log)
 	}
 }

@@ -53,7 +53,9 @@ func (l *looks) Check(_ context.Context, r inspect.Request) (inspect.Report, err
 }
 
 // Format is not what skills ask for.
-func (l *looks) Format(context.Context, string, int) (string, []fault.Detail, error) { return "", nil, nil }
+func (l *looks) Format(context.Context, string, int) (string, []fault.Detail, error) {
+	return "", nil, nil
+}
 
 func (l *looks) CheckAll(ctx context.Context, programs []inspect.Request) []inspect.Result {
 	if len(programs) > 0 {
