@@ -66,14 +66,22 @@ describe('secrets', () => {
     });
   }
 
-  test('an agent says which of its secrets are set, and a run masks them', async () => {
+  test('A36 an agent says which of its secrets are set, and a run masks them', async () => {
     await must(atelier, 'POST', '/code-agents', {
       name: 'speaker',
       language: 'javascript',
-      code: 'export default (input, ctx) => ({ said: `it is ${ctx.env.API_KEY}` });\n',
+      code: 'export default (input, ctx) => { console.log(ctx.env.API_KEY); return { said: `it is ${ctx.env.API_KEY}` }; };\n',
     });
     const session = await signIn(browser, atelier);
     const { page } = session;
+    const answers: Promise<string>[] = [];
+    const frames: string[] = [];
+    page.on('response', (response) => {
+      if (response.url().includes('/api/v1/')) answers.push(response.text().catch(() => ''));
+    });
+    page.on('websocket', (socket) => {
+      socket.on('framereceived', ({ payload }) => void frames.push(String(payload)));
+    });
     const studio = new Studio(page);
     await studio.openAgent('speaker');
     const section = page.getByRole('button', { name: /^Secrets/ });
@@ -93,6 +101,9 @@ describe('secrets', () => {
     await studio.ended(/^Succeeded in/);
     expect(await studio.result()).toEqual({ said: 'it is ***' });
     expect(await page.content()).not.toContain(value);
+    const heard = [...(await Promise.all(answers)), ...frames].join('\n');
+    expect(heard).toContain('it is ***');
+    expect(heard).not.toContain(value);
     await session.close();
   });
 
