@@ -144,4 +144,16 @@ describe('people', () => {
     expect(await page.getByRole('menuitem', { name: 'Go to Acme Ltd' }).count()).toBe(0);
     await session.close();
   });
+
+  test('a token has no password and no sessions of its own', async () => {
+    const made = (await must(atelier, 'POST', '/tokens', { name: 'nightly', scopes: ['read'] })) as { secret: string };
+    const session = await openSession(browser, atelier, { theme: 'light', width: 390, height: 800 });
+    await session.context.request.post('/api/v1/session', { data: { token: made.secret } });
+    await session.page.goto('/studio/account');
+    await session.page.getByText('You are signed in with this token').waitFor();
+    expect(await session.page.getByLabel('New password').count()).toBe(0);
+    expect(await session.page.getByText('could not be loaded').count()).toBe(0);
+    expect(await violations(session.page)).toEqual([]);
+    await session.close();
+  });
 });

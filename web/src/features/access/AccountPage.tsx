@@ -22,9 +22,14 @@ export function AccountPage() {
       <Column>
         <section className={css.section}>
           <h1>{data?.actor.name ?? 'Account'}</h1>
-          <Password />
+          {data?.actor.type === 'token' && (
+            <p className={css.lead}>
+              You are signed in with this token, which has no password. Its sessions end with it, on the page of tokens.
+            </p>
+          )}
+          {data?.actor.type === 'user' && <Password />}
         </section>
-        <OwnSessions />
+        {data?.actor.type === 'user' && <OwnSessions />}
       </Column>
     </Page>
   );
