@@ -1,12 +1,13 @@
 import { defineConfig } from 'vitest/config';
 
-// Browser tests over the real binary. One file at a time: two Chromiums and two servers on two cores measure patience.
+// Browser tests over the real binary. Two files at a time: a page spends half of its time waiting for its server, and more
+// of them on two cores would measure patience.
 export default defineConfig({
   root: import.meta.dirname,
   test: {
     include: ['*.e2e.ts'],
     environment: 'node',
-    fileParallelism: false,
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
