@@ -69,19 +69,28 @@ func (l *looks) CheckAll(ctx context.Context, programs []inspect.Request) []insp
 	return results
 }
 
-// asked counts what a store is asked.
+// asked counts what a store is asked; lists only in a context with counted, since a service makes its report whenever it has
+// time for it.
 type asked struct {
 	*store.Store
 	lists, skills, versions atomic.Int64
 }
 
+type counted struct{}
+
+func (a *asked) listed(ctx context.Context) {
+	if ctx.Value(counted{}) != nil {
+		a.lists.Add(1)
+	}
+}
+
 func (a *asked) Skills(ctx context.Context, workspace string) ([]registry.Skill, error) {
-	a.lists.Add(1)
+	a.listed(ctx)
 	return a.Store.Skills(ctx, workspace)
 }
 
 func (a *asked) LatestOfSkills(ctx context.Context, workspace string) (map[string]registry.Version, error) {
-	a.lists.Add(1)
+	a.listed(ctx)
 	return a.Store.LatestOfSkills(ctx, workspace)
 }
 
@@ -205,7 +214,7 @@ func TestAStartAsksLittle(t *testing.T) {
 		t.Errorf("the first start inspects %d programs in %d jobs", programs, jobs)
 	}
 	s.forget()
-	list, err := first.List(t.Context(), me())
+	list, err := first.List(context.WithValue(t.Context(), counted{}, true), me())
 	if err != nil || len(list) != many+1 || s.lists.Load() != 2 || s.skills.Load()+s.versions.Load() != 0 {
 		t.Errorf("a list of %d asks %d and %d and %d questions, %v", len(list), s.lists.Load(), s.skills.Load(), s.versions.Load(), err)
 	}
