@@ -52,6 +52,7 @@ func TestFetch(t *testing.T) {
 		for _, isolation := range []runtimes.Isolation{runtimes.Pooled, runtimes.Reuse} {
 			t.Run(name+string(isolation), func(t *testing.T) {
 				t.Parallel()
+				tt := tt // both ways of isolation have it
 				tt.source = strings.ReplaceAll(tt.source, "ADDRESS", address)
 				tt.edit = func(j *runtimes.Job) { j.Isolation, j.Capabilities.Hosts = isolation, []string{address} }
 				tt.check(t, engine, p)
