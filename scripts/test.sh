@@ -47,10 +47,10 @@ main() {
   title "semver.org"
   go test -v -run '^TestSemverOrg' ./registry/advice 2>&1 </dev/null | grep -e 'semver.org' -e '^ *left out'
   title "Statement coverage"
-  for more in jail tight; do
-    [ ! -f "$work/$more.out" ] || cat "$work/$more.out" >>"$work/cover.out"
+  for more in "$work"/jail.out "$work"/jail.out.ordinary "$work"/tight.out; do
+    [ ! -f "$more" ] || cat "$more" >>"$work/cover.out"
   done
-  "$report" coverage "$work/cover.out" || "$report" fail "$counts" "coverage of walls"
+  "$report" coverage "$work/cover.out" 2>"$work/thin" || "$report" fail "$counts" "coverage: $(cat "$work/thin")"
 
   title "Studio"
   if [ ! -d node_modules ]; then

@@ -76,14 +76,14 @@ func printCoverage(profile string, walls []string, out io.Writer) error {
 		share, mark := 100*float64(covered[room])/float64(total[room]), ""
 		if slices.Contains(walls, room) {
 			if mark = "  a wall"; share < leastOfWalls {
-				thin = append(thin, room)
+				thin = append(thin, fmt.Sprintf("%s %.1f %%", room, share))
 			}
 		}
 		fmt.Fprintf(out, "%-36s %6d statements  %5.1f %%%s\n", room, total[room], share, mark)
 	}
 	for _, wall := range walls {
 		if total[wall] == 0 {
-			thin = append(thin, wall)
+			thin = append(thin, wall+" not at all")
 		}
 	}
 	if len(thin) > 0 {
