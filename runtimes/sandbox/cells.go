@@ -89,8 +89,9 @@ func (s *cells) take(conn net.Conn) (err error) {
 	if s.control, err = receiveControl(conn); err != nil {
 		return err
 	}
+	buffer := make([]byte, maxOrder)
 	for {
-		message, fds, err := receiveMessage(s.control, maxOrder)
+		message, fds, err := receiveMessage(s.control, buffer)
 		if err != nil {
 			return err // the server is gone, or has no more use for us
 		}

@@ -85,11 +85,11 @@ func TestControlRefuses(t *testing.T) {
 	if _, err := out.Write([]byte("too long")); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := receiveMessage(in, 3); err == nil {
+	if _, _, err := receiveMessage(in, make([]byte, 3)); err == nil {
 		t.Error("a message was cut")
 	}
 	_ = out.Close()
-	if _, _, err := receiveMessage(in, 3); err == nil {
+	if _, _, err := receiveMessage(in, make([]byte, 3)); err == nil {
 		t.Error("a message came from nobody")
 	}
 }
@@ -118,7 +118,7 @@ func TestOrdersThatCannotBe(t *testing.T) {
 		"nothing came along": nil, "no connection": {null(), null()}, "a disk of less than nothing": {socket(), null()},
 	} {
 		s.serve(order{ID: 7, Disk: -1}, fds)
-		message, _, err := receiveMessage(server, maxNotice)
+		message, _, err := receiveMessage(server, make([]byte, maxNotice))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +278,7 @@ func TestForkServerRefuses(t *testing.T) {
 		t.Error("an end was not taken")
 	}
 	go func() {
-		if _, _, err := receiveMessage(theirs, maxNotice); err != nil {
+		if _, _, err := receiveMessage(theirs, make([]byte, maxNotice)); err != nil {
 			t.Error(err)
 		}
 		f.take(forkNotice{ID: 2, Status: &status}, nil)

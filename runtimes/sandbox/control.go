@@ -32,7 +32,7 @@ func receiveControl(conn net.Conn) (*net.UnixConn, error) {
 	if !ok {
 		return nil, fmt.Errorf("no way to pass a descriptor over a %T", conn)
 	}
-	_, fds, err := receiveMessage(through, 1)
+	_, fds, err := receiveMessage(through, make([]byte, 1))
 	if err != nil || len(fds) != 1 {
 		return nil, errors.Join(errors.New("no control socket came"), err)
 	}
@@ -53,9 +53,9 @@ func unixConn(fd int, name string) (*net.UnixConn, error) {
 	return through, nil
 }
 
-// receiveMessage reads one message with the descriptors that came along.
-func receiveMessage(conn *net.UnixConn, largest int) ([]byte, []int, error) {
-	message, rights := make([]byte, largest), make([]byte, unix.CmsgSpace(4*maxPassed))
+// receiveMessage reads one message into a buffer, with the descriptors that came along.
+func receiveMessage(conn *net.UnixConn, message []byte) ([]byte, []int, error) {
+	rights := make([]byte, unix.CmsgSpace(4*maxPassed))
 	n, m, flags, _, err := conn.ReadMsgUnix(message, rights)
 	if err != nil {
 		return nil, nil, err

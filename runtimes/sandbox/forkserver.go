@@ -73,7 +73,7 @@ func startForkServer(command Command, way []step) (*forkServer, error) {
 	if _, err := control.Write(message); err != nil {
 		return nil, fmt.Errorf("tell the fork server: %w", err)
 	}
-	if _, _, err := receiveMessage(control, maxNotice); err != nil {
+	if _, _, err := receiveMessage(control, make([]byte, maxNotice)); err != nil {
 		return nil, fmt.Errorf("wait for the fork server: %w", err)
 	}
 	go f.listen()
@@ -83,8 +83,9 @@ func startForkServer(command Command, way []step) (*forkServer, error) {
 // listen takes what the fork server says. When it ends so does the starter, with all its cells: it is of no more use, and
 // the next one is a fresh start for everybody.
 func (f *forkServer) listen() {
+	buffer := make([]byte, maxNotice)
 	for {
-		message, fds, err := receiveMessage(f.control, maxNotice)
+		message, fds, err := receiveMessage(f.control, buffer)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "the fork server is gone:", err)
 			os.Exit(exitServe)

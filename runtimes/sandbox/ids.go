@@ -51,8 +51,8 @@ func (i *ids) take() (hostID, error) {
 	if len(i.free) == 0 {
 		return hostID{}, errors.New("every user id of the pool is in use")
 	}
-	id := i.free[len(i.free)-1]
-	i.free = i.free[:len(i.free)-1]
+	id := i.free[0]
+	i.free = i.free[1:]
 	return id, nil
 }
 
@@ -63,5 +63,5 @@ func (i *ids) give(id hostID) {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.free = append([]hostID{id}, i.free...) // as late as possible: what the kernel still counts for it has time to go
+	i.free = append(i.free, id) // to be taken as late as possible: what the kernel still counts for it has time to go
 }

@@ -188,8 +188,9 @@ func (s *Sandbox) makeStarter(ctx context.Context, profile Profile) (*starter, e
 	made.idle = time.AfterFunc(idleStarter, made.retireIdle)
 	go func() {
 		defer control.Close()
+		buffer := make([]byte, maxNotice)
 		for {
-			message, fds, err := receiveMessage(control, maxNotice)
+			message, fds, err := receiveMessage(control, buffer)
 			if err != nil {
 				made.lost()
 				return
