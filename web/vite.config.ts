@@ -19,5 +19,5 @@ export default defineConfig({
     chunkSizeWarningLimit: 8000,
   },
   server: { proxy: { '/api': { target: server, ws: true }, '/login': server, '/schemas': server } },
-  test: { include: ['src/**/*.test.ts'], environment: 'node' },
+  test: { include: ['src/**/*.test.ts', 'scripts/**/*.test.mjs'], environment: 'node' },
 });
