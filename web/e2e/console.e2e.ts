@@ -1,4 +1,5 @@
 // The console under load: colours, a hundred thousand lines, a reader who scrolls, and a connection that breaks.
+import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { must } from './kit/seed';
@@ -65,6 +66,91 @@ describe('a hundred thousand lines', () => {
     await console.getByRole('searchbox', { name: 'Search the output' }).fill('id=77');
     // 77, 770-779, 7700-7799 and 77000-77999.
     await console.getByRole('status').filter({ hasText: 'of 1,111' }).waitFor();
+  });
+});
+
+describe('long lines', () => {
+  const code = `def main(input, ctx):
+    for n in range(100000):
+        print(f"id={n} " + ("漢" * 300 if n % 1000 == 0 else "x" * 300 if n % 7 == 0 else "short"))
+    ctx.log("info", "y" * 400, {"last": True})
+`;
+  const printed = Array.from(
+    { length: 100_000 },
+    (_, n) => `id=${n} ${n % 1000 === 0 ? '漢'.repeat(300) : n % 7 === 0 ? 'x'.repeat(300) : 'short'}`,
+  );
+  const whole = [...printed, `info: ${'y'.repeat(400)} {"last":true}`].join('\n');
+  const output = (): Locator => page.getByRole('group', { name: 'Program output' });
+  const wrap = (): Locator => page.getByRole('button', { name: 'Wrap long lines' });
+  const sideways = (): Promise<number> => output().evaluate((e) => e.scrollWidth - e.clientWidth);
+  const line = (n: number): Locator => lines().filter({ hasText: new RegExp(`^\\d*id=${n} `) });
+  const inSight = (wanted: Locator): Promise<boolean> =>
+    wanted.evaluate((e) => {
+      const [box, frame] = [e.getBoundingClientRect(), e.closest('[role=group]')?.getBoundingClientRect()];
+      return frame !== undefined && box.bottom > frame.top && box.top < frame.bottom;
+    });
+
+  test('are wrapped when asked, a hundred thousand as well, and all of them are copied and downloaded', async () => {
+    await python('wide', code, { outputBytes: 16 * 2 ** 20 });
+    await studio.start();
+    await studio.ended(/^Succeeded in/);
+    const console = await studio.panel('Console');
+    await lines().filter({ hasText: '{"last":true}' }).waitFor();
+    expect(await wrap().getAttribute('aria-pressed')).toBe('false');
+    expect(await sideways()).toBeGreaterThan(100);
+
+    await wrap().click();
+    await expect.poll(sideways).toBe(0);
+    const last = lines().filter({ hasText: '{"last":true}' });
+    await expect.poll(() => inSight(last)).toBe(true);
+    expect((await last.boundingBox())?.height).toBeGreaterThan(18);
+    expect(await lines().count()).toBeLessThan(200);
+
+    // Lines of which the reckoning was wrong are put right as they come, so that none lies over another.
+    await console.getByRole('searchbox', { name: 'Search the output' }).fill('id=50000');
+    await expect.poll(() => line(50_000).count()).toBe(1);
+    await expect.poll(() => inSight(line(50_000))).toBe(true);
+    const apart = (): Promise<boolean> =>
+      lines().evaluateAll((all) =>
+        all.every((e, i) => {
+          const next = all[i + 1]?.getBoundingClientRect().top;
+          return next === undefined || Math.abs(next - e.getBoundingClientRect().bottom) < 1;
+        }),
+      );
+    expect(await apart()).toBe(true);
+    expect((await line(50_000).boundingBox())?.height).toBeGreaterThan(36);
+    expect(await sideways()).toBe(0);
+    await output().focus();
+    await page.keyboard.press('ControlOrMeta+Home');
+    await expect.poll(() => inSight(line(0))).toBe(true);
+
+    await console.getByRole('button', { name: 'Copy the output' }).click();
+    await expect.poll(async () => (await clipboard()) === whole).toBe(true);
+    const saved = page.waitForEvent('download');
+    await console.getByRole('button', { name: 'Download the output' }).click();
+    expect((await readFile(await (await saved).path(), 'utf8')) === whole).toBe(true);
+  });
+
+  test('stay wrapped over a visit, and whoever reads stays at their line', async () => {
+    await python('wide-too', code.replace('100000', '1000'), { outputBytes: 2 ** 20 });
+    await studio.start();
+    await studio.ended(/^Succeeded in/);
+    await studio.panel('Console');
+    await lines().filter({ hasText: '{"last":true}' }).waitFor();
+    const panel = page.getByRole('tabpanel', { name: 'Console' });
+    await panel.getByRole('searchbox', { name: 'Search the output' }).fill('id=499 ');
+    await expect.poll(() => inSight(line(499))).toBe(true);
+    await wrap().click();
+    await expect.poll(sideways).toBe(0);
+    await expect.poll(() => inSight(line(499))).toBe(true);
+    await page.reload();
+    await studio.editorReady();
+    await studio.panel('Console');
+    expect(await wrap().getAttribute('aria-pressed')).toBe('true');
+    await page.keyboard.press('ControlOrMeta+K');
+    await page.getByRole('combobox', { name: 'Command' }).fill('wrap long lines of the out');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => wrap().getAttribute('aria-pressed')).toBe('false');
   });
 });
 

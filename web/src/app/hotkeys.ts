@@ -53,6 +53,7 @@ export const commands = [
   { id: 'view.right', title: 'Toggle configuration', group: 'View', keys: 'Alt+B' },
   { id: 'view.maximise', title: 'Maximise or restore bottom panel', group: 'View', keys: 'Alt+M' },
   { id: 'view.problems', title: 'Toggle problems', group: 'View' },
+  { id: 'view.wrap', title: 'Wrap long lines of the output', group: 'View' },
   { id: 'view.editor', title: 'Editor settings…', group: 'View' },
   { id: 'view.theme', title: 'Switch theme', group: 'View' },
   { id: 'help.keys', title: 'Keyboard shortcuts', group: 'Help', keys: '?' },

@@ -18,6 +18,8 @@ interface Layout {
   /** On a phone one pane is shown at a time. */
   pane: Pane;
   schemaAs: 'table' | 'json';
+  /** Whether the console breaks long lines. */
+  wrapOutput: boolean;
   sections: Record<string, boolean>;
 }
 
@@ -35,6 +37,7 @@ export const useLayout = create<Layout>()(
       sheetOpen: false,
       pane: 'code',
       schemaAs: 'table',
+      wrapOutput: false,
       sections: {
         general: false,
         runtime: true,

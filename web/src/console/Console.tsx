@@ -1,15 +1,23 @@
-// The output of a run as a virtual list: a fixed row height, and only the rows in sight exist.
+// The output of a run as a virtual list: rows of one height, of which a wrapped line takes several, and only the lines in
+// sight exist.
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useCommand } from '../app/commands';
 import { plural } from '../app/format';
+import { setLayout, useLayout } from '../app/layout';
 import { Button } from '../ui/Button';
+import { classes } from '../ui/classes';
 import { Empty } from '../ui/Empty';
 import css from './Console.module.css';
-import { ConsoleRow } from './ConsoleRow';
+import { ConsoleRow, mostShown } from './ConsoleRow';
 import { ConsoleTools } from './ConsoleTools';
-import { lineText, type Line, type Ring, type Stream } from './ring';
+import { lineText, ringCapacity, type Line, type Ring, type Stream } from './ring';
+import { unwrapped, Wrapping } from './rows';
 
 const rowHeight = 18;
 const spare = 8;
+// What stands beside the text of a line: its number before it, and a margin after.
+const beside = 64 + 12;
+const probe = '0'.repeat(100);
 
 export type Filter = 'all' | 'stdout' | 'stderr' | 'log';
 
@@ -26,7 +34,10 @@ export function Console({ ring, changes, running, onClear }: Props) {
   const [filter, setFilter] = useState<Filter>('all');
   const [search, setSearch] = useState('');
   const [hit, setHit] = useState(0);
-  const [box, setBox] = useState({ top: 0, height: 400 });
+  const wrap = useLayout((layout) => layout.wrapOutput);
+  const list = useRef<HTMLDivElement>(null);
+  const ruler = useRef<HTMLSpanElement>(null);
+  const [box, setBox] = useState({ top: 0, height: 400, columns: 80 });
   const [follows, setFollows] = useState(true);
   const [seen, setSeen] = useState(0);
 
@@ -37,37 +48,63 @@ export function Console({ ring, changes, running, onClear }: Props) {
     [ring, indexes],
   );
   const hits = useMemo(() => found(lineAt, count, search), [lineAt, count, search, changes]); // eslint-disable-line react-hooks/exhaustive-deps -- as above
-  const hitRow = hits[Math.min(hit, hits.length - 1)];
+  const hitLine = hits[Math.min(hit, hits.length - 1)];
+
+  const [wrapping] = useState(() => new Wrapping(ringCapacity, mostShown));
+  const [corrections, setCorrections] = useState(0);
+  const rows = useMemo(
+    () => (wrap ? wrapping.arrange(count, lineAt, box.columns) : unwrapped(count)),
+    [wrap, wrapping, count, lineAt, box.columns, changes, corrections], // eslint-disable-line react-hooks/exhaustive-deps -- as above, and corrections says when a line was measured
+  );
+  const toggleWrap = (): void => setLayout({ wrapOutput: !wrap });
+  useCommand('view.wrap', toggleWrap);
 
   const total = ring.length + ring.dropped;
   if (follows && seen !== total) setSeen(total);
 
   useEffect(() => {
-    const element = scroll.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => setBox((b) => ({ ...b, height: element.clientHeight })));
+    const [element, measure] = [scroll.current, ruler.current];
+    if (!element || !measure) return;
+    const look = (): void => {
+      const cell = measure.getBoundingClientRect().width / probe.length;
+      const columns = cell > 0 ? Math.max(10, Math.floor((element.clientWidth - beside) / cell)) : 80;
+      setBox((b) => ({ ...b, height: element.clientHeight, columns }));
+    };
+    const observer = new ResizeObserver(look);
     observer.observe(element);
+    observer.observe(measure); // its width changes when the font has come
     return () => observer.disconnect();
   }, []);
 
+  // Whoever reads stays at their line when the lines above it take more or fewer rows than before.
+  const reading = useRef(0);
+  useLayoutEffect(() => {
+    if (scroll.current) scroll.current.scrollTop = rows.before(reading.current) * rowHeight;
+  }, [wrap, box.columns]); // eslint-disable-line react-hooks/exhaustive-deps -- other changes move nobody
+
   // Sticks to the end unless someone scrolled up to read.
   useLayoutEffect(() => {
-    if (follows && scroll.current) scroll.current.scrollTop = count * rowHeight;
-  }, [follows, count, changes, box.height]);
+    if (follows && scroll.current) scroll.current.scrollTop = rows.total * rowHeight;
+  }, [follows, rows, box.height]);
 
   const onScroll = (): void => {
     const element = scroll.current;
     if (!element) return;
-    setBox({ top: element.scrollTop, height: element.clientHeight });
+    setBox((b) => ({ ...b, top: element.scrollTop, height: element.clientHeight }));
+    reading.current = rows.at(Math.floor(element.scrollTop / rowHeight));
     setFollows(element.scrollTop + element.clientHeight >= element.scrollHeight - rowHeight);
+  };
+
+  const showLine = (index: number | undefined): void => {
+    if (index === undefined || !scroll.current) return;
+    scroll.current.scrollTop = Math.max(0, rows.before(index) * rowHeight - box.height / 2);
   };
 
   const goToHit = (to: number): void => {
     if (hits.length === 0) return;
     const index = (to + hits.length) % hits.length;
     setHit(index);
-    const row = hits[index];
-    if (row !== undefined && scroll.current) scroll.current.scrollTop = Math.max(0, row * rowHeight - box.height / 2);
+    showLine(hits[index]);
   };
 
   // Typing goes to the first match; what arrives later does not move the reader.
@@ -75,20 +112,35 @@ export function Console({ ring, changes, running, onClear }: Props) {
   useEffect(() => {
     if (searched.current === search) return;
     searched.current = search;
-    const row = hits[0];
-    if (row !== undefined && scroll.current) scroll.current.scrollTop = Math.max(0, row * rowHeight - box.height / 2);
-  }, [search, hits, box.height]);
+    showLine(hits[0]);
+  });
 
-  const first = Math.max(0, Math.floor(box.top / rowHeight) - spare);
-  const last = Math.min(count, Math.ceil((box.top + box.height) / rowHeight) + spare);
+  const first = Math.max(0, rows.at(Math.floor(box.top / rowHeight)) - spare);
+  const last = Math.min(count, rows.at(Math.ceil((box.top + box.height) / rowHeight)) + 1 + spare);
+
+  useLayoutEffect(() => {
+    if (!wrap || !list.current || !scroll.current) return;
+    let [all, above] = [0, 0];
+    Array.from(list.current.children).forEach((child, i) => {
+      const line = lineAt(first + i);
+      if (!line || !(child instanceof HTMLElement)) return;
+      const more = wrapping.measured(line, Math.round(child.offsetHeight / rowHeight));
+      all += Math.abs(more);
+      if (first + i < rows.at(Math.floor(box.top / rowHeight))) above += more;
+    });
+    if (all === 0) return;
+    setCorrections((n) => n + 1);
+    if (!follows) scroll.current.scrollTop += above * rowHeight;
+  }, [wrap, wrapping, lineAt, first, rows, follows, box.top]);
+
   const marked = search === '' ? undefined : new Set(hits);
-  const rows = [];
-  for (let row = first; row < last; row++) {
-    const line = lineAt(row);
+  const shown = [];
+  for (let index = first; index < last; index++) {
+    const line = lineAt(index);
     if (!line) continue;
-    const look = row === hitRow ? 'hit' : marked?.has(row) ? 'match' : 'plain';
-    rows.push(
-      <ConsoleRow key={line.number} line={line} text={line.text} position={row + 1} size={count} look={look} />,
+    const look = index === hitLine ? 'hit' : marked?.has(index) ? 'match' : 'plain';
+    shown.push(
+      <ConsoleRow key={line.number} line={line} text={line.text} position={index + 1} size={count} look={look} />,
     );
   }
 
@@ -104,6 +156,8 @@ export function Console({ ring, changes, running, onClear }: Props) {
           setHit(0);
         }}
         onFilter={setFilter}
+        wrap={wrap}
+        onWrap={toggleWrap}
         onStep={(by) => goToHit(hit + by)}
         onClear={onClear}
       />
@@ -121,9 +175,17 @@ export function Console({ ring, changes, running, onClear }: Props) {
         role="group"
         onScroll={onScroll}
       >
-        <div className={css.space} style={{ height: count * rowHeight }}>
-          <div role="list" className={css.rows} style={{ transform: `translateY(${first * rowHeight}px)` }}>
-            {rows}
+        <span ref={ruler} className={css.ruler} aria-hidden>
+          {probe}
+        </span>
+        <div className={css.space} style={{ height: rows.total * rowHeight }}>
+          <div
+            ref={list}
+            role="list"
+            className={classes(css.rows, wrap && css.wrapped)}
+            style={{ transform: `translateY(${rows.before(first) * rowHeight}px)` }}
+          >
+            {shown}
           </div>
         </div>
       </div>

@@ -5,7 +5,7 @@ import type { Line } from './ring';
 import { parseLine, type Style } from './sgr';
 
 // More of one line than a screen can show costs time and nothing is seen of it; copy has all of it.
-const mostShown = 4000;
+export const mostShown = 4000;
 
 interface Props {
   line: Line;
@@ -30,12 +30,12 @@ export function ConsoleRow({ line, text, position, size, look }: Props) {
       <span className={css.number} aria-hidden>
         {line.number}
       </span>
-      {(line.stream === 'log' || line.stream === 'progress') && (
-        <span className={css.level} data-level={line.level}>
-          {line.level ?? 'progress'}
-        </span>
-      )}
-      <span>
+      <span className={css.text}>
+        {(line.stream === 'log' || line.stream === 'progress') && (
+          <span className={css.level} data-level={line.level}>
+            {line.level ?? 'progress'}
+          </span>
+        )}
         {spans.map((span, i) => (
           <span key={i} style={styleOf(span.style)}>
             {span.text}
@@ -44,8 +44,8 @@ export function ConsoleRow({ line, text, position, size, look }: Props) {
         {text.length > mostShown && (
           <span className={css.cut}> … {(text.length - mostShown).toLocaleString('en')} more</span>
         )}
+        {line.fields !== undefined && <span className={css.fields}>{line.fields}</span>}
       </span>
-      {line.fields !== undefined && <span className={css.fields}>{line.fields}</span>}
     </div>
   );
 }

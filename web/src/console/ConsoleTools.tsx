@@ -1,4 +1,4 @@
-import { ChevronDown, ChevronUp, Download, Eraser } from 'lucide-react';
+import { ChevronDown, ChevronUp, Download, Eraser, WrapText } from 'lucide-react';
 import { useId } from 'react';
 import { download } from '../app/clipboard';
 import { CopyButton } from '../ui/CopyButton';
@@ -15,6 +15,8 @@ interface Props {
   onSearch: (text: string) => void;
   onFilter: (filter: Filter) => void;
   onStep: (by: 1 | -1) => void;
+  wrap: boolean;
+  onWrap: () => void;
   onClear: () => void;
 }
 
@@ -25,7 +27,8 @@ const filters: { value: Filter; label: string }[] = [
   { value: 'log', label: 'Log' },
 ];
 
-export function ConsoleTools({ ring, search, filter, hits, onSearch, onFilter, onStep, onClear }: Props) {
+export function ConsoleTools(props: Props) {
+  const { ring, search, filter, hits, wrap, onSearch, onFilter, onStep, onWrap, onClear } = props;
   const id = useId();
   return (
     <div className={css.tools}>
@@ -64,6 +67,9 @@ export function ConsoleTools({ ring, search, filter, hits, onSearch, onFilter, o
           </option>
         ))}
       </select>
+      <IconButton small label="Wrap long lines" aria-pressed={wrap} onClick={onWrap}>
+        <WrapText size={14} aria-hidden />
+      </IconButton>
       <CopyButton label="Copy the output" text={() => ring.toText()} />
       <IconButton small label="Download the output" onClick={() => download('output.txt', ring.toText(), 'text/plain')}>
         <Download size={14} aria-hidden />
