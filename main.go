@@ -18,8 +18,8 @@ import (
 var version = "dev"
 
 func main() {
-	if guests.Main(os.Args) {
-		return
+	if code, jailed := guests.Main(os.Args); jailed {
+		os.Exit(code)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once

@@ -14,8 +14,8 @@ import (
 	wasm "github.com/atelier-run/atelier/runtimes/wasm/guest"
 )
 
-// Main is called first in main. In a jailed process it serves and does not return; otherwise it returns false at once.
-func Main(args []string) bool {
+// Main is called first in main. In a jailed process it serves and answers the code to end with; otherwise it answers false.
+func Main(args []string) (code int, jailed bool) {
 	return sandbox.Main(args, slices.Concat(program.Roles(), []sandbox.Role{
 		{Name: goja.RoleName, Filter: sandbox.FilterWorker, Serve: goja.Serve},
 		{Name: node.RoleName, Filter: sandbox.FilterWorker, Serve: node.Serve},

@@ -12,7 +12,7 @@ import (
 func TestOrdinaryArguments(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"atelier"}, {"atelier", "serve"}, nil} {
-		if guests.Main(args) {
+		if _, jailed := guests.Main(args); jailed {
 			t.Errorf("%q is taken for a jailed process", args)
 		}
 	}

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 
@@ -67,9 +66,6 @@ func receiveMessage(conn *net.UnixConn, message []byte) ([]byte, []int, error) {
 	case flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0:
 		closeAll(fds)
 		return nil, nil, errors.New("a message is too long")
-	case n == 0:
-		closeAll(fds)
-		return nil, nil, io.EOF
 	}
 	return message[:n], fds, nil
 }

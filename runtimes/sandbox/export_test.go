@@ -25,6 +25,20 @@ func unusable() *cgroups.Tree { return cgroups.Unusable() }
 // Starter is the jail of the process that starts a cell.
 func (j *Jail) Starter() *Jail { return j.starter.jail }
 
+// Age makes the starter of a cell one that is to be succeeded soon, as a fork server is after some minutes.
+func (j *Jail) Age() {
+	j.starter.mu.Lock()
+	defer j.starter.mu.Unlock()
+	j.starter.forks, j.starter.born = true, j.starter.born.Add(-ageOfServer*9/10)
+}
+
+// Retired says whether the starter of a cell starts no more of them.
+func (j *Jail) Retired() bool {
+	j.starter.mu.Lock()
+	defer j.starter.mu.Unlock()
+	return j.starter.retired
+}
+
 // Signal sends one to process 1 of a cell.
 func (j *Jail) Signal(number unix.Signal) error {
 	j.mu.Lock()

@@ -70,30 +70,32 @@ func startForkServer(command Command, way []step) (*forkServer, error) {
 	if len(message) > maxSteps {
 		return nil, fmt.Errorf("the steps take %d bytes", len(message))
 	}
-	if _, err := control.Write(message); err != nil {
-		return nil, fmt.Errorf("tell the fork server: %w", err)
+	if _, err = control.Write(message); err == nil {
+		_, _, err = receiveMessage(control, make([]byte, maxNotice))
 	}
-	if _, _, err := receiveMessage(control, make([]byte, maxNotice)); err != nil {
+	if err != nil { // which of the two notices that it ended is chance
 		return nil, fmt.Errorf("wait for the fork server: %w", err)
 	}
-	go f.listen()
+	// When it ends so does the starter, with all its cells: it is of no more use, and the next one is a fresh start for
+	// everybody.
+	go func() {
+		fmt.Fprintln(os.Stderr, f.listen())
+		os.Exit(exitServe)
+	}()
 	return f, nil
 }
 
-// listen takes what the fork server says. When it ends so does the starter, with all its cells: it is of no more use, and
-// the next one is a fresh start for everybody.
-func (f *forkServer) listen() {
+// listen takes what the fork server says, and says why it cannot any more.
+func (f *forkServer) listen() error {
 	buffer := make([]byte, maxNotice)
 	for {
 		message, fds, err := receiveMessage(f.control, buffer)
 		if err != nil {
-			fmt.Fprintln(os.Stderr, "the fork server is gone:", err)
-			os.Exit(exitServe)
+			return fmt.Errorf("the fork server is gone: %w", err)
 		}
 		var n forkNotice
 		if err := json.Unmarshal(message, &n); err != nil || !f.take(n, fds) {
-			fmt.Fprintf(os.Stderr, "the fork server says %q\n", message)
-			os.Exit(exitServe)
+			return fmt.Errorf("the fork server says %q", message)
 		}
 	}
 }

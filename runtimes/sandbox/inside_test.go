@@ -92,7 +92,7 @@ func TestStepsRefuse(t *testing.T) {
 	if _, err := takeTrees(setup{Devices: []string{"/dev/nowhere"}}); err == nil {
 		t.Error("a device that is not")
 	}
-	if Main([]string{"atelier", "serve"}, nil) {
+	if _, jailed := Main([]string{"atelier", "serve"}, nil); jailed {
 		t.Error("an ordinary command is for a jail")
 	}
 }

@@ -20,18 +20,17 @@ import (
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
-// Main is called first in main. When args are those of a jailed process it sets up the jail, serves and ends the
-// process, and does not return; otherwise it returns false at once.
-func Main(args []string, roles []Role) (handled bool) {
+// Main is called first in main. When args are those of a jailed process it sets up the jail, serves, and says with which
+// code the process is to end, at once; otherwise it answers false, and has done nothing.
+func Main(args []string, roles []Role) (code int, jailed bool) {
 	if len(args) < 2 || args[1] != argument {
-		return false
+		return 0, false
 	}
 	code, err := inside(args[2:], roles)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
-	os.Exit(code)
-	return true
+	return code, true
 }
 
 // inside is the life of process 1.
@@ -86,10 +85,7 @@ func startCells(config setup, role Role, conn net.Conn) (code int, err error) {
 	if err := frames.NewWriter(conn).WriteJSON(frames.Ready, struct{}{}); err != nil {
 		return exitOrphan, err
 	}
-	if err := cells.take(conn); err != nil {
-		return exitServe, err
-	}
-	return 0, nil
+	return exitServe, cells.take(conn)
 }
 
 // lockUp makes the jail around this process. The order matters: process 1 has been put into its control groups before

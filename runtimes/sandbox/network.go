@@ -74,10 +74,7 @@ func raiseLoopback(socket int) error {
 }
 
 func listenAt(socket int) error {
-	at, err := netip.ParseAddrPort(ProxyAddress)
-	if err != nil {
-		return err
-	}
+	at := netip.MustParseAddrPort(ProxyAddress)
 	if err := unix.Bind(socket, &unix.SockaddrInet4{Addr: at.Addr().As4(), Port: int(at.Port())}); err != nil {
 		return fmt.Errorf("bind %s: %w", ProxyAddress, err)
 	}

@@ -152,9 +152,7 @@ func (s *Sandbox) succeed(profile Profile, old *starter) {
 	}
 	old.mu.Lock()
 	defer old.mu.Unlock()
-	if !old.retired {
-		old.retire()
-	}
+	old.retireOnce()
 }
 
 func (s *Sandbox) makeStarter(ctx context.Context, profile Profile) (*starter, error) {
@@ -201,7 +199,10 @@ func (s *Sandbox) makeStarter(ctx context.Context, profile Profile) (*starter, e
 	return made, nil
 }
 
-var errRetired = errors.New("the starter has retired")
+var (
+	errRetired = errors.New("the starter has retired")
+	errSlow    = errors.New("start a jail: it took too long")
+)
 
 // usable says whether the starter may start another cell.
 func (s *starter) usable() bool {
@@ -229,6 +230,13 @@ func (s *starter) retire() {
 	}
 }
 
+// retireOnce retires a starter that has not yet. It needs the lock.
+func (s *starter) retireOnce() {
+	if !s.retired {
+		s.retire()
+	}
+}
+
 func (s *starter) retireIdle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,21 +256,18 @@ func (s *starter) cell(ctx context.Context, profile Profile) (*Jail, error) {
 	if err = errors.Join(s.send(request, unix.UnixRights(theirs.list()...)), theirs.conn.Close()); err != nil {
 		j.lose(notice{Gone: true, Error: err.Error()})
 	}
-	timer := time.NewTimer(setupTime)
-	defer timer.Stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, setupTime, errSlow)
+	defer cancel()
 	select {
 	case <-j.ready:
 		return j, j.open()
 	case <-j.gone:
 		return nil, fmt.Errorf("start a jail: %s", j.said)
 	case <-ctx.Done():
-		err = ctx.Err()
-	case <-timer.C:
-		err = errors.New("start a jail: it took too long")
+	}
+	if errors.Is(context.Cause(ctx), errSlow) { // whatever keeps it will keep the next ones
 		s.mu.Lock()
-		if !s.retired { // whatever keeps it will keep the next ones
-			s.retire()
-		}
+		s.retireOnce()
 		s.mu.Unlock()
 	}
 	go func() { // it may come into being yet
@@ -273,7 +278,7 @@ func (s *starter) cell(ctx context.Context, profile Profile) (*Jail, error) {
 		}
 		j.Wait()
 	}()
-	return nil, err
+	return nil, context.Cause(ctx)
 }
 
 // request takes what a cell needs and registers it, before the starter can say anything about it.

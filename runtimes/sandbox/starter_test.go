@@ -288,3 +288,43 @@ func TestStarterThatBuriesNobody(t *testing.T) {
 		t.Errorf("said %q", said)
 	}
 }
+
+// TestStarterHasASuccessor: one that ages starts cells until another one is ready, and ends with the last of its own.
+func TestStarterHasASuccessor(t *testing.T) {
+	t.Parallel()
+	box := sandboxtest.New(t, guestsExe(t))
+	first := newCell(t, box, "one")
+	first.Age()
+	second := newCell(t, box, "one")
+	if first.Starter() != second.Starter() {
+		t.Error("somebody had to wait for the successor")
+	}
+	for !first.Retired() {
+		runtime.Gosched()
+	}
+	third := newCell(t, box, "one")
+	if third.Starter() == first.Starter() {
+		t.Error("it still starts cells")
+	}
+	for _, c := range []*cell{first, second, third} {
+		if said := c.begin(t, "echo here"); said != "here" {
+			t.Errorf("said %q", said)
+		}
+		c.Wait()
+	}
+	<-first.Starter().Done()
+}
+
+// TestStarterThatCannotBe leaves nothing that the next one would wait for.
+func TestStarterThatCannotBe(t *testing.T) {
+	t.Parallel()
+	box := sandboxtest.New(t, guestsExe(t))
+	for range 2 {
+		profile := program(runtimes.DefaultLimits())
+		profile.Starter, profile.Role = "one", "nobody"
+		if _, err := box.Prepare(t.Context(), profile); err == nil || !strings.Contains(err.Error(), `no role "nobody"`) {
+			t.Errorf("prepared with %v", err)
+		}
+	}
+	newCell(t, box, "one")
+}

@@ -9,8 +9,10 @@ import (
 )
 
 func main() {
-	if !guests.Main(os.Args) {
+	code, jailed := guests.Main(os.Args)
+	if !jailed {
 		fmt.Fprintln(os.Stderr, "guestmain is started in a jail, by tests")
-		os.Exit(2)
+		code = 2
 	}
+	os.Exit(code)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -57,7 +58,9 @@ func TestStatementsInJails(t *testing.T) {
 	if len(log.counters) != 4 {
 		t.Fatalf("%d of 4 jails told what ran", len(log.counters))
 	}
+	t.Run("jails that cannot be", func(t *testing.T) { prepareImpossible(t, box, log) })
 	t.Run("jobs that cannot be", func(t *testing.T) { runImpossible(t, box, log) })
+	t.Run("without landlock", func(t *testing.T) { runWithout(t, exe, log, sandbox.Landlock) })
 	t.Run("programs", func(t *testing.T) { runPrograms(t, worker.FromSandbox(box), log) })
 	if len(log.counters) < 20 {
 		t.Errorf("%d jails told what ran", len(log.counters))
@@ -141,6 +144,51 @@ func runPrograms(t *testing.T, jailer worker.Jailer, log *ledger) {
 		}
 		engine.runtime.Close()
 	}
+}
+
+// prepareImpossible asks for jails that end while they are set up. Their last words are in the error.
+func prepareImpossible(t *testing.T, box *sandbox.Sandbox, log *ledger) {
+	look := sandbox.Profile{Role: "look", Filter: sandbox.FilterProgram, Limits: runtimes.DefaultLimits(), Mounts: []sandbox.Mount{{Host: "/usr", Path: "/usr"}}}
+	for name, change := range map[string]func(*sandbox.Profile){
+		"a role that is not":      func(p *sandbox.Profile) { p.Role = "nobody" },
+		"a mount of nothing":      func(p *sandbox.Profile) { p.Mounts[0].Host = "/nowhere" },
+		"a mount where files are": func(p *sandbox.Profile) { p.Mounts[0].Path = "/etc/hosts" },
+		"a fork server that is not": func(p *sandbox.Profile) {
+			p.Role, p.Starter, p.Forks = program.Name, "forks", &sandbox.Command{Argv: []string{"/nowhere"}}
+		},
+		"a fork server without a word": func(p *sandbox.Profile) {
+			p.Role, p.Starter, p.Forks = program.Name, "forks", &sandbox.Command{Argv: []string{"/usr/bin/true"}}
+		},
+	} {
+		profile := look
+		profile.Mounts = slices.Clone(look.Mounts)
+		change(&profile)
+		before := len(log.counters)
+		_, err := box.Prepare(t.Context(), profile)
+		if err == nil {
+			t.Fatalf("%s: there is a jail", name)
+		}
+		if log.add(err.Error()); len(log.counters) == before {
+			t.Errorf("%s: it did not tell what ran: %v", name, err)
+		}
+	}
+}
+
+// runWithout runs a program on a host that lacks a mechanism.
+func runWithout(t *testing.T, exe string, log *ledger, mechanism string) {
+	box, err := sandbox.New(t.Context(), sandbox.Options{Exe: exe, Without: []string{mechanism}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	engine := bash.New(bash.Options{Jailer: worker.FromSandbox(box), Egress: egress.New(egress.Options{}), Interpreter: "/usr/bin/bash", Idle: 1})
+	defer engine.Close()
+	host := runtimetest.NewHost()
+	job := runtimetest.Programs{Language: runtimes.Bash, Runtime: runtimes.BashEngine, Entrypoint: "main.sh"}.Job("echo 1")
+	if outcome, err := engine.Run(t.Context(), job, host); err != nil || outcome.Error != nil {
+		t.Fatal(err, outcome.Error)
+	}
+	log.add(host.Stderr(t))
 }
 
 // runImpossible sends jobs that no server sends, and hangs up: the jail ends, each time.

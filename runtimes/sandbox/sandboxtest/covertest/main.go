@@ -34,8 +34,9 @@ func main() {
 		}
 		roles = append(roles, real)
 	}
-	if sandbox.Main(os.Args, roles) {
-		return
+	if code, jailed := sandbox.Main(os.Args, roles); jailed {
+		tell()
+		os.Exit(code)
 	}
 	// Outside of a jail it describes itself: what the counters count.
 	if err := coverage.WriteMeta(os.Stdout); err != nil {
@@ -47,7 +48,6 @@ func main() {
 // look ends with its job, which is to have been jailed.
 func look(conn net.Conn) error {
 	_, _, err := frames.NewReader(conn, map[frames.Kind]int{frames.Job: 0}).Read()
-	tell()
 	return err
 }
 

@@ -40,9 +40,11 @@ func main() {
 		{Name: "worker", Filter: sandbox.FilterWorker, Serve: serve},
 		{Name: "program", Filter: sandbox.FilterProgram, Serve: serve},
 	}
-	if !sandbox.Main(os.Args, roles) {
-		os.Exit(2)
+	code, jailed := sandbox.Main(os.Args, roles)
+	if !jailed {
+		code = 2
 	}
+	os.Exit(code)
 }
 
 func serve(conn net.Conn) error {
