@@ -103,7 +103,7 @@ func (r *Reader) Read() (Kind, []byte, error) {
 		return 0, nil, fmt.Errorf("%w: %q", ErrKind, byte(kind))
 	}
 	if int64(size) > int64(limit) {
-		return 0, nil, fmt.Errorf("%w: %q of %d bytes, at most %d", ErrTooLarge, byte(kind), size, limit)
+		return 0, nil, fmt.Errorf("%w: %q has at most %d bytes", ErrTooLarge, byte(kind), limit) // the number is the peer's word
 	}
 	if err := r.fill(int(size)); err != nil {
 		return 0, nil, err

@@ -25,10 +25,12 @@ type Usage struct {
 
 // Exit is how a jail ended.
 type Exit struct {
-	Signal int    // that ended process 1, 0 for none
-	Code   int    // of process 1
-	Usage  Usage  // final
-	Stderr string // what process 1 itself wrote there, head and tail: "fatal error: stack overflow" and the like
+	Signal int   // that ended process 1, 0 for none
+	Code   int   // of process 1
+	Usage  Usage // final
+	// Stderr is what process 1 itself wrote there, head and tail: "fatal error: stack overflow" and the like. Once it had a
+	// job it may hold what a program wants it to, with the program's secrets: logs and people get Said.
+	Stderr string
 	// Orphaned says that the process which started it ended, and every cell with it: it was no doing of this one.
 	Orphaned bool
 }

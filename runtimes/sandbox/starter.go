@@ -348,6 +348,9 @@ func (s *starter) hear(message []byte, fds []int) {
 	}
 }
 
+// starterEnded is what cells died of that were buried with their starter.
+const starterEnded = "its starter ended"
+
 // lost buries every cell of a starter that is dead: they died with it.
 func (s *starter) lost() {
 	s.jail.Kill()
@@ -363,11 +366,11 @@ func (s *starter) lost() {
 	}
 	s.mu.Unlock()
 	for _, j := range all {
-		j.lose(notice{Gone: true, Signal: int(unix.SIGKILL), Error: "its starter ended", orphaned: true})
+		j.lose(notice{Gone: true, Signal: int(unix.SIGKILL), Error: starterEnded, orphaned: true})
 	}
 	if unexpected && !s.sandbox.isClosed() {
 		s.sandbox.log.LogAttrs(context.Background(), slog.LevelWarn, "a starter ended unexpectedly", slog.String("starter", s.name),
-			slog.Int("signal", exit.Signal), slog.Int("code", exit.Code), slog.String("stderr", exit.Stderr))
+			slog.Int("signal", exit.Signal), slog.Int("code", exit.Code), slog.String("stderr", exit.Said()))
 	}
 }
 

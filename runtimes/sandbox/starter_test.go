@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"encoding/json"
+	"log/slog"
 	"os"
 	"runtime"
 	"strconv"
@@ -10,6 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/atelier-run/atelier/internal/mask"
+	"github.com/atelier-run/atelier/internal/telemetry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
@@ -327,4 +330,51 @@ func TestStarterThatCannotBe(t *testing.T) {
 		}
 	}
 	newCell(t, box, "one")
+}
+
+// TestHostileLastWordsOfAStarter: what a program said before it was ready is on the starter's stderr, and nothing of it in
+// the log when the starter ends.
+func TestHostileLastWordsOfAStarter(t *testing.T) {
+	t.Parallel()
+	const secret = "correct-horse-battery"
+	log := &lines{come: make(chan string, 100)}
+	box, err := sandbox.New(t.Context(), sandbox.Options{Exe: guestsExe(t), Log: telemetry.NewLog(log, "json", slog.LevelDebug)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := box.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c := newCell(t, box, "one")
+	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", "echo $KEY >&2; base64 <<<$KEY >&2"}, "env": []string{"PATH=/usr/bin:/bin", "KEY=" + secret}, "hello": map[string]any{}}
+	if err := c.out.WriteJSON(frames.Job, job); err != nil {
+		t.Fatal(err)
+	}
+	if kind, _, err := c.in.Read(); err == nil {
+		t.Fatalf("a program that never was ready sent %q", byte(kind))
+	}
+	c.Wait()
+	starter := c.Starter()
+	starter.Kill()
+	if exit := starter.Wait(); !strings.Contains(exit.Stderr, secret) {
+		t.Errorf("the starter's last words are %q: there is nothing to hide", exit.Stderr)
+	}
+	for text := range log.come {
+		if masked := mask.New([]string{secret}).Text(text); masked != text {
+			t.Errorf("told: %s", text)
+		}
+		if strings.Contains(text, "a starter ended unexpectedly") {
+			return
+		}
+	}
+}
+
+// lines hands on what is logged.
+type lines struct{ come chan string }
+
+func (l *lines) Write(text []byte) (int, error) {
+	l.come <- string(text)
+	return len(text), nil
 }

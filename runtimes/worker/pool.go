@@ -419,7 +419,7 @@ func (p *Pool) prepare(ctx context.Context, profile sandbox.Profile) (*member, e
 	if err := m.prelude(ctx, p.options.Prelude); err != nil {
 		jail.Kill()
 		exit := jail.Wait()
-		return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not be prepared.", Err: ended(err, exit)}
+		return nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox could not be prepared.", Err: m.ended(err, exit)}
 	}
 	return m, nil
 }

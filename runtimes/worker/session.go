@@ -39,6 +39,7 @@ type peer struct {
 	in       *bufio.Reader
 	out      *frames.Writer
 	programs map[string]bool // that were sent
+	told     bool            // it was sent a job
 }
 
 func newPeer(jail Jail) *peer {
@@ -89,7 +90,7 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 		exit := s.jail.Wait()
 		end.usage, end.exit, end.breach = exit.Usage, &exit, err
 		if end.cause == "" {
-			s.lost = ended(err, exit)
+			s.lost = s.ended(err, exit)
 		}
 		if exit.Orphaned && end.cause == "" {
 			return runtimes.Outcome{}, false, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox lost the program while it ran.", Err: errors.Join(ErrLost, s.lost)}
@@ -152,7 +153,7 @@ func (s *session) converse(ctx context.Context) (*frames.Result, error) {
 		case frames.Done:
 			result := new(frames.Result)
 			if err := json.Unmarshal(payload, result); err != nil {
-				return nil, fmt.Errorf("read result: %w", err)
+				return nil, errors.New("read result: not the JSON of one")
 			}
 			return result, nil
 		}
@@ -171,7 +172,7 @@ func (s *session) sendJob(brief bool) error {
 		}
 		s.programs[s.task.Program] = true
 	}
-	s.brief = brief
+	s.brief, s.told = brief, true
 	if err := s.out.WriteJSON(frames.Job, payload); err != nil {
 		return fmt.Errorf("send job: %w", err)
 	}
@@ -187,7 +188,7 @@ func (s *session) since(payload []byte) (time.Time, error) {
 	}
 	micros, err := strconv.ParseUint(string(payload), 10, 32)
 	if err != nil {
-		return now, fmt.Errorf("read start: %w", err)
+		return now, errors.New("read start: not a number of microseconds")
 	}
 	started := now.Add(-time.Duration(micros) * time.Microsecond)
 	if started.Before(s.sent) {
@@ -200,10 +201,10 @@ func (s *session) since(payload []byte) (time.Time, error) {
 func (s *session) call(ctx context.Context, payload []byte) error {
 	var call frames.Call
 	if err := json.Unmarshal(payload, &call); err != nil {
-		return fmt.Errorf("read call: %w", err)
+		return errors.New("read call: not the JSON of one")
 	}
 	if s.calls++; call.ID != s.calls {
-		return fmt.Errorf("call %d came as number %d", call.ID, s.calls)
+		return fmt.Errorf("call %d has another number", s.calls)
 	}
 	s.output.sync()
 	answer := frames.Answer{ID: call.ID}
@@ -261,12 +262,18 @@ func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outco
 	return runtimes.Outcome{}, false, &fault.Error{
 		Code:    fault.SandboxUnavailable,
 		Message: "The sandbox could not start the program.",
-		Err:     ended(cause, exit),
+		Err:     s.ended(cause, exit),
 	}
 }
 
-func ended(cause error, exit sandbox.Exit) error {
-	return fmt.Errorf("worker ended: %w (signal %d, code %d): %s", cause, exit.Signal, exit.Code, exit.Stderr)
+// ended is for the log. From its first job on a worker knows what programs know, and says perhaps what they made it say: of
+// that nothing is repeated, here and in causes.
+func (p *peer) ended(cause error, exit sandbox.Exit) error {
+	words := exit.Stderr
+	if p.told {
+		words = exit.Said()
+	}
+	return fmt.Errorf("worker ended: %w (signal %d, code %d): %s", cause, exit.Signal, exit.Code, words)
 }
 
 // ending is all that is known when a conversation is over.

@@ -573,9 +573,9 @@ func TestDeathBeforeTheStartIsOurs(t *testing.T) {
 	t.Parallel()
 	_, err := worker.Run(t.Context(), newStage(t, func(a *actor) {
 		a.read()
-		a.set(func(_ *sandbox.Usage, e *sandbox.Exit) { e.Code, e.Stderr = 1, "exec: no such file" })
+		a.set(func(_ *sandbox.Usage, e *sandbox.Exit) { e.Code, e.Stderr = 1, "panic: no such file" })
 	}), worker.Task{Job: job()}, newAudience())
-	if !fault.Is(err, fault.SandboxUnavailable) || !strings.Contains(err.Error(), "no such file") {
+	if !fault.Is(err, fault.SandboxUnavailable) || !strings.Contains(err.Error(), `code 1): 19 bytes on stderr, with "panic:"`) {
 		t.Fatalf("error %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,8 +46,9 @@ func leaks(t *testing.T, value string) map[string]string {
 
 func clean(t *testing.T, where string, text []byte) {
 	t.Helper()
+	folded := bytes.ToLower(text)
 	for name, leak := range leaks(t, hidden) {
-		if at := bytes.Index(bytes.ToLower(text), []byte(strings.ToLower(leak))); at >= 0 {
+		if at := bytes.Index(folded, []byte(strings.ToLower(leak))); at >= 0 {
 			t.Errorf("%s has the secret, %s: …%q…", where, name, text[max(0, at-80):min(len(text), at+120)])
 		}
 	}
@@ -117,17 +119,19 @@ func TestSecretsLeaveNoTrace(t *testing.T) {
 				answers[method+" "+path] = append(answers[method+" "+path], answer.Body...)
 				return answer
 			}
-			for name, agent := range telltales() {
+			agents := telltales()
+			agents["wasm"] = map[string]any{"language": "wasm", "files": module(t, "testdata/telltale")}
+			for name, agent := range agents {
 				agent["name"], agent["secrets"] = name, []string{"KEY"}
 				s.Create(t, agent)
 				s.Publish(t, name, "1.0.0")
 				for i, fail := range []bool{false, true} {
 					input := map[string]any{"fail": fail, "echo": hidden} // whoever calls may know it, and send it
 					run := ask(http.MethodPost, "/api/v1/code-agents/"+name+"/execute", map[string]any{"version": "1.0.0", "input": input}, servertest.Headers{"Idempotency-Key": fmt.Sprint(name, i)}).Run(t)
-					if run.Success == fail || !fail && !strings.Contains(string(run.Output), "***") || !strings.Contains(run.Stdout, "***") || !strings.Contains(run.Stderr, "***") {
+					if run.Success == fail || !fail && !strings.Contains(string(run.Output), "***") || name != "wasm" && !strings.Contains(run.Stdout, "***") || !strings.Contains(run.Stderr, "***") {
 						t.Errorf("%s: %s %+v\n%s\n%s\n%s", name, run.Status, run.Error, run.Output, run.Stdout, run.Stderr)
 					}
-					if fail && (run.Error == nil || name != "bash" && !strings.Contains(run.Error.Message, "***")) {
+					if fail && (run.Error == nil || name != "bash" && name != "wasm" && !strings.Contains(run.Error.Message, "***")) {
 						t.Errorf("%s: %+v", name, run.Error)
 					}
 					ask(http.MethodGet, "/api/v1/runs/"+run.RunID, nil)
@@ -169,6 +173,66 @@ func TestSecretsLeaveNoTrace(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// module compiles a program for WebAssembly and spells its file as the API takes it.
+func module(t *testing.T, folder string) map[string]any {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "main.wasm")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, ".")
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]any{"main.wasm": map[string]string{"base64": base64.StdEncoding.EncodeToString(text)}}
+}
+
+// TestSecretsOfCrashes: programs that take their process down with the secret on their lips, in every language, leave
+// nothing of it in the log and the database.
+func TestSecretsOfCrashes(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	s.Want(t, 200, http.MethodPut, "/api/v1/secrets/KEY", map[string]string{"value": hidden})
+	agents := map[string]map[string]any{
+		"goja-parser": {"language": "javascript", "runtime": "goja", "code": "export default (input, ctx) => eval(JSON.stringify(ctx.env.KEY) + '+' + '('.repeat(3e6))"},
+		"goja-throw":  {"language": "javascript", "runtime": "goja", "code": "export default (input, ctx) => { throw new Proxy({}, { get() { throw ctx.env.KEY } }) }"},
+		"node-abort":  {"language": "javascript", "runtime": "node", "isolation": "reuse", "code": "import fs from 'node:fs'\nexport default (input, ctx) => { fs.writeSync(2, ctx.env.KEY); process.abort() }"},
+		"node-late":   {"language": "javascript", "runtime": "node", "isolation": "reuse", "code": "import fs from 'node:fs'\nexport default (input, ctx) => { setImmediate(() => { fs.writeSync(2, ctx.env.KEY); process.abort() }); return 1 }"},
+		"python-segv": {"language": "python", "code": "import os, signal\ndef main(input, ctx):\n    os.write(2, ctx.env['KEY'].encode())\n    os.kill(os.getpid(), signal.SIGSEGV)\n    import ctypes; ctypes.string_at(0)\n"},
+		"python-exit": {"language": "python", "code": "import os\ndef main(input, ctx):\n    os.write(3, ctx.env['KEY'].encode())\n    os.write(2, ctx.env['KEY'].encode())\n    os._exit(9)\n"},
+		"bash":        {"language": "bash", "code": "printf '%s\\n' \"$KEY\" >&3; echo \"$KEY\" >&2; kill -SEGV $$; kill -9 $$\n"},
+		"wasm":        {"language": "wasm", "files": module(t, "testdata/telltale")},
+	}
+	for name, agent := range agents {
+		agent["name"], agent["secrets"] = name, []string{"KEY"}
+		s.Create(t, agent)
+		for range 2 { // the second may be the one that finds what the first left
+			run := s.Execute(t, name, "draft", map[string]any{"fail": true})
+			if run.Success && name != "node-late" {
+				t.Errorf("%s survived: %s", name, run.Output)
+			}
+		}
+	}
+	s.Stop(t)
+	if !strings.Contains(s.Log.String(), "worker ended unexpectedly") {
+		t.Error("no worker ended: there was nothing to log")
+	}
+	clean(t, "the log", []byte(s.Log.String()))
+	for _, pattern := range []string{"*", "*/*"} {
+		files, err := filepath.Glob(filepath.Join(s.Data, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files {
+			if text, err := os.ReadFile(path); err == nil {
+				clean(t, path, text)
+			}
+		}
 	}
 }
 
