@@ -192,6 +192,26 @@ func TestForksShareNothing(t *testing.T) {
 	t.Error("the fork server outlived a crash")
 }
 
+// TestMainThreadOfAFork: libc knows the main thread of a forked interpreter by its own number, and not by the fork
+// server's: another thread can send it a signal.
+func TestMainThreadOfAFork(t *testing.T) {
+	t.Parallel()
+	const source = `
+import os, signal, threading
+def main():
+    heard, read, write = [], *os.pipe()
+    signal.signal(signal.SIGUSR1, lambda number, frame: (heard.append(threading.current_thread().name), os.write(write, b"x")))
+    main = threading.main_thread().ident
+    threading.Thread(target=lambda: signal.pthread_kill(main, signal.SIGUSR1)).start()
+    os.read(read, 1)
+    return heard
+`
+	outcome, _ := runtimetest.Run(t, newEngine(t), programs().Job(source))
+	if string(outcome.Output) != `["MainThread"]` {
+		t.Errorf("%s %+v", outcome.Output, outcome.Error)
+	}
+}
+
 // TestForksAreFresh: what a run changes in its interpreter, and what it could have inherited, is not there in the next.
 func TestForksAreFresh(t *testing.T) {
 	t.Parallel()

@@ -68,8 +68,9 @@ func newCells(config setup, role Role) (*cells, error) {
 	if s.plan, err = newPlan(config.steps(config.Groups)); err != nil {
 		return nil, err
 	}
+	s.reaper = newReaper()
 	if config.Forks != nil {
-		if s.forks, err = startForkServer(*config.Forks, s.plan.steps); err != nil {
+		if s.forks, err = startForkServer(*config.Forks, s.plan.steps, s.reaper); err != nil {
 			return nil, err
 		}
 	}
@@ -78,7 +79,6 @@ func newCells(config setup, role Role) (*cells, error) {
 			return nil, err
 		}
 	}
-	s.reaper = newReaper()
 	return s, nil
 }
 

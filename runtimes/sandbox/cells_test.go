@@ -262,26 +262,25 @@ func TestForkServerRefuses(t *testing.T) {
 		"too many steps":  {program: "/bin/true", way: []step{do("x", 1, text(strings.Repeat("x", maxSteps)))}},
 		"no way to speak": {program: "/bin/false"},
 	} {
-		if _, err := startForkServer(Command{Argv: []string{tt.program}}, tt.way); err == nil {
+		if _, err := startForkServer(Command{Argv: []string{tt.program}}, tt.way, nil); err == nil {
 			t.Errorf("%s: it is there", name)
 		}
 	}
 	ours, theirs := pair(t, unix.SOCK_SEQPACKET)
-	f := &forkServer{control: ours, children: map[int64]*forked{1: {born: make(chan struct{}), end: newEnd()}}}
-	status := 0
+	f := &forkServer{control: ours, ordered: map[int64]*forked{1: {born: make(chan struct{})}}}
 	for name, n := range map[string]forkNotice{"a child that nobody asked for": {ID: 2, PID: 5}, "a child without a handle": {ID: 1, PID: 5}} {
 		if f.take(n, nil) {
 			t.Errorf("%s was taken", name)
 		}
 	}
-	if !f.take(forkNotice{ID: 1, Status: &status}, nil) || len(f.children) != 0 {
-		t.Error("an end was not taken")
+	if f.take(forkNotice{ID: 1}, []int{9}) {
+		t.Error("a handle on no child was taken")
 	}
 	go func() {
 		if _, _, err := receiveMessage(theirs, make([]byte, maxNotice)); err != nil {
 			t.Error(err)
 		}
-		f.take(forkNotice{ID: 2, Status: &status}, nil)
+		f.take(forkNotice{ID: 2}, nil)
 	}()
 	if err := f.fork(&Cell{}, order{ID: 2}, nil); err == nil {
 		t.Error("a child that could not be forked is there")

@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"sync"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,17 +16,18 @@ import (
 //
 // It has a socket of messages as its descriptor 3. It is told the steps first, and says that it is ready. An order is an
 // id, a user and the names of the descriptors that come along; it answers with the number of the child and a handle on
-// it, and says later how that child ended.
+// it. The child is the starter's, as all its cells are, so that the starter hears of its end and nobody has to pass it on.
 type forkServer struct {
 	control *net.UnixConn
+	reaper  *reaper
 
-	mu       sync.Mutex
-	children map[int64]*forked
+	mu      sync.Mutex
+	ordered map[int64]*forked
 }
 
 type forked struct {
-	born  chan struct{} // closed when pid and pidfd are set
-	pid   int
+	born  chan struct{} // closed when the fork server has answered
+	pid   int           // 0 when it could not fork
 	pidfd int
 	end   *end
 }
@@ -39,14 +39,13 @@ type forkOrder struct {
 }
 
 type forkNotice struct {
-	ID     int64 `json:"id"`
-	PID    int   `json:"pid"`
-	Status *int  `json:"status"`
+	ID  int64 `json:"id"`
+	PID int   `json:"pid"`
 }
 
 const maxSteps = 128 << 10
 
-func startForkServer(command Command, way []step) (*forkServer, error) {
+func startForkServer(command Command, way []step, reaper *reaper) (*forkServer, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
@@ -62,7 +61,7 @@ func startForkServer(command Command, way []step) (*forkServer, error) {
 	if err = errors.Join(err, theirs.Close()); err != nil { // only its own copy may keep the socket open
 		return nil, fmt.Errorf("start the fork server: %w", err)
 	}
-	f := &forkServer{control: control, children: map[int64]*forked{}}
+	f := &forkServer{control: control, reaper: reaper, ordered: map[int64]*forked{}}
 	message, err := json.Marshal(way)
 	if err != nil {
 		return nil, err
@@ -103,32 +102,26 @@ func (f *forkServer) listen() error {
 func (f *forkServer) take(n forkNotice, fds []int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	child := f.children[n.ID]
+	child := f.ordered[n.ID]
 	switch {
 	case child == nil:
 		return false
-	case n.Status != nil:
-		child.end.status = syscall.WaitStatus(*n.Status)
-		delete(f.children, n.ID)
-		if child.pid == 0 { // it never was
-			close(child.born)
-		}
-		close(child.end.dead)
-		return true
 	case len(fds) == 1 && n.PID > 1:
 		child.pid, child.pidfd = n.PID, fds[0]
-		close(child.born)
-		return true
-	default:
+		child.end = f.reaper.expect(n.PID) // here, where answers are in their order: its number may be another's soon
+	case len(fds) != 0 || n.PID != 0:
 		return false
 	}
+	delete(f.ordered, n.ID)
+	close(child.born)
+	return true
 }
 
 // fork makes the child of a cell.
 func (f *forkServer) fork(cell *Cell, o order, named map[string]int) error {
-	child := &forked{born: make(chan struct{}), end: newEnd()}
+	child := &forked{born: make(chan struct{})}
 	f.mu.Lock()
-	f.children[o.ID] = child
+	f.ordered[o.ID] = child
 	f.mu.Unlock()
 	ask := forkOrder{ID: o.ID, User: o.User}
 	var fds []int
