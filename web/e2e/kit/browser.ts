@@ -14,7 +14,7 @@ export type Session = {
 /** How a session looks, and another server that it may go to, whose pages are not ours to judge. */
 export type Look = { theme?: 'dark' | 'light'; width?: number; height?: number; scale?: number; also?: string };
 
-export function launch(): Promise<Browser> {
+export function launch(...more: string[]): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env['ATELIER_TEST_CHROMIUM'] ?? '/usr/bin/chromium',
     // The browser itself must not call home either, and as root it has no sandbox of its own.
@@ -26,6 +26,7 @@ export function launch(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...more,
     ],
   });
 }
@@ -91,6 +92,8 @@ function watch(context: BrowserContext, origin: string, also?: string): Fault[] 
       // An answer of 4xx is reported as an error by the browser itself; a test that expects one is not wrong.
       const text = message.text();
       if (message.type() !== 'error' || text.startsWith('Failed to load resource')) return;
+      // On plain HTTP it says so of a header that only counts elsewhere.
+      if (text.startsWith('The Cross-Origin-Opener-Policy header has been ignored')) return;
       found(text.includes('Content Security Policy') ? 'policy' : 'error', `console: ${text}`);
     });
   });

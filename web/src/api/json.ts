@@ -16,6 +16,9 @@ interface SourceContext {
 
 const source: SourceJson = JSON as SourceJson;
 
+/** Whether numbers that a double cannot hold keep their digits here. */
+export const keepsDigits = source.rawJSON !== undefined;
+
 export function parseJson(text: string): Json {
   const reviver = (_key: string, value: Json, context?: SourceContext): Json => {
     if (typeof value !== 'number' || context?.source === undefined || source.rawJSON === undefined) return value;

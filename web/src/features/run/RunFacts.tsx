@@ -1,12 +1,11 @@
-import type { Json } from '../../api/json';
 import type { Metrics, RunAnswer } from '../../api/types';
 import { bytes, milliseconds } from '../../app/format';
-import { CopyButton } from '../../ui/CopyButton';
+import { Provenance } from './Provenance';
 import css from './ResultTab.module.css';
 
 /** Where the time went, and the proof of what ran. */
 export function RunFacts({ answer, memoryLimit }: { answer: RunAnswer; memoryLimit?: number | undefined }) {
-  const { metrics, provenance, exitCode, runId } = answer;
+  const { metrics, exitCode } = answer;
   return (
     <>
       <h2>Time</h2>
@@ -35,17 +34,7 @@ export function RunFacts({ answer, memoryLimit }: { answer: RunAnswer; memoryLim
           </>
         )}
       </dl>
-      <h2>Provenance</h2>
-      <dl className={css.facts}>
-        <Fact label="Run" value={runId} />
-        <Fact label="Version" value={provenance['version']} plain />
-        <Fact label="Runtime" value={provenance['runtime']} plain />
-        <Fact label="Isolation" value={provenance['isolation']} plain />
-        <Fact label="Code" value={provenance['codeDigest']} />
-        <Fact label="Digest" value={provenance['digest']} />
-        <Fact label="Input" value={provenance['inputsHash']} />
-        <Fact label="Output" value={provenance['outputsHash']} />
-      </dl>
+      <Provenance key={answer.runId} answer={answer} />
     </>
   );
 }
@@ -75,29 +64,4 @@ function TimeBar({ metrics: { queuedMs, startMs, runMs, totalMs } }: { metrics: 
       <span className={css.rest} style={{ flexGrow: rest }} />
     </div>
   );
-}
-
-function Fact({ label, value, plain }: { label: string; value: Json | undefined; plain?: boolean }) {
-  if (typeof value !== 'string' || value === '') return null;
-  return (
-    <>
-      <dt>{label}</dt>
-      <dd>
-        {plain ? (
-          value
-        ) : (
-          <>
-            <code title={value}>{short(value)}</code>
-            <CopyButton label={`Copy ${label.toLowerCase()}`} text={value} />
-          </>
-        )}
-      </dd>
-    </>
-  );
-}
-
-/** Enough of a hash to tell two apart; the whole is in the tooltip and in what Copy copies. */
-function short(value: string): string {
-  const hash = /^(sha256:)?([0-9a-f]{64})$/.exec(value)?.[2];
-  return hash === undefined ? value : `${hash.slice(0, 12)}…`;
 }

@@ -1,0 +1,21 @@
+// The canonical text of a JSON value (RFC 8785), as the server digests it: keys in order of their UTF-16 units, doubles as
+// ECMAScript writes them. As on the server, an integer literal keeps its digits.
+import { isObject, rawNumber, type Json } from '../api/json';
+
+export function canonical(value: Json): string {
+  const digits = rawNumber(value);
+  if (digits !== undefined) return canonicalNumber(digits);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (isObject(value)) {
+    const members = Object.keys(value)
+      .sort()
+      .map((key) => `${JSON.stringify(key)}:${canonical(value[key] ?? null)}`);
+    return `{${members.join(',')}}`;
+  }
+  return JSON.stringify(value);
+}
+
+function canonicalNumber(literal: string): string {
+  if (/^-?\d+$/.test(literal)) return literal === '-0' ? '0' : literal;
+  return JSON.stringify(Number(literal));
+}

@@ -1,0 +1,69 @@
+// Checks what a run recorded of itself against what the server has: the program, the input and the output are digested
+// again, here in the page.
+import { ApiError } from '../api/http';
+import { keepsDigits, stringifyJson, type Json } from '../api/json';
+import type { Files, RunAnswer } from '../api/types';
+import { getAgent, getRun, getVersion } from '../api/verbs';
+import { codeDigestOf, digestOf } from './digest';
+
+export type Part = 'code' | 'version' | 'input' | 'output';
+
+/** What became of checking one part; only `differs` says that something is wrong. */
+export interface Finding {
+  part: Part;
+  state: 'same' | 'differs' | 'unknown';
+  why: string;
+}
+
+const masked = '***';
+
+export async function verifyRun({ runId, provenance, metadata }: RunAnswer): Promise<Finding[]> {
+  const { version = '', digest, codeDigest, inputsHash, outputsHash } = provenance;
+  const run = await getRun(runId);
+  const findings: Finding[] = [];
+  const program = await programOf(metadata.agentId, digest ?? version);
+  if (typeof program === 'string') findings.push({ part: 'code', state: 'unknown', why: program });
+  else {
+    const code = compared('code', codeDigest, codeDigestOf(program.files, program.entrypoint));
+    const draft = program.digest === undefined && code.state === 'differs';
+    findings.push(draft ? { ...code, state: 'unknown', why: 'The draft has changed since.' } : code);
+    if (digest !== undefined && program.digest !== undefined)
+      findings.push(compared('version', digest, program.digest));
+  }
+  findings.push(valueCompared('input', inputsHash, run.input));
+  if (outputsHash !== undefined) findings.push(valueCompared('output', outputsHash, run.output));
+  return findings;
+}
+
+interface Program {
+  files: Files;
+  entrypoint: string;
+  /** Absent of a draft. */
+  digest?: string;
+}
+
+/** What ran, as the server has it now, or why it cannot be had. */
+async function programOf(agent: string | undefined, version: string): Promise<Program | string> {
+  if (agent === undefined) return 'The code of an inline run is not kept.';
+  try {
+    return version === 'draft' ? (await getAgent(agent)).draft : await getVersion(agent, version);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return 'The server does not have it any more.';
+    throw error;
+  }
+}
+
+function valueCompared(part: Part, recorded: string, value: Json): Finding {
+  const finding = compared(part, recorded, digestOf(value));
+  if (finding.state === 'same') return finding;
+  const text = stringifyJson(value);
+  if (text.includes(masked)) return { part, state: 'unknown', why: 'A secret in it is masked.' };
+  if (!keepsDigits && /\d{16}/.test(text))
+    return { part, state: 'unknown', why: 'This browser does not keep all digits of a number in it.' };
+  return finding;
+}
+
+const compared = (part: Part, recorded: string, computed: string): Finding =>
+  recorded === computed
+    ? { part, state: 'same', why: 'What the server has is what was recorded.' }
+    : { part, state: 'differs', why: `What the server has is ${computed}.` };
