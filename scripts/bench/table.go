@@ -60,7 +60,7 @@ func empty(rows []row, column int) bool {
 
 // bar is what a number has to reach: at most, or at least.
 type bar struct {
-	must, aim float64
+	must, aim float64 // without an aim it is 0
 	least     bool
 	unit      string
 	of        string // what the bar is made of, such as "3 × (HTTP + insert)"; "" for a plain number
@@ -76,10 +76,12 @@ func (b bar) judge(r row, got float64, why string) row {
 	if b.of != "" {
 		r.must += " = " + b.of
 	}
-	r.aim = fmt.Sprintf("%s %s", short(b.aim), b.unit)
+	if b.aim > 0 {
+		r.aim = fmt.Sprintf("%s %s", short(b.aim), b.unit)
+	}
 	meets := func(limit float64) bool { return got <= limit != b.least || got == limit }
 	switch {
-	case meets(b.aim):
+	case b.aim > 0 && meets(b.aim):
 		r.verdict = "aim met"
 	case meets(b.must):
 		r.verdict = "must met"

@@ -22,6 +22,15 @@ type Tree struct {
 
 // LookAt walks a process and its descendants. Who ends while being looked at is left out.
 func LookAt(pid int) Tree {
+	t := family(pid)
+	for _, pid := range t.Pids {
+		t.PSS += PSS(pid)
+	}
+	return t
+}
+
+// family is LookAt without the memory, which takes the kernel long to add up.
+func family(pid int) Tree {
 	children, cpu := processes()
 	t := Tree{Pids: []int{pid}}
 	for i := 0; i < len(t.Pids); i++ {
@@ -29,9 +38,39 @@ func LookAt(pid int) Tree {
 	}
 	for _, pid := range t.Pids {
 		t.CPU += cpu[pid]
-		t.PSS += PSS(pid)
 	}
 	return t
+}
+
+// Watch adds up the time that this process and its descendants take until the answer is called for it. It looks twice a
+// second: a browser ends without waiting for its own, and takes their time with it.
+func Watch() func() time.Duration {
+	stop, told := make(chan struct{}), make(chan time.Duration)
+	go func() {
+		var spent time.Duration
+		last := family(os.Getpid()).CPU
+		look := func() {
+			now := family(os.Getpid()).CPU
+			spent += max(0, now-last)
+			last = now
+		}
+		turns := time.NewTicker(500 * time.Millisecond)
+		defer turns.Stop()
+		for {
+			select {
+			case <-turns.C:
+				look()
+			case <-stop:
+				look()
+				told <- spent
+				return
+			}
+		}
+	}()
+	return func() time.Duration {
+		close(stop)
+		return <-told
+	}
 }
 
 // Born tells a process from a later one with its number; "" if there is none. A zombie counts as gone.

@@ -14,20 +14,30 @@ export type Session = {
 /** How a session looks, and another server that it may go to, whose pages are not ours to judge. */
 export type Look = { theme?: 'dark' | 'light'; width?: number; height?: number; scale?: number; also?: string };
 
+const started = {
+  executablePath: process.env['ATELIER_TEST_CHROMIUM'] ?? '/usr/bin/chromium',
+  // The browser itself must not call home either, and as root it has no sandbox of its own.
+  args: [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ],
+};
+
 export function launch(...more: string[]): Promise<Browser> {
-  return chromium.launch({
-    executablePath: process.env['ATELIER_TEST_CHROMIUM'] ?? '/usr/bin/chromium',
-    // The browser itself must not call home either, and as root it has no sandbox of its own.
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      ...more,
-    ],
+  return chromium.launch({ ...started, args: [...started.args, ...more] });
+}
+
+/** A browser of its own with a profile in a folder, which keeps what it has fetched and compiled. */
+export function launchProfile(folder: string, atelier: Atelier): Promise<BrowserContext> {
+  return chromium.launchPersistentContext(folder, {
+    ...started,
+    baseURL: atelier.url,
+    viewport: { width: 1440, height: 900 },
   });
 }
 

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+// `make bench`: how long journeys through the Studio take. One after the other, since two would measure each other.
+export default defineConfig({
+  root: import.meta.dirname,
+  test: {
+    include: ['timings/*.timing.ts'],
+    environment: 'node',
+    fileParallelism: false,
+    testTimeout: 300_000,
+    hookTimeout: 120_000,
+  },
+});

@@ -1,0 +1,110 @@
+// A clock inside the page: what a reader waits for is a painted frame, and the page knows best when that was.
+import type { BrowserContext, Page } from 'playwright-core';
+
+/** Something on the page: an element whose text holds this, and is not that. */
+export interface Sight {
+  selector: string;
+  text?: string;
+  not?: string;
+}
+
+interface Probe {
+  /** When a frame was painted in which the sight is there, in milliseconds since the page began. */
+  painted: (sight: Sight) => Promise<number>;
+  /** The first text in the editor. */
+  editor: Promise<number>;
+  /** When somebody last pressed a key or clicked. */
+  touched: number;
+  /** For each key pressed since typing began, how long until the frame after it was painted. */
+  keys: number[];
+  /** The longest wait between two frames, until it is asked for. */
+  frames: () => () => number;
+}
+declare global {
+  interface Window {
+    probe: Probe;
+  }
+}
+
+function install(): void {
+  const afterPaint = (done: (now: number) => void): void => {
+    requestAnimationFrame(() => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => done(performance.now());
+      channel.port2.postMessage(undefined);
+    });
+  };
+  const seen = ({ selector, text, not }: Sight): boolean =>
+    [...document.querySelectorAll(selector)].some(({ textContent }) => {
+      const shown = textContent.replaceAll('\u00a0', ' ');
+      return (text === undefined || shown.includes(text)) && (not === undefined || !shown.includes(not));
+    });
+  const painted = (sight: Sight): Promise<number> =>
+    new Promise((done) => {
+      const look = (): void => {
+        if (seen(sight)) afterPaint(done);
+        else requestAnimationFrame(look);
+      };
+      look();
+    });
+  const probe: Probe = {
+    painted,
+    editor: painted({ selector: '.monaco-editor .view-line', text: ' ' }),
+    touched: 0,
+    keys: [],
+    frames: () => {
+      let worst = 0;
+      let last = performance.now();
+      let on = true;
+      const frame = (): void => {
+        const now = performance.now();
+        worst = Math.max(worst, now - last);
+        last = now;
+        if (on) requestAnimationFrame(frame);
+      };
+      requestAnimationFrame(frame);
+      return () => {
+        on = false;
+        return worst;
+      };
+    },
+  };
+  window.probe = probe;
+  const touch = ({ timeStamp }: Event): void => {
+    probe.touched = timeStamp;
+  };
+  addEventListener('click', touch, true);
+  addEventListener(
+    'keydown',
+    (event) => {
+      touch(event);
+      afterPaint((now) => probe.keys.push(now - event.timeStamp));
+    },
+    true,
+  );
+}
+
+export const withProbe = (context: BrowserContext): Promise<unknown> => context.addInitScript(install);
+
+/** Milliseconds from the start of the page until something was painted for the first time. */
+export function firstPaint(page: Page): Promise<number> {
+  return page.evaluate(
+    () =>
+      new Promise((done) => {
+        new PerformanceObserver((list) => {
+          const [entry] = list.getEntriesByName('first-contentful-paint');
+          if (entry) done(entry.startTime);
+        }).observe({ type: 'paint', buffered: true });
+      }),
+  );
+}
+
+export const editorPainted = (page: Page): Promise<number> => page.evaluate(() => window.probe.editor);
+
+/** Does something, and says how long after the last key or click of it the sight was painted. */
+export async function untilPainted(page: Page, sight: Sight, act: () => Promise<unknown>): Promise<number> {
+  const watching = page.evaluate((wanted) => window.probe.painted(wanted), sight);
+  await act();
+  const at = await watching;
+  return at - (await page.evaluate(() => window.probe.touched));
+}
