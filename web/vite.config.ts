@@ -7,6 +7,10 @@ const server = 'http://127.0.0.1:8002';
 export default defineConfig({
   base: '/studio/',
   plugins: [react()],
+  // The page names its files from the root, where the server puts the base path in; they name each other by where they are.
+  experimental: {
+    renderBuiltUrl: (file, { hostType }) => (hostType === 'html' ? `/studio/${file}` : { relative: true }),
+  },
   worker: { format: 'es' },
   build: {
     // Not dist itself: a placeholder lives there, so that the Go embed has a directory before the Studio is built.

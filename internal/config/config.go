@@ -15,7 +15,8 @@ import (
 type Config struct {
 	Listen        string // host:port
 	Hosts         []string
-	PublicURL     string     // "" or scheme://host[:port], without a slash at the end
+	PublicURL     string     // "" or scheme://host[:port] and the base path, without a slash at the end
+	BasePath      string     // "" or /path, without a slash at the end
 	Data          string     // directory
 	DatabaseURL   string     // sqlite:PATH or postgres://…; "" is SQLite in the data directory
 	Token         string     // fixes the administrator's token; "" lets the server make one

@@ -62,6 +62,9 @@ func Load(from Sources) (Config, error) {
 	}
 	if len(faults) == 0 {
 		faults = contradictions(c)
+		if err := joinBase(&c); err != nil {
+			faults = append(faults, "base-path "+err.Error())
+		}
 	}
 	if len(faults) > 0 {
 		return Config{}, faults

@@ -137,7 +137,7 @@ func (a *App) openDoors(ctx context.Context) error {
 	}
 	api := httpapi.New(httpapi.Options{
 		Agents: a.agents, Archives: a.archives, Catalog: a.catalog, Pins: a.pins, Quotas: a.quotas, Replays: a.replays, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, House: a.newHouse(), Samples: samples, Metrics: a.metrics.Handler(),
-		Problems: a.problems, Attempts: attempts, PublicURL: a.Config.PublicURL, BodyBytes: a.Config.BodyBytes, Now: a.Now,
+		Problems: a.problems, Attempts: attempts, PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath, BodyBytes: a.Config.BodyBytes, Now: a.Now,
 		Provider: a.loginProvider(), ProviderName: a.Config.OIDC.Name,
 	})
 	a.stream = streamapi.New(streamapi.Options{Follow: a.follow, Refuse: a.problems})
@@ -148,10 +148,10 @@ func (a *App) openDoors(ctx context.Context) error {
 	if err := api.DescribeToo(skillsapi.Describe); err != nil {
 		return err
 	}
-	api.Router().Handle(webui.Base+"*", webui.New(a.Studio, a.problems))
+	api.Router().Handle(webui.Base+"*", webui.New(a.Studio, a.Config.BasePath, a.problems))
 	g := gate.New(gate.Options{
 		Anonymous: a.Config.SkillsAnonymous == config.AnonymousLoopback,
-		Names:     a.names(), PublicURL: a.Config.PublicURL, Access: a.access, Rights: a.access, Attempts: attempts, Routes: api.Router(), Things: things{a.store, a.runs},
+		Names:     a.names(), PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath, Access: a.access, Rights: a.access, Attempts: attempts, Routes: api.Router(), Things: things{a.store, a.runs},
 		Refuse: a.problems, Meter: a.metrics,
 		Tracer: a.Traces.Tracer("server/gate"), Propagate: a.Traces.Propagator(), Log: a.Log, NewID: a.newID,
 	})

@@ -101,7 +101,7 @@ func (a *App) URL(listening net.Addr) string {
 	if a.Config.PublicURL != "" {
 		return a.Config.PublicURL
 	}
-	return localURL(listening)
+	return localURL(listening) + a.Config.BasePath
 }
 
 // localURL names a loopback address for a server that listens on all.

@@ -43,6 +43,7 @@ type Options struct {
 	Names     []string // host names by which the server may be reached, beside the loopback ones
 	Anonymous bool     // programs on this machine may call skills without a credential
 	PublicURL string   // its origin is ours too, for servers behind a proxy that ends TLS
+	BasePath  string   // beneath which a proxy shows the server; "" is the root
 	Access    Access
 	Rights    Rights
 	Attempts  *Attempts
@@ -91,5 +92,5 @@ func (g *Gate) Guard(next http.Handler) http.Handler {
 	next = g.checkHost(next)
 	next = secure(next)
 	next = g.recover(next)
-	return g.observe(next)
+	return beneath(g.BasePath, g.observe(next))
 }

@@ -18,7 +18,7 @@ func (a *API) createAgent() {
 			return nil, err
 		}
 		answer := answerWith(agent)
-		answer.Location = Base + "/code-agents/" + agent.ID
+		answer.Location = a.BasePath + Base + "/code-agents/" + agent.ID
 		return answer, nil
 	})
 }

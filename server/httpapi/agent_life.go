@@ -47,7 +47,7 @@ func (a *API) copyAgent() {
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
 		answer, err := answered(a.Agents.Copy(ctx, actor(ctx), q.Agent, q.Body.Name))
 		if err == nil {
-			answer.Location = Base + "/code-agents/" + answer.Body.ID
+			answer.Location = a.BasePath + Base + "/code-agents/" + answer.Body.ID
 		}
 		return answer, err
 	})

@@ -21,7 +21,7 @@ import (
 const contract = "1.0"
 
 // describe is the frame of the API's description.
-func describe() huma.Config {
+func describe(base string) huma.Config {
 	schemas := huma.NewMapRegistry("#/components/schemas/", nameOf)
 	schemas.RegisterTypeAlias(reflect.TypeFor[registry.File](), reflect.TypeFor[fileSchema]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[runtimes.Language](), reflect.TypeFor[languageSchema]())
@@ -38,6 +38,7 @@ func describe() huma.Config {
 					"Errors are application/problem+json with a code; every list is paged by cursor.",
 				License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 			},
+			Servers: serversAt(base),
 			Components: &huma.Components{
 				Schemas: schemas,
 				SecuritySchemes: map[string]*huma.SecurityScheme{
@@ -226,4 +227,12 @@ func refuseInOurWords(op *huma.Operation, ref string) {
 			}
 		}
 	}
+}
+
+// serversAt says where the paths begin, when that is not the root of the origin.
+func serversAt(base string) []*huma.Server {
+	if base == "" {
+		return nil
+	}
+	return []*huma.Server{{URL: base}}
 }

@@ -66,6 +66,7 @@ type Options struct {
 	Provider     Provider // of logins; nil for none
 	ProviderName string
 	PublicURL    string // "" takes the address that a request came by
+	BasePath     string // beneath which browsers see the server; "" is the root
 	BodyBytes    int64
 	Now          func() time.Time
 }
@@ -81,7 +82,7 @@ type API struct {
 // New returns the door with all its routes.
 func New(o Options) *API {
 	router := chi.NewRouter()
-	a := &API{Options: o, router: router, huma: humachi.New(router, describe())}
+	a := &API{Options: o, router: router, huma: humachi.New(router, describe(o.BasePath))}
 	a.bodies = &bodyChecks{api: a.huma.OpenAPI()}
 	router.Use(headAsGet)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) {

@@ -28,7 +28,7 @@ func (a *API) followLoginLink() {
 			a.Problems.Write(w, r, err)
 			return
 		}
-		http.Redirect(w, r, studio, http.StatusSeeOther)
+		http.Redirect(w, r, a.BasePath+studio, http.StatusSeeOther)
 	})
 }
 

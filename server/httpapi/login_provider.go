@@ -61,7 +61,7 @@ func (a *API) logInAtProvider() {
 			a.loginFailed(w, r, err)
 			return
 		}
-		lead(w, r, studio)
+		lead(w, r, a.BasePath+studio)
 	})
 }
 
@@ -73,7 +73,7 @@ func lead(w http.ResponseWriter, r *http.Request, address string) {
 
 func (a *API) loginFailed(w http.ResponseWriter, r *http.Request, err error) {
 	doc := a.Problems.Describe(r.Context(), err)
-	lead(w, r, studio+"?login="+url.QueryEscape(string(doc.Code)))
+	lead(w, r, a.BasePath+studio+"?login="+url.QueryEscape(string(doc.Code)))
 }
 
 func (a *API) callback(r *http.Request) string {
@@ -113,7 +113,7 @@ type LoginWays struct {
 // LoginProvider is a provider of logins.
 type LoginProvider struct {
 	Name string `json:"name" doc:"What to call it."`
-	Path string `json:"path" doc:"Where a browser goes to log in by it, from the root of the server."`
+	Path string `json:"path" doc:"Where a browser goes to log in by it, from the root of its origin."`
 }
 
 func (a *API) listLoginWays() {
@@ -125,7 +125,7 @@ func (a *API) listLoginWays() {
 	}, func(context.Context, *in) (*out, error) {
 		ways := LoginWays{}
 		if a.Provider != nil {
-			ways.Provider = &LoginProvider{Name: a.ProviderName, Path: providerPath}
+			ways.Provider = &LoginProvider{Name: a.ProviderName, Path: a.BasePath + providerPath}
 		}
 		return &out{Body: ways}, nil
 	})

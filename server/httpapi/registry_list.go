@@ -80,7 +80,7 @@ func (a *API) copyFromRegistry() {
 		if err != nil {
 			return nil, err
 		}
-		answer.Location = Base + "/code-agents/" + agent.ID
+		answer.Location = a.BasePath + Base + "/code-agents/" + agent.ID
 		return answer, nil
 	})
 }

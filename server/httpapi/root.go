@@ -16,7 +16,7 @@ func (a *API) getRoot() {
 		w.Header().Add("Vary", "Accept")
 		w.Header().Set("Cache-Control", "no-store")
 		if wantsPage(r.Header.Get("Accept")) {
-			http.Redirect(w, r, studio, http.StatusFound)
+			http.Redirect(w, r, a.BasePath+studio, http.StatusFound)
 			return
 		}
 		health := a.House.Health(r.Context())
@@ -29,7 +29,7 @@ func (a *API) getRoot() {
 		_, _ = w.Write(append(body, '\n')) // the client has gone: there is nobody to tell
 	})
 	a.router.Get(strings.TrimSuffix(studio, "/"), func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, studio, http.StatusFound)
+		http.Redirect(w, r, a.BasePath+studio, http.StatusFound)
 	})
 }
 

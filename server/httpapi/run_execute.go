@@ -117,7 +117,7 @@ func (a *API) run(ctx context.Context, how Manner, request runs.Request) (*runAn
 			return nil, err
 		}
 		return &runAnswer{
-			Status: http.StatusAccepted, Location: Base + "/runs/" + run.ID, Applied: "respond-async",
+			Status: http.StatusAccepted, Location: a.BasePath + Base + "/runs/" + run.ID, Applied: "respond-async",
 			Body: Accepted{RunID: run.ID, Status: run.Status},
 		}, nil
 	}

@@ -66,7 +66,7 @@ func (a *API) openSession() {
 // cookie is the session cookie. Its value is the only credential a browser keeps, out of reach of scripts.
 func (a *API) cookie(r *http.Request, value string, expires time.Time) *http.Cookie {
 	return &http.Cookie{
-		Name: gate.Cookie, Value: value, Path: "/", Expires: expires, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Name: gate.Cookie, Value: value, Path: a.BasePath + "/", Expires: expires, HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: r.TLS != nil || strings.HasPrefix(a.PublicURL, "https://"),
 	}
 }

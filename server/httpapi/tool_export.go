@@ -72,5 +72,5 @@ func (a *API) baseURL(b RequestBase) string {
 	if a.PublicURL != "" {
 		return a.PublicURL
 	}
-	return b.base
+	return b.base + a.BasePath
 }

@@ -46,7 +46,7 @@ func (a *API) publishVersion() {
 		if err != nil {
 			return nil, err
 		}
-		return &versionAnswer{Location: Base + "/code-agents/" + v.AgentID + "/versions/" + v.Version, Body: v}, nil
+		return &versionAnswer{Location: a.BasePath + Base + "/code-agents/" + v.AgentID + "/versions/" + v.Version, Body: v}, nil
 	})
 }
 

@@ -26,13 +26,13 @@ type Refuser interface {
 	Write(w http.ResponseWriter, r *http.Request, err error)
 }
 
-// New returns the handler of everything beneath Base. A dist without the page means that the Studio was not built; the
-// handler then says how to build it.
-func New(dist fs.FS, refuse Refuser) http.Handler {
+// New returns the handler of everything beneath Base, which browsers see beneath base. A dist without the page means that
+// the Studio was not built; the handler then says how to build it.
+func New(dist fs.FS, base string, refuse Refuser) http.Handler {
 	if dist == nil || !has(dist, page) {
-		return notBuilt()
+		return notBuilt(base)
 	}
-	return studio{dist: dist, refuse: refuse}
+	return studio{dist: dist, base: base, refuse: refuse}
 }
 
 // Built reports whether dist holds the Studio.
@@ -40,6 +40,7 @@ func Built(dist fs.FS) bool { return dist != nil && has(dist, page) }
 
 type studio struct {
 	dist   fs.FS
+	base   string
 	refuse Refuser
 }
 
@@ -73,6 +74,8 @@ func (s studio) serve(w http.ResponseWriter, r *http.Request, name string) {
 	h.Add("Vary", "Accept-Encoding")
 	accepts := r.Header.Get("Accept-Encoding")
 	switch {
+	case name == page && s.base != "":
+		s.sendMoved(w, r)
 	case accepted(accepts, "br") && has(s.dist, name+".br"):
 		h.Set("Content-Encoding", "br")
 		s.send(w, r, name+".br")
@@ -97,6 +100,18 @@ func (s studio) send(w http.ResponseWriter, r *http.Request, name string) {
 		w.Header().Set("Content-Length", strconv.FormatInt(info.Size(), 10))
 	}
 	copyTo(w, r, file)
+}
+
+// sendMoved serves the page for a base path: the page names its files from the root, and tells its scripts the path. All
+// other files name each other by where they are.
+func (s studio) sendMoved(w http.ResponseWriter, r *http.Request) {
+	text, err := fs.ReadFile(s.dist, page)
+	if err != nil {
+		s.refuse.Write(w, r, err)
+		return
+	}
+	moved := strings.NewReplacer(`="`+Base, `="`+s.base+Base, `name="base-path" content="`, `name="base-path" content="`+s.base).Replace(string(text))
+	copyTo(w, r, strings.NewReader(moved))
 }
 
 // sendInflated serves a client that takes no compression from a build that kept only compressed files.

@@ -68,7 +68,7 @@ func TestStudio(t *testing.T) {
 			r := httptest.NewRequest(tt.method, tt.path, nil)
 			r.Header.Set("Accept-Encoding", tt.accepts)
 			w := httptest.NewRecorder()
-			webui.New(built(t), problem.Writer{Log: slog.New(slog.DiscardHandler)}).ServeHTTP(w, r)
+			webui.New(built(t), "", problem.Writer{Log: slog.New(slog.DiscardHandler)}).ServeHTTP(w, r)
 			h := w.Header()
 			if w.Code != tt.status || h.Get("Content-Type") != tt.kind || h.Get("Content-Encoding") != tt.encoding {
 				t.Errorf("got %d, %v", w.Code, h)
@@ -86,7 +86,7 @@ func TestStudio(t *testing.T) {
 func TestBinaryWithoutTheStudioSaysHowToBuildIt(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
-	webui.New(fstest.MapFS{}, problem.Writer{}).ServeHTTP(w, httptest.NewRequest("GET", "/studio/", nil))
+	webui.New(fstest.MapFS{}, "", problem.Writer{}).ServeHTTP(w, httptest.NewRequest("GET", "/studio/", nil))
 	if w.Code != 200 || !strings.Contains(w.Body.String(), "make build") {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}

@@ -113,7 +113,7 @@ function firstLink(server: ChildProcess): Promise<string> {
     const timer = setTimeout(() => failed(new Error(`no login link within 20 s, but:\n${text}`)), 20_000);
     const read = (chunk: Buffer) => {
       text += chunk.toString();
-      const link = /http:\/\/127\.0\.0\.1:\d+\/login\?link=[\w.~-]+/.exec(text);
+      const link = /http:\/\/127\.0\.0\.1:\d+[\w/-]*\/login\?link=[\w.~-]+/.exec(text);
       if (!link) return;
       clearTimeout(timer);
       found(link[0]);

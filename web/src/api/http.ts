@@ -1,9 +1,10 @@
 // The one place that speaks HTTP. A non-2xx answer becomes an ApiError, a dead connection an OfflineError, once.
+import { basePath } from './base';
 import { isObject, parseJson, stringifyJson, type Json, type JsonObject } from './json';
 import type { FieldProblem } from './types';
 import { chooseWorkspace, chosenWorkspace } from './workspace';
 
-export const apiBase = '/api/v1';
+export const apiBase = `${basePath}/api/v1`;
 
 export class ApiError extends Error {
   constructor(

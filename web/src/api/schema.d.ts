@@ -2042,7 +2042,7 @@ export interface components {
     LoginProvider: {
       /** @description What to call it. */
       name: string;
-      /** @description Where a browser goes to log in by it, from the root of the server. */
+      /** @description Where a browser goes to log in by it, from the root of its origin. */
       path: string;
     };
     LoginWays: {

@@ -1,5 +1,6 @@
 import { lazy, Suspense, useEffect } from 'react';
 import { Route, Router, Switch, useLocation } from 'wouter';
+import { basePath } from '../api/base';
 import { ApiError } from '../api/http';
 import { useSession } from '../api/queries';
 import { useRights } from '../api/rights';
@@ -56,7 +57,7 @@ export function App() {
   useEffect(listenForKeys, []);
   return (
     <ErrorBoundary>
-      <Router base="/studio">
+      <Router base={`${basePath}/studio`}>
         <Switch>
           <Route path="/invitation">
             <Suspense fallback={<Waiting what="the invitation" />}>

@@ -1,4 +1,5 @@
 import { useEffect } from 'react';
+import { basePath } from '../../api/base';
 import { useCapabilities, useRuntimes } from '../../api/queries';
 import type { Capabilities, RuntimeState } from '../../api/types';
 import { bytes, milliseconds } from '../../app/format';
@@ -34,8 +35,9 @@ export function ServerPage() {
         <section className={css.section} aria-labelledby="about">
           <h2 id="about">About</h2>
           <p className={css.lead}>
-            The Studio asks nothing of any other host. <a href="/studio/third-party.txt">Third-party notices</a> ·{' '}
-            <a href="/docs">The API</a>
+            The Studio asks nothing of any other host.{' '}
+            <a href={`${basePath}/studio/third-party.txt`}>Third-party notices</a> ·{' '}
+            <a href={`${basePath}/docs`}>The API</a>
           </p>
         </section>
       </Column>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useState, type KeyboardEvent } from 'react';
+import { serverUrl } from '../../api/base';
 import { explain } from '../../api/http';
 import { parseJson, stringifyJson, type Json } from '../../api/json';
 import { keys, queryClient, refreshAgents, useCapabilities, useVersions } from '../../api/queries';
@@ -104,7 +105,7 @@ function Exported({ first }: { first: string }) {
   const text = manifest.data && stringifyJson(manifest.data.manifest, 2);
   const notes = manifest.data?.notes ?? [];
   const input = exampleInput(agent);
-  const tool = { origin: location.origin, name, version };
+  const tool = { origin: serverUrl(), name, version };
   const recipe = recipeOf(format, tool);
   return (
     <>
@@ -161,7 +162,7 @@ function Exported({ first }: { first: string }) {
       )}
       <TryTool key={version} name={name} version={version} example={input} />
       {recipe && <UseIt recipe={recipe} file={manifestFile(tool, format)} />}
-      <CommandLine label="Call it over HTTP" text={curlLine(location.origin, name, version, input)} />
+      <CommandLine label="Call it over HTTP" text={curlLine(serverUrl(), name, version, input)} />
       <CommandLine label="Call it from a terminal" text={runLine(name, version, input)} />
       <p className={css.hint}>
         Every call needs a token in <code>$ATELIER_TOKEN</code>; <code>atelier token create</code> makes one.

@@ -1,0 +1,35 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// basePath takes what needs no escaping anywhere, so that it is written into addresses, cookies and pages as it is.
+func basePath(v string) (string, error) {
+	path := strings.TrimSuffix(v, "/")
+	if len(path) > 200 || path != "" && !regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`).MatchString(path) {
+		return "", fmt.Errorf("is no path of letters, digits, - _ ~ and dots; write for example /atelier")
+	}
+	return path, nil
+}
+
+// joinBase gives the public address and the base path one opinion of the path.
+func joinBase(c *Config) error {
+	u, err := url.Parse(c.PublicURL)
+	switch {
+	case err != nil || c.PublicURL == "":
+		return nil
+	case u.Path == "":
+		c.PublicURL += c.BasePath
+		return nil
+	case c.BasePath != "" && c.BasePath != u.Path:
+		return fmt.Errorf("is %s, but the path of --public-url is %s; give one of them, or both alike", c.BasePath, u.Path)
+	}
+	if c.BasePath, err = basePath(u.Path); err != nil {
+		return fmt.Errorf("is that of --public-url, %s, which %w", u.Path, err)
+	}
+	return nil
+}

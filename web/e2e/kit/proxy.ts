@@ -1,0 +1,60 @@
+// A reverse proxy that shows a server beneath a path, strips the path on the way, and remembers what was asked beside it.
+import { createServer, request, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface ReverseProxy {
+  /** Its origin, without the path. */
+  url: string;
+  /** What was asked for that is not beneath the path. */
+  beside: string[];
+  to: (origin: string) => void;
+  stop: () => Promise<void>;
+}
+
+export async function startProxy(path: string): Promise<ReverseProxy> {
+  let target = new URL('http://127.0.0.1');
+  const beside: string[] = [];
+  const pass = (asked: IncomingMessage) => {
+    const { url = '/', method, headers } = asked;
+    if (!url.startsWith(`${path}/`)) {
+      // Browsers ask for it on their own where a page names no icon, as texts cannot.
+      if (url !== '/favicon.ico') beside.push(url);
+      return undefined;
+    }
+    return request({ host: target.hostname, port: target.port, path: url.slice(path.length), method, headers });
+  };
+  const server = createServer((asked, answer) => {
+    const sent = pass(asked);
+    if (!sent) return void answer.writeHead(404).end();
+    sent.on('response', (got) => got.pipe(answer.writeHead(got.statusCode ?? 502, got.headers)));
+    sent.on('error', () => answer.destroy());
+    asked.pipe(sent);
+  });
+  server.on('upgrade', (asked, socket) => {
+    const sent = pass(asked);
+    if (!sent) return void socket.destroy();
+    sent.on('upgrade', (got, through) => {
+      const head = Object.entries(got.headers).map(([name, value]) => `${name}: ${String(value)}`);
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${head.join('\r\n')}\r\n\r\n`);
+      socket.pipe(through).pipe(socket);
+      through.on('error', () => socket.destroy());
+      socket.on('error', () => through.destroy());
+    });
+    sent.on('response', () => socket.destroy());
+    sent.on('error', () => socket.destroy());
+    sent.end();
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return {
+    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    beside,
+    to: (origin) => {
+      target = new URL(origin);
+    },
+    stop: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
+  };
+}
