@@ -15,10 +15,17 @@ type quotasCommand struct {
 	Set  quotasSet  `cmd:"" help:"Give a workspace quotas of its own; what is not named takes the server's default again."`
 }
 
-type quotasShow struct{ asked }
+type quotasShow struct {
+	Workspace string `arg:"" optional:"" help:"Name or ID; the token's own without it."`
+	asked
+}
 
 func (c *quotasShow) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, http.MethodGet, "/api/v1/quotas", nil, quotaTable(p))
+	path := "/api/v1/quotas"
+	if c.Workspace != "" {
+		path += "/" + url.PathEscape(c.Workspace)
+	}
+	return c.ask(ctx, p, http.MethodGet, path, nil, quotaTable(p))
 }
 
 type quotasSet struct {

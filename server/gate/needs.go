@@ -104,6 +104,7 @@ func needs() map[string]need {
 		"POST " + api + "/skills/{name}/promote":      {approve, workspace},
 		"DELETE " + api + "/skills/{name}":            {approve, workspace},
 		"GET " + api + "/quotas":                      {read, workspace},
+		"GET " + api + "/quotas/{workspace}":          {admin, workspace}, // and that of the server's own workspace
 		"PUT " + api + "/quotas/{workspace}":          {admin, workspace}, // and that of the server's own workspace
 		"GET " + api + "/secrets":                     {read, workspace},
 		"PUT " + api + "/secrets/{name}":              {write, workspace},

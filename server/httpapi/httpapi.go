@@ -170,6 +170,7 @@ func (a *API) houseRoutes() {
 	a.getHealth()
 	a.getReady()
 	a.getQuotas()
+	a.getQuotasOf()
 	a.setQuotas()
 	a.getMetrics()
 	a.getRoot()

@@ -37,6 +37,19 @@ func (a *API) getQuotas() {
 	})
 }
 
+func (a *API) getQuotasOf() {
+	add(a, endpoint{
+		id: "getQuotasOf", method: http.MethodGet, path: Base + "/quotas/{workspace}", tag: "server", summary: "What any workspace may take and has taken",
+		about: "For administrators of the workspace default.", refusals: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, q *WorkspaceRef) (*quotasAnswer, error) {
+		r, err := a.Quotas.For(ctx, actor(ctx), q.Workspace)
+		if err != nil {
+			return nil, err
+		}
+		return quotasOf(r), nil
+	})
+}
+
 func (a *API) setQuotas() {
 	type in struct {
 		WorkspaceRef

@@ -54,4 +54,12 @@ func TestQuotas(t *testing.T) {
 	}
 	s.Want(t, 422, http.MethodPut, "/api/v1/quotas/default", map[string]int64{"runsPerDay": -1})
 	s.Want(t, 404, http.MethodPut, "/api/v1/quotas/nowhere", map[string]int64{})
+	s.Want(t, 201, http.MethodPost, "/api/v1/workspaces", map[string]string{"name": "other"})
+	s.Want(t, 200, http.MethodPut, "/api/v1/quotas/other", map[string]int64{"runsPerDay": 7})
+	told.Own, told.Limits = nil, nil
+	s.Want(t, 200, http.MethodGet, "/api/v1/quotas/other", nil).Into(t, &told)
+	if told.Limits["runsPerDay"] != 7 || told.Own["runsPerDay"] != 7 || len(told.Own) != 1 || told.Used.RunsPerDay != 0 {
+		t.Errorf("%+v", told)
+	}
+	s.Want(t, 404, http.MethodGet, "/api/v1/quotas/nowhere", nil)
 }

@@ -184,6 +184,9 @@ func TestSecretsCommands(t *testing.T) {
 	if said := atelier("", "quotas", "set", "default", "--runs-per-day", "9"); !strings.Contains(said.Stdout, "9") || said.Code != 0 {
 		t.Errorf("%+v", said)
 	}
+	if said := atelier("", "quotas", "show", "default"); said.Code != 0 || !strings.Contains(said.Stdout, "9") {
+		t.Errorf("%+v", said)
+	}
 	if said := atelier("", "quotas"); said.Code != 0 || !strings.Contains(said.Stdout, "this workspace") || !strings.Contains(said.Stdout, "none") {
 		t.Errorf("%+v", said)
 	}

@@ -190,6 +190,7 @@ func walks(has possessions) map[string]walk {
 		"GET /api/v1/pins":                        {about: has.owners, query: "owner=§", wants: 200},
 		"PUT /api/v1/pins":                        {about: references, body: `{"owner":"mine","references":["§"]}`, wants: -1},
 		"GET /api/v1/quotas":                      anything,
+		"GET /api/v1/quotas/{workspace}":          {about: has.workspaces, at: "workspace", wants: -1},
 		"PUT /api/v1/quotas/{workspace}":          {about: has.workspaces, at: "workspace", body: `{"runsPerDay":1}`, wants: -1},
 		"POST /api/v1/references/resolve":         {about: references, body: `{"references":["§"]}`, wants: 200},
 		"GET /api/v1/runs":                        {about: has.agents, query: "agent=§", wants: -1},

@@ -257,12 +257,18 @@ func (s *Service) Of(ctx context.Context, workspace string) (Report, error) {
 	return r, nil
 }
 
-// Set gives a workspace quotas of its own. It is for administrators of the workspace default, who run the server.
-func (s *Service) Set(ctx context.Context, actor registry.Actor, nameOrID string, own registry.OwnQuota) (Report, error) {
-	if actor.Workspace != registry.DefaultWorkspace {
-		return Report{}, fault.New(fault.Forbidden, "Quotas are set by administrators of the workspace %s, who run the server.", registry.DefaultWorkspace)
+// For tells the quotas of any workspace. It is for administrators of the workspace default, who run the server.
+func (s *Service) For(ctx context.Context, actor registry.Actor, nameOrID string) (Report, error) {
+	w, err := s.find(ctx, actor, nameOrID)
+	if err != nil {
+		return Report{}, err
 	}
-	w, err := s.Workspaces.Workspace(ctx, nameOrID)
+	return s.Of(ctx, w.ID)
+}
+
+// Set gives a workspace quotas of its own. It is for whom For is.
+func (s *Service) Set(ctx context.Context, actor registry.Actor, nameOrID string, own registry.OwnQuota) (Report, error) {
+	w, err := s.find(ctx, actor, nameOrID)
 	if err != nil {
 		return Report{}, err
 	}
@@ -270,6 +276,13 @@ func (s *Service) Set(ctx context.Context, actor registry.Actor, nameOrID string
 		return Report{}, err
 	}
 	return s.Of(ctx, w.ID)
+}
+
+func (s *Service) find(ctx context.Context, actor registry.Actor, nameOrID string) (registry.Workspace, error) {
+	if actor.Workspace != registry.DefaultWorkspace {
+		return registry.Workspace{}, fault.New(fault.Forbidden, "Quotas of others are for administrators of the workspace %s, who run the server.", registry.DefaultWorkspace)
+	}
+	return s.Workspaces.Workspace(ctx, nameOrID)
 }
 
 func (s *Service) put(ctx context.Context, workspace string, own registry.OwnQuota) error {

@@ -177,8 +177,14 @@ func TestOwnQuotas(t *testing.T) {
 		if !fault.Is(err, fault.Forbidden) {
 			t.Error(err)
 		}
+		if _, err := service.For(t.Context(), registry.Actor{ID: "bo", Workspace: "other"}, "other"); !fault.Is(err, fault.Forbidden) {
+			t.Error(err)
+		}
 		if _, err := service.Set(t.Context(), operator, "nowhere", registry.OwnQuota{}); !fault.Is(err, fault.NoWorkspace) {
 			t.Error(err)
+		}
+		if r, err := service.For(t.Context(), operator, ws); err != nil || r.Quota.RunsPerDay != 7 {
+			t.Errorf("%+v, %v", r, err)
 		}
 		if _, err := service.Set(t.Context(), operator, ws, registry.OwnQuota{ConcurrentRuns: &none}); err != nil {
 			t.Fatal(err)

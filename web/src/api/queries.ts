@@ -7,6 +7,7 @@ import {
   getCapabilities,
   getDraftRuntime,
   getQuotas,
+  getQuotasOf,
   getSession,
   getVersion,
   listInvitations,
@@ -21,6 +22,7 @@ import {
   listSessions,
   listTokens,
   listVersions,
+  listWorkspaces,
 } from './verbs';
 
 export const keys = {
@@ -31,6 +33,8 @@ export const keys = {
   tokens: ['tokens'] as const,
   secrets: ['secrets'] as const,
   quotas: ['quotas'] as const,
+  quotasOf: (workspace: string) => ['quotas', workspace] as const,
+  workspaces: ['workspaces'] as const,
   sessions: ['sessions'] as const,
   ownSessions: ['sessions', 'own'] as const,
   members: ['members'] as const,
@@ -75,6 +79,10 @@ export const useSkills = () => useQuery({ queryKey: keys.skills, queryFn: listSk
 export const useTokens = () => useQuery({ queryKey: keys.tokens, queryFn: listTokens });
 export const useSecrets = (enabled = true) => useQuery({ queryKey: keys.secrets, queryFn: listSecrets, enabled });
 export const useQuotas = () => useQuery({ queryKey: keys.quotas, queryFn: getQuotas });
+/** Those of any workspace, for who runs the server. They are edited, so they are read anew each time and then stay. */
+export const useQuotasOf = (workspace: string) =>
+  useQuery({ queryKey: keys.quotasOf(workspace), queryFn: () => getQuotasOf(workspace), gcTime: 0, ...forever });
+export const useWorkspaces = () => useQuery({ queryKey: keys.workspaces, queryFn: listWorkspaces });
 export const useSessions = () => useQuery({ queryKey: keys.sessions, queryFn: listSessions });
 export const useOwnSessions = () => useQuery({ queryKey: keys.ownSessions, queryFn: listOwnSessions });
 export const useMembers = () => useQuery({ queryKey: keys.members, queryFn: listMembers });
@@ -118,6 +126,11 @@ export function refreshFacts(name: string): void {
 export const refreshSkills = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.skills });
 export const refreshSessions = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.sessions });
 export const refreshSecrets = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.secrets });
+export const refreshQuotas = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.quotas });
+/** Also which of them one may enter. */
+export async function refreshWorkspaces(): Promise<void> {
+  await Promise.all([keys.workspaces, keys.session].map((queryKey) => queryClient.invalidateQueries({ queryKey })));
+}
 export const refreshTokens = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.tokens });
 export const refreshAgents = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.agents });
 

@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest';
-import { rightsOf } from './rights';
+import { rightsOf, suffices } from './rights';
+
+const known = (id: string, agents: string[] = []) => ({
+  workspace: { id, name: id, title: id },
+  agents: agents.map((agent) => ({ id: agent, name: agent })),
+});
 
 test('admin stands for every scope, and a viewer only reads', () => {
-  const admin = rightsOf({ scopes: ['admin'], role: 'administrator' });
-  const viewer = rightsOf({ scopes: ['read'], role: 'viewer' });
+  const admin = rightsOf({ ...known('default'), scopes: ['admin'], role: 'administrator' });
+  const viewer = rightsOf({ ...known('default'), scopes: ['read'], role: 'viewer' });
   expect([admin.may('write'), admin.may('approve'), viewer.may('read'), viewer.may('run')]).toEqual([
     true,
     true,
@@ -14,5 +19,30 @@ test('admin stands for every scope, and a viewer only reads', () => {
 });
 
 test('a session of a token has no role to speak of', () => {
-  expect(rightsOf({ scopes: ['run'] }).why('admin')).toBe('This needs the scope admin.');
+  expect(rightsOf({ ...known('default'), scopes: ['run'] }).why('admin')).toBe('This needs the scope admin.');
+  const role = 'administrator'; // of the person whom it acts for
+  expect(rightsOf({ ...known('default'), scopes: ['run'], role }).why('read')).toBe('This needs the scope read.');
+});
+
+test('who administers the workspace of the server runs it, and nobody else', () => {
+  expect(rightsOf({ ...known('default'), scopes: ['admin'] }).runsServer).toBe(true);
+  expect(rightsOf({ ...known('default'), scopes: ['approve'] }).runsServer).toBe(false);
+  expect(rightsOf({ ...known('acme'), scopes: ['admin'] }).runsServer).toBe(false);
+  expect(rightsOf({ ...known('default', ['weather']), scopes: ['admin'] }).runsServer).toBe(false);
+  expect(rightsOf(undefined).runsServer).toBe(false);
+});
+
+test('a token for some agents sees these, and no lists', () => {
+  const few = rightsOf({ ...known('default', ['weather', 'tides']), scopes: ['read'] });
+  expect([few.may('read'), few.mayAnywhere('read'), few.mayAnywhere('run')]).toEqual([true, false, false]);
+  expect(few.why('read')).toBe('This token is for weather, tides alone.');
+  expect(few.why('run')).toBe('This needs the scope run.');
+});
+
+test('a role is enough for what a lower one may do', () => {
+  expect([suffices('approver', 'write'), suffices('viewer', 'run'), suffices(undefined, 'read')]).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });

@@ -10,21 +10,42 @@ const roleFor: Record<Scope, Role> = {
   admin: 'administrator',
 };
 
+// The administrators of this workspace run the server; its name and title may change.
+const serverWorkspace = 'default';
+
+const ranks: readonly Role[] = ['viewer', 'developer', 'approver', 'administrator'];
+
 export interface Rights {
   may: (scope: Scope) => boolean;
+  /** Where more than one agent is concerned: a token may be for some alone. */
+  mayAnywhere: (scope: Scope) => boolean;
+  /** Makes and closes workspaces, and says what each may take. */
+  runsServer: boolean;
   /** Why not, in one sentence. */
   why: (scope: Scope) => string;
 }
 
-type Known = Pick<Session, 'scopes' | 'role'>;
+type Known = Pick<Session, 'scopes' | 'role' | 'workspace' | 'agents'>;
+
+/** Whether a role is enough for a scope. */
+export const suffices = (role: Role | undefined, scope: Scope): boolean =>
+  role !== undefined && ranks.indexOf(role) >= ranks.indexOf(roleFor[scope]);
 
 export function rightsOf(session: Known | undefined): Rights {
+  const may = (scope: Scope): boolean =>
+    session === undefined || session.scopes.some((has) => has === 'admin' || has === scope);
+  const few = session?.agents.map((agent) => agent.name) ?? [];
+  const mayAnywhere = (scope: Scope): boolean => may(scope) && few.length === 0;
   return {
-    may: (scope) => session === undefined || session.scopes.some((has) => has === 'admin' || has === scope),
-    why: (scope) =>
-      session?.role === undefined
+    may,
+    mayAnywhere,
+    runsServer: mayAnywhere('admin') && session?.workspace.id === serverWorkspace,
+    why: (scope) => {
+      if (may(scope) && few.length > 0) return `This token is for ${few.join(', ')} alone.`;
+      return session?.role === undefined || suffices(session.role, scope)
         ? `This needs the scope ${scope}.`
-        : `This needs the role ${roleFor[scope]}, and yours is ${session.role}.`,
+        : `This needs the role ${roleFor[scope]}, and yours is ${session.role}.`;
+    },
   };
 }
 

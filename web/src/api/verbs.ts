@@ -17,11 +17,12 @@ import type {
   Invited,
   JsonSchema,
   Language,
+  LoginWays,
   Member,
   NewInvitation,
-  LoginWays,
   NewToken,
   OpenSession,
+  OwnQuota,
   Pin,
   Quotas,
   ReplayReport,
@@ -42,6 +43,7 @@ import type {
   Validation,
   Version,
   VersionSummary,
+  Workspace,
 } from './types';
 
 interface Page<T> {
@@ -188,6 +190,20 @@ export const setSecret = (name: string, agent: string, body: SecretBody): Promis
 export const removeSecret = (name: string, agent: string): Promise<null> =>
   request(secretPath(name, agent), { method: 'DELETE' });
 export const getQuotas = (): Promise<Quotas> => request('/quotas');
+const quotasPath = (workspace: string): string => `/quotas/${encodeURIComponent(workspace)}`;
+export const getQuotasOf = (workspace: string): Promise<Quotas> => request(quotasPath(workspace));
+export const setQuotas = (workspace: string, own: OwnQuota): Promise<Quotas> =>
+  request(quotasPath(workspace), { method: 'PUT', body: own });
+const workspacePath = (workspace: string): string => `/workspaces/${encodeURIComponent(workspace)}`;
+export async function listWorkspaces(): Promise<Workspace[]> {
+  return (await request<Page<Workspace>>('/workspaces')).items;
+}
+export const createWorkspace = (name: string, title: string): Promise<Workspace> =>
+  request('/workspaces', { method: 'POST', body: { name, title } });
+export const renameWorkspace = (workspace: string, title: string): Promise<Workspace> =>
+  request(workspacePath(workspace), { method: 'PATCH', body: { title } });
+export const closeWorkspace = (workspace: string): Promise<null> =>
+  request(workspacePath(workspace), { method: 'DELETE' });
 export const copyFromRegistry = (id: string, name: string): Promise<Agent> =>
   request(`/code-agents/registry/${encodeURIComponent(id)}/copy`, { method: 'POST', body: { name } });
 

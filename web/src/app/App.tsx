@@ -4,6 +4,7 @@ import { basePath } from '../api/base';
 import { ApiError } from '../api/http';
 import { useSession } from '../api/queries';
 import { useRights } from '../api/rights';
+import { Guarded } from '../features/access/Guarded';
 import { exportArchive } from '../features/agents/agentMenu';
 import { HomePage } from '../features/samples/HomePage';
 import { Button } from '../ui/Button';
@@ -36,6 +37,9 @@ const InvitationPage = lazy(() =>
 );
 const RegistryPage = lazy(() => import('../features/registry/RegistryPage').then((m) => ({ default: m.RegistryPage })));
 const VersionsPage = lazy(() => import('../features/versions/VersionsPage').then((m) => ({ default: m.VersionsPage })));
+const WorkspacesPage = lazy(() =>
+  import('../features/workspaces/WorkspacesPage').then((m) => ({ default: m.WorkspacesPage })),
+);
 const Palette = lazy(() => import('./Palette').then((m) => ({ default: m.Palette })));
 const Shortcuts = lazy(() => import('./Shortcuts').then((m) => ({ default: m.Shortcuts })));
 const NewAgentDialog = lazy(() =>
@@ -91,20 +95,22 @@ function SessionGate() {
 
 function Pages() {
   const [, navigate] = useLocation();
-  const { may } = useRights();
+  const { mayAnywhere, runsServer } = useRights();
+  const sees = (path: string) => (mayAnywhere('read') ? () => navigate(path) : undefined);
   useCommand('palette', () => showDialog({ kind: 'palette', scope: 'all' }));
   useCommand('goto', () => showDialog({ kind: 'palette', scope: 'places' }));
   useCommand('agents', () => navigate('/'));
-  useCommand('registry', () => navigate('/registry'));
-  useCommand('skills', () => navigate('/skills'));
-  useCommand('runs', () => navigate('/runs'));
+  useCommand('registry', sees('/registry'));
+  useCommand('skills', sees('/skills'));
+  useCommand('runs', sees('/runs'));
   useCommand('server', () => navigate('/server'));
-  useCommand('tokens', may('admin') ? () => navigate('/tokens') : undefined);
-  useCommand('people', () => navigate('/people'));
-  useCommand('secrets', () => navigate('/secrets'));
-  useCommand('agent.new', may('write') ? () => showDialog({ kind: 'new' }) : undefined);
-  useCommand('archive.import', may('approve') ? () => showDialog({ kind: 'import' }) : undefined);
-  useCommand('archive.export', () => exportArchive());
+  useCommand('tokens', mayAnywhere('admin') ? () => navigate('/tokens') : undefined);
+  useCommand('people', sees('/people'));
+  useCommand('secrets', sees('/secrets'));
+  useCommand('workspaces', runsServer ? () => navigate('/workspaces') : undefined);
+  useCommand('agent.new', mayAnywhere('write') ? () => showDialog({ kind: 'new' }) : undefined);
+  useCommand('archive.import', mayAnywhere('approve') ? () => showDialog({ kind: 'import' }) : undefined);
+  useCommand('archive.export', mayAnywhere('read') ? () => exportArchive() : undefined);
   useCommand('help.keys', () => showDialog({ kind: 'keys' }));
   useCommand('view.theme', switchTheme);
   useCommand('view.left', () => setLayout({ leftOpen: !useLayout.getState().leftOpen }));
@@ -117,12 +123,16 @@ function Pages() {
     <>
       <Switch>
         <Route path="/">
-          <HomePage />
+          <Guarded what="The agents of this workspace" needs="read">
+            <HomePage />
+          </Guarded>
         </Route>
         <Route path="/registry">
-          <Suspense fallback={<Waiting what="the registry" />}>
-            <RegistryPage />
-          </Suspense>
+          <Guarded what="The agents of the registry" needs="read">
+            <Suspense fallback={<Waiting what="the registry" />}>
+              <RegistryPage />
+            </Suspense>
+          </Guarded>
         </Route>
         <Route path="/a/:ref/versions">
           {({ ref }) => (
@@ -132,9 +142,11 @@ function Pages() {
           )}
         </Route>
         <Route path="/runs">
-          <Suspense fallback={<Waiting what="the runs" />}>
-            <RunsPage />
-          </Suspense>
+          <Guarded what="The runs of this workspace" needs="read">
+            <Suspense fallback={<Waiting what="the runs" />}>
+              <RunsPage />
+            </Suspense>
+          </Guarded>
         </Route>
         <Route path="/runs/:id">
           {({ id }) => (
@@ -149,29 +161,44 @@ function Pages() {
           </Suspense>
         </Route>
         <Route path="/skills">
-          <Suspense fallback={<Waiting what="the skills" />}>
-            <SkillsPage />
-          </Suspense>
+          <Guarded what="The skills" needs="read">
+            <Suspense fallback={<Waiting what="the skills" />}>
+              <SkillsPage />
+            </Suspense>
+          </Guarded>
         </Route>
         <Route path="/secrets">
-          <Suspense fallback={<Waiting what="the secrets" />}>
-            <SecretsPage />
-          </Suspense>
+          <Guarded what="Secrets and quotas" needs="read">
+            <Suspense fallback={<Waiting what="the secrets" />}>
+              <SecretsPage />
+            </Suspense>
+          </Guarded>
         </Route>
         <Route path="/people">
-          <Suspense fallback={<Waiting what="the people" />}>
-            <PeoplePage />
-          </Suspense>
+          <Guarded what="The people of this workspace" needs="read">
+            <Suspense fallback={<Waiting what="the people" />}>
+              <PeoplePage />
+            </Suspense>
+          </Guarded>
         </Route>
         <Route path="/account">
           <Suspense fallback={<Waiting what="the account" />}>
             <AccountPage />
           </Suspense>
         </Route>
+        <Route path="/workspaces">
+          <Guarded what="The workspaces of this server" needs="server">
+            <Suspense fallback={<Waiting what="the workspaces" />}>
+              <WorkspacesPage />
+            </Suspense>
+          </Guarded>
+        </Route>
         <Route path="/tokens">
-          <Suspense fallback={<Waiting what="the tokens" />}>
-            <TokensPage />
-          </Suspense>
+          <Guarded what="Tokens" needs="admin">
+            <Suspense fallback={<Waiting what="the tokens" />}>
+              <TokensPage />
+            </Suspense>
+          </Guarded>
         </Route>
         <Route path="/a/:ref">
           {({ ref }) => (

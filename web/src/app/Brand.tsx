@@ -5,11 +5,11 @@ import { Link, useLocation } from 'wouter';
 import { useSession } from '../api/queries';
 import { rightsOf } from '../api/rights';
 import { signOut } from '../api/verbs';
-import { chooseWorkspace } from '../api/workspace';
 import { IconButton } from '../ui/Button';
 import { Menu, type MenuEntry } from '../ui/Menu';
 import css from './Brand.module.css';
 import { isMac, runCommand } from './commands';
+import { useEnterWorkspace } from './enterWorkspace';
 import { showKeys } from './hotkeys';
 import { currentTheme, onTheme, switchTheme, type Theme } from './theme';
 
@@ -58,14 +58,10 @@ function User({ theme }: { theme: Theme }) {
   const client = useQueryClient();
   const [, navigate] = useLocation();
   const { data } = useSession();
-  const { may } = rightsOf(data);
+  const { mayAnywhere, runsServer } = rightsOf(data);
+  const enter = useEnterWorkspace();
   const leave = async (): Promise<void> => {
     await signOut();
-    await client.resetQueries();
-  };
-  const enter = async (workspace: string): Promise<void> => {
-    chooseWorkspace(workspace);
-    navigate('/');
     await client.resetQueries();
   };
   const person = data?.actor.type === 'user';
@@ -79,18 +75,15 @@ function User({ theme }: { theme: Theme }) {
       }
       entries={[
         { kind: 'label', label: data ? `${data.actor.name} · ${data.workspace.title}` : 'Not signed in' },
-        ...others.map((w): MenuEntry => ({ kind: 'item', label: `Go to ${w.title}`, run: () => void enter(w.name) })),
+        ...others.map((w): MenuEntry => ({ kind: 'item', label: `Go to ${w.title}`, run: () => enter(w.name) })),
         { kind: 'rule' },
-        { kind: 'item', label: 'Runs', run: () => runCommand('runs') },
+        ...only(mayAnywhere('read'), 'Runs', () => runCommand('runs')),
         { kind: 'item', label: 'Server', run: () => runCommand('server') },
-        ...(person ? [{ kind: 'item', label: 'Account', run: () => navigate('/account') } satisfies MenuEntry] : []),
-        ...(may('read')
-          ? [{ kind: 'item', label: 'People', run: () => runCommand('people') } satisfies MenuEntry]
-          : []),
-        ...(may('admin')
-          ? [{ kind: 'item', label: 'Tokens', run: () => runCommand('tokens') } satisfies MenuEntry]
-          : []),
-        { kind: 'item', label: 'Secrets and quotas', run: () => runCommand('secrets') },
+        ...only(runsServer, 'Workspaces', () => runCommand('workspaces')),
+        ...only(person, 'Account', () => navigate('/account')),
+        ...only(mayAnywhere('read'), 'People', () => runCommand('people')),
+        ...only(mayAnywhere('admin'), 'Tokens', () => runCommand('tokens')),
+        ...only(mayAnywhere('read'), 'Secrets and quotas', () => runCommand('secrets')),
         { kind: 'item', label: 'Keyboard shortcuts', keys: '?', run: () => setTimeout(() => runCommand('help.keys')) },
         {
           kind: 'item',
@@ -102,3 +95,6 @@ function User({ theme }: { theme: Theme }) {
     />
   );
 }
+
+const only = (offered: boolean, label: string, run: () => void): MenuEntry[] =>
+  offered ? [{ kind: 'item', label, run }] : [];

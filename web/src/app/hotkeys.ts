@@ -43,6 +43,7 @@ export const commands = [
   { id: 'tokens', title: 'Tokens', group: 'Go to' },
   { id: 'people', title: 'People', group: 'Go to' },
   { id: 'secrets', title: 'Secrets and quotas', group: 'Go to' },
+  { id: 'workspaces', title: 'Workspaces of this server', group: 'Go to' },
   { id: 'tab.previous', title: 'Previous tab', group: 'Go to', keys: 'Alt+[' },
   { id: 'tab.next', title: 'Next tab', group: 'Go to', keys: 'Alt+]' },
   { id: 'tab.close', title: 'Close tab', group: 'Go to', keys: 'Alt+W' },

@@ -10,6 +10,7 @@ import { ConfirmDialog } from '../../ui/ConfirmDialog';
 import { Waiting } from '../../ui/Empty';
 import field from '../../ui/Field.module.css';
 import { Fault } from '../../ui/Fault';
+import { RenameWorkspaceDialog } from '../workspaces/RenameWorkspaceDialog';
 import { roles } from './roles';
 import css from './TokensPage.module.css';
 
@@ -17,16 +18,23 @@ import css from './TokensPage.module.css';
 export function Members() {
   const found = useMembers();
   const session = useSession();
+  const { may } = useRights();
+  const [renaming, setRenaming] = useState(false);
   const members = found.data ?? [];
+  const workspace = session.data?.workspace;
   return (
     <section className={css.section}>
-      <div>
-        <h1>People</h1>
-        <p className={css.lead}>
-          Who works in {session.data?.workspace.title ?? 'this workspace'}. A role counts from the moment that it is
-          given, also for what somebody has open.
-        </p>
+      <div className={css.head}>
+        <div>
+          <h1>People</h1>
+          <p className={css.lead}>
+            Who works in {workspace?.title ?? 'this workspace'}. A role counts from the moment that it is given, also
+            for what somebody has open.
+          </p>
+        </div>
+        {may('admin') && <Button onClick={() => setRenaming(true)}>Rename the workspace…</Button>}
       </div>
+      {renaming && workspace && <RenameWorkspaceDialog workspace={workspace} onClose={() => setRenaming(false)} />}
       {found.isPending && <Waiting what="the people" onRetry={() => void found.refetch()} />}
       <Fault message={found.isError ? `The people could not be loaded. ${found.error.message}` : undefined} />
       <ul className={css.list} aria-label="People">

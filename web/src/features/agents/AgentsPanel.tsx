@@ -2,6 +2,7 @@ import { Ellipsis, Plus, Search } from 'lucide-react';
 import { useDeferredValue, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAgentListing, type Listing } from '../../api/listing';
+import { useSession } from '../../api/queries';
 import { useRights } from '../../api/rights';
 import type { AgentSummary } from '../../api/types';
 import { showDialog } from '../../app/dialogs';
@@ -13,8 +14,14 @@ import { agentEntries } from './agentMenu';
 import css from './AgentsPanel.module.css';
 import { LanguageMark } from './LanguageMark';
 
-/** Every agent, found by name, title, description or tag. */
+/** Every agent, or those that a token is for. */
 export function AgentsPanel({ current }: { current?: string }) {
+  const { mayAnywhere } = useRights();
+  return mayAnywhere('read') ? <All {...(current === undefined ? {} : { current })} /> : <Few />;
+}
+
+/** Found by name, title, description or tag. */
+function All({ current }: { current?: string }) {
   const [typed, setSearch] = useState('');
   const search = useDeferredValue(typed);
   const drafts = useAgentListing({ search, state: 'draft' });
@@ -58,6 +65,28 @@ export function AgentsPanel({ current }: { current?: string }) {
         <Group title="Drafts" listing={drafts} current={current} />
         <Group title="Published" listing={published} current={current} />
       </div>
+    </section>
+  );
+}
+
+function Few() {
+  const { may } = useRights();
+  const agents = useSession().data?.agents ?? [];
+  return (
+    <section className={css.panel} aria-label="Agents">
+      <div className={panel.head}>
+        <h2 className={panel.title}>Agents</h2>
+      </div>
+      <ul className={css.list}>
+        {may('read') &&
+          agents.map(({ id, name }) => (
+            <li key={id} className={css.row}>
+              <Link href={agentUrl(name)}>
+                <span className={css.name}>{name}</span>
+              </Link>
+            </li>
+          ))}
+      </ul>
     </section>
   );
 }

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useSecrets } from '../../api/queries';
+import { useRights } from '../../api/rights';
 import type { Secret } from '../../api/types';
 import { plural } from '../../app/format';
 import { Button } from '../../ui/Button';
@@ -14,7 +15,8 @@ import { Section } from './Section';
 export function SecretsSection() {
   const { id, name: agent, fields, save, session } = useOpenAgent();
   const { secrets } = fields;
-  const found = useSecrets(secrets.length > 0);
+  const { mayAnywhere } = useRights();
+  const found = useSecrets(secrets.length > 0 && mayAnywhere('read'));
   const [text, setText] = useState(() => secrets.join('\n'));
   const [asked, setAsked] = useState<string>();
   // Changed from outside: another draft was taken.
@@ -68,9 +70,11 @@ export function SecretsSection() {
                 {value === undefined ? (
                   <>
                     <span className={css.error}>not set</span>
-                    <Button aria-label={`Set ${declared}`} onClick={() => setAsked(declared)}>
-                      Set…
-                    </Button>
+                    {mayAnywhere('write') && (
+                      <Button aria-label={`Set ${declared}`} onClick={() => setAsked(declared)}>
+                        Set…
+                      </Button>
+                    )}
                   </>
                 ) : (
                   <span className={css.hint}>{stateOf(value)}</span>

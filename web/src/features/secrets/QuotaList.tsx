@@ -1,4 +1,6 @@
+import { Link } from 'wouter';
 import { useQuotas } from '../../api/queries';
+import { useRights } from '../../api/rights';
 import { classes } from '../../ui/classes';
 import { Waiting } from '../../ui/Empty';
 import field from '../../ui/Field.module.css';
@@ -8,12 +10,20 @@ import { quotaRows, type QuotaRow } from './words';
 /** What the workspace may take, and has taken. */
 export function QuotaList() {
   const found = useQuotas();
+  const { runsServer } = useRights();
   return (
     <section className={css.section}>
       <div>
         <h2>Quotas</h2>
         <p className={css.lead}>
-          What this workspace may take. Whoever runs the server changes it with <code>atelier quotas set</code>.
+          What this workspace may take.{' '}
+          {runsServer ? (
+            <>
+              Change it under <Link href="/workspaces">Workspaces</Link>.
+            </>
+          ) : (
+            'Whoever runs the server changes it.'
+          )}
         </p>
       </div>
       {found.isPending && <Waiting what="the quotas" onRetry={() => void found.refetch()} />}

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { explain } from '../../api/http';
 import { refreshSecrets, useSecrets } from '../../api/queries';
+import { useRights } from '../../api/rights';
 import type { Secret } from '../../api/types';
 import { removeSecret } from '../../api/verbs';
 import { ago } from '../../app/format';
@@ -34,6 +35,7 @@ function Secrets() {
   const found = useSecrets();
   const [now] = useState(() => Date.now());
   const [making, setMaking] = useState(false);
+  const { may } = useRights();
   const secrets = found.data ?? [];
   return (
     <section className={css.section}>
@@ -45,9 +47,11 @@ function Secrets() {
             cannot be read again.
           </p>
         </div>
-        <Button look="primary" onClick={() => setMaking(true)}>
-          New secret…
-        </Button>
+        {may('write') && (
+          <Button look="primary" onClick={() => setMaking(true)}>
+            New secret…
+          </Button>
+        )}
       </div>
       {found.isPending && <Waiting what="the secrets" onRetry={() => void found.refetch()} />}
       {found.isError && (
@@ -57,7 +61,12 @@ function Secrets() {
       )}
       {found.isSuccess && secrets.length === 0 && (
         <p className={css.lead}>
-          There is no secret yet. Make one here, or pipe it into <code>atelier secrets set NAME</code>.
+          There is no secret yet.{' '}
+          {may('write') && (
+            <>
+              Make one here, or pipe it into <code>atelier secrets set NAME</code>.
+            </>
+          )}
         </p>
       )}
       {secrets.length > 0 && (
@@ -75,6 +84,7 @@ function Secrets() {
 function Row({ secret, now }: { secret: Secret; now: number }) {
   const { name, agentId = '', agent = '', bind, usedBy } = secret;
   const [asked, setAsked] = useState<'replace' | 'remove'>();
+  const { may } = useRights();
   const close = (): void => setAsked(undefined);
   const label = agentId === '' ? name : `${name} of ${agent}`;
   const remove = async (): Promise<void> => {
@@ -99,14 +109,16 @@ function Row({ secret, now }: { secret: Secret; now: number }) {
         <small>{facts(secret, now)}</small>
         <small>{declaredBy(usedBy)}</small>
       </div>
-      <div className={css.tools}>
-        <Button aria-label={`Replace ${label}`} onClick={() => setAsked('replace')}>
-          Replace…
-        </Button>
-        <Button aria-label={`Remove ${label}`} onClick={() => setAsked('remove')}>
-          Remove…
-        </Button>
-      </div>
+      {may('write') && (
+        <div className={css.tools}>
+          <Button aria-label={`Replace ${label}`} onClick={() => setAsked('replace')}>
+            Replace…
+          </Button>
+          <Button aria-label={`Remove ${label}`} onClick={() => setAsked('remove')}>
+            Remove…
+          </Button>
+        </div>
+      )}
       {asked === 'replace' && <SetSecretDialog secret={secret} onClose={close} />}
       {asked === 'remove' && (
         <ConfirmDialog

@@ -1,0 +1,66 @@
+import { useEffect, type ReactNode } from 'react';
+import { useLocation } from 'wouter';
+import { useSession } from '../../api/queries';
+import { suffices, useRights } from '../../api/rights';
+import type { Scope } from '../../api/types';
+import { useEnterWorkspace } from '../../app/enterWorkspace';
+import { agentUrl } from '../../app/urlState';
+import { Button } from '../../ui/Button';
+import { Empty } from '../../ui/Empty';
+import { Page } from '../agents/Page';
+
+interface Props {
+  /** What the page shows, as in "Tokens". */
+  what: string;
+  /** The scope that it needs for all of the workspace, or to run the server. */
+  needs: Scope | 'server';
+  children: ReactNode;
+}
+
+/** A page for those who may see it. Others are told why not, and where to go instead. */
+export function Guarded({ what, needs, children }: Props) {
+  const { mayAnywhere, runsServer } = useRights();
+  const allowed = needs === 'server' ? runsServer : mayAnywhere(needs);
+  return allowed ? children : <NotYours what={what} needs={needs} />;
+}
+
+function NotYours({ what, needs }: Omit<Props, 'children'>) {
+  const [, navigate] = useLocation();
+  const { mayAnywhere, may, why } = useRights();
+  const { data } = useSession();
+  const enter = useEnterWorkspace();
+  useEffect(() => {
+    document.title = 'Not for you · Atelier';
+  }, []);
+  const others = (data?.workspaces ?? []).filter(
+    ({ id, role }) => id !== data?.workspace.id && needs !== 'server' && suffices(role, needs),
+  );
+  return (
+    <Page>
+      <Empty
+        actions={
+          <>
+            {mayAnywhere('read') && <Button onClick={() => navigate('/')}>All agents</Button>}
+            {may('read') &&
+              data?.agents.map(({ id, name }) => (
+                <Button key={id} onClick={() => navigate(agentUrl(name))}>
+                  Open {name}
+                </Button>
+              ))}
+            {others.map(({ id, name, title }) => (
+              <Button key={id} onClick={() => enter(name)}>
+                Go to {title}
+              </Button>
+            ))}
+            <Button onClick={() => navigate('/server')}>What this server can do</Button>
+          </>
+        }
+      >
+        {what}{' '}
+        {needs === 'server'
+          ? 'are for who runs it: the administrators of its own workspace.'
+          : `are not shown to you. ${why(needs)}`}
+      </Empty>
+    </Page>
+  );
+}

@@ -1,0 +1,103 @@
+import { useState, type SyntheticEvent } from 'react';
+import { refreshQuotas, useQuotasOf } from '../../api/queries';
+import type { Quotas, Workspace } from '../../api/types';
+import { setQuotas } from '../../api/verbs';
+import { notify } from '../../app/noticeStore';
+import { Button } from '../../ui/Button';
+import { Dialog } from '../../ui/Dialog';
+import { Waiting } from '../../ui/Empty';
+import { Fault } from '../../ui/Fault';
+import { Field } from '../../ui/Field';
+import { useTask } from '../../ui/useTask';
+import { quotaRows } from '../secrets/words';
+import { byField, type Complaints } from './complaints';
+import { formOf, quotaNames, readForm, type QuotaName } from './quotaForm';
+import css from './WorkspacesPage.module.css';
+
+const words: Record<QuotaName, { label: string; hint: string }> = {
+  concurrentRuns: { label: 'Runs at once', hint: 'Those that wait included.' },
+  runsPerDay: { label: 'Runs a day', hint: 'Days are those of UTC.' },
+  cpuSecondsPerDay: { label: 'Processor time a day, in seconds', hint: 'Of all its runs together.' },
+  storageBytes: { label: 'Storage', hint: 'Code, and what runs leave, such as 2 GiB.' },
+};
+
+/** Says what a workspace may take. */
+export function QuotaDialog({ workspace, onClose }: { workspace: Workspace; onClose: () => void }) {
+  const found = useQuotasOf(workspace.id);
+  const task = useTask();
+  return (
+    <Dialog
+      medium
+      title={`Quotas of ${workspace.title}`}
+      about="They count from the next run on. An empty field takes the server’s default, 0 is no limit."
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" form="quotas" disabled={task.busy || !found.isSuccess}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      {found.isPending && <Waiting what="the quotas" onRetry={() => void found.refetch()} />}
+      <Fault message={found.isError ? `The quotas could not be loaded. ${found.error.message}` : undefined} />
+      {found.isSuccess && <Form workspace={workspace} quotas={found.data} task={task} onDone={onClose} />}
+    </Dialog>
+  );
+}
+
+interface FormProps {
+  workspace: Workspace;
+  quotas: Quotas;
+  task: ReturnType<typeof useTask>;
+  onDone: () => void;
+}
+
+function Form({ workspace: { id, title }, quotas, task, onDone }: FormProps) {
+  const [form, setForm] = useState(() => formOf(quotas.own));
+  const [wrong, setWrong] = useState<Complaints>({});
+  const rows = quotaRows(quotas);
+  const submit = (e: SyntheticEvent): void => {
+    e.preventDefault();
+    const { own, faults } = readForm(form);
+    setWrong(faults);
+    if (Object.keys(faults).length > 0) return;
+    task.run(async () => {
+      try {
+        await setQuotas(id, own);
+        await refreshQuotas();
+        notify('done', `Set the quotas of ${title}`);
+        onDone();
+      } catch (error) {
+        const complaints = byField(error, quotaNames);
+        if (complaints === undefined) throw error;
+        setWrong(complaints);
+      }
+    });
+  };
+  return (
+    <form id="quotas" className={css.form} onSubmit={submit}>
+      {quotaNames.map((name, i) => (
+        <Field
+          key={name}
+          label={words[name].label}
+          hint={`Used ${rows[i]?.words ?? ''}. ${words[name].hint}`}
+          error={wrong[name]}
+        >
+          {(control) => (
+            <input
+              {...control}
+              inputMode={name === 'storageBytes' ? 'text' : 'numeric'}
+              placeholder="The server’s default"
+              value={form[name]}
+              autoComplete="off"
+              onChange={(e) => setForm({ ...form, [name]: e.target.value })}
+            />
+          )}
+        </Field>
+      ))}
+      <Fault message={task.fault} />
+    </form>
+  );
+}

@@ -1,0 +1,63 @@
+// The quotas of a workspace as a person types them: empty is the server's default, 0 is no limit.
+import type { OwnQuota } from '../../api/types';
+
+export type QuotaName = keyof Required<OwnQuota>;
+export type QuotaForm = Record<QuotaName, string>;
+
+export const quotaNames: readonly QuotaName[] = ['concurrentRuns', 'runsPerDay', 'cpuSecondsPerDay', 'storageBytes'];
+
+const units: readonly (readonly [string, number])[] = [
+  ['TiB', 1024 ** 4],
+  ['GiB', 1024 ** 3],
+  ['MiB', 1024 ** 2],
+  ['KiB', 1024],
+  ['B', 1],
+];
+
+/** A number of bytes in the largest unit that spells it exactly. */
+function spellBytes(n: number): string {
+  if (n === 0) return '0';
+  const [unit, size] = units.find(([, size]) => n % size === 0) ?? ['B', 1];
+  return `${n / size} ${unit}`;
+}
+
+function readBytes(text: string): number | undefined {
+  const [, digits, unit = 'B'] = /^(\d+(?:\.\d+)?)\s*([KMGT]?i?B)?$/i.exec(text) ?? [];
+  const size = units.find(([name]) => name.toLowerCase() === unit.toLowerCase())?.[1];
+  return digits === undefined || size === undefined ? undefined : Number(digits) * size;
+}
+
+const readCount = (text: string): number | undefined => (/^\d+$/.test(text) ? Number(text) : undefined);
+
+/** What a workspace has of its own, in the form's words. */
+export function formOf(own: OwnQuota): QuotaForm {
+  const text = (name: QuotaName): string => {
+    const value = own[name];
+    if (value === undefined) return '';
+    return name === 'storageBytes' ? spellBytes(value) : String(value);
+  };
+  return {
+    concurrentRuns: text('concurrentRuns'),
+    runsPerDay: text('runsPerDay'),
+    cpuSecondsPerDay: text('cpuSecondsPerDay'),
+    storageBytes: text('storageBytes'),
+  };
+}
+
+/** What the form says, or what is wrong with which of its fields. The server has the last word. */
+export function readForm(form: QuotaForm): { own: OwnQuota; faults: Partial<QuotaForm> } {
+  const own: OwnQuota = {};
+  const faults: Partial<QuotaForm> = {};
+  for (const name of quotaNames) {
+    const text = form[name].trim();
+    if (text === '') continue;
+    const storage = name === 'storageBytes';
+    const value = storage ? readBytes(text) : readCount(text);
+    if (value !== undefined && Number.isSafeInteger(value)) own[name] = value;
+    else
+      faults[name] = storage
+        ? 'A number with B, KiB, MiB, GiB or TiB that makes whole bytes, such as 2 GiB.'
+        : 'A whole number, 0 or more.';
+  }
+  return { own, faults };
+}
