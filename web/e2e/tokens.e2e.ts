@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
 import { violations } from './kit/axe';
-import { launch, signIn } from './kit/browser';
+import { launch, openSession, signIn } from './kit/browser';
 import { publishedAgent } from './kit/seed';
 
 let atelier: Atelier;
@@ -64,6 +64,18 @@ describe('tokens', () => {
       await session.close();
     });
   }
+
+  test('why a login was refused leaves the address with the next one', async () => {
+    const session = await openSession(browser, atelier);
+    const { page } = session;
+    await page.goto('/studio/people?login=forbidden&x=1');
+    await page.getByText('none of your groups has a role here').waitFor();
+    await page.getByLabel('Token').fill(atelier.token);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { name: 'People', level: 1 }).waitFor();
+    expect(new URL(page.url()).search).toBe('?x=1');
+    await session.close();
+  });
 
   test('another browser is signed out at once', async () => {
     const mine = await signIn(browser, atelier);

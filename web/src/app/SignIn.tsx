@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { listLoginWays } from '../api/verbs';
 import { Button } from '../ui/Button';
 import { PasswordForm } from './PasswordForm';
@@ -16,12 +16,22 @@ const refusals: Partial<Record<string, string>> = {
   internal: 'The server failed to log you in. Its log says why.',
 };
 
+const code = 'login';
 const kept = 'atelier.signin';
+
+/** Whoever is signed in has nothing to do with a refusal any more, nor has whom they send the address to. */
+function forgetCode(): void {
+  const url = new URL(location.href);
+  if (!url.searchParams.has(code)) return;
+  url.searchParams.delete(code);
+  history.replaceState(history.state, '', url);
+}
 
 /** What someone without a session sees: how to get one. The way that was taken here before comes first. */
 export function SignIn() {
   const ways = useQuery({ queryKey: ['loginWays'], queryFn: listLoginWays });
-  const refused = refusals[new URLSearchParams(location.search).get('login') ?? ''];
+  const [refused] = useState(() => refusals[new URLSearchParams(location.search).get(code) ?? '']);
+  useEffect(() => forgetCode, []);
   const [way, setWay] = useState(localStorage.getItem(kept) === 'password' ? 'password' : 'token');
   return (
     <main className={css.page}>
