@@ -107,6 +107,39 @@ describe('secrets', () => {
     await session.close();
   });
 
+  test('a secret of several lines reaches the program as it was pasted, and is covered while it is typed', async () => {
+    const key = `-----BEGIN KEY-----\n${'A1b2C3d4'.repeat(8)}\n-----END KEY-----\n`;
+    await must(atelier, 'POST', '/code-agents', {
+      name: 'signer',
+      language: 'javascript',
+      secrets: ['PEM'],
+      code: "export default (input, ctx) => { const k = ctx.env.PEM; return [k.split('\\n').length, k.length, k.endsWith('END KEY-----\\n')]; };\n",
+    });
+    const session = await signIn(browser, atelier, { theme: 'light', width: 390, height: 800 });
+    const { page } = session;
+    await page.goto('/studio/secrets');
+    await page.getByRole('button', { name: 'New secret…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('PEM');
+    const field = dialog.getByLabel('Value');
+    await page.evaluate((text) => navigator.clipboard.writeText(text), key);
+    await field.focus();
+    await page.keyboard.press('Control+V');
+    const covered = (): Promise<string> =>
+      field.evaluate((e) => getComputedStyle(e).getPropertyValue('-webkit-text-security'));
+    expect(await covered()).toBe('disc');
+    await dialog.getByLabel('Show what I type').check();
+    expect(await covered()).toBe('none');
+    expect(await violations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Set' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const run = (await must(atelier, 'POST', '/code-agents/signer/execute', { version: 'draft', input: {} })) as {
+      output: unknown;
+    };
+    expect(run.output).toEqual([4, key.length, true]);
+    await session.close();
+  });
+
   test('a bar says how much of a quota is used', async () => {
     const answer = (await must(atelier, 'PUT', '/quotas/default', { runsPerDay: 2 })) as { limits: unknown };
     expect(answer.limits).toMatchObject({ runsPerDay: 2 });

@@ -5,6 +5,7 @@ import type { Secret } from '../../api/types';
 import { setSecret } from '../../api/verbs';
 import { notify } from '../../app/noticeStore';
 import { Button } from '../../ui/Button';
+import { classes } from '../../ui/classes';
 import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
 import { Check, Field } from '../../ui/Field';
@@ -26,6 +27,7 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
   const [name, setName] = useState(secret?.name ?? wanted);
   const [agent, setAgent] = useState(secret?.agent ?? owner);
   const [value, setValue] = useState('');
+  const [shown, setShown] = useState(false);
   const [bound, setBound] = useState(secret?.bind !== undefined);
   const [bind, setBind] = useState({ host: '', header: 'Authorization', format: 'Bearer {value}', ...secret?.bind });
   const task = useTask();
@@ -91,19 +93,23 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
         )}
         <Field
           label="Value"
-          hint="At least 8 characters: a shorter one could not be masked. Several lines come by the command line: atelier secrets set NAME &lt; FILE."
+          hint="At least 8 characters: a shorter one could not be masked. It may have several lines, as a key in PEM has."
           mono
         >
           {(control) => (
-            <input
+            <textarea
               {...control}
-              type="password"
+              className={classes(control.className, css.value, shown && css.shown)}
+              rows={3}
               value={value}
-              autoComplete="new-password"
+              autoComplete="off"
+              autoCapitalize="off"
+              spellCheck={false}
               onChange={(e) => setValue(e.target.value)}
             />
           )}
         </Field>
+        <Check label="Show what I type" checked={shown} onChange={setShown} />
         <Check
           label="Send it to one host instead of giving it to programs"
           hint="As a header of ctx.fetch, and of plain HTTP through the proxy. It never enters the sandbox."
