@@ -1,4 +1,6 @@
 // Somebody is invited, sees what their role lets them do, and is somebody else the moment that it changes.
+import { readFile } from 'node:fs/promises';
+import { gunzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
@@ -136,6 +138,14 @@ describe('people', () => {
     await page.getByRole('button', { name: 'Account' }).click();
     await page.getByText('· Acme Ltd').waitFor();
     await page.keyboard.press('Escape');
+    await page.goto('/studio/');
+    const [saved] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export all' }).click(),
+    ]);
+    const archive = gunzipSync(await readFile(await saved.path())).toString();
+    expect(archive).toContain('main.ts'); // what is in Acme, and not the agent of the other workspace
+    expect(archive).not.toContain('main.js');
     await must(atelier, 'DELETE', '/workspaces/acme');
     await page.goto('/studio/');
     await page.getByRole('link', { name: 'weather', exact: true }).first().waitFor();
