@@ -7,6 +7,8 @@ import { useRights } from '../api/rights';
 import { Guarded } from '../features/access/Guarded';
 import { exportArchive } from '../features/agents/agentMenu';
 import { HomePage } from '../features/samples/HomePage';
+import { common } from '../texts/common';
+import { app as say } from '../texts/app';
 import { Button } from '../ui/Button';
 import { Empty, Waiting } from '../ui/Empty';
 import { listenForKeys, useCommand } from './commands';
@@ -64,7 +66,7 @@ export function App() {
       <Router base={`${basePath}/studio`}>
         <Switch>
           <Route path="/invitation">
-            <Suspense fallback={<Waiting what="the invitation" />}>
+            <Suspense fallback={<Waiting what={say.theInvitation} />}>
               <InvitationPage />
             </Suspense>
           </Route>
@@ -85,12 +87,12 @@ function SessionGate() {
   if (session.data) return <Pages />;
   if (session.isError) {
     return (
-      <Empty actions={<Button onClick={() => void session.refetch()}>Try again</Button>}>
-        The server does not answer. {session.error.message}
+      <Empty actions={<Button onClick={() => void session.refetch()}>{common.tryAgain}</Button>}>
+        {say.theServerDoesNotAnswer(session.error.message)}
       </Empty>
     );
   }
-  return <Waiting what="the Studio" onRetry={() => void session.refetch()} />;
+  return <Waiting what={say.theStudio} onRetry={() => void session.refetch()} />;
 }
 
 function Pages() {
@@ -123,92 +125,94 @@ function Pages() {
     <>
       <Switch>
         <Route path="/">
-          <Guarded what="The agents of this workspace" needs="read">
+          <Guarded what={say.agentsHere} needs="read">
             <HomePage />
           </Guarded>
         </Route>
         <Route path="/registry">
-          <Guarded what="The agents of the registry" needs="read">
-            <Suspense fallback={<Waiting what="the registry" />}>
+          <Guarded what={say.agentsOfTheRegistry} needs="read">
+            <Suspense fallback={<Waiting what={say.theRegistry} />}>
               <RegistryPage />
             </Suspense>
           </Guarded>
         </Route>
         <Route path="/a/:ref/versions">
           {({ ref }) => (
-            <Suspense fallback={<Waiting what="the versions" />}>
+            <Suspense fallback={<Waiting what={say.theVersions} />}>
               <VersionsPage key={ref} name={readRef(decodeURIComponent(ref)).name} />
             </Suspense>
           )}
         </Route>
         <Route path="/runs">
-          <Guarded what="The runs of this workspace" needs="read">
-            <Suspense fallback={<Waiting what="the runs" />}>
+          <Guarded what={say.runsHere} needs="read">
+            <Suspense fallback={<Waiting what={say.theRuns} />}>
               <RunsPage />
             </Suspense>
           </Guarded>
         </Route>
         <Route path="/runs/:id">
           {({ id }) => (
-            <Suspense fallback={<Waiting what="the run" />}>
+            <Suspense fallback={<Waiting what={say.theRun} />}>
               <RunPage key={id} id={id} />
             </Suspense>
           )}
         </Route>
         <Route path="/server">
-          <Suspense fallback={<Waiting what="the server" />}>
+          <Suspense fallback={<Waiting what={say.theServer} />}>
             <ServerPage />
           </Suspense>
         </Route>
         <Route path="/skills">
-          <Guarded what="The skills" needs="read">
-            <Suspense fallback={<Waiting what="the skills" />}>
+          <Guarded what={say.skills} needs="read">
+            <Suspense fallback={<Waiting what={say.theSkills} />}>
               <SkillsPage />
             </Suspense>
           </Guarded>
         </Route>
         <Route path="/secrets">
-          <Guarded what="Secrets and quotas" needs="read">
-            <Suspense fallback={<Waiting what="the secrets" />}>
+          <Guarded what={say.secretsAndQuotas} needs="read">
+            <Suspense fallback={<Waiting what={say.theSecrets} />}>
               <SecretsPage />
             </Suspense>
           </Guarded>
         </Route>
         <Route path="/people">
-          <Guarded what="The people of this workspace" needs="read">
-            <Suspense fallback={<Waiting what="the people" />}>
+          <Guarded what={say.peopleHere} needs="read">
+            <Suspense fallback={<Waiting what={say.thePeople} />}>
               <PeoplePage />
             </Suspense>
           </Guarded>
         </Route>
         <Route path="/account">
-          <Suspense fallback={<Waiting what="the account" />}>
+          <Suspense fallback={<Waiting what={say.theAccount} />}>
             <AccountPage />
           </Suspense>
         </Route>
         <Route path="/workspaces">
-          <Guarded what="The workspaces of this server" needs="server">
-            <Suspense fallback={<Waiting what="the workspaces" />}>
+          <Guarded what={say.workspaces} needs="server">
+            <Suspense fallback={<Waiting what={say.theWorkspaces} />}>
               <WorkspacesPage />
             </Suspense>
           </Guarded>
         </Route>
         <Route path="/tokens">
-          <Guarded what="Tokens" needs="admin">
-            <Suspense fallback={<Waiting what="the tokens" />}>
+          <Guarded what={say.tokens} needs="admin">
+            <Suspense fallback={<Waiting what={say.theTokens} />}>
               <TokensPage />
             </Suspense>
           </Guarded>
         </Route>
         <Route path="/a/:ref">
           {({ ref }) => (
-            <Suspense fallback={<Waiting what="the agent" />}>
+            <Suspense fallback={<Waiting what={say.theAgent} />}>
               <AgentPage key={ref} agentRef={decodeURIComponent(ref)} />
             </Suspense>
           )}
         </Route>
         <Route>
-          <Empty actions={<Button onClick={() => navigate('/')}>All agents</Button>}>There is no such page.</Empty>
+          <Empty actions={<Button onClick={() => navigate('/')}>{say.allAgents}</Button>}>
+            {say.thereIsNoSuchPage}
+          </Empty>
         </Route>
       </Switch>
       <Dialogs />

@@ -5,6 +5,7 @@ import { Link, useLocation } from 'wouter';
 import { useSession } from '../api/queries';
 import { rightsOf } from '../api/rights';
 import { signOut } from '../api/verbs';
+import { brand as say } from '../texts/app';
 import { IconButton } from '../ui/Button';
 import { Menu, type MenuEntry } from '../ui/Menu';
 import css from './Brand.module.css';
@@ -15,7 +16,7 @@ import { currentTheme, onTheme, switchTheme, type Theme } from './theme';
 
 export function Brand() {
   return (
-    <Link href="/" className={css.brand} aria-label="Atelier, all agents">
+    <Link href="/" className={css.brand} aria-label={say.atelierAllAgents}>
       <svg width="20" height="20" viewBox="0 0 16 16" aria-hidden>
         <rect width="16" height="16" rx="4" fill="var(--accent-bg)" />
         <path
@@ -39,12 +40,12 @@ export function HeaderTools() {
   const theme = useSyncExternalStore(onTheme, currentTheme);
   return (
     <div className={css.tools}>
-      <IconButton label={`Command palette (${showKeys('Mod+K', isMac)})`} onClick={() => runCommand('palette')}>
+      <IconButton label={say.commandPalette(showKeys('Mod+K', isMac))} onClick={() => runCommand('palette')}>
         <Search size={16} aria-hidden />
       </IconButton>
       <IconButton
         className={css.theme}
-        label={theme === 'dark' ? 'Switch to light theme' : 'Switch to dark theme'}
+        label={theme === 'dark' ? say.switchToLightTheme : say.switchToDarkTheme}
         onClick={switchTheme}
       >
         {theme === 'dark' ? <Sun size={16} aria-hidden /> : <Moon size={16} aria-hidden />}
@@ -69,28 +70,28 @@ function User({ theme }: { theme: Theme }) {
   return (
     <Menu
       trigger={
-        <IconButton label="Account">
+        <IconButton label={say.account}>
           <CircleUser size={16} aria-hidden />
         </IconButton>
       }
       entries={[
-        { kind: 'label', label: data ? `${data.actor.name} · ${data.workspace.title}` : 'Not signed in' },
-        ...others.map((w): MenuEntry => ({ kind: 'item', label: `Go to ${w.title}`, run: () => enter(w.name) })),
+        { kind: 'label', label: data ? `${data.actor.name} · ${data.workspace.title}` : say.notSignedIn },
+        ...others.map((w): MenuEntry => ({ kind: 'item', label: say.goTo(w.title), run: () => enter(w.name) })),
         { kind: 'rule' },
-        ...only(mayAnywhere('read'), 'Runs', () => runCommand('runs')),
-        { kind: 'item', label: 'Server', run: () => runCommand('server') },
-        ...only(runsServer, 'Workspaces', () => runCommand('workspaces')),
-        ...only(person, 'Account', () => navigate('/account')),
-        ...only(mayAnywhere('read'), 'People', () => runCommand('people')),
-        ...only(mayAnywhere('admin'), 'Tokens', () => runCommand('tokens')),
-        ...only(mayAnywhere('read'), 'Secrets and quotas', () => runCommand('secrets')),
-        { kind: 'item', label: 'Keyboard shortcuts', keys: '?', run: () => setTimeout(() => runCommand('help.keys')) },
+        ...only(mayAnywhere('read'), say.runs, () => runCommand('runs')),
+        { kind: 'item', label: say.server, run: () => runCommand('server') },
+        ...only(runsServer, say.workspaces, () => runCommand('workspaces')),
+        ...only(person, say.account, () => navigate('/account')),
+        ...only(mayAnywhere('read'), say.people, () => runCommand('people')),
+        ...only(mayAnywhere('admin'), say.tokens, () => runCommand('tokens')),
+        ...only(mayAnywhere('read'), say.secretsAndQuotas, () => runCommand('secrets')),
+        { kind: 'item', label: say.keyboardShortcuts, keys: '?', run: () => setTimeout(() => runCommand('help.keys')) },
         {
           kind: 'item',
-          label: theme === 'dark' ? 'Light theme' : 'Dark theme',
+          label: theme === 'dark' ? say.lightTheme : say.darkTheme,
           run: switchTheme,
         },
-        { kind: 'item', label: 'Sign out', run: () => void leave() },
+        { kind: 'item', label: say.signOut, run: () => void leave() },
       ]}
     />
   );

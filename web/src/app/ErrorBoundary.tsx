@@ -1,4 +1,5 @@
 import { Component, type ReactNode } from 'react';
+import { errorBoundary as say } from '../texts/app';
 import { Button } from '../ui/Button';
 import { Empty } from '../ui/Empty';
 
@@ -14,8 +15,8 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { error: E
     const { error } = this.state;
     if (!error) return this.props.children;
     return (
-      <Empty actions={<Button onClick={() => location.reload()}>Reload</Button>}>
-        The page stopped: {error.message}. Your edits are kept in this browser.
+      <Empty actions={<Button onClick={() => location.reload()}>{say.reload}</Button>}>
+        {say.thePageStopped(error.message)}
       </Empty>
     );
   }

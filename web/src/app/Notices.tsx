@@ -1,4 +1,5 @@
 import { CircleAlert, CircleCheck, X } from 'lucide-react';
+import { notices as say } from '../texts/app';
 import { Button, IconButton } from '../ui/Button';
 import { classes } from '../ui/classes';
 import css from './Notices.module.css';
@@ -7,7 +8,7 @@ import { dismiss, useNotices } from './noticeStore';
 export function Notices() {
   const { notices } = useNotices();
   return (
-    <div className={css.notices} role="region" aria-label="Notices" aria-live="polite">
+    <div className={css.notices} role="region" aria-label={say.notices} aria-live="polite">
       {notices.map(({ id, kind, text, action }) => (
         <div key={id} className={classes(css.notice, css[kind])}>
           {kind === 'done' ? <CircleCheck size={14} aria-hidden /> : <CircleAlert size={14} aria-hidden />}
@@ -23,7 +24,7 @@ export function Notices() {
               {action.label}
             </Button>
           )}
-          <IconButton small label="Dismiss" onClick={() => dismiss(id)}>
+          <IconButton small label={say.dismiss} onClick={() => dismiss(id)}>
             <X size={14} aria-hidden />
           </IconButton>
         </div>

@@ -1,6 +1,7 @@
 import { Command as Cmdk } from 'cmdk';
 import { useDeferredValue, useState } from 'react';
 import { useLocation } from 'wouter';
+import { palette as say } from '../texts/app';
 import { classes } from '../ui/classes';
 import { useAgentListing } from '../api/listing';
 import { isMac, runCommand, useHandlers } from './commands';
@@ -27,19 +28,19 @@ export function Palette({ scope }: { scope: 'all' | 'places' }) {
     <Cmdk.Dialog
       open
       onOpenChange={(open) => !open && closeDialog()}
-      label="Command palette"
+      label={say.commandPalette}
       className={classes(css.palette)}
       overlayClassName={classes(css.veil)}
     >
       <Cmdk.Input
         value={typed}
         onValueChange={setTyped}
-        placeholder={scope === 'all' ? 'Type a command, a file or an agent' : 'Type a file or an agent'}
+        placeholder={scope === 'all' ? say.typeAnything : say.typeAPlace}
       />
       <Cmdk.List className={css.list}>
-        <Cmdk.Empty>Nothing matches.</Cmdk.Empty>
+        <Cmdk.Empty>{say.nothingMatches}</Cmdk.Empty>
         {scope === 'all' && (
-          <Cmdk.Group heading="Commands">
+          <Cmdk.Group heading={say.commands}>
             {all
               .filter((c) => handlers[c.id] !== undefined && c.id !== 'palette')
               .map((c) => (
@@ -51,7 +52,7 @@ export function Palette({ scope }: { scope: 'all' | 'places' }) {
           </Cmdk.Group>
         )}
         {places.length > 0 && (
-          <Cmdk.Group heading="Files">
+          <Cmdk.Group heading={say.files}>
             {places.map((place) => (
               <Cmdk.Item key={place.label} value={`file ${place.label}`} onSelect={pick(place.open)}>
                 {place.label}
@@ -59,7 +60,7 @@ export function Palette({ scope }: { scope: 'all' | 'places' }) {
             ))}
           </Cmdk.Group>
         )}
-        <Cmdk.Group heading="Agents">
+        <Cmdk.Group heading={say.agents}>
           {(agents.kind === 'loaded' ? agents.items : []).map((a) => (
             <Cmdk.Item
               key={a.id}

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
 import { signInByPassword } from '../api/verbs';
+import { passwordForm as say } from '../texts/app';
 import { Button } from '../ui/Button';
 import { Fault } from '../ui/Fault';
 import { Field } from '../ui/Field';
@@ -15,7 +16,7 @@ export function PasswordForm({ onDone }: { onDone: () => void }) {
   const task = useTask();
   const submit = (e: SyntheticEvent): void => {
     e.preventDefault();
-    if (name.trim() === '' || password === '') return task.fail('Give your name and your password.');
+    if (name.trim() === '' || password === '') return task.fail(say.giveYourNameAnd);
     task.run(async () => {
       await signInByPassword(name.trim(), password);
       onDone();
@@ -24,12 +25,12 @@ export function PasswordForm({ onDone }: { onDone: () => void }) {
   };
   return (
     <form className={css.form} onSubmit={submit}>
-      <Field label="Name">
+      <Field label={say.name}>
         {(control) => (
           <input {...control} autoComplete="username" value={name} onChange={(e) => setName(e.target.value)} />
         )}
       </Field>
-      <Field label="Password">
+      <Field label={say.password}>
         {(control) => (
           <input
             {...control}
@@ -42,7 +43,7 @@ export function PasswordForm({ onDone }: { onDone: () => void }) {
       </Field>
       <Fault message={task.fault} />
       <Button look="primary" type="submit" disabled={task.busy}>
-        Sign in
+        {say.signIn}
       </Button>
     </form>
   );

@@ -1,18 +1,19 @@
+import { shortcuts as say } from '../texts/app';
 import { Dialog } from '../ui/Dialog';
 import { isMac } from './commands';
 import { closeDialog } from './dialogs';
 import { commands, showKeys, type Command, type Group } from './hotkeys';
 import css from './Shortcuts.module.css';
 
-const groups: Group[] = ['Run', 'Agent', 'Go to', 'View', 'Help'];
+const groups: Group[] = ['Run', 'Agent', 'Go', 'View', 'Help'];
 
 export function Shortcuts() {
   const all: readonly Command[] = commands;
   return (
-    <Dialog title="Keyboard shortcuts" onClose={closeDialog}>
+    <Dialog title={say.keyboardShortcuts} onClose={closeDialog}>
       {groups.map((group) => (
         <section key={group} className={css.group}>
-          <h3>{group}</h3>
+          <h3>{say.groups[group]}</h3>
           <dl>
             {all
               .filter((c) => c.group === group && c.keys !== undefined)
@@ -27,7 +28,7 @@ export function Shortcuts() {
           </dl>
         </section>
       ))}
-      <p className={css.note}>In the editor, F1 lists its own commands, and Ctrl+M lets Tab leave it.</p>
+      <p className={css.note}>{say.note}</p>
     </Dialog>
   );
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { listLoginWays } from '../api/verbs';
+import { signIn as said } from '../texts/app';
 import { Button } from '../ui/Button';
 import { PasswordForm } from './PasswordForm';
 import css from './SignIn.module.css';
@@ -8,12 +9,12 @@ import { TokenForm } from './TokenForm';
 
 /** Why a provider of logins sent someone back without a session, by the code that the server gave. */
 const refusals: Partial<Record<string, string>> = {
-  bad_request: 'That login did not begin in this browser, or it took longer than ten minutes. Start again.',
-  unauthenticated: 'The provider did not let you in, or what it said did not hold. Start again.',
-  forbidden: 'You are who you say, but none of your groups has a role here. Ask an administrator for one.',
-  provider_unavailable: 'The provider of logins cannot be reached. Use another way below, or try again later.',
-  too_many_requests: 'Too many logins failed from here. Wait a minute, then start again.',
-  internal: 'The server failed to log you in. Its log says why.',
+  bad_request: said.thatLoginDidNotBegin,
+  unauthenticated: said.theProviderDidNotLet,
+  forbidden: said.youAreWhoYouSay,
+  provider_unavailable: said.theProviderOfLoginsCannot,
+  too_many_requests: said.tooManyLoginsFailed,
+  internal: said.theServerFailedToLog,
 };
 
 const code = 'login';
@@ -36,7 +37,7 @@ export function SignIn() {
   return (
     <main className={css.page}>
       <div className={css.card}>
-        <h1>Sign in to Atelier</h1>
+        <h1>{said.signInToAtelier}</h1>
         {refused !== undefined && (
           <p role="alert" className={css.refused}>
             {refused}
@@ -44,12 +45,12 @@ export function SignIn() {
         )}
         {ways.data?.provider && (
           <a className={css.provider} href={ways.data.provider.path}>
-            Log in with {ways.data.provider.name}
+            {said.logInWith(ways.data.provider.name)}
           </a>
         )}
         {way === 'password' ? <PasswordForm onDone={() => localStorage.setItem(kept, 'password')} /> : <TokenForm />}
         <Button look="link" onClick={() => setWay(way === 'password' ? 'token' : 'password')}>
-          {way === 'password' ? 'Use a link or a token' : 'Use a name and a password'}
+          {way === 'password' ? said.useALinkOr : said.useANameAnd}
         </Button>
       </div>
     </main>

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { useCapabilities } from '../api/queries';
+import { statusLine as say } from '../texts/app';
 import css from './StatusLine.module.css';
 
 /** What is true of the whole server: whether it is reachable and how well it isolates. */
@@ -15,13 +16,12 @@ export function ServerStatus() {
         <Link
           href="/server"
           className={css.link}
-          title={sandbox.missing.length > 0 ? `Missing: ${sandbox.missing.join(', ')}` : undefined}
+          title={sandbox.missing.length > 0 ? say.missing(sandbox.missing.join(', ')) : undefined}
         >
-          Sandbox: {sandbox.level}
-          {sandbox.missing.length > 0 && `, ${sandbox.missing.length} missing`}
+          {say.sandbox(sandbox.level, sandbox.missing.length)}
         </Link>
       )}
-      <span className={online ? undefined : css.offline}>{online ? 'Connected' : 'No network'}</span>
+      <span className={online ? undefined : css.offline}>{online ? say.connected : say.noNetwork}</span>
     </>
   );
 }

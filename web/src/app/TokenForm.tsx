@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
 import { explain } from '../api/http';
 import { signIn } from '../api/verbs';
+import { tokenForm as say } from '../texts/app';
 import { Button } from '../ui/Button';
 import { Field } from '../ui/Field';
 import css from './SignIn.module.css';
@@ -16,7 +17,7 @@ export function TokenForm() {
 
   const submit = async (e: SyntheticEvent): Promise<void> => {
     e.preventDefault();
-    if (token.trim() === '') return setState({ kind: 'failed', message: 'Paste the token first.' });
+    if (token.trim() === '') return setState({ kind: 'failed', message: say.pasteTheTokenFirst });
     setState({ kind: 'busy' });
     try {
       await signIn(token.trim());
@@ -28,12 +29,9 @@ export function TokenForm() {
 
   return (
     <form className={css.form} onSubmit={(e) => void submit(e)}>
-      <p>
-        Open the link that <code>atelier serve</code> printed when it started. It works once; every start of the server
-        prints a new one.
-      </p>
-      <p>Or paste a token. What you may then do is what it may do.</p>
-      <Field label="Token" error={state.kind === 'failed' ? state.message : undefined} mono>
+      <p>{say.openTheLinkThatPrinted(<code>atelier serve</code>)}</p>
+      <p>{say.orPasteAToken}</p>
+      <Field label={say.token} error={state.kind === 'failed' ? state.message : undefined} mono>
         {(control) => (
           <input
             {...control}
@@ -45,7 +43,7 @@ export function TokenForm() {
         )}
       </Field>
       <Button look="primary" type="submit" disabled={state.kind === 'busy'}>
-        Sign in
+        {say.signIn}
       </Button>
     </form>
   );

@@ -1,4 +1,5 @@
 import type { MouseEvent, ReactNode } from 'react';
+import { workbench as say } from '../texts/app';
 import { Splitter } from '../ui/Splitter';
 import { classes } from '../ui/classes';
 import { setLayout, useLayout, type Pane } from './layout';
@@ -18,23 +19,23 @@ export function Workbench({ header, left, main, bottom, right, status }: Props) 
   const layout = useLayout();
   const editor = bottom !== undefined;
   const panes: { pane: Pane; label: string }[] = [
-    { pane: 'files', label: 'Agents' },
-    { pane: 'code', label: editor ? 'Code' : 'Page' },
-    ...(!editor ? [] : [{ pane: 'output' as const, label: 'Output' }]),
-    ...(right === undefined ? [] : [{ pane: 'config' as const, label: 'Configuration' }]),
+    { pane: 'files', label: say.agents },
+    { pane: 'code', label: editor ? say.code : say.page },
+    ...(!editor ? [] : [{ pane: 'output' as const, label: say.output }]),
+    ...(right === undefined ? [] : [{ pane: 'config' as const, label: say.configuration }]),
   ];
   const pane = panes.some((p) => p.pane === layout.pane) ? layout.pane : 'code';
   return (
     <div className={classes(css.bench, layout.maximised && css.maximised)} data-pane={pane}>
       <a className={css.skip} href="#editor" onClick={(e) => skip(e)}>
-        Skip to the {editor ? 'editor' : 'page'}
+        {editor ? say.skipToTheEditor : say.skipToThePage}
       </a>
       <header className={css.header} data-region tabIndex={-1}>
         {header}
       </header>
       <div className={css.body}>
         <nav
-          aria-label="Agents and files"
+          aria-label={say.agentsAndFiles}
           data-region
           tabIndex={-1}
           className={classes(css.left, !layout.leftOpen && css.closed)}
@@ -44,7 +45,7 @@ export function Workbench({ header, left, main, bottom, right, status }: Props) 
         </nav>
         {layout.leftOpen && (
           <Splitter
-            label="Width of the left panel"
+            label={say.widthOfTheLeftPanel}
             between="column"
             value={layout.left}
             min={180}
@@ -53,7 +54,7 @@ export function Workbench({ header, left, main, bottom, right, status }: Props) 
           />
         )}
         <div className={css.centre}>
-          <main id="editor" className={css.main} data-region tabIndex={-1} aria-label={editor ? 'Editor' : 'Page'}>
+          <main id="editor" className={css.main} data-region tabIndex={-1} aria-label={editor ? say.editor : say.page}>
             {main}
           </main>
           {bottom !== undefined && <Bottom>{bottom}</Bottom>}
@@ -61,7 +62,7 @@ export function Workbench({ header, left, main, bottom, right, status }: Props) 
         {right !== undefined && <Right>{right}</Right>}
       </div>
       <footer className={css.status}>{status}</footer>
-      <div className={css.panes} role="group" aria-label="Panes">
+      <div className={css.panes} role="group" aria-label={say.panes}>
         {panes.map((p) => (
           <button key={p.pane} type="button" aria-current={p.pane === pane} onClick={() => setLayout({ pane: p.pane })}>
             {p.label}
@@ -78,7 +79,7 @@ function Bottom({ children }: { children: ReactNode }) {
     <>
       {bottomOpen && (
         <Splitter
-          label="Height of the output panel"
+          label={say.heightOfTheOutputPanel}
           between="row"
           inverse
           value={bottom}
@@ -88,7 +89,7 @@ function Bottom({ children }: { children: ReactNode }) {
         />
       )}
       <section
-        aria-label="Output"
+        aria-label={say.output}
         data-region
         tabIndex={-1}
         className={classes(css.bottom, !bottomOpen && css.closed)}
@@ -107,7 +108,7 @@ function Right({ children }: { children: ReactNode }) {
       {rightOpen && (
         <div className={css.rightSplit}>
           <Splitter
-            label="Width of the configuration"
+            label={say.widthOfTheConfiguration}
             between="column"
             inverse
             value={right}
@@ -118,7 +119,7 @@ function Right({ children }: { children: ReactNode }) {
         </div>
       )}
       <aside
-        aria-label="Configuration"
+        aria-label={say.configuration}
         data-region
         tabIndex={-1}
         className={classes(css.right, !rightOpen && css.closed, sheetOpen && css.sheetOpen)}

@@ -1,5 +1,6 @@
 // Finds where a text stops being JSON. Engines word their messages differently and often leave the place out.
 
+import { locate as say } from '../texts/form';
 const number = /-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
 // eslint-disable-next-line no-control-regex -- JSON strings may not hold control characters
 const string = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
@@ -72,8 +73,8 @@ class Scanner {
 /** One sentence that says the text is no JSON, and where. */
 export function faultSentence(text: string): string {
   const offset = faultOffset(text) ?? 0;
-  if (text.trim() === '') return 'Not valid JSON: it is empty.';
+  if (text.trim() === '') return say.empty;
   const before = text.slice(0, offset).split('\n');
-  const found = offset >= text.trimEnd().length ? 'the text ends too early' : `“${text[offset] ?? ''}” is not expected`;
-  return `Not valid JSON: ${found} at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}.`;
+  const found = offset >= text.trimEnd().length ? say.theTextEndsTooEarly : say.isNotExpected(text[offset] ?? '');
+  return say.notValidJson(found, before.length, (before.at(-1)?.length ?? 0) + 1);
 }

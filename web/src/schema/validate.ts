@@ -2,6 +2,7 @@
 import { Validator } from '@cfworker/json-schema';
 import { isObject, plain, type Json } from '../api/json';
 import type { FieldProblem, JsonSchema } from '../api/types';
+import { validate as say } from '../texts/form';
 import { get, join } from './pointer';
 
 // These only say that something below them failed, and that is said there.
@@ -20,7 +21,7 @@ const containers = new Set([
 ]);
 
 export function check(value: Json | undefined, schema: JsonSchema): FieldProblem[] {
-  if (typeof schema === 'boolean') return schema ? [] : [{ pointer: '', message: 'Nothing is allowed here.' }];
+  if (typeof schema === 'boolean') return schema ? [] : [{ pointer: '', message: say.nothingIsAllowedHere }];
   if (value === undefined) return [];
   try {
     const { errors } = new Validator(schema, '2020-12', false).validate(plain(value));
@@ -34,7 +35,7 @@ export function check(value: Json | undefined, schema: JsonSchema): FieldProblem
 
 function isContainer(keyword: string, error: string): boolean {
   // "additionalProperties": false is a finding of its own.
-  return containers.has(keyword) && !error.includes('False boolean schema');
+  return containers.has(keyword) && !/False boolean schema/.test(error);
 }
 
 interface Unit {
@@ -48,7 +49,7 @@ function problemOf({ keyword, keywordLocation, instanceLocation, error }: Unit, 
   const pointer = decodeURIComponent(instanceLocation.slice(1));
   if (keyword === 'required') {
     const missing = /property "(.*)"\.$/.exec(error)?.[1];
-    if (missing !== undefined) return { pointer: join(pointer, missing), message: 'Required.' };
+    if (missing !== undefined) return { pointer: join(pointer, missing), message: say.required };
   }
   const rule = isObject(schema) ? get(schema, keywordLocation.replace(/^.*#/, '')) : undefined;
   return { pointer, message: sentence(keyword, rule) ?? error };
@@ -59,40 +60,37 @@ function sentence(keyword: string, rule: Json | undefined): string | undefined {
   const text = typeof rule === 'string' ? rule : JSON.stringify(rule);
   switch (keyword) {
     case 'minimum':
-      return `Must be at least ${text}.`;
+      return say.mustBeAtLeast(text);
     case 'maximum':
-      return `Must be at most ${text}.`;
+      return say.mustBeAtMost(text);
     case 'exclusiveMinimum':
-      return `Must be more than ${text}.`;
+      return say.mustBeMoreThan(text);
     case 'exclusiveMaximum':
-      return `Must be less than ${text}.`;
+      return say.mustBeLessThan(text);
     case 'multipleOf':
-      return `Must be a multiple of ${text}.`;
+      return say.mustBeAMultiple(text);
     case 'minLength':
-      return rule === 1 ? 'Must not be empty.' : `Must have at least ${text} characters.`;
+      return rule === 1 ? say.mustNotBeEmpty : say.mustHaveAtLeastCharacters(text);
     case 'maxLength':
-      return `Must have at most ${text} characters.`;
+      return say.mustHaveAtMostCharacters(text);
     case 'minItems':
-      return `Must have at least ${text} items.`;
+      return say.mustHaveAtLeastItems(text);
     case 'maxItems':
-      return `Must have at most ${text} items.`;
+      return say.mustHaveAtMostItems(text);
     case 'pattern':
-      return `Must match ${text}.`;
+      return say.mustMatch(text);
     case 'format':
-      return `Must be a valid ${text}.`;
+      return say.mustBeAValid(text);
     case 'type':
-      return `Must be ${[rule].flat().map(withArticle).join(' or ')}.`;
+      return say.mustBe([rule].flat().map(named));
     case 'enum':
-      return Array.isArray(rule) ? `Must be one of ${rule.map((v) => JSON.stringify(v)).join(', ')}.` : undefined;
+      return Array.isArray(rule) ? say.mustBeOneOf(rule.map((v) => JSON.stringify(v)).join(', ')) : undefined;
     default:
       return undefined;
   }
 }
 
-function withArticle(type: Json): string {
-  const name = typeof type === 'string' ? type : JSON.stringify(type);
-  return name === 'null' ? name : `${/^[aio]/.test(name) ? 'an' : 'a'} ${name}`;
-}
+const named = (type: Json): string => (typeof type === 'string' ? type : JSON.stringify(type));
 
 function distinct(problems: FieldProblem[]): FieldProblem[] {
   const seen = new Set<string>();

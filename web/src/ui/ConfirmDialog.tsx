@@ -1,3 +1,4 @@
+import { common } from '../texts/common';
 import { Button } from './Button';
 import { Dialog } from './Dialog';
 
@@ -22,7 +23,7 @@ export function ConfirmDialog({ title, about, verb, onClose, onConfirm }: Props)
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
           <Button look="danger" onClick={confirm}>
             {verb}
           </Button>

@@ -1,6 +1,7 @@
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { copyText } from '../app/clipboard';
+import { copyButton as say } from '../texts/ui';
 import { Button, IconButton } from './Button';
 
 /** Copies a text and says that it did. With `wording` it is a button with words, else an icon. */
@@ -23,7 +24,7 @@ export function CopyButton({
   const icon = done ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />;
   const said = (
     <span role="status" className="visually-hidden">
-      {done ? 'Copied' : ''}
+      {done ? say.copied : ''}
     </span>
   );
   if (wording === undefined) {
@@ -40,7 +41,7 @@ export function CopyButton({
     <>
       <Button aria-label={label} onClick={copy}>
         {icon}
-        {done ? 'Copied' : wording}
+        {done ? say.copied : wording}
       </Button>
       {said}
     </>

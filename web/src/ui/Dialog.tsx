@@ -1,6 +1,7 @@
 import { X } from 'lucide-react';
 import { Dialog as Radix } from 'radix-ui';
 import type { ReactNode } from 'react';
+import { dialog as say } from '../texts/ui';
 import { IconButton } from './Button';
 import { classes } from './classes';
 import css from './Dialog.module.css';
@@ -31,7 +32,7 @@ export function Dialog({ title, about, wide, medium, onClose, children, foot }: 
             <Radix.Title className={css.title}>{title}</Radix.Title>
             {onClose && (
               <Radix.Close asChild>
-                <IconButton label="Close" small>
+                <IconButton label={say.close} small>
                   <X size={16} aria-hidden />
                 </IconButton>
               </Radix.Close>

@@ -1,4 +1,5 @@
 import { useEffect, useState, type ReactNode } from 'react';
+import { empty as say } from '../texts/ui';
 import { Button } from './Button';
 import css from './Empty.module.css';
 
@@ -25,10 +26,10 @@ export function Waiting({ what, onRetry }: { what: string; onRetry?: () => void 
   }, []);
   if (phase === 'silent') return null;
   const still = phase === 'still';
-  const retry = still && onRetry ? <Button onClick={onRetry}>Retry</Button> : undefined;
+  const retry = still && onRetry ? <Button onClick={onRetry}>{say.retry}</Button> : undefined;
   return (
     <div role="status" className={css.empty}>
-      <p>{still ? `Still loading ${what}…` : `Loading ${what}…`}</p>
+      <p>{still ? say.stillLoading(what) : say.loading(what)}</p>
       {retry}
     </div>
   );

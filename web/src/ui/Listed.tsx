@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Listing } from '../api/listing';
+import { common } from '../texts/common';
+import { listed as say } from '../texts/ui';
 import { Button } from './Button';
 import { Waiting } from './Empty';
 import field from './Field.module.css';
@@ -21,10 +23,8 @@ export function Listed<T>({ listing, what, empty, children }: Props<T>) {
     case 'failed':
       return (
         <p role="alert" className={field.failed}>
-          <span>
-            Could not load {what}. {listing.message}
-          </span>
-          <Button onClick={listing.retry}>Try again</Button>
+          <span>{say.couldNotLoad(what, listing.message)}</span>
+          <Button onClick={listing.retry}>{common.tryAgain}</Button>
         </p>
       );
     case 'loaded':
@@ -34,7 +34,7 @@ export function Listed<T>({ listing, what, empty, children }: Props<T>) {
           {listing.more && (
             <div>
               <Button disabled={listing.reading} onClick={listing.more}>
-                {listing.reading ? 'Loading…' : 'Show more'}
+                {listing.reading ? say.loading : say.showMore}
               </Button>
             </div>
           )}

@@ -3,7 +3,7 @@ import { explain } from '../../api/http';
 import { refreshSessions, useOwnSessions, useSessions } from '../../api/queries';
 import type { OpenSession } from '../../api/types';
 import { endOwnSession, endSession } from '../../api/verbs';
-import { ago } from '../../app/format';
+import { ago } from '../../texts/format';
 import { notify } from '../../app/noticeStore';
 import { Button } from '../../ui/Button';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';

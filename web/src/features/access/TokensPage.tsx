@@ -3,7 +3,7 @@ import { explain } from '../../api/http';
 import { refreshTokens, useTokens } from '../../api/queries';
 import type { Token } from '../../api/types';
 import { revokeToken } from '../../api/verbs';
-import { ago } from '../../app/format';
+import { ago } from '../../texts/format';
 import { notify } from '../../app/noticeStore';
 import { Button } from '../../ui/Button';
 import { classes } from '../../ui/classes';

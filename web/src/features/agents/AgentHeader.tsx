@@ -8,6 +8,7 @@ import { showDialog } from '../../app/dialogs';
 import { ariaKeys, showKeys } from '../../app/hotkeys';
 import { toggleRight } from '../../app/layout';
 import { agentUrl, versionsUrl } from '../../app/urlState';
+import { agentHeader as say } from '../../texts/agents';
 import { Button, IconButton } from '../../ui/Button';
 import { classes } from '../../ui/classes';
 import { Menu, type MenuEntry } from '../../ui/Menu';
@@ -35,17 +36,17 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
       <div className={css.title}>
         <h1 title={agent.about.title === '' ? undefined : agent.about.title}>{agent.name}</h1>
         <span className={classes(css.pill, agent.deprecated && css.warn)}>
-          {draft ? 'Draft' : agent.version}
-          {!edits && <span className={css.wide}>, read only</span>}
+          {draft ? say.draft : agent.version}
+          {!edits && <span className={css.wide}>{say.readOnly}</span>}
         </span>
-        {agent.deprecated && <span className={classes(css.pill, css.warn, css.wide)}>deprecated</span>}
+        {agent.deprecated && <span className={classes(css.pill, css.warn, css.wide)}>{say.deprecated}</span>}
       </div>
       {edits && <SaveStatus agent={agent} />}
       <Grow />
       <div className={css.actions}>
         {(may('read') || may('run')) && (
           <Button className={css.wide} onClick={() => showExport(agent)}>
-            Export as tool
+            {say.exportAsTool}
           </Button>
         )}
         {draft && edits && (
@@ -54,19 +55,19 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
             aria-keyshortcuts={ariaKeys('Mod+Shift+S', isMac)}
             onClick={() => showDialog({ kind: 'publish' })}
           >
-            Publish…
+            {say.publish}
           </Button>
         )}
         {!draft && (
           <Button className={css.wide} onClick={() => navigate(agentUrl(agent.name))}>
-            Open the draft
+            {say.openTheDraft}
           </Button>
         )}
         <RunButton busy={busy} fixed={fixed} onStop={onStop} />
         <More agent={agent} />
       </div>
       <span className={css.rule} />
-      <IconButton label="Toggle configuration" onClick={toggleRight} className={css.wide}>
+      <IconButton label={say.toggleConfiguration} onClick={toggleRight} className={css.wide}>
         <PanelRight size={16} aria-hidden />
       </IconButton>
       <HeaderTools />
@@ -82,18 +83,18 @@ function More({ agent }: { agent: OpenAgent }) {
   const { may } = useRights();
   const published = latestVersion !== '';
   const entries: MenuEntry[] = [
-    ask('Export as tool', version === undefined ? { kind: 'export' } : { kind: 'export', version }),
+    ask(say.exportAsTool, version === undefined ? { kind: 'export' } : { kind: 'export', version }),
     ...(!may('write')
       ? []
       : version === undefined
-        ? [ask('Publish…', { kind: 'publish' })]
-        : [ask('New draft from this version…', { kind: 'redraft', from: version })]),
+        ? [ask(say.publish, { kind: 'publish' })]
+        : [ask(say.newDraftFromThisVersion, { kind: 'redraft', from: version })]),
     { kind: 'rule' },
-    { kind: 'item', label: 'Versions', run: () => navigate(versionsUrl(name)) },
+    { kind: 'item', label: say.versions, run: () => navigate(versionsUrl(name)) },
     ...(published && version === undefined
       ? [
-          ask(`Compare with ${latestVersion}`, { kind: 'compare', from: latestVersion, to: 'draft' }),
-          ...(may('write') ? [ask('Discard the draft…', { kind: 'redraft', from: latestVersion })] : []),
+          ask(say.compareWith(latestVersion), { kind: 'compare', from: latestVersion, to: 'draft' }),
+          ...(may('write') ? [ask(say.discardTheDraft, { kind: 'redraft', from: latestVersion })] : []),
         ]
       : []),
     { kind: 'rule' },
@@ -102,7 +103,7 @@ function More({ agent }: { agent: OpenAgent }) {
   return (
     <Menu
       trigger={
-        <IconButton label={`More about ${name}`}>
+        <IconButton label={say.moreAbout(name)}>
           <Ellipsis size={16} aria-hidden />
         </IconButton>
       }
@@ -127,7 +128,7 @@ function RunButton({ busy, fixed, onStop }: Props) {
         onClick={onStop}
       >
         <Square size={12} fill="currentColor" aria-hidden />
-        Stop
+        {say.stop}
       </Button>
     );
   }
@@ -141,7 +142,7 @@ function RunButton({ busy, fixed, onStop }: Props) {
       onClick={() => runCommand('run.start')}
     >
       <Play size={12} fill="currentColor" aria-hidden />
-      Run
+      {say.run}
       <kbd aria-hidden>{showKeys('Mod+Enter', isMac)}</kbd>
     </Button>
   );
@@ -152,7 +153,7 @@ function SaveStatus({ agent }: { agent: OpenAgent }) {
   return (
     <span
       role="status"
-      aria-label="Draft"
+      aria-label={say.draft}
       data-look={look}
       className={classes(css.save, look !== 'quiet' && css[look])}
       title={text}
@@ -167,17 +168,17 @@ function saveWords({ save, schemas }: OpenAgent): { text: string; look: 'quiet' 
   switch (save.kind) {
     case 'saved':
       return unreadable === undefined
-        ? { text: 'Saved', look: 'quiet' }
-        : { text: `Saved, but not the ${unreadable} schema: it is not valid JSON`, look: 'warn' };
+        ? { text: say.saved, look: 'quiet' }
+        : { text: say.savedButNot(unreadable), look: 'warn' };
     case 'dirty':
     case 'saving':
-      return { text: 'Saving', look: 'quiet' };
+      return { text: say.saving, look: 'quiet' };
     case 'offline':
-      return { text: 'Offline, changes kept here', look: 'warn' };
+      return { text: say.offlineChangesKeptHere, look: 'warn' };
     case 'conflict':
-      return { text: 'Conflict', look: 'err' };
+      return { text: say.conflict, look: 'err' };
     case 'refused':
-      return { text: `Not saved: ${reasonOf(save)}`, look: 'err' };
+      return { text: say.notSaved(reasonOf(save)), look: 'err' };
   }
 }
 

@@ -6,7 +6,8 @@ import { useRights } from '../../api/rights';
 import type { AgentSummary } from '../../api/types';
 import type { AgentFilter } from '../../api/verbs';
 import { showDialog } from '../../app/dialogs';
-import { ago, plural } from '../../app/format';
+import { agentList as say } from '../../texts/agents';
+import { ago } from '../../texts/format';
 import { agentUrl, listUrl, type ListState } from '../../app/urlState';
 import { Button } from '../../ui/Button';
 import { Check, Field } from '../../ui/Field';
@@ -31,69 +32,69 @@ export function AgentList({ narrowed }: { narrowed: ListState }) {
   return (
     <section className={css.section} aria-labelledby="agents">
       <div className={css.bar}>
-        <h1 id="agents">Agents</h1>
+        <h1 id="agents">{say.agents}</h1>
         <span className={css.grow} />
-        {may('approve') && <Button onClick={() => showDialog({ kind: 'import' })}>Import…</Button>}
-        <Button onClick={() => exportArchive()}>Export all</Button>
+        {may('approve') && <Button onClick={() => showDialog({ kind: 'import' })}>{say.import}</Button>}
+        <Button onClick={() => exportArchive()}>{say.exportAll}</Button>
         {may('write') && (
           <Button look="primary" onClick={() => showDialog({ kind: 'new' })}>
-            New agent…
+            {say.newAgent}
           </Button>
         )}
       </div>
-      <div className={css.filters} role="search" aria-label="Agents">
-        <Field label="Find agents" hideLabel>
+      <div className={css.filters} role="search" aria-label={say.agents}>
+        <Field label={say.findAgents} hideLabel>
           {(control) => (
             <input
               {...control}
               type="search"
-              placeholder={inCode ? 'Name, title, description, tag or code' : 'Name, title, description or tag'}
+              placeholder={inCode ? say.findInAll : say.findInWords}
               value={search}
               onChange={(e) => narrow({ search: e.target.value })}
             />
           )}
         </Field>
-        <Check label="Also in code" checked={inCode} onChange={(yes) => narrow({ inCode: yes })} />
-        <Field label="Which" hideLabel>
+        <Check label={say.alsoInCode} checked={inCode} onChange={(yes) => narrow({ inCode: yes })} />
+        <Field label={say.which} hideLabel>
           {(control) => (
             <select
               {...control}
               value={state ?? ''}
               onChange={(e) => narrow({ state: e.target.value === '' ? undefined : e.target.value })}
             >
-              <option value="">All</option>
-              <option value="draft">Never published</option>
-              <option value="published">Published</option>
-              <option value="deleted">Deleted</option>
+              <option value="">{say.all}</option>
+              <option value="draft">{say.neverPublished}</option>
+              <option value="published">{say.published}</option>
+              <option value="deleted">{say.deleted}</option>
             </select>
           )}
         </Field>
-        <Field label="Use" hideLabel>
+        <Field label={say.use} hideLabel>
           {(control) => (
             <select
               {...control}
               value={unused ?? 0}
               onChange={(e) => narrow({ unused: e.target.value === '0' ? undefined : Number(e.target.value) })}
             >
-              <option value={0}>Used or not</option>
+              <option value={0}>{say.usedOrNot}</option>
               {[7, 30, 90, 365].map((days) => (
                 <option key={days} value={days}>
-                  Not run for {days} days
+                  {say.notRunForDays(days)}
                 </option>
               ))}
             </select>
           )}
         </Field>
         {tag !== undefined && (
-          <Button aria-label={`Any tag, not only ${tag}`} onClick={() => narrow({ tag: undefined })}>
+          <Button aria-label={say.anyTagNotOnly(tag)} onClick={() => narrow({ tag: undefined })}>
             {tag}
             <X size={14} aria-hidden />
           </Button>
         )}
       </div>
-      <Listed listing={listing} what="the agents" empty={<None narrowed={narrowed} />}>
+      <Listed listing={listing} what={say.theAgents} empty={<None narrowed={narrowed} />}>
         {(items) => (
-          <ul className={css.list} aria-label={state === 'deleted' ? 'Deleted agents' : 'Agents found'}>
+          <ul className={css.list} aria-label={state === 'deleted' ? say.deletedAgents : say.agentsFound}>
             {items.map((agent) =>
               state === 'deleted' ? (
                 <Tombstone key={agent.id} agent={agent} now={today} />
@@ -115,14 +116,10 @@ function filterOf({ search = '', inCode = false, state, tag = '', unused }: List
 }
 
 function None({ narrowed: { search = '', inCode, state, unused } }: { narrowed: ListState }) {
-  if (state === 'deleted' && search === '') return <p className={css.none}>No agent is deleted.</p>;
-  if (unused !== undefined && search === '') return <p className={css.none}>Every agent was run since, or is newer.</p>;
-  if (search === '') return <p className={css.none}>There is none.</p>;
-  return (
-    <p className={css.none}>
-      Nothing matches “{search}”{inCode ? '.' : '; tick “Also in code” to look into the programs.'}
-    </p>
-  );
+  if (state === 'deleted' && search === '') return <p className={css.none}>{say.noAgentIsDeleted}</p>;
+  if (unused !== undefined && search === '') return <p className={css.none}>{say.noneUnused}</p>;
+  if (search === '') return <p className={css.none}>{say.none}</p>;
+  return <p className={css.none}>{inCode ? say.nothingMatches(search) : say.lookInCode(search)}</p>;
 }
 
 function Row({ agent, now, onTag }: { agent: AgentSummary; now: number; onTag: (tag: string) => void }) {
@@ -136,7 +133,7 @@ function Row({ agent, now, onTag }: { agent: AgentSummary; now: number; onTag: (
         {tags.length > 0 && (
           <div className={css.tags}>
             {tags.map((tag) => (
-              <button key={tag} type="button" aria-label={`Only ${tag}`} onClick={() => onTag(tag)}>
+              <button key={tag} type="button" aria-label={say.only(tag)} onClick={() => onTag(tag)}>
                 {tag}
               </button>
             ))}
@@ -144,14 +141,14 @@ function Row({ agent, now, onTag }: { agent: AgentSummary; now: number; onTag: (
         )}
       </div>
       <span className={css.version}>
-        {latestVersion === '' ? (state === 'draft' ? 'Draft' : 'Pre-release') : latestVersion}
+        {latestVersion === '' ? (state === 'draft' ? say.draft : say.preRelease) : latestVersion}
       </span>
       <span className={css.use}>
-        {agent.usageCount === 0 ? 'never run' : plural(agent.usageCount, 'run')}
+        {agent.usageCount === 0 ? say.neverRun : say.runs(agent.usageCount)}
         <small>
           {agent.lastUsedAt === undefined
-            ? `changed ${ago(agent.updatedAt, now)}`
-            : `last ${ago(agent.lastUsedAt, now)}`}
+            ? say.changed(ago(agent.updatedAt, now))
+            : say.last(ago(agent.lastUsedAt, now))}
         </small>
       </span>
     </li>
@@ -166,16 +163,12 @@ function Tombstone({ agent, now }: { agent: AgentSummary; now: number }) {
       <LanguageMark language={language} />
       <div className={css.about}>
         <strong>{name}</strong>
-        <p>
-          Deleted {ago(deletedAt, now)}
-          {deletion && deletion.by !== '' && ` by ${deletion.by}`}
-          {deletion && deletion.comment !== '' && `: ${deletion.comment}`}
-        </p>
+        <p>{say.deletedWhen(ago(deletedAt, now), deletion?.by ?? '', deletion?.comment ?? '')}</p>
       </div>
       <span className={css.version}>{agent.latestVersion}</span>
       {may('write') && (
-        <Button aria-label={`Bring back ${name}`} onClick={() => void undelete(id)}>
-          Bring back
+        <Button aria-label={say.bringBack(name)} onClick={() => void undelete(id)}>
+          {say.bringBackButton}
         </Button>
       )}
     </li>

@@ -5,6 +5,7 @@ import { useRights } from '../../api/rights';
 import type { Agent } from '../../api/types';
 import { notify } from '../../app/noticeStore';
 import { agentUrl, readRef } from '../../app/urlState';
+import { agentPage as say } from '../../texts/agents';
 import { Waiting } from '../../ui/Empty';
 import { AgentWorkbench } from './AgentWorkbench';
 import { NotOpened } from './NotOpened';
@@ -19,7 +20,7 @@ export function AgentPage({ agentRef }: { agentRef: string }) {
   const { name, version } = readRef(agentRef);
   const agent = useAgent(name);
   useEffect(() => {
-    document.title = `${agentRef} · Atelier Studio`;
+    document.title = say.pageTitle(agentRef);
   }, [agentRef]);
   const present = useRedirect(agent.data, name, version);
   const { may } = useRights();
@@ -48,7 +49,7 @@ function useRedirect(agent: Agent | undefined, name: string, version: string | u
   const elsewhere = agent !== undefined && agent.name !== name;
   useEffect(() => {
     if (!elsewhere) return;
-    if (name !== agent.id) notify('done', `${name} is ${agent.name} now`);
+    if (name !== agent.id) notify('done', say.isNow(name, agent.name));
     queryClient.setQueryData(keys.agent(agent.name), agent);
     navigate(agentUrl(agent.name, version) + location.search, { replace: true });
   }, [elsewhere, agent, name, version, navigate]);

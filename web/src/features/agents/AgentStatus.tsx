@@ -1,7 +1,7 @@
 import { CircleX, TriangleAlert } from 'lucide-react';
-import { plural } from '../../app/format';
 import { ServerStatus } from '../../app/StatusLine';
 import type { Tab } from '../../app/urlState';
+import { agentStatus as say } from '../../texts/agents';
 import { classes } from '../../ui/classes';
 import { showDialog } from '../../app/dialogs';
 import { setLayout, useLayout } from '../../app/layout';
@@ -30,17 +30,17 @@ interface Props {
 }
 
 const states: Record<PythonState, string> = {
-  off: 'off',
-  starting: 'starting…',
-  ready: 'ready',
-  failed: 'colours only',
+  off: say.off,
+  starting: say.starting,
+  ready: say.ready,
+  failed: say.coloursOnly,
 };
 
 export function AgentStatus({ tab, cursor, problems, python }: Props) {
   const { problemsOpen } = useLayout();
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const warnings = problems.length - errors;
-  const language = tab.kind === 'schema' ? 'JSON Schema' : (names[tab.path.split('.').at(-1) ?? ''] ?? 'Plain text');
+  const language = tab.kind === 'schema' ? 'JSON Schema' : (names[tab.path.split('.').at(-1) ?? ''] ?? say.plainText);
   return (
     <>
       <button
@@ -49,31 +49,23 @@ export function AgentStatus({ tab, cursor, problems, python }: Props) {
         aria-expanded={problemsOpen}
         onClick={() => setLayout({ problemsOpen: !problemsOpen })}
       >
-        <span className="visually-hidden">
-          Problems: {plural(errors, 'error')}, {plural(warnings, 'warning')}
-        </span>
-        <span aria-hidden className={classes(css.count, errors > 0 && css.errors)} title={plural(errors, 'error')}>
+        <span className="visually-hidden">{say.problems(errors, warnings)}</span>
+        <span aria-hidden className={classes(css.count, errors > 0 && css.errors)} title={say.errors(errors)}>
           <CircleX size={12} aria-hidden />
           {errors}
         </span>
-        <span
-          aria-hidden
-          className={classes(css.count, warnings > 0 && css.warnings)}
-          title={plural(warnings, 'warning')}
-        >
+        <span aria-hidden className={classes(css.count, warnings > 0 && css.warnings)} title={say.warnings(warnings)}>
           <TriangleAlert size={12} aria-hidden />
           {warnings}
         </span>
       </button>
-      <span className={css.number}>
-        Ln {cursor.line}, Col {cursor.column}
-      </span>
+      <span className={css.number}>{say.lnCol(cursor.line, cursor.column)}</span>
       <span>
         {language}
         {language === 'Python' && `: ${states[python]}`}
       </span>
       <button type="button" className={css.problems} onClick={() => showDialog({ kind: 'editor' })}>
-        Editor settings
+        {say.editorSettings}
       </button>
       <ServerStatus />
     </>

@@ -7,6 +7,7 @@ import { useRights } from '../../api/rights';
 import type { AgentSummary } from '../../api/types';
 import { showDialog } from '../../app/dialogs';
 import { agentUrl, listUrl, versionsUrl } from '../../app/urlState';
+import { agentsPanel as say } from '../../texts/agents';
 import { Button, IconButton } from '../../ui/Button';
 import { Menu } from '../../ui/Menu';
 import panel from '../../ui/Panel.module.css';
@@ -31,11 +32,11 @@ function All({ current }: { current?: string }) {
   const none = [drafts, published].every((list) => list.kind === 'loaded' && list.items.length === 0);
   const failed = [drafts, published].find((list) => list.kind === 'failed');
   return (
-    <section className={css.panel} aria-label="Agents">
+    <section className={css.panel} aria-label={say.agents}>
       <div className={panel.head}>
-        <h2 className={panel.title}>Agents</h2>
+        <h2 className={panel.title}>{say.agents}</h2>
         {may('write') && (
-          <IconButton small label="New agent" onClick={() => showDialog({ kind: 'new' })}>
+          <IconButton small label={say.newAgent} onClick={() => showDialog({ kind: 'new' })}>
             <Plus size={16} aria-hidden />
           </IconButton>
         )}
@@ -44,26 +45,26 @@ function All({ current }: { current?: string }) {
         <Search size={14} aria-hidden />
         <input
           type="search"
-          aria-label="Search agents"
-          placeholder="Search"
+          aria-label={say.searchAgents}
+          placeholder={say.placeholder}
           value={typed}
           onChange={(e) => setSearch(e.target.value)}
           onKeyDown={(e) => e.key === 'Escape' && setSearch('')}
         />
       </div>
       <div className={css.list}>
-        {failed && <p className={css.none}>The agents could not be loaded. {failed.message}</p>}
-        {none && search === '' && <p className={css.none}>No agents yet.</p>}
+        {failed && <p className={css.none}>{say.notLoaded(failed.message)}</p>}
+        {none && search === '' && <p className={css.none}>{say.noAgentsYet}</p>}
         {none && search !== '' && (
           <p className={css.none}>
-            Nothing matches “{search}”.{' '}
+            {say.nothingMatches(search)}{' '}
             <Button look="link" onClick={() => navigate(listUrl({ search, inCode: true }))}>
-              Look in code too
+              {say.lookInCodeToo}
             </Button>
           </p>
         )}
-        <Group title="Drafts" listing={drafts} current={current} />
-        <Group title="Published" listing={published} current={current} />
+        <Group title={say.drafts} listing={drafts} current={current} />
+        <Group title={say.published} listing={published} current={current} />
       </div>
     </section>
   );
@@ -73,9 +74,9 @@ function Few() {
   const { may } = useRights();
   const agents = useSession().data?.agents ?? [];
   return (
-    <section className={css.panel} aria-label="Agents">
+    <section className={css.panel} aria-label={say.agents}>
       <div className={panel.head}>
-        <h2 className={panel.title}>Agents</h2>
+        <h2 className={panel.title}>{say.agents}</h2>
       </div>
       <ul className={css.list}>
         {may('read') &&
@@ -117,7 +118,7 @@ function Group({ title, listing, current }: GroupProps) {
       {more && (
         <p className={css.none}>
           <Button look="link" disabled={reading} onClick={more}>
-            Show more
+            {say.showMore}
           </Button>
         </p>
       )}
@@ -138,12 +139,12 @@ function Row({ agent, current }: { agent: AgentSummary; current: boolean }) {
       </Link>
       <Menu
         trigger={
-          <IconButton small className={css.more} label={`Actions for ${name}`}>
+          <IconButton small className={css.more} label={say.actionsFor(name)}>
             <Ellipsis size={16} aria-hidden />
           </IconButton>
         }
         entries={[
-          { kind: 'item', label: 'Versions', run: () => navigate(versionsUrl(name)) },
+          { kind: 'item', label: say.versions, run: () => navigate(versionsUrl(name)) },
           { kind: 'rule' },
           ...agentEntries({ id, name, published: state === 'published', listed }, may('write')),
         ]}

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { stringifyJson } from '../../api/json';
 import type { Agent } from '../../api/types';
+import { conflictBar as say } from '../../texts/agents';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { TextDiff } from '../compare/TextDiff';
@@ -22,7 +23,7 @@ export function ConflictBar() {
   );
 }
 
-const sides = { before: 'Theirs', after: 'Mine' };
+const sides = { before: say.theirs, after: say.mine };
 
 interface Difference {
   label: string;
@@ -40,18 +41,18 @@ function ConflictDialog({ session, theirs, mine }: { session: DraftSession; thei
   return (
     <Dialog
       wide
-      title="This draft was changed elsewhere"
-      about={`It was saved ${minutes > 0 ? `${minutes} min` : 'moments'} ago in another tab or by someone else. Choose which one to keep.`}
+      title={say.thisDraftWasChangedElsewhere}
+      about={say.about(minutes)}
       foot={
         <>
-          <Button onClick={() => session.takeTheirs()}>Take theirs</Button>
+          <Button onClick={() => session.takeTheirs()}>{say.takeTheirs}</Button>
           <Button look="primary" onClick={() => session.keepMine()}>
-            Keep mine
+            {say.keepMine}
           </Button>
         </>
       }
     >
-      <div className={css.files} role="group" aria-label="What differs">
+      <div className={css.files} role="group" aria-label={say.whatDiffers}>
         {differences.map((d) => (
           <Button key={d.label} aria-pressed={d === difference} onClick={() => setShown(d.label)}>
             {d.label}
@@ -59,8 +60,8 @@ function ConflictDialog({ session, theirs, mine }: { session: DraftSession; thei
         ))}
       </div>
       <div className={css.legend}>
-        <span>Theirs</span>
-        <span>Mine</span>
+        <span>{say.theirs}</span>
+        <span>{say.mine}</span>
       </div>
       {difference && (
         <TextDiff path={difference.path} before={difference.theirs} after={difference.mine} sides={sides} />
@@ -77,7 +78,7 @@ function compare(theirs: Content, mine: Content): Difference[] {
     theirs: textOf(theirs, path),
     mine: textOf(mine, path),
   }));
-  const settings = { label: 'Settings', path: 'settings.json', theirs: settingsOf(theirs), mine: settingsOf(mine) };
+  const settings = { label: say.settings, path: 'settings.json', theirs: settingsOf(theirs), mine: settingsOf(mine) };
   return [...files, settings].filter((d) => d.theirs !== d.mine);
 }
 

@@ -6,6 +6,8 @@ import { deleteAgent, restoreAgent } from '../../api/verbs';
 import { closeDialog } from '../../app/dialogs';
 import { notify } from '../../app/noticeStore';
 import { readRef } from '../../app/urlState';
+import { common } from '../../texts/common';
+import { deleteAgentDialog as said } from '../../texts/agents';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
@@ -26,36 +28,36 @@ export function DeleteAgentDialog({ id, name }: { id: string; name: string }) {
       await deleteAgent(id, held ? comment.trim() : '');
       void refreshAgents();
       closeDialog();
-      notify('done', `Deleted ${name}`, { label: 'Undo', run: () => void undelete(id) });
+      notify('done', said.deleted(name), { label: said.undo, run: () => void undelete(id) });
       if (readRef(path.split('/')[2] ?? '').name === name) navigate('/');
     });
 
   return (
     <Dialog
       medium
-      title={`Delete ${name}?`}
-      about="The draft and its versions go, and references to them stop working. Nothing else ever gets their name, and the deletion can be taken back."
+      title={said.delete(name)}
+      about={said.deleteAbout}
       onClose={closeDialog}
       foot={
         <>
-          <Button onClick={closeDialog}>Cancel</Button>
+          <Button onClick={closeDialog}>{common.cancel}</Button>
           <Button
             look="danger"
             disabled={task.busy || pins.isPending || (held && comment.trim() === '')}
             onClick={confirm}
           >
-            {held ? 'Delete all the same' : 'Delete'}
+            {held ? said.deleteAllTheSame : said.verb}
           </Button>
         </>
       }
     >
-      {pins.isPending && <p>Looking who references it…</p>}
-      <Fault message={pins.isError ? `Who references it could not be read. ${pins.error.message}` : undefined} />
+      {pins.isPending && <p>{said.lookingWhoReferencesIt}</p>}
+      <Fault message={pins.isError ? said.notRead(pins.error.message) : undefined} />
       {held && (
         <>
-          <p>Others reference it, and would fail. Let them move first, or say why it must go.</p>
+          <p>{said.others}</p>
           <PinTable pins={pins.data ?? []} />
-          <Field label="Why it is deleted all the same" hint="Kept with the deletion, for whoever looks for it.">
+          <Field label={said.whyItIsDeleted} hint={said.whyItIsDeletedHint}>
             {(control) => (
               <input
                 {...control}
@@ -79,10 +81,10 @@ export async function undelete(id: string): Promise<Agent | undefined> {
     const agent = await restoreAgent(id);
     void refreshAgents();
     void queryClient.invalidateQueries({ queryKey: keys.agent(agent.name) });
-    notify('done', `${agent.name} is back`);
+    notify('done', said.isBack(agent.name));
     return agent;
   } catch (error) {
-    notify('failed', `It could not be brought back. ${error instanceof Error ? error.message : ''}`);
+    notify('failed', said.notBroughtBack(error instanceof Error ? error.message : ''));
     return undefined;
   }
 }

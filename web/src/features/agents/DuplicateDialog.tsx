@@ -2,6 +2,7 @@ import { useLocation } from 'wouter';
 import { refreshAgents } from '../../api/queries';
 import { copyAgent } from '../../api/verbs';
 import { agentUrl } from '../../app/urlState';
+import { duplicateDialog as say } from '../../texts/agents';
 import { settleDraft } from './settle';
 import { NameDialog } from './NameDialog';
 
@@ -10,10 +11,10 @@ export function DuplicateDialog({ id, name }: { id: string; name: string }) {
   const [, navigate] = useLocation();
   return (
     <NameDialog
-      title={`Copy ${name}`}
-      about="You get a new agent with this draft, its description and its tags. It has no versions, and nobody refers to it."
-      label="Name of the copy"
-      verb="Copy"
+      title={say.copy(name)}
+      about={say.copyAbout}
+      label={say.nameOfTheCopy}
+      verb={say.verb}
       name={`${name}-copy`}
       onName={async (wanted) => {
         await settleDraft(id);

@@ -1,5 +1,6 @@
 import { useState, type ReactNode, type SyntheticEvent } from 'react';
 import { closeDialog } from '../../app/dialogs';
+import { common } from '../../texts/common';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { useTask } from '../../ui/useTask';
@@ -36,7 +37,7 @@ export function NameDialog({ title, about, label, verb, name: first, onName }: P
       onClose={closeDialog}
       foot={
         <>
-          <Button onClick={closeDialog}>Cancel</Button>
+          <Button onClick={closeDialog}>{common.cancel}</Button>
           <Button look="primary" type="submit" form="name" disabled={task.busy}>
             {verb}
           </Button>

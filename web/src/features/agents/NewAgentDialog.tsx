@@ -5,6 +5,8 @@ import { useCapabilities } from '../../api/queries';
 import type { Language } from '../../api/types';
 import { closeDialog } from '../../app/dialogs';
 import { agentUrl } from '../../app/urlState';
+import { common } from '../../texts/common';
+import { newAgentDialog as say } from '../../texts/agents';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { moduleFault, readModule, sizeText } from '../files/module';
@@ -28,7 +30,7 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
 
   const missing = (l: Language): string | undefined => {
     const known = capabilities.data?.languages.find((c) => c.language === l);
-    return known && !known.available ? (known.reason ?? 'Not available on this server.') : undefined;
+    return known && !known.available ? (known.reason ?? say.notAvailableOnThisServer) : undefined;
   };
 
   const submit = async (e: SyntheticEvent): Promise<void> => {
@@ -54,21 +56,11 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
   };
 
   return (
-    <Dialog
-      title="New agent"
-      about="A draft of your own, with one small program or your module to begin with."
-      onClose={closeDialog}
-    >
+    <Dialog title={say.newAgent} about={say.newAgentAbout} onClose={closeDialog}>
       <form id="new-agent" onSubmit={(e) => void submit(e)} style={{ display: 'contents' }}>
-        <NameField
-          label="Name"
-          error={fault}
-          hint="It is in every reference, like weather@1.0.0."
-          name={name}
-          onName={setName}
-        />
+        <NameField label={say.name} error={fault} hint={say.nameHint} name={name} onName={setName} />
         <fieldset>
-          <legend className={css.legend}>Language</legend>
+          <legend className={css.legend}>{say.language}</legend>
           <div className={css.languages}>
             {languages.map((l) => (
               <label key={l} title={missing(l)}>
@@ -87,15 +79,13 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
         {language === 'wasm' && (
           <div className={css.module}>
             <ModuleInput
-              label="Choose a module…"
+              label={say.chooseAModule}
               onChoose={(file) => {
                 setModule(file);
                 setModuleError(file && moduleFault(file));
               }}
             />
-            <span>
-              {module ? `${module.name}, ${sizeText(module.size)}` : 'A WASI command of up to 32 MiB, built elsewhere.'}
-            </span>
+            <span>{module ? `${module.name}, ${sizeText(module.size)}` : say.aWasiCommandOfUp}</span>
             {moduleError !== undefined && (
               <p role="alert" className={css.error}>
                 {moduleError}
@@ -104,9 +94,9 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
           </div>
         )}
         <div style={{ display: 'flex', justifyContent: 'flex-end', gap: 8 }}>
-          <Button onClick={closeDialog}>Cancel</Button>
+          <Button onClick={closeDialog}>{common.cancel}</Button>
           <Button look="primary" type="submit" disabled={busy}>
-            Create
+            {say.create}
           </Button>
         </div>
       </form>
@@ -116,6 +106,6 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
 
 async function beginning(language: Language, module: File | undefined): Promise<Beginning> {
   if (language !== 'wasm') return { language };
-  if (!module) throw new Error('No module was chosen.');
+  if (!module) throw new Error(say.noModuleWasChosen);
   return { language, module: await readModule(module) };
 }

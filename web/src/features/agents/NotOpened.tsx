@@ -4,7 +4,9 @@ import { ApiError } from '../../api/http';
 import { useAgentListing } from '../../api/listing';
 import { useRights } from '../../api/rights';
 import { showDialog } from '../../app/dialogs';
-import { ago } from '../../app/format';
+import { common } from '../../texts/common';
+import { notOpened as say } from '../../texts/agents';
+import { ago } from '../../texts/format';
 import { agentUrl, readRef } from '../../app/urlState';
 import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
@@ -15,7 +17,7 @@ import { Page } from './Page';
 export function NotOpened({ agentRef, error, onRetry }: { agentRef: string; error: Error; onRetry: () => void }) {
   const [, navigate] = useLocation();
   const { name, version } = readRef(agentRef);
-  const home = <Button onClick={() => navigate('/')}>All agents</Button>;
+  const home = <Button onClick={() => navigate('/')}>{say.allAgents}</Button>;
   const missing = error instanceof ApiError && error.status === 404;
   return (
     <Page current={name}>
@@ -26,21 +28,15 @@ export function NotOpened({ agentRef, error, onRetry }: { agentRef: string; erro
           actions={
             <>
               {missing ? (
-                <Button onClick={() => navigate(agentUrl(name))}>Open the draft</Button>
+                <Button onClick={() => navigate(agentUrl(name))}>{say.openTheDraft}</Button>
               ) : (
-                <Button onClick={onRetry}>Try again</Button>
+                <Button onClick={onRetry}>{common.tryAgain}</Button>
               )}
               {home}
             </>
           }
         >
-          {missing ? (
-            <>
-              There is no version <strong>{agentRef}</strong>.
-            </>
-          ) : (
-            `${agentRef} could not be opened. ${error.message}`
-          )}
+          {missing ? <>{say.thereIsNoVersion(<strong>{agentRef}</strong>)}</> : say.notOpened(agentRef, error.message)}
         </Empty>
       )}
     </Page>
@@ -54,7 +50,7 @@ function Missing({ name }: { name: string }) {
   const { may } = useRights();
   const deleted = useAgentListing({ state: 'deleted', search: name });
   const gone = deleted.kind === 'loaded' ? deleted.items.find((agent) => agent.name === name) : undefined;
-  const home = <Button onClick={() => navigate('/')}>All agents</Button>;
+  const home = <Button onClick={() => navigate('/')}>{say.allAgents}</Button>;
   if (gone) {
     const { by = '', comment = '' } = gone.deletion ?? {};
     return (
@@ -63,16 +59,14 @@ function Missing({ name }: { name: string }) {
           <>
             {may('write') && (
               <Button look="primary" onClick={() => void undelete(gone.id)}>
-                Bring it back
+                {say.bringItBack}
               </Button>
             )}
             {home}
           </>
         }
       >
-        <strong>{name}</strong> was deleted {ago(gone.deletedAt ?? '', now)}
-        {by !== '' && ` by ${by}`}
-        {comment === '' ? '.' : `: ${comment}`}
+        {say.wasDeleted(<strong>{name}</strong>, ago(gone.deletedAt ?? '', now), by, comment)}
       </Empty>
     );
   }
@@ -82,14 +76,14 @@ function Missing({ name }: { name: string }) {
         <>
           {may('write') && (
             <Button look="primary" onClick={() => showDialog({ kind: 'new', name })}>
-              Create it
+              {say.createIt}
             </Button>
           )}
           {home}
         </>
       }
     >
-      There is no agent <strong>{name}</strong>.
+      {say.thereIsNoAgent(<strong>{name}</strong>)}
     </Empty>
   );
 }

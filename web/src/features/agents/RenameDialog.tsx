@@ -3,6 +3,7 @@ import { keys, queryClient, refreshAgents } from '../../api/queries';
 import { renameAgent } from '../../api/verbs';
 import { notify } from '../../app/noticeStore';
 import { agentUrl } from '../../app/urlState';
+import { renameDialog as say } from '../../texts/agents';
 import { settleDraft } from './settle';
 import { NameDialog } from './NameDialog';
 
@@ -14,23 +15,16 @@ export function RenameDialog({ id, name, published }: { id: string; name: string
     const agent = await renameAgent(id, wanted);
     queryClient.setQueryData(keys.agent(agent.name), agent);
     void refreshAgents();
-    notify(
-      'done',
-      published ? `${name} is ${agent.name} now; calls of ${name} go on working` : `${name} is ${agent.name} now`,
-    );
+    notify('done', published ? say.isNowAndWas(name, agent.name) : say.isNow(name, agent.name));
     const [, here, rest] = /^\/a\/([^/@]+)(.*)$/.exec(path) ?? [];
     if (here === name) navigate(agentUrl(agent.name) + (rest ?? ''), { replace: true });
   };
   return (
     <NameDialog
-      title={`Rename ${name}`}
-      about={
-        published
-          ? `References to ${name} go on working: whoever asks for it gets the agent under its new name. Nobody else can take the old one.`
-          : 'It has no version yet, so nobody refers to it. The old name becomes free.'
-      }
-      label="New name"
-      verb="Rename"
+      title={say.rename(name)}
+      about={published ? say.renameAbout(name) : say.unpublishedAbout}
+      label={say.newName}
+      verb={say.verb}
       name={name}
       onName={rename}
     />

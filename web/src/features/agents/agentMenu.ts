@@ -3,6 +3,7 @@ import { archiveUrl } from '../../api/verbs';
 import { copyText, downloadFrom } from '../../app/clipboard';
 import { showDialog, type OpenDialog } from '../../app/dialogs';
 import { notify } from '../../app/noticeStore';
+import { agentMenu as say } from '../../texts/agents';
 import type { MenuEntry } from '../../ui/Menu';
 
 export interface Known {
@@ -16,21 +17,21 @@ export interface Known {
 /** Without the right to write only what changes nothing is offered. */
 export function agentEntries({ id, name, published, listed }: Known, writes: boolean): MenuEntry[] {
   const reading: MenuEntry[] = [
-    { kind: 'item', label: 'Copy name', run: () => void copyName(name) },
+    { kind: 'item', label: say.copyName, run: () => void copyName(name) },
     { kind: 'rule' },
-    { kind: 'item', label: 'Export as archive', run: () => exportArchive(name) },
+    { kind: 'item', label: say.exportAsArchive, run: () => exportArchive(name) },
   ];
   if (!writes) return reading;
   const listing: MenuEntry[] = published
-    ? [ask(listed ? 'Take out of the registry…' : 'List in the registry…', { kind: 'list', name, listed })]
+    ? [ask(listed ? say.takeOutOfTheRegistry : say.listInTheRegistry, { kind: 'list', name, listed })]
     : [];
   return [
-    ask('Rename…', { kind: 'rename', id, name, published }),
-    ask('Copy…', { kind: 'duplicate', id, name }),
+    ask(say.rename, { kind: 'rename', id, name, published }),
+    ask(say.copy, { kind: 'duplicate', id, name }),
     ...reading,
     ...listing,
     { kind: 'rule' },
-    { ...ask('Delete…', { kind: 'delete', id, name }), danger: true },
+    { ...ask(say.delete, { kind: 'delete', id, name }), danger: true },
   ];
 }
 
@@ -45,5 +46,5 @@ export function exportArchive(...names: string[]): void {
 }
 
 async function copyName(name: string): Promise<void> {
-  if (await copyText(name)) notify('done', `Copied ${name}`);
+  if (await copyText(name)) notify('done', say.copied(name));
 }

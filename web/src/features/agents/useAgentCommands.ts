@@ -6,6 +6,7 @@ import { copyText } from '../../app/clipboard';
 import { showDialog } from '../../app/dialogs';
 import { notify } from '../../app/noticeStore';
 import { versionsUrl } from '../../app/urlState';
+import { useAgentCommands as say } from '../../texts/agents';
 import { sameTab, type Tabs } from '../files/useTabs';
 import type { RunHandle } from '../run/useRun';
 import { showExport } from './AgentHeader';
@@ -63,5 +64,5 @@ export function useAgentCommands(agent: OpenAgent, run: RunHandle, tabs: Tabs): 
 }
 
 export async function copyReference(reference: string): Promise<void> {
-  if (await copyText(reference)) notify('done', `Copied ${reference}`);
+  if (await copyText(reference)) notify('done', say.copied(reference));
 }

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { Agent } from '../../api/types';
 import { notify } from '../../app/noticeStore';
+import { useDraftSession as say } from '../../texts/agents';
 import { browserWorld, keptDraft } from './browserWorld';
 import { DraftSession } from './session';
 import { draftOpened } from './settle';
@@ -12,8 +13,8 @@ export function useDraftSession(agent: Agent): DraftSession | undefined {
     const opened = new DraftSession(agent, browserWorld, keptDraft(agent.id));
     setSession(opened);
     if (opened.restored) {
-      notify('done', 'Edits that had not been saved are back', {
-        label: 'Discard them',
+      notify('done', say.editsThatHadNot, {
+        label: say.discardThem,
         run: () => opened.dropRestored(),
       });
     }

@@ -4,6 +4,7 @@ import { useCallback, useState } from 'react';
 import { isObject, parseJson, stringifyJson } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 import { faultSentence } from '../../schema/locate';
+import { useSchemaTexts as say } from '../../texts/agents';
 import type { Opened, OpenAgent, SchemaText } from './openAgent';
 
 type Which = 'input' | 'output';
@@ -43,7 +44,7 @@ function readSchema(text: string): { schema: JsonSchema } | { fault: string } {
   try {
     const value = parseJson(text);
     if (isObject(value) || typeof value === 'boolean') return { schema: value };
-    return { fault: 'A schema is an object, true or false.' };
+    return { fault: say.aSchemaIsAnObject };
   } catch {
     return { fault: faultSentence(text) };
   }

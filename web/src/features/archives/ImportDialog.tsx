@@ -6,7 +6,9 @@ import { refreshAgents } from '../../api/queries';
 import type { FieldProblem, ImportReport } from '../../api/types';
 import { importArchive } from '../../api/upload';
 import { closeDialog } from '../../app/dialogs';
-import { bytes, plural } from '../../app/format';
+import { common } from '../../texts/common';
+import { importDialog as say } from '../../texts/archives';
+import { bytes } from '../../texts/format';
 import { agentUrl } from '../../app/urlState';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
@@ -57,8 +59,8 @@ export function ImportDialog({ dropped }: { dropped: File | undefined }) {
   return (
     <Dialog
       medium
-      title="Import an archive"
-      about="Agents with all their versions, as Export wrote them. What is here already stays as it is."
+      title={say.importAnArchive}
+      about={say.importAnArchiveAbout}
       onClose={closeDialog}
       foot={
         <Foot
@@ -72,8 +74,8 @@ export function ImportDialog({ dropped }: { dropped: File | undefined }) {
       <Body state={state} onFile={(file) => void send(file, true)} />
       {state.kind === 'checked' && state.report.agents.some((agent) => agent.listed) && (
         <Check
-          label="List again in the public registry what was listed there"
-          hint="Every workspace of this server can then read and copy it."
+          label={say.listAgainInThePublic}
+          hint={say.listAgainInThePublicHint}
           checked={listed}
           onChange={setListed}
         />
@@ -94,20 +96,20 @@ function Foot({ state, listed, onImport, onOther }: FootProps) {
   if (state.kind === 'done') {
     return (
       <Button look="primary" onClick={closeDialog}>
-        Done
+        {common.done}
       </Button>
     );
   }
   return (
     <>
-      <Button onClick={closeDialog}>Cancel</Button>
-      {(state.kind === 'checked' || state.kind === 'refused') && <Button onClick={onOther}>Another file</Button>}
+      <Button onClick={closeDialog}>{common.cancel}</Button>
+      {(state.kind === 'checked' || state.kind === 'refused') && <Button onClick={onOther}>{say.anotherFile}</Button>}
       <Button
         look="primary"
         disabled={state.kind !== 'checked' || nothing}
         onClick={() => state.kind === 'checked' && onImport(state.file)}
       >
-        Import
+        {say.import}
       </Button>
     </>
   );
@@ -163,15 +165,13 @@ function Choose({ onFile }: { onFile: (file: File) => void }) {
       onDrop={drop}
     >
       <Upload size={20} aria-hidden />
-      <span>
-        <strong>Choose an archive</strong>, or drop it here
-      </span>
-      <small>A .tar.gz file of up to 256 MiB</small>
+      <span>{say.orDropItHere(<strong>{say.chooseAnArchive}</strong>)}</span>
+      <small>{say.aTarGzFile}</small>
       <input
         type="file"
         className="visually-hidden"
         accept=".gz,.tgz,application/gzip"
-        aria-label="Choose an archive"
+        aria-label={say.chooseAnArchive}
         onChange={(e) => {
           const [file] = e.target.files ?? [];
           if (file) onFile(file);
@@ -183,13 +183,13 @@ function Choose({ onFile }: { onFile: (file: File) => void }) {
 
 function Sending({ file, share, dryRun }: { file: File; share: number; dryRun: boolean }) {
   const sent = share >= 1;
-  const doing = dryRun ? 'Checking' : 'Importing';
+  const doing = dryRun ? say.checking : say.importing;
   return (
     <div className={css.sending}>
       <p role="status">
         {sent
           ? `${doing} ${file.name}…`
-          : `Sending ${file.name}, ${bytes(Math.round(share * file.size))} of ${bytes(file.size)}`}
+          : say.sendingOf(file.name, bytes(Math.round(share * file.size)), bytes(file.size))}
       </p>
       <progress aria-label={`${doing} ${file.name}`} {...(sent ? {} : { value: share })} max={1} />
     </div>
@@ -201,7 +201,7 @@ function Report({ report, done }: { report: ImportReport; done: boolean }) {
     <>
       <p role="status">{summary(report, done)}</p>
       {report.agents.length > 0 && (
-        <ul className={css.report} aria-label="Agents of the archive">
+        <ul className={css.report} aria-label={say.agentsOfTheArchive}>
           {report.agents.map((agent) => (
             <li key={agent.name}>
               {done ? (
@@ -213,10 +213,11 @@ function Report({ report, done }: { report: ImportReport; done: boolean }) {
               )}
               <span data-outcome={agent.outcome}>{wordsOf(agent, done)}</span>
               <span>
-                {agent.added > 0 && `${plural(agent.added, 'version')} added`}
-                {agent.added > 0 && agent.kept > 0 && ', '}
-                {agent.kept > 0 && `${agent.kept} there already`}
-                {agent.names > 0 && `${agent.added + agent.kept > 0 ? ', ' : ''}${plural(agent.names, 'former name')}`}
+                {[
+                  ...(agent.added > 0 ? [say.versionsAdded(agent.added)] : []),
+                  ...(agent.kept > 0 ? [say.thereAlready(agent.kept)] : []),
+                  ...(agent.names > 0 ? [say.formerNames(agent.names)] : []),
+                ].join(', ')}
               </span>
             </li>
           ))}

@@ -1,14 +1,20 @@
 import type { ReactNode } from 'react';
 import type { Diff } from '../../api/types';
+import { changes as say } from '../../texts/compare';
 import css from './Changes.module.css';
 import { FileChange } from './FileChange';
 
-const groups = { schema: 'Schemas', capabilities: 'Capabilities', limits: 'Limits', settings: 'Settings' } as const;
+const groups = {
+  schema: say.schemas,
+  capabilities: say.capabilities,
+  limits: say.limits,
+  settings: say.settings,
+} as const;
 
 /** What separates two versions: sentences, then fields as tables, then files as text. */
 export function Changes({ diff }: { diff: Diff }) {
   if (diff.advice.reasons.length === 0 && diff.files.length === 0 && diff.settings.length === 0)
-    return <p>Nothing differs.</p>;
+    return <p>{say.nothingDiffers}</p>;
   return (
     <div className={css.changes}>
       <Reasons reasons={diff.advice.reasons} />
@@ -20,7 +26,7 @@ export function Changes({ diff }: { diff: Diff }) {
         if (group !== 'schema') return table;
         return (
           <details key={group} className={css.folded}>
-            <summary>Schemas as JSON</summary>
+            <summary>{say.schemasAsJson}</summary>
             {table}
           </details>
         );
@@ -34,7 +40,7 @@ export function Changes({ diff }: { diff: Diff }) {
 
 export function Reasons({ reasons }: { reasons: Diff['advice']['reasons'] }) {
   return (
-    <ul className={css.reasons} aria-label="What changed">
+    <ul className={css.reasons} aria-label={say.whatChanged}>
       {reasons.map((r) => (
         <li key={r.pointer + r.message}>
           <span className={r.bump === 'major' ? css.major : undefined}>{r.bump}</span>
@@ -53,11 +59,11 @@ function Fields({ title, fields, from, to }: { title: string; fields: Diff['sett
   return (
     <section aria-label={title}>
       <h3>{title}</h3>
-      <div className={css.scroll} tabIndex={0} role="region" aria-label={`Changes of ${title.toLowerCase()}`}>
+      <div className={css.scroll} tabIndex={0} role="region" aria-label={say.changesOf(title.toLowerCase())}>
         <table>
           <thead>
             <tr>
-              <th scope="col">Field</th>
+              <th scope="col">{say.field}</th>
               <th scope="col">{from}</th>
               <th scope="col">{to}</th>
             </tr>

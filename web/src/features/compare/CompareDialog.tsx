@@ -1,6 +1,8 @@
 import { useState } from 'react';
 import { useDiff, useVersions } from '../../api/queries';
 import { closeDialog } from '../../app/dialogs';
+import { common } from '../../texts/common';
+import { compareDialog as said } from '../../texts/compare';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
@@ -17,14 +19,19 @@ export function CompareDialog({ from: first, to: second }: { from: string; to: s
   const found = useDiff(name, from, to);
   const choices = [...new Set([from, to, 'draft', ...(versions.data ?? []).map((v) => v.version)])];
   return (
-    <Dialog wide title={`Compare ${name}`} onClose={closeDialog} foot={<Button onClick={closeDialog}>Done</Button>}>
+    <Dialog
+      wide
+      title={said.compare(name)}
+      onClose={closeDialog}
+      foot={<Button onClick={closeDialog}>{common.done}</Button>}
+    >
       <div className={css.sides}>
-        <Side label="From" value={from} choices={choices} onChange={(v) => setSides({ from: v, to })} />
-        <Side label="To" value={to} choices={choices} onChange={(v) => setSides({ from, to: v })} />
-        <Button onClick={() => setSides({ from: to, to: from })}>Swap</Button>
+        <Side label={said.from} value={from} choices={choices} onChange={(v) => setSides({ from: v, to })} />
+        <Side label={said.to} value={to} choices={choices} onChange={(v) => setSides({ from, to: v })} />
+        <Button onClick={() => setSides({ from: to, to: from })}>{said.swap}</Button>
       </div>
-      {found.isPending && <p role="status">Comparing…</p>}
-      <Fault message={found.isError ? `They could not be compared. ${found.error.message}` : undefined} />
+      {found.isPending && <p role="status">{said.comparing}</p>}
+      <Fault message={found.isError ? said.notCompared(found.error.message) : undefined} />
       {found.data && (
         <>
           <p className={css.advice} role="status" data-bump={found.data.advice.bump}>
@@ -51,7 +58,7 @@ function Side({ label, value, choices, onChange }: SideProps) {
         <select {...control} value={value} onChange={(e) => onChange(e.target.value)}>
           {choices.map((choice) => (
             <option key={choice} value={choice}>
-              {choice === 'draft' ? 'The draft' : choice}
+              {choice === 'draft' ? said.theDraft : choice}
             </option>
           ))}
         </select>
@@ -61,6 +68,6 @@ function Side({ label, value, choices, onChange }: SideProps) {
 }
 
 function advice({ bump, version }: { bump: string; version: string }): string {
-  if (bump === 'none') return 'They say and do the same.';
-  return version === '' ? `A ${bump} change.` : `A ${bump} change: the next version is ${version}.`;
+  if (bump === 'none') return said.same;
+  return version === '' ? said.aChange(bump) : said.aChangeTo(bump, version);
 }

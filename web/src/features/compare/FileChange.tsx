@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { keys } from '../../api/queries';
 import type { Diff, Files } from '../../api/types';
 import { getAgent, getVersion } from '../../api/verbs';
+import { fileChange as say } from '../../texts/compare';
 import { Choices } from '../../ui/Choices';
 import { Fault } from '../../ui/Fault';
 import { useOpenAgent } from '../agents/openAgent';
@@ -11,9 +12,9 @@ import { TextDiff } from './TextDiff';
 
 type Look = 'lines' | 'beside' | 'within';
 const looks: { value: Look; label: string }[] = [
-  { value: 'lines', label: 'Lines' },
-  { value: 'beside', label: 'Side by side' },
-  { value: 'within', label: 'Inline' },
+  { value: 'lines', label: say.lines },
+  { value: 'beside', label: say.sideBySide },
+  { value: 'within', label: say.inline },
 ];
 
 /** What became of a file: the lines around each change, or the whole of both in the diff editor. */
@@ -26,14 +27,14 @@ export function FileChange({ file, from, to }: { file: Diff['files'][number]; fr
         <h3>
           {path} {status}
         </h3>
-        {!binary && <Choices label={`Show ${path} as`} choices={looks} value={look} onChange={setLook} />}
+        {!binary && <Choices label={say.showAs(path)} choices={looks} value={look} onChange={setLook} />}
       </div>
       {look !== 'lines' ? (
         <Whole path={path} from={from} to={to} inline={look === 'within'} />
       ) : unified === '' ? (
-        <p>{binary ? 'It is not text.' : 'It is empty, or too large to compare line by line.'}</p>
+        <p>{binary ? say.itIsNotText : say.emptyOrTooLarge}</p>
       ) : (
-        <div className={css.scroll} tabIndex={0} role="region" aria-label={`Changes of ${path}`}>
+        <div className={css.scroll} tabIndex={0} role="region" aria-label={say.changesOf(path)}>
           <Lines text={unified} />
         </div>
       )}
@@ -51,8 +52,8 @@ function Whole({ path, from, to, inline }: { path: string; from: string; to: str
     })),
   });
   const error = before?.error ?? after?.error;
-  if (error) return <Fault message={`The file could not be loaded. ${error.message}`} />;
-  if (!before?.data || !after?.data) return <p role="status">Loading…</p>;
+  if (error) return <Fault message={say.notLoaded(error.message)} />;
+  if (!before?.data || !after?.data) return <p role="status">{say.loading}</p>;
   return (
     <TextDiff
       path={path}

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react';
 import type { DiffSides } from '../../editor/diff';
 import { loadEditor } from '../../editor/load';
+import { textDiff as say } from '../../texts/compare';
 import css from './TextDiff.module.css';
 
 interface Props {
@@ -33,5 +34,5 @@ export function TextDiff({ path, before, after, sides, inline = false }: Props) 
       close();
     };
   }, [path, before, after, left, right, inline]);
-  return <div ref={host} className={css.diff} role="region" aria-label={`Changes of ${path}`} />;
+  return <div ref={host} className={css.diff} role="region" aria-label={say.changesOf(path)} />;
 }

@@ -1,6 +1,6 @@
 import { Plus, X } from 'lucide-react';
 import { Fragment, useState } from 'react';
-import { plural } from '../../app/format';
+import { environmentSection as say } from '../../texts/config';
 import { Button, IconButton } from '../../ui/Button';
 import { problemAt, useOpenAgent } from '../agents/openAgent';
 import css from './ConfigPanel.module.css';
@@ -32,13 +32,11 @@ export function EnvironmentSection() {
   return (
     <Section
       id="environment"
-      title="Environment"
-      summary={count === 0 ? 'None' : plural(count, 'variable')}
+      title={say.environment}
+      summary={count === 0 ? say.none : say.variables(count)}
       wrong={fault !== undefined}
     >
-      <p className={css.hint}>
-        Plain values, in ctx.env and as environment variables. Secrets have a list of their own below.
-      </p>
+      <p className={css.hint}>{say.plainValuesInCtxEnv}</p>
       {rows.length > 0 && (
         <div className={css.variables}>
           {rows.map((row, i) => {
@@ -46,16 +44,16 @@ export function EnvironmentSection() {
             return (
               <Fragment key={row.id}>
                 <input
-                  aria-label={`Name of variable ${i + 1}`}
+                  aria-label={say.nameOfVariable(i + 1)}
                   aria-invalid={wrong !== undefined}
-                  placeholder="NAME"
+                  placeholder={say.placeholder}
                   spellCheck={false}
                   readOnly={readOnly}
                   value={row.name}
                   onChange={(e) => edit(row.id, { name: e.target.value })}
                 />
                 <input
-                  aria-label={`Value of ${row.name === '' ? `variable ${i + 1}` : row.name}`}
+                  aria-label={say.valueOf(row.name, i + 1)}
                   spellCheck={false}
                   readOnly={readOnly}
                   value={row.value}
@@ -66,7 +64,7 @@ export function EnvironmentSection() {
                 ) : (
                   <IconButton
                     small
-                    label={`Remove ${row.name === '' ? `variable ${i + 1}` : row.name}`}
+                    label={say.remove(row.name, i + 1)}
                     onClick={() => change(rows.filter((r) => r.id !== row.id))}
                   >
                     <X size={14} aria-hidden />
@@ -83,7 +81,7 @@ export function EnvironmentSection() {
         <div>
           <Button onClick={add}>
             <Plus size={14} aria-hidden />
-            Add variable
+            {say.addVariable}
           </Button>
         </div>
       )}

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { generalSection as say } from '../../texts/config';
 import { Field } from '../../ui/Field';
 import { problemAt, useOpenAgent } from '../agents/openAgent';
 import { Section } from './Section';
@@ -7,8 +8,8 @@ export function GeneralSection() {
   const { about, save, session } = useOpenAgent();
   const readOnly = session === undefined;
   return (
-    <Section id="general" title="Description" summary={about.title === '' ? 'No title' : about.title}>
-      <Field label="Title" error={problemAt(save, '/title')}>
+    <Section id="general" title={say.description} summary={about.title === '' ? say.noTitle : about.title}>
+      <Field label={say.title} error={problemAt(save, '/title')}>
         {(control) => (
           <input
             {...control}
@@ -18,11 +19,7 @@ export function GeneralSection() {
           />
         )}
       </Field>
-      <Field
-        label="Description"
-        hint="What a model reads to decide whether to call it."
-        error={problemAt(save, '/description')}
-      >
+      <Field label={say.description} hint={say.descriptionHint} error={problemAt(save, '/description')}>
         {(control) => (
           <textarea
             {...control}
@@ -45,7 +42,7 @@ function Tags() {
   const joined = about.tags.join(', ');
   const shown = typed !== undefined && split(typed).join(', ') === joined ? typed : joined;
   return (
-    <Field label="Tags" hint="Separated by commas" error={problemAt(save, '/tags')}>
+    <Field label={say.tags} hint={say.tagsHint} error={problemAt(save, '/tags')}>
       {(control) => (
         <input
           {...control}

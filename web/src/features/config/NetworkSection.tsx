@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { plural } from '../../app/format';
+import { networkSection as say } from '../../texts/config';
 import { Field } from '../../ui/Field';
 import { useOpenAgent } from '../agents/openAgent';
 import { hostProblems, sameHosts, toHosts } from './hosts';
@@ -20,16 +20,16 @@ export function NetworkSection() {
   return (
     <Section
       id="network"
-      title="Network"
-      summary={hosts.length === 0 ? 'Off' : plural(hosts.length, 'host')}
+      title={say.network}
+      summary={hosts.length === 0 ? say.off : say.hosts(hosts.length)}
       wrong={problems.length > 0}
     >
       <Field
-        label="Hosts, one a line"
+        label={say.hostsOneALine}
         mono
         id="capability-hosts"
         error={problems.length === 0 ? undefined : problems.join(' ')}
-        hint="host:port. *.example.com:443 is every name beneath example.com; an address of a private network is listed as such."
+        hint={say.hostsOneALineHint}
       >
         {(control) => (
           <textarea
@@ -37,7 +37,7 @@ export function NetworkSection() {
             rows={Math.min(8, Math.max(2, text.split('\n').length))}
             spellCheck={false}
             autoComplete="off"
-            placeholder="api.example.com:443"
+            placeholder={say.placeholder}
             readOnly={session === undefined}
             value={text}
             onChange={(e) => change(e.target.value)}

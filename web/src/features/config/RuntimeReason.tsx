@@ -1,6 +1,7 @@
 import { useEffect } from 'react';
 import { useDraftRuntime } from '../../api/queries';
 import type { RuntimeChoice } from '../../api/types';
+import { runtimeReason as say } from '../../texts/config';
 import { useOpenAgent } from '../agents/openAgent';
 import css from './RuntimeReason.module.css';
 import { hasChoice } from './runtimes';
@@ -8,7 +9,7 @@ import { hasChoice } from './runtimes';
 /** Why auto means a runtime. */
 export function RuntimeReason({ choice }: { choice: RuntimeChoice }) {
   return (
-    <p className={css.reason} data-reason={choice.reason} role="note" aria-label="Runtime">
+    <p className={css.reason} data-reason={choice.reason} role="note" aria-label={say.runtime}>
       {choice.message}
     </p>
   );

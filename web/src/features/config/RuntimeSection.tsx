@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useCapabilities } from '../../api/queries';
+import { runtimeSection as say } from '../../texts/config';
 import { Field, suffix, suffixed } from '../../ui/Field';
 import { languageNames } from '../agents/blank';
 import { problemAt, useOpenAgent } from '../agents/openAgent';
@@ -24,14 +25,12 @@ export function RuntimeSection() {
     isolation === 'reuse' && !mayReuse(language, next) ? { runtime: next, isolation: '' } : { runtime: next };
   const summary = `${runtime} · ${timeoutMs / 1000} s · ${Math.round(memoryBytes / 2 ** 20)} MiB`;
   return (
-    <Section id="runtime" title="Runtime and limits" summary={summary}>
+    <Section id="runtime" title={say.runtimeAndLimits} summary={summary}>
       {known?.available === false && (
-        <p className={css.error}>
-          This server cannot run {languageNames[language]}. {known.reason}
-        </p>
+        <p className={css.error}>{say.thisServerCannotRun(languageNames[language], known.reason)}</p>
       )}
       <div className={css.pair}>
-        <Field label="Runtime" error={problemAt(save, '/runtime')}>
+        <Field label={say.runtime} error={problemAt(save, '/runtime')}>
           {(control) => (
             <select
               {...control}
@@ -47,7 +46,7 @@ export function RuntimeSection() {
             </select>
           )}
         </Field>
-        <Field label="Entrypoint" error={problemAt(save, '/entrypoint')}>
+        <Field label={say.entrypoint} error={problemAt(save, '/entrypoint')}>
           {(control) => (
             <select
               {...control}
@@ -70,7 +69,7 @@ export function RuntimeSection() {
         </p>
       )}
       <RuntimeOutlook />
-      <Field label="Isolation of runs" error={problemAt(save, '/isolation')}>
+      <Field label={say.isolationOfRuns} error={problemAt(save, '/isolation')}>
         {(control) => (
           <select
             {...control}

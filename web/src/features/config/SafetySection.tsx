@@ -1,14 +1,15 @@
+import { safetySection as say } from '../../texts/config';
 import { Check } from '../../ui/Field';
 import { problemAt, useOpenAgent } from '../agents/openAgent';
 import css from './ConfigPanel.module.css';
 import { Section } from './Section';
 
 const flags: { flag: string; label: string; hint: string }[] = [
-  { flag: 'pii_risk', label: 'Personal data', hint: 'It may read or return data about people.' },
-  { flag: 'external_call', label: 'External call', hint: 'It calls a service outside of the workspace.' },
-  { flag: 'side_effect', label: 'Side effect', hint: 'Running it twice is not the same as once.' },
-  { flag: 'file_system', label: 'Files', hint: 'It reads or writes files beyond its own.' },
-  { flag: 'network_access', label: 'Network', hint: 'It reaches the hosts that are granted under Network.' },
+  { flag: 'pii_risk', label: say.personalData, hint: say.itMayReadOrReturn },
+  { flag: 'external_call', label: say.externalCall, hint: say.itCallsAServiceOutside },
+  { flag: 'side_effect', label: say.sideEffect, hint: say.runningItTwiceIs },
+  { flag: 'file_system', label: say.files, hint: say.itReadsOrWritesFiles },
+  { flag: 'network_access', label: say.network, hint: say.itReachesTheHosts },
 ];
 
 /** What a caller should know. A flag grants nothing. */
@@ -24,8 +25,8 @@ export function SafetySection() {
   const names = flags.filter((f) => set.includes(f.flag)).map((f) => f.label.toLowerCase());
   if (restricted) names.push('restricted');
   return (
-    <Section id="safety" title="Safety flags" summary={names.length === 0 ? 'None' : names.join(', ')}>
-      <p className={css.hint}>They tell callers what to expect and grant nothing.</p>
+    <Section id="safety" title={say.safetyFlags} summary={names.length === 0 ? say.none : names.join(', ')}>
+      <p className={css.hint}>{say.theyTellCallersWhat}</p>
       {flags.map(({ flag, label, hint }) => (
         <Check
           key={flag}
@@ -38,8 +39,8 @@ export function SafetySection() {
       ))}
       {fields.language === 'python' && (
         <Check
-          label="Restricted Python"
-          hint="Imports from a list only; no eval, exec, compile, open or __import__. A convention: the sandbox is what holds."
+          label={say.restrictedPython}
+          hint={say.restrictedPythonHint}
           checked={restricted}
           disabled={session === undefined}
           onChange={(on) =>

@@ -1,8 +1,8 @@
 import { isObject } from '../../api/json';
-import { plural } from '../../app/format';
 import type { JsonSchema } from '../../api/types';
 import { readNode } from '../../schema/form/shape';
 import { toTypes } from '../../schema/toTypes';
+import { schemaSection as say } from '../../texts/config';
 import { Button } from '../../ui/Button';
 import { problemAt, schemaOf, useOpenAgent } from '../agents/openAgent';
 import css from './ConfigPanel.module.css';
@@ -19,19 +19,13 @@ export function SchemaSection({ which, active, onEdit }: Props) {
   const agent = useOpenAgent();
   const schema = schemaOf(agent.fields, which);
   const fault = agent.schemas[which].fault ?? problemAt(agent.save, `/${which}Schema`);
-  const title = which === 'input' ? 'Input schema' : 'Output schema';
+  const title = which === 'input' ? say.inputSchema : say.outputSchema;
   const rows = rowsOf(schema);
   return (
     <Section
       id={which}
       title={title}
-      summary={
-        fault === undefined
-          ? rows.length === 0
-            ? 'Any value'
-            : plural(rows.length, 'property', 'properties')
-          : 'Not valid'
-      }
+      summary={fault === undefined ? (rows.length === 0 ? say.anyValue : say.properties(rows.length)) : say.notValid}
       wrong={fault !== undefined}
     >
       {fault !== undefined && (
@@ -40,14 +34,14 @@ export function SchemaSection({ which, active, onEdit }: Props) {
         </p>
       )}
       {rows.length === 0 ? (
-        <p className={css.hint}>{which === 'input' ? 'Any input is taken.' : 'Any output is taken.'}</p>
+        <p className={css.hint}>{which === 'input' ? say.anyInputIsTaken : say.anyOutputIsTaken}</p>
       ) : (
         <table className={css.properties}>
           <thead>
             <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Type</th>
-              <th scope="col">{which === 'input' ? 'Default' : 'Presence'}</th>
+              <th scope="col">{say.name}</th>
+              <th scope="col">{say.type}</th>
+              <th scope="col">{which === 'input' ? say.default : say.presence}</th>
             </tr>
           </thead>
           <tbody>
@@ -57,10 +51,10 @@ export function SchemaSection({ which, active, onEdit }: Props) {
                 <td title={row.type}>{row.type}</td>
                 <td>
                   {which === 'input'
-                    ? (row.initial ?? (row.required ? 'required' : ''))
+                    ? (row.initial ?? (row.required ? say.required : ''))
                     : row.required
-                      ? 'required'
-                      : 'optional'}
+                      ? say.required
+                      : say.optional}
                 </td>
               </tr>
             ))}
@@ -69,7 +63,7 @@ export function SchemaSection({ which, active, onEdit }: Props) {
       )}
       <div>
         <Button aria-pressed={active} onClick={onEdit}>
-          {agent.session ? 'Edit' : 'Show'} {title.toLowerCase()}
+          {agent.session ? say.edit : say.show} {title.toLowerCase()}
         </Button>
       </div>
     </Section>

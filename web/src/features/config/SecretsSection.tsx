@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useSecrets } from '../../api/queries';
 import { useRights } from '../../api/rights';
 import type { Secret } from '../../api/types';
-import { plural } from '../../app/format';
+import { secretsSection as say } from '../../texts/config';
 import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
 import { problemAt, useOpenAgent } from '../agents/openAgent';
@@ -30,30 +30,24 @@ export function SecretsSection() {
   return (
     <Section
       id="secrets"
-      title="Secrets"
+      title={say.secrets}
       summary={
         missing.length > 0
-          ? `${String(missing.length)} not set`
+          ? say.notSet(missing.length)
           : secrets.length === 0
-            ? 'None'
-            : plural(secrets.length, 'secret')
+            ? say.none
+            : say.secretsNamed(secrets.length)
       }
       wrong={fault !== undefined || missing.length > 0}
     >
-      <Field
-        label="Names, one a line"
-        mono
-        id="declared-secrets"
-        error={fault}
-        hint="Values come from the workspace when it runs, in ctx.env and as environment variables."
-      >
+      <Field label={say.namesOneALine} mono id="declared-secrets" error={fault} hint={say.namesOneALineHint}>
         {(control) => (
           <textarea
             {...control}
             rows={Math.min(8, Math.max(2, text.split('\n').length))}
             spellCheck={false}
             autoComplete="off"
-            placeholder="API_KEY"
+            placeholder={say.placeholder}
             readOnly={session === undefined}
             value={text}
             onChange={(e) => change(e.target.value)}
@@ -61,7 +55,7 @@ export function SecretsSection() {
         )}
       </Field>
       {found.data !== undefined && secrets.length > 0 && (
-        <ul className={css.secrets} aria-label="Declared secrets">
+        <ul className={css.secrets} aria-label={say.declaredSecrets}>
           {secrets.map((declared) => {
             const value = valueOf(found.data, declared, id);
             return (
@@ -69,10 +63,10 @@ export function SecretsSection() {
                 <code>{declared}</code>
                 {value === undefined ? (
                   <>
-                    <span className={css.error}>not set</span>
+                    <span className={css.error}>{say.notSetMark}</span>
                     {mayAnywhere('write') && (
-                      <Button aria-label={`Set ${declared}`} onClick={() => setAsked(declared)}>
-                        Set…
+                      <Button aria-label={say.set(declared)} onClick={() => setAsked(declared)}>
+                        {say.setButton}
                       </Button>
                     )}
                   </>
@@ -95,6 +89,6 @@ const valueOf = (all: Secret[], name: string, agentId: string): Secret | undefin
   all.find((s) => s.name === name && s.agentId === undefined);
 
 function stateOf({ agentId, bind }: Secret): string {
-  if (bind !== undefined) return `set, sent to ${bind.host}`;
-  return agentId === undefined ? 'set for all agents' : 'set for this agent';
+  if (bind !== undefined) return say.setSentTo(bind.host);
+  return agentId === undefined ? say.setForAllAgents : say.setForThisAgent;
 }

@@ -3,7 +3,8 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { useFacts, useVersions } from '../../api/queries';
 import { showDialog } from '../../app/dialogs';
-import { ago, plural } from '../../app/format';
+import { versionsSection as say } from '../../texts/config';
+import { ago } from '../../texts/format';
 import { agentUrl, versionsUrl } from '../../app/urlState';
 import { Button, IconButton } from '../../ui/Button';
 import { copyReference } from '../agents/useAgentCommands';
@@ -20,14 +21,14 @@ export function VersionsSection() {
   const [now] = useState(() => Date.now());
   const all = versions.data ?? [];
   return (
-    <Section id="versions" title="Versions" summary={all.length === 0 ? 'None' : plural(all.length, 'version')}>
-      {versions.isError && <p className={css.error}>The versions could not be loaded. {versions.error.message}</p>}
+    <Section id="versions" title={say.versions} summary={all.length === 0 ? say.none : say.versionsNamed(all.length)}>
+      {versions.isError && <p className={css.error}>{say.notLoaded(versions.error.message)}</p>}
       {versions.data && all.length === 0 && (
         <>
-          <p className={css.hint}>A version never changes, so others can pin it. There is none yet.</p>
+          <p className={css.hint}>{say.aVersionNeverChanges}</p>
           {session && (
             <div>
-              <Button onClick={() => showDialog({ kind: 'publish' })}>Publish the first version…</Button>
+              <Button onClick={() => showDialog({ kind: 'publish' })}>{say.publishTheFirstVersion}</Button>
             </div>
           )}
         </>
@@ -41,28 +42,27 @@ export function VersionsSection() {
             </Link>
             <p title={v.changelog}>
               {ago(v.publishedAt, now)}
-              {v.deprecated &&
-                ` · deprecated${v.reason ? `: ${v.reason}` : ''}${v.successor ? `, use ${v.successor}` : ''}`}
+              {v.deprecated && ` · ${say.deprecated(v.reason, v.successor)}`}
               {v.changelog !== '' && ` · ${v.changelog}`}
             </p>
             <span className={css.tools}>
               <IconButton
                 small
-                label={`Compare ${v.version} with the draft`}
+                label={say.compareWithTheDraft(v.version)}
                 onClick={() => showDialog({ kind: 'compare', from: v.version, to: 'draft' })}
               >
                 <GitCompare size={14} aria-hidden />
               </IconButton>
               <IconButton
                 small
-                label={`Copy reference ${name}@${v.version}`}
+                label={say.copyReference(name, v.version)}
                 onClick={() => void copyReference(`${name}@${v.version}`)}
               >
                 <Copy size={14} aria-hidden />
               </IconButton>
               <IconButton
                 small
-                label={`Export ${v.version}`}
+                label={say.export(v.version)}
                 onClick={() => showDialog({ kind: 'export', version: v.version })}
               >
                 <FileOutput size={14} aria-hidden />
@@ -71,7 +71,7 @@ export function VersionsSection() {
           </li>
         ))}
       </ul>
-      <Link href={versionsUrl(name)}>All about its versions</Link>
+      <Link href={versionsUrl(name)}>{say.allAboutItsVersions}</Link>
     </Section>
   );
 }

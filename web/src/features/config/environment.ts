@@ -1,4 +1,5 @@
 // The environment table: rows as they are typed, which may not be variables yet.
+import { environment as say } from '../../texts/config';
 export interface Variable {
   id: number;
   name: string;
@@ -14,18 +15,17 @@ const mostBytes = 32 * 1024;
 export function variableFault(rows: Variable[], index: number): string | undefined {
   const row = rows[index];
   if (!row || (row.name === '' && row.value === '')) return undefined;
-  if (row.name === '') return 'A name is needed.';
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(row.name))
-    return 'A name has letters, digits and _, and does not begin with a digit.';
-  if (reserved.test(row.name)) return `${row.name} is reserved by the sandbox.`;
-  if (rows.some((r, i) => i < index && r.name === row.name)) return `${row.name} is there twice.`;
+  if (row.name === '') return say.aNameIsNeeded;
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(row.name)) return say.aNameHasLettersDigits;
+  if (reserved.test(row.name)) return say.isReservedByTheSandbox(row.name);
+  if (rows.some((r, i) => i < index && r.name === row.name)) return say.isThereTwice(row.name);
   return undefined;
 }
 
 export function environmentFault(rows: Variable[]): string | undefined {
-  if (rows.length > mostNames) return `At most ${mostNames} variables.`;
+  if (rows.length > mostNames) return say.atMostVariables(mostNames);
   const size = rows.reduce((n, r) => n + new TextEncoder().encode(r.name + r.value).length, 0);
-  return size > mostBytes ? 'All names and values together may have 32 KiB.' : undefined;
+  return size > mostBytes ? say.allNamesAndValuesTogether : undefined;
 }
 
 export function toEnvironment(rows: Variable[]): Record<string, string> {

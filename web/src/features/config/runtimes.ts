@@ -1,5 +1,6 @@
 // What can be chosen to run a program, and how its runs are kept apart.
 import type { Capabilities, Language } from '../../api/types';
+import { runtimes as say } from '../../texts/config';
 
 export interface RuntimeOption {
   runtime: string;
@@ -15,8 +16,8 @@ export function runtimeOptions(known: LanguageState | undefined, present: string
   const names = [...new Set(['auto', ...(known?.runtimes ?? []), present])];
   return names.map((runtime) => {
     const engine = known?.engines?.find((e) => e.runtime === runtime);
-    const missing = engine?.available === false ? (engine.reason ?? 'It is not on this server.') : undefined;
-    return { runtime, label: missing === undefined ? runtime : `${runtime} (not here)`, missing };
+    const missing = engine?.available === false ? (engine.reason ?? say.itIsNotOn) : undefined;
+    return { runtime, label: missing === undefined ? runtime : say.notHere(runtime), missing };
   });
 }
 
@@ -36,9 +37,9 @@ export const mayReuse = (language: Language, runtime: string): boolean =>
 
 export function isolationOptions(language: Language, runtime: string): IsolationOption[] {
   const all = [
-    { isolation: '', label: 'the runtime’s own' },
-    { isolation: 'strict', label: 'strict, a fresh process for each run' },
+    { isolation: '', label: say.theRuntimesOwn },
+    { isolation: 'strict', label: say.strictAFreshProcess },
   ];
-  if (mayReuse(language, runtime)) all.push({ isolation: 'reuse', label: 'reuse, one process of node for many runs' });
+  if (mayReuse(language, runtime)) all.push({ isolation: 'reuse', label: say.reuseOneProcessOfNode });
   return all;
 }

@@ -7,6 +7,8 @@ import type { Advice as AdviceOf, FieldProblem, RuntimeChoice } from '../../api/
 import { diff, publish } from '../../api/verbs';
 import { closeDialog, showDialog } from '../../app/dialogs';
 import { agentUrl } from '../../app/urlState';
+import { common } from '../../texts/common';
+import { publishDialog as said } from '../../texts/publish';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Dialog } from '../../ui/Dialog';
@@ -25,9 +27,9 @@ type State =
   | { kind: 'done'; version: string; choice: RuntimeChoice | undefined };
 
 const bumps: { bump: Bump; about: string }[] = [
-  { bump: 'patch', about: 'Same input and output' },
-  { bump: 'minor', about: 'More is possible, old calls still work' },
-  { bump: 'major', about: 'Old calls may fail' },
+  { bump: 'patch', about: said.sameInputAndOutput },
+  { bump: 'minor', about: said.moreIsPossibleOldCalls },
+  { bump: 'major', about: said.oldCallsMayFail },
 ];
 
 /** Makes a version of the draft. */
@@ -60,11 +62,11 @@ export function PublishDialog() {
 
   const submit = async (e: SyntheticEvent): Promise<void> => {
     e.preventDefault();
-    if (!isSemver(version)) return setState({ kind: 'failed', message: 'A version looks like 1.2.0.', fields: [] });
+    if (!isSemver(version)) return setState({ kind: 'failed', message: said.notAVersion, fields: [] });
     if (forced && comment.trim() === '')
       return setState({
         kind: 'failed',
-        message: 'Say why the number may be smaller than advised; the version keeps it.',
+        message: said.sayWhyTheNumber,
         fields: [],
         tooSmall: true,
       });
@@ -72,7 +74,7 @@ export function PublishDialog() {
     if (!(await flushed(session))) {
       return setState({
         kind: 'failed',
-        message: 'The draft is not saved yet, so it cannot be published.',
+        message: said.theDraftIsNotSaved,
         fields: [],
       });
     }
@@ -100,19 +102,23 @@ export function PublishDialog() {
   return (
     <Dialog
       medium
-      title={`Publish ${name}`}
-      about="A version never changes. Others call it by its number, and get exactly this."
+      title={said.publish(name)}
+      about={said.publishAbout}
       onClose={closeDialog}
       foot={
         <>
-          <Button onClick={closeDialog}>Cancel</Button>
+          <Button onClick={closeDialog}>{common.cancel}</Button>
           <Button
             look={forced ? 'danger' : 'primary'}
             type="submit"
             form="publish"
             disabled={state.kind === 'busy' || (!first && advice.isPending)}
           >
-            {state.kind === 'busy' && gate ? 'Replaying…' : `Publish ${version}${forced ? ' all the same' : ''}`}
+            {state.kind === 'busy' && gate
+              ? said.replaying
+              : forced
+                ? said.publishAllTheSame(version)
+                : said.publish(version)}
           </Button>
         </>
       }
@@ -120,42 +126,39 @@ export function PublishDialog() {
       <form id="publish" onSubmit={(e) => void submit(e)} className={css.form}>
         {!first && (
           <fieldset>
-            <legend className={css.legend}>The last version is {latestVersion}. The next is</legend>
+            <legend className={css.legend}>{said.theLastVersionIs(latestVersion)}</legend>
             <div className={css.choices}>
               {bumps.map(({ bump, about }) => (
                 <label key={bump} className={css.choice}>
                   <input type="radio" name="bump" checked={choice === bump} onChange={() => setChoice(bump)} />
                   <strong>{bumped(latestVersion, bump)}</strong>
-                  <span>{bump === advised && advice.data ? `${about} (advised)` : about}</span>
+                  <span>{bump === advised && advice.data ? said.advised(about) : about}</span>
                 </label>
               ))}
               <label className={css.choice}>
                 <input type="radio" name="bump" checked={choice === 'own'} onChange={() => setChoice('own')} />
-                <strong>Another</strong>
+                <strong>{said.another}</strong>
               </label>
             </div>
           </fieldset>
         )}
         {choice === 'own' && (
-          <Field label="Version" mono>
+          <Field label={said.version} mono>
             {(control) => (
               <input {...control} value={own} autoComplete="off" onChange={(e) => setOwn(e.target.value)} />
             )}
           </Field>
         )}
-        {!first && advice.isPending && <p className={css.legend}>Comparing with {latestVersion}…</p>}
+        {!first && advice.isPending && <p className={css.legend}>{said.comparingWith(latestVersion)}</p>}
         {advice.isError && (
           <p role="alert" className={css.error}>
-            What changed could not be told. {advice.error.message}
+            {said.notTold(advice.error.message)}
           </p>
         )}
         {advice.data && <Advice advice={advice.data} latestVersion={latestVersion} />}
         {forced && (
           <div className={css.forced}>
-            <Field
-              label="Why may it be smaller than advised?"
-              hint={`Callers of ${latestVersion} who take ${version === '' ? 'it' : version} may break. The version keeps what you say here.`}
-            >
+            <Field label={said.whyMayItBeSmaller} hint={said.whyMayItBeSmallerHint(latestVersion, version)}>
               {(control) => (
                 <input {...control} value={comment} autoComplete="off" onChange={(e) => setComment(e.target.value)} />
               )}
@@ -163,7 +166,7 @@ export function PublishDialog() {
           </div>
         )}
         <RuntimeOutlook />
-        <Field label="Changelog">
+        <Field label={said.changelog}>
           {(control) => (
             <textarea {...control} rows={3} value={changelog} onChange={(e) => setChangelog(e.target.value)} />
           )}
@@ -199,12 +202,10 @@ export function PublishDialog() {
 
 /** What the changes ask for, and why. */
 function Advice({ advice, latestVersion }: { advice: AdviceOf; latestVersion: string }) {
-  if (advice.bump === 'none') return <p className={css.legend}>Nothing differs from {latestVersion}.</p>;
+  if (advice.bump === 'none') return <p className={css.legend}>{said.nothingDiffersFrom(latestVersion)}</p>;
   return (
-    <section aria-label="Advice" className={css.advice} data-bump={advice.bump}>
-      <p>
-        Advised: <strong>{advice.version}</strong>, a {advice.bump} version, because
-      </p>
+    <section aria-label={said.advice} className={css.advice} data-bump={advice.bump}>
+      <p>{said.advisedBecause(<strong>{advice.version}</strong>, advice.bump)}</p>
       <Reasons reasons={advice.reasons} />
     </section>
   );
@@ -223,7 +224,7 @@ function Published({ reference, version, choice }: PublishedProps) {
   const [, navigate] = useLocation();
   return (
     <Dialog
-      title={`Published ${version}`}
+      title={said.published(version)}
       onClose={closeDialog}
       foot={
         <>
@@ -233,19 +234,19 @@ function Published({ reference, version, choice }: PublishedProps) {
               navigate(agentUrl(name, version));
             }}
           >
-            Open it
+            {said.openIt}
           </Button>
-          <Button onClick={() => showDialog({ kind: 'export', version })}>Export as tool</Button>
+          <Button onClick={() => showDialog({ kind: 'export', version })}>{said.exportAsTool}</Button>
           <Button look="primary" onClick={closeDialog}>
-            Done
+            {common.done}
           </Button>
         </>
       }
     >
       <div className={css.done}>
-        <span>Call it by</span>
+        <span>{said.callItBy}</span>
         <code>{reference}</code>
-        <CopyButton label="Copy reference" text={reference} />
+        <CopyButton label={said.copyReference} text={reference} />
       </div>
       {choice && <RuntimeReason choice={choice} />}
     </Dialog>

@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import type { ReplayItem, ReplayReport } from '../../api/types';
 import { replay } from '../../api/verbs';
-import { milliseconds, plural } from '../../app/format';
+import { milliseconds } from '../../texts/format';
+import { replaySection as say } from '../../texts/publish';
 import { Button } from '../../ui/Button';
 import { Fault } from '../../ui/Fault';
 import { Check, Field } from '../../ui/Field';
@@ -9,11 +10,11 @@ import { useTask } from '../../ui/useTask';
 import css from './ReplaySection.module.css';
 
 const words: Record<ReplayItem['verdict'], string> = {
-  same: 'Same output',
-  changed: 'Another output',
-  fails: 'Fails now',
-  refused: 'Input refused now',
-  mended: 'Works now',
+  same: say.sameOutput,
+  changed: say.anotherOutput,
+  fails: say.failsNow,
+  refused: say.inputRefusedNow,
+  mended: say.worksNow,
 };
 
 const counts = [5, 20, 50, 100];
@@ -37,54 +38,47 @@ export function ReplaySection({ name, latestVersion, count, onCount, gate, onGat
   const go = (): void =>
     task.run(async () => {
       setReport(undefined);
-      if (!(await flush())) throw new Error('The draft is not saved yet.');
+      if (!(await flush())) throw new Error(say.theDraftIsNotSaved);
       setReport(await replay(name, count));
     });
   return (
-    <section className={css.section} aria-label="Replay">
-      <h3>Replay</h3>
-      <p className={css.quiet}>
-        Runs what {latestVersion} was called with against the draft, and tells what is otherwise.
-      </p>
+    <section className={css.section} aria-label={say.replay}>
+      <h3>{say.replay}</h3>
+      <p className={css.quiet}>{say.about(latestVersion)}</p>
       <div className={css.bar}>
-        <Field label="Recorded inputs" hideLabel>
+        <Field label={say.recordedInputs} hideLabel>
           {(control) => (
             <select {...control} value={count} onChange={(e) => onCount(Number(e.target.value))}>
               {counts.map((n) => (
                 <option key={n} value={n}>
-                  Last {n} inputs
+                  {say.lastInputs(n)}
                 </option>
               ))}
             </select>
           )}
         </Field>
         <Button disabled={task.busy} onClick={go}>
-          {task.busy ? 'Replaying…' : 'Replay'}
+          {task.busy ? say.replaying : say.replay}
         </Button>
       </div>
       <Fault message={task.fault} />
       {report && <Findings report={report} />}
-      <Check
-        label="Publish only if they are answered as before"
-        hint="The server replays once more when it publishes, and refuses if an output changed or a run fails."
-        checked={gate}
-        onChange={onGate}
-      />
+      <Check label={say.publishOnlyIfThey} hint={say.publishOnlyIfTheyHint} checked={gate} onChange={onGate} />
     </section>
   );
 }
 
 function Findings({ report }: { report: ReplayReport }) {
   const noticed = report.items.filter((item) => item.verdict !== 'same' || item.slower);
-  if (report.items.length === 0) return <p role="status">No run of {report.version} is recorded yet.</p>;
+  if (report.items.length === 0) return <p role="status">{say.none(report.version)}</p>;
   return (
     <>
       <p role="status">
         {noticed.length === 0
-          ? `The draft answers ${plural(report.items.length, 'recorded input')} as ${report.version} did.`
-          : `${noticed.length} of ${plural(report.items.length, 'recorded input')} ${noticed.length === 1 ? 'differs' : 'differ'}.`}
+          ? say.same(report.items.length, report.version)
+          : say.differ(noticed.length, report.items.length)}
       </p>
-      <ul className={css.list} aria-label="What differs" hidden={noticed.length === 0}>
+      <ul className={css.list} aria-label={say.whatDiffers} hidden={noticed.length === 0}>
         {noticed.map((item) => (
           <Finding key={item.before.runId} item={item} from={report.version} />
         ))}
@@ -96,10 +90,7 @@ function Findings({ report }: { report: ReplayReport }) {
 function Finding({ item: { verdict, slower, before, after }, from }: { item: ReplayItem; from: string }) {
   return (
     <li data-verdict={verdict}>
-      <strong>
-        {words[verdict]}
-        {slower && ', slower'}
-      </strong>
+      <strong>{slower ? say.slower(words[verdict]) : words[verdict]}</strong>
       {verdict !== 'refused' && (
         <span>
           {milliseconds(before.runMs)} → {milliseconds(after.runMs)}
@@ -109,7 +100,7 @@ function Finding({ item: { verdict, slower, before, after }, from }: { item: Rep
         <dl>
           <dt>{from}</dt>
           <dd>{before.message ?? shown(before.output)}</dd>
-          <dt>draft</dt>
+          <dt>{say.draft}</dt>
           <dd>{after.message ?? shown(after.output)}</dd>
         </dl>
       )}
@@ -118,7 +109,7 @@ function Finding({ item: { verdict, slower, before, after }, from }: { item: Rep
 }
 
 function shown(output: unknown): string {
-  if (output === undefined) return 'too large to show';
+  if (output === undefined) return say.tooLargeToShow;
   const text = JSON.stringify(output);
   return text.length > 300 ? `${text.slice(0, 300)}…` : text;
 }

@@ -2,6 +2,7 @@ import { useLocation } from 'wouter';
 import { refreshAgents } from '../../api/queries';
 import { copyFromRegistry } from '../../api/verbs';
 import { agentUrl } from '../../app/urlState';
+import { copyDialog as say } from '../../texts/registry';
 import { NameDialog } from '../agents/NameDialog';
 
 /** Copies a listed agent into the workspace, under a name that is free. */
@@ -9,10 +10,10 @@ export function CopyDialog({ id, name, version }: { id: string; name: string; ve
   const [, navigate] = useLocation();
   return (
     <NameDialog
-      title={`Copy ${name} ${version}`}
-      about="You get an agent whose draft is this version. What its author publishes later does not change it."
-      label="Name of the copy"
-      verb="Copy"
+      title={say.copy(name, version)}
+      about={say.copyAbout}
+      label={say.nameOfTheCopy}
+      verb={say.verb}
       name={name}
       onName={async (wanted) => {
         const agent = await copyFromRegistry(id, wanted);

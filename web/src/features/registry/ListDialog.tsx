@@ -2,6 +2,8 @@ import { keys, queryClient, refreshFacts } from '../../api/queries';
 import { listInRegistry } from '../../api/verbs';
 import { closeDialog } from '../../app/dialogs';
 import { notify } from '../../app/noticeStore';
+import { common } from '../../texts/common';
+import { listDialog as say } from '../../texts/registry';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
@@ -16,22 +18,18 @@ export function ListDialog({ name, listed }: { name: string; listed: boolean }) 
       refreshFacts(name);
       void queryClient.invalidateQueries({ queryKey: keys.registry });
       closeDialog();
-      notify('done', listed ? `${name} is not listed any more` : `${name} is listed`);
+      notify('done', listed ? say.notListedNow(name) : say.isListed(name));
     });
   return (
     <Dialog
-      title={listed ? `Take ${name} out of the registry?` : `List ${name} in the registry?`}
-      about={
-        listed
-          ? 'Nobody finds it there any more. Copies that were made stay as they are.'
-          : 'Every workspace of this server can then read and copy its published versions, with their code and environment. Secrets are names only.'
-      }
+      title={listed ? say.takeOut(name) : say.list(name)}
+      about={listed ? say.takeOutAbout : say.listAbout}
       onClose={closeDialog}
       foot={
         <>
-          <Button onClick={closeDialog}>Cancel</Button>
+          <Button onClick={closeDialog}>{common.cancel}</Button>
           <Button look="primary" disabled={task.busy} onClick={confirm}>
-            {listed ? 'Take it out' : 'List it'}
+            {listed ? say.takeItOut : say.listIt}
           </Button>
         </>
       }

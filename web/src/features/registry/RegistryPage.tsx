@@ -3,7 +3,7 @@ import { useRegistryListing } from '../../api/listing';
 import { useRights } from '../../api/rights';
 import type { AgentSummary } from '../../api/types';
 import { showDialog } from '../../app/dialogs';
-import { plural } from '../../app/format';
+import { registryPage as say } from '../../texts/registry';
 import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
 import { Listed } from '../../ui/Listed';
@@ -14,7 +14,7 @@ import css from './RegistryPage.module.css';
 /** What the workspaces of this server list for one another: to search, and to copy. */
 export function RegistryPage() {
   useEffect(() => {
-    document.title = 'Public registry · Atelier';
+    document.title = say.pageTitle;
   }, []);
   return (
     <Page>
@@ -32,19 +32,16 @@ function Browse() {
   return (
     <section className={css.section}>
       <div>
-        <h1>Public registry</h1>
-        <p className={css.lead}>
-          Published agents that workspaces of this server list. A copy is an agent of your own: it remembers where it
-          came from and tells when there is a newer version there.
-        </p>
+        <h1>{say.publicRegistry}</h1>
+        <p className={css.lead}>{say.lead}</p>
       </div>
       <div className={css.search}>
-        <Field label="Search the registry">
+        <Field label={say.searchTheRegistry}>
           {(control) => (
             <input
               {...control}
               type="search"
-              placeholder="Name, title, description or tag"
+              placeholder={say.placeholder}
               value={typed}
               onChange={(e) => setSearch(e.target.value)}
             />
@@ -53,17 +50,11 @@ function Browse() {
       </div>
       <Listed
         listing={listing}
-        what="the registry"
-        empty={
-          <p className={css.lead}>
-            {search.trim() === ''
-              ? 'Nothing is listed yet. An agent with a published version can be listed from its menu.'
-              : `Nothing matches “${search}”.`}
-          </p>
-        }
+        what={say.theRegistry}
+        empty={<p className={css.lead}>{search.trim() === '' ? say.nothingIsListedYet : say.nothingMatches(search)}</p>}
       >
         {(items) => (
-          <ul className={css.list} aria-label="Listed agents">
+          <ul className={css.list} aria-label={say.listedAgents}>
             {items.map((agent) => (
               <Row key={agent.id} agent={agent} />
             ))}
@@ -85,14 +76,14 @@ function Row({ agent }: { agent: AgentSummary }) {
           {name} <span className={css.version}>{latestVersion}</span>
         </strong>
         <p>{description === '' ? title : description}</p>
-        <small>{[plural(usageCount, 'run'), ...tags].join(' · ')}</small>
+        <small>{[say.runs(usageCount), ...tags].join(' · ')}</small>
       </div>
       {may('write') && (
         <Button
-          aria-label={`Copy ${name}`}
+          aria-label={say.copy(name)}
           onClick={() => showDialog({ kind: 'copy', id, name, version: latestVersion })}
         >
-          Copy…
+          {say.copyButton}
         </Button>
       )}
     </li>

@@ -3,7 +3,7 @@ import { keys } from '../../api/queries';
 import { stringifyJson, type Json } from '../../api/json';
 import type { Run, RunSummary } from '../../api/types';
 import { getRun } from '../../api/verbs';
-import { bytes, milliseconds } from '../../app/format';
+import { bytes, milliseconds } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Waiting } from '../../ui/Empty';

@@ -3,7 +3,7 @@ import { explain } from '../../api/http';
 import { useRuns } from '../../api/queries';
 import type { RunSummary } from '../../api/types';
 import { getRun } from '../../api/verbs';
-import { ago, milliseconds } from '../../app/format';
+import { ago, milliseconds } from '../../texts/format';
 import { notify } from '../../app/noticeStore';
 import { Button } from '../../ui/Button';
 import { Empty, Waiting } from '../../ui/Empty';

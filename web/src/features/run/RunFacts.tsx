@@ -1,5 +1,5 @@
 import type { Metrics, RunAnswer } from '../../api/types';
-import { bytes, milliseconds } from '../../app/format';
+import { bytes, milliseconds } from '../../texts/format';
 import { Provenance } from './Provenance';
 import css from './ResultTab.module.css';
 

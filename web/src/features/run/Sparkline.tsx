@@ -1,4 +1,4 @@
-import { milliseconds } from '../../app/format';
+import { milliseconds } from '../../texts/format';
 import type { RunSummary } from '../../api/types';
 import { sparkWords } from './history';
 import css from './Sparkline.module.css';

@@ -1,5 +1,6 @@
 // The runs before, in numbers and narrowed.
-import { milliseconds, plural } from '../../app/format';
+import { plural } from '../../app/format';
+import { milliseconds } from '../../texts/format';
 import type { RunStatus, RunSummary } from '../../api/types';
 
 export type Kept = 'all' | 'succeeded' | 'other';

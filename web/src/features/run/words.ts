@@ -1,5 +1,5 @@
 // The state of a run in a word, a mark and a colour, so that no state is colour alone.
-import { milliseconds } from '../../app/format';
+import { milliseconds } from '../../texts/format';
 import type { RunAnswer, RunStatus } from '../../api/types';
 import type { RunState } from './controller';
 

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { useRunListing } from '../../api/listing';
 import type { RunSummary } from '../../api/types';
-import { ago, milliseconds } from '../../app/format';
+import { ago, milliseconds } from '../../texts/format';
 import { agentUrl, pinnedOf, runUrl, writeUrl } from '../../app/urlState';
 import { Field } from '../../ui/Field';
 import { Listed } from '../../ui/Listed';

@@ -4,6 +4,7 @@ import { useAgentListing } from '../../api/listing';
 import { useRights } from '../../api/rights';
 import { showDialog } from '../../app/dialogs';
 import { readList } from '../../app/urlState';
+import { homePage as say } from '../../texts/samples';
 import { AgentList } from '../agents/AgentList';
 import { Column, Page } from '../agents/Page';
 import { Samples } from './Samples';
@@ -14,7 +15,7 @@ export function HomePage() {
   const { may, why } = useRights();
   const anything = useAgentListing({ order: 'updated' });
   useEffect(() => {
-    document.title = 'Atelier Studio';
+    document.title = say.pageTitle;
   }, []);
   const narrowed = readList(text);
   const looking = Object.keys(narrowed).length > 0;
@@ -24,9 +25,7 @@ export function HomePage() {
       <Column {...(may('approve') ? { onDrop: (file) => showDialog({ kind: 'import', file }) } : {})}>
         {(!empty || looking) && <AgentList narrowed={narrowed} />}
         {!looking && may('write') && <Samples first={empty} />}
-        {empty && !looking && !may('write') && (
-          <p>There is no agent in this workspace yet. To make one: {why('write').toLowerCase()}</p>
-        )}
+        {empty && !looking && !may('write') && <p>{say.noAgent(why('write'))}</p>}
       </Column>
     </Page>
   );

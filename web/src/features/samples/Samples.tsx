@@ -4,6 +4,7 @@ import { useRights } from '../../api/rights';
 import type { Sample } from '../../api/types';
 import { showDialog } from '../../app/dialogs';
 import { agentUrl, listUrl } from '../../app/urlState';
+import { samples as say } from '../../texts/samples';
 import { Button } from '../../ui/Button';
 import { Waiting } from '../../ui/Empty';
 import { Fault } from '../../ui/Fault';
@@ -27,32 +28,29 @@ export function Samples({ first }: { first: boolean }) {
   return (
     <section className={css.section}>
       <div>
-        <Title>Start with a sample</Title>
-        <p className={css.lead}>
-          A code agent is a small program with typed input and output. Opening a sample makes a draft of your own: run
-          it, change it, publish it, export it as a tool.
-        </p>
+        <Title>{say.startWithASample}</Title>
+        <p className={css.lead}>{say.lead}</p>
       </div>
-      <Fault message={task.fault === undefined ? undefined : `The sample could not be opened. ${task.fault}`} />
-      {samples.isPending && <Waiting what="the samples" onRetry={() => void samples.refetch()} />}
-      <Fault message={samples.isError ? `The samples could not be loaded. ${samples.error.message}` : undefined} />
+      <Fault message={task.fault === undefined ? undefined : say.notOpened(task.fault)} />
+      {samples.isPending && <Waiting what={say.theSamples} onRetry={() => void samples.refetch()} />}
+      <Fault message={samples.isError ? say.notLoaded(samples.error.message) : undefined} />
       <ul className={css.samples}>
         {samples.data?.map((sample) => (
           <li key={sample.name}>
             <button className={css.card} type="button" disabled={task.busy} onClick={() => open(sample)}>
               <strong>{sample.title}</strong>
               <span>{sample.description}</span>
-              <small>{languageNames[sample.language]} · network: off</small>
+              <small>{say.offline(languageNames[sample.language])}</small>
             </button>
           </li>
         ))}
       </ul>
       <div className={css.blank}>
-        <Button onClick={() => showDialog({ kind: 'new' })}>Blank agent…</Button>
-        <Button onClick={() => navigate('/registry')}>Public registry</Button>
-        <Button onClick={() => navigate('/skills')}>Skills</Button>
-        {may('approve') && <Button onClick={() => showDialog({ kind: 'import' })}>Import an archive…</Button>}
-        {first && <Button onClick={() => navigate(listUrl({ state: 'deleted' }))}>Deleted agents</Button>}
+        <Button onClick={() => showDialog({ kind: 'new' })}>{say.blankAgent}</Button>
+        <Button onClick={() => navigate('/registry')}>{say.publicRegistry}</Button>
+        <Button onClick={() => navigate('/skills')}>{say.skills}</Button>
+        {may('approve') && <Button onClick={() => showDialog({ kind: 'import' })}>{say.importAnArchive}</Button>}
+        {first && <Button onClick={() => navigate(listUrl({ state: 'deleted' }))}>{say.deletedAgents}</Button>}
       </div>
     </section>
   );

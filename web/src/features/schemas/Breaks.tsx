@@ -3,6 +3,7 @@ import { TriangleAlert } from 'lucide-react';
 import { keys } from '../../api/queries';
 import { diff } from '../../api/verbs';
 import { showDialog } from '../../app/dialogs';
+import { breaks as say } from '../../texts/schemas';
 import { Button } from '../../ui/Button';
 import { useOpenAgent } from '../agents/openAgent';
 import css from './SchemaView.module.css';
@@ -23,16 +24,13 @@ export function Breaks({ which }: { which: 'input' | 'output' }) {
   );
   const [first] = reasons;
   return (
-    <p role="status" aria-label="Breaking changes" className={css.breaks}>
+    <p role="status" aria-label={say.breakingChanges} className={css.breaks}>
       {first && (
         <>
           <TriangleAlert size={14} aria-hidden />
-          <span>
-            Major: {first.message.replaceAll('`', '')}
-            {reasons.length > 1 && `, and ${reasons.length - 1} more`}
-          </span>
+          <span>{say.major(first.message.replaceAll('`', ''), reasons.length - 1)}</span>
           <Button look="link" onClick={() => showDialog({ kind: 'compare', from: latestVersion, to: 'draft' })}>
-            Why
+            {say.why}
           </Button>
         </>
       )}

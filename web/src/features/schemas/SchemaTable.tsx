@@ -2,6 +2,7 @@ import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import { parseJson, type Json } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
+import { schemaTable as say } from '../../texts/schemas';
 import { Button, IconButton } from '../../ui/Button';
 import {
   addRow,
@@ -27,16 +28,16 @@ interface Props {
 export function SchemaTable({ which, schema, rows, onChange }: Props) {
   return (
     <div className={css.scroll}>
-      <table className={css.table} aria-label={`Properties of the ${which} schema`}>
+      <table className={css.table} aria-label={say.propertiesOfTheSchema(which)}>
         <thead>
           <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Type</th>
-            <th scope="col">Required</th>
-            <th scope="col">Default</th>
-            <th scope="col">Description</th>
+            <th scope="col">{say.name}</th>
+            <th scope="col">{say.type}</th>
+            <th scope="col">{say.required}</th>
+            <th scope="col">{say.default}</th>
+            <th scope="col">{say.description}</th>
             <th scope="col">
-              <span className="visually-hidden">Actions</span>
+              <span className="visually-hidden">{say.actions}</span>
             </th>
           </tr>
         </thead>
@@ -48,12 +49,12 @@ export function SchemaTable({ which, schema, rows, onChange }: Props) {
         </tbody>
       </table>
       {rows.length === 0 && (
-        <p className={css.none}>{which === 'input' ? 'Any input is taken.' : 'Any output is taken.'}</p>
+        <p className={css.none}>{which === 'input' ? say.anyInputIsTaken : say.anyOutputIsTaken}</p>
       )}
       {onChange && (
         <Button onClick={() => onChange(addRow(schema, 'property'))}>
           <Plus size={14} aria-hidden />
-          Add property
+          {say.addProperty}
         </Button>
       )}
     </div>
@@ -77,7 +78,7 @@ function Row({ row, taken, schema, onChange }: RowProps) {
       </td>
       <td>
         <select
-          aria-label={`Type of ${name}`}
+          aria-label={say.typeOf(name)}
           disabled={readOnly}
           value={type}
           onChange={(e) => {
@@ -91,14 +92,14 @@ function Row({ row, taken, schema, onChange }: RowProps) {
             </option>
           ))}
           <option value="other" disabled>
-            see JSON
+            {say.seeJson}
           </option>
         </select>
       </td>
       <td className={css.middle}>
         <input
           type="checkbox"
-          aria-label={`${name} is required`}
+          aria-label={say.isRequired(name)}
           disabled={readOnly}
           checked={required}
           onChange={(e) => onChange?.(requireRow(schema, name, e.target.checked))}
@@ -113,7 +114,7 @@ function Row({ row, taken, schema, onChange }: RowProps) {
       </td>
       <td>
         <input
-          aria-label={`Description of ${name}`}
+          aria-label={say.descriptionOf(name)}
           readOnly={readOnly}
           value={description}
           onChange={(e) =>
@@ -123,7 +124,7 @@ function Row({ row, taken, schema, onChange }: RowProps) {
       </td>
       <td>
         {onChange && (
-          <IconButton small label={`Remove ${name}`} onClick={() => onChange(removeRow(schema, name))}>
+          <IconButton small label={say.remove(name)} onClick={() => onChange(removeRow(schema, name))}>
             <X size={14} aria-hidden />
           </IconButton>
         )}
@@ -147,9 +148,9 @@ function NameCell({
   return (
     <input
       className={css.name}
-      aria-label={`Name of ${name}`}
+      aria-label={say.nameOf(name)}
       aria-invalid={wrong}
-      title={wrong ? (typed === '' ? 'A property has a name.' : `There is ${typed} already.`) : undefined}
+      title={wrong ? (typed === '' ? say.aPropertyHasAName : say.thereIsAlready(typed)) : undefined}
       spellCheck={false}
       readOnly={onRename === undefined}
       value={typed ?? name}
@@ -173,31 +174,31 @@ function DefaultCell({ row, onSay }: { row: SchemaRow; onSay: ((to: Json | undef
   const shown = type === 'string' && typeof value === 'string' ? value : initial;
   const [typed, setTyped] = useState(shown);
   const read = readDefault(typed, type);
-  const wrong = read === 'no value';
+  const wrong = read === 'none';
   return (
     <input
       className={css.mono}
-      aria-label={`Default of ${name}`}
+      aria-label={say.defaultOf(name)}
       aria-invalid={wrong}
-      title={wrong ? 'This is not JSON yet.' : undefined}
+      title={wrong ? say.thisIsNotJsonYet : undefined}
       spellCheck={false}
       readOnly={onSay === undefined}
       value={typed}
       onChange={(e) => setTyped(e.target.value)}
       onKeyDown={(e) => e.key === 'Enter' && e.currentTarget.blur()}
       onBlur={() => {
-        if (read !== 'no value' && typed !== shown) onSay?.(read.value);
+        if (read !== 'none' && typed !== shown) onSay?.(read.value);
       }}
     />
   );
 }
 
-function readDefault(text: string, type: RowType): { value: Json | undefined } | 'no value' {
+function readDefault(text: string, type: RowType): { value: Json | undefined } | 'none' {
   if (text === '') return { value: undefined };
   if (type === 'string') return { value: text };
   try {
     return { value: parseJson(text) };
   } catch {
-    return 'no value';
+    return 'none';
   }
 }

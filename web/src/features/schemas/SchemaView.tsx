@@ -5,6 +5,7 @@ import type { JsonSchema } from '../../api/types';
 import { getRun, listRuns } from '../../api/verbs';
 import { setLayout, useLayout } from '../../app/layout';
 import { notify } from '../../app/noticeStore';
+import { schemaView as say } from '../../texts/schemas';
 import { Button } from '../../ui/Button';
 import { Choices } from '../../ui/Choices';
 import { schemaOf, useOpenAgent, type OpenAgent } from '../agents/openAgent';
@@ -31,9 +32,9 @@ export function SchemaBar({ which }: { which: 'input' | 'output' }) {
   return (
     <div className={css.bar}>
       <Choices
-        label="Schema as"
+        label={say.schemaAs}
         choices={[
-          { value: 'table', label: 'Table', disabled: !plain },
+          { value: 'table', label: say.table, disabled: !plain },
           { value: 'json', label: 'JSON' },
         ]}
         value={plain ? schemaAs : 'json'}
@@ -79,17 +80,17 @@ function Infer({
     try {
       const runs = await listRuns(name);
       const last = which === 'input' ? runs[0] : runs.find((run) => run.status === 'succeeded');
-      if (!last) return notify('failed', 'There is no run yet to infer from. Run the program first.');
+      if (!last) return notify('failed', say.thereIsNoRunYet);
       onInfer((await getRun(last.runId))[which]);
     } catch (error) {
-      notify('failed', `The last run could not be fetched. ${explain(error)}`);
+      notify('failed', say.notFetched(explain(error)));
     } finally {
       setBusy(false);
     }
   };
   return (
     <Button disabled={busy} onClick={() => void infer()}>
-      Infer from the last {which}
+      {say.inferFromTheLast(which)}
     </Button>
   );
 }

@@ -4,7 +4,7 @@ import { refreshSecrets, useSecrets } from '../../api/queries';
 import { useRights } from '../../api/rights';
 import type { Secret } from '../../api/types';
 import { removeSecret } from '../../api/verbs';
-import { ago } from '../../app/format';
+import { ago } from '../../texts/format';
 import { notify } from '../../app/noticeStore';
 import { Button } from '../../ui/Button';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';

@@ -1,6 +1,6 @@
 // Secrets and quotas in words.
 import type { Quotas, Secret } from '../../api/types';
-import { bytes } from '../../app/format';
+import { bytes } from '../../texts/format';
 
 const most = 4;
 

@@ -2,7 +2,8 @@ import { useEffect } from 'react';
 import { basePath } from '../../api/base';
 import { useCapabilities, useRuntimes } from '../../api/queries';
 import type { Capabilities, RuntimeState } from '../../api/types';
-import { bytes, milliseconds } from '../../app/format';
+import { bytes, milliseconds } from '../../texts/format';
+import { serverPage as say } from '../../texts/server';
 import { Waiting } from '../../ui/Empty';
 import { Fault } from '../../ui/Fault';
 import { languageNames } from '../agents/blank';
@@ -12,19 +13,15 @@ import css from './ServerPage.module.css';
 /** What this server can run, how busy its engines are, and how well they are walled in. */
 export function ServerPage() {
   useEffect(() => {
-    document.title = 'Server · Atelier';
+    document.title = say.pageTitle;
   }, []);
   const capabilities = useCapabilities();
   return (
     <Page>
       <Column>
-        <h1>Server</h1>
+        <h1>{say.server}</h1>
         <Engines />
-        <Fault
-          message={
-            capabilities.isError ? `What it can do could not be loaded. ${capabilities.error.message}` : undefined
-          }
-        />
+        <Fault message={capabilities.isError ? say.notLoaded(capabilities.error.message) : undefined} />
         {capabilities.data && (
           <>
             <Jail sandbox={capabilities.data.sandbox} />
@@ -33,11 +30,12 @@ export function ServerPage() {
           </>
         )}
         <section className={css.section} aria-labelledby="about">
-          <h2 id="about">About</h2>
+          <h2 id="about">{say.about}</h2>
           <p className={css.lead}>
-            The Studio asks nothing of any other host.{' '}
-            <a href={`${basePath}/studio/third-party.txt`}>Third-party notices</a> ·{' '}
-            <a href={`${basePath}/docs`}>The API</a>
+            {say.noOtherHost(
+              <a href={`${basePath}/studio/third-party.txt`}>{say.thirdPartyNotices}</a>,
+              <a href={`${basePath}/docs`}>{say.theApi}</a>,
+            )}
           </p>
         </section>
       </Column>
@@ -49,21 +47,21 @@ function Engines() {
   const runtimes = useRuntimes();
   return (
     <section className={css.section} aria-labelledby="engines">
-      <h2 id="engines">Engines</h2>
-      {runtimes.isPending && <Waiting what="the engines" onRetry={() => void runtimes.refetch()} />}
-      <Fault message={runtimes.isError ? `The engines could not be asked. ${runtimes.error.message}` : undefined} />
+      <h2 id="engines">{say.engines}</h2>
+      {runtimes.isPending && <Waiting what={say.theEngines} onRetry={() => void runtimes.refetch()} />}
+      <Fault message={runtimes.isError ? say.notAsked(runtimes.error.message) : undefined} />
       {runtimes.data && (
-        <div className={css.scroll} tabIndex={0} role="region" aria-label="Engines">
+        <div className={css.scroll} tabIndex={0} role="region" aria-label={say.engines}>
           <table className={css.table}>
             <thead>
               <tr>
-                <th scope="col">Engine</th>
-                <th scope="col">State</th>
-                <th scope="col">Running</th>
-                <th scope="col">Waiting</th>
-                <th scope="col">Prepared</th>
-                <th scope="col">Started</th>
-                <th scope="col">Died</th>
+                <th scope="col">{say.engine}</th>
+                <th scope="col">{say.state}</th>
+                <th scope="col">{say.running}</th>
+                <th scope="col">{say.waiting}</th>
+                <th scope="col">{say.prepared}</th>
+                <th scope="col">{say.started}</th>
+                <th scope="col">{say.died}</th>
               </tr>
             </thead>
             <tbody>
@@ -84,7 +82,7 @@ function Engine({ engine: { runtime, language, ready, queue, workers } }: { engi
       <th scope="row">
         {runtime} <span className={css.quiet}>{languageNames[language]}</span>
       </th>
-      <td className={ready ? css.ok : css.warn}>{ready ? 'Ready' : 'Not ready'}</td>
+      <td className={ready ? css.ok : css.warn}>{ready ? say.ready : say.notReady}</td>
       <td>{queue.running}</td>
       <td>{queue.depth}</td>
       <td>
@@ -100,16 +98,11 @@ function Engine({ engine: { runtime, language, ready, queue, workers } }: { engi
 function Jail({ sandbox: { level, missing } }: { sandbox: Capabilities['sandbox'] }) {
   return (
     <section className={css.section} aria-labelledby="jail">
-      <h2 id="jail">Sandbox</h2>
+      <h2 id="jail">{say.sandbox}</h2>
       <p className={missing.length === 0 ? css.ok : css.warn}>
-        {missing.length === 0
-          ? `Level ${level}: every wall stands.`
-          : `Level ${level}: this machine lacks ${missing.join(', ')}.`}
+        {missing.length === 0 ? say.everyWall(level) : say.lacks(level, missing.join(', '))}
       </p>
-      <p className={css.lead}>
-        <code>atelier doctor</code> runs hostile programs against every wall and limit of this machine and says what
-        held.
-      </p>
+      <p className={css.lead}>{say.doctor(<code>atelier doctor</code>)}</p>
     </section>
   );
 }
@@ -124,12 +117,10 @@ function Missing({ capabilities }: { capabilities: Capabilities }) {
   if (missing.length === 0) return null;
   return (
     <section className={css.section} aria-labelledby="missing">
-      <h2 id="missing">What cannot run here</h2>
+      <h2 id="missing">{say.whatCannotRunHere}</h2>
       <ul>
         {missing.map(({ key, language, runtime, reason }) => (
-          <li key={key}>
-            {languageNames[language]} in {runtime}. {reason}
-          </li>
+          <li key={key}>{say.cannotRun(languageNames[language], runtime, reason)}</li>
         ))}
       </ul>
     </section>
@@ -138,22 +129,22 @@ function Missing({ capabilities }: { capabilities: Capabilities }) {
 
 function Limits({ limits: { defaults, ceilings } }: { limits: Capabilities['limits'] }) {
   const rows: [string, (value: typeof defaults) => string][] = [
-    ['Time', (l) => milliseconds(l.timeoutMs)],
-    ['CPU time', (l) => milliseconds(l.cpuMs)],
-    ['Memory', (l) => bytes(l.memoryBytes)],
-    ['Processes', (l) => String(l.processes)],
-    ['Output', (l) => bytes(l.outputBytes)],
-    ['Disk', (l) => bytes(l.diskBytes)],
+    [say.time, (l) => milliseconds(l.timeoutMs)],
+    [say.cpuTime, (l) => milliseconds(l.cpuMs)],
+    [say.memory, (l) => bytes(l.memoryBytes)],
+    [say.processes, (l) => String(l.processes)],
+    [say.output, (l) => bytes(l.outputBytes)],
+    [say.disk, (l) => bytes(l.diskBytes)],
   ];
   return (
     <section className={css.section} aria-labelledby="limits">
-      <h2 id="limits">Limits of a run</h2>
+      <h2 id="limits">{say.limitsOfARun}</h2>
       <table className={css.table}>
         <thead>
           <tr>
-            <th scope="col">Limit</th>
-            <th scope="col">Unless said</th>
-            <th scope="col">At most</th>
+            <th scope="col">{say.limit}</th>
+            <th scope="col">{say.unlessSaid}</th>
+            <th scope="col">{say.atMost}</th>
           </tr>
         </thead>
         <tbody>

@@ -5,9 +5,9 @@ import { refreshAgents, refreshSkills, useSkills } from '../../api/queries';
 import { useRights } from '../../api/rights';
 import type { Skill } from '../../api/types';
 import { promoteSkill } from '../../api/verbs';
-import { plural } from '../../app/format';
 import { notify } from '../../app/noticeStore';
 import { agentUrl } from '../../app/urlState';
+import { skillsPage as say } from '../../texts/skills';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Waiting } from '../../ui/Empty';
@@ -20,7 +20,7 @@ import { UninstallDialog } from './UninstallDialog';
 /** What existing clients can call by name: where each comes from, its digest, and what is wrong with its folder. */
 export function SkillsPage() {
   useEffect(() => {
-    document.title = 'Skills · Atelier';
+    document.title = say.pageTitle;
   }, []);
   return (
     <Page>
@@ -38,35 +38,27 @@ function Skills() {
   return (
     <section className={css.section}>
       <div>
-        <h1>Skills</h1>
-        <p className={css.lead}>
-          Agents that lie in folders and are called by name, by <code>POST /skills/execute</code> and{' '}
-          <code>/v1/skills/run</code>. A change of a folder becomes a version at once.
-        </p>
+        <h1>{say.skills}</h1>
+        <p className={css.lead}>{say.lead(<code>POST /skills/execute</code>, <code>/v1/skills/run</code>)}</p>
         {found.data !== undefined && found.data.directory !== '' && (
-          <p className={css.directory}>
-            Watched: <code>{found.data.directory}</code>
-          </p>
+          <p className={css.directory}>{say.watched(<code>{found.data.directory}</code>)}</p>
         )}
       </div>
-      {found.isPending && <Waiting what="the skills" onRetry={() => void found.refetch()} />}
+      {found.isPending && <Waiting what={say.theSkills} onRetry={() => void found.refetch()} />}
       {found.isError && (
         <p role="alert" className={field.failed}>
-          The skills could not be loaded. {found.error.message}
+          {say.notLoaded(found.error.message)}
         </p>
       )}
       {found.isSuccess && items.length === 0 && (
-        <p className={css.lead}>
-          There is no skill yet. Put a folder with skill.yaml, schema.json and a handler into the directory, or run{' '}
-          <code>atelier skills install DIR</code>.
-        </p>
+        <p className={css.lead}>{say.none(<code>atelier skills install DIR</code>)}</p>
       )}
       {broken > 0 && (
         <p role="status" className={css.broken}>
-          {plural(broken, 'folder is', 'folders are')} broken. What was installed before still runs.
+          {say.broken(broken)}
         </p>
       )}
-      <ul className={css.list} aria-label="Skills">
+      <ul className={css.list} aria-label={say.skills}>
         {items.map((skill) => (
           <Row key={`${skill.agentId} ${skill.name}`} skill={skill} />
         ))}
@@ -78,16 +70,16 @@ function Skills() {
 const states: Record<Skill['state'], string> = {
   active: '',
   draft: 'draft',
-  active_with_draft: 'a draft waits',
-  broken: 'not installed',
+  active_with_draft: say.aDraftWaits,
+  broken: say.notInstalled,
 };
 const origins: Record<Skill['origin'], string> = {
-  builtin: 'built in',
-  folder: 'folder',
-  archive: 'archive',
-  url: 'fetched',
-  created: 'created by a client',
-  registered: 'registered by a client',
+  builtin: say.builtIn,
+  folder: say.folder,
+  archive: say.archive,
+  url: say.fetched,
+  created: say.createdByAClient,
+  registered: say.registeredByAClient,
 };
 
 function Row({ skill }: { skill: Skill }) {
@@ -104,8 +96,8 @@ function Row({ skill }: { skill: Skill }) {
     await Promise.all([refreshSkills(), refreshAgents()]);
   };
   const flags = safetyFlags.filter((flag) => flag !== 'none');
-  const about = [source === '' ? origins[origin] : `${origins[origin]} from ${source}`, ...flags, ...tags];
-  if (skill.folderMissing) about.push('its folder is gone');
+  const about = [source === '' ? origins[origin] : say.from(origins[origin], source), ...flags, ...tags];
+  if (skill.folderMissing) about.push(say.itsFolderIsGone);
   return (
     <li className={css.row}>
       {language === undefined ? <span /> : <LanguageMark language={language} />}
@@ -120,7 +112,7 @@ function Row({ skill }: { skill: Skill }) {
         {digest !== '' && (
           <small className={css.digest}>
             <code>{digest.slice(0, 23)}…</code>
-            <CopyButton text={digest} label={`Copy the digest of ${name}`} />
+            <CopyButton text={digest} label={say.copyTheDigestOf(name)} />
           </small>
         )}
         {problem !== undefined && <Problem problem={problem} />}
@@ -129,15 +121,15 @@ function Row({ skill }: { skill: Skill }) {
         {approves && (state === 'draft' || state === 'active_with_draft') && (
           <Button
             look="primary"
-            aria-label={`Promote ${name}`}
-            onClick={() => void act(() => promoteSkill(name), `Promoted ${name}`)}
+            aria-label={say.promote(name)}
+            onClick={() => void act(() => promoteSkill(name), say.promoted(name))}
           >
-            Promote
+            {say.promoteButton}
           </Button>
         )}
         {approves && skill.agentId !== '' && (
-          <Button aria-label={`Uninstall ${name}`} onClick={() => setAsked(true)}>
-            Uninstall…
+          <Button aria-label={say.uninstall(name)} onClick={() => setAsked(true)}>
+            {say.uninstallButton}
           </Button>
         )}
       </div>

@@ -1,6 +1,8 @@
 import { refreshAgents, refreshSkills, usePins } from '../../api/queries';
 import { uninstallSkill } from '../../api/verbs';
 import { notify } from '../../app/noticeStore';
+import { common } from '../../texts/common';
+import { uninstallDialog as say } from '../../texts/skills';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
@@ -17,30 +19,30 @@ export function UninstallDialog({ name, onClose }: { name: string; onClose: () =
     task.run(async () => {
       await uninstallSkill(name, held);
       onClose();
-      notify('done', `Uninstalled ${name}`);
+      notify('done', say.uninstalled(name));
       await Promise.all([refreshSkills(), refreshAgents()]);
     });
 
   return (
     <Dialog
       medium
-      title={`Uninstall ${name}?`}
-      about="Callers get an error from now on. Its versions and runs are kept, and installing it by name brings it back."
+      title={say.uninstall(name)}
+      about={say.uninstallAbout}
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
           <Button look="danger" disabled={task.busy || pins.isPending} onClick={confirm}>
-            {held ? 'Uninstall all the same' : 'Uninstall'}
+            {held ? say.uninstallAllTheSame : say.verb}
           </Button>
         </>
       }
     >
-      {pins.isPending && <p>Looking who references it…</p>}
-      <Fault message={pins.isError ? `Who references it could not be read. ${pins.error.message}` : undefined} />
+      {pins.isPending && <p>{say.lookingWhoReferencesIt}</p>}
+      <Fault message={pins.isError ? say.notRead(pins.error.message) : undefined} />
       {held && (
         <>
-          <p>Others reference it, and would fail. Let them move first, or uninstall it all the same.</p>
+          <p>{say.others}</p>
           <PinTable pins={pins.data ?? []} />
         </>
       )}

@@ -9,6 +9,7 @@ import { exportTool } from '../../api/verbs';
 import { download } from '../../app/clipboard';
 import { closeDialog } from '../../app/dialogs';
 import { initialValue } from '../../schema/form/defaults';
+import { exportDialog as say } from '../../texts/tool';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Dialog } from '../../ui/Dialog';
@@ -37,12 +38,7 @@ export function ExportDialog({ version: asked }: { version: string | undefined }
   const { name, latestVersion } = useOpenAgent();
   const version = asked ?? latestVersion;
   return (
-    <Dialog
-      wide
-      title={`Export ${name} as a tool`}
-      about="What a model or a workflow needs to call it: its name, its input and where it is."
-      onClose={closeDialog}
-    >
+    <Dialog wide title={say.exportAsATool(name)} about={say.exportAsAToolAbout} onClose={closeDialog}>
       {version === '' ? <Unpublished /> : <Exported first={version} />}
     </Dialog>
   );
@@ -56,7 +52,7 @@ function Unpublished() {
   const go = async (): Promise<void> => {
     setState({ kind: 'busy' });
     if (session && !(await session.flush())) {
-      return setState({ kind: 'failed', message: 'The draft is not saved yet, so it cannot be published.' });
+      return setState({ kind: 'failed', message: say.notSaved });
     }
     try {
       const { manifest } = await exportTool(name, { format: 'atelier', publish: true });
@@ -70,10 +66,7 @@ function Unpublished() {
   };
   return (
     <>
-      <p>
-        A tool points at a version, since a draft changes under whoever calls it. {name} has no version yet: publish it
-        as 1.0.0 and export that.
-      </p>
+      <p>{say.noVersion(name)}</p>
       {state.kind === 'failed' && (
         <p role="alert" className={css.error}>
           {state.message}
@@ -81,7 +74,7 @@ function Unpublished() {
       )}
       <div>
         <Button look="primary" disabled={state.kind === 'busy'} onClick={() => void go()}>
-          Publish and export
+          {say.publishAndExport}
         </Button>
       </div>
     </>
@@ -112,7 +105,7 @@ function Exported({ first }: { first: string }) {
       <div className={css.bar}>
         <Formats formats={formats} format={format} onPick={setFormat} />
         <div className={css.version}>
-          <Field label="Version" hideLabel>
+          <Field label={say.version} hideLabel>
             {(control) => (
               <select {...control} value={version} onChange={(e) => setVersion(e.target.value)}>
                 {all.map((v) => (
@@ -127,13 +120,13 @@ function Exported({ first }: { first: string }) {
         <span className={css.grow} />
         {text !== undefined && (
           <>
-            <CopyButton label="Copy the manifest" wording="Copy" text={text} />
+            <CopyButton label={say.copyTheManifest} wording={say.copy} text={text} />
             <Button
-              aria-label="Download the manifest"
+              aria-label={say.downloadTheManifest}
               onClick={() => download(manifestFile(tool, format), `${text}\n`, 'application/json')}
             >
               <Download size={14} aria-hidden />
-              Download
+              {say.download}
             </Button>
           </>
         )}
@@ -145,16 +138,16 @@ function Exported({ first }: { first: string }) {
       )}
       {manifest.isPending && (
         <div className={css.waiting}>
-          <Waiting what="the manifest" />
+          <Waiting what={say.theManifest} />
         </div>
       )}
       {text !== undefined && (
-        <pre className={css.manifest} tabIndex={0} role="region" aria-label="Manifest">
+        <pre className={css.manifest} tabIndex={0} role="region" aria-label={say.manifest}>
           <JsonText text={text} />
         </pre>
       )}
       {notes.length > 0 && (
-        <ul className={css.notes} aria-label="Notes">
+        <ul className={css.notes} aria-label={say.notes}>
           {notes.map((note) => (
             <li key={note}>{note}</li>
           ))}
@@ -162,10 +155,10 @@ function Exported({ first }: { first: string }) {
       )}
       <TryTool key={version} name={name} version={version} example={input} />
       {recipe && <UseIt recipe={recipe} file={manifestFile(tool, format)} />}
-      <CommandLine label="Call it over HTTP" text={curlLine(serverUrl(), name, version, input)} />
-      <CommandLine label="Call it from a terminal" text={runLine(name, version, input)} />
+      <CommandLine label={say.callItOverHttp} text={curlLine(serverUrl(), name, version, input)} />
+      <CommandLine label={say.callItFromATerminal} text={runLine(name, version, input)} />
       <p className={css.hint}>
-        Every call needs a token in <code>$ATELIER_TOKEN</code>; <code>atelier token create</code> makes one.
+        {say.everyCallNeedsAToken(<code>$ATELIER_TOKEN</code>, <code>atelier token create</code>)}
       </p>
     </>
   );
@@ -181,7 +174,7 @@ function Formats({ formats, format, onPick }: { formats: string[]; format: strin
     e.currentTarget.querySelector<HTMLElement>(`[data-format="${next}"]`)?.focus();
   };
   return (
-    <div className={css.formats} role="tablist" aria-label="Format" onKeyDown={key}>
+    <div className={css.formats} role="tablist" aria-label={say.format} onKeyDown={key}>
       {formats.map((f) => (
         <button
           key={f}
@@ -205,16 +198,11 @@ function UseIt({ recipe, file }: { recipe: Recipe; file: string }) {
     <details className={css.use}>
       <summary>{recipe.label}</summary>
       <p className={css.hint}>
-        Download the manifest as <code>{file}</code>
-        {recipe.file !== undefined && (
-          <>
-            {' '}
-            and keep this beside it as <code>{recipe.file}</code>
-          </>
-        )}
-        .
+        {recipe.file === undefined
+          ? say.downloadOne(<code>{file}</code>)
+          : say.downloadBoth(<code>{file}</code>, <code>{recipe.file}</code>)}
       </p>
-      <CommandLine label="How to use it" text={recipe.text} />
+      <CommandLine label={say.howToUseIt} text={recipe.text} />
     </details>
   );
 }
@@ -223,7 +211,7 @@ function CommandLine({ label, text }: { label: string; text: string }) {
   return (
     <div className={css.line}>
       <h3>{label}</h3>
-      <CopyButton label={`Copy: ${label}`} text={text} />
+      <CopyButton label={say.copyLine(label)} text={text} />
       <pre tabIndex={0} role="region" aria-label={label}>
         {text}
       </pre>

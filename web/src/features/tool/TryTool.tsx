@@ -6,9 +6,10 @@ import { keys, queryClient } from '../../api/queries';
 import type { RunAnswer } from '../../api/types';
 import { call } from '../../api/verbs';
 import { closeDialog } from '../../app/dialogs';
-import { milliseconds } from '../../app/format';
+import { milliseconds } from '../../texts/format';
 import { agentUrl, writeUrl } from '../../app/urlState';
 import { faultSentence } from '../../schema/locate';
+import { tryTool as say } from '../../texts/tool';
 import { Button } from '../../ui/Button';
 import { Fault } from '../../ui/Fault';
 import { JsonText } from '../../ui/JsonText';
@@ -16,7 +17,7 @@ import { finalWords } from '../run/words';
 import css from './ExportDialog.module.css';
 
 type Tried =
-  | { kind: 'not yet' }
+  | { kind: 'unanswered' }
   | { kind: 'calling' }
   | { kind: 'failed'; message: string }
   | { kind: 'answered'; answer: RunAnswer };
@@ -31,7 +32,7 @@ function reasonOf(error: unknown): string {
 export function TryTool({ name, version, example }: { name: string; version: string; example: Json }) {
   const id = useId();
   const [text, setText] = useState(() => stringifyJson(example, 2));
-  const [tried, setTried] = useState<Tried>({ kind: 'not yet' });
+  const [tried, setTried] = useState<Tried>({ kind: 'unanswered' });
   const go = async (): Promise<void> => {
     let input: Json;
     try {
@@ -49,16 +50,16 @@ export function TryTool({ name, version, example }: { name: string; version: str
   };
   return (
     <details className={css.use}>
-      <summary>Try it as a tool</summary>
+      <summary>{say.tryItAsATool}</summary>
       <div className={css.try}>
-        <label htmlFor={id}>Arguments, as a model would write them</label>
+        <label htmlFor={id}>{say.argumentsAsAModelWould}</label>
         <textarea id={id} rows={5} spellCheck={false} value={text} onChange={(e) => setText(e.target.value)} />
         <div>
           <Button disabled={tried.kind === 'calling'} onClick={() => void go()}>
-            {tried.kind === 'calling' ? 'Calling…' : `Call ${name}@${version}`}
+            {tried.kind === 'calling' ? say.calling : say.call(name, version)}
           </Button>
         </div>
-        <div role="status" aria-label="Answer of the tool">
+        <div role="status" aria-label={say.answerOfTheTool}>
           {tried.kind === 'answered' && <Answer name={name} version={version} answer={tried.answer} />}
         </div>
         <Fault message={tried.kind === 'failed' ? tried.message : undefined} />
@@ -72,13 +73,16 @@ function Answer({ name, version, answer }: { name: string; version: string; answ
   return (
     <>
       <p className={css.hint}>
-        {finalWords(answer).word} in {milliseconds(metrics.totalMs)}.{' '}
-        <Link href={agentUrl(name, version) + writeUrl({ panel: 'result', run: runId })} onClick={closeDialog}>
-          Open the run
-        </Link>
+        {say.ended(
+          finalWords(answer).word,
+          milliseconds(metrics.totalMs),
+          <Link href={agentUrl(name, version) + writeUrl({ panel: 'result', run: runId })} onClick={closeDialog}>
+            {say.openTheRun}
+          </Link>,
+        )}
       </p>
-      <pre className={css.answer} tabIndex={0} role="region" aria-label="What the tool returned">
-        {success ? <JsonText text={stringifyJson(output, 2)} /> : (error?.message ?? 'The program did not succeed.')}
+      <pre className={css.answer} tabIndex={0} role="region" aria-label={say.whatTheToolReturned}>
+        {success ? <JsonText text={stringifyJson(output, 2)} /> : (error?.message ?? say.theProgramDidNotSucceed)}
       </pre>
     </>
   );

@@ -1,5 +1,6 @@
 // How a manifest is used, for each form: programs and lines that work as they stand beside the downloaded file.
 // web/e2e/vendors.ts runs every one of them with the vendor's own package.
+import { recipes as say } from '../../texts/tool';
 
 export interface Tool {
   /** Where the server is, such as http://127.0.0.1:8002. */
@@ -24,7 +25,7 @@ export function recipeOf(format: string, tool: Tool): Recipe | undefined {
   if (program) return { label: program.label, file: `${format}.mjs`, text: program.text(tool) };
   if (format !== 'openapi') return undefined;
   return {
-    label: 'Make a typed client of it',
+    label: say.typedClient,
     file: undefined,
     text: `npx openapi-typescript ${manifestFile(tool, format)} --output ${tool.name}.d.ts`,
   };
@@ -46,7 +47,7 @@ const call = ({ origin, name, version }: Tool): string => `const call = async (i
 
 const programs: Record<string, { label: string; text: (tool: Tool) => string }> = {
   openai: {
-    label: 'Give it to a model, with the package openai',
+    label: say.giveToModel('openai'),
     text: (tool) => `import { readFileSync } from 'node:fs';
 import OpenAI from 'openai';
 
@@ -68,7 +69,7 @@ console.log(messages.at(-1).content);
 `,
   },
   anthropic: {
-    label: 'Give it to a model, with the package @anthropic-ai/sdk',
+    label: say.giveToModel('@anthropic-ai/sdk'),
     text: (tool) => `import { readFileSync } from 'node:fs';
 import Anthropic from '@anthropic-ai/sdk';
 
@@ -93,7 +94,7 @@ console.log(messages.at(-1).content.map((b) => b.text ?? '').join(''));
 `,
   },
   gemini: {
-    label: 'Give it to a model, with the package @google/genai',
+    label: say.giveToModel('@google/genai'),
     text: (tool) => `import { readFileSync } from 'node:fs';
 import { GoogleGenAI } from '@google/genai';
 
@@ -118,7 +119,7 @@ console.log(contents.at(-1).parts.map((p) => p.text ?? '').join(''));
 `,
   },
   langchain: {
-    label: 'Make a tool of it, with the package @langchain/core',
+    label: say.makeTool('@langchain/core'),
     text: (tool) => `import { readFileSync } from 'node:fs';
 import { DynamicStructuredTool } from '@langchain/core/tools';
 
@@ -129,11 +130,12 @@ export default new DynamicStructuredTool({ ...tool, func: async (input) => JSON.
 `,
   },
   mcp: {
-    label: 'Serve it to any MCP client over stdio, with the package @modelcontextprotocol/sdk',
+    label: say.serve('@modelcontextprotocol/sdk'),
     text: (tool) => `import { readFileSync } from 'node:fs';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { recipes as say } from '../../texts/tool';
 
 ${read(tool, 'mcp')}
 ${call(tool)}

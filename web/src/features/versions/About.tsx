@@ -3,8 +3,9 @@ import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useRights } from '../../api/rights';
 import type { Agent } from '../../api/types';
-import { ago, plural } from '../../app/format';
+import { ago } from '../../texts/format';
 import { agentUrl, listUrl } from '../../app/urlState';
+import { about as say } from '../../texts/versions';
 import { Button, IconButton } from '../../ui/Button';
 import { Menu } from '../../ui/Menu';
 import { agentEntries } from '../agents/agentMenu';
@@ -22,10 +23,10 @@ export function About({ agent }: { agent: Agent }) {
       <div className={css.titleLine}>
         <LanguageMark language={draft.language} />
         <h1>{name}</h1>
-        <Button onClick={() => navigate(agentUrl(name))}>Open the draft</Button>
+        <Button onClick={() => navigate(agentUrl(name))}>{say.openTheDraft}</Button>
         <Menu
           trigger={
-            <IconButton label={`Actions for ${name}`}>
+            <IconButton label={say.actionsFor(name)}>
               <Ellipsis size={16} aria-hidden />
             </IconButton>
           }
@@ -35,14 +36,14 @@ export function About({ agent }: { agent: Agent }) {
           )}
         />
       </div>
-      {listed && <span className={css.badge}>In the public registry</span>}
+      {listed && <span className={css.badge}>{say.inThePublicRegistry}</span>}
       {title !== '' && <p>{title}</p>}
       {description !== '' && description !== title && <p className={css.quiet}>{description}</p>}
       <p className={css.quiet}>
         <Usage agent={agent} />
       </p>
       {tags.length > 0 && (
-        <ul className={css.tags} aria-label="Tags">
+        <ul className={css.tags} aria-label={say.tags}>
           {tags.map((tag) => (
             <li key={tag}>
               <Link href={listUrl({ tag })}>{tag}</Link>
@@ -58,10 +59,6 @@ export function About({ agent }: { agent: Agent }) {
 function Usage({ agent: { usageCount, lastUsedAt, createdAt } }: { agent: Agent }) {
   const [now] = useState(() => Date.now());
   const made = `made ${ago(createdAt, now)}`;
-  if (lastUsedAt === undefined) return <>Never run · {made}</>;
-  return (
-    <>
-      {plural(usageCount, 'run')}, the last {ago(lastUsedAt, now)} · {made}
-    </>
-  );
+  if (lastUsedAt === undefined) return <>{say.neverRun(made)}</>;
+  return <>{say.runsTheLast(usageCount, ago(lastUsedAt, now), made)}</>;
 }

@@ -4,6 +4,8 @@ import type { Pin, VersionSummary } from '../../api/types';
 import { deprecate } from '../../api/verbs';
 import { closeDialog } from '../../app/dialogs';
 import { notify } from '../../app/noticeStore';
+import { common } from '../../texts/common';
+import { deprecateDialog as say } from '../../texts/versions';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
@@ -20,9 +22,9 @@ export function DeprecateDialog({ version }: { version: string }) {
   const shown = versions.data?.find((v) => v.version === version);
   if (!shown || !pins.data) {
     return (
-      <Dialog title={`Deprecate ${version}`} onClose={closeDialog}>
+      <Dialog title={say.deprecate(version)} onClose={closeDialog}>
         <Fault message={versions.error?.message ?? pins.error?.message} />
-        {!versions.isError && !pins.isError && <p>Looking who references it…</p>}
+        {!versions.isError && !pins.isError && <p>{say.lookingWhoReferencesIt}</p>}
       </Dialog>
     );
   }
@@ -49,48 +51,40 @@ function Ask({ shown, others: choices, pins }: { shown: VersionSummary; others: 
       );
       refreshFacts(name);
       closeDialog();
-      notify('done', deprecated ? `${name}@${version} is deprecated` : `${name}@${version} is as good as new`);
+      notify('done', deprecated ? say.isDeprecated(name, version) : say.isAsGoodAsNew(name, version));
     });
   const submit = (e: SyntheticEvent): void => {
     e.preventDefault();
-    if (reason.trim() === '') return task.fail('Say why: callers read it with every run.');
+    if (reason.trim() === '') return task.fail(say.sayWhy);
     put(true);
   };
   return (
     <Dialog
       medium
-      title={`Deprecate ${name}@${version}`}
-      about="It goes on running and says so with every run. Ranges and latest take it only if nothing else fits."
+      title={say.deprecateNamed(name, version)}
+      about={say.deprecateAbout}
       onClose={closeDialog}
       foot={
         <>
-          <Button onClick={closeDialog}>Cancel</Button>
+          <Button onClick={closeDialog}>{common.cancel}</Button>
           {shown.deprecated && (
             <Button disabled={task.busy} onClick={() => put(false)}>
-              Take it back
+              {say.takeItBack}
             </Button>
           )}
           <Button look="primary" type="submit" form="deprecate" disabled={task.busy}>
-            {shown.deprecated ? 'Change' : 'Deprecate'}
+            {shown.deprecated ? say.change : say.verb}
           </Button>
         </>
       }
     >
       <form id="deprecate" onSubmit={submit} style={{ display: 'grid', gap: 12 }}>
-        <Field label="Why" hint="A sentence for callers, such as what it does wrong." error={task.fault}>
+        <Field label={say.why} hint={say.whyHint} error={task.fault}>
           {(control) => (
             <input {...control} value={reason} autoComplete="off" onChange={(e) => setReason(e.target.value)} />
           )}
         </Field>
-        <Field
-          label="What to use instead"
-          mono
-          hint={
-            choices.length === 0
-              ? 'There is no other version to move to; another agent’s reference is as good.'
-              : 'A version of this agent, or a reference to another one.'
-          }
-        >
+        <Field label={say.whatToUseInstead} mono hint={choices.length === 0 ? say.noOther : say.whatToUseInsteadHint}>
           {(control) => (
             <>
               <input
@@ -110,12 +104,8 @@ function Ask({ shown, others: choices, pins }: { shown: VersionSummary; others: 
           )}
         </Field>
       </form>
-      <section aria-label="Who must move" style={{ display: 'grid', gap: 8 }}>
-        <p>
-          {moving.length === 0
-            ? 'Nobody is registered as using it.'
-            : `These use it now and must move${successor.trim() === '' ? '' : ` to ${successor.trim()}`}:`}
-        </p>
+      <section aria-label={say.whoMustMove} style={{ display: 'grid', gap: 8 }}>
+        <p>{moving.length === 0 ? say.nobodyIsRegisteredAsUsing : say.theseMustMove(successor.trim())}</p>
         {moving.length > 0 && <PinTable pins={moving} />}
       </section>
     </Dialog>

@@ -1,5 +1,6 @@
 import { Link } from 'wouter';
 import type { Agent } from '../../api/types';
+import { originNote as say } from '../../texts/versions';
 import css from './OriginNote.module.css';
 
 /** Where the agent was copied from, and whether there is something newer. */
@@ -8,11 +9,11 @@ export function OriginNote({ agent: { origin } }: { agent: Agent }) {
   const newer = origin.newer ?? '';
   return (
     <p className={newer === '' ? css.quiet : css.newer}>
-      Copied from {origin.name} {origin.version} of the public registry.
+      {say.copiedFrom(origin.name, origin.version)}
       {newer !== '' && (
         <>
           {' '}
-          <strong>Newer version at origin: {newer}.</strong> <Link href="/registry">Look at it in the registry</Link>
+          <strong>{say.newerVersionAtOrigin(newer)}</strong> <Link href="/registry">{say.lookAtIt}</Link>
         </>
       )}
     </p>

@@ -1,13 +1,14 @@
 import { useState } from 'react';
 import type { Pin } from '../../api/types';
-import { ago } from '../../app/format';
+import { ago } from '../../texts/format';
+import { pinTable as say } from '../../texts/versions';
 import css from './Pins.module.css';
 
 /** Who references an agent, and what each reference stands for now. */
 export function PinTable({ pins }: { pins: Pin[] }) {
   const [now] = useState(() => Date.now());
   return (
-    <ul className={css.pins} aria-label="Who references it">
+    <ul className={css.pins} aria-label={say.whoReferencesIt}>
       {pins.map((pin) => (
         <li key={`${pin.owner} ${pin.reference}`}>
           <strong title={pin.owner}>{pin.label === '' ? pin.owner : pin.label}</strong>
@@ -21,8 +22,8 @@ export function PinTable({ pins }: { pins: Pin[] }) {
 }
 
 function standsFor({ version, reference, deprecated }: Pin): string {
-  if (version === '') return 'stands for nothing now';
+  if (version === '') return say.standsForNothingNow;
   const exact = reference.endsWith(`@${version}`);
-  if (deprecated) return exact ? 'deprecated, must move' : `gets ${version}, which is deprecated`;
+  if (deprecated) return exact ? say.deprecatedMustMove : say.getsWhichIsDeprecated(version);
   return exact ? 'pinned' : `gets ${version}`;
 }

@@ -3,6 +3,8 @@ import { getAgent, redraft } from '../../api/verbs';
 import { closeDialog, showDialog } from '../../app/dialogs';
 import { notify } from '../../app/noticeStore';
 import { agentUrl } from '../../app/urlState';
+import { common } from '../../texts/common';
+import { redraftDialog as say } from '../../texts/versions';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
@@ -25,20 +27,20 @@ export function RedraftDialog({ from }: { from: string }) {
       queryClient.setQueryData(keys.agent(name), agent);
       refreshFacts(name);
       closeDialog();
-      notify('done', `The draft is what ${from} is`);
+      notify('done', say.done(from));
       navigate(agentUrl(name));
     });
   return (
     <Dialog
-      title={discard ? 'Discard the draft?' : `New draft from ${from}?`}
-      about={`The draft becomes what ${from} is: its files, its schemas and its settings. What was edited and not published is gone. No version changes.`}
+      title={discard ? say.discardTheDraft : say.newDraftFrom(from)}
+      about={say.about(from)}
       onClose={closeDialog}
       foot={
         <>
-          <Button onClick={closeDialog}>Cancel</Button>
-          <Button onClick={() => showDialog({ kind: 'compare', from, to: 'draft' })}>See what would go</Button>
+          <Button onClick={closeDialog}>{common.cancel}</Button>
+          <Button onClick={() => showDialog({ kind: 'compare', from, to: 'draft' })}>{say.seeWhatWouldGo}</Button>
           <Button look="danger" disabled={task.busy} onClick={confirm}>
-            {discard ? 'Discard' : 'Make it the draft'}
+            {discard ? say.discard : say.makeItTheDraft}
           </Button>
         </>
       }

@@ -5,8 +5,9 @@ import { useDiff, usePins, useVersions } from '../../api/queries';
 import { useRights } from '../../api/rights';
 import type { Agent, Pin, VersionSummary } from '../../api/types';
 import { showDialog } from '../../app/dialogs';
-import { ago, plural } from '../../app/format';
+import { ago } from '../../texts/format';
 import { agentUrl } from '../../app/urlState';
+import { versionList as say } from '../../texts/versions';
 import { Button, IconButton } from '../../ui/Button';
 import { Waiting } from '../../ui/Empty';
 import { Fault } from '../../ui/Fault';
@@ -28,7 +29,7 @@ export function VersionList({ agent }: { agent: Agent }) {
   return (
     <section className={css.section} aria-labelledby="versions">
       <div className={css.bar}>
-        <h2 id="versions">Versions</h2>
+        <h2 id="versions">{say.versions}</h2>
         <span className={css.grow} />
         {first && (
           <Button
@@ -40,35 +41,33 @@ export function VersionList({ agent }: { agent: Agent }) {
               )
             }
           >
-            Compare…
+            {say.compare}
           </Button>
         )}
         {may('write') && (
           <Button look="primary" onClick={() => showDialog({ kind: 'publish' })}>
-            Publish the draft…
+            {say.publishTheDraft}
           </Button>
         )}
       </div>
-      <Fault message={versions.isError ? `The versions could not be loaded. ${versions.error.message}` : undefined} />
-      {versions.isPending && <Waiting what="the versions" onRetry={() => void versions.refetch()} />}
-      <ul className={css.versions} aria-label={`Versions of ${name}`}>
+      <Fault message={versions.isError ? say.notLoaded(versions.error.message) : undefined} />
+      {versions.isPending && <Waiting what={say.theVersions} onRetry={() => void versions.refetch()} />}
+      <ul className={css.versions} aria-label={say.versionsOf(name)}>
         <li>
           <div className={css.number}>
-            <Link href={agentUrl(name)}>Draft</Link>
+            <Link href={agentUrl(name)}>{say.draft}</Link>
           </div>
           <div className={css.what}>
-            {latestVersion === '' ? <p>Not published yet.</p> : <Since name={name} latest={latestVersion} />}
-            <small>
-              {ago(agent.updatedAt, now)} · revision {draft.revision}
-            </small>
+            {latestVersion === '' ? <p>{say.notPublishedYet}</p> : <Since name={name} latest={latestVersion} />}
+            <small>{say.revision(ago(agent.updatedAt, now), draft.revision)}</small>
           </div>
           {latestVersion !== '' && (
             <RowMenu
-              label="Actions for the draft"
+              label={say.actionsForTheDraft}
               entries={[
-                ask(`Compare with ${latestVersion}`, { kind: 'compare', from: latestVersion, to: 'draft' }),
+                ask(say.compareWith(latestVersion), { kind: 'compare', from: latestVersion, to: 'draft' }),
                 ...(may('write')
-                  ? [{ ...ask('Discard the draft…', { kind: 'redraft', from: latestVersion }), danger: true }]
+                  ? [{ ...ask(say.discardTheDraft, { kind: 'redraft', from: latestVersion }), danger: true }]
                   : []),
               ]}
             />
@@ -93,11 +92,9 @@ export function VersionList({ agent }: { agent: Agent }) {
 function Since({ name, latest }: { name: string; latest: string }) {
   const found = useDiff(name, latest, 'draft');
   if (!found.data)
-    return <p className={css.quiet}>{found.isError ? found.error.message : `Comparing with ${latest}…`}</p>;
+    return <p className={css.quiet}>{found.isError ? found.error.message : say.comparingWith(latest)}</p>;
   const { bump, version } = found.data.advice;
-  return (
-    <p>{bump === 'none' ? `The same as ${latest}.` : `A ${bump} change since ${latest}: ${version} comes next.`}</p>
-  );
+  return <p>{bump === 'none' ? say.theSameAs(latest) : say.aChangeSince(bump, latest, version)}</p>;
 }
 
 interface RowProps {
@@ -113,18 +110,18 @@ function Row({ name, version: v, latest, pins, now }: RowProps) {
   const [, navigate] = useLocation();
   const { may } = useRights();
   const entries: MenuEntry[] = [
-    { kind: 'item', label: 'Open', run: () => navigate(agentUrl(name, version)) },
-    { kind: 'item', label: 'Copy reference', run: () => void copyReference(reference) },
-    { kind: 'item', label: 'Copy reference by digest', run: () => void copyReference(`${name}@${v.digest}`) },
-    { kind: 'item', label: 'Copy the line for a terminal', run: () => void copyReference(runLine(name, version, {})) },
-    ask('Export as tool', { kind: 'export', version }),
+    { kind: 'item', label: say.open, run: () => navigate(agentUrl(name, version)) },
+    { kind: 'item', label: say.copyReference, run: () => void copyReference(reference) },
+    { kind: 'item', label: say.copyReferenceByDigest, run: () => void copyReference(`${name}@${v.digest}`) },
+    { kind: 'item', label: say.copyTheLineFor, run: () => void copyReference(runLine(name, version, {})) },
+    ask(say.exportAsTool, { kind: 'export', version }),
     { kind: 'rule' },
-    ask('Compare with the draft', { kind: 'compare', from: version, to: 'draft' }),
+    ask(say.compareWithTheDraft, { kind: 'compare', from: version, to: 'draft' }),
     ...(may('write')
       ? [
-          ask('New draft from this version…', { kind: 'redraft', from: version }),
+          ask(say.newDraftFromThisVersion, { kind: 'redraft', from: version }),
           { kind: 'rule' } satisfies MenuEntry,
-          ask(v.deprecated ? 'Change the deprecation…' : 'Deprecate…', { kind: 'deprecate', version }),
+          ask(v.deprecated ? say.changeTheDeprecation : say.deprecate, { kind: 'deprecate', version }),
         ]
       : []),
   ];
@@ -132,31 +129,26 @@ function Row({ name, version: v, latest, pins, now }: RowProps) {
     <li>
       <div className={css.number}>
         <Link href={agentUrl(name, version)}>{version}</Link>
-        {latest && <span className={css.badge}>latest</span>}
-        {v.deprecated && <span className={css.warnBadge}>deprecated</span>}
+        {latest && <span className={css.badge}>{say.latest}</span>}
+        {v.deprecated && <span className={css.warnBadge}>{say.deprecated}</span>}
       </div>
       <div className={css.what}>
         {v.deprecated && (
           <p className={css.warn}>
-            {v.reason === undefined || v.reason === '' ? 'No reason was given.' : v.reason}
-            {v.successor !== undefined && v.successor !== '' && (
-              <>
-                {' '}
-                Use <code>{v.successor}</code>.
-              </>
-            )}
+            {v.reason === undefined || v.reason === '' ? say.noReasonWasGiven : v.reason}
+            {v.successor !== undefined && v.successor !== '' && <> {say.use(<code>{v.successor}</code>)}</>}
           </p>
         )}
         <p className={css.changes}>
-          {v.changelog === '' ? <span className={css.quiet}>No changelog</span> : v.changelog}
+          {v.changelog === '' ? <span className={css.quiet}>{say.noChangelog}</span> : v.changelog}
         </p>
         {v.runtimeChoice && v.runtimeChoice.reason !== 'fits' && <p className={css.quiet}>{v.runtimeChoice.message}</p>}
         <small>
           {ago(v.publishedAt, now)} · {v.runtime}
-          {pins.length > 0 && ` · ${plural(pins.length, 'reference')} to it`}
+          {pins.length > 0 && ` · ${say.referencesToIt(pins.length)}`}
         </small>
       </div>
-      <RowMenu label={`Actions for ${version}`} entries={entries} />
+      <RowMenu label={say.actionsFor(version)} entries={entries} />
     </li>
   );
 }

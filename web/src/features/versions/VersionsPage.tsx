@@ -4,6 +4,7 @@ import { useFacts, usePins } from '../../api/queries';
 import type { Agent } from '../../api/types';
 import { notify } from '../../app/noticeStore';
 import { agentUrl, versionsUrl } from '../../app/urlState';
+import { versionsPage as say } from '../../texts/versions';
 import { Fault } from '../../ui/Fault';
 import { Waiting } from '../../ui/Empty';
 import { AgentDialogs } from '../agents/AgentDialogs';
@@ -22,12 +23,12 @@ export function VersionsPage({ name }: { name: string }) {
   const facts = useFacts(name);
   const [, navigate] = useLocation();
   useEffect(() => {
-    document.title = `Versions of ${name} · Atelier`;
+    document.title = say.pageTitle(name);
   }, [name]);
   const present = facts.data?.name;
   useEffect(() => {
     if (present === undefined || present === name) return;
-    notify('done', `${name} is ${present} now`);
+    notify('done', say.isNow(name, present));
     navigate(versionsUrl(present), { replace: true });
   }, [present, name, navigate]);
   if (facts.isError) return <NotOpened agentRef={name} error={facts.error} onRetry={() => void facts.refetch()} />;
@@ -38,7 +39,7 @@ export function VersionsPage({ name }: { name: string }) {
         <div className={css.crumbs}>
           <Link href={agentUrl(name)}>{name}</Link>
           <span aria-hidden>/</span>
-          <span>Versions</span>
+          <span>{say.versions}</span>
         </div>
       }
     >
@@ -67,14 +68,11 @@ function Pins({ name }: { name: string }) {
   const pins = usePins(name);
   return (
     <section className={css.section} aria-labelledby="pins">
-      <h2 id="pins">Who references it</h2>
-      <Fault message={pins.isError ? `Who references it could not be loaded. ${pins.error.message}` : undefined} />
-      {pins.isPending && <Waiting what="who references it" onRetry={() => void pins.refetch()} />}
+      <h2 id="pins">{say.whoReferencesIt}</h2>
+      <Fault message={pins.isError ? say.notLoaded(pins.error.message) : undefined} />
+      {pins.isPending && <Waiting what={say.pins} onRetry={() => void pins.refetch()} />}
       {pins.data?.length === 0 && (
-        <p className={css.quiet}>
-          Nobody has said so. Workflows, tool sets and other programs register what they reference with{' '}
-          <code>atelier pins put</code> or <code>PUT /api/v1/pins</code>; then nobody deletes it from under them.
-        </p>
+        <p className={css.quiet}>{say.none(<code>atelier pins put</code>, <code>PUT /api/v1/pins</code>)}</p>
       )}
       {pins.data && pins.data.length > 0 && <PinTable pins={pins.data} />}
     </section>

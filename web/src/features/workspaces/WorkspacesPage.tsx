@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { useSession, useWorkspaces } from '../../api/queries';
 import type { Workspace } from '../../api/types';
-import { ago } from '../../app/format';
+import { ago } from '../../texts/format';
 import { useEnterWorkspace } from '../../app/enterWorkspace';
 import { Button } from '../../ui/Button';
 import { Waiting } from '../../ui/Empty';

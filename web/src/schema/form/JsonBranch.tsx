@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { parseJson, stringifyJson } from '../../api/json';
+import { jsonBranch as say } from '../../texts/form';
 import { Field } from '../../ui/Field';
 import { faultSentence } from '../locate';
 import { fieldId, useForm, type FieldProps } from './SchemaForm';
@@ -26,7 +27,7 @@ export function JsonBranch({ pointer, node, label, value, error, readOnly }: Fie
   };
   return (
     <Field
-      label={pointer === '' ? 'Input as JSON' : label}
+      label={pointer === '' ? say.inputAsJson : label}
       hint={node.description}
       error={shown?.fault ?? error}
       id={fieldId(pointer)}

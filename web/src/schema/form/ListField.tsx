@@ -1,5 +1,6 @@
 import { ArrowUp, Plus, Trash2 } from 'lucide-react';
 import type { JsonSchema } from '../../api/types';
+import { listField as say } from '../../texts/form';
 import { Button, IconButton } from '../../ui/Button';
 import { join } from '../pointer';
 import { blankValue } from './defaults';
@@ -25,14 +26,14 @@ export function ListField({ pointer, node, label, value, error, items }: FieldPr
       <div className={css.items}>
         {list.map((_, i) => (
           <div key={i} className={css.item}>
-            <NodeField pointer={join(pointer, i)} node={item} required label={`Item ${i + 1}`} />
+            <NodeField pointer={join(pointer, i)} node={item} required label={say.item(i + 1)} />
             <div className={css.itemTools}>
-              <IconButton small label={`Move item ${i + 1} up`} disabled={i === 0} onClick={() => up(i)}>
+              <IconButton small label={say.moveItemUp(i + 1)} disabled={i === 0} onClick={() => up(i)}>
                 <ArrowUp size={14} aria-hidden />
               </IconButton>
               <IconButton
                 small
-                label={`Remove item ${i + 1}`}
+                label={say.removeItem(i + 1)}
                 onClick={() => onChange({ do: 'set', at: join(pointer, i), to: undefined })}
               >
                 <Trash2 size={14} aria-hidden />
@@ -43,7 +44,7 @@ export function ListField({ pointer, node, label, value, error, items }: FieldPr
         <div>
           <Button onClick={add}>
             <Plus size={14} aria-hidden />
-            Add item
+            {say.addItem}
           </Button>
         </div>
       </div>

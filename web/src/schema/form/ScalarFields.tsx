@@ -1,5 +1,6 @@
 import { useId } from 'react';
 import { parseNumber, rawNumber, type Json } from '../../api/json';
+import { scalarFields as say } from '../../texts/form';
 import { Field } from '../../ui/Field';
 import { fieldId, useForm, type FieldProps } from './SchemaForm';
 import css from './SchemaForm.module.css';
@@ -36,7 +37,7 @@ export function TextField({ pointer, node, label, required, value, error, shape 
 export function NumberField({ pointer, node, label, value, error, integer }: FieldProps & { integer: boolean }) {
   const { onChange, input } = useForm();
   const partial = input.partial[pointer];
-  const wrong = partial === undefined ? error : 'Must be a number.';
+  const wrong = partial === undefined ? error : say.mustBeANumber;
   return (
     <Field label={label} hint={hintOf(node.description, node.schema)} error={wrong} id={fieldId(pointer)}>
       {(control) => (
@@ -64,11 +65,11 @@ function hintOf(description: string | undefined, schema: Record<string, Json>): 
   const { minimum, maximum } = schema;
   const range =
     minimum !== undefined && maximum !== undefined
-      ? `${JSON.stringify(minimum)} to ${JSON.stringify(maximum)}`
+      ? say.between(JSON.stringify(minimum), JSON.stringify(maximum))
       : minimum !== undefined
-        ? `At least ${JSON.stringify(minimum)}`
+        ? say.atLeast(JSON.stringify(minimum))
         : maximum !== undefined
-          ? `At most ${JSON.stringify(maximum)}`
+          ? say.atMost(JSON.stringify(maximum))
           : undefined;
   return [description, range].filter((part) => part !== undefined).join(' ') || undefined;
 }

@@ -2,6 +2,7 @@
 import { createContext, use, useMemo, type ReactNode } from 'react';
 import { isObject, type Json } from '../../api/json';
 import type { FieldProblem, JsonSchema } from '../../api/types';
+import { schemaForm as say } from '../../texts/form';
 import { get, join } from '../pointer';
 import { ChoiceField } from './ChoiceField';
 import type { InputAction, InputState } from './input';
@@ -43,7 +44,11 @@ export function SchemaForm({ schema, input, problems, onChange }: Props) {
   return (
     <Context value={{ root: schema, input, messages, onChange }}>
       <div className={css.form}>
-        {empty ? <p className={css.none}>This agent takes no input.</p> : <NodeField pointer="" node={node} required />}
+        {empty ? (
+          <p className={css.none}>{say.thisAgentTakesNoInput}</p>
+        ) : (
+          <NodeField pointer="" node={node} required />
+        )}
       </div>
     </Context>
   );
@@ -78,7 +83,7 @@ export function NodeField({ pointer, node, required, label }: NodeFieldProps) {
     label: (
       <>
         {name}
-        {!required && name !== '' && <em> optional</em>}
+        {!required && name !== '' && <em> {say.optional}</em>}
       </>
     ),
     required,

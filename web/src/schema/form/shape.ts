@@ -1,6 +1,7 @@
 // Decides how one schema node is drawn. The list is closed: whatever is not in it is edited as JSON.
 import { isObject, type Json, type JsonObject } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
+import { shape as say } from '../../texts/form';
 import { get } from '../pointer';
 
 export interface Option {
@@ -140,7 +141,7 @@ function variants(branches: Json[]): Shape {
 }
 
 function variantLabel(schema: JsonObject, index: number): string {
-  return stringOf(schema['type']) ?? `Variant ${index + 1}`;
+  return stringOf(schema['type']) ?? say.variant(index + 1);
 }
 
 function labelOf(value: Json): string {

@@ -1,0 +1,178 @@
+import type { ReactNode } from 'react';
+import { rich } from './rich';
+
+export const app = {
+  theInvitation: 'the invitation',
+  theServerDoesNotAnswer: (reason: string) => `The server does not answer. ${reason}`,
+  theStudio: 'the Studio',
+  theRegistry: 'the registry',
+  theVersions: 'the versions',
+  theRuns: 'the runs',
+  theRun: 'the run',
+  theServer: 'the server',
+  theSkills: 'the skills',
+  theSecrets: 'the secrets',
+  thePeople: 'the people',
+  theAccount: 'the account',
+  theTokens: 'the tokens',
+  theWorkspaces: 'the workspaces',
+  agentsHere: 'The agents of this workspace',
+  agentsOfTheRegistry: 'The agents of the registry',
+  runsHere: 'The runs of this workspace',
+  skills: 'The skills',
+  secretsAndQuotas: 'Secrets and quotas',
+  peopleHere: 'The people of this workspace',
+  workspaces: 'The workspaces of this server',
+  tokens: 'Tokens',
+  theAgent: 'the agent',
+  allAgents: 'All agents',
+  thereIsNoSuchPage: 'There is no such page.',
+};
+
+export const brand = {
+  atelierAllAgents: 'Atelier, all agents',
+  commandPalette: (keys: string) => `Command palette (${keys})`,
+  switchToLightTheme: 'Switch to light theme',
+  switchToDarkTheme: 'Switch to dark theme',
+  account: 'Account',
+  notSignedIn: 'Not signed in',
+  goTo: (title: string) => `Go to ${title}`,
+  runs: 'Runs',
+  server: 'Server',
+  people: 'People',
+  tokens: 'Tokens',
+  workspaces: 'Workspaces',
+  secretsAndQuotas: 'Secrets and quotas',
+  keyboardShortcuts: 'Keyboard shortcuts',
+  lightTheme: 'Light theme',
+  darkTheme: 'Dark theme',
+  signOut: 'Sign out',
+};
+
+export const errorBoundary = {
+  thePageStopped: (reason: string) => `The page stopped: ${reason}. Your edits are kept in this browser.`,
+  reload: 'Reload',
+};
+
+export const notices = {
+  notices: 'Notices',
+  dismiss: 'Dismiss',
+};
+
+export const palette = {
+  commandPalette: 'Command palette',
+  typeAnything: 'Type a command, a file or an agent',
+  typeAPlace: 'Type a file or an agent',
+  nothingMatches: 'Nothing matches.',
+  commands: 'Commands',
+  files: 'Files',
+  agents: 'Agents',
+};
+
+export const passwordForm = {
+  giveYourNameAnd: 'Give your name and your password.',
+  name: 'Name',
+  password: 'Password',
+  signIn: 'Sign in',
+};
+
+export const shortcuts = {
+  keyboardShortcuts: 'Keyboard shortcuts',
+  groups: { Run: 'Run', Agent: 'Agent', Go: 'Go to', View: 'View', Help: 'Help' },
+  note: 'In the editor, F1 lists its own commands, and Ctrl+M lets Tab leave it.',
+};
+
+export const signIn = {
+  thatLoginDidNotBegin: 'That login did not begin in this browser, or it took longer than ten minutes. Start again.',
+  theProviderDidNotLet: 'The provider did not let you in, or what it said did not hold. Start again.',
+  youAreWhoYouSay: 'You are who you say, but none of your groups has a role here. Ask an administrator for one.',
+  theProviderOfLoginsCannot: 'The provider of logins cannot be reached. Use another way below, or try again later.',
+  tooManyLoginsFailed: 'Too many logins failed from here. Wait a minute, then start again.',
+  theServerFailedToLog: 'The server failed to log you in. Its log says why.',
+  signInToAtelier: 'Sign in to Atelier',
+  logInWith: (name: string) => `Log in with ${name}`,
+  useALinkOr: 'Use a link or a token',
+  useANameAnd: 'Use a name and a password',
+};
+
+export const statusLine = {
+  sandbox: (level: string, missing: number) => `Sandbox: ${level}${missing > 0 ? `, ${missing} missing` : ''}`,
+  missing: (names: string) => `Missing: ${names}`,
+  connected: 'Connected',
+  noNetwork: 'No network',
+};
+
+export const tokenForm = {
+  pasteTheTokenFirst: 'Paste the token first.',
+  openTheLinkThatPrinted: (command: ReactNode) =>
+    rich`Open the link that ${command} printed when it started. It works once; every start of the server prints a new one.`,
+  orPasteAToken: 'Or paste a token. What you may then do is what it may do.',
+  token: 'Token',
+  signIn: 'Sign in',
+};
+
+export const workbench = {
+  agents: 'Agents',
+  code: 'Code',
+  page: 'Page',
+  output: 'Output',
+  configuration: 'Configuration',
+  skipToTheEditor: 'Skip to the editor',
+  skipToThePage: 'Skip to the page',
+  agentsAndFiles: 'Agents and files',
+  widthOfTheLeftPanel: 'Width of the left panel',
+  editor: 'Editor',
+  panes: 'Panes',
+  heightOfTheOutputPanel: 'Height of the output panel',
+  widthOfTheConfiguration: 'Width of the configuration',
+};
+
+export const hotkeys = {
+  run: 'Run',
+  runWithTheLastInput: 'Run with the last input again',
+  stop: 'Stop',
+  newAgent: 'New agent…',
+  saveNow: 'Save now',
+  publish: 'Publish…',
+  exportAsTool: 'Export as tool',
+  copyReference: 'Copy reference',
+  versionsOfThisAgent: 'Versions of this agent',
+  compareWithTheLastVersion: 'Compare with the last version',
+  discardTheDraft: 'Discard the draft…',
+  renameThisAgent: 'Rename this agent…',
+  copyThisAgent: 'Copy this agent…',
+  exportThisAgentAsArchive: 'Export this agent as archive',
+  listInTheRegistry: 'List in the registry, or take out…',
+  deleteThisAgent: 'Delete this agent…',
+  importAnArchive: 'Import an archive…',
+  exportAllAgentsAsArchive: 'Export all agents as archive',
+  formatThisFile: 'Format this file',
+  newFile: 'New file',
+  uploadFiles: 'Upload files…',
+  searchInFiles: 'Search in files',
+  commandPalette: 'Command palette',
+  goToFileOrAgent: 'Go to file or agent',
+  allAgents: 'All agents',
+  publicRegistry: 'Public registry',
+  skills: 'Skills',
+  allRuns: 'All runs',
+  server: 'Server: engines and sandbox',
+  tokens: 'Tokens',
+  people: 'People',
+  secretsAndQuotas: 'Secrets and quotas',
+  workspaces: 'Workspaces of this server',
+  previousTab: 'Previous tab',
+  nextTab: 'Next tab',
+  closeTab: 'Close tab',
+  nextRegion: 'Next region',
+  previousRegion: 'Previous region',
+  toggleLeftPanel: 'Toggle left panel',
+  toggleBottomPanel: 'Toggle bottom panel',
+  toggleConfiguration: 'Toggle configuration',
+  maximiseOrRestoreBottomPanel: 'Maximise or restore bottom panel',
+  toggleProblems: 'Toggle problems',
+  wrapLines: 'Wrap long lines of the output',
+  editorSettings: 'Editor settings…',
+  switchTheme: 'Switch theme',
+  keyboardShortcuts: 'Keyboard shortcuts',
+};

@@ -1,0 +1,5 @@
+export const common = {
+  cancel: 'Cancel',
+  done: 'Done',
+  tryAgain: 'Try again',
+};

@@ -1,0 +1,144 @@
+import { plural } from './format';
+
+export const environmentSection = {
+  environment: 'Environment',
+  none: 'None',
+  variables: (count: number) => plural(count, { one: 'variable', other: 'variables' }),
+  plainValuesInCtxEnv: 'Plain values, in ctx.env and as environment variables. Secrets have a list of their own below.',
+  nameOfVariable: (n: number) => `Name of variable ${n}`,
+  valueOf: (name: string, n: number) => `Value of ${name === '' ? `variable ${n}` : name}`,
+  remove: (name: string, n: number) => `Remove ${name === '' ? `variable ${n}` : name}`,
+  placeholder: 'NAME',
+  addVariable: 'Add variable',
+};
+
+export const generalSection = {
+  description: 'Description',
+  noTitle: 'No title',
+  title: 'Title',
+  descriptionHint: 'What a model reads to decide whether to call it.',
+  tags: 'Tags',
+  tagsHint: 'Separated by commas',
+};
+
+export const networkSection = {
+  network: 'Network',
+  off: 'Off',
+  hosts: (n: number) => plural(n, { one: 'host', other: 'hosts' }),
+  hostsOneALine: 'Hosts, one a line',
+  hostsOneALineHint:
+    'host:port. *.example.com:443 is every name beneath example.com; an address of a private network is listed as such.',
+  placeholder: 'api.example.com:443',
+};
+
+export const runtimeReason = {
+  runtime: 'Runtime',
+};
+
+export const runtimeSection = {
+  runtimeAndLimits: 'Runtime and limits',
+  thisServerCannotRun: (language: string, reason = '') => `This server cannot run ${language}. ${reason}`,
+  runtime: 'Runtime',
+  entrypoint: 'Entrypoint',
+  isolationOfRuns: 'Isolation of runs',
+};
+
+export const safetySection = {
+  personalData: 'Personal data',
+  itMayReadOrReturn: 'It may read or return data about people.',
+  externalCall: 'External call',
+  itCallsAServiceOutside: 'It calls a service outside of the workspace.',
+  sideEffect: 'Side effect',
+  runningItTwiceIs: 'Running it twice is not the same as once.',
+  files: 'Files',
+  itReadsOrWritesFiles: 'It reads or writes files beyond its own.',
+  network: 'Network',
+  itReachesTheHosts: 'It reaches the hosts that are granted under Network.',
+  safetyFlags: 'Safety flags',
+  none: 'None',
+  theyTellCallersWhat: 'They tell callers what to expect and grant nothing.',
+  restrictedPython: 'Restricted Python',
+  restrictedPythonHint:
+    'Imports from a list only; no eval, exec, compile, open or __import__. A convention: the sandbox is what holds.',
+};
+
+export const schemaSection = {
+  inputSchema: 'Input schema',
+  outputSchema: 'Output schema',
+  anyValue: 'Any value',
+  properties: (n: number) => plural(n, { one: 'property', other: 'properties' }),
+  notValid: 'Not valid',
+  anyInputIsTaken: 'Any input is taken.',
+  anyOutputIsTaken: 'Any output is taken.',
+  name: 'Name',
+  type: 'Type',
+  default: 'Default',
+  presence: 'Presence',
+  required: 'required',
+  optional: 'optional',
+  edit: 'Edit',
+  show: 'Show',
+};
+
+export const secretsSection = {
+  secrets: 'Secrets',
+  notSet: (n: number) => `${n} not set`,
+  none: 'None',
+  secretsNamed: (n: number) => plural(n, { one: 'secret', other: 'secrets' }),
+  namesOneALine: 'Names, one a line',
+  namesOneALineHint: 'Values come from the workspace when it runs, in ctx.env and as environment variables.',
+  placeholder: 'API_KEY',
+  declaredSecrets: 'Declared secrets',
+  notSetMark: 'not set',
+  set: (declared: string) => `Set ${declared}`,
+  setButton: 'Set…',
+  setSentTo: (host: string) => `set, sent to ${host}`,
+  setForAllAgents: 'set for all agents',
+  setForThisAgent: 'set for this agent',
+};
+
+export const versionsSection = {
+  versions: 'Versions',
+  none: 'None',
+  versionsNamed: (n: number) => plural(n, { one: 'version', other: 'versions' }),
+  notLoaded: (reason: string) => `The versions could not be loaded. ${reason}`,
+  aVersionNeverChanges: 'A version never changes, so others can pin it. There is none yet.',
+  publishTheFirstVersion: 'Publish the first version…',
+  deprecated: (reason = '', successor = '') =>
+    `deprecated${reason === '' ? '' : `: ${reason}`}${successor === '' ? '' : `, use ${successor}`}`,
+  compareWithTheDraft: (version: string) => `Compare ${version} with the draft`,
+  copyReference: (name: string, version: string) => `Copy reference ${name}@${version}`,
+  export: (version: string) => `Export ${version}`,
+  allAboutItsVersions: 'All about its versions',
+};
+
+export const environment = {
+  aNameIsNeeded: 'A name is needed.',
+  aNameHasLettersDigits: 'A name has letters, digits and _, and does not begin with a digit.',
+  isReservedByTheSandbox: (name: string) => `${name} is reserved by the sandbox.`,
+  isThereTwice: (name: string) => `${name} is there twice.`,
+  atMostVariables: (mostNames: number) => `At most ${mostNames} variables.`,
+  allNamesAndValuesTogether: 'All names and values together may have 32 KiB.',
+};
+
+export const limits = {
+  timeout: 'Timeout',
+  memory: 'Memory',
+  cpuTime: 'CPU time',
+  processes: 'Processes',
+  output: 'Output',
+  disk: 'Disk',
+  recursion: 'Recursion',
+  upTo: (ceiling: string) => `up to ${ceiling}`,
+  mustBeANumberAbove: 'Must be a number above 0.',
+  tooSmall: 'Too small.',
+  atMost: (ceiling: string) => `At most ${ceiling}.`,
+};
+
+export const runtimes = {
+  itIsNotOn: 'It is not on this server.',
+  notHere: (runtime: string) => `${runtime} (not here)`,
+  theRuntimesOwn: 'the runtime’s own',
+  strictAFreshProcess: 'strict, a fresh process for each run',
+  reuseOneProcessOfNode: 'reuse, one process of node for many runs',
+};

@@ -1,0 +1,65 @@
+// Numbers, times and plurals as people read them. The language of the texts beside this file is said here.
+const locale = 'en';
+
+const rules = new Intl.PluralRules(locale);
+const grouped = new Intl.NumberFormat(locale);
+const clock = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+const fixed = [0, 1, 2].map(
+  (digits) =>
+    new Intl.NumberFormat(locale, {
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+      useGrouping: false,
+    }),
+);
+const short = new Intl.NumberFormat(locale, { maximumFractionDigits: 1, useGrouping: false });
+
+/** A number with as many digits after the point as are said, for what is measured. */
+const measured = (n: number, digits: 0 | 1 | 2): string => (fixed[digits] ?? short).format(n);
+
+/** A count, in groups of thousands. */
+export const number = (n: number): string => grouped.format(n);
+
+/** A word in each form that the language has, such as one and other. */
+export type Forms = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
+
+/** The form that goes with a count, without the count. */
+export const form = (n: number, forms: Forms): string => forms[rules.select(n)] ?? forms.other;
+
+export const plural = (n: number, forms: Forms): string => `${number(n)} ${form(n, forms)}`;
+
+export const seconds = (ms: number): string => `${measured(ms / 1000, 1)} s`;
+
+export function milliseconds(ms: number): string {
+  if (ms < 1) return `${measured(ms, 2)} ms`;
+  if (ms < 10) return `${measured(ms, 1)} ms`;
+  if (ms < 1000) return `${measured(ms, 0)} ms`;
+  if (ms < 60_000) return `${measured(ms / 1000, ms < 10_000 ? 2 : 1)} s`;
+  const rest = Math.round((ms % 60_000) / 1000);
+  return `${Math.floor(ms / 60_000)} min${rest === 0 ? '' : ` ${rest} s`}`;
+}
+
+export function bytes(n: number): string {
+  if (n < 1024) return `${n} B`;
+  if (n < 1024 ** 2) return `${size(n / 1024)} KiB`;
+  if (n < 1024 ** 3) return `${size(n / 1024 ** 2)} MiB`;
+  return `${size(n / 1024 ** 3)} GiB`;
+}
+
+const size = (n: number): string => (n < 10 ? short.format(n) : measured(n, 0));
+
+export function ago(iso: string, now: number): string {
+  const past = Math.round((now - Date.parse(iso)) / 1000);
+  if (Number.isNaN(past)) return '';
+  if (past < 60) return 'just now';
+  if (past < 3600) return `${Math.floor(past / 60)} min ago`;
+  if (past < 86_400) return `${Math.floor(past / 3600)} h ago`;
+  if (past < 30 * 86_400) return `${Math.floor(past / 86_400)} d ago`;
+  return day(iso);
+}
+
+/** The day of a time of the server: the same in every language, and in every zone. */
+export const day = (iso: string): string => iso.slice(0, 10);
+
+/** A moment by the clock of whoever reads. */
+export const moment = (iso: string): string => clock.format(new Date(iso));

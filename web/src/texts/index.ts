@@ -1,0 +1,39 @@
+// All that a person reads in the Studio, in English. A screen imports its own file, so that its texts come with it; here
+// they are one object, and another language is another object of its type.
+import * as agents from './agents';
+import * as app from './app';
+import * as archives from './archives';
+import { common } from './common';
+import * as compare from './compare';
+import * as config from './config';
+import * as form from './form';
+import * as publish from './publish';
+import * as registry from './registry';
+import * as samples from './samples';
+import * as schemas from './schemas';
+import * as server from './server';
+import * as skills from './skills';
+import * as tool from './tool';
+import * as ui from './ui';
+import * as versions from './versions';
+
+export const texts = {
+  agents,
+  app,
+  archives,
+  common,
+  compare,
+  config,
+  form,
+  publish,
+  registry,
+  samples,
+  schemas,
+  server,
+  skills,
+  tool,
+  ui,
+  versions,
+};
+
+export type Texts = typeof texts;

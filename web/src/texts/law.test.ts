@@ -1,0 +1,111 @@
+// Whatever a person reads in the Studio stands in this room, so that another language is another object of its type.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { expect, it } from 'vitest';
+import { texts } from '.';
+
+const root = join(import.meta.dirname, '..');
+
+// What a screen reader says or a screen shows of an element, and what our own components show.
+const shown =
+  /^(aria-label|title|placeholder|label|alt|about|hint|verb|wording|message|what|heading|summary|none|empty|caption)$/;
+// Commands, keys and our name are the same in every language.
+const literal = new Set(['code', 'kbd', 'pre']);
+const names = new Set(['Atelier']);
+// These files write programs: what stands in them is TypeScript, Python, a shell or a selector, and nobody's language.
+const programs =
+  /^(features\/agents\/blank|features\/tool\/(recipes|commands)|schema\/(declarations|toTypes|toPython)|editor\/)/;
+
+const word = /\p{L}{2}/u;
+const sentence = /^(?!\(|.*\[).*\p{L}{2}[,;:.]? \p{Ll}{2}/su;
+
+const converted = [
+  'app',
+  'schema',
+  'features/agents',
+  'features/config',
+  'features/publish',
+  'features/samples',
+  'features/schemas',
+  'features/versions',
+  'ui',
+  'features/archives',
+  'features/compare',
+  'features/registry',
+  'features/server',
+  'features/skills',
+  'features/tool',
+];
+
+const textOf = (node: ts.Node): string | undefined => {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (!ts.isTemplateExpression(node)) return undefined;
+  return node.head.text + node.templateSpans.map((span) => `…${span.literal.text}`).join('');
+};
+
+/** Whether an expression is shown as it stands: not as the argument of a call, nor to compare with. */
+function place(node: ts.Node): ts.JsxAttribute | ts.JsxExpression | undefined {
+  const { parent } = node;
+  if (ts.isJsxAttribute(parent)) return parent;
+  if (ts.isJsxExpression(parent)) return ts.isJsxAttribute(parent.parent) ? parent.parent : parent;
+  const passes =
+    ts.isParenthesizedExpression(parent) ||
+    ts.isTemplateSpan(parent) ||
+    ts.isTemplateExpression(parent) ||
+    (ts.isConditionalExpression(parent) && parent.condition !== node) ||
+    (ts.isBinaryExpression(parent) && /^(&&|\|\||\?\?|\+)$/.test(parent.operatorToken.getText()));
+  return passes ? place(parent) : undefined;
+}
+
+function isText(node: ts.Node): boolean {
+  if (ts.isJsxText(node)) {
+    const { parent } = node;
+    return (
+      word.test(node.text) &&
+      !names.has(node.text.trim()) &&
+      !(ts.isJsxElement(parent) && literal.has(parent.openingElement.tagName.getText()))
+    );
+  }
+  const text = textOf(node);
+  // What is thrown as an Error says that the Studio is wrong: nobody can be helped by a translation.
+  if (text === undefined || (ts.isNewExpression(node.parent) && node.parent.expression.getText() === 'Error'))
+    return false;
+  const at = place(node);
+  if (at && ts.isJsxExpression(at)) return word.test(text);
+  if (at && shown.test(at.name.getText())) return word.test(text);
+  return !(at && at.name.getText() === 'className') && sentence.test(text);
+}
+
+function textsIn(path: string): string[] {
+  const file = ts.createSourceFile(path, readFileSync(join(root, path), 'utf8'), ts.ScriptTarget.Latest, true);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) || ts.isTypeNode(node)) return;
+    if (isText(node)) {
+      const { line } = file.getLineAndCharacterOfPosition(node.getStart());
+      const text = node.getText().trim().replace(/\s+/g, ' ');
+      found.push(`web/src/${path}:${line + 1}: ${text} — move it to web/src/texts and show it from there`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+it('stands in one room', () => {
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+    (path) =>
+      /\.tsx?$/.test(path) &&
+      !/\.test\.ts$|\.d\.ts$|^texts\//.test(path) &&
+      !programs.test(path) &&
+      converted.some((folder) => path.startsWith(`${folder}/`)),
+  );
+  expect(files.flatMap(textsIn)).toEqual([]);
+});
+
+it('has all of its files in one object', () => {
+  const others = /^(index|format|rich)\.ts$|\.test\.ts$/;
+  const files = readdirSync(import.meta.dirname).filter((name) => !others.test(name));
+  expect(Object.keys(texts).sort()).toEqual(files.map((name) => name.replace(/\.ts$/, '')).sort());
+});

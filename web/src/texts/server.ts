@@ -1,0 +1,42 @@
+import type { ReactNode } from 'react';
+import { rich } from './rich';
+
+export const serverPage = {
+  pageTitle: 'Server · Atelier',
+  server: 'Server',
+  notLoaded: (reason: string) => `What it can do could not be loaded. ${reason}`,
+  about: 'About',
+  noOtherHost: (thirdPartyNotices: ReactNode, theApi: ReactNode) =>
+    rich`The Studio asks nothing of any other host. ${thirdPartyNotices} · ${theApi}`,
+  thirdPartyNotices: 'Third-party notices',
+  theApi: 'The API',
+  engines: 'Engines',
+  theEngines: 'the engines',
+  notAsked: (reason: string) => `The engines could not be asked. ${reason}`,
+  engine: 'Engine',
+  state: 'State',
+  running: 'Running',
+  waiting: 'Waiting',
+  prepared: 'Prepared',
+  started: 'Started',
+  died: 'Died',
+  ready: 'Ready',
+  notReady: 'Not ready',
+  sandbox: 'Sandbox',
+  everyWall: (level: string) => `Level ${level}: every wall stands.`,
+  lacks: (level: string, names: string) => `Level ${level}: this machine lacks ${names}.`,
+  doctor: (command: ReactNode) =>
+    rich`${command} runs hostile programs against every wall and limit of this machine and says what held.`,
+  whatCannotRunHere: 'What cannot run here',
+  cannotRun: (language: string, runtime: string, reason = '') => `${language} in ${runtime}. ${reason}`,
+  time: 'Time',
+  cpuTime: 'CPU time',
+  memory: 'Memory',
+  processes: 'Processes',
+  output: 'Output',
+  disk: 'Disk',
+  limitsOfARun: 'Limits of a run',
+  limit: 'Limit',
+  unlessSaid: 'Unless said',
+  atMost: 'At most',
+};

@@ -1,0 +1,45 @@
+import type { ReactNode } from 'react';
+import { plural } from './format';
+import { rich } from './rich';
+
+export const skillsPage = {
+  pageTitle: 'Skills · Atelier',
+  skills: 'Skills',
+  lead: (execute: ReactNode, run: ReactNode) =>
+    rich`Agents that lie in folders and are called by name, by ${execute} and ${run}. A change of a folder becomes a version at once.`,
+  watched: (directory: ReactNode) => rich`Watched: ${directory}`,
+  theSkills: 'the skills',
+  notLoaded: (reason: string) => `The skills could not be loaded. ${reason}`,
+  none: (command: ReactNode) =>
+    rich`There is no skill yet. Put a folder with skill.yaml, schema.json and a handler into the directory, or run ${command}.`,
+  broken: (n: number) =>
+    `${plural(n, { one: 'folder is', other: 'folders are' })} broken. What was installed before still runs.`,
+  aDraftWaits: 'a draft waits',
+  notInstalled: 'not installed',
+  builtIn: 'built in',
+  folder: 'folder',
+  archive: 'archive',
+  fetched: 'fetched',
+  from: (origin: string, source: string) => `${origin} from ${source}`,
+  createdByAClient: 'created by a client',
+  registeredByAClient: 'registered by a client',
+  itsFolderIsGone: 'its folder is gone',
+  copyTheDigestOf: (name: string) => `Copy the digest of ${name}`,
+  promote: (name: string) => `Promote ${name}`,
+  promoted: (name: string) => `Promoted ${name}`,
+  promoteButton: 'Promote',
+  uninstall: (name: string) => `Uninstall ${name}`,
+  uninstallButton: 'Uninstall…',
+};
+
+export const uninstallDialog = {
+  uninstalled: (name: string) => `Uninstalled ${name}`,
+  uninstall: (name: string) => `Uninstall ${name}?`,
+  uninstallAbout:
+    'Callers get an error from now on. Its versions and runs are kept, and installing it by name brings it back.',
+  uninstallAllTheSame: 'Uninstall all the same',
+  verb: 'Uninstall',
+  lookingWhoReferencesIt: 'Looking who references it…',
+  notRead: (reason: string) => `Who references it could not be read. ${reason}`,
+  others: 'Others reference it, and would fail. Let them move first, or uninstall it all the same.',
+};

@@ -1,0 +1,19 @@
+export const empty = {
+  retry: 'Retry',
+  stillLoading: (what: string) => `Still loading ${what}…`,
+  loading: (what: string) => `Loading ${what}…`,
+};
+
+export const listed = {
+  couldNotLoad: (what: string, reason: string) => `Could not load ${what}. ${reason}`,
+  loading: 'Loading…',
+  showMore: 'Show more',
+};
+
+export const dialog = {
+  close: 'Close',
+};
+
+export const copyButton = {
+  copied: 'Copied',
+};

@@ -1,0 +1,104 @@
+import type { ReactNode } from 'react';
+import { plural } from './format';
+import { rich } from './rich';
+
+export const about = {
+  openTheDraft: 'Open the draft',
+  actionsFor: (name: string) => `Actions for ${name}`,
+  inThePublicRegistry: 'In the public registry',
+  tags: 'Tags',
+  neverRun: (made: string) => `Never run · ${made}`,
+  runsTheLast: (usageCount: number, when: string, made: string) =>
+    `${plural(usageCount, { one: 'run', other: 'runs' })}, the last ${when} · ${made}`,
+};
+
+export const deprecateDialog = {
+  deprecate: (version: string) => `Deprecate ${version}`,
+  lookingWhoReferencesIt: 'Looking who references it…',
+  isDeprecated: (name: string, version: string) => `${name}@${version} is deprecated`,
+  isAsGoodAsNew: (name: string, version: string) => `${name}@${version} is as good as new`,
+  sayWhy: 'Say why: callers read it with every run.',
+  deprecateNamed: (name: string, version: string) => `Deprecate ${name}@${version}`,
+  deprecateAbout: 'It goes on running and says so with every run. Ranges and latest take it only if nothing else fits.',
+  takeItBack: 'Take it back',
+  change: 'Change',
+  verb: 'Deprecate',
+  why: 'Why',
+  whyHint: 'A sentence for callers, such as what it does wrong.',
+  whatToUseInstead: 'What to use instead',
+  noOther: 'There is no other version to move to; another agent’s reference is as good.',
+  whatToUseInsteadHint: 'A version of this agent, or a reference to another one.',
+  whoMustMove: 'Who must move',
+  theseMustMove: (successor: string) => `These use it now and must move${successor === '' ? '' : ` to ${successor}`}:`,
+  nobodyIsRegisteredAsUsing: 'Nobody is registered as using it.',
+};
+
+export const originNote = {
+  copiedFrom: (name: string, version: string) => `Copied from ${name} ${version} of the public registry.`,
+  newerVersionAtOrigin: (newer: string) => `Newer version at origin: ${newer}.`,
+  lookAtIt: 'Look at it in the registry',
+};
+
+export const pinTable = {
+  whoReferencesIt: 'Who references it',
+  standsForNothingNow: 'stands for nothing now',
+  deprecatedMustMove: 'deprecated, must move',
+  getsWhichIsDeprecated: (version: string) => `gets ${version}, which is deprecated`,
+};
+
+export const redraftDialog = {
+  done: (from: string) => `The draft is what ${from} is`,
+  discardTheDraft: 'Discard the draft?',
+  newDraftFrom: (from: string) => `New draft from ${from}?`,
+  about: (from: string) =>
+    `The draft becomes what ${from} is: its files, its schemas and its settings. What was edited and not published is gone. No version changes.`,
+  seeWhatWouldGo: 'See what would go',
+  discard: 'Discard',
+  makeItTheDraft: 'Make it the draft',
+};
+
+export const versionList = {
+  versions: 'Versions',
+  compare: 'Compare…',
+  publishTheDraft: 'Publish the draft…',
+  notLoaded: (reason: string) => `The versions could not be loaded. ${reason}`,
+  theVersions: 'the versions',
+  versionsOf: (name: string) => `Versions of ${name}`,
+  draft: 'Draft',
+  notPublishedYet: 'Not published yet.',
+  revision: (when: string, revision: number) => `${when} · revision ${revision}`,
+  actionsForTheDraft: 'Actions for the draft',
+  compareWith: (latestVersion: string) => `Compare with ${latestVersion}`,
+  discardTheDraft: 'Discard the draft…',
+  comparingWith: (latest: string) => `Comparing with ${latest}…`,
+  theSameAs: (latest: string) => `The same as ${latest}.`,
+  aChangeSince: (bump: string, latest: string, version: string) =>
+    `A ${bump} change since ${latest}: ${version} comes next.`,
+  open: 'Open',
+  copyReference: 'Copy reference',
+  copyReferenceByDigest: 'Copy reference by digest',
+  copyTheLineFor: 'Copy the line for a terminal',
+  exportAsTool: 'Export as tool',
+  compareWithTheDraft: 'Compare with the draft',
+  newDraftFromThisVersion: 'New draft from this version…',
+  changeTheDeprecation: 'Change the deprecation…',
+  deprecate: 'Deprecate…',
+  latest: 'latest',
+  deprecated: 'deprecated',
+  noReasonWasGiven: 'No reason was given.',
+  use: (successor: ReactNode) => rich`Use ${successor}.`,
+  noChangelog: 'No changelog',
+  referencesToIt: (n: number) => `${plural(n, { one: 'reference', other: 'references' })} to it`,
+  actionsFor: (version: string) => `Actions for ${version}`,
+};
+
+export const versionsPage = {
+  pageTitle: (name: string) => `Versions of ${name} · Atelier`,
+  isNow: (name: string, present: string) => `${name} is ${present} now`,
+  versions: 'Versions',
+  whoReferencesIt: 'Who references it',
+  notLoaded: (reason: string) => `Who references it could not be loaded. ${reason}`,
+  pins: 'who references it',
+  none: (command: ReactNode, request: ReactNode) =>
+    rich`Nobody has said so. Workflows, tool sets and other programs register what they reference with ${command} or ${request}; then nobody deletes it from under them.`,
+};
