@@ -26,7 +26,7 @@ const (
 	MaxVersions = 10_000 // of one agent
 	MaxEntries  = 2_000_000
 	MaxDocument = 8 << 20  // bytes of one JSON file
-	MaxFiles    = 200      // of a draft or a version
+	MaxFiles    = 500      // of a draft or a version
 	MaxBytes    = 32 << 20 // of its files together: a module may be as large
 	MaxTotal    = 2 << 30  // bytes of everything
 )

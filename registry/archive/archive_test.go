@@ -261,7 +261,7 @@ func TestHostileArchives(t *testing.T) {
 		"nothing":                   func([]entry) []entry { return nil },
 		"too many files": func(e []entry) []entry {
 			var more []entry
-			for i := range 201 {
+			for i := range archive.MaxFiles + 1 {
 				more = append(more, file(fmt.Sprintf(draft+"a%04d", i), ""))
 			}
 			return insert(e, at(e, "draft/lib/a.bin"), more...)

@@ -22,7 +22,7 @@ const (
 
 // Bounds of a folder and of an archive of one. They hold for what is unpacked.
 const (
-	MaxFiles    = 200
+	MaxFiles    = 500
 	MaxBytes    = 4 << 20  // of all files together
 	MaxSettings = 64 << 10 // of skill.yaml
 	MaxSchema   = 1 << 20  // of schema.json

@@ -248,7 +248,7 @@ func TestAFolderOnDisk(t *testing.T) {
 			for i := range skills.MaxFiles {
 				put(t, dir, fmt.Sprintf("f%d.txt", i), "x")
 			}
-		}, "more than 200 files"},
+		}, "more than 500 files"},
 		"case":      {func(t *testing.T, dir string) { put(t, dir, "Handler.py", "x") }, "in case only"},
 		"backslash": {func(t *testing.T, dir string) { put(t, dir, `a\b.py`, "x") }, "has a path that cannot be one"},
 	} {

@@ -17,7 +17,7 @@ import (
 
 // Bounds of a spec.
 const (
-	MaxFiles            = 200
+	MaxFiles            = 500
 	MaxFilesBytes       = 4 << 20
 	MaxModuleBytes      = 32 << 20 // of all files of an agent that is a WebAssembly module
 	MaxEnvironment      = 64

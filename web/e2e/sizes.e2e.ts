@@ -22,7 +22,7 @@ beforeAll(async () => {
     entrypoint: 'main.js',
     files: {
       'main.js': 'export default (input) => ({ text: input.text, rows: [{ city: input.text, n: 1 }] });\n',
-      ...Object.fromEntries(Array.from({ length: 199 }, (_, n) => [`data/part-${n}.json`, '{}'])),
+      ...Object.fromEntries(Array.from({ length: 499 }, (_, n) => [`data/part-${n}.json`, '{}'])),
     },
     inputSchema: {
       type: 'object',
@@ -131,7 +131,7 @@ test('text from right to left and long names are shown whole or with an ellipsis
   });
 });
 
-test('a tree of 200 files and a list of 1,000 agents stay in hand', async () => {
+test('a tree of 500 files and a list of 1,000 agents stay in hand', async () => {
   await Promise.all(
     Array.from({ length: 8 }, async (_, lane) => {
       for (let n = lane; n < 1000; n += 8)
@@ -146,7 +146,7 @@ test('a tree of 200 files and a list of 1,000 agents stay in hand', async () => 
   await withPage({}, async (page, studio) => {
     await studio.openAgent(name);
     const tree = page.getByRole('tree', { name: 'Files' });
-    expect(await tree.getByRole('treeitem').count()).toBe(201);
+    expect(await tree.getByRole('treeitem').count()).toBe(501);
     await tree.getByRole('treeitem', { name: 'part-0.json' }).focus();
     await page.keyboard.press('End');
     expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('main.js entry');

@@ -1,5 +1,5 @@
 import { DropdownMenu } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { classes } from './classes';
 import css from './Menu.module.css';
 
@@ -8,20 +8,23 @@ export type MenuEntry =
   | { kind: 'label'; label: string }
   | { kind: 'rule' };
 
-/** A menu on a button. */
-export function Menu({ trigger, entries }: { trigger: ReactNode; entries: MenuEntry[] }) {
+/** A menu on a button. Entries that a function gives are asked for when it opens. */
+export function Menu({ trigger, entries }: { trigger: ReactNode; entries: MenuEntry[] | (() => MenuEntry[]) }) {
   return (
     <DropdownMenu.Root>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content className={css.menu} align="end" sideOffset={4} collisionPadding={8}>
-          {entries.map((entry, i) => (
-            <Entry key={i} entry={entry} />
-          ))}
+          <Entries of={entries} />
         </DropdownMenu.Content>
       </DropdownMenu.Portal>
     </DropdownMenu.Root>
   );
+}
+
+function Entries({ of }: { of: MenuEntry[] | (() => MenuEntry[]) }) {
+  const [entries] = useState(of);
+  return entries.map((entry, i) => <Entry key={i} entry={entry} />);
 }
 
 function Entry({ entry }: { entry: MenuEntry }) {

@@ -1,9 +1,8 @@
-import { Binary, ChevronDown, ChevronRight, Ellipsis, FileCode } from 'lucide-react';
-import { useRef, useState, type DragEvent, type KeyboardEvent, type RefObject } from 'react';
+import { useEffect, useMemo, useRef, useState, type DragEvent, type KeyboardEvent, type RefObject } from 'react';
 import type { Files } from '../../api/types';
-import { IconButton } from '../../ui/Button';
 import { classes } from '../../ui/classes';
-import { Menu, type MenuEntry } from '../../ui/Menu';
+import type { MenuEntry } from '../../ui/Menu';
+import { FileRow, folderOf, type RowHandlers } from './FileRow';
 import css from './FilesPanel.module.css';
 import { NameInput } from './NameInput';
 import { pathFault, rowsOf, type TreeRow } from './tree';
@@ -37,11 +36,12 @@ const dragType = 'application/x-atelier-path';
 export function FileTree({ tree, files, entrypoint, current, renaming, onRenamed, actions }: Props) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [cursor, setCursor] = useState<string>();
-  const [pointed, setPointed] = useState<string>();
   const [target, setTarget] = useState<string>();
   const dragged = useRef<string>(undefined);
   const paths = Object.keys(files);
-  const rows = rowsOf(paths, closed);
+  // Typing changes a file's text and no path: five hundred rows are then not made again.
+  const listed = paths.join('\n');
+  const rows = useMemo(() => rowsOf(listed === '' ? [] : listed.split('\n'), closed), [listed, closed]);
   const focused = rows.find((r) => r.path === cursor) ?? rows.find((r) => r.path === current) ?? rows[0];
 
   const toggle = (path: string): void =>
@@ -101,6 +101,26 @@ export function FileTree({ tree, files, entrypoint, current, renaming, onRenamed
     if (dropped.length > 0) actions.upload?.(dropped, folder);
   };
 
+  const handlers: RowHandlers = {
+    press: (row) => {
+      setCursor(row.path);
+      activate(row);
+    },
+    drag: (e, row) => {
+      dragged.current = row.path;
+      e.dataTransfer.setData(dragType, row.path);
+      e.dataTransfer.effectAllowed = 'move';
+    },
+    dragEnd: () => {
+      dragged.current = undefined;
+      setTarget(undefined);
+    },
+    over: (e, row) => over(e, folderOf(row)),
+    drop: (e, row) => drop(e, folderOf(row)),
+    menu: actions.menu,
+  };
+  const on = useLatest(handlers);
+
   return (
     <div
       className={classes(css.tree, target === '' && css.target)}
@@ -127,79 +147,22 @@ export function FileTree({ tree, files, entrypoint, current, renaming, onRenamed
             onDone={(to) => onRenamed(row.path, to)}
           />
         ) : (
-          <div
+          <FileRow
             key={row.path}
-            role="treeitem"
-            data-path={row.path}
-            aria-label={labelOf(row, entrypoint, files)}
-            aria-level={row.level}
-            aria-setsize={row.setSize}
-            aria-posinset={row.position}
-            aria-expanded={row.kind === 'folder' ? row.open : undefined}
-            aria-selected={row.path === current}
-            tabIndex={row === focused ? 0 : -1}
-            title={row.path}
-            className={classes(css.row, target === row.path && css.target)}
-            style={{ paddingLeft: 8 + (row.level - 1) * 16 }}
-            draggable={actions.move !== undefined}
-            onDragStart={(e) => {
-              dragged.current = row.path;
-              e.dataTransfer.setData(dragType, row.path);
-              e.dataTransfer.effectAllowed = 'move';
-            }}
-            onDragEnd={() => {
-              dragged.current = undefined;
-              setTarget(undefined);
-            }}
-            onDragOver={(e) => over(e, folderOf(row))}
-            onDrop={(e) => drop(e, folderOf(row))}
-            onPointerEnter={() => setPointed(row.path)}
-            onClick={() => {
-              setCursor(row.path);
-              activate(row);
-            }}
-          >
-            <RowIcon row={row} binary={typeof files[row.path] === 'object'} />
-            <span className={css.name}>{row.name}</span>
-            {row.path === entrypoint && <span className={css.entry}> entry</span>}
-            {/* Only where it can be reached, so that many files are no burden. */}
-            {(row === focused || row.path === pointed) && <RowMenu row={row} entries={actions.menu(row)} />}
-          </div>
+            row={row}
+            entry={row.path === entrypoint}
+            binary={typeof files[row.path] === 'object'}
+            selected={row.path === current}
+            focused={row === focused}
+            target={target === row.path}
+            movable={actions.move !== undefined}
+            on={on}
+          />
         ),
       )}
     </div>
   );
 }
-
-function RowMenu({ row, entries }: { row: TreeRow; entries: MenuEntry[] }) {
-  return (
-    // Clicks on the menu must not reach the row.
-    <span onClick={(e) => e.stopPropagation()} onKeyDown={(e) => e.stopPropagation()}>
-      <Menu
-        trigger={
-          <IconButton small className={css.more} label={`Actions for ${row.path}`} tabIndex={-1}>
-            <Ellipsis size={16} aria-hidden />
-          </IconButton>
-        }
-        entries={entries}
-      />
-    </span>
-  );
-}
-
-function RowIcon({ row, binary }: { row: TreeRow; binary: boolean }) {
-  if (row.kind === 'file') return binary ? <Binary size={14} aria-hidden /> : <FileCode size={14} aria-hidden />;
-  return row.open ? <ChevronDown size={14} aria-hidden /> : <ChevronRight size={14} aria-hidden />;
-}
-
-function labelOf({ path, name }: TreeRow, entrypoint: string, files: Files): string {
-  const more = [path === entrypoint && 'entry', typeof files[path] === 'object' && 'binary'].filter(Boolean);
-  return [name, ...more].join(' ');
-}
-
-/** Where something lands that is dropped on the row. */
-const folderOf = ({ kind, path }: TreeRow): string =>
-  kind === 'folder' ? path : path.slice(0, Math.max(0, path.lastIndexOf('/')));
 
 /** A letter moves to the next row that begins with it. */
 function typeahead(e: KeyboardEvent, rows: TreeRow[], at: number, go: (row: TreeRow | undefined) => void) {
@@ -207,4 +170,21 @@ function typeahead(e: KeyboardEvent, rows: TreeRow[], at: number, go: (row: Tree
   const order = [...rows.slice(at + 1), ...rows.slice(0, at + 1)];
   const hit = order.find((r) => r.name.toLowerCase().startsWith(e.key.toLowerCase()));
   return hit && (() => go(hit));
+}
+
+/** Handlers that stay the same over renders and do what the last render said. */
+function useLatest(handlers: RowHandlers): RowHandlers {
+  const latest = useRef(handlers);
+  useEffect(() => {
+    latest.current = handlers;
+  });
+  const [on] = useState<RowHandlers>(() => ({
+    press: (row) => latest.current.press(row),
+    drag: (e, row) => latest.current.drag(e, row),
+    dragEnd: () => latest.current.dragEnd(),
+    over: (e, row) => latest.current.over(e, row),
+    drop: (e, row) => latest.current.drop(e, row),
+    menu: (row) => latest.current.menu(row),
+  }));
+  return on;
 }

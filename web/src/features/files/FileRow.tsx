@@ -1,0 +1,89 @@
+import { Binary, ChevronDown, ChevronRight, Ellipsis, FileCode } from 'lucide-react';
+import { memo, useState, type DragEvent } from 'react';
+import { IconButton } from '../../ui/Button';
+import { classes } from '../../ui/classes';
+import { Menu, type MenuEntry } from '../../ui/Menu';
+import css from './FilesPanel.module.css';
+import type { TreeRow } from './tree';
+
+/** What a row tells the tree. */
+export interface RowHandlers {
+  press: (row: TreeRow) => void;
+  drag: (e: DragEvent, row: TreeRow) => void;
+  dragEnd: () => void;
+  over: (e: DragEvent, row: TreeRow) => void;
+  drop: (e: DragEvent, row: TreeRow) => void;
+  menu: (row: TreeRow) => MenuEntry[];
+}
+
+interface Props {
+  row: TreeRow;
+  entry: boolean;
+  binary: boolean;
+  selected: boolean;
+  focused: boolean;
+  /** Whether something that is dragged would land here. */
+  target: boolean;
+  movable: boolean;
+  on: RowHandlers;
+}
+
+/** A file or a folder of the tree. It is drawn again only when something of itself changes. */
+export const FileRow = memo(function FileRow({ row, entry, binary, selected, focused, target, movable, on }: Props) {
+  const [pointed, setPointed] = useState(false);
+  return (
+    <div
+      role="treeitem"
+      data-path={row.path}
+      aria-label={[row.name, entry && 'entry', binary && 'binary'].filter(Boolean).join(' ')}
+      aria-level={row.level}
+      aria-setsize={row.setSize}
+      aria-posinset={row.position}
+      aria-expanded={row.kind === 'folder' ? row.open : undefined}
+      aria-selected={selected}
+      tabIndex={focused ? 0 : -1}
+      title={row.path}
+      className={classes(css.row, target && css.target)}
+      style={{ paddingInlineStart: 8 + (row.level - 1) * 16 }}
+      draggable={movable}
+      onDragStart={(e) => on.drag(e, row)}
+      onDragEnd={on.dragEnd}
+      onDragOver={(e) => on.over(e, row)}
+      onDrop={(e) => on.drop(e, row)}
+      onPointerEnter={() => setPointed(true)}
+      onClick={() => on.press(row)}
+    >
+      <Icon row={row} binary={binary} />
+      {/* A name may be written from right to left; it begins where all others do. */}
+      <bdi className={css.name}>{row.name}</bdi>
+      {entry && <span className={css.entry}> entry</span>}
+      {/* Only where it can be reached, so that many files are no burden. */}
+      {(focused || pointed) && <RowMenu row={row} on={on} />}
+    </div>
+  );
+});
+
+function RowMenu({ row, on }: { row: TreeRow; on: RowHandlers }) {
+  return (
+    // Clicks on the menu must not reach the row.
+    <span onClick={(e) => e.stopPropagation()} onKeyDown={(e) => e.stopPropagation()}>
+      <Menu
+        trigger={
+          <IconButton small className={css.more} label={`Actions for ${row.path}`} tabIndex={-1}>
+            <Ellipsis size={16} aria-hidden />
+          </IconButton>
+        }
+        entries={() => on.menu(row)}
+      />
+    </span>
+  );
+}
+
+function Icon({ row, binary }: { row: TreeRow; binary: boolean }) {
+  if (row.kind === 'file') return binary ? <Binary size={14} aria-hidden /> : <FileCode size={14} aria-hidden />;
+  return row.open ? <ChevronDown size={14} aria-hidden /> : <ChevronRight size={14} aria-hidden />;
+}
+
+/** Where something lands that is dropped on the row. */
+export const folderOf = ({ kind, path }: TreeRow): string =>
+  kind === 'folder' ? path : path.slice(0, Math.max(0, path.lastIndexOf('/')));
