@@ -31,6 +31,9 @@ type Options struct {
 	Log       *slog.Logger     // nil discards
 	NoMigrate bool             // leave the schema as it is
 	Exclusive bool             // refuse a database that another exclusive store has open, with ErrInUse
+	// Asked is told of every statement, by its first word, before the caller has the answer; nil for nobody. It is called
+	// from many goroutines.
+	Asked func(ctx context.Context, operation string)
 }
 
 // Store is safe for concurrent use.
@@ -61,6 +64,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := s.connect(ctx, o.URL); err != nil {
 		return nil, err
 	}
+	if o.Asked != nil {
+		s.write, s.read = s.write.WithQueryHook(asked(o.Asked)), s.read.WithQueryHook(asked(o.Asked))
+	}
 	if o.Exclusive {
 		release, err := s.takeDatabase(ctx, o.URL)
 		if err != nil {
@@ -74,6 +80,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.runs = newCommitter(s.write.DB, s.dialect, s.log)
 	return s, nil
 }
+
+// asked passes on what bun tells of queries.
+type asked func(ctx context.Context, operation string)
+
+func (asked) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
+
+func (a asked) AfterQuery(ctx context.Context, e *bun.QueryEvent) { a(ctx, e.Operation()) }
 
 func (s *Store) prepareSchema(ctx context.Context, leave bool) error {
 	if leave {

@@ -44,6 +44,8 @@ type Options struct {
 	Exe     string            // the binary that is started in jails; "" is the running one
 	Traces  *telemetry.Traces // nil makes them as configured
 	Now     func() time.Time  // nil is time.Now
+	// Asked is told of every statement that the database is asked; nil for nobody.
+	Asked func(ctx context.Context, operation string)
 }
 
 // App is an open server. Serve may be called once; Close always.

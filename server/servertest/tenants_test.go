@@ -1,6 +1,7 @@
 package servertest_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,9 +11,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/atelier-run/atelier/internal/telemetry"
 	"github.com/atelier-run/atelier/registry/store/storetest"
+	"github.com/atelier-run/atelier/server/app"
 	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/server/servertest"
 )
@@ -325,15 +330,19 @@ func TestWorkspacesAreKeptApart(t *testing.T) {
 }
 
 func keptApart(t *testing.T, database string) {
-	s := scripted(t, map[string]string{"database": database})
+	ledger, began := &ledger{}, time.Now()
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"script-runtime": "true", "database": database}), func(o *app.Options) {
+		o.Asked, o.Now = ledger.note, func() time.Time { return began } // nothing that is remembered for a while is forgotten on the way
+	})
 	admin := browser{s, cookieOf(t, s.Do(t, "GET", loginLink(t, s), nil, nobody))}
 	acme, other := settle(t, s, admin, "acme", "grace"), settle(t, s, admin, "other", "eve")
 	has := furnish(t, s, acme)
 	s.Want(t, 201, "POST", "/api/v1/code-agents", `{"name":"mine","language":"javascript","code":"export default () => 1"}`, other.bearer())
 	s.Want(t, 201, "POST", "/api/v1/code-agents/mine/versions", `{"version":"1.0.0"}`, other.bearer())
+	s.Want(t, 200, "GET", "/api/v1/code-agents/mine/versions/1.0.0/diff/1.0.0", nil, other.bearer()) // it is remembered from here on
 	before := inventory(t, acme)
 
-	w := walker{T: t, s: s, has: has, callers: map[string]servertest.Headers{"token": other.bearer(), "session": as(other.cookie)}}
+	w := walker{T: t, s: s, ledger: ledger, has: has, callers: map[string]servertest.Headers{"token": other.bearer(), "session": as(other.cookie)}}
 	table := walks(has)
 	for _, route := range routes(t) {
 		line, ok := table[route]
@@ -400,10 +409,33 @@ func inventory(t *testing.T, w tenant) string {
 	return used.ReplaceAllString(all.String(), "")
 }
 
+// ledger notes what the database is asked for each request.
+type ledger struct {
+	mu    sync.Mutex
+	asked map[string][]string // by the ID of the request
+}
+
+func (l *ledger) note(ctx context.Context, operation string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.asked == nil {
+		l.asked = map[string][]string{}
+	}
+	id := telemetry.RequestID(ctx)
+	l.asked[id] = append(l.asked[id], operation)
+}
+
+func (l *ledger) of(a servertest.Answer) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.asked[a.Header.Get(gate.RequestIDHeader)], " ")
+}
+
 // walker asks and compares.
 type walker struct {
 	*testing.T
 	s                       *servertest.Server
+	ledger                  *ledger
 	has                     possessions
 	callers                 map[string]servertest.Headers
 	routes, requests, leaks int
@@ -461,10 +493,15 @@ func (w *walker) abroad(name, method, pattern string, line walk, who, way server
 		return
 	}
 	for _, pair := range line.about {
-		path, body := line.asked(pattern, pair[0])
-		foreign := w.ask(method, path, body, pair[0], line.sent, way, who)
-		path, body = line.asked(pattern, pair[1])
-		none := w.ask(method, path, body, pair[1], line.sent, way, who)
+		ask := func(value string) servertest.Answer {
+			w.s.Want(w.T, 200, "GET", "/api/v1/capabilities", nil, who) // what the gate has to look up is known then
+			path, body := line.asked(pattern, value)
+			return w.ask(method, path, body, value, line.sent, way, who)
+		}
+		foreign, none := ask(pair[0]), ask(pair[1])
+		if got, want := w.ledger.of(foreign), w.ledger.of(none); got != want { // time would tell
+			w.leak("%s %s with a %s: for another's %s the database is asked %s, for nothing %s", method, pattern, name, pair[0], got, want)
+		}
 		if got, want := answered(foreign, pair[0]), answered(none, pair[1]); got != want {
 			w.leak("%s %s with a %s: about another's %s\n%s\nabout nothing\n%s", method, pattern, name, pair[0], got, want)
 		}

@@ -10,6 +10,8 @@ import (
 	"encoding/hex"
 	"time"
 
+	"golang.org/x/crypto/argon2"
+
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 )
@@ -115,6 +117,7 @@ type Service struct {
 	uses        *uses         // of tokens, by their IDs
 	visits      *uses         // of sessions, by the hashes of their cookies
 	hashing     chan struct{} // the passwords that are being hashed
+	argon2      func(password, salt []byte, time, memory uint32, threads uint8, keyLen uint32) []byte
 }
 
 // New returns the service.
@@ -123,7 +126,7 @@ func New(o Options) *Service {
 		tokens: o.Tokens, sessions: o.Sessions, agents: o.Agents, users: o.Users, members: o.Members, invitations: o.Invitations, workspaces: o.Workspaces,
 		identities: o.Identities, groups: o.Groups,
 		now: o.Now, newID: o.NewID,
-		callers: newCallers(), uses: newUses(), visits: newUses(), hashing: make(chan struct{}, hashesAtOnce),
+		callers: newCallers(), uses: newUses(), visits: newUses(), hashing: make(chan struct{}, hashesAtOnce), argon2: argon2.IDKey,
 	}
 	if o.Admin != "" {
 		s.admin = hash(o.Admin)

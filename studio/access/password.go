@@ -87,5 +87,5 @@ func (s *Service) derive(ctx context.Context, password string, salt []byte, time
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	return argon2.IDKey([]byte(password), salt, time, memory, threads, keyBytes), nil
+	return s.argon2([]byte(password), salt, time, memory, threads, keyBytes), nil
 }
