@@ -188,7 +188,7 @@ func TestStrangeCells(t *testing.T) {
 func TestForkServerTalksNonsense(t *testing.T) {
 	t.Parallel()
 	ours, theirs := pair(t, unix.SOCK_SEQPACKET)
-	f := &forkServer{control: ours, children: map[int64]*forked{}}
+	f := &forkServer{control: ours}
 	for _, said := range []string{"{", `{"id":7,"pid":5}`} {
 		if _, err := io.WriteString(theirs, said); err != nil {
 			t.Fatal(err)
