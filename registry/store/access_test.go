@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -78,7 +79,7 @@ func TestSessions(t *testing.T) {
 		want := registry.Session{Hash: "s1", Actor: ada, Device: registry.Device{Address: "192.0.2.1", Browser: "Firefox"}, CreatedAt: start, ExpiresAt: start.Add(time.Hour)}
 		expired := registry.Session{Hash: "s2", Actor: ada, CreatedAt: start, ExpiresAt: start}
 		for _, session := range []registry.Session{want, expired} {
-			if err := s.PutSession(t.Context(), session); err != nil {
+			if _, err := s.PutSession(t.Context(), session, 100); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -99,6 +100,46 @@ func TestSessions(t *testing.T) {
 		}
 		_, err = s.SessionByHash(t.Context(), "s1")
 		expect(t, err, fault.NotFound)
+	})
+}
+
+// TestSessionsOfOneAreBounded: the oldest go, and what has expired, and only theirs.
+func TestSessionsOfOneAreBounded(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		bo := ada
+		bo.ID = "bo"
+		login := func(hash string, who registry.Actor, after time.Duration, lasts time.Duration) int {
+			t.Helper()
+			at := start.Add(after)
+			ended, err := s.PutSession(t.Context(), registry.Session{Hash: hash, Actor: who, CreatedAt: at, ExpiresAt: at.Add(lasts)}, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ended
+		}
+		login("bo's", bo, 0, time.Hour)
+		if n := login("short", ada, 0, time.Second) + login("first", ada, time.Second-time.Millisecond, time.Hour); n != 0 {
+			t.Errorf("%d ended", n)
+		}
+		for i, hash := range []string{"second", "third"} { // short has expired, then first is the oldest of three
+			if n := login(hash, ada, time.Duration(1+i)*time.Second, time.Hour); n != 1 {
+				t.Errorf("%s: %d ended", hash, n)
+			}
+		}
+		same := func(who string, want ...string) {
+			t.Helper()
+			all, err := s.SessionsOf(t.Context(), who, start)
+			var got []string
+			for _, one := range all {
+				got = append(got, one.Hash)
+			}
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s has %q, %v, want %q", who, got, err, want)
+			}
+		}
+		same(ada.ID, "third", "second")
+		same(bo.ID, "bo's")
 	})
 }
 
@@ -173,7 +214,7 @@ func TestSessionsAreListedAndEnded(t *testing.T) {
 		expired := registry.Session{Hash: "ef" + long[2:], Actor: ada, CreatedAt: start, ExpiresAt: start}
 		foreign := registry.Session{Hash: "01" + long[2:], Actor: foreigner, CreatedAt: start, ExpiresAt: start.Add(time.Hour)}
 		for _, session := range []registry.Session{first, second, expired, foreign} {
-			if err := s.PutSession(t.Context(), session); err != nil {
+			if _, err := s.PutSession(t.Context(), session, 100); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -12,8 +12,9 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutInvitation stores an invitation.
-func (s *Store) PutInvitation(ctx context.Context, i registry.Invitation) error {
+// PutInvitation stores an invitation by a user, or "" for one by the host. Errors: NoWorkspace, Forbidden for a user who
+// administers the workspace no longer.
+func (s *Store) PutInvitation(ctx context.Context, i registry.Invitation, by string) error {
 	if err := registry.CheckText("/note", i.Note); err != nil {
 		return err
 	}
@@ -21,8 +22,23 @@ func (s *Store) PutInvitation(ctx context.Context, i registry.Invitation) error 
 		ID: i.ID, WorkspaceID: i.Workspace, Hash: i.Hash, Role: string(i.Role), Note: i.Note,
 		CreatedByID: i.Creator.ID, CreatedByType: string(i.Creator.Type), CreatedByName: i.Creator.Name, CreatedAt: instant(i.CreatedAt), ExpiresAt: instant(i.ExpiresAt),
 	}
-	_, err := s.write.NewInsert().Model(&row).Exec(ctx)
-	return wrap("store invitation", err)
+	return s.change(ctx, "store invitation", func(ctx context.Context, tx bun.Tx) error {
+		if err := s.holdWorkspace(ctx, tx, i.Workspace); err != nil {
+			return err
+		}
+		if by != "" { // they may have been demoted since they were let in to invite, and takeBack has been here already
+			ok, err := tx.NewSelect().Model((*membershipRow)(nil)).Where("m.workspace_id = ?", i.Workspace).Where("m.user_id = ?", by).
+				Where("m.role = ?", string(registry.Administrator)).Exists(ctx)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				return fault.New(fault.Forbidden, "Only an administrator invites, and you are none any more.")
+			}
+		}
+		_, err := tx.NewInsert().Model(&row).Exec(ctx)
+		return err
+	})
 }
 
 // Invitations returns those of a workspace that have not expired, newest first.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/store"
@@ -37,14 +38,15 @@ func fill(t *testing.T, s *store.Store) {
 	run.AgentID = a.ID
 	finish(t, s, run, events(1, 3)...)
 	token := registry.Token{ID: newID(), Workspace: ws, Hash: newID(), CreatedAt: start}
-	session := registry.Session{Hash: newID(), Actor: ada, CreatedAt: start, ExpiresAt: start}
+	session := registry.Session{Hash: newID(), Actor: ada, CreatedAt: start, ExpiresAt: start.Add(time.Hour)}
 	federate(t, s, newID())
 	secret := registry.Secret{Workspace: ws, Name: "S" + newID()[:8], KeyID: "k", Sealed: []byte{1}, SetAt: start, SetBy: ada}
 	use := registry.SecretUse{Workspace: ws, RunID: run.ID, Name: secret.Name, RunAgentID: a.ID, At: start}
 	_, err := s.ReserveKey(t.Context(), registry.IdempotencyKey{Owner: "o", Key: newID(), ExpiresAt: start})
-	if err := errors.Join(err, s.PutToken(t.Context(), token), s.PutSession(t.Context(), session), s.PutLoginLink(t.Context(), newID(), registry.DefaultUser, start),
-		s.PutInvitation(t.Context(), registry.Invitation{ID: newID(), Hash: newID(), Workspace: registry.DefaultWorkspace, Role: registry.Viewer, CreatedAt: start, ExpiresAt: start}),
-		s.PutSecret(t.Context(), secret), s.NoteSecretUses(t.Context(), []registry.SecretUse{use}), s.PutQuota(t.Context(), ws, registry.OwnQuota{}),
+	_, lost := s.PutSession(t.Context(), session, 100)
+	if err := errors.Join(err, lost, s.PutToken(t.Context(), token), s.PutLoginLink(t.Context(), newID(), registry.DefaultUser, start),
+		s.PutInvitation(t.Context(), registry.Invitation{ID: newID(), Hash: newID(), Workspace: registry.DefaultWorkspace, Role: registry.Viewer, CreatedAt: start, ExpiresAt: start}, ""),
+		s.PutSecret(t.Context(), secret, 100), s.NoteSecretUses(t.Context(), []registry.SecretUse{use}), s.PutQuota(t.Context(), ws, registry.OwnQuota{}),
 		s.PutLoginFailures(t.Context(), registry.LoginFailures{Source: newID(), Count: 1, Until: start})); err != nil {
 		t.Fatal(err)
 	}

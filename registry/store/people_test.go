@@ -81,7 +81,7 @@ func TestWorkspaces(t *testing.T) {
 		listed.Workspace, listed.Listed = acme.ID, true
 		create(t, s, listed)
 		invitation := registry.Invitation{ID: newID(), Hash: "i1", Workspace: acme.ID, Role: registry.Viewer, CreatedAt: start, ExpiresAt: start.Add(time.Hour)}
-		for _, err := range []error{s.PutToken(t.Context(), token), s.PutInvitation(t.Context(), invitation), s.CloseWorkspace(t.Context(), acme.ID, start)} {
+		for _, err := range []error{s.PutToken(t.Context(), token), s.PutInvitation(t.Context(), invitation, ""), s.CloseWorkspace(t.Context(), acme.ID, start)} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +124,7 @@ func TestUsers(t *testing.T) {
 
 		for _, hash := range []string{"s1", "s2"} {
 			session := registry.Session{Hash: hash, Actor: grace.Actor(ws), CreatedAt: start, ExpiresAt: start.Add(time.Hour)}
-			if err := s.PutSession(t.Context(), session); err != nil {
+			if _, err := s.PutSession(t.Context(), session, 100); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -173,7 +173,7 @@ func TestMembers(t *testing.T) {
 			if err := s.PutToken(t.Context(), token); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.PutSession(t.Context(), session); err != nil {
+			if _, err := s.PutSession(t.Context(), session, 100); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -239,7 +239,7 @@ func TestInvitationsAreSpentOnce(t *testing.T) {
 		acme := tenant(t, s, "acme", grace.ID)
 		invite := func(role registry.Role, expires time.Time) registry.Invitation {
 			i := registry.Invitation{ID: newID(), Hash: newID(), Workspace: acme.ID, Role: role, Note: "for Alan", Creator: grace.Actor(acme.ID), CreatedAt: start, ExpiresAt: expires}
-			if err := s.PutInvitation(t.Context(), i); err != nil {
+			if err := s.PutInvitation(t.Context(), i, ""); err != nil {
 				t.Fatal(err)
 			}
 			return i
@@ -314,7 +314,7 @@ func TestInvitationsGoWithTheRightToInvite(t *testing.T) {
 		acme, other := tenant(t, s, "acme", grace.ID), tenant(t, s, "other", alan.ID)
 		put := func(workspace string, creator registry.Actor) registry.Invitation {
 			i := registry.Invitation{ID: newID(), Hash: newID(), Workspace: workspace, Role: registry.Administrator, Creator: creator, CreatedAt: start, ExpiresAt: start.Add(time.Hour)}
-			if err := s.PutInvitation(t.Context(), i); err != nil {
+			if err := s.PutInvitation(t.Context(), i, ""); err != nil {
 				t.Fatal(err)
 			}
 			return i
@@ -357,6 +357,13 @@ func TestInvitationsGoWithTheRightToInvite(t *testing.T) {
 				if _, err := s.InvitationByHash(t.Context(), i.Hash); !fault.Is(err, fault.NotFound) {
 					t.Errorf("%s: an invitation of theirs is still good: %v", what, err)
 				}
+			}
+			late := registry.Invitation{ID: newID(), Hash: newID(), Workspace: acme.ID, Role: registry.Administrator, Creator: alan.Actor(acme.ID), CreatedAt: start, ExpiresAt: start.Add(time.Hour)}
+			if err := s.PutInvitation(t.Context(), late, alan.ID); !fault.Is(err, fault.Forbidden) { // it was on its way meanwhile
+				t.Errorf("%s: they still invite: %v", what, err)
+			}
+			if err := s.PutInvitation(t.Context(), late, grace.ID); err != nil {
+				t.Errorf("%s: %v", what, err)
 			}
 			for _, i := range stays {
 				if _, err := s.InvitationByHash(t.Context(), i.Hash); err != nil {

@@ -10,15 +10,32 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutSecret stores a secret, in the place of the one with its name and agent.
-func (s *Store) PutSecret(ctx context.Context, secret registry.Secret) error {
-	row := secretRowOf(secret)
-	_, err := s.write.NewInsert().Model(&row).On("CONFLICT (workspace_id, agent_id, name) DO UPDATE").
+// PutSecret stores a secret, in the place of the one with its name and agent. Errors: NoWorkspace, Conflict where the
+// workspace has most others already.
+func (s *Store) PutSecret(ctx context.Context, secret registry.Secret, most int) error {
+	return s.change(ctx, "store secret", func(ctx context.Context, tx bun.Tx) error {
+		if err := s.holdWorkspace(ctx, tx, secret.Workspace); err != nil {
+			return err
+		}
+		others, err := tx.NewSelect().Model((*secretRow)(nil)).Where("k.workspace_id = ?", secret.Workspace).
+			Where("NOT (k.agent_id = ? AND k.name = ?)", secret.AgentID, secret.Name).Count(ctx)
+		if err != nil {
+			return err
+		}
+		if others >= int64(most) {
+			return fault.New(fault.Conflict, "A workspace has at most %d secrets; remove one first.", most)
+		}
+		return putSecret(ctx, tx, secretRowOf(secret))
+	})
+}
+
+func putSecret(ctx context.Context, tx bun.Tx, row secretRow) error {
+	_, err := tx.NewInsert().Model(&row).On("CONFLICT (workspace_id, agent_id, name) DO UPDATE").
 		Set("key_id = excluded.key_id").Set("sealed = excluded.sealed").
 		Set("bind_host = excluded.bind_host").Set("bind_header = excluded.bind_header").Set("bind_format = excluded.bind_format").
 		Set("set_by_id = excluded.set_by_id").Set("set_by_type = excluded.set_by_type").Set("set_by_name = excluded.set_by_name").
 		Set("set_at = excluded.set_at").Exec(ctx)
-	return wrap("store secret", err)
+	return err
 }
 
 // Secrets returns the secrets of a workspace, by name.

@@ -18,7 +18,7 @@ func secret(name, agentID string) registry.Secret {
 func put(t *testing.T, s *store.Store, secrets ...registry.Secret) {
 	t.Helper()
 	for _, one := range secrets {
-		if err := s.PutSecret(t.Context(), one); err != nil {
+		if err := s.PutSecret(t.Context(), one, 100); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -30,7 +30,7 @@ func TestSecrets(t *testing.T) {
 		a := create(t, s, agent("weather"))
 		shared, own, foreign := secret("KEY", ""), secret("KEY", a.ID), secret("KEY", "")
 		own.Agent, own.Binding = a.Name, &registry.Binding{Host: "api.example.com:443", Header: "Authorization", Format: "Bearer {value}"}
-		foreign.Workspace = "other"
+		foreign.Workspace = tenant(t, s, "other", registry.DefaultUser).ID
 		put(t, s, own, shared, foreign, secret("OTHER", ""))
 		got, err := s.SecretsOf(t.Context(), ws, a.ID, []string{"KEY", "NONE"})
 		if err != nil {
@@ -58,7 +58,7 @@ func TestSecrets(t *testing.T) {
 			t.Error(err)
 		}
 		expect(t, s.DeleteSecret(t.Context(), ws, "", "KEY"), fault.NotFound)
-		if left, err := s.Secrets(t.Context(), "other"); err != nil || len(left) != 1 {
+		if left, err := s.Secrets(t.Context(), foreign.Workspace); err != nil || len(left) != 1 {
 			t.Errorf("the other workspace has %v, %v", left, err)
 		}
 	})
@@ -160,5 +160,33 @@ func TestDeclarationsOfSecrets(t *testing.T) {
 		if got, err := s.SecretDeclarations(t.Context(), "other"); err != nil || len(got) != 0 {
 			t.Errorf("%v, %v", got, err)
 		}
+	})
+}
+
+// TestSecretsAreBoundedWhenTheyAreSetAtOnce: the last place is for one of those who want it.
+func TestSecretsAreBoundedWhenTheyAreSetAtOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		const most = 3
+		put(t, s, secret("A", ""), secret("B", ""))
+		faults := make(chan error)
+		for _, name := range []string{"C", "D", "E", "F"} {
+			go func() { faults <- s.PutSecret(t.Context(), secret(name, ""), most) }()
+		}
+		refused := 0
+		for range 4 {
+			if err := <-faults; fault.Is(err, fault.Conflict) {
+				refused++
+			} else if err != nil {
+				t.Error(err)
+			}
+		}
+		if all, err := s.Secrets(t.Context(), ws); err != nil || len(all) != most || refused != 3 {
+			t.Errorf("%d secrets, %d refused, %v", len(all), refused, err)
+		}
+		if err := s.PutSecret(t.Context(), secret("A", ""), most); err != nil { // replaced
+			t.Error(err)
+		}
+		expect(t, s.PutSecret(t.Context(), registry.Secret{Workspace: "nowhere", Name: "A", KeyID: "k", Sealed: []byte{1}}, most), fault.NoWorkspace)
 	})
 }

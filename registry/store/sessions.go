@@ -14,16 +14,31 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutSession stores a browser's login.
-func (s *Store) PutSession(ctx context.Context, session registry.Session) error {
+// PutSession stores a browser's login, and ends what the actor then has too many of, the oldest first, and what has expired
+// of theirs. It returns how many ended.
+func (s *Store) PutSession(ctx context.Context, session registry.Session, most int) (ended int, err error) {
 	row := sessionRow{
 		Hash: session.Hash, WorkspaceID: session.Actor.Workspace,
 		ActorID: session.Actor.ID, ActorType: string(session.Actor.Type), ActorName: session.Actor.Name,
 		Address: document([]byte(session.Device.Address)), Browser: document([]byte(session.Device.Browser)),
 		CreatedAt: instant(session.CreatedAt), LastUsedAt: instantOrNil(session.LastUsed), ExpiresAt: instant(session.ExpiresAt),
 	}
-	_, err := s.write.NewInsert().Model(&row).Exec(ctx)
-	return wrap("store session", err)
+	err = s.change(ctx, "store session", func(ctx context.Context, tx bun.Tx) error {
+		if _, err := tx.NewInsert().Model(&row).Exec(ctx); err != nil {
+			return err
+		}
+		stay := tx.NewSelect().TableExpr("sessions AS o").Column("o.hash").Where("o.actor_type = ?", row.ActorType).Where("o.actor_id = ?", row.ActorID).
+			OrderExpr("CASE WHEN o.hash = ? THEN 0 ELSE 1 END, o.created_at DESC, o.hash", row.Hash).Limit(int64(most))
+		result, err := tx.NewDelete().Model((*sessionRow)(nil)).Where("s.actor_type = ?", row.ActorType).Where("s.actor_id = ?", row.ActorID).
+			Where("(s.expires_at <= ? OR s.hash NOT IN (?))", row.CreatedAt, stay).Exec(ctx)
+		if err != nil {
+			return err
+		}
+		n, err := result.RowsAffected()
+		ended = int(n)
+		return err
+	})
+	return ended, err
 }
 
 // SessionByHash returns the session with the hash of a cookie, an expired one too. Error: NotFound.

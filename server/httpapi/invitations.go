@@ -75,7 +75,7 @@ func (a *API) createInvitation() {
 		id: "createInvitation", method: http.MethodPost, path: Base + "/invitations", tag: "people", summary: "Make a one-time link into the workspace",
 		about: "The link is shown this once; only a hash of its secret is kept.", status: http.StatusCreated,
 	}, func(ctx context.Context, q *in) (*out, error) {
-		secret, i, err := a.Access.Invite(ctx, actor(ctx), access.InvitationRequest{Role: q.Body.Role, Note: q.Body.Note, ExpiresAt: q.Body.ExpiresAt})
+		secret, i, err := a.Access.Invite(ctx, caller(ctx), access.InvitationRequest{Role: q.Body.Role, Note: q.Body.Note, ExpiresAt: q.Body.ExpiresAt})
 		if err != nil {
 			return nil, err
 		}

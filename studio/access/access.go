@@ -33,7 +33,7 @@ type Agents interface {
 
 // Sessions keeps the logins of browsers and the links that lead to one.
 type Sessions interface {
-	PutSession(ctx context.Context, s registry.Session) error
+	PutSession(ctx context.Context, s registry.Session, most int) (ended int, err error)
 	SessionByHash(ctx context.Context, hash string) (registry.Session, error)
 	DeleteSession(ctx context.Context, hash string) error
 	Sessions(ctx context.Context, workspace string, now time.Time) ([]registry.Session, error)
@@ -62,7 +62,7 @@ type Members interface {
 
 // Invitations keeps the links by which people become members.
 type Invitations interface {
-	PutInvitation(ctx context.Context, i registry.Invitation) error
+	PutInvitation(ctx context.Context, i registry.Invitation, by string) error
 	Invitations(ctx context.Context, workspace string, now time.Time) ([]registry.Invitation, error)
 	InvitationByHash(ctx context.Context, hash string) (registry.Invitation, error)
 	RevokeInvitation(ctx context.Context, workspace, id string) error
@@ -81,6 +81,8 @@ type Workspaces interface {
 const (
 	sessionFor = 30 * 24 * time.Hour
 	linkFor    = 15 * time.Minute
+	// mostSessions is how many browsers a person or a token may be logged in with: the oldest login goes.
+	mostSessions = 100
 )
 
 // Options configures a Service. Admin is the administrator's fixed token, "" for none.

@@ -22,8 +22,8 @@ type InvitationRequest struct {
 	ExpiresAt *time.Time
 }
 
-// Invite makes a one-time link into the actor's workspace. Its secret is returned this once.
-func (s *Service) Invite(ctx context.Context, actor registry.Actor, q InvitationRequest) (string, registry.Invitation, error) {
+// Invite makes a one-time link into the caller's workspace. Its secret is returned this once.
+func (s *Service) Invite(ctx context.Context, caller registry.Caller, q InvitationRequest) (string, registry.Invitation, error) {
 	if err := registry.CheckRole(q.Role); err != nil {
 		return "", registry.Invitation{}, err
 	}
@@ -39,9 +39,9 @@ func (s *Service) Invite(ctx context.Context, actor registry.Actor, q Invitation
 		return "", registry.Invitation{}, fault.Invalid("/expiresAt", "The expiry must be within the next 30 days.")
 	}
 	i := registry.Invitation{
-		ID: s.newID(), Hash: hash(secret), Workspace: actor.Workspace, Role: q.Role, Note: q.Note, Creator: actor, CreatedAt: now, ExpiresAt: expires,
+		ID: s.newID(), Hash: hash(secret), Workspace: caller.Actor.Workspace, Role: q.Role, Note: q.Note, Creator: caller.Actor, CreatedAt: now, ExpiresAt: expires,
 	}
-	return secret, i, s.invitations.PutInvitation(ctx, i)
+	return secret, i, s.invitations.PutInvitation(ctx, i, caller.User)
 }
 
 // ListInvitations returns the invitations to the actor's workspace that are open, without secrets.

@@ -47,7 +47,7 @@ func refusals(t *testing.T, d storetest.Dialect) {
 	host := access.Host()
 	join := func(name, password string) {
 		t.Helper()
-		secret, _, err := s.Invite(t.Context(), host.Actor, access.InvitationRequest{Role: registry.Viewer})
+		secret, _, err := s.Invite(t.Context(), host, access.InvitationRequest{Role: registry.Viewer})
 		if err == nil {
 			_, _, err = s.Accept(t.Context(), secret, access.Acceptance{Name: name, Password: password}, registry.Device{})
 		}
@@ -68,7 +68,7 @@ func refusals(t *testing.T, d storetest.Dialect) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, invitation, err := s.Invite(t.Context(), there, access.InvitationRequest{Role: registry.Viewer})
+	_, invitation, err := s.Invite(t.Context(), registry.Caller{Actor: there}, access.InvitationRequest{Role: registry.Viewer})
 	if err != nil {
 		t.Fatal(err)
 	}

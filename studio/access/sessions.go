@@ -120,7 +120,11 @@ func (s *Service) open(ctx context.Context, actor registry.Actor, from registry.
 	if latest != nil && latest.Before(session.ExpiresAt) {
 		session.ExpiresAt = *latest
 	}
-	return cookie, session.ExpiresAt, s.sessions.PutSession(ctx, session)
+	ended, err := s.sessions.PutSession(ctx, session, mostSessions)
+	if ended > 0 {
+		s.callers.forget()
+	}
+	return cookie, session.ExpiresAt, err
 }
 
 // Logout ends a session. An unknown one is no error.

@@ -23,7 +23,7 @@ import (
 
 // Store keeps what is sealed.
 type Store interface {
-	PutSecret(ctx context.Context, secret registry.Secret) error
+	PutSecret(ctx context.Context, secret registry.Secret, most int) error
 	Secrets(ctx context.Context, workspace string) ([]registry.Secret, error)
 	SecretsOf(ctx context.Context, workspace, agentID string, names []string) ([]registry.Secret, error)
 	DeleteSecret(ctx context.Context, workspace, agentID, name string) error
@@ -117,20 +117,13 @@ func (s *Service) Set(ctx context.Context, actor registry.Actor, q Request) (reg
 	if err != nil {
 		return registry.Secret{}, err
 	}
-	there, err := s.Store.Secrets(ctx, actor.Workspace)
-	if err != nil {
-		return registry.Secret{}, err
-	}
-	if len(there) >= Most && !slices.ContainsFunc(there, func(o registry.Secret) bool { return o.Name == q.Name && o.AgentID == agentID }) {
-		return registry.Secret{}, fault.New(fault.Conflict, "A workspace has at most %d secrets; remove one first.", Most)
-	}
 	secret := registry.Secret{
 		Workspace: actor.Workspace, AgentID: agentID, Agent: agent, Name: q.Name, Binding: q.Binding, SetAt: s.Now(), SetBy: actor,
 	}
 	if secret.KeyID, secret.Sealed, err = s.Keys.Seal([]byte(q.Value), about(secret)...); err != nil {
 		return registry.Secret{}, err
 	}
-	err = s.Store.PutSecret(ctx, secret)
+	err = s.Store.PutSecret(ctx, secret, Most)
 	secret.Sealed = nil
 	return secret, err
 }

@@ -54,6 +54,9 @@ func TestMovedRowsDoNotOpen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if err := s.CreateWorkspace(t.Context(), registry.Workspace{ID: "other", Name: "other", Title: "Other", CreatedAt: time.Now()}, ""); err != nil {
+			t.Fatal(err)
+		}
 		for name, move := range map[string]func(*registry.Secret){
 			"workspace": func(r *registry.Secret) { r.Workspace = "other" },
 			"name":      func(r *registry.Secret) { r.Name = "ELSE" },
@@ -65,7 +68,7 @@ func TestMovedRowsDoNotOpen(t *testing.T) {
 			for _, row := range rows {
 				was := row.Name
 				move(&row)
-				if err := s.PutSecret(t.Context(), row); err != nil {
+				if err := s.PutSecret(t.Context(), row, secrets.Most); err != nil {
 					t.Fatal(err)
 				}
 				given, err := service.Open(t.Context(), row.Workspace, row.AgentID, []string{row.Name})
@@ -74,7 +77,7 @@ func TestMovedRowsDoNotOpen(t *testing.T) {
 				}
 			}
 			for _, row := range rows {
-				if err := s.PutSecret(t.Context(), row); err != nil {
+				if err := s.PutSecret(t.Context(), row, secrets.Most); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -100,7 +103,7 @@ func TestBoundsOfSecrets(t *testing.T) {
 		t.Error(err)
 	}
 	for i := len(names); i < secrets.Most; i++ {
-		if err := s.PutSecret(t.Context(), registry.Secret{Workspace: ws, Name: "N" + strings.Repeat("x", i%60) + string(rune('a'+i/60)), KeyID: "k", Sealed: []byte("x"), SetBy: ada()}); err != nil {
+		if err := s.PutSecret(t.Context(), registry.Secret{Workspace: ws, Name: "N" + strings.Repeat("x", i%60) + string(rune('a'+i/60)), KeyID: "k", Sealed: []byte("x"), SetBy: ada()}, secrets.Most); err != nil {
 			t.Fatal(err)
 		}
 	}
