@@ -157,6 +157,9 @@ func (a *App) openDoors(ctx context.Context) error {
 		Refuse: a.problems, Meter: a.metrics,
 		Tracer: a.Traces.Tracer("server/gate"), Propagate: a.Traces.Propagator(), Log: a.Log, NewID: a.newID,
 	})
+	if err := g.CheckBase(); err != nil {
+		return err
+	}
 	undeclared, err := g.Undeclared()
 	if err != nil {
 		return err

@@ -1,9 +1,12 @@
 package gate
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // beneath takes the base path off a request, so that nothing behind it knows of one. Proxies pass the path on or strip it,
@@ -30,6 +33,26 @@ func beneath(base string, next http.Handler) http.Handler {
 		moved.URL.Path, moved.URL.RawPath = path, raw
 		next.ServeHTTP(w, &moved)
 	})
+}
+
+// CheckBase refuses a base path that begins as a route does: behind a proxy that strips it, it would be taken off requests
+// that mean the route.
+func (g *Gate) CheckBase() error {
+	if g.BasePath == "" {
+		return nil
+	}
+	return chi.Walk(g.Routes, func(_, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		if first(pattern) == first(g.BasePath) {
+			return fmt.Errorf("--base-path %s begins as %s, a path of the server itself; choose another, such as /atelier", g.BasePath, pattern)
+		}
+		return nil
+	})
+}
+
+// first is the first part of a path.
+func first(path string) string {
+	part, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return part
 }
 
 func below(base, path string) (string, bool) {

@@ -36,7 +36,9 @@ func TestServerThatCannotStartSaysWhy(t *testing.T) {
 		"address in use":             {[]string{"--data", newer, "--listen", taken.Addr().String()}, 1, []string{"is in use", "--listen"}},
 		"several wrong values": {[]string{"--listen", "nowhere", "--log-level", "loud", "--token", "short"}, 2,
 			[]string{`--listen: "nowhere" is not HOST:PORT`, `--log-level: "loud"`, "--token is shorter than 24"}},
-		"unknown flag": {[]string{"--colour", "red"}, 2, []string{"--colour"}},
+		"a base path where our own paths begin": {[]string{"--data", newer, "--listen", "127.0.0.1:0", "--base-path", "/studio"}, 1, []string{"--base-path /studio", "choose another"}},
+		"a longer one":                          {[]string{"--data", newer, "--listen", "127.0.0.1:0", "--public-url", "https://example.com/api/tools"}, 1, []string{"--base-path /api/tools", "choose another"}},
+		"unknown flag":                          {[]string{"--colour", "red"}, 2, []string{"--colour"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
