@@ -86,7 +86,9 @@ class Fork:
         self.syscall.restype = ctypes.c_long
         self.handle, address = ctypes.c_int(-1), ctypes.c_ulong()
         flags = NEWPID | OF_PARENT | PIDFD
-        if libc.prctl(TID_ADDRESS, ctypes.byref(address), 0, 0, 0) == 0:  # the number by which libc knows its first thread
+        # The number by which libc knows its first thread. That is how glibc has it; another one may keep a lock there.
+        known = libc.prctl(TID_ADDRESS, ctypes.byref(address), 0, 0, 0) == 0 and address.value != 0
+        if known and ctypes.c_int.from_address(address.value).value == _thread.get_native_id():
             flags |= SET_TID | CLEAR_TID
         self.how = (ctypes.c_uint64 * 8)(flags, ctypes.addressof(self.handle), address.value)
 
