@@ -7,7 +7,7 @@ type Quota struct {
 	ConcurrentRuns   int64 `json:"concurrentRuns" doc:"Runs at once, those that wait included."`
 	RunsPerDay       int64 `json:"runsPerDay"`
 	CPUSecondsPerDay int64 `json:"cpuSecondsPerDay"`
-	StorageBytes     int64 `json:"storageBytes" doc:"Code, and what runs leave: input, output and events."`
+	StorageBytes     int64 `json:"storageBytes" doc:"Code, what runs leave (input, output and events), and the answers that repeated requests get."`
 }
 
 // OwnQuota is what a workspace has instead of the server's defaults; nil is the default.

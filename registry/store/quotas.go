@@ -44,12 +44,14 @@ func (s *Store) RunsSince(ctx context.Context, workspace string, from time.Time)
 	return use, wrap("count runs", err)
 }
 
-// Stored adds up what a workspace keeps, in bytes: code of drafts and versions, inputs, outputs and events of runs. Content
+// Stored adds up what a workspace keeps, in bytes: code of drafts and versions, inputs, outputs and events of runs, and the
+// answers that repeated requests get. Content
 // that two versions share counts for each. It reads the sizes of all rows of the workspace, so it is not for every request.
 func (s *Store) Stored(ctx context.Context, workspace string) (int64, error) {
 	var total int64
 	for table, columns := range map[string][]string{
 		"drafts": {"spec", "files"}, "versions": {"spec", "files"}, "runs": {"input", "output", "error", "stdout", "stderr"},
+		"idempotency_keys": {"body"},
 	} {
 		var bytes int64
 		err := s.read.NewSelect().TableExpr(table+" AS t").ColumnExpr(s.sizeOf("t", columns)).Where("t.workspace_id = ?", workspace).Scan(ctx, &bytes)

@@ -2,6 +2,7 @@ package quotas_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"strings"
 	"sync"
@@ -160,6 +161,18 @@ func TestStorage(t *testing.T) {
 		r, err := service.Of(t.Context(), ws)
 		if err != nil || r.Used.StorageBytes < 1000 || r.Used.StorageBytes > 1400 || r.Used.MeasuredAt == nil {
 			t.Errorf("%+v, %v", r.Used, err)
+		}
+		// The answers that repetitions get count like what else is kept.
+		if _, err := s.ReserveKey(t.Context(), registry.IdempotencyKey{Workspace: ws, Owner: "ada", Key: "k", ExpiresAt: c.now().Add(time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
+		answer := make([]byte, 3000)
+		rand.Read(answer) // nothing that a database could press together
+		if err := s.CompleteKey(t.Context(), "ada", "k", 200, answer); err != nil {
+			t.Fatal(err)
+		}
+		if stored, err := s.Stored(t.Context(), ws); err != nil || stored < r.Used.StorageBytes+3000 || stored > r.Used.StorageBytes+3010 {
+			t.Errorf("%d, %v", stored, err)
 		}
 		if other, err := service.Of(t.Context(), "other"); err != nil || other.Used.StorageBytes != 0 {
 			t.Errorf("%+v, %v", other, err)

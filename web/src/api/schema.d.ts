@@ -2281,7 +2281,7 @@ export interface components {
       runsPerDay: number;
       /**
        * Format: int64
-       * @description Code, and what runs leave: input, output and events.
+       * @description Code, what runs leave (input, output and events), and the answers that repeated requests get.
        */
       storageBytes: number;
     };
