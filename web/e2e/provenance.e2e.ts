@@ -69,6 +69,10 @@ test('what was changed behind the server is named', async () => {
     .getByText(/^Output: What the server has is sha256:/)
     .waitFor();
   expect([await mark('Matches').count(), await mark('Does not match').count()]).toEqual([3, 1]);
+  // A version without secrets has none that could be masked.
+  await tamper(`UPDATE runs SET output = '{"twice":"***"}' WHERE id = '${id}'`);
+  await verify(id);
+  await verdict().getByText('Does not match what was recorded.').waitFor();
 });
 
 test('a draft that changed since, and code that is not kept, are no forgery', async () => {

@@ -28,16 +28,22 @@ export async function verifyRun({ runId, provenance, metadata }: RunAnswer): Pro
     const draft = program.digest === undefined && code.state === 'differs';
     findings.push(draft ? { ...code, state: 'unknown', why: 'The draft has changed since.' } : code);
     if (digest !== undefined && program.digest !== undefined)
-      findings.push(compared('version', digest, program.digest));
+      findings.push({
+        ...compared('version', digest, program.digest),
+        why: 'The server has a version of this digest.',
+      });
   }
-  findings.push(valueCompared('input', inputsHash, run.input));
-  if (outputsHash !== undefined) findings.push(valueCompared('output', outputsHash, run.output));
+  // Of what is kept only the secrets that a version declares are masked; of a draft nobody knows any more what it declared.
+  const masks = typeof program === 'string' || program.digest === undefined || program.secrets.length > 0;
+  findings.push(valueCompared('input', inputsHash, run.input, masks));
+  if (outputsHash !== undefined) findings.push(valueCompared('output', outputsHash, run.output, masks));
   return findings;
 }
 
 interface Program {
   files: Files;
   entrypoint: string;
+  secrets: string[];
   /** Absent of a draft. */
   digest?: string;
 }
@@ -53,11 +59,12 @@ async function programOf(agent: string | undefined, version: string): Promise<Pr
   }
 }
 
-function valueCompared(part: Part, recorded: string, value: Json): Finding {
+function valueCompared(part: Part, recorded: string, value: Json, masks: boolean): Finding {
   const finding = compared(part, recorded, digestOf(value));
   if (finding.state === 'same') return finding;
   const text = stringifyJson(value);
-  if (text.includes(masked)) return { part, state: 'unknown', why: 'A secret in it is masked.' };
+  if (masks && text.includes(masked))
+    return { part, state: 'unknown', why: `There is ${masked} in it, which may stand for a secret.` };
   if (!keepsDigits && /\d{16}/.test(text))
     return { part, state: 'unknown', why: 'This browser does not keep all digits of a number in it.' };
   return finding;
