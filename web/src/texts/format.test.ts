@@ -12,6 +12,7 @@ describe('figures', () => {
     [12_345, '12.3 s'],
     [60_000, '1 min'],
     [125_000, '2 min 5 s'],
+    [119_700, '2 min'],
   ])('%d milliseconds', (ms, text) => expect(milliseconds(ms)).toBe(text));
   it.each([
     [1023, '1023 B'],

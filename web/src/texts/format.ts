@@ -35,8 +35,9 @@ export function milliseconds(ms: number): string {
   if (ms < 10) return `${measured(ms, 1)} ms`;
   if (ms < 1000) return `${measured(ms, 0)} ms`;
   if (ms < 60_000) return `${measured(ms / 1000, ms < 10_000 ? 2 : 1)} s`;
-  const rest = Math.round((ms % 60_000) / 1000);
-  return `${Math.floor(ms / 60_000)} min${rest === 0 ? '' : ` ${rest} s`}`;
+  const whole = Math.round(ms / 1000); // before it is split: 119.7 s are 2 min and not 1 min 60 s
+  const rest = whole % 60;
+  return `${Math.floor(whole / 60)} min${rest === 0 ? '' : ` ${rest} s`}`;
 }
 
 export function bytes(n: number): string {
