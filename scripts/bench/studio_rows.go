@@ -19,6 +19,7 @@ func journeys(took timings) []journey {
 		{name: "editor-cold", what: "editor ready, cold", bar: ms(900, 500), floor: "blank", of: blank},
 		{name: "editor-warm", what: "editor ready, warm", bar: ms(300, 0), floor: "blank", of: blank},
 		{name: "blank-slow", what: "blank page with a processor 4 × slower, 10 Mbit/s, 40 ms"},
+		{name: "paint-slow", what: "first contentful paint, cold, likewise slow", floor: "blank-slow", of: blank},
 		{name: "editor-slow", what: "editor ready, cold, likewise slow", bar: ms(2500, 0), floor: "blank-slow", of: blank},
 		{name: "ts-first", what: "TypeScript, first completion once the editor is ready", bar: ms(1500, 0)},
 		{name: "ts-next", what: "TypeScript, next completion", bar: ms(300, 0)},

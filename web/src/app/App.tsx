@@ -11,6 +11,7 @@ import { common } from '../texts/common';
 import { app as say } from '../texts/app';
 import { Button } from '../ui/Button';
 import { Empty, Waiting } from '../ui/Empty';
+import { AgentRoute } from './AgentRoute';
 import { listenForKeys, useCommand } from './commands';
 import { showDialog, useDialog } from './dialogs';
 import { ErrorBoundary } from './ErrorBoundary';
@@ -22,10 +23,6 @@ import { switchTheme } from './theme';
 import { readRef } from './urlState';
 
 // Pages and dialogs that are not needed for the first paint.
-const agentPage = () => import('../features/agents/AgentPage').then((m) => ({ default: m.AgentPage }));
-const AgentPage = lazy(agentPage);
-// Most visits end there: it is on its way while the session is asked for.
-void agentPage().catch(() => undefined);
 const SkillsPage = lazy(() => import('../features/skills/SkillsPage').then((m) => ({ default: m.SkillsPage })));
 const SecretsPage = lazy(() => import('../features/secrets/SecretsPage').then((m) => ({ default: m.SecretsPage })));
 const TokensPage = lazy(() => import('../features/access/TokensPage').then((m) => ({ default: m.TokensPage })));
@@ -202,13 +199,7 @@ function Pages() {
             </Suspense>
           </Guarded>
         </Route>
-        <Route path="/a/:ref">
-          {({ ref }) => (
-            <Suspense fallback={<Waiting what={say.theAgent} />}>
-              <AgentPage key={ref} agentRef={decodeURIComponent(ref)} />
-            </Suspense>
-          )}
-        </Route>
+        <Route path="/a/:ref">{({ ref }) => <AgentRoute key={ref} agentRef={decodeURIComponent(ref)} />}</Route>
         <Route>
           <Empty actions={<Button onClick={() => navigate('/')}>{say.allAgents}</Button>}>
             {say.thereIsNoSuchPage}

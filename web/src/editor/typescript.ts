@@ -72,8 +72,11 @@ export function setTypes(declarations: string): void {
 export function setNeighbours(files: [uri: string, text: string][]): void {
   const json = files.filter(([uri]) => uri.endsWith('.json'));
   const modules = json.map(([uri, text]): [string, string] => [declarationOf(uri), jsonModule(text)]);
-  besideTypeScript.set([...modules, ...files.filter(([uri]) => /\.[cm]?jsx?$/.test(uri))]);
-  besideJavaScript.set([...modules, ...files.filter(([uri]) => /\.[cm]?tsx?$/.test(uri))]);
+  const script = files.filter(([uri]) => /\.[cm]?jsx?$/.test(uri));
+  const typed = files.filter(([uri]) => /\.[cm]?tsx?$/.test(uri));
+  // A service without a file of its language is not asked; giving it the others at every key would cost and serve nobody.
+  besideTypeScript.set(typed.length > 0 ? [...modules, ...script] : []);
+  besideJavaScript.set(script.length > 0 ? [...modules, ...typed] : []);
 }
 
 /** Replaces the globals and modules by those of an engine; one that is not Node has those of goja. */

@@ -8,7 +8,7 @@ import { setLayout, useLayout } from '../../app/layout';
 import type { Problem } from '../../editor/codeEditor';
 import type { PythonState } from '../../editor/python';
 import css from './AgentStatus.module.css';
-import type { Cursor } from './AgentWorkbench';
+import { useCursor } from './cursor';
 
 const names: Record<string, string> = {
   ts: 'TypeScript',
@@ -24,7 +24,6 @@ const names: Record<string, string> = {
 
 interface Props {
   tab: Tab;
-  cursor: Cursor;
   problems: Problem[];
   python: PythonState;
 }
@@ -36,8 +35,9 @@ const states: Record<PythonState, string> = {
   failed: say.coloursOnly,
 };
 
-export function AgentStatus({ tab, cursor, problems, python }: Props) {
+export function AgentStatus({ tab, problems, python }: Props) {
   const { problemsOpen } = useLayout();
+  const cursor = useCursor();
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const warnings = problems.length - errors;
   const language = tab.kind === 'schema' ? 'JSON Schema' : (names[tab.path.split('.').at(-1) ?? ''] ?? say.plainText);

@@ -21,16 +21,10 @@ import { ConflictBar } from './ConflictBar';
 import { useAgentCommands } from './useAgentCommands';
 import { useOpenAgent } from './openAgent';
 
-export interface Cursor {
-  line: number;
-  column: number;
-}
-
 /** The screen of an open agent. */
 export function AgentWorkbench() {
   const agent = useOpenAgent();
   const tabs = useTabs(agent);
-  const [cursor, setCursor] = useState<Cursor>({ line: 1, column: 1 });
   const [problems, setProblems] = useState<Problem[]>([]);
   const [python, setPython] = useState<PythonState>('off');
   const run = useRun(agent, tabs);
@@ -69,7 +63,7 @@ export function AgentWorkbench() {
     () => (
       <div style={{ display: 'flex', flexDirection: 'column', height: '100%' }}>
         <ConflictBar />
-        <EditorPane tabs={tabs} onCursor={setCursor} onProblems={setProblems} onPython={setPython} />
+        <EditorPane tabs={tabs} onProblems={setProblems} onPython={setPython} />
         <Problems problems={problems} onGoTo={(path, line, column) => open(tabOf(path), line, column)} />
       </div>
     ),
@@ -80,8 +74,8 @@ export function AgentWorkbench() {
     [active, open],
   );
   const status = useMemo(
-    () => <AgentStatus tab={active} cursor={cursor} problems={problems} python={python} />,
-    [active, cursor, problems, python],
+    () => <AgentStatus tab={active} problems={problems} python={python} />,
+    [active, problems, python],
   );
   return (
     <>

@@ -15,7 +15,7 @@ import { Empty } from '../../ui/Empty';
 import { classes } from '../../ui/classes';
 import { problemAt, useOpenAgent, type OpenAgent } from '../agents/openAgent';
 import { SchemaBar, SchemaSheet, useSchemaRows } from '../schemas/SchemaView';
-import type { Cursor } from '../agents/AgentWorkbench';
+import { useCursor } from '../agents/cursor';
 import { BinaryView } from './BinaryView';
 import css from './EditorPane.module.css';
 import { EditorTabs } from './EditorTabs';
@@ -26,7 +26,6 @@ import type { Tabs } from './useTabs';
 
 interface Props {
   tabs: Tabs;
-  onCursor: (cursor: Cursor) => void;
   onProblems: (problems: Problem[]) => void;
   onPython: (state: PythonState) => void;
 }
@@ -103,10 +102,11 @@ function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
       marked: () => latest.current.events.onProblems(opened.problems()),
     });
     const created = kit.createEditor(host.current, {
-      cursor: (line, column) => latest.current.events.onCursor({ line, column }),
+      cursor: (line, column) => useCursor.setState({ line, column }),
       problems: (problems) => latest.current.events.onProblems(problems),
       open: (path, line, column) => latest.current.tabs.open(tabOf(path), line, column),
     });
+    useCursor.setState({ line: 1, column: 1 });
     setWorkspace(opened);
     setEditor(created);
     return () => {

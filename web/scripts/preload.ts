@@ -1,0 +1,59 @@
+// What the editor needs is named in the page, so that the browser fetches it beside the code of the first screen and not
+// once that has run. It may wait behind it: on a slow line the first screen comes first.
+import type { Plugin } from 'vite';
+
+/** Of what Vite says of an output, the part that preloading needs. */
+export interface Output {
+  type: 'chunk' | 'asset';
+  fileName: string;
+  facadeModuleId?: string | null;
+  imports?: string[];
+  viteMetadata?: { importedCss: Set<string> };
+}
+
+const entries = ['/src/features/agents/AgentPage.tsx', '/src/editor/kit.ts'];
+
+export function preloadEditor(): Plugin {
+  let base = '/';
+  return {
+    name: 'preload-editor',
+    apply: 'build',
+    configResolved(config) {
+      base = config.base;
+    },
+    transformIndexHtml: {
+      order: 'post',
+      handler(html, { bundle }) {
+        const files = filesOf(Object.values(bundle ?? {})).filter((file) => !html.includes(file));
+        return files.map((file) => ({
+          tag: 'link',
+          injectTo: 'head',
+          attrs: {
+            ...(file.endsWith('.css') ? { rel: 'preload', as: 'style' } : { rel: 'modulepreload' }),
+            crossorigin: true,
+            fetchpriority: 'low',
+            href: base + file,
+          },
+        }));
+      },
+    },
+  };
+}
+
+/** The scripts of the entries, with everything they cannot start without, and their styles. */
+export function filesOf(bundle: readonly Output[]): string[] {
+  const reached = new Set<Output>();
+  const styles = new Set<string>();
+  const take = (chunk: Output | undefined): void => {
+    if (!chunk || reached.has(chunk)) return;
+    reached.add(chunk);
+    for (const style of chunk.viteMetadata?.importedCss ?? []) styles.add(style);
+    for (const next of chunk.imports ?? []) take(bundle.find(({ fileName }) => fileName === next));
+  };
+  for (const entry of entries) {
+    const chunk = bundle.find(({ facadeModuleId }) => facadeModuleId?.endsWith(entry));
+    if (!chunk) throw new Error(`${entry} has no chunk that could be preloaded.`);
+    take(chunk);
+  }
+  return [...[...reached].map(({ fileName }) => fileName), ...styles];
+}

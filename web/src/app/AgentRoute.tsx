@@ -1,0 +1,35 @@
+// The page of an agent, where most visits end: its code is on its way from the start. It is waited for without Suspense,
+// which keeps a fallback on the screen for 300 ms once it has shown it.
+import { useEffect, useState } from 'react';
+import type { AgentPage } from '../features/agents/AgentPage';
+import { app as say } from '../texts/app';
+import { Waiting } from '../ui/Empty';
+
+type Loaded = { Page: typeof AgentPage } | { error: unknown };
+
+let here: Loaded | undefined;
+
+async function load(): Promise<Loaded> {
+  try {
+    here = { Page: (await import('../features/agents/AgentPage')).AgentPage };
+    return here;
+  } catch (error) {
+    return { error };
+  }
+}
+void load();
+
+export function AgentRoute({ agentRef }: { agentRef: string }) {
+  const [loaded, setLoaded] = useState(here);
+  useEffect(() => {
+    if (loaded) return;
+    let gone = false;
+    void load().then((now) => !gone && setLoaded(now));
+    return () => {
+      gone = true;
+    };
+  }, [loaded]);
+  if (!loaded) return <Waiting what={say.theAgent} />;
+  if ('error' in loaded) throw loaded.error;
+  return <loaded.Page agentRef={agentRef} />;
+}
