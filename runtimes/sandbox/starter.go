@@ -265,7 +265,9 @@ func (s *starter) cell(ctx context.Context, profile Profile) (*Jail, error) {
 		return nil, fmt.Errorf("start a jail: %s", j.said)
 	case <-ctx.Done():
 	}
+	err = ctx.Err()
 	if errors.Is(context.Cause(ctx), errSlow) { // whatever keeps it will keep the next ones
+		err = errSlow
 		s.mu.Lock()
 		s.retireOnce()
 		s.mu.Unlock()
@@ -278,7 +280,7 @@ func (s *starter) cell(ctx context.Context, profile Profile) (*Jail, error) {
 		}
 		j.Wait()
 	}()
-	return nil, context.Cause(ctx)
+	return nil, err
 }
 
 // request takes what a cell needs and registers it, before the starter can say anything about it.

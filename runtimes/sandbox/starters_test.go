@@ -34,6 +34,12 @@ func mute(groups *cgroups.Tree) *starter {
 func TestSilentStarter(t *testing.T) {
 	t.Parallel()
 	s := mute(unusable())
+	impatient, leave := context.WithCancelCause(t.Context())
+	leave(errors.New("somebody left"))
+	left := mute(unusable())
+	if _, err := left.cell(impatient, Profile{Limits: runtimes.DefaultLimits()}); !errors.Is(err, context.Canceled) || !left.usable() {
+		t.Errorf("a starter is blamed for who left: %v", err)
+	}
 	slow, giveUp := context.WithCancelCause(t.Context())
 	giveUp(errSlow)
 	if _, err := s.sandbox.prepareCell(slow, Profile{Starter: s.name, Limits: runtimes.DefaultLimits()}); !errors.Is(err, errSlow) {
