@@ -73,12 +73,14 @@ func TestReuseFailureEndsTheProcess(t *testing.T) {
 			own := func(j *runtimes.Job) {
 				j.Workspace = what
 				j.Limits.MemoryBytes = 48 << 20
-				if what == "loop" {
-					j.Limits.TimeoutMs = 2000
-				}
 			}
 			do := func(what string) runtimes.Outcome {
-				outcome, _ := runtimetest.Run(t, engine, p.Job(source, reuse, own, func(j *runtimes.Job) { j.Input = json.RawMessage(`{"do":"` + what + `"}`) }))
+				outcome, _ := runtimetest.Run(t, engine, p.Job(source, reuse, own, func(j *runtimes.Job) {
+					j.Input = json.RawMessage(`{"do":"` + what + `"}`)
+					if what == "loop" { // which nothing else ends
+						j.Limits.TimeoutMs = 2000
+					}
+				}))
 				return outcome
 			}
 			if o := do(""); o.Error != nil {
