@@ -88,3 +88,49 @@ test('A19 edits of a page that ended are compared with what was saved since', as
   expect(await stored('both')()).toBe(program('theirs'));
   await page.getByText('"theirs"').first().waitFor();
 });
+
+test('two tabs of one browser show one draft, and compare before either overwrites', async () => {
+  await open('tabs');
+  const page = await session.context.newPage();
+  const other = new Studio(page);
+  await other.openAgent('tabs');
+  await studio.replaceCode(program('here'));
+  await page.getByText('"here"').waitFor();
+  await other.saved();
+  await other.replaceCode(program('there'));
+  await session.page.getByText('"there"').waitFor();
+
+  // Its own save does not arrive, so that only the first tab can tell it.
+  await page.route('**/api/v1/code-agents/*', (route) =>
+    route.request().method() === 'PUT' ? route.abort() : route.continue(),
+  );
+  await other.replace(program('mine'));
+  await offline(other);
+  await studio.replaceCode(program('theirs'));
+  const dialog = page.getByRole('dialog', { name: 'This draft was changed elsewhere' });
+  await dialog.getByText('"theirs"').waitFor();
+  await dialog.getByText('"mine"').waitFor();
+  await page.unrouteAll();
+  await dialog.getByRole('button', { name: 'Keep mine' }).click();
+  await other.saved();
+  expect(await stored('tabs')()).toBe(program('mine'));
+  await session.page.getByText('"mine"').waitFor();
+});
+
+test('theme and settings of one tab hold in the others', async () => {
+  await open('looks');
+  const page = await session.context.newPage();
+  await new Studio(page).openAgent('looks');
+  const theme = () => page.evaluate(() => document.documentElement.dataset['theme']);
+  expect(await theme()).toBe('dark');
+  await session.page.getByRole('button', { name: /theme/ }).click();
+  await expect.poll(theme).toBe('light');
+  await session.page.getByRole('button', { name: 'Editor settings' }).click();
+  await session.page.getByRole('spinbutton', { name: 'Font size' }).fill('19');
+  const size = () =>
+    page
+      .locator('.view-line span')
+      .first()
+      .evaluate((span) => getComputedStyle(span).fontSize);
+  await expect.poll(size).toBe('19px');
+});

@@ -18,8 +18,6 @@ interface Layout {
   /** On a phone one pane is shown at a time. */
   pane: Pane;
   schemaAs: 'table' | 'json';
-  /** Whether the console breaks long lines. */
-  wrapOutput: boolean;
   sections: Record<string, boolean>;
 }
 
@@ -37,7 +35,6 @@ export const useLayout = create<Layout>()(
       sheetOpen: false,
       pane: 'code',
       schemaAs: 'table',
-      wrapOutput: false,
       sections: {
         general: false,
         runtime: true,

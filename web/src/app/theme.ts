@@ -26,6 +26,11 @@ system.addEventListener('change', () => {
   if (localStorage.getItem(key) === null) show(system.matches ? 'light' : 'dark');
 });
 
+// What is chosen in one tab holds in all.
+window.addEventListener('storage', ({ key: changed, newValue }) => {
+  if (changed === key && (newValue === 'dark' || newValue === 'light')) show(newValue);
+});
+
 function show(theme: Theme): void {
   document.documentElement.dataset['theme'] = theme;
   for (const listener of listeners) listener();

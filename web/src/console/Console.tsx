@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useCommand } from '../app/commands';
 import { plural } from '../app/format';
-import { setLayout, useLayout } from '../app/layout';
+import { useEditorSettings } from '../editor/settings';
 import { Button } from '../ui/Button';
 import { classes } from '../ui/classes';
 import { Empty } from '../ui/Empty';
@@ -34,7 +34,7 @@ export function Console({ ring, changes, running, onClear }: Props) {
   const [filter, setFilter] = useState<Filter>('all');
   const [search, setSearch] = useState('');
   const [hit, setHit] = useState(0);
-  const wrap = useLayout((layout) => layout.wrapOutput);
+  const wrap = useEditorSettings((settings) => settings.wrapOutput);
   const list = useRef<HTMLDivElement>(null);
   const ruler = useRef<HTMLSpanElement>(null);
   const [box, setBox] = useState({ top: 0, height: 400, columns: 80 });
@@ -56,7 +56,9 @@ export function Console({ ring, changes, running, onClear }: Props) {
     () => (wrap ? wrapping.arrange(count, lineAt, box.columns) : unwrapped(count)),
     [wrap, wrapping, count, lineAt, box.columns, changes, corrections], // eslint-disable-line react-hooks/exhaustive-deps -- as above, and corrections says when a line was measured
   );
-  const toggleWrap = (): void => setLayout({ wrapOutput: !wrap });
+  const toggleWrap = (): void => {
+    useEditorSettings.setState({ wrapOutput: !wrap });
+  };
   useCommand('view.wrap', toggleWrap);
 
   const total = ring.length + ring.dropped;

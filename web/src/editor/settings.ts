@@ -5,6 +5,8 @@ import { persist } from 'zustand/middleware';
 export interface EditorSettings {
   fontSize: number;
   wrap: boolean;
+  /** Whether the console breaks long lines. */
+  wrapOutput: boolean;
   minimap: boolean;
   /** Spaces of a step; 0 is what the language is used to. */
   tabSize: number;
@@ -14,8 +16,24 @@ export interface EditorSettings {
 
 export const fontSizes = { min: 10, max: 24 };
 
+const kept = 'atelier.editor';
+
 export const useEditorSettings = create<EditorSettings>()(
-  persist((): EditorSettings => ({ fontSize: 13, wrap: false, minimap: false, tabSize: 0, python: true }), {
-    name: 'atelier.editor',
-  }),
+  persist(
+    (): EditorSettings => ({
+      fontSize: 13,
+      wrap: false,
+      wrapOutput: false,
+      minimap: false,
+      tabSize: 0,
+      python: true,
+    }),
+    { name: kept },
+  ),
 );
+
+// What is chosen in one tab holds in all.
+if (typeof window !== 'undefined')
+  window.addEventListener('storage', ({ key }) => {
+    if (key === kept) void useEditorSettings.persist.rehydrate();
+  });

@@ -23,7 +23,24 @@ export const browserWorld: SessionWorld = {
     const later = setTimeout(run, ms);
     return () => clearTimeout(later);
   },
+  tell: (id, revision) => channel().postMessage({ id, revision } satisfies Saved),
+  listen(id, heard) {
+    const onMessage = ({ data }: MessageEvent<Saved>): void => {
+      if (data.id === id) heard(data.revision);
+    };
+    channel().addEventListener('message', onMessage);
+    return () => channel().removeEventListener('message', onMessage);
+  },
 };
+
+interface Saved {
+  id: string;
+  revision: number;
+}
+
+let opened: BroadcastChannel | undefined;
+/** The tabs of this browser, among each other. */
+const channel = (): BroadcastChannel => (opened ??= new BroadcastChannel('atelier.drafts'));
 
 window.addEventListener('pagehide', writeNow);
 

@@ -38,7 +38,15 @@ const agent = (change: Partial<Draft> = {}): Agent => ({
 
 /** A server with one draft that can be taken offline. */
 function world(server: Agent) {
-  const state = { server, offline: false, saves: 0, kept: new Map<string, Content>(), timers: new Set<() => void>() };
+  const state = {
+    server,
+    offline: false,
+    saves: 0,
+    kept: new Map<string, Content>(),
+    timers: new Set<() => void>(),
+    told: [] as number[],
+    tabs: new Set<(revision: number) => void>(),
+  };
   const it: SessionWorld = {
     save(_id, content) {
       state.saves++;
@@ -63,6 +71,18 @@ function world(server: Agent) {
       state.timers.add(run);
       return () => state.timers.delete(run);
     },
+    tell: (_id, revision) => void state.told.push(revision),
+    listen(_id, heard) {
+      state.tabs.add(heard);
+      return () => state.tabs.delete(heard);
+    },
+  };
+  /** Another tab saves, and says so. */
+  const elsewhere = async (change: Partial<Draft>): Promise<void> => {
+    const revision = state.server.draft.revision + 1;
+    state.server = { ...state.server, draft: { ...state.server.draft, ...change, revision } };
+    for (const heard of state.tabs) heard(revision);
+    for (let i = 0; i < 10; i++) await Promise.resolve();
   };
   const tick = async (): Promise<void> => {
     const due = [...state.timers];
@@ -70,8 +90,43 @@ function world(server: Agent) {
     for (const run of due) run();
     for (let i = 0; i < 10; i++) await Promise.resolve();
   };
-  return { state, it, tick };
+  return { state, it, tick, elsewhere };
 }
+
+describe('two tabs', () => {
+  it('a draft without edits follows what another tab saved, and tells what it saves', async () => {
+    const w = world(agent());
+    const session = new DraftSession(agent(), w.it);
+    await w.elsewhere({ files: { 'main.ts': 'theirs' } });
+    expect(session.get().draft).toMatchObject({ revision: 2, files: { 'main.ts': 'theirs' } });
+    session.setFile('main.ts', 'mine');
+    await w.tick();
+    expect([session.get().save.kind, w.state.told]).toEqual(['saved', [3]]);
+    session.dispose();
+    expect(w.state.tabs.size).toBe(0);
+  });
+
+  it('edits are compared with what another tab saved before they are sent', async () => {
+    const w = world(agent());
+    const session = new DraftSession(agent(), w.it);
+    session.setFile('main.ts', 'mine');
+    await w.elsewhere({ files: { 'main.ts': 'theirs' } });
+    await w.tick();
+    expect([session.get().save.kind, session.get().draft.files, w.state.saves]).toEqual([
+      'conflict',
+      { 'main.ts': 'mine' },
+      0,
+    ]);
+  });
+
+  it('what is older than the draft is not news', async () => {
+    const w = world(agent({ revision: 5 }));
+    const session = new DraftSession(agent({ revision: 5 }), w.it);
+    for (const heard of w.state.tabs) heard(5);
+    await w.tick();
+    expect(session.get().draft.revision).toBe(5);
+  });
+});
 
 describe('DraftSession', () => {
   it('saves many edits once and ends with the new revision', async () => {

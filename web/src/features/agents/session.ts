@@ -29,6 +29,9 @@ export interface SessionWorld {
   keep(id: string, content: Content): void;
   forget(id: string): void;
   later(run: () => void, ms: number): () => void;
+  /** Tells other tabs what was saved here, and hears what they saved. */
+  tell(id: string, revision: number): void;
+  listen(id: string, heard: (revision: number) => void): () => void;
 }
 
 const saveDelay = 600;
@@ -38,6 +41,7 @@ export class DraftSession {
   private view: SessionView;
   private readonly listeners = new Set<() => void>();
   private cancelTimer = (): void => undefined;
+  private readonly unlisten: () => void;
   private inFlight: Promise<void> | undefined;
   private edits = 0;
   private before: Content | undefined;
@@ -49,6 +53,7 @@ export class DraftSession {
   ) {
     this.view = { ...viewOf(agent), save: { kind: 'saved' } };
     if (kept) this.restore(agent, kept);
+    this.unlisten = world.listen(agent.id, (revision) => void this.heard(revision));
   }
 
   get = (): SessionView => this.view;
@@ -114,6 +119,7 @@ export class DraftSession {
 
   dispose(): void {
     this.cancelTimer();
+    this.unlisten();
     this.listeners.clear();
   }
 
@@ -124,6 +130,10 @@ export class DraftSession {
     if (stale) return;
     this.before = contentOf(agent);
     this.schedule(0);
+  }
+
+  private clean(): boolean {
+    return this.view.save.kind === 'saved';
   }
 
   private needsSaving(): boolean {
@@ -167,6 +177,7 @@ export class DraftSession {
   private accept(agent: Agent, edits: number): void {
     const revision = agent.draft.revision;
     const { latestVersion } = agent;
+    this.world.tell(this.view.id, revision);
     // Someone may have renamed the agent meanwhile.
     const about = { ...this.view.about, name: agent.name };
     if (edits === this.edits) {
@@ -188,6 +199,23 @@ export class DraftSession {
     }
     this.update({ save: { kind: 'offline' } });
     this.schedule(retryDelay);
+  }
+
+  /** Another tab saved: a draft without edits follows it, one with edits is compared before it meets the server. */
+  private async heard(revision: number): Promise<void> {
+    if (revision <= this.view.draft.revision || this.inFlight) return; // a save on its way is told by the server
+    if (!this.clean()) {
+      this.cancelTimer();
+      return this.meet();
+    }
+    try {
+      const theirs = await this.world.load(this.view.id);
+      if (theirs.draft.revision <= this.view.draft.revision) return;
+      if (this.clean()) this.update(viewOf(theirs));
+      else if (!this.inFlight) await this.meet();
+    } catch {
+      // The next save asks the server anyhow.
+    }
   }
 
   /** Someone else saved: their state is fetched so that a person can choose. */
