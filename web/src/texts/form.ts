@@ -21,6 +21,10 @@ export const scalarFields = {
   atMost: (maximum: string) => `At most ${maximum}`,
 };
 
+export const momentField = {
+  zone: (name: string) => `In the time zone of this browser, ${name}; it is sent as UTC.`,
+};
+
 export const shape = {
   variant: (n: number) => `Variant ${n}`,
 };

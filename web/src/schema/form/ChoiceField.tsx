@@ -5,8 +5,9 @@ import css from './SchemaForm.module.css';
 import type { Option } from './shape';
 
 const mostRadios = 4;
+const mostListed = 12;
 
-/** One of a few values: radios while they fit on a line, else a list. */
+/** One of several values: radios while they fit on a line, a list while it can be looked through, else a field that finds. */
 export function ChoiceField({
   pointer,
   node,
@@ -39,6 +40,35 @@ export function ChoiceField({
       </fieldset>
     );
   }
+  if (options.length > mostListed) {
+    const list = `${fieldId(pointer)}-options`;
+    // What is typed and is none of them stays as it is, for the schema to refuse.
+    const type = (text: string): void => {
+      const found = options.find((o) => o.label === text);
+      onChange({ do: 'set', at: pointer, to: found ? found.value : text === '' && !required ? undefined : text });
+    };
+    return (
+      <Field label={label} hint={node.description} error={error} id={fieldId(pointer)}>
+        {(control) => (
+          <>
+            <input
+              {...control}
+              list={list}
+              autoComplete="off"
+              spellCheck={false}
+              value={options[now]?.label ?? textOf(value)}
+              onChange={(e) => type(e.target.value)}
+            />
+            <datalist id={list}>
+              {options.map((option) => (
+                <option key={option.label} value={option.label} />
+              ))}
+            </datalist>
+          </>
+        )}
+      </Field>
+    );
+  }
   return (
     <Field label={label} hint={node.description} error={error} id={fieldId(pointer)}>
       {(control) => (
@@ -54,5 +84,8 @@ export function ChoiceField({
     </Field>
   );
 }
+
+const textOf = (value: Json | undefined): string =>
+  typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
 
 const same = (a: Json, b: Json | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);

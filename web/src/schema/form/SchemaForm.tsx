@@ -8,6 +8,7 @@ import { ChoiceField } from './ChoiceField';
 import type { InputAction, InputState } from './input';
 import { JsonBranch } from './JsonBranch';
 import { ListField } from './ListField';
+import { MomentField } from './MomentField';
 import { NumberField, SwitchField, TextField } from './ScalarFields';
 import css from './SchemaForm.module.css';
 import { readNode, type Node } from './shape';
@@ -95,6 +96,8 @@ export function NodeField({ pointer, node, required, label }: NodeFieldProps) {
   switch (node.shape.kind) {
     case 'text':
       return <TextField {...props} shape={node.shape} />;
+    case 'moment':
+      return <MomentField {...props} />;
     case 'number':
       return <NumberField {...props} integer={node.shape.integer} />;
     case 'switch':
@@ -119,6 +122,7 @@ function fits({ shape, nullable }: Node, value: Json | undefined): boolean {
   if (value === null && nullable) return shape.kind !== 'object' && shape.kind !== 'list';
   switch (shape.kind) {
     case 'text':
+    case 'moment':
       return typeof value === 'string';
     case 'number':
       return typeof value === 'number' || (typeof value === 'object' && !Array.isArray(value) && !isObject(value));

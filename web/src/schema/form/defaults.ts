@@ -25,6 +25,7 @@ export function initialValue(schema: JsonSchema, root: JsonSchema = schema, dept
     case 'variants':
       return initialValue(shape.branches[0]?.schema ?? true, root, depth + 1);
     case 'text':
+    case 'moment':
     case 'number':
     case 'switch':
     case 'choice':
@@ -40,6 +41,7 @@ export function blankValue(schema: JsonSchema, root: JsonSchema): Json {
   const { shape } = readNode(schema, root);
   switch (shape.kind) {
     case 'text':
+    case 'moment':
       return '';
     case 'number':
       return 0;

@@ -15,6 +15,7 @@ export interface Property {
 }
 export type Shape =
   | { kind: 'text'; multiline: boolean; secret: boolean; input: 'text' | 'date' | 'email' | 'url' }
+  | { kind: 'moment' }
   | { kind: 'number'; integer: boolean }
   | { kind: 'switch' }
   | { kind: 'choice'; options: Option[] }
@@ -107,6 +108,7 @@ function shapeOf(schema: JsonObject, types: string[]): Shape {
 
 function textShape(schema: JsonObject): Shape {
   const format = schema['format'];
+  if (format === 'date-time' && schema['x-secret'] !== true) return { kind: 'moment' };
   const input = format === 'date' ? 'date' : format === 'email' ? 'email' : format === 'uri' ? 'url' : 'text';
   return { kind: 'text', multiline: schema['x-multiline'] === true, secret: schema['x-secret'] === true, input };
 }

@@ -1,0 +1,81 @@
+// Fields of the input form that are more than a line of text, and what is small on a phone.
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { violations } from './kit/axe';
+import { must } from './kit/seed';
+import { eachSignedIn, type Stage } from './kit/stage';
+import type { Studio } from './kit/studio';
+
+let atelier: Stage['atelier'];
+let page: Page;
+let studio: Studio;
+eachSignedIn((stage) => {
+  ({ atelier, page, studio } = stage);
+});
+
+async function open(name: string, code: string, more = {}): Promise<void> {
+  const files = { 'main.js': code };
+  await must(atelier, 'POST', '/code-agents', { name, language: 'javascript', entrypoint: 'main.js', files, ...more });
+  await studio.openAgent(name);
+}
+
+test('a moment, a choice of many and a text of several lines are filled in as what they are', async () => {
+  const zones = Array.from({ length: 40 }, (_, n) => `zone-${n}`);
+  await open('fields', 'export default (input) => input;\n', {
+    inputSchema: {
+      type: 'object',
+      properties: {
+        when: { type: 'string', format: 'date-time', title: 'When', default: '2026-03-01T09:30:00Z' },
+        day: { type: 'string', format: 'date', title: 'Day' },
+        zone: { type: 'string', title: 'Zone', enum: zones },
+        note: { type: 'string', title: 'Note', 'x-multiline': true },
+      },
+      required: ['zone'],
+    },
+  });
+  const input = await studio.panel('Input');
+  const when = input.getByLabel('When');
+  const local = (text: string) => page.evaluate((t) => new Date(t).toISOString().replace('.000Z', 'Z'), text);
+  expect(await local(await when.inputValue())).toBe('2026-03-01T09:30:00Z');
+  await when.fill('2026-04-02T10:15');
+  await input.getByLabel('Day').fill('2026-05-06');
+  const zone = input.getByRole('combobox', { name: 'Zone' });
+  await zone.fill('zone-400');
+  await input.getByRole('textbox', { name: 'Note' }).fill('one\ntwo');
+  await studio.start();
+  // What is none of the list is refused before it runs, and stays to be mended.
+  await expect.poll(() => zone.getAttribute('aria-invalid')).toBe('true');
+  expect(await zone.inputValue()).toBe('zone-400');
+  expect(await violations(page)).toEqual([]);
+  await zone.fill('zone-17');
+  await studio.start();
+  await studio.ended(/^Succeeded in/);
+  expect(await studio.result()).toEqual({
+    when: await local('2026-04-02T10:15'),
+    day: '2026-05-06',
+    zone: 'zone-17',
+    note: 'one\ntwo',
+  });
+});
+
+test('settings of the editor open from the palette on a phone, and they and the problems are accessible', async () => {
+  await open('small', 'export default (input) => undefinedName;\n');
+  await page
+    .getByRole('button', { name: /problem|error/i })
+    .first()
+    .click();
+  await page
+    .getByText(/undefinedName/)
+    .last()
+    .waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.keyboard.press('ControlOrMeta+K');
+  await page.getByRole('dialog').getByRole('combobox').fill('editor settings');
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Editor settings' });
+  await dialog.getByRole('button', { name: 'Done' }).waitFor();
+  const box = await dialog.boundingBox();
+  expect(box && box.x >= 0 && box.x + box.width <= 390 && box.y + box.height <= 844).toBe(true);
+  expect(await violations(page)).toEqual([]);
+});
