@@ -20,6 +20,11 @@ const refusals: Partial<Record<string, string>> = {
 const code = 'login';
 const kept = 'atelier.signin';
 
+function refusal(): string | undefined {
+  const asked = new URLSearchParams(location.search).get(code) ?? '';
+  return Object.hasOwn(refusals, asked) ? refusals[asked] : undefined; // anybody can write an address
+}
+
 /** Whoever is signed in has nothing to do with a refusal any more, nor has whom they send the address to. */
 function forgetCode(): void {
   const url = new URL(location.href);
@@ -31,7 +36,7 @@ function forgetCode(): void {
 /** What someone without a session sees: how to get one. The way that was taken here before comes first. */
 export function SignIn() {
   const ways = useQuery({ queryKey: ['loginWays'], queryFn: listLoginWays });
-  const [refused] = useState(() => refusals[new URLSearchParams(location.search).get(code) ?? '']);
+  const [refused] = useState(refusal);
   useEffect(() => forgetCode, []);
   const [way, setWay] = useState(localStorage.getItem(kept) === 'password' ? 'password' : 'token');
   return (
