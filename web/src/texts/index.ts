@@ -1,5 +1,6 @@
 // All that a person reads in the Studio, in English. A screen imports its own file, so that its texts come with it; here
 // they are one object, and another language is another object of its type.
+import * as access from './access';
 import * as agents from './agents';
 import * as app from './app';
 import * as archives from './archives';
@@ -7,6 +8,7 @@ import { common } from './common';
 import * as compare from './compare';
 import * as config from './config';
 import * as form from './form';
+import * as guarded from './guarded';
 import * as publish from './publish';
 import * as registry from './registry';
 import * as samples from './samples';
@@ -18,6 +20,7 @@ import * as ui from './ui';
 import * as versions from './versions';
 
 export const texts = {
+  access,
   agents,
   app,
   archives,
@@ -25,6 +28,7 @@ export const texts = {
   compare,
   config,
   form,
+  guarded,
   publish,
   registry,
   samples,

@@ -36,6 +36,7 @@ const converted = [
   'features/server',
   'features/skills',
   'features/tool',
+  'features/access',
 ];
 
 const textOf = (node: ts.Node): string | undefined => {

@@ -2,6 +2,7 @@ import { useEffect, useState, type SyntheticEvent } from 'react';
 import { refreshSessions, useSession } from '../../api/queries';
 import { changePassword } from '../../api/verbs';
 import { notify } from '../../app/noticeStore';
+import { accountPage as say } from '../../texts/access';
 import { Button } from '../../ui/Button';
 import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
@@ -15,18 +16,14 @@ import css from './TokensPage.module.css';
 export function AccountPage() {
   const { data } = useSession();
   useEffect(() => {
-    document.title = 'Account · Atelier';
+    document.title = say.pageTitle;
   }, []);
   return (
     <Page>
       <Column>
         <section className={css.section}>
-          <h1>{data?.actor.name ?? 'Account'}</h1>
-          {data?.actor.type === 'token' && (
-            <p className={css.lead}>
-              You are signed in with this token, which has no password. Its sessions end with it, on the page of tokens.
-            </p>
-          )}
+          <h1>{data?.actor.name ?? say.account}</h1>
+          {data?.actor.type === 'token' && <p className={css.lead}>{say.signedInWithAToken}</p>}
           {data?.actor.type === 'user' && <Password />}
         </section>
         {data?.actor.type === 'user' && <OwnSessions />}
@@ -47,13 +44,13 @@ function Password() {
       });
       setCurrent('');
       setNext('');
-      notify('done', 'The password is changed');
+      notify('done', say.passwordIsChanged);
       await refreshSessions();
     });
   };
   return (
     <form className={css.narrow} onSubmit={submit}>
-      <Field label="Present password" hint="Leave it empty if you have none yet.">
+      <Field label={say.presentPassword} hint={say.presentPasswordHint}>
         {(control) => (
           <input
             {...control}
@@ -64,7 +61,7 @@ function Password() {
           />
         )}
       </Field>
-      <Field label="New password" hint="At least 12 characters. All your other sessions end.">
+      <Field label={say.newPassword} hint={say.newPasswordHint}>
         {(control) => (
           <input
             {...control}
@@ -78,7 +75,7 @@ function Password() {
       <Fault message={task.fault} />
       <div>
         <Button type="submit" disabled={task.busy}>
-          Change the password
+          {say.changeThePassword}
         </Button>
       </div>
     </form>

@@ -5,6 +5,7 @@ import { suffices, useRights } from '../../api/rights';
 import type { Scope } from '../../api/types';
 import { useEnterWorkspace } from '../../app/enterWorkspace';
 import { agentUrl } from '../../app/urlState';
+import { guarded as say } from '../../texts/guarded';
 import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
 import { Page } from '../agents/Page';
@@ -30,7 +31,7 @@ function NotYours({ what, needs }: Omit<Props, 'children'>) {
   const { data } = useSession();
   const enter = useEnterWorkspace();
   useEffect(() => {
-    document.title = 'Not for you · Atelier';
+    document.title = say.pageTitle;
   }, []);
   const others = (data?.workspaces ?? []).filter(
     ({ id, role }) => id !== data?.workspace.id && needs !== 'server' && suffices(role, needs),
@@ -40,26 +41,23 @@ function NotYours({ what, needs }: Omit<Props, 'children'>) {
       <Empty
         actions={
           <>
-            {mayAnywhere('read') && <Button onClick={() => navigate('/')}>All agents</Button>}
+            {mayAnywhere('read') && <Button onClick={() => navigate('/')}>{say.allAgents}</Button>}
             {may('read') &&
               data?.agents.map(({ id, name }) => (
                 <Button key={id} onClick={() => navigate(agentUrl(name))}>
-                  Open {name}
+                  {say.open(name)}
                 </Button>
               ))}
             {others.map(({ id, name, title }) => (
               <Button key={id} onClick={() => enter(name)}>
-                Go to {title}
+                {say.goTo(title)}
               </Button>
             ))}
-            <Button onClick={() => navigate('/server')}>What this server can do</Button>
+            <Button onClick={() => navigate('/server')}>{say.whatThisServerCanDo}</Button>
           </>
         }
       >
-        {what}{' '}
-        {needs === 'server'
-          ? 'are for who runs it: the administrators of its own workspace.'
-          : `are not shown to you. ${why(needs)}`}
+        {needs === 'server' ? say.forWhoRunsIt(what) : say.notShown(what, why(needs))}
       </Empty>
     </Page>
   );

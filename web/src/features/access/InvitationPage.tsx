@@ -4,6 +4,7 @@ import { useLocation } from 'wouter';
 import { useSession } from '../../api/queries';
 import { acceptInvitation, readInvitation } from '../../api/verbs';
 import css from '../../app/SignIn.module.css';
+import { invitationPage as say } from '../../texts/access';
 import { Button } from '../../ui/Button';
 import { Waiting } from '../../ui/Empty';
 import { Fault } from '../../ui/Fault';
@@ -15,24 +16,27 @@ import { complaint } from './complaint';
 export function InvitationPage() {
   const [secret] = useState(() => location.hash.slice(1));
   useEffect(() => {
-    document.title = 'Invitation · Atelier';
+    document.title = say.pageTitle;
     history.replaceState(history.state, '', location.pathname);
   }, []);
   const invited = useQuery({ queryKey: ['invited'], queryFn: () => readInvitation(secret), retry: false, gcTime: 0 });
   return (
     <main className={css.page}>
       <div className={css.card}>
-        <h1>Invitation</h1>
-        {secret === '' && (
-          <Fault message="The link is not whole: what follows the # is missing. Open it as it was sent." />
-        )}
+        <h1>{say.invitation}</h1>
+        {secret === '' && <Fault message={say.linkIsNotWhole} />}
         {secret !== '' && invited.isError && <Fault message={invited.error.message} />}
-        {secret !== '' && invited.isPending && <Waiting what="the invitation" onRetry={() => void invited.refetch()} />}
+        {secret !== '' && invited.isPending && (
+          <Waiting what={say.theInvitation} onRetry={() => void invited.refetch()} />
+        )}
         {invited.data && (
           <>
             <p>
-              You are invited into the workspace <strong>{invited.data.workspace}</strong> as{' '}
-              <strong>{invited.data.role}</strong>, by {invited.data.invitedBy}.
+              {say.invited(
+                <strong>{invited.data.workspace}</strong>,
+                <strong>{invited.data.role}</strong>,
+                invited.data.invitedBy,
+              )}
             </p>
             <Join secret={secret} />
           </>
@@ -63,10 +67,10 @@ function Join({ secret }: { secret: string }) {
       <>
         <Fault message={task.fault} />
         <Button look="primary" disabled={task.busy} onClick={() => accept({ signedIn: true })}>
-          Join as {data.actor.name}
+          {say.joinAs(data.actor.name)}
         </Button>
         <Button look="link" onClick={() => setOther(true)}>
-          Join as somebody else
+          {say.joinAsSomebodyElse}
         </Button>
       </>
     );
@@ -87,22 +91,22 @@ function Ask({ busy, fault, onFail, onJoin }: AskProps) {
   const [password, setPassword] = useState('');
   const submit = (e: SyntheticEvent): void => {
     e.preventDefault();
-    if (name.trim() === '' || password === '') return onFail('Choose a name and a password.');
+    if (name.trim() === '' || password === '') return onFail(say.chooseANameAndAPassword);
     onJoin({ name: name.trim(), title: title.trim(), password });
   };
   return (
     <form className={css.form} onSubmit={submit}>
-      <Field label="Login name" hint="Lower case, such as an address of mail. Who has one here already gives that.">
+      <Field label={say.loginName} hint={say.loginNameHint}>
         {(control) => (
           <input {...control} autoComplete="username" value={name} onChange={(e) => setName(e.target.value)} />
         )}
       </Field>
-      <Field label="Your name" hint="What others see; the login name without it.">
+      <Field label={say.yourName} hint={say.yourNameHint}>
         {(control) => (
           <input {...control} autoComplete="name" value={title} onChange={(e) => setTitle(e.target.value)} />
         )}
       </Field>
-      <Field label="Password" hint="At least 12 characters.">
+      <Field label={say.password} hint={say.passwordHint}>
         {(control) => (
           <input
             {...control}
@@ -115,7 +119,7 @@ function Ask({ busy, fault, onFail, onJoin }: AskProps) {
       </Field>
       <Fault message={fault} />
       <Button look="primary" type="submit" disabled={busy}>
-        Join
+        {say.join}
       </Button>
     </form>
   );

@@ -4,6 +4,9 @@ import { refreshInvitations, useInvitations } from '../../api/queries';
 import type { Invitation, NewInvitation, Role } from '../../api/types';
 import { createInvitation, revokeInvitation } from '../../api/verbs';
 import { notify } from '../../app/noticeStore';
+import { invitations as say } from '../../texts/access';
+import { common } from '../../texts/common';
+import { day } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Dialog } from '../../ui/Dialog';
@@ -23,18 +26,18 @@ export function Invitations() {
     <section className={css.section}>
       <div className={css.head}>
         <div>
-          <h2>Invitations</h2>
-          <p className={css.lead}>A link that makes one person a member, once, within a week.</p>
+          <h2>{say.invitations}</h2>
+          <p className={css.lead}>{say.lead}</p>
         </div>
         <Button look="primary" onClick={() => setMaking(true)}>
-          Invite…
+          {say.invite}
         </Button>
       </div>
-      {found.isPending && <Waiting what="the invitations" onRetry={() => void found.refetch()} />}
-      <Fault message={found.isError ? `The invitations could not be loaded. ${found.error.message}` : undefined} />
-      {found.isSuccess && open.length === 0 && <p className={css.lead}>No invitation is open.</p>}
+      {found.isPending && <Waiting what={say.theInvitations} onRetry={() => void found.refetch()} />}
+      <Fault message={found.isError ? say.notLoaded(found.error.message) : undefined} />
+      {found.isSuccess && open.length === 0 && <p className={css.lead}>{say.noneIsOpen}</p>}
       {open.length > 0 && (
-        <ul className={css.list} aria-label="Invitations">
+        <ul className={css.list} aria-label={say.invitations}>
           {open.map((invitation) => (
             <Row key={invitation.id} invitation={invitation} />
           ))}
@@ -47,11 +50,10 @@ export function Invitations() {
 
 function Row({ invitation }: { invitation: Invitation }) {
   const { id, note, role, createdBy, expiresAt } = invitation;
-  const name = note === '' ? `a ${role}` : note;
   const revoke = async (): Promise<void> => {
     try {
       await revokeInvitation(id);
-      notify('done', `Took the invitation for ${name} back`);
+      notify('done', note === '' ? say.tookBackForRole(role) : say.tookBack(note));
     } catch (error) {
       notify('failed', explain(error));
     }
@@ -61,10 +63,13 @@ function Row({ invitation }: { invitation: Invitation }) {
     <li className={css.row}>
       <div className={css.about}>
         <strong>{note === '' ? role : note}</strong>
-        <small>{[role, `by ${createdBy}`, `until ${expiresAt.slice(0, 10)}`].join(' · ')}</small>
+        <small>{say.facts(role, createdBy, day(expiresAt))}</small>
       </div>
-      <Button aria-label={`Take back the invitation for ${name}`} onClick={() => void revoke()}>
-        Take back
+      <Button
+        aria-label={note === '' ? say.takeBackForRole(role) : say.takeBackFor(note)}
+        onClick={() => void revoke()}
+      >
+        {say.takeBack}
       </Button>
     </li>
   );
@@ -90,19 +95,19 @@ function Ask({ onMade, onClose }: { onMade: (made: NewInvitation) => void; onClo
   return (
     <Dialog
       medium
-      title="Invite somebody"
+      title={say.inviteSomebody}
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
           <Button look="primary" type="submit" form="invite" disabled={task.busy}>
-            Make the link
+            {say.makeTheLink}
           </Button>
         </>
       }
     >
       <form id="invite" className={css.form} onSubmit={submit}>
-        <Field label="Role" hint={roles.find(([value]) => value === role)?.[1]}>
+        <Field label={say.role} hint={roles.find(([value]) => value === role)?.[1]}>
           {(control) => (
             <select {...control} value={role} onChange={(e) => setRole(e.target.value as Role)}>
               {roles.map(([value]) => (
@@ -113,7 +118,7 @@ function Ask({ onMade, onClose }: { onMade: (made: NewInvitation) => void; onClo
             </select>
           )}
         </Field>
-        <Field label="For" hint="A note on whom it is for. The link does not hold anybody else off.">
+        <Field label={say.for} hint={say.forHint}>
           {(control) => (
             <input
               {...control}
@@ -134,18 +139,18 @@ function Made({ link, onClose }: { link: string; onClose: () => void }) {
   return (
     <Dialog
       medium
-      title="The invitation"
-      about="Send the link to one person: it is shown this once, and whoever opens it first becomes a member."
+      title={say.theInvitation}
+      about={say.theInvitationAbout}
       foot={
         <>
-          <CopyButton text={link} label="Copy the link" wording="Copy" />
+          <CopyButton text={link} label={say.copyTheLink} wording={say.copy} />
           <Button look="primary" onClick={onClose}>
-            Done
+            {common.done}
           </Button>
         </>
       }
     >
-      <output className={css.secret} aria-label="Link">
+      <output className={css.secret} aria-label={say.link}>
         {link}
       </output>
     </Dialog>

@@ -5,6 +5,8 @@ import { useRights } from '../../api/rights';
 import type { Member, Role } from '../../api/types';
 import { removeMember, setRole } from '../../api/verbs';
 import { notify } from '../../app/noticeStore';
+import { members as say } from '../../texts/access';
+import { day } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
 import { Waiting } from '../../ui/Empty';
@@ -26,18 +28,15 @@ export function Members() {
     <section className={css.section}>
       <div className={css.head}>
         <div>
-          <h1>People</h1>
-          <p className={css.lead}>
-            Who works in {workspace?.title ?? 'this workspace'}. A role counts from the moment that it is given, also
-            for what somebody has open.
-          </p>
+          <h1>{say.people}</h1>
+          <p className={css.lead}>{say.lead(workspace?.title)}</p>
         </div>
-        {may('admin') && <Button onClick={() => setRenaming(true)}>Rename the workspace…</Button>}
+        {may('admin') && <Button onClick={() => setRenaming(true)}>{say.renameTheWorkspace}</Button>}
       </div>
       {renaming && workspace && <RenameWorkspaceDialog workspace={workspace} onClose={() => setRenaming(false)} />}
-      {found.isPending && <Waiting what="the people" onRetry={() => void found.refetch()} />}
-      <Fault message={found.isError ? `The people could not be loaded. ${found.error.message}` : undefined} />
-      <ul className={css.list} aria-label="People">
+      {found.isPending && <Waiting what={say.thePeople} onRetry={() => void found.refetch()} />}
+      <Fault message={found.isError ? say.notLoaded(found.error.message) : undefined} />
+      <ul className={css.list} aria-label={say.people}>
         {members.map((member) => (
           <Row key={member.id} member={member} me={member.id === session.data?.actor.id} />
         ))}
@@ -63,15 +62,15 @@ function Row({ member, me }: { member: Member; me: boolean }) {
     <li className={css.row}>
       <div className={css.about}>
         <strong>{title}</strong>
-        <small>{[name, `since ${since.slice(0, 10)}`, ...(me ? ['you'] : [])].join(' · ')}</small>
+        <small>{[name, say.since(day(since)), ...(me ? [say.you] : [])].join(' · ')}</small>
       </div>
       {may('admin') ? (
         <div className={css.acts}>
           <select
             className={field.control}
-            aria-label={`Role of ${title}`}
+            aria-label={say.roleOf(title)}
             value={role}
-            onChange={(e) => void act(() => setRole(id, e.target.value as Role), `${title} is ${e.target.value} now`)}
+            onChange={(e) => void act(() => setRole(id, e.target.value as Role), say.roleIsNow(title, e.target.value))}
           >
             {roles.map(([value]) => (
               <option key={value} value={value}>
@@ -79,8 +78,8 @@ function Row({ member, me }: { member: Member; me: boolean }) {
               </option>
             ))}
           </select>
-          <Button aria-label={`Remove ${title}`} onClick={() => setAsked(true)}>
-            Remove…
+          <Button aria-label={say.remove(title)} onClick={() => setAsked(true)}>
+            {say.removeButton}
           </Button>
         </div>
       ) : (
@@ -88,11 +87,11 @@ function Row({ member, me }: { member: Member; me: boolean }) {
       )}
       {asked && (
         <ConfirmDialog
-          title={`Remove ${title}?`}
-          about="They see nothing of this workspace from now on, and the tokens that act for them here are revoked. What they made stays."
-          verb="Remove"
+          title={say.removeTitle(title)}
+          about={say.removeAbout}
+          verb={say.removeVerb}
           onClose={() => setAsked(false)}
-          onConfirm={() => void act(() => removeMember(id), `Removed ${title}`)}
+          onConfirm={() => void act(() => removeMember(id), say.removed(title))}
         />
       )}
     </li>

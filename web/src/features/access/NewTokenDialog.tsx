@@ -3,6 +3,8 @@ import { ApiError } from '../../api/http';
 import { refreshTokens } from '../../api/queries';
 import type { NewToken, Scope } from '../../api/types';
 import { createToken } from '../../api/verbs';
+import { newTokenDialog as say } from '../../texts/access';
+import { common } from '../../texts/common';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Dialog } from '../../ui/Dialog';
@@ -14,11 +16,11 @@ import css from './TokensPage.module.css';
 
 const day = 86_400_000;
 const expiries = [
-  ['7', '7 days'],
-  ['30', '30 days'],
-  ['90', '90 days'],
-  ['365', 'a year'],
-  ['', 'never'],
+  ['7', say.days(7)],
+  ['30', say.days(30)],
+  ['90', say.days(90)],
+  ['365', say.aYear],
+  ['', say.never],
 ] as const;
 
 /** Makes a token and shows its secret, this once. */
@@ -41,8 +43,8 @@ function Ask({ onMade, onClose }: { onMade: (token: NewToken) => void; onClose: 
   };
   const submit = (e: SyntheticEvent): void => {
     e.preventDefault();
-    if (name.trim() === '') return task.fail('Say what it is for.');
-    if (scopes.size === 0) return task.fail('Choose what it may do.');
+    if (name.trim() === '') return task.fail(say.sayWhatItIsFor);
+    if (scopes.size === 0) return task.fail(say.chooseWhatItMayDo);
     task.run(async () => {
       const token = await createToken({
         name: name.trim(),
@@ -59,19 +61,19 @@ function Ask({ onMade, onClose }: { onMade: (token: NewToken) => void; onClose: 
   return (
     <Dialog
       medium
-      title="New token"
+      title={say.newToken}
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
           <Button look="primary" type="submit" form="new-token" disabled={task.busy}>
-            Make it
+            {say.makeIt}
           </Button>
         </>
       }
     >
       <form id="new-token" className={css.form} onSubmit={submit}>
-        <Field label="Name" hint="What it is for, such as the program that shows it.">
+        <Field label={say.name} hint={say.nameHint}>
           {(control) => (
             <input
               {...control}
@@ -83,7 +85,7 @@ function Ask({ onMade, onClose }: { onMade: (token: NewToken) => void; onClose: 
           )}
         </Field>
         <fieldset className={css.fieldset}>
-          <legend>It may</legend>
+          <legend>{say.itMay}</legend>
           {scopeWords.map(([scope, words]) => (
             <Check
               key={scope}
@@ -94,7 +96,7 @@ function Ask({ onMade, onClose }: { onMade: (token: NewToken) => void; onClose: 
             />
           ))}
         </fieldset>
-        <Field label="Only for these agents" hint="Names, with commas between. Without one it is for all." mono>
+        <Field label={say.onlyForTheseAgents} hint={say.onlyForTheseAgentsHint} mono>
           {(control) => (
             <input
               {...control}
@@ -105,7 +107,7 @@ function Ask({ onMade, onClose }: { onMade: (token: NewToken) => void; onClose: 
             />
           )}
         </Field>
-        <Field label="Expires after">
+        <Field label={say.expiresAfter}>
           {(control) => (
             <select {...control} value={days} onChange={(e) => setDays(e.target.value)}>
               {expiries.map(([value, words]) => (
@@ -127,25 +129,25 @@ function inWords(error: unknown, agents: string[]): unknown {
   const [first] = error instanceof ApiError ? error.fields : [];
   if (first === undefined) return error;
   const agent = /^\/agents\/(\d+)$/.exec(first.pointer)?.[1];
-  return new Error(agent === undefined ? first.message : `${agents[Number(agent)] ?? ''}: ${first.message}`);
+  return new Error(agent === undefined ? first.message : say.aboutAgent(agents[Number(agent)] ?? '', first.message));
 }
 
 function Made({ token, onClose }: { token: NewToken; onClose: () => void }) {
   return (
     <Dialog
       medium
-      title={`The token ${token.name}`}
-      about="Copy it now: it is shown this once, and only its hash is kept."
+      title={say.theToken(token.name)}
+      about={say.theTokenAbout}
       foot={
         <>
-          <CopyButton text={token.secret} label="Copy the token" wording="Copy" />
+          <CopyButton text={token.secret} label={say.copyTheToken} wording={say.copy} />
           <Button look="primary" onClick={onClose}>
-            Done
+            {common.done}
           </Button>
         </>
       }
     >
-      <output className={css.secret} aria-label="Secret">
+      <output className={css.secret} aria-label={say.secret}>
         {token.secret}
       </output>
     </Dialog>

@@ -1,5 +1,6 @@
 import { useEffect } from 'react';
 import { useRights } from '../../api/rights';
+import { peoplePage as say } from '../../texts/access';
 import { Column, Page } from '../agents/Page';
 import { Invitations } from './Invitations';
 import { Members } from './Members';
@@ -8,7 +9,7 @@ import { Members } from './Members';
 export function PeoplePage() {
   const { may } = useRights();
   useEffect(() => {
-    document.title = 'People · Atelier';
+    document.title = say.pageTitle;
   }, []);
   return (
     <Page>

@@ -3,8 +3,9 @@ import { explain } from '../../api/http';
 import { refreshSessions, useOwnSessions, useSessions } from '../../api/queries';
 import type { OpenSession } from '../../api/types';
 import { endOwnSession, endSession } from '../../api/verbs';
-import { ago } from '../../texts/format';
 import { notify } from '../../app/noticeStore';
+import { sessions as say } from '../../texts/access';
+import { ago, day } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
 import { Waiting } from '../../ui/Empty';
@@ -33,18 +34,18 @@ function Shown({ found, end }: Props) {
   return (
     <section className={css.section}>
       <div>
-        <h2>Sessions</h2>
-        <p className={css.lead}>Browsers that are signed in. A session lasts 30 days, or as long as its token.</p>
+        <h2>{say.sessions}</h2>
+        <p className={css.lead}>{say.lead}</p>
       </div>
-      {found.isPending && <Waiting what="the sessions" onRetry={() => void found.refetch()} />}
+      {found.isPending && <Waiting what={say.theSessions} onRetry={() => void found.refetch()} />}
       {found.isError && (
         <p role="alert" className={field.failed}>
-          The sessions could not be loaded. {found.error.message}
+          {say.notLoaded(found.error.message)}
         </p>
       )}
-      {found.isSuccess && sessions.length === 0 && <p className={css.lead}>No browser is signed in.</p>}
+      {found.isSuccess && sessions.length === 0 && <p className={css.lead}>{say.none}</p>}
       {sessions.length > 0 && (
-        <ul className={css.list} aria-label="Sessions">
+        <ul className={css.list} aria-label={say.sessions}>
           {sessions.map((session) => (
             <Row key={session.id} session={session} now={now} end={end} />
           ))}
@@ -61,31 +62,31 @@ function Row({ session, now, end }: { session: OpenSession; now: number; end: Pr
   const signOut = async (): Promise<void> => {
     try {
       await end(id);
-      notify('done', `Signed ${name} out`);
+      notify('done', say.signedOut(name));
     } catch (error) {
       notify('failed', explain(error));
     }
     await refreshSessions();
   };
-  const used = lastUsedAt === undefined ? 'never used' : `used ${ago(lastUsedAt, now)}`;
-  const facts = [actor.name, address, used, `signed in ${ago(createdAt, now)}`, `ends ${expiresAt.slice(0, 10)}`];
+  const used = lastUsedAt === undefined ? say.neverUsed : say.used(ago(lastUsedAt, now));
+  const facts = [actor.name, address, used, say.signedIn(ago(createdAt, now)), say.ends(day(expiresAt))];
   return (
     <li className={css.row}>
       <div className={css.about}>
         <strong title={browser}>{name}</strong>
         <small>{facts.filter((fact) => fact !== '').join(' · ')}</small>
-        {current && <small>This browser</small>}
+        {current && <small>{say.thisBrowser}</small>}
       </div>
       {!current && (
-        <Button aria-label={`Sign out ${name}`} onClick={() => setAsked(true)}>
-          Sign out…
+        <Button aria-label={say.signOut(name)} onClick={() => setAsked(true)}>
+          {say.signOutButton}
         </Button>
       )}
       {asked && (
         <ConfirmDialog
-          title={`Sign ${name} out?`}
-          about="It has to sign in again before it sees anything else. What is unsaved stays in that browser."
-          verb="Sign out"
+          title={say.signOutTitle(name)}
+          about={say.signOutAbout}
+          verb={say.signOutVerb}
           onClose={() => setAsked(false)}
           onConfirm={() => void signOut()}
         />

@@ -3,8 +3,9 @@ import { explain } from '../../api/http';
 import { refreshTokens, useTokens } from '../../api/queries';
 import type { Token } from '../../api/types';
 import { revokeToken } from '../../api/verbs';
-import { ago } from '../../texts/format';
 import { notify } from '../../app/noticeStore';
+import { tokensPage as say } from '../../texts/access';
+import { ago, day } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { classes } from '../../ui/classes';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
@@ -20,7 +21,7 @@ import css from './TokensPage.module.css';
 /** Who else may come in: programs with a token, what each may do, and when it last did. */
 export function TokensPage() {
   useEffect(() => {
-    document.title = 'Tokens · Atelier';
+    document.title = say.pageTitle;
   }, []);
   return (
     <Page>
@@ -44,31 +45,25 @@ function Tokens() {
     <section className={css.section}>
       <div className={css.head}>
         <div>
-          <h1>Tokens</h1>
-          <p className={css.lead}>
-            A program shows a token to come in. Give each its own, with no more scopes than it needs.
-          </p>
+          <h1>{say.tokens}</h1>
+          <p className={css.lead}>{say.lead}</p>
         </div>
         <Button look="primary" onClick={() => setMaking(true)}>
-          New token…
+          {say.newToken}
         </Button>
       </div>
-      {found.isPending && <Waiting what="the tokens" onRetry={() => void found.refetch()} />}
+      {found.isPending && <Waiting what={say.theTokens} onRetry={() => void found.refetch()} />}
       {found.isError && (
         <p role="alert" className={field.failed}>
-          The tokens could not be loaded. {found.error.message}
+          {say.notLoaded(found.error.message)}
         </p>
       )}
       {found.isSuccess && shown.length === 0 && (
-        <p className={css.lead}>
-          There is no token yet. Make one here, or run <code>atelier token create NAME</code>.
-        </p>
+        <p className={css.lead}>{say.none(<code>atelier token create NAME</code>)}</p>
       )}
-      {tokens.length > open.length && (
-        <Check label="Show revoked and expired tokens too" checked={all} onChange={setAll} />
-      )}
+      {tokens.length > open.length && <Check label={say.showClosedToo} checked={all} onChange={setAll} />}
       {shown.length > 0 && (
-        <ul className={css.list} aria-label="Tokens">
+        <ul className={css.list} aria-label={say.tokens}>
           {shown.map((token) => (
             <Row key={token.id} token={token} now={now} />
           ))}
@@ -86,7 +81,7 @@ function Row({ token, now }: { token: Token; now: number }) {
   const revoke = async (): Promise<void> => {
     try {
       await revokeToken(id);
-      notify('done', `Revoked ${name}`);
+      notify('done', say.revoked(name));
     } catch (error) {
       notify('failed', explain(error));
     }
@@ -96,7 +91,7 @@ function Row({ token, now }: { token: Token; now: number }) {
     <li className={classes(css.row, state !== 'open' && css.closed)}>
       <div className={css.about}>
         <strong>{name}</strong>
-        <ul className={css.scopes} aria-label={`Scopes of ${name}`}>
+        <ul className={css.scopes} aria-label={say.scopesOf(name)}>
           {scopes.map((scope) => (
             <li key={scope} className={scope === 'admin' ? css.admin : undefined}>
               {scope}
@@ -104,18 +99,18 @@ function Row({ token, now }: { token: Token; now: number }) {
           ))}
         </ul>
         <small>{facts(token, now).join(' · ')}</small>
-        {agents.length > 0 && <small>Only {agents.map((agent) => agent.name).join(', ')}</small>}
+        {agents.length > 0 && <small>{say.only(agents.map((agent) => agent.name).join(', '))}</small>}
       </div>
       {state === 'open' && (
-        <Button aria-label={`Revoke ${name}`} onClick={() => setAsked(true)}>
-          Revoke…
+        <Button aria-label={say.revoke(name)} onClick={() => setAsked(true)}>
+          {say.revokeButton}
         </Button>
       )}
       {asked && (
         <ConfirmDialog
-          title={`Revoke ${name}?`}
-          about="Whoever shows it is refused from now on, and its sessions end. This cannot be taken back."
-          verb="Revoke"
+          title={say.revokeTitle(name)}
+          about={say.revokeAbout}
+          verb={say.revokeVerb}
           onClose={() => setAsked(false)}
           onConfirm={() => void revoke()}
         />
@@ -126,11 +121,11 @@ function Row({ token, now }: { token: Token; now: number }) {
 
 function facts(token: Token, now: number): string[] {
   const { lastUsedAt, expiresAt, revokedAt, createdAt } = token;
-  const used = lastUsedAt === undefined ? 'never used' : `used ${ago(lastUsedAt, now)}`;
+  const used = lastUsedAt === undefined ? say.neverUsed : say.used(ago(lastUsedAt, now));
   const end: Record<ReturnType<typeof tokenState>, string> = {
-    open: expiresAt === undefined ? 'never expires' : `expires ${expiresAt.slice(0, 10)}`,
-    expired: `expired ${ago(expiresAt ?? '', now)}`,
-    revoked: `revoked ${ago(revokedAt ?? '', now)}`,
+    open: expiresAt === undefined ? say.neverExpires : say.expires(day(expiresAt)),
+    expired: say.expired(ago(expiresAt ?? '', now)),
+    revoked: say.wasRevoked(ago(revokedAt ?? '', now)),
   };
-  return [used, end[tokenState(token, now)], `made ${ago(createdAt, now)}`];
+  return [used, end[tokenState(token, now)], say.made(ago(createdAt, now))];
 }

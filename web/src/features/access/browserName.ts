@@ -1,3 +1,5 @@
+import { browserNames as say } from '../../texts/access';
+
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/Edg\//, 'Edge'],
   [/OPR\//, 'Opera'],
@@ -17,7 +19,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
 export function browserName(agent: string): string {
   const of = (names: typeof browsers): string | undefined => names.find(([pattern]) => pattern.test(agent))?.[1];
   const browser = of(browsers);
-  if (browser === undefined) return agent === '' ? 'An unknown browser' : agent.slice(0, 60);
+  if (browser === undefined) return agent === '' ? say.unknown : agent.slice(0, 60);
   const system = of(systems);
-  return system === undefined ? browser : `${browser} on ${system}`;
+  return system === undefined ? browser : say.on(browser, system);
 }

@@ -1,9 +1,10 @@
 import type { Role } from '../../api/types';
+import { roles as say } from '../../texts/access';
 
 /** The roles, the least first, and what each is for. */
 export const roles: readonly (readonly [Role, string])[] = [
-  ['viewer', 'Sees agents, their code, versions and runs.'],
-  ['developer', 'Makes, changes, runs and publishes agents as well.'],
-  ['approver', 'Promotes and installs skills and imports archives as well.'],
-  ['administrator', 'Everything: people, tokens and secrets too.'],
+  ['viewer', say.viewer],
+  ['developer', say.developer],
+  ['approver', say.approver],
+  ['administrator', say.administrator],
 ];

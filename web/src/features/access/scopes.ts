@@ -1,12 +1,13 @@
 import type { Scope, Token } from '../../api/types';
+import { scopes as say } from '../../texts/access';
 
 /** The scopes, the least first, and what each is for. */
 export const scopeWords: readonly (readonly [Scope, string])[] = [
-  ['read', 'See agents, their code, versions and runs.'],
-  ['run', 'Run agents, skills and code. Without read it sees only the runs that it started.'],
-  ['write', 'Make, change, publish and delete agents.'],
-  ['approve', 'Promote and install skills, and import archives: what others run is other code from then on.'],
-  ['admin', 'Everything, tokens too.'],
+  ['read', say.read],
+  ['run', say.run],
+  ['write', say.write],
+  ['approve', say.approve],
+  ['admin', say.admin],
 ];
 
 export type TokenState = 'open' | 'expired' | 'revoked';
