@@ -103,8 +103,8 @@ func (r *relay) run() error {
 	}
 }
 
-// restTime is how long a program that stays may take to be ready again. It has nothing left to do.
-const restTime = 100 * time.Millisecond
+// restTime is how long a program that stays may take to be ready again. It has nothing left to do, but the processors may have.
+const restTime = time.Second
 
 // patience is the timeout of poll.
 func (r *relay) patience() int {
