@@ -1,4 +1,5 @@
 // One Monaco instance that shows one model at a time and remembers where the reader was in each.
+import { codeEditor as say } from '../texts/editor';
 import { monaco } from './monaco';
 import { useEditorSettings, type EditorSettings } from './settings';
 import { languageOf, type Workspace } from './workspace';
@@ -69,8 +70,7 @@ export class CodeEditor {
       this.shown = { workspace, path };
       workspace.python.look(languageOf(path) === 'python');
     }
-    const leave = readOnly ? 'read only' : 'press Control M then Tab to leave';
-    this.editor.updateOptions({ readOnly, ariaLabel: `Code editor, ${path}, ${leave}` });
+    this.editor.updateOptions({ readOnly, ariaLabel: readOnly ? say.readOnly(path) : say.waysOut(path) });
   }
 
   reveal(line: number, column = 1): void {

@@ -1,6 +1,7 @@
 // Bash is formatted by the server, which parses it in the jail; the page has no parser of it.
 import { format } from '../api/verbs';
 import { notify } from '../app/noticeStore';
+import { shell as say } from '../texts/editor';
 import { monaco } from './monaco';
 
 export function setUpShell(): void {
@@ -10,7 +11,7 @@ export function setUpShell(): void {
       const revision = model.getVersionId();
       const { code, errors } = await format(model.getValue(monaco.editor.EndOfLinePreference.LF), tabSize);
       const [error] = errors;
-      if (error) notify('failed', `Not formatted, line ${error.line ?? 1}: ${error.message}`);
+      if (error) notify('failed', say.notFormatted(error.line ?? 1, error.message));
       if (error || token.isCancellationRequested || model.getVersionId() !== revision) return [];
       return [{ range: model.getFullModelRange(), text: code }];
     },

@@ -15,7 +15,7 @@ const fixed = [0, 1, 2].map(
 const short = new Intl.NumberFormat(locale, { maximumFractionDigits: 1, useGrouping: false });
 
 /** A number with as many digits after the point as are said, for what is measured. */
-const measured = (n: number, digits: 0 | 1 | 2): string => (fixed[digits] ?? short).format(n);
+export const measured = (n: number, digits: 0 | 1 | 2): string => (fixed[digits] ?? short).format(n);
 
 /** A count, in groups of thousands. */
 export const number = (n: number): string => grouped.format(n);

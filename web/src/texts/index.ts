@@ -7,6 +7,8 @@ import * as archives from './archives';
 import { common } from './common';
 import * as compare from './compare';
 import * as config from './config';
+import * as editor from './editor';
+import * as files from './files';
 import * as form from './form';
 import * as guarded from './guarded';
 import * as publish from './publish';
@@ -27,6 +29,8 @@ export const texts = {
   common,
   compare,
   config,
+  editor,
+  files,
   form,
   guarded,
   publish,

@@ -1,5 +1,6 @@
 // What Monaco asks about Python, handed to the service of the agent that the model belongs to.
 import type * as lsp from 'vscode-languageserver-types';
+import { python as say } from '../../texts/editor';
 import { monaco } from '../monaco';
 import { documented, fromCompletion, fromEdit, fromRange, fromText, toPosition } from './convert';
 import type { PythonService } from './service';
@@ -96,14 +97,14 @@ function renames(find: Find): monaco.languages.RenameProvider {
             textEdit: fromEdit(change),
           })),
       );
-      return edits.length > 0 ? { edits } : { edits, rejectReason: 'This cannot be renamed.' };
+      return edits.length > 0 ? { edits } : { edits, rejectReason: say.cannotBeRenamed };
     },
     async resolveRenameLocation(model, position, token) {
       const at = { position: toPosition(position) };
       const place = (await find(model)?.ask('textDocument/prepareRename', model, at, token)) as
         lsp.Range | { range: lsp.Range } | undefined;
       const found = place && ('range' in place ? place.range : place);
-      const none = { range: monaco.Range.fromPositions(position), text: '', rejectReason: 'This cannot be renamed.' };
+      const none = { range: monaco.Range.fromPositions(position), text: '', rejectReason: say.cannotBeRenamed };
       if (!found) return none;
       const range = fromRange(found);
       return { range, text: model.getValueInRange(range) };

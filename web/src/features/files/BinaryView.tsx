@@ -2,10 +2,10 @@ import { useRef } from 'react';
 import type { FileContent } from '../../api/types';
 import { download } from '../../app/clipboard';
 import { Button } from '../../ui/Button';
+import { binaryView as say } from '../../texts/files';
 import { useOpenAgent } from '../agents/openAgent';
 import css from './BinaryView.module.css';
 import { bytesOf, pictureOf, readUpload } from './contents';
-import { sizeText } from './module';
 
 /** A file that is no text: how large it is, what it looks like if it is a picture, and the ways out and in. */
 export function BinaryView({ path, content }: { path: string; content: FileContent }) {
@@ -20,18 +20,16 @@ export function BinaryView({ path, content }: { path: string; content: FileConte
   return (
     <section className={css.view} aria-label={path}>
       {picture !== undefined && <img src={picture} alt={path} />}
-      <p>
-        {name} is binary, {sizeText(bytes.length)}. The program finds it beside its code.
-      </p>
+      <p>{say.isBinary(name, bytes.length)}</p>
       <div className={css.actions}>
-        <Button onClick={() => download(name, bytes, 'application/octet-stream')}>Download</Button>
-        {session && <Button onClick={() => chooser.current?.click()}>Replace…</Button>}
+        <Button onClick={() => download(name, bytes, 'application/octet-stream')}>{say.download}</Button>
+        {session && <Button onClick={() => chooser.current?.click()}>{say.replace}</Button>}
       </div>
       <input
         ref={chooser}
         type="file"
         hidden
-        aria-label={`Replace ${path}`}
+        aria-label={say.replaceNamed(path)}
         onChange={(e) => {
           void replace(e.target.files?.[0]);
           e.target.value = ''; // so that the same file can be chosen again

@@ -13,6 +13,8 @@ import type { Tab } from '../../app/urlState';
 import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
 import { classes } from '../../ui/classes';
+import { common } from '../../texts/common';
+import { editorPane as say } from '../../texts/files';
 import { problemAt, useOpenAgent, type OpenAgent } from '../agents/openAgent';
 import { SchemaBar, SchemaSheet, useSchemaRows } from '../schemas/SchemaView';
 import { useCursor } from '../agents/cursor';
@@ -59,8 +61,8 @@ export function EditorPane({ tabs, ...events }: Props) {
       {schema && <SchemaBar which={schema} />}
       <div className={css.host}>
         {kit.kind === 'failed' && (
-          <Empty actions={<Button onClick={() => setAttempt((n) => n + 1)}>Try again</Button>}>
-            The editor could not be loaded.
+          <Empty actions={<Button onClick={() => setAttempt((n) => n + 1)}>{common.tryAgain}</Button>}>
+            {say.notLoaded}
           </Empty>
         )}
         {kit.kind === 'loading' && text !== undefined && <pre className={css.text}>{text}</pre>}
@@ -131,7 +133,7 @@ function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
   const readOnly = agent.session === undefined;
   const shown = text !== undefined;
   const format = async (): Promise<void> => {
-    if (!(await editor?.format())) notify('done', 'There is no formatter for this language.');
+    if (!(await editor?.format())) notify('done', say.noFormatter);
   };
   useCommand('file.format', editor && shown && !readOnly ? () => void format() : undefined);
 
@@ -191,7 +193,7 @@ function Banner({ agent, tab }: { agent: OpenAgent; tab: Tab }) {
   const message = fault ?? problemAt(agent.save, `/${tab.which}Schema`);
   return message === undefined ? null : (
     <p role="alert" className={classes(css.banner)}>
-      {message} {fault === undefined ? 'The draft is not saved until it is mended.' : 'The last valid schema is kept.'}
+      {fault === undefined ? say.notSavedUntilMended(message) : say.lastValidIsKept(message)}
     </p>
   );
 }

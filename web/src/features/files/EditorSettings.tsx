@@ -3,6 +3,8 @@ import { fontSizes, useEditorSettings, type EditorSettings as Settings } from '.
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Check, Field } from '../../ui/Field';
+import { common } from '../../texts/common';
+import { editorSettings as say } from '../../texts/files';
 import css from './EditorSettings.module.css';
 
 const change = (to: Partial<Settings>): void => {
@@ -14,17 +16,17 @@ export function EditorSettings() {
   const { fontSize, wrap, minimap, tabSize, python } = useEditorSettings();
   return (
     <Dialog
-      title="Editor settings"
-      about="They hold at once, in this browser."
+      title={say.editorSettings}
+      about={say.about}
       onClose={closeDialog}
       foot={
         <Button look="primary" onClick={closeDialog}>
-          Done
+          {common.done}
         </Button>
       }
     >
       <div className={css.fields}>
-        <Field label="Font size" hint={`${fontSizes.min} to ${fontSizes.max} pixels`}>
+        <Field label={say.fontSize} hint={say.fontSizeHint(fontSizes.min, fontSizes.max)}>
           {(control) => (
             <input
               {...control}
@@ -36,24 +38,21 @@ export function EditorSettings() {
             />
           )}
         </Field>
-        <Field label="Indentation">
+        <Field label={say.indentation}>
           {(control) => (
             <select {...control} value={tabSize} onChange={(e) => change({ tabSize: Number(e.target.value) })}>
-              <option value={0}>By language</option>
-              <option value={2}>2 spaces</option>
-              <option value={4}>4 spaces</option>
-              <option value={8}>8 spaces</option>
+              <option value={0}>{say.byLanguage}</option>
+              {[2, 4, 8].map((n) => (
+                <option key={n} value={n}>
+                  {say.spaces(n)}
+                </option>
+              ))}
             </select>
           )}
         </Field>
-        <Check label="Wrap long lines" checked={wrap} onChange={(on) => change({ wrap: on })} />
-        <Check label="Overview of the file at its edge" checked={minimap} onChange={(on) => change({ minimap: on })} />
-        <Check
-          label="Language service for Python"
-          hint="Completion and type checks in this page. It takes about 290 MB of memory while a Python file is open."
-          checked={python}
-          onChange={(on) => change({ python: on })}
-        />
+        <Check label={say.wrapLongLines} checked={wrap} onChange={(on) => change({ wrap: on })} />
+        <Check label={say.overview} checked={minimap} onChange={(on) => change({ minimap: on })} />
+        <Check label={say.python} hint={say.pythonHint} checked={python} onChange={(on) => change({ python: on })} />
       </div>
     </Dialog>
   );

@@ -2,6 +2,7 @@ import { X } from 'lucide-react';
 import type { KeyboardEvent } from 'react';
 import type { Tab } from '../../app/urlState';
 import { classes } from '../../ui/classes';
+import { editorTabs as say, schema } from '../../texts/files';
 import { problemAt, type OpenAgent } from '../agents/openAgent';
 import css from './EditorPane.module.css';
 import { sameTab, tabKey, type Tabs } from './useTabs';
@@ -20,7 +21,7 @@ export function EditorTabs({ tabs, agent }: { tabs: Tabs; agent: OpenAgent }) {
   };
 
   return (
-    <div className={css.tabs} role="tablist" aria-label="Open files">
+    <div className={css.tabs} role="tablist" aria-label={say.openFiles}>
       {all.map((tab) => {
         const selected = sameTab(tab, active);
         return (
@@ -37,13 +38,13 @@ export function EditorTabs({ tabs, agent }: { tabs: Tabs; agent: OpenAgent }) {
             >
               {titleOf(tab, all)}
               {tab.kind === 'schema' && hasFault(agent, tab.which) && (
-                <span className={css.fault} role="img" aria-label="not valid" />
+                <span className={css.fault} role="img" aria-label={say.notValid} />
               )}
               {/* For the mouse; the keyboard closes with Delete, or Alt+W from the editor. */}
               <span
                 aria-hidden
                 className={css.close}
-                title="Close"
+                title={say.close}
                 onClick={(e) => {
                   e.stopPropagation();
                   close(tab);
@@ -61,7 +62,7 @@ export function EditorTabs({ tabs, agent }: { tabs: Tabs; agent: OpenAgent }) {
 
 /** The file's name; with its folder when another tab has the same one. */
 function titleOf(tab: Tab, all: Tab[]): string {
-  if (tab.kind === 'schema') return tab.which === 'input' ? 'Input schema' : 'Output schema';
+  if (tab.kind === 'schema') return schema(tab.which);
   const name = baseName(tab.path);
   const twins = all.filter((t) => t.kind === 'file' && baseName(t.path) === name);
   return twins.length > 1 ? tab.path : name;

@@ -3,6 +3,7 @@ import { memo, useState, type DragEvent } from 'react';
 import { IconButton } from '../../ui/Button';
 import { classes } from '../../ui/classes';
 import { Menu, type MenuEntry } from '../../ui/Menu';
+import { fileRow as say } from '../../texts/files';
 import css from './FilesPanel.module.css';
 import type { TreeRow } from './tree';
 
@@ -35,7 +36,7 @@ export const FileRow = memo(function FileRow({ row, entry, binary, selected, foc
     <div
       role="treeitem"
       data-path={row.path}
-      aria-label={[row.name, entry && 'entry', binary && 'binary'].filter(Boolean).join(' ')}
+      aria-label={say.labelled(row.name, entry, binary)}
       aria-level={row.level}
       aria-setsize={row.setSize}
       aria-posinset={row.position}
@@ -56,7 +57,7 @@ export const FileRow = memo(function FileRow({ row, entry, binary, selected, foc
       <Icon row={row} binary={binary} />
       {/* A name may be written from right to left; it begins where all others do. */}
       <bdi className={css.name}>{row.name}</bdi>
-      {entry && <span className={css.entry}> entry</span>}
+      {entry && <span className={css.entry}> {say.entry}</span>}
       {/* Only where it can be reached, so that many files are no burden. */}
       {(focused || pointed) && <RowMenu row={row} on={on} />}
     </div>
@@ -69,7 +70,7 @@ function RowMenu({ row, on }: { row: TreeRow; on: RowHandlers }) {
     <span onClick={(e) => e.stopPropagation()} onKeyDown={(e) => e.stopPropagation()}>
       <Menu
         trigger={
-          <IconButton small className={css.more} label={`Actions for ${row.path}`} tabIndex={-1}>
+          <IconButton small className={css.more} label={say.actionsFor(row.path)} tabIndex={-1}>
             <Ellipsis size={16} aria-hidden />
           </IconButton>
         }

@@ -1,9 +1,9 @@
 import { X } from 'lucide-react';
 import { Fragment, useDeferredValue, useMemo, useState } from 'react';
 import type { Files } from '../../api/types';
-import { plural } from '../../app/format';
 import { IconButton } from '../../ui/Button';
 import { Check } from '../../ui/Field';
+import { fileSearch as say } from '../../texts/files';
 import css from './FileSearch.module.css';
 import { searchFiles } from './search';
 
@@ -26,25 +26,21 @@ export function FileSearch({ files, onOpen, onClose }: Props) {
         <input
           autoFocus
           type="search"
-          aria-label="Search in files"
-          placeholder="Text in any file"
+          aria-label={say.searchInFiles}
+          placeholder={say.placeholder}
           spellCheck={false}
           value={typed}
           onChange={(e) => setTyped(e.target.value)}
         />
-        <IconButton small label="Back to the files" onClick={onClose}>
+        <IconButton small label={say.backToTheFiles} onClick={onClose}>
           <X size={14} aria-hidden />
         </IconButton>
       </div>
-      <Check label="Match case" checked={matchCase} onChange={setMatchCase} />
+      <Check label={say.matchCase} checked={matchCase} onChange={setMatchCase} />
       <p role="status" className={css.count}>
-        {wanted === ''
-          ? ''
-          : hits.length === 0
-            ? 'No line has it.'
-            : `${plural(hits.length, 'line')}${more ? ' and more' : ''} in ${plural(inFiles, 'file')}`}
+        {wanted === '' ? '' : hits.length === 0 ? say.none : say.found(hits.length, more, inFiles)}
       </p>
-      <ul className={css.hits} aria-label="Lines found">
+      <ul className={css.hits} aria-label={say.linesFound}>
         {hits.map((hit, i) => (
           <Fragment key={`${hit.path}:${hit.line}`}>
             {hits[i - 1]?.path !== hit.path && <li className={css.path}>{hit.path}</li>}

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState, type DragEvent, type KeyboardEven
 import type { Files } from '../../api/types';
 import { classes } from '../../ui/classes';
 import type { MenuEntry } from '../../ui/Menu';
+import { fileTree as say } from '../../texts/files';
 import { FileRow, folderOf, type RowHandlers } from './FileRow';
 import css from './FilesPanel.module.css';
 import { NameInput } from './NameInput';
@@ -125,7 +126,7 @@ export function FileTree({ tree, files, entrypoint, current, renaming, onRenamed
     <div
       className={classes(css.tree, target === '' && css.target)}
       role="tree"
-      aria-label="Files"
+      aria-label={say.files}
       ref={tree}
       onKeyDown={onKey}
       onDragOver={(e) => over(e, '')}
@@ -136,7 +137,7 @@ export function FileTree({ tree, files, entrypoint, current, renaming, onRenamed
         renaming === row.path ? (
           <NameInput
             key={row.path}
-            label={`New path of ${row.path}`}
+            label={say.newPathOf(row.path)}
             value={row.path}
             fault={(path) =>
               pathFault(

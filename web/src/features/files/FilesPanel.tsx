@@ -8,6 +8,7 @@ import { ConfirmDialog } from '../../ui/ConfirmDialog';
 import { IconButton } from '../../ui/Button';
 import type { MenuEntry } from '../../ui/Menu';
 import panel from '../../ui/Panel.module.css';
+import { filesPanel as say } from '../../texts/files';
 import { useOpenAgent } from '../agents/openAgent';
 import { bytesOf, readUpload } from './contents';
 import { addFile, addFiles, removePath, renamePath } from './edits';
@@ -58,7 +59,7 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
       paths.filter((p) => p !== path && !p.startsWith(`${path}/`)),
     );
     if (fault === undefined) move(path, to);
-    else notify('failed', `${path} was not moved. ${fault}`);
+    else notify('failed', say.notMoved(path, fault));
   };
   const take = async (uploads: File[], folder: string): Promise<void> => {
     try {
@@ -69,7 +70,7 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
       const [first] = read;
       if (first) onOpen(first[0]);
     } catch {
-      notify('failed', 'A file could not be read. Folders cannot be dropped here; choose their files.');
+      notify('failed', say.notRead);
     }
   };
   const upload = (uploads: File[], folder: string): void => {
@@ -81,7 +82,7 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
           paths.filter((p) => !taken.includes(p)),
         ) ?? [],
     );
-    if (faults[0] !== undefined) notify('failed', `Nothing was uploaded. ${faults[0]}`);
+    if (faults[0] !== undefined) notify('failed', say.notUploaded(faults[0]));
     else if (taken.length > 0) setDoing({ kind: 'replace', files: uploads, folder, taken });
     else void take(uploads, folder);
   };
@@ -116,25 +117,25 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
     if (session && kind === 'file' && path !== entrypoint)
       entries.push({
         kind: 'item',
-        label: 'Make it the entrypoint',
+        label: say.makeItTheEntrypoint,
         run: () => session.editDraft({ entrypoint: path }),
       });
     if (session && kind === 'folder')
       entries.push(
-        { kind: 'item', label: 'New file in it', run: later({ kind: 'new', folder: path }) },
-        { kind: 'item', label: 'Upload into it…', run: () => choose(path) },
+        { kind: 'item', label: say.newFileInIt, run: later({ kind: 'new', folder: path }) },
+        { kind: 'item', label: say.uploadIntoIt, run: () => choose(path) },
       );
     if (content !== undefined)
       entries.push({
         kind: 'item',
-        label: 'Download',
+        label: say.download,
         run: () => download(row.name, bytesOf(content), 'application/octet-stream'),
       });
     if (session)
       entries.push(
-        { kind: 'item', label: 'Rename or move', keys: 'F2', run: later({ kind: 'rename', path }) },
+        { kind: 'item', label: say.renameOrMove, keys: 'F2', run: later({ kind: 'rename', path }) },
         { kind: 'rule' },
-        { kind: 'item', label: 'Delete…', keys: 'Del', danger: true, run: later({ kind: 'delete', path }) },
+        { kind: 'item', label: say.delete, keys: 'Del', danger: true, run: later({ kind: 'delete', path }) },
       );
     return entries;
   };
@@ -149,12 +150,12 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
   };
 
   return (
-    <section className={css.panel} aria-label="Files">
+    <section className={css.panel} aria-label={say.files}>
       <div className={panel.head}>
-        <h2 className={panel.title}>Files</h2>
+        <h2 className={panel.title}>{say.files}</h2>
         <IconButton
           small
-          label="Search in files"
+          label={say.searchInFiles}
           aria-pressed={doing.kind === 'search'}
           onClick={() => (doing.kind === 'search' ? done() : search())}
         >
@@ -162,10 +163,10 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
         </IconButton>
         {session && (
           <>
-            <IconButton small label="Upload files" onClick={() => choose('')}>
+            <IconButton small label={say.uploadFiles} onClick={() => choose('')}>
               <Upload size={14} aria-hidden />
             </IconButton>
-            <IconButton small label="New file" onClick={() => begin()}>
+            <IconButton small label={say.newFile} onClick={() => begin()}>
               <FilePlus size={16} aria-hidden />
             </IconButton>
           </>
@@ -176,7 +177,7 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
         type="file"
         multiple
         hidden
-        aria-label="Files to upload"
+        aria-label={say.filesToUpload}
         onChange={(e) => {
           upload([...(e.target.files ?? [])], into.current);
           e.target.value = ''; // so that the same file can be chosen again
@@ -184,7 +185,7 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
       />
       {doing.kind === 'new' && (
         <NameInput
-          label="Path of the new file"
+          label={say.pathOfTheNewFile}
           value={doing.folder === '' ? '' : `${doing.folder}/`}
           fault={(path) => pathFault(path, paths)}
           onDone={create}
@@ -209,18 +210,20 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
       )}
       {doing.kind === 'delete' && (
         <ConfirmDialog
-          title={`Delete ${doing.path}?`}
-          about="The draft loses it at once; published versions keep theirs."
-          verb="Delete"
+          title={say.deleteNamed(doing.path)}
+          about={say.deleteAbout}
+          verb={say.deleteVerb}
           onClose={done}
           onConfirm={() => session?.editDraft(removePath(files, doing.path))}
         />
       )}
       {doing.kind === 'replace' && (
         <ConfirmDialog
-          title={doing.taken.length === 1 ? `Replace ${doing.taken[0] ?? ''}?` : `Replace ${doing.taken.length} files?`}
-          about={`${doing.taken.join(', ')} ${doing.taken.length === 1 ? 'is' : 'are'} there already. The draft loses what it has now.`}
-          verb="Replace"
+          title={
+            doing.taken.length === 1 ? say.replaceNamed(doing.taken[0] ?? '') : say.replaceFiles(doing.taken.length)
+          }
+          about={say.replaceAbout(doing.taken)}
+          verb={say.replaceVerb}
           onClose={done}
           onConfirm={() => void take(doing.files, doing.folder)}
         />

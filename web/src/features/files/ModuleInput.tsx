@@ -1,5 +1,6 @@
 import { useRef } from 'react';
 import { Button } from '../../ui/Button';
+import { moduleInput as say } from '../../texts/files';
 
 interface Props {
   label: string;
@@ -16,7 +17,7 @@ export function ModuleInput({ label, onChoose }: Props) {
         ref={input}
         type="file"
         accept=".wasm,application/wasm"
-        aria-label="Module"
+        aria-label={say.module}
         hidden
         onChange={(e) => {
           onChoose(e.target.files?.[0]);

@@ -3,8 +3,9 @@ import { explain } from '../../api/http';
 import type { FileContent, Finding, Module, ModuleFunction } from '../../api/types';
 import { validate } from '../../api/verbs';
 import { Waiting } from '../../ui/Empty';
+import { moduleView as say, size } from '../../texts/files';
 import { useOpenAgent } from '../agents/openAgent';
-import { moduleFault, readModule, sizeText } from './module';
+import { moduleFault, readModule } from './module';
 import { ModuleInput } from './ModuleInput';
 import css from './ModuleView.module.css';
 
@@ -43,8 +44,8 @@ export function ModuleView({ path, content }: { path: string; content: FileConte
     <div className={css.view}>
       <header className={css.head}>
         <h2>{path}</h2>
-        {looked.kind === 'seen' && looked.module && <span>{sizeText(looked.module.bytes)}</span>}
-        {session && <ModuleInput label="Replace…" onChoose={(file) => void replace(file)} />}
+        {looked.kind === 'seen' && looked.module && <span>{size(looked.module.bytes)}</span>}
+        {session && <ModuleInput label={say.replace} onChoose={(file) => void replace(file)} />}
       </header>
       {fault !== undefined && (
         <p role="alert" className={css.error}>
@@ -59,9 +60,9 @@ export function ModuleView({ path, content }: { path: string; content: FileConte
 function Body({ looked }: { looked: Looked }): ReactNode {
   switch (looked.kind) {
     case 'looking':
-      return <Waiting what="what the module needs and offers" />;
+      return <Waiting what={say.looking} />;
     case 'failed':
-      return <p className={css.error}>The module could not be looked at. {looked.message}</p>;
+      return <p className={css.error}>{say.notLookedAt(looked.message)}</p>;
     case 'seen':
       return (
         <>
@@ -72,12 +73,9 @@ function Body({ looked }: { looked: Looked }): ReactNode {
           ))}
           {looked.module && (
             <>
-              <p className={css.about}>
-                A WASI command: it reads the input as JSON on stdin and prints the output as JSON on stdout; what it
-                prints on stderr is in the console.
-              </p>
-              <Functions title="Imports" list={looked.module.imports} none="It imports nothing." />
-              <Functions title="Exports" list={looked.module.exports} none="It exports nothing." />
+              <p className={css.about}>{say.about}</p>
+              <Functions title={say.imports} list={looked.module.imports} none={say.noImports} />
+              <Functions title={say.exports} list={looked.module.exports} none={say.noExports} />
             </>
           )}
         </>

@@ -5,6 +5,7 @@ import { setLayout, useLayout } from '../../app/layout';
 import type { Problem } from '../../editor/codeEditor';
 import { IconButton } from '../../ui/Button';
 import { classes } from '../../ui/classes';
+import { problems as say } from '../../texts/files';
 import css from './Problems.module.css';
 import { titleOf } from './schemaPaths';
 
@@ -29,24 +30,29 @@ export function Problems({ problems, onGoTo }: Props) {
     to.focus();
   };
   return (
-    <section className={css.panel} aria-label="Problems" data-region tabIndex={-1}>
+    <section className={css.panel} aria-label={say.problems} data-region tabIndex={-1}>
       <header className={css.head}>
-        <h2>Problems</h2>
-        <IconButton label="Close the list of problems" onClick={() => setLayout({ problemsOpen: false })}>
+        <h2>{say.problems}</h2>
+        <IconButton label={say.closeTheList} onClick={() => setLayout({ problemsOpen: false })}>
           <X size={14} />
         </IconButton>
       </header>
       {problems.length === 0 ? (
-        <p className={css.none}>Nothing is wrong in the files that were looked at.</p>
+        <p className={css.none}>{say.none}</p>
       ) : (
         <ul ref={list} className={css.list} onKeyDown={onKey}>
           {problems.map((problem, n) => (
             <li key={n}>
               <button type="button" onClick={() => onGoTo(problem.path, problem.line, problem.column)}>
                 {problem.severity === 'error' ? (
-                  <CircleX size={14} className={classes(css.icon, css.error)} role="img" aria-label="Error" />
+                  <CircleX size={14} className={classes(css.icon, css.error)} role="img" aria-label={say.error} />
                 ) : (
-                  <TriangleAlert size={14} className={classes(css.icon, css.warning)} role="img" aria-label="Warning" />
+                  <TriangleAlert
+                    size={14}
+                    className={classes(css.icon, css.warning)}
+                    role="img"
+                    aria-label={say.warning}
+                  />
                 )}
                 <span className={css.message}>{problem.message}</span>
                 {problem.code !== '' && <span className={css.code}>{problem.code}</span>}

@@ -1,5 +1,6 @@
 // Where the schemas live among the models; the ending makes the JSON service complete schema keywords.
 import type { Tab } from '../../app/urlState';
+import { schema } from '../../texts/files';
 
 export const schemaPaths = { input: '.atelier/input.schema.json', output: '.atelier/output.schema.json' };
 
@@ -13,5 +14,5 @@ export function tabOf(path: string): Tab {
 /** What a person calls it. */
 export function titleOf(path: string): string {
   const tab = tabOf(path);
-  return tab.kind === 'file' ? path : tab.which === 'input' ? 'Input schema' : 'Output schema';
+  return tab.kind === 'file' ? path : schema(tab.which);
 }

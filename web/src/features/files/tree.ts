@@ -1,4 +1,6 @@
 // Paths as a tree, flattened to the rows that are drawn.
+import { pathFaults as say } from '../../texts/files';
+
 export interface TreeRow {
   path: string;
   name: string;
@@ -50,12 +52,11 @@ function flatten(folder: Folder, prefix: string, level: number, closed: Readonly
 
 /** Why a path cannot be a file of an agent, or undefined. The server has the last word. */
 export function pathFault(path: string, taken: string[]): string | undefined {
-  if (path === '') return 'A name is needed.';
-  if (path.startsWith('/') || path.endsWith('/') || path.includes('//')) return 'A path has a name between slashes.';
-  if (path.split('/').some((part) => part === '.' || part === '..')) return 'A path stays inside the agent.';
-  if (/[\\:*?"<>|]/.test(path) || Array.from(path).some((c) => c < ' '))
-    return 'A path has only letters, digits, and - _ . /';
-  if (taken.includes(path)) return `${path} is there already.`;
-  if (taken.some((t) => t.startsWith(`${path}/`) || path.startsWith(`${t}/`))) return 'A file cannot be a folder too.';
+  if (path === '') return say.aNameIsNeeded;
+  if (path.startsWith('/') || path.endsWith('/') || path.includes('//')) return say.nameBetweenSlashes;
+  if (path.split('/').some((part) => part === '.' || part === '..')) return say.staysInside;
+  if (/[\\:*?"<>|]/.test(path) || Array.from(path).some((c) => c < ' ')) return say.onlyLetters;
+  if (taken.includes(path)) return say.isThereAlready(path);
+  if (taken.some((t) => t.startsWith(`${path}/`) || path.startsWith(`${t}/`))) return say.cannotBeAFolderToo;
   return undefined;
 }
