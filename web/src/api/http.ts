@@ -1,4 +1,5 @@
 // The one place that speaks HTTP. A non-2xx answer becomes an ApiError, a dead connection an OfflineError, once.
+import { http as say } from '../texts/api';
 import { basePath } from './base';
 import { isObject, parseJson, stringifyJson, type Json, type JsonObject } from './json';
 import type { FieldProblem } from './types';
@@ -21,7 +22,7 @@ export class ApiError extends Error {
 
 export class OfflineError extends Error {
   constructor() {
-    super('The server cannot be reached.');
+    super(say.theServerCannotBeReached);
   }
 }
 
@@ -90,7 +91,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
 
 function refusal(status: number, text: string, retryAfter: string | null): ApiError {
   const problem = parseProblem(text);
-  const message = asString(problem['detail']) ?? asString(problem['title']) ?? `The server answered ${status}.`;
+  const message = asString(problem['detail']) ?? asString(problem['title']) ?? say.theServerAnswered(status);
   const code = asString(problem['code']) ?? 'internal';
   const retry = Number(retryAfter);
   return new ApiError(status, code, message, fieldsOf(problem), problem, retry > 0 ? retry : undefined);
@@ -110,7 +111,7 @@ function fieldsOf(problem: JsonObject): FieldProblem[] {
   if (!Array.isArray(errors)) return [];
   return errors.filter(isObject).map((e) => ({
     pointer: asString(e['pointer']) ?? '',
-    message: asString(e['message']) ?? 'Not valid.',
+    message: asString(e['message']) ?? say.notValid,
   }));
 }
 
@@ -120,5 +121,5 @@ function asString(value: Json | undefined): string | undefined {
 
 /** What to tell a person about any failure of a call. */
 export function explain(error: unknown): string {
-  return error instanceof Error ? error.message : 'Something went wrong.';
+  return error instanceof Error ? error.message : say.somethingWentWrong;
 }

@@ -48,7 +48,7 @@ export const keys = {
   diffs: (name: string) => ['agent', name, 'diff'] as const,
   diff: (name: string, from: string, to: string) => ['agent', name, 'diff', from, to] as const,
   runs: (name: string) => ['runs', name] as const,
-  allRuns: ['all runs'] as const,
+  allRuns: ['allRuns'] as const,
   run: (id: string) => ['run', id] as const,
 };
 

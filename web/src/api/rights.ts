@@ -1,4 +1,5 @@
 // What the person on the screen may do: nothing is offered that the server would refuse.
+import { rights as say } from '../texts/api';
 import { useSession } from './queries';
 import type { Role, Scope, Session } from './types';
 
@@ -41,10 +42,10 @@ export function rightsOf(session: Known | undefined): Rights {
     mayAnywhere,
     runsServer: mayAnywhere('admin') && session?.workspace.id === serverWorkspace,
     why: (scope) => {
-      if (may(scope) && few.length > 0) return `This token is for ${few.join(', ')} alone.`;
+      if (may(scope) && few.length > 0) return say.thisTokenIsFor(few);
       return session?.role === undefined || suffices(session.role, scope)
-        ? `This needs the scope ${scope}.`
-        : `This needs the role ${roleFor[scope]}, and yours is ${session.role}.`;
+        ? say.thisNeedsTheScope(scope)
+        : say.thisNeedsTheRole(roleFor[scope], session.role);
     },
   };
 }

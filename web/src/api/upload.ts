@@ -1,4 +1,5 @@
 // Sends an archive. Only XMLHttpRequest tells how much of a body has been sent.
+import { upload as say } from '../texts/api';
 import { answerOf, apiBase, OfflineError, workspaceHeader } from './http';
 import type { ImportReport } from './types';
 
@@ -30,7 +31,7 @@ function send<T>(file: Blob, { dryRun, listed, signal, onProgress }: Upload): Pr
       }
     };
     call.onerror = () => failed(new OfflineError());
-    call.onabort = () => failed(new DOMException('The upload was stopped.', 'AbortError'));
+    call.onabort = () => failed(new DOMException(say.stopped, 'AbortError'));
     signal.addEventListener('abort', () => call.abort());
     call.send(file);
   });

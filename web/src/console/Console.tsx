@@ -2,8 +2,8 @@
 // sight exist.
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useCommand } from '../app/commands';
-import { plural } from '../app/format';
 import { useEditorSettings } from '../editor/settings';
+import { output as say } from '../texts/console';
 import { Button } from '../ui/Button';
 import { classes } from '../ui/classes';
 import { Empty } from '../ui/Empty';
@@ -163,17 +163,13 @@ export function Console({ ring, changes, running, onClear }: Props) {
         onStep={(by) => goToHit(hit + by)}
         onClear={onClear}
       />
-      {count === 0 ? (
-        <Empty>
-          {running ? 'Waiting for output.' : 'What the program prints and logs is shown here, line by line.'}
-        </Empty>
-      ) : null}
+      {count === 0 ? <Empty>{running ? say.waitingForOutput : say.whatIsShownHere}</Empty> : null}
       <div
         ref={scroll}
         className={css.scroll}
         hidden={count === 0}
         tabIndex={0}
-        aria-label="Program output"
+        aria-label={say.programOutput}
         role="group"
         onScroll={onScroll}
       >
@@ -193,7 +189,7 @@ export function Console({ ring, changes, running, onClear }: Props) {
       </div>
       {!follows && total > seen && (
         <Button className={css.follow} onClick={() => setFollows(true)}>
-          {plural(total - seen, 'new line')} ↓
+          {say.follow(total - seen)}
         </Button>
       )}
       <Summary total={total} last={ring.at(ring.length - 1)} />
@@ -243,14 +239,14 @@ function Summary({ total, last }: { total: number; last: Line | undefined }) {
         if (before.total === now || !line) return before;
         return {
           total: now,
-          text: `${plural(Math.max(0, now - before.total), 'new line')}, last: ${lineText(line).slice(0, 200)}`,
+          text: say.said(Math.max(0, now - before.total), lineText(line).slice(0, 200)),
         };
       });
     }, 2000);
     return () => clearInterval(timer);
   }, []);
   return (
-    <div role="log" aria-label="Console" className="visually-hidden">
+    <div role="log" aria-label={say.console} className="visually-hidden">
       {said.text}
     </div>
   );

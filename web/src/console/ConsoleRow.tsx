@@ -1,4 +1,5 @@
 import type { CSSProperties } from 'react';
+import { consoleRow as say } from '../texts/console';
 import { classes } from '../ui/classes';
 import css from './Console.module.css';
 import type { Line } from './ring';
@@ -33,7 +34,7 @@ export function ConsoleRow({ line, text, position, size, look }: Props) {
       <span className={css.text}>
         {(line.stream === 'log' || line.stream === 'progress') && (
           <span className={css.level} data-level={line.level}>
-            {line.level ?? 'progress'}
+            {line.level ?? say.progress}
           </span>
         )}
         {spans.map((span, i) => (
@@ -41,9 +42,7 @@ export function ConsoleRow({ line, text, position, size, look }: Props) {
             {span.text}
           </span>
         ))}
-        {text.length > mostShown && (
-          <span className={css.cut}> … {(text.length - mostShown).toLocaleString('en')} more</span>
-        )}
+        {text.length > mostShown && <span className={css.cut}>{say.more(text.length - mostShown)}</span>}
         {line.fields !== undefined && <span className={css.fields}>{line.fields}</span>}
       </span>
     </div>

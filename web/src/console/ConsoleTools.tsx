@@ -1,6 +1,7 @@
 import { ChevronDown, ChevronUp, Download, Eraser, WrapText } from 'lucide-react';
 import { useId } from 'react';
 import { download } from '../app/clipboard';
+import { consoleTools as say } from '../texts/console';
 import { CopyButton } from '../ui/CopyButton';
 import { IconButton } from '../ui/Button';
 import type { Filter } from './Console';
@@ -20,12 +21,7 @@ interface Props {
   onClear: () => void;
 }
 
-const filters: { value: Filter; label: string }[] = [
-  { value: 'all', label: 'All output' },
-  { value: 'stdout', label: 'stdout' },
-  { value: 'stderr', label: 'stderr' },
-  { value: 'log', label: 'Log' },
-];
+const filters: readonly Filter[] = ['all', 'stdout', 'stderr', 'log'];
 
 export function ConsoleTools(props: Props) {
   const { ring, search, filter, hits, wrap, onSearch, onFilter, onStep, onWrap, onClear } = props;
@@ -34,8 +30,8 @@ export function ConsoleTools(props: Props) {
     <div className={css.tools}>
       <input
         type="search"
-        aria-label="Search the output"
-        placeholder="Search"
+        aria-label={say.searchTheOutput}
+        placeholder={say.search}
         value={search}
         onChange={(e) => onSearch(e.target.value)}
         onKeyDown={(e) => {
@@ -45,36 +41,40 @@ export function ConsoleTools(props: Props) {
       />
       {search !== '' && (
         <>
-          <IconButton small label="Previous match" onClick={() => onStep(-1)}>
+          <IconButton small label={say.previousMatch} onClick={() => onStep(-1)}>
             <ChevronUp size={14} aria-hidden />
           </IconButton>
-          <IconButton small label="Next match" onClick={() => onStep(1)}>
+          <IconButton small label={say.nextMatch} onClick={() => onStep(1)}>
             <ChevronDown size={14} aria-hidden />
           </IconButton>
           <span role="status" className={css.count}>
-            {hits.of === 0 ? 'No match' : `${hits.at} of ${hits.of.toLocaleString('en')}`}
+            {hits.of === 0 ? say.noMatch : say.matches(hits.at, hits.of)}
           </span>
         </>
       )}
       <span className={css.grow} />
       <label htmlFor={id} className="visually-hidden">
-        Show
+        {say.show}
       </label>
       <select id={id} value={filter} onChange={(e) => onFilter(e.target.value as Filter)}>
-        {filters.map(({ value, label }) => (
+        {filters.map((value) => (
           <option key={value} value={value}>
-            {label}
+            {say.filters[value]}
           </option>
         ))}
       </select>
-      <IconButton small label="Wrap long lines" aria-pressed={wrap} onClick={onWrap}>
+      <IconButton small label={say.wrapLongLines} aria-pressed={wrap} onClick={onWrap}>
         <WrapText size={14} aria-hidden />
       </IconButton>
-      <CopyButton label="Copy the output" text={() => ring.toText()} />
-      <IconButton small label="Download the output" onClick={() => download('output.txt', ring.toText(), 'text/plain')}>
+      <CopyButton label={say.copyTheOutput} text={() => ring.toText()} />
+      <IconButton
+        small
+        label={say.downloadTheOutput}
+        onClick={() => download('output.txt', ring.toText(), 'text/plain')}
+      >
         <Download size={14} aria-hidden />
       </IconButton>
-      <IconButton small label="Clear the console" onClick={onClear}>
+      <IconButton small label={say.clearTheConsole} onClick={onClear}>
         <Eraser size={14} aria-hidden />
       </IconButton>
     </div>

@@ -2,6 +2,7 @@
 // overwrites the pending line on a carriage return, as a terminal does.
 import type { EgressData, LogLevel, RunEvent } from '../api/types';
 import { stringifyJson } from '../api/json';
+import { ring as say } from '../texts/console';
 import { endStyle, plainText, type Style } from './sgr';
 
 export type Stream = 'stdout' | 'stderr' | 'log' | 'progress' | 'system';
@@ -95,7 +96,7 @@ export class Ring {
         this.push({
           at: event.at,
           stream: 'system',
-          text: `${event.data.bytes.toLocaleString('en')} bytes were over the output limit and are not kept.`,
+          text: say.notKept(event.data.bytes),
           style: {},
         });
         return;
@@ -111,7 +112,7 @@ export class Ring {
 
   /** Progress overwrites the progress before it while nothing else was printed between. */
   private progress(data: { done: number; total: number; message?: string }, at: string): void {
-    const of = data.total > 0 ? `${data.done} of ${data.total}` : String(data.done);
+    const of = data.total > 0 ? say.progress(data.done, data.total) : String(data.done);
     const text = data.message === undefined || data.message === '' ? of : `${of}  ${data.message}`;
     const last = this.lines.at(-1);
     if (last?.stream === 'progress' && this.length > 0) {
@@ -178,8 +179,8 @@ export function lineText(line: Line): string {
 
 /** What became of a request to the network, in a line. */
 function egressWords({ host, port, decision, rule, bytes, ms }: EgressData): string {
-  const name = host === '' ? 'A request that names no host' : `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  if (decision === 'denied') return `${name} denied by ${rule}.`;
-  if (decision === 'failed') return `${name} could not be reached.`;
-  return `${name} reached: ${bytes.toLocaleString('en')} bytes in ${Math.round(ms)} ms.`;
+  const name = host === '' ? '' : `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  if (decision === 'denied') return say.denied(name, rule);
+  if (decision === 'failed') return say.couldNotBeReached(name);
+  return say.reached(name, bytes, ms);
 }

@@ -2,11 +2,13 @@
 // they are one object, and another language is another object of its type.
 import * as access from './access';
 import * as agents from './agents';
+import * as api from './api';
 import * as app from './app';
 import * as archives from './archives';
 import { common } from './common';
 import * as compare from './compare';
 import * as config from './config';
+import * as console from './console';
 import * as editor from './editor';
 import * as files from './files';
 import * as form from './form';
@@ -15,20 +17,24 @@ import * as publish from './publish';
 import * as registry from './registry';
 import * as samples from './samples';
 import * as schemas from './schemas';
+import * as secrets from './secrets';
 import * as server from './server';
 import * as skills from './skills';
 import * as tool from './tool';
 import * as ui from './ui';
 import * as versions from './versions';
+import * as workspaces from './workspaces';
 
 export const texts = {
   access,
   agents,
+  api,
   app,
   archives,
   common,
   compare,
   config,
+  console,
   editor,
   files,
   form,
@@ -37,11 +43,13 @@ export const texts = {
   registry,
   samples,
   schemas,
+  secrets,
   server,
   skills,
   tool,
   ui,
   versions,
+  workspaces,
 };
 
 export type Texts = typeof texts;

@@ -18,7 +18,7 @@ const programs =
   /^(features\/agents\/blank|features\/tool\/(recipes|commands)|schema\/(declarations|toTypes|toPython)|editor\/(jsonModule|python\/(annotate|service))\b)/;
 
 const word = /\p{L}{2}/u;
-const sentence = /^(?!\(|.*\[).*\p{L}{2}[,;:.]? \p{Ll}{2}/su;
+const sentence = /^(?!\(|color-mix\(|.*\[).*\p{L}{2}[,;:.]? \p{Ll}{2}/su;
 
 const converted = [
   'app',
@@ -39,6 +39,10 @@ const converted = [
   'features/skills',
   'features/tool',
   'features/access',
+  'features/secrets',
+  'features/workspaces',
+  'api',
+  'console',
 ];
 
 const textOf = (node: ts.Node): string | undefined => {

@@ -1,6 +1,8 @@
 import { Link } from 'wouter';
 import { useQuotas } from '../../api/queries';
 import { useRights } from '../../api/rights';
+import { moment } from '../../texts/format';
+import { quotaList as say } from '../../texts/secrets';
 import { classes } from '../../ui/classes';
 import { Waiting } from '../../ui/Empty';
 import field from '../../ui/Field.module.css';
@@ -14,32 +16,25 @@ export function QuotaList() {
   return (
     <section className={css.section}>
       <div>
-        <h2>Quotas</h2>
+        <h2>{say.quotas}</h2>
         <p className={css.lead}>
-          What this workspace may take.{' '}
-          {runsServer ? (
-            <>
-              Change it under <Link href="/workspaces">Workspaces</Link>.
-            </>
-          ) : (
-            'Whoever runs the server changes it.'
-          )}
+          {runsServer ? say.changeItUnder(<Link href="/workspaces">{say.workspaces}</Link>) : say.changedByTheServer}
         </p>
       </div>
-      {found.isPending && <Waiting what="the quotas" onRetry={() => void found.refetch()} />}
+      {found.isPending && <Waiting what={say.theQuotas} onRetry={() => void found.refetch()} />}
       {found.isError && (
         <p role="alert" className={field.failed}>
-          The quotas could not be loaded. {found.error.message}
+          {say.notLoaded(found.error.message)}
         </p>
       )}
       {found.isSuccess && (
         <>
-          <ul className={css.quotas} aria-label="Quotas">
+          <ul className={css.quotas} aria-label={say.quotas}>
             {quotaRows(found.data).map((row) => (
               <Bar key={row.name} row={row} />
             ))}
           </ul>
-          <p className={css.lead}>The day ends at {new Date(found.data.until).toLocaleString()}.</p>
+          <p className={css.lead}>{say.theDayEnds(moment(found.data.until))}</p>
         </>
       )}
     </section>

@@ -5,6 +5,7 @@ import { useRights } from '../../api/rights';
 import type { Secret } from '../../api/types';
 import { removeSecret } from '../../api/verbs';
 import { ago } from '../../texts/format';
+import { secretsPage as say } from '../../texts/secrets';
 import { notify } from '../../app/noticeStore';
 import { Button } from '../../ui/Button';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
@@ -19,7 +20,7 @@ import { declaredBy } from './words';
 /** What agents are given without anybody reading it, and how much the workspace may take. */
 export function SecretsPage() {
   useEffect(() => {
-    document.title = 'Secrets · Atelier';
+    document.title = say.pageTitle;
   }, []);
   return (
     <Page>
@@ -41,36 +42,26 @@ function Secrets() {
     <section className={css.section}>
       <div className={css.head}>
         <div>
-          <h1>Secrets</h1>
-          <p className={css.lead}>
-            Runs of versions that declare a name are given its value. It is encrypted, masked in what they print, and
-            cannot be read again.
-          </p>
+          <h1>{say.secrets}</h1>
+          <p className={css.lead}>{say.about}</p>
         </div>
         {may('write') && (
           <Button look="primary" onClick={() => setMaking(true)}>
-            New secret…
+            {say.newSecret}
           </Button>
         )}
       </div>
-      {found.isPending && <Waiting what="the secrets" onRetry={() => void found.refetch()} />}
+      {found.isPending && <Waiting what={say.theSecrets} onRetry={() => void found.refetch()} />}
       {found.isError && (
         <p role="alert" className={field.failed}>
-          The secrets could not be loaded. {found.error.message}
+          {say.notLoaded(found.error.message)}
         </p>
       )}
       {found.isSuccess && secrets.length === 0 && (
-        <p className={css.lead}>
-          There is no secret yet.{' '}
-          {may('write') && (
-            <>
-              Make one here, or pipe it into <code>atelier secrets set NAME</code>.
-            </>
-          )}
-        </p>
+        <p className={css.lead}>{may('write') ? say.makeOne(<code>atelier secrets set NAME</code>) : say.noneYet}</p>
       )}
       {secrets.length > 0 && (
-        <ul className={css.list} aria-label="Secrets">
+        <ul className={css.list} aria-label={say.secrets}>
           {secrets.map((secret) => (
             <Row key={`${secret.name} ${secret.agentId ?? ''}`} secret={secret} now={now} />
           ))}
@@ -86,11 +77,11 @@ function Row({ secret, now }: { secret: Secret; now: number }) {
   const [asked, setAsked] = useState<'replace' | 'remove'>();
   const { may } = useRights();
   const close = (): void => setAsked(undefined);
-  const label = agentId === '' ? name : `${name} of ${agent}`;
+  const label = agentId === '' ? name : say.nameOf(name, agent);
   const remove = async (): Promise<void> => {
     try {
       await removeSecret(name, agentId);
-      notify('done', `Removed ${label}`);
+      notify('done', say.removed(label));
     } catch (error) {
       notify('failed', explain(error));
     }
@@ -100,31 +91,27 @@ function Row({ secret, now }: { secret: Secret; now: number }) {
     <li className={css.row}>
       <div className={css.about}>
         <strong>{name}</strong>
-        <small>{agentId === '' ? 'All agents' : `Only ${agent}`}</small>
-        {bind !== undefined && (
-          <small>
-            Sent to {bind.host} as {bind.header}, and not given to programs
-          </small>
-        )}
+        <small>{agentId === '' ? say.allAgents : say.only(agent)}</small>
+        {bind !== undefined && <small>{say.sentTo(bind.host, bind.header)}</small>}
         <small>{facts(secret, now)}</small>
         <small>{declaredBy(usedBy)}</small>
       </div>
       {may('write') && (
         <div className={css.tools}>
-          <Button aria-label={`Replace ${label}`} onClick={() => setAsked('replace')}>
-            Replace…
+          <Button aria-label={say.replaceNamed(label)} onClick={() => setAsked('replace')}>
+            {say.replace}
           </Button>
-          <Button aria-label={`Remove ${label}`} onClick={() => setAsked('remove')}>
-            Remove…
+          <Button aria-label={say.removeNamed(label)} onClick={() => setAsked('remove')}>
+            {say.remove}
           </Button>
         </div>
       )}
       {asked === 'replace' && <SetSecretDialog secret={secret} onClose={close} />}
       {asked === 'remove' && (
         <ConfirmDialog
-          title={`Remove ${label}?`}
-          about="Runs that declare it are refused from now on. The value cannot be read again."
-          verb="Remove"
+          title={say.removeTitle(label)}
+          about={say.removeAbout}
+          verb={say.removeVerb}
           onClose={close}
           onConfirm={() => void remove()}
         />
@@ -134,6 +121,6 @@ function Row({ secret, now }: { secret: Secret; now: number }) {
 }
 
 function facts({ setAt, setBy, lastUsedAt }: Secret, now: number): string {
-  const used = lastUsedAt === undefined ? 'never used' : `used ${ago(lastUsedAt, now)}`;
-  return `set ${ago(setAt, now)} by ${setBy} · ${used}`;
+  const set = ago(setAt, now);
+  return lastUsedAt === undefined ? say.neverUsed(set, setBy) : say.used(set, setBy, ago(lastUsedAt, now));
 }

@@ -4,6 +4,8 @@ import { refreshSecrets } from '../../api/queries';
 import type { Secret } from '../../api/types';
 import { setSecret } from '../../api/verbs';
 import { notify } from '../../app/noticeStore';
+import { common } from '../../texts/common';
+import { setSecretDialog as say } from '../../texts/secrets';
 import { Button } from '../../ui/Button';
 import { classes } from '../../ui/classes';
 import { Dialog } from '../../ui/Dialog';
@@ -35,7 +37,7 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
     e.preventDefault();
     const fault = nameFault(name);
     if (fault !== undefined) return task.fail(fault);
-    if (value === '') return task.fail('A value is needed.');
+    if (value === '') return task.fail(say.aValueIsNeeded);
     task.run(async () => {
       await setSecret(name, secret?.agentId ?? agent.trim(), { value, ...(bound ? { bind } : {}) }).catch(
         (error: unknown) => {
@@ -43,7 +45,7 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
         },
       );
       await refreshSecrets();
-      notify('done', `Set ${name}`);
+      notify('done', say.done(name));
       onClose();
     });
   };
@@ -51,14 +53,14 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
   return (
     <Dialog
       medium
-      title={fixed ? `Replace ${secret.name}` : 'New secret'}
-      about="The value is encrypted and never shown again. Runs that begin from now on are given it."
+      title={fixed ? say.replaceNamed(secret.name) : say.newSecret}
+      about={say.about}
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
           <Button look="primary" type="submit" form="set-secret" disabled={task.busy}>
-            {fixed ? 'Replace' : 'Set'}
+            {fixed ? say.replace : say.set}
           </Button>
         </>
       }
@@ -66,7 +68,7 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
       <form id="set-secret" className={css.form} onSubmit={submit}>
         {!fixed && (
           <>
-            <Field label="Name" hint="As versions declare it, such as API_KEY." mono>
+            <Field label={say.name} hint={say.nameHint} mono>
               {(control) => (
                 <input
                   {...control}
@@ -78,7 +80,7 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
                 />
               )}
             </Field>
-            <Field label="Only for this agent" hint="Its name; without one it is for all of the workspace." mono>
+            <Field label={say.onlyForThisAgent} hint={say.onlyForThisAgentHint} mono>
               {(control) => (
                 <input
                   {...control}
@@ -91,11 +93,7 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
             </Field>
           </>
         )}
-        <Field
-          label="Value"
-          hint="At least 8 characters: a shorter one could not be masked. It may have several lines, as a key in PEM has."
-          mono
-        >
+        <Field label={say.value} hint={say.valueHint} mono>
           {(control) => (
             <textarea
               {...control}
@@ -109,16 +107,11 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
             />
           )}
         </Field>
-        <Check label="Show what I type" checked={shown} onChange={setShown} />
-        <Check
-          label="Send it to one host instead of giving it to programs"
-          hint="As a header of ctx.fetch, and of plain HTTP through the proxy. It never enters the sandbox."
-          checked={bound}
-          onChange={setBound}
-        />
+        <Check label={say.showWhatIType} checked={shown} onChange={setShown} />
+        <Check label={say.sendItToOneHost} hint={say.sendItToOneHostHint} checked={bound} onChange={setBound} />
         {bound && (
           <>
-            <Field label="Host" hint="host:port, such as api.example.com:443." mono>
+            <Field label={say.host} hint={say.hostHint} mono>
               {(control) => (
                 <input
                   {...control}
@@ -129,7 +122,7 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
                 />
               )}
             </Field>
-            <Field label="Header" mono>
+            <Field label={say.header} mono>
               {(control) => (
                 <input
                   {...control}
@@ -140,7 +133,7 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
                 />
               )}
             </Field>
-            <Field label="What the header says" hint="{value} stands for the secret." mono>
+            <Field label={say.whatTheHeaderSays} hint={say.whatTheHeaderSaysHint} mono>
               {(control) => (
                 <input
                   {...control}
@@ -163,12 +156,5 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
 function inWords(error: unknown): unknown {
   const [first] = error instanceof ApiError ? error.fields : [];
   if (first === undefined) return error;
-  const fields: Record<string, string> = {
-    '/name': 'The name',
-    '/value': 'The value',
-    '/bind/host': 'The host',
-    '/bind/header': 'The header',
-    '/bind/format': 'What the header says',
-  };
-  return new Error(`${fields[first.pointer] ?? ''} ${first.message}`.trim());
+  return new Error(say.faults[first.pointer]?.(first.message) ?? first.message);
 }

@@ -1,15 +1,15 @@
 // Secrets and quotas in words.
 import type { Quotas, Secret } from '../../api/types';
-import { bytes } from '../../texts/format';
+import { bytes, number } from '../../texts/format';
+import { words as say } from '../../texts/secrets';
 
 const most = 4;
 
 /** Which versions declare a secret, the first few by name. */
 export function declaredBy(usedBy: Secret['usedBy']): string {
-  if (usedBy.length === 0) return 'No version declares it';
+  if (usedBy.length === 0) return say.noVersionDeclaresIt;
   const shown = usedBy.slice(0, most).map(({ agent, version }) => `${agent}@${version}`);
-  const more = usedBy.length - shown.length;
-  return `Declared by ${shown.join(', ')}${more > 0 ? ` and ${more.toLocaleString('en')} more` : ''}`;
+  return say.declaredBy(shown, usedBy.length - shown.length);
 }
 
 export interface QuotaRow {
@@ -19,28 +19,24 @@ export interface QuotaRow {
   words: string;
 }
 
-const count = (n: number): string => Math.round(n).toLocaleString('en');
-
 /** Each quota with what is used; a limit of 0 is none. */
 export function quotaRows({ limits, used }: Quotas): QuotaRow[] {
   const row = (name: string, taken: number, limit: number, unit: (n: number) => string): QuotaRow => ({
     name,
     used: taken,
     limit,
-    words: limit > 0 ? `${unit(taken)} of ${unit(limit)}` : `${unit(taken)}, no limit`,
+    words: limit > 0 ? say.usedOf(unit(taken), unit(limit)) : say.noLimit(unit(taken)),
   });
   const rows = [
-    row('Runs at once', used.concurrentRuns, limits.concurrentRuns, count),
-    row('Runs today', used.runsPerDay, limits.runsPerDay, count),
-    row('Processor time today', used.cpuSecondsPerDay, limits.cpuSecondsPerDay, (n) => `${count(n)} s`),
-    row('Storage', used.storageBytes, limits.storageBytes, bytes),
+    row(say.runsAtOnce, used.concurrentRuns, limits.concurrentRuns, number),
+    row(say.runsToday, used.runsPerDay, limits.runsPerDay, number),
+    row(say.processorTimeToday, used.cpuSecondsPerDay, limits.cpuSecondsPerDay, say.processorTime),
+    row(say.storage, used.storageBytes, limits.storageBytes, bytes),
   ];
   return rows;
 }
 
 /** Why a name cannot be one of a secret, or undefined. The server has the last word. */
 export function nameFault(name: string): string | undefined {
-  return /^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name)
-    ? undefined
-    : 'A name has up to 64 letters, digits and _, and does not begin with a digit.';
+  return /^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name) ? undefined : say.notAName;
 }

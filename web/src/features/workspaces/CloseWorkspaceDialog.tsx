@@ -3,6 +3,8 @@ import { refreshWorkspaces } from '../../api/queries';
 import type { Workspace } from '../../api/types';
 import { closeWorkspace } from '../../api/verbs';
 import { notify } from '../../app/noticeStore';
+import { common } from '../../texts/common';
+import { closeWorkspaceDialog as say } from '../../texts/workspaces';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
@@ -22,27 +24,27 @@ export function CloseWorkspaceDialog({ workspace, onClose }: { workspace: Worksp
     task.run(async () => {
       await closeWorkspace(id);
       await refreshWorkspaces();
-      notify('done', `Closed ${title}`);
+      notify('done', say.done(title));
       onClose();
     });
   };
   return (
     <Dialog
       medium
-      title={`Close ${title}?`}
-      about="Nobody enters it from then on, its tokens are revoked, and what it listed leaves the registry. What is in it is kept, and so is its name. This cannot be taken back."
+      title={say.title(title)}
+      about={say.about}
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
           <Button look="danger" type="submit" form="close-workspace" disabled={!sure || task.busy}>
-            Close the workspace
+            {say.close}
           </Button>
         </>
       }
     >
       <form id="close-workspace" className={css.form} onSubmit={submit}>
-        <Field label={`Type ${name} to close it`} mono>
+        <Field label={say.typeTheName(name)} mono>
           {(control) => (
             <input
               {...control}

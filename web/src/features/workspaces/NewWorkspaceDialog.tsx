@@ -4,6 +4,8 @@ import { refreshWorkspaces } from '../../api/queries';
 import { createWorkspace } from '../../api/verbs';
 import { useEnterWorkspace } from '../../app/enterWorkspace';
 import { notify } from '../../app/noticeStore';
+import { common } from '../../texts/common';
+import { newWorkspaceDialog as say } from '../../texts/workspaces';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
@@ -22,12 +24,12 @@ export function NewWorkspaceDialog({ onClose }: { onClose: () => void }) {
   const submit = (e: SyntheticEvent): void => {
     e.preventDefault();
     setWrong({});
-    if (name.trim() === '') return setWrong({ name: 'A name is needed.' });
+    if (name.trim() === '') return setWrong({ name: say.aNameIsNeeded });
     task.run(async () => {
       try {
         const made = await createWorkspace(name.trim(), title.trim());
         await refreshWorkspaces();
-        notify('done', `Made ${made.title}`, { label: 'Go there', run: () => enter(made.name) });
+        notify('done', say.done(made.title), { label: say.goThere, run: () => enter(made.name) });
         onClose();
       } catch (error) {
         if (error instanceof ApiError && error.code === 'name_taken') return setWrong({ name: error.message });
@@ -40,25 +42,20 @@ export function NewWorkspaceDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog
       medium
-      title="New workspace"
-      about="You become its administrator. Go there to invite its people, or make a token there for a program that does."
+      title={say.newWorkspace}
+      about={say.about}
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
           <Button look="primary" type="submit" form="new-workspace" disabled={task.busy}>
-            Make it
+            {say.makeIt}
           </Button>
         </>
       }
     >
       <form id="new-workspace" className={css.form} onSubmit={submit}>
-        <Field
-          label="Name"
-          hint="What programs say in X-Workspace, such as acme. It stays, and nobody else ever gets it."
-          error={wrong['name']}
-          mono
-        >
+        <Field label={say.name} hint={say.nameHint} error={wrong['name']} mono>
           {(control) => (
             <input
               {...control}
@@ -70,7 +67,7 @@ export function NewWorkspaceDialog({ onClose }: { onClose: () => void }) {
             />
           )}
         </Field>
-        <Field label="Title" hint="What people see; the name without it." error={wrong['title']}>
+        <Field label={say.title} hint={say.titleHint} error={wrong['title']}>
           {(control) => (
             <input
               {...control}

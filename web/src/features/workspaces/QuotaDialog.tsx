@@ -3,6 +3,8 @@ import { refreshQuotas, useQuotasOf } from '../../api/queries';
 import type { Quotas, Workspace } from '../../api/types';
 import { setQuotas } from '../../api/verbs';
 import { notify } from '../../app/noticeStore';
+import { common } from '../../texts/common';
+import { quotaDialog as say } from '../../texts/workspaces';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Waiting } from '../../ui/Empty';
@@ -11,15 +13,8 @@ import { Field } from '../../ui/Field';
 import { useTask } from '../../ui/useTask';
 import { quotaRows } from '../secrets/words';
 import { byField, type Complaints } from './complaints';
-import { formOf, quotaNames, readForm, type QuotaName } from './quotaForm';
+import { formOf, quotaNames, readForm } from './quotaForm';
 import css from './WorkspacesPage.module.css';
-
-const words: Record<QuotaName, { label: string; hint: string }> = {
-  concurrentRuns: { label: 'Runs at once', hint: 'Those that wait included.' },
-  runsPerDay: { label: 'Runs a day', hint: 'Days are those of UTC.' },
-  cpuSecondsPerDay: { label: 'Processor time a day, in seconds', hint: 'Of all its runs together.' },
-  storageBytes: { label: 'Storage', hint: 'Code, and what runs leave, such as 2 GiB.' },
-};
 
 /** Says what a workspace may take. */
 export function QuotaDialog({ workspace, onClose }: { workspace: Workspace; onClose: () => void }) {
@@ -28,20 +23,20 @@ export function QuotaDialog({ workspace, onClose }: { workspace: Workspace; onCl
   return (
     <Dialog
       medium
-      title={`Quotas of ${workspace.title}`}
-      about="They count from the next run on. An empty field takes the server’s default, 0 is no limit."
+      title={say.quotasOf(workspace.title)}
+      about={say.about}
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
           <Button look="primary" type="submit" form="quotas" disabled={task.busy || !found.isSuccess}>
-            Save
+            {say.save}
           </Button>
         </>
       }
     >
-      {found.isPending && <Waiting what="the quotas" onRetry={() => void found.refetch()} />}
-      <Fault message={found.isError ? `The quotas could not be loaded. ${found.error.message}` : undefined} />
+      {found.isPending && <Waiting what={say.theQuotas} onRetry={() => void found.refetch()} />}
+      <Fault message={found.isError ? say.notLoaded(found.error.message) : undefined} />
       {found.isSuccess && <Form workspace={workspace} quotas={found.data} task={task} onDone={onClose} />}
     </Dialog>
   );
@@ -67,7 +62,7 @@ function Form({ workspace: { id, title }, quotas, task, onDone }: FormProps) {
       try {
         await setQuotas(id, own);
         await refreshQuotas();
-        notify('done', `Set the quotas of ${title}`);
+        notify('done', say.done(title));
         onDone();
       } catch (error) {
         const complaints = byField(error, quotaNames);
@@ -81,15 +76,15 @@ function Form({ workspace: { id, title }, quotas, task, onDone }: FormProps) {
       {quotaNames.map((name, i) => (
         <Field
           key={name}
-          label={words[name].label}
-          hint={`Used ${rows[i]?.words ?? ''}. ${words[name].hint}`}
+          label={say.fields[name].label}
+          hint={say.fields[name].hint(rows[i]?.words ?? '')}
           error={wrong[name]}
         >
           {(control) => (
             <input
               {...control}
               inputMode={name === 'storageBytes' ? 'text' : 'numeric'}
-              placeholder="The server’s default"
+              placeholder={say.theServersDefault}
               value={form[name]}
               autoComplete="off"
               onChange={(e) => setForm({ ...form, [name]: e.target.value })}

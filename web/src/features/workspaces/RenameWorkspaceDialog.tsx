@@ -3,6 +3,8 @@ import { refreshWorkspaces } from '../../api/queries';
 import type { Session } from '../../api/types';
 import { renameWorkspace } from '../../api/verbs';
 import { notify } from '../../app/noticeStore';
+import { common } from '../../texts/common';
+import { renameWorkspaceDialog as say } from '../../texts/workspaces';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
@@ -28,7 +30,7 @@ export function RenameWorkspaceDialog({ workspace: { id, name, title }, onClose 
       try {
         const renamed = await renameWorkspace(id, typed.trim());
         await refreshWorkspaces();
-        notify('done', `The workspace is ${renamed.title} now`);
+        notify('done', say.done(renamed.title));
         onClose();
       } catch (error) {
         const complaint = byField(error, ['title'])?.['title'];
@@ -40,20 +42,20 @@ export function RenameWorkspaceDialog({ workspace: { id, name, title }, onClose 
   return (
     <Dialog
       medium
-      title="Rename the workspace"
-      about={`Programs go on calling it ${name}: only what people see changes.`}
+      title={say.renameTheWorkspace}
+      about={say.about(name)}
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
           <Button look="primary" type="submit" form="rename-workspace" disabled={task.busy}>
-            Rename
+            {say.rename}
           </Button>
         </>
       }
     >
       <form id="rename-workspace" className={css.form} onSubmit={submit}>
-        <Field label="Title" error={wrong}>
+        <Field label={say.title} error={wrong}>
           {(control) => (
             <input
               {...control}

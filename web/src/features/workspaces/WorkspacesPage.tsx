@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import { useSession, useWorkspaces } from '../../api/queries';
 import type { Workspace } from '../../api/types';
 import { ago } from '../../texts/format';
+import { workspacesPage as say } from '../../texts/workspaces';
 import { useEnterWorkspace } from '../../app/enterWorkspace';
 import { Button } from '../../ui/Button';
 import { Waiting } from '../../ui/Empty';
@@ -15,7 +16,7 @@ import css from './WorkspacesPage.module.css';
 /** The tenants of this server, for who runs it: none of them is seen into from here. */
 export function WorkspacesPage() {
   useEffect(() => {
-    document.title = 'Workspaces · Atelier';
+    document.title = say.pageTitle;
   }, []);
   const found = useWorkspaces();
   const [now] = useState(() => Date.now());
@@ -27,19 +28,16 @@ export function WorkspacesPage() {
         <section className={css.section}>
           <div className={css.head}>
             <div>
-              <h1>Workspaces</h1>
-              <p className={css.lead}>
-                Each has its own people, agents, runs, secrets and tokens, and sees nothing of the others. Whoever runs
-                the server makes and closes them, and says what each may take.
-              </p>
+              <h1>{say.workspaces}</h1>
+              <p className={css.lead}>{say.about}</p>
             </div>
             <Button look="primary" onClick={() => setMaking(true)}>
-              New workspace…
+              {say.newWorkspace}
             </Button>
           </div>
-          {found.isPending && <Waiting what="the workspaces" onRetry={() => void found.refetch()} />}
-          <Fault message={found.isError ? `The workspaces could not be loaded. ${found.error.message}` : undefined} />
-          <ul className={css.list} aria-label="Workspaces">
+          {found.isPending && <Waiting what={say.theWorkspaces} onRetry={() => void found.refetch()} />}
+          <Fault message={found.isError ? say.notLoaded(found.error.message) : undefined} />
+          <ul className={css.list} aria-label={say.workspaces}>
             {workspaces.map((workspace) => (
               <Row key={workspace.id} workspace={workspace} now={now} />
             ))}
@@ -59,26 +57,26 @@ function Row({ workspace, now }: { workspace: Workspace; now: number }) {
   const here = session.data?.workspace.id === id;
   const role = session.data?.workspaces.find((one) => one.id === id)?.role;
   const done = (): void => setAsked(undefined);
-  const facts = [name, `made ${ago(createdAt, now)}`, role === undefined ? 'you are no member' : `you are ${role}`];
+  const made = ago(createdAt, now);
   return (
     <li className={css.row}>
       <div className={css.about}>
         <strong>{title}</strong>
-        <small>{facts.join(' · ')}</small>
-        {here && <small>The server’s own, where you are now</small>}
+        <small>{role === undefined ? say.youAreNoMember(name, made) : say.youAre(name, made, role)}</small>
+        {here && <small>{say.theServersOwn}</small>}
       </div>
       <div className={css.acts}>
         {role !== undefined && !here && (
-          <Button aria-label={`Enter ${title}`} onClick={() => enter(name)}>
-            Enter
+          <Button aria-label={say.enterNamed(title)} onClick={() => enter(name)}>
+            {say.enter}
           </Button>
         )}
-        <Button aria-label={`Quotas of ${title}`} onClick={() => setAsked('quotas')}>
-          Quotas…
+        <Button aria-label={say.quotasOf(title)} onClick={() => setAsked('quotas')}>
+          {say.quotas}
         </Button>
         {!here && (
-          <Button aria-label={`Close ${title}`} onClick={() => setAsked('close')}>
-            Close…
+          <Button aria-label={say.closeNamed(title)} onClick={() => setAsked('close')}>
+            {say.close}
           </Button>
         )}
       </div>

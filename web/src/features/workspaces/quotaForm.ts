@@ -1,5 +1,6 @@
 // The quotas of a workspace as a person types them: empty is the server's default, 0 is no limit.
 import type { OwnQuota } from '../../api/types';
+import { quotaForm as say } from '../../texts/workspaces';
 
 export type QuotaName = keyof Required<OwnQuota>;
 export type QuotaForm = Record<QuotaName, string>;
@@ -54,10 +55,7 @@ export function readForm(form: QuotaForm): { own: OwnQuota; faults: Partial<Quot
     const storage = name === 'storageBytes';
     const value = storage ? readBytes(text) : readCount(text);
     if (value !== undefined && Number.isSafeInteger(value)) own[name] = value;
-    else
-      faults[name] = storage
-        ? 'A number with B, KiB, MiB, GiB or TiB that makes whole bytes, such as 2 GiB.'
-        : 'A whole number, 0 or more.';
+    else faults[name] = storage ? say.notBytes : say.notACount;
   }
   return { own, faults };
 }

@@ -1,0 +1,44 @@
+import { number, plural } from './format';
+
+const newLines = (n: number): string => plural(n, { one: 'new line', other: 'new lines' });
+
+export const output = {
+  waitingForOutput: 'Waiting for output.',
+  whatIsShownHere: 'What the program prints and logs is shown here, line by line.',
+  programOutput: 'Program output',
+  follow: (n: number) => `${newLines(n)} ↓`,
+  console: 'Console',
+  said: (n: number, last: string) => `${newLines(n)}, last: ${last}`,
+};
+
+export const consoleRow = {
+  progress: 'progress',
+  more: (characters: number) => ` … ${number(characters)} more`,
+};
+
+export const consoleTools = {
+  filters: { all: 'All output', stdout: 'stdout', stderr: 'stderr', log: 'Log' },
+  searchTheOutput: 'Search the output',
+  search: 'Search',
+  previousMatch: 'Previous match',
+  nextMatch: 'Next match',
+  noMatch: 'No match',
+  matches: (at: number, of: number) => `${at} of ${number(of)}`,
+  show: 'Show',
+  wrapLongLines: 'Wrap long lines',
+  copyTheOutput: 'Copy the output',
+  downloadTheOutput: 'Download the output',
+  clearTheConsole: 'Clear the console',
+};
+
+/** What was asked for; '' is a request that names no host. */
+const asked = (host: string): string => (host === '' ? 'A request that names no host' : host);
+
+export const ring = {
+  notKept: (bytes: number) => `${number(bytes)} bytes were over the output limit and are not kept.`,
+  progress: (done: number, total: number) => `${done} of ${total}`,
+  denied: (host: string, rule: string) => `${asked(host)} denied by ${rule}.`,
+  couldNotBeReached: (host: string) => `${asked(host)} could not be reached.`,
+  reached: (host: string, bytes: number, ms: number) =>
+    `${asked(host)} reached: ${number(bytes)} bytes in ${Math.round(ms)} ms.`,
+};

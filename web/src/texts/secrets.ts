@@ -1,0 +1,88 @@
+import type { ReactNode } from 'react';
+import { number } from './format';
+import { rich } from './rich';
+
+export const quotaList = {
+  quotas: 'Quotas',
+  changeItUnder: (workspaces: ReactNode) => rich`What this workspace may take. Change it under ${workspaces}.`,
+  workspaces: 'Workspaces',
+  changedByTheServer: 'What this workspace may take. Whoever runs the server changes it.',
+  theQuotas: 'the quotas',
+  notLoaded: (reason: string) => `The quotas could not be loaded. ${reason}`,
+  theDayEnds: (when: string) => `The day ends at ${when}.`,
+};
+
+export const secretsPage = {
+  pageTitle: 'Secrets · Atelier',
+  secrets: 'Secrets',
+  about:
+    'Runs of versions that declare a name are given its value. It is encrypted, masked in what they print, and cannot be read again.',
+  newSecret: 'New secret…',
+  theSecrets: 'the secrets',
+  notLoaded: (reason: string) => `The secrets could not be loaded. ${reason}`,
+  noneYet: 'There is no secret yet.',
+  makeOne: (command: ReactNode) => rich`There is no secret yet. Make one here, or pipe it into ${command}.`,
+  nameOf: (name: string, agent: string) => `${name} of ${agent}`,
+  removed: (name: string) => `Removed ${name}`,
+  allAgents: 'All agents',
+  only: (agent: string) => `Only ${agent}`,
+  sentTo: (host: string, header: string) => `Sent to ${host} as ${header}, and not given to programs`,
+  neverUsed: (set: string, by: string) => `set ${set} by ${by} · never used`,
+  used: (set: string, by: string, used: string) => `set ${set} by ${by} · used ${used}`,
+  replaceNamed: (name: string) => `Replace ${name}`,
+  replace: 'Replace…',
+  removeNamed: (name: string) => `Remove ${name}`,
+  remove: 'Remove…',
+  removeTitle: (name: string) => `Remove ${name}?`,
+  removeAbout: 'Runs that declare it are refused from now on. The value cannot be read again.',
+  removeVerb: 'Remove',
+};
+
+/** What the server says of a field, by its pointer. */
+const faults: Partial<Record<string, (message: string) => string>> = {
+  '/name': (message) => `The name ${message}`,
+  '/value': (message) => `The value ${message}`,
+  '/bind/host': (message) => `The host ${message}`,
+  '/bind/header': (message) => `The header ${message}`,
+  '/bind/format': (message) => `What the header says ${message}`,
+};
+
+export const setSecretDialog = {
+  aValueIsNeeded: 'A value is needed.',
+  done: (name: string) => `Set ${name}`,
+  replaceNamed: (name: string) => `Replace ${name}`,
+  newSecret: 'New secret',
+  about: 'The value is encrypted and never shown again. Runs that begin from now on are given it.',
+  replace: 'Replace',
+  set: 'Set',
+  name: 'Name',
+  nameHint: 'As versions declare it, such as API_KEY.',
+  onlyForThisAgent: 'Only for this agent',
+  onlyForThisAgentHint: 'Its name; without one it is for all of the workspace.',
+  value: 'Value',
+  valueHint:
+    'At least 8 characters: a shorter one could not be masked. It may have several lines, as a key in PEM has.',
+  showWhatIType: 'Show what I type',
+  sendItToOneHost: 'Send it to one host instead of giving it to programs',
+  sendItToOneHostHint: 'As a header of ctx.fetch, and of plain HTTP through the proxy. It never enters the sandbox.',
+  host: 'Host',
+  hostHint: 'host:port, such as api.example.com:443.',
+  header: 'Header',
+  whatTheHeaderSays: 'What the header says',
+  whatTheHeaderSaysHint: '{value} stands for the secret.',
+  faults,
+};
+
+export const words = {
+  noVersionDeclaresIt: 'No version declares it',
+  declaredBy: (versions: string[], more: number) =>
+    more > 0 ? `Declared by ${versions.join(', ')} and ${number(more)} more` : `Declared by ${versions.join(', ')}`,
+  runsAtOnce: 'Runs at once',
+  runsToday: 'Runs today',
+  processorTimeToday: 'Processor time today',
+  storage: 'Storage',
+  processorTime: (seconds: number) => `${number(Math.round(seconds))} s`,
+  usedOf: (used: string, limit: string) => `${used} of ${limit}`,
+  noLimit: (used: string) => `${used}, no limit`,
+  notAName: 'A name has up to 64 letters, digits and _, and does not begin with a digit.',
+};
