@@ -4,6 +4,7 @@ import { ApiError } from '../api/http';
 import { keepsDigits, stringifyJson, type Json } from '../api/json';
 import type { Files, RunAnswer } from '../api/types';
 import { getAgent, getRun, getVersion } from '../api/verbs';
+import { verify as say } from '../texts/provenance';
 import { codeDigestOf, digestOf } from './digest';
 
 export type Part = 'code' | 'version' | 'input' | 'output';
@@ -26,11 +27,11 @@ export async function verifyRun({ runId, provenance, metadata }: RunAnswer): Pro
   else {
     const code = compared('code', codeDigest, codeDigestOf(program.files, program.entrypoint));
     const draft = program.digest === undefined && code.state === 'differs';
-    findings.push(draft ? { ...code, state: 'unknown', why: 'The draft has changed since.' } : code);
+    findings.push(draft ? { ...code, state: 'unknown', why: say.draftHasChanged } : code);
     if (digest !== undefined && program.digest !== undefined)
       findings.push({
         ...compared('version', digest, program.digest),
-        why: 'The server has a version of this digest.',
+        why: say.versionIsThere,
       });
   }
   // Of what is kept only the secrets that a version declares are masked; of a draft nobody knows any more what it declared.
@@ -50,11 +51,11 @@ interface Program {
 
 /** What ran, as the server has it now, or why it cannot be had. */
 async function programOf(agent: string | undefined, version: string): Promise<Program | string> {
-  if (agent === undefined) return 'The code of an inline run is not kept.';
+  if (agent === undefined) return say.inlineIsNotKept;
   try {
     return version === 'draft' ? (await getAgent(agent)).draft : await getVersion(agent, version);
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return 'The server does not have it any more.';
+    if (error instanceof ApiError && error.status === 404) return say.isGone;
     throw error;
   }
 }
@@ -63,14 +64,12 @@ function valueCompared(part: Part, recorded: string, value: Json, masks: boolean
   const finding = compared(part, recorded, digestOf(value));
   if (finding.state === 'same') return finding;
   const text = stringifyJson(value);
-  if (masks && text.includes(masked))
-    return { part, state: 'unknown', why: `There is ${masked} in it, which may stand for a secret.` };
-  if (!keepsDigits && /\d{16}/.test(text))
-    return { part, state: 'unknown', why: 'This browser does not keep all digits of a number in it.' };
+  if (masks && text.includes(masked)) return { part, state: 'unknown', why: say.mayBeSecret(masked) };
+  if (!keepsDigits && /\d{16}/.test(text)) return { part, state: 'unknown', why: say.digitsAreLost };
   return finding;
 }
 
 const compared = (part: Part, recorded: string, computed: string): Finding =>
   recorded === computed
-    ? { part, state: 'same', why: 'What the server has is what was recorded.' }
-    : { part, state: 'differs', why: `What the server has is ${computed}.` };
+    ? { part, state: 'same', why: say.same }
+    : { part, state: 'differs', why: say.differs(computed) };

@@ -13,8 +13,11 @@ import * as editor from './editor';
 import * as files from './files';
 import * as form from './form';
 import * as guarded from './guarded';
+import * as provenance from './provenance';
 import * as publish from './publish';
 import * as registry from './registry';
+import * as run from './run';
+import * as runs from './runs';
 import * as samples from './samples';
 import * as schemas from './schemas';
 import * as secrets from './secrets';
@@ -39,8 +42,11 @@ export const texts = {
   files,
   form,
   guarded,
+  provenance,
   publish,
   registry,
+  run,
+  runs,
   samples,
   schemas,
   secrets,

@@ -3,6 +3,8 @@ import { keys } from '../../api/queries';
 import { stringifyJson, type Json } from '../../api/json';
 import type { Run, RunSummary } from '../../api/types';
 import { getRun } from '../../api/verbs';
+import { common } from '../../texts/common';
+import { compareRuns as say } from '../../texts/run';
 import { bytes, milliseconds } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
@@ -19,14 +21,12 @@ export function CompareRuns({ older, newer, onClose }: { older: RunSummary; newe
   });
   const failed = a?.error ?? b?.error;
   return (
-    <Dialog wide title="Compare two runs" onClose={onClose} foot={<Button onClick={onClose}>Done</Button>}>
-      {failed && <Fault message={`The runs could not be loaded. ${failed.message}`} />}
-      {a?.data && b?.data ? <Both older={a.data} newer={b.data} /> : !failed && <Waiting what="the runs" />}
+    <Dialog wide title={say.title} onClose={onClose} foot={<Button onClick={onClose}>{common.done}</Button>}>
+      {failed && <Fault message={say.notLoaded(failed.message)} />}
+      {a?.data && b?.data ? <Both older={a.data} newer={b.data} /> : !failed && <Waiting what={say.theRuns} />}
     </Dialog>
   );
 }
-
-const sides = { before: 'Earlier', after: 'Later' };
 
 function Both({ older, newer }: { older: Run; newer: Run }) {
   return (
@@ -34,9 +34,9 @@ function Both({ older, newer }: { older: Run; newer: Run }) {
       <table className={css.facts}>
         <thead>
           <tr>
-            <th scope="col">What</th>
-            <th scope="col">{sides.before}</th>
-            <th scope="col">{sides.after}</th>
+            <th scope="col">{say.what}</th>
+            <th scope="col">{say.sides.before}</th>
+            <th scope="col">{say.sides.after}</th>
           </tr>
         </thead>
         <tbody>
@@ -52,27 +52,26 @@ function Both({ older, newer }: { older: Run; newer: Run }) {
           })}
         </tbody>
       </table>
-      <Part title="Input" older={older.input} newer={newer.input} />
-      <Part title="Output" older={older.output} newer={newer.output} />
-      <Texts title="Printed" path="printed.txt" before={older.stdout} after={newer.stdout} />
+      <Part title={say.input} path="input.json" older={older.input} newer={newer.input} />
+      <Part title={say.output} path="output.json" older={older.output} newer={newer.output} />
+      <Texts title={say.printed} path="printed.txt" before={older.stdout} after={newer.stdout} />
     </div>
   );
 }
 
 const facts: [string, (run: Run) => string][] = [
-  ['State', (run) => finalWords(run).word],
-  ['Version', (run) => text(run.provenance['version'])],
-  ['Code', (run) => text(run.provenance['codeDigest']).replace('sha256:', '').slice(0, 12)],
-  ['Runtime', (run) => text(run.provenance['runtime'])],
-  ['Total', (run) => milliseconds(run.metrics.totalMs)],
-  ['CPU', (run) => milliseconds(run.metrics.cpuMs)],
-  ['Peak memory', (run) => bytes(run.metrics.peakMemoryBytes)],
+  [say.state, (run) => finalWords(run).word],
+  [say.version, (run) => text(run.provenance['version'])],
+  [say.code, (run) => text(run.provenance['codeDigest']).replace('sha256:', '').slice(0, 12)],
+  [say.runtime, (run) => text(run.provenance['runtime'])],
+  [say.total, (run) => milliseconds(run.metrics.totalMs)],
+  [say.cpu, (run) => milliseconds(run.metrics.cpuMs)],
+  [say.peakMemory, (run) => bytes(run.metrics.peakMemoryBytes)],
 ];
 
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
-function Part({ title, older, newer }: { title: string; older: Json; newer: Json }) {
-  const path = `${title.toLowerCase()}.json`;
+function Part({ title, path, older, newer }: { title: string; path: string; older: Json; newer: Json }) {
   return <Texts title={title} path={path} before={stringifyJson(older, 2)} after={stringifyJson(newer, 2)} />;
 }
 
@@ -80,7 +79,11 @@ function Texts({ title, path, before, after }: { title: string; path: string; be
   return (
     <section>
       <h3>{title}</h3>
-      {before === after ? <p>The same.</p> : <TextDiff path={path} before={before} after={after} sides={sides} />}
+      {before === after ? (
+        <p>{say.theSame}</p>
+      ) : (
+        <TextDiff path={path} before={before} after={after} sides={say.sides} />
+      )}
     </section>
   );
 }

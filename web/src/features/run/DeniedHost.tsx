@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { showDialog } from '../../app/dialogs';
 import { showRight } from '../../app/layout';
 import { runCommand } from '../../app/commands';
+import { deniedHost as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import { useOpenAgent } from '../agents/openAgent';
 import { hostProblems, withHosts } from '../config/hosts';
@@ -22,26 +23,24 @@ export function DeniedHost({ hosts }: { hosts: readonly string[] }) {
     };
     return (
       <div className={css.actions}>
-        <Button onClick={allow}>Allow {names}</Button>
+        <Button onClick={allow}>{say.allow(names)}</Button>
       </div>
     );
   }
   const problems = hostProblems(save, granted);
-  if (problems.length > 0) return <p className={css.remedy}>Not saved: {problems.join(' ')}</p>;
+  if (problems.length > 0) return <p className={css.remedy}>{say.notSaved(problems.join(' '))}</p>;
   return (
     <div role="status" className={css.granted}>
-      <p className={css.grant}>
-        capabilities.hosts <ins>+ {names}</ins>
-      </p>
+      <p className={css.grant}>{say.granted(<ins>+ {names}</ins>)}</p>
       <p className={css.remedy}>
-        {asked ? 'The draft may reach it now.' : 'The draft may reach it.'}{' '}
-        {latestVersion !== '' && `${latestVersion} does not: a new capability makes the next version a major one.`}
+        {asked ? say.draftMayReachItNow : say.draftMayReachIt}{' '}
+        {latestVersion !== '' && say.versionMayNot(latestVersion)}
       </p>
       <div className={css.actions}>
-        <Button onClick={() => runCommand('run.start')}>Run again</Button>
+        <Button onClick={() => runCommand('run.start')}>{say.runAgain}</Button>
         {latestVersion !== '' && (
           <Button look="link" onClick={() => showDialog({ kind: 'compare', from: latestVersion, to: 'draft' })}>
-            Show what changed
+            {say.showWhatChanged}
           </Button>
         )}
       </div>

@@ -1,4 +1,5 @@
 import type { RunAnswer } from '../../api/types';
+import { errorCard as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import { useOpenAgent } from '../agents/openAgent';
 import { DeniedHost } from './DeniedHost';
@@ -20,15 +21,11 @@ export function ErrorCard({ answer, onGoTo, onRaise }: Props) {
   const limit = session && limitOf(type);
   const place = file !== undefined && line !== undefined && file in fields.files ? { file, line } : undefined;
   return (
-    <section className={css.error} aria-label="Error">
+    <section className={css.error} aria-label={say.error}>
       <h2>{finalWords(answer).word}</h2>
       <p className={css.message}>{message}</p>
       {remedy !== undefined && remedy !== '' && <p className={css.remedy}>{remedy}</p>}
-      {rule !== undefined && rule !== '' && (
-        <p className={css.rule}>
-          Rule <code>{rule}</code>
-        </p>
-      )}
+      {rule !== undefined && rule !== '' && <p className={css.rule}>{say.rule(<code>{rule}</code>)}</p>}
       {grant && <DeniedHost key={answer.runId} hosts={grant.hosts} />}
       <div className={css.actions}>
         {place && (
@@ -39,13 +36,13 @@ export function ErrorCard({ answer, onGoTo, onRaise }: Props) {
         )}
         {limit !== undefined && (
           <Button look="link" onClick={() => onRaise(limit)}>
-            Raise limit
+            {say.raiseLimit}
           </Button>
         )}
       </div>
       {stack !== undefined && stack !== '' && (
         <details className={css.stack}>
-          <summary>Stack</summary>
+          <summary>{say.stack}</summary>
           <pre>{stack}</pre>
         </details>
       )}

@@ -3,6 +3,8 @@ import { explain } from '../../api/http';
 import { useRuns } from '../../api/queries';
 import type { RunSummary } from '../../api/types';
 import { getRun } from '../../api/verbs';
+import { common } from '../../texts/common';
+import { historyTab as say } from '../../texts/run';
 import { ago, milliseconds } from '../../texts/format';
 import { notify } from '../../app/noticeStore';
 import { Button } from '../../ui/Button';
@@ -32,24 +34,21 @@ export function HistoryTab({ run }: { run: RunHandle }) {
       run.changeInput({ do: 'replace', value: input });
       run.showInput();
     } catch (error) {
-      notify('failed', `The input could not be fetched. ${explain(error)}`);
+      notify('failed', say.inputNotFetched(explain(error)));
     }
   };
   // The third choice takes the place of the first.
   const choose = (runId: string, on: boolean): void =>
     setChosen((now) => (on ? [...now, runId].slice(-2) : now.filter((id) => id !== runId)));
 
-  if (runs.isPending) return <Waiting what="the runs" onRetry={() => void runs.refetch()} />;
+  if (runs.isPending) return <Waiting what={say.theRuns} onRetry={() => void runs.refetch()} />;
   if (runs.isError)
     return (
-      <Empty actions={<Button onClick={() => void runs.refetch()}>Try again</Button>}>
-        The runs could not be loaded. {runs.error.message}
+      <Empty actions={<Button onClick={() => void runs.refetch()}>{common.tryAgain}</Button>}>
+        {say.notLoaded(runs.error.message)}
       </Empty>
     );
-  if (runs.data.length === 0)
-    return (
-      <Empty actions={<StartButton>Start</StartButton>}>No runs yet. Run the program to see how long it takes.</Empty>
-    );
+  if (runs.data.length === 0) return <Empty actions={<StartButton>{say.start}</StartButton>}>{say.noRunsYet}</Empty>;
   const shown = narrow(runs.data, filter);
   const versions = [...new Set(runs.data.map((r) => r.version))];
   const [older, newer] = runs.data.filter((r) => chosen.includes(r.runId)).reverse();
@@ -60,21 +59,21 @@ export function HistoryTab({ run }: { run: RunHandle }) {
           <Sparkline runs={shown.filter(hasEnded)} onOpen={run.open} />
         </div>
         <select
-          aria-label="Which runs"
+          aria-label={say.whichRuns}
           value={filter.kept}
           onChange={(e) => setFilter({ ...filter, kept: e.target.value as Kept })}
         >
-          <option value="all">All runs</option>
-          <option value="succeeded">Succeeded</option>
-          <option value="other">Did not succeed</option>
+          <option value="all">{say.allRuns}</option>
+          <option value="succeeded">{say.succeeded}</option>
+          <option value="other">{say.didNotSucceed}</option>
         </select>
         {versions.length > 1 && (
           <select
-            aria-label="Of which version"
+            aria-label={say.ofWhichVersion}
             value={filter.version ?? 'all'}
             onChange={(e) => setFilter({ ...filter, version: e.target.value === 'all' ? undefined : e.target.value })}
           >
-            <option value="all">All versions</option>
+            <option value="all">{say.allVersions}</option>
             {versions.map((v) => (
               <option key={v} value={v}>
                 {v}
@@ -83,11 +82,11 @@ export function HistoryTab({ run }: { run: RunHandle }) {
           </select>
         )}
         <Button disabled={!older || !newer} onClick={() => setComparing(true)}>
-          Compare two
+          {say.compareTwo}
         </Button>
       </div>
       {shown.length === 0 ? (
-        <Empty>No run is like that.</Empty>
+        <Empty>{say.none}</Empty>
       ) : (
         <Runs
           runs={shown}
@@ -122,14 +121,14 @@ function Runs({ runs, chosen, now, onChoose, onOpen, onReuse }: RunsProps) {
       <thead>
         <tr>
           <th scope="col">
-            <span className="visually-hidden">To compare</span>
+            <span className="visually-hidden">{say.toCompare}</span>
           </th>
-          <th scope="col">State</th>
-          <th scope="col">Version</th>
-          <th scope="col">Time</th>
-          <th scope="col">When</th>
+          <th scope="col">{say.state}</th>
+          <th scope="col">{say.version}</th>
+          <th scope="col">{say.time}</th>
+          <th scope="col">{say.when}</th>
           <th scope="col">
-            <span className="visually-hidden">Actions</span>
+            <span className="visually-hidden">{say.actions}</span>
           </th>
         </tr>
       </thead>
@@ -142,7 +141,7 @@ function Runs({ runs, chosen, now, onChoose, onOpen, onReuse }: RunsProps) {
               <td>
                 <input
                   type="checkbox"
-                  aria-label={`Compare the run of ${when}, ${milliseconds(r.totalMs)}`}
+                  aria-label={say.compareTheRun(when, r.totalMs)}
                   checked={chosen.includes(r.runId)}
                   onChange={(e) => onChoose(r.runId, e.target.checked)}
                 />
@@ -153,10 +152,10 @@ function Runs({ runs, chosen, now, onChoose, onOpen, onReuse }: RunsProps) {
               <td className={css.quiet}>{when}</td>
               <td>
                 <Button look="link" onClick={() => onOpen(r.runId)}>
-                  Show
+                  {say.show}
                 </Button>{' '}
                 <Button look="link" onClick={() => onReuse(r.runId)}>
-                  Re-run with this input
+                  {say.rerun}
                 </Button>
               </td>
             </tr>

@@ -1,12 +1,15 @@
 import { useEffect, useRef } from 'react';
 import type { FieldProblem } from '../../api/types';
 import { fieldId, SchemaForm } from '../../schema/form/SchemaForm';
+import { inputTab as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import { Choices } from '../../ui/Choices';
 import { useOpenAgent } from '../agents/openAgent';
 import css from './InputTab.module.css';
 import { SavedInputs } from './SavedInputs';
 import { defaultInput, type RunHandle } from './useRun';
+
+const rawId = 'input-as-json';
 
 /** What the run gets: a form made from the schema, or the same value as JSON. */
 export function InputTab({ run }: { run: RunHandle }) {
@@ -22,7 +25,7 @@ export function InputTab({ run }: { run: RunHandle }) {
     if (focusProblem === 0) return;
     const target = first ?? partial;
     const field = target === undefined ? undefined : nearest(target);
-    (field ?? tab.current?.querySelector<HTMLElement>('textarea, input, select'))?.focus();
+    (field ?? tab.current?.querySelector<HTMLElement>('textarea,input,select'))?.focus();
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the focus moves when a run was tried, not while typing
   }, [focusProblem]);
 
@@ -30,10 +33,10 @@ export function InputTab({ run }: { run: RunHandle }) {
     <div className={css.tab} ref={tab}>
       <div className={css.bar}>
         <Choices
-          label="Input as"
+          label={say.inputAs}
           choices={[
-            { value: 'form', label: 'Form', disabled: input.fault !== undefined },
-            { value: 'json', label: 'JSON' },
+            { value: 'form', label: say.form, disabled: input.fault !== undefined },
+            { value: 'json', label: say.json },
           ]}
           value={input.mode}
           onChange={(mode) => changeInput({ do: 'mode', mode })}
@@ -41,7 +44,7 @@ export function InputTab({ run }: { run: RunHandle }) {
         <span className={css.grow} />
         <SavedInputs id={agent.id} input={input} onLoad={(value) => changeInput({ do: 'replace', value })} />
         <Button look="link" onClick={() => changeInput({ do: 'replace', value: defaultInput(agent) })}>
-          Reset to defaults
+          {say.reset}
         </Button>
       </div>
       {(problems.length > 0 || refusal !== undefined || input.fault !== undefined) && (
@@ -50,7 +53,8 @@ export function InputTab({ run }: { run: RunHandle }) {
       {input.mode === 'json' ? (
         <div className={css.raw}>
           <textarea
-            aria-label="Input as JSON"
+            id={rawId}
+            aria-label={say.inputAsJson}
             aria-invalid={input.fault !== undefined}
             spellCheck={false}
             value={input.text}
@@ -70,17 +74,17 @@ function Problems({ problems, summary }: { problems: FieldProblem[]; summary: st
   return (
     <div className={css.problems} role="alert">
       {summary !== undefined && <p>{summary}</p>}
-      {problems.length > 0 && <p>The input does not fit the schema:</p>}
+      {problems.length > 0 && <p>{say.doesNotFit}</p>}
       <ul>
         {problems.slice(0, 8).map(({ pointer, message }) => (
           <li key={pointer + message}>
             <Button look="link" onClick={() => nearest(pointer)?.focus()}>
-              {pointer === '' ? 'Input' : pointer.slice(1)}
+              {pointer === '' ? say.input : pointer.slice(1)}
             </Button>
             : {message}
           </li>
         ))}
-        {problems.length > 8 && <li>and {problems.length - 8} more</li>}
+        {problems.length > 8 && <li>{say.andMore(problems.length - 8)}</li>}
       </ul>
     </div>
   );
@@ -93,5 +97,5 @@ function nearest(pointer: string): HTMLElement | undefined {
     const field = document.getElementById(fieldId(parts.slice(0, n).join('/')));
     if (field) return field;
   }
-  return document.querySelector<HTMLElement>('[aria-label="Input as JSON"]') ?? undefined;
+  return document.getElementById(rawId) ?? undefined;
 }

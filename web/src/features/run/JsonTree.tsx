@@ -2,8 +2,8 @@ import { ChevronDown, ChevronRight } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { isObject, rawNumber, type Json } from '../../api/json';
 import { copyText } from '../../app/clipboard';
-import { plural } from '../../app/format';
 import { notify } from '../../app/noticeStore';
+import { jsonTree as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import css from './JsonTree.module.css';
 import { step } from './shown';
@@ -58,7 +58,7 @@ function Branch({ label, value, path, depth }: BranchProps) {
       </>
     );
   }
-  const size = list ? plural(entries.length, 'item') : plural(entries.length, 'key');
+  const size = list ? say.items(entries.length) : say.keys(entries.length);
   return (
     <>
       <button type="button" className={css.toggle} aria-expanded={open} onClick={() => setOpen(!open)}>
@@ -77,7 +77,7 @@ function Branch({ label, value, path, depth }: BranchProps) {
           {entries.length > shown && (
             <li>
               <Button look="link" className={css.more} onClick={() => setShown(shown + page)}>
-                Show {Math.min(page, entries.length - shown)} more of {entries.length - shown}
+                {say.showMore(Math.min(page, entries.length - shown), entries.length - shown)}
               </Button>
             </li>
           )}
@@ -90,11 +90,11 @@ function Branch({ label, value, path, depth }: BranchProps) {
 /** Seen when its line is pointed at or has the focus. */
 function CopyPath({ path }: { path: string }) {
   const copy = async (): Promise<void> => {
-    if (await copyText(path)) notify('done', `Copied ${path}`);
+    if (await copyText(path)) notify('done', say.copied(path));
   };
   return (
-    <button type="button" className={css.copy} aria-label={`Copy the path ${path}`} onClick={() => void copy()}>
-      path
+    <button type="button" className={css.copy} aria-label={say.copyPath(path)} onClick={() => void copy()}>
+      {say.path}
     </button>
   );
 }

@@ -3,14 +3,13 @@ import { useState } from 'react';
 import { stringifyJson, type Json } from '../../api/json';
 import type { RunAnswer } from '../../api/types';
 import { download } from '../../app/clipboard';
+import { output as say } from '../../texts/run';
 import { IconButton } from '../../ui/Button';
 import { Choices } from '../../ui/Choices';
 import { CopyButton } from '../../ui/CopyButton';
 import { JsonTree } from './JsonTree';
 import css from './Output.module.css';
 import { cellText, imagesOf, looksOf, tablesOf, textsOf, type Look, type Named, type Table } from './shown';
-
-const names: Record<Look, string> = { tree: 'Tree', table: 'Table', text: 'Text', image: 'Image' };
 
 /** What the program returned, in the look that fits or that was chosen. */
 export function Output({ answer }: { answer: RunAnswer }) {
@@ -21,25 +20,21 @@ export function Output({ answer }: { answer: RunAnswer }) {
   const look = chosen !== undefined && looks.includes(chosen) ? chosen : looks.includes('image') ? 'image' : 'tree';
   const json = (): string => stringifyJson(output, 2);
   return (
-    <section aria-label="Output value">
+    <section aria-label={say.outputValue}>
       <div className={css.head}>
-        <h2>Output</h2>
+        <h2>{say.output}</h2>
         <Check state={validation.output} />
         <span className={css.grow} />
         {looks.length > 1 && (
           <Choices
-            label="Output as"
-            choices={looks.map((value) => ({ value, label: names[value] }))}
+            label={say.outputAs}
+            choices={looks.map((value) => ({ value, label: say.looks[value] }))}
             value={look}
             onChange={setChosen}
           />
         )}
-        <CopyButton label="Copy the output as JSON" text={json} />
-        <IconButton
-          small
-          label="Download the output"
-          onClick={() => download(`${runId}.json`, json(), 'application/json')}
-        >
+        <CopyButton label={say.copyAsJson} text={json} />
+        <IconButton small label={say.download} onClick={() => download(`${runId}.json`, json(), 'application/json')}>
           <Download size={14} aria-hidden />
         </IconButton>
       </div>
@@ -64,7 +59,7 @@ function Shown({ look, output }: { look: Look; output: Json }) {
     case 'image':
       return imagesOf(output).map(({ path, value }) => (
         <figure key={path} className={css.image}>
-          <img src={value} alt={`The picture at ${path}`} />
+          <img src={value} alt={say.pictureAt(path)} />
           <figcaption className={css.path}>{path}</figcaption>
         </figure>
       ));
@@ -76,12 +71,9 @@ const most = 500;
 function Rows({ table: { path, value } }: { table: Named<Table> }) {
   const { columns, rows } = value;
   return (
-    <div className={css.scroll} tabIndex={0} role="region" aria-label={`Rows of ${path}`}>
+    <div className={css.scroll} tabIndex={0} role="region" aria-label={say.rowsOf(path)}>
       <table className={css.table}>
-        <caption className={css.path}>
-          {path}
-          {rows.length > most && `, the first ${most} of ${rows.length.toLocaleString('en')} rows`}
-        </caption>
+        <caption className={css.path}>{rows.length > most ? say.firstRowsOf(path, most, rows.length) : path}</caption>
         <thead>
           <tr>
             {columns.map((column) => (
@@ -112,7 +104,7 @@ function Check({ state }: { state: string }) {
   return (
     <span className={css.check} data-state={state}>
       {state === 'passed' ? <CircleCheck size={12} aria-hidden /> : <CircleX size={12} aria-hidden />}
-      {state === 'passed' ? 'fits the output schema' : 'does not fit the output schema'}
+      {state === 'passed' ? say.fits : say.doesNotFit}
     </span>
   );
 }

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { stringifyJson, type Json } from '../../api/json';
 import type { RunAnswer } from '../../api/types';
 import type { Finding, Part } from '../../provenance/verify';
+import { provenance as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Fault } from '../../ui/Fault';
@@ -23,33 +24,33 @@ export function Provenance({ answer }: { answer: RunAnswer }) {
   const of = (part: Part): Finding | undefined => findings?.find((f) => f.part === part);
   return (
     <>
-      <h2>Provenance</h2>
+      <h2>{say.provenance}</h2>
       <dl className={css.facts}>
-        <Fact label="Run" value={runId} />
-        <Fact label="Version" value={provenance.version} plain />
-        <Fact label="Runtime" value={provenance.runtime} plain />
-        <Fact label="Isolation" value={provenance.isolation} plain />
-        <Fact label="Code" value={provenance.codeDigest} finding={of('code')} />
-        <Fact label="Digest" value={provenance.digest} finding={of('version')} />
-        <Fact label="Input" value={provenance.inputsHash} finding={of('input')} />
-        <Fact label="Output" value={provenance.outputsHash} finding={of('output')} />
+        <Fact label={say.run} copy={say.copyRun} value={runId} />
+        <Fact label={say.version} value={provenance.version} />
+        <Fact label={say.runtime} value={provenance.runtime} />
+        <Fact label={say.isolation} value={provenance.isolation} />
+        <Fact label={say.code} copy={say.copyCode} value={provenance.codeDigest} finding={of('code')} />
+        <Fact label={say.digest} copy={say.copyDigest} value={provenance.digest} finding={of('version')} />
+        <Fact label={say.input} copy={say.copyInput} value={provenance.inputsHash} finding={of('input')} />
+        <Fact label={say.output} copy={say.copyOutput} value={provenance.outputsHash} finding={of('output')} />
       </dl>
       <div className={css.proof}>
-        <CopyButton label="Copy the provenance as JSON" wording="Copy" text={() => stringifyJson(provenance, 2)} />
+        <CopyButton label={say.copyAsJson} wording={say.copy} text={() => stringifyJson(provenance, 2)} />
         <Button onClick={verify} disabled={task.busy}>
           <ShieldCheck size={14} aria-hidden />
-          Verify
+          {say.verify}
         </Button>
       </div>
       <Fault message={task.fault} />
-      <div role="status" aria-label="Verification">
+      <div role="status" aria-label={say.verification}>
         {findings && <Verdict findings={findings} />}
       </div>
     </>
   );
 }
 
-const words: Record<Part, string> = { code: 'Code', version: 'Digest', input: 'Input', output: 'Output' };
+const words: Record<Part, string> = { code: say.code, version: say.digest, input: say.input, output: say.output };
 
 function Verdict({ findings }: { findings: Finding[] }) {
   const wrong = findings.filter((f) => f.state === 'differs');
@@ -57,19 +58,11 @@ function Verdict({ findings }: { findings: Finding[] }) {
   const said = wrong.length > 0 ? wrong : unknown;
   return (
     <div className={css.verdict} data-look={wrong.length > 0 ? 'err' : unknown.length > 0 ? 'warn' : 'ok'}>
-      <strong>
-        {wrong.length > 0
-          ? 'Does not match what was recorded.'
-          : unknown.length > 0
-            ? 'What can be checked matches.'
-            : 'Verified: all of it matches what was recorded.'}
-      </strong>
+      <strong>{wrong.length > 0 ? say.doesNotMatch : unknown.length > 0 ? say.someMatches : say.allMatches}</strong>
       {said.length > 0 && (
         <ul>
           {said.map(({ part, why }) => (
-            <li key={part}>
-              {words[part]}: {why}
-            </li>
+            <li key={part}>{say.finding(words[part], why)}</li>
           ))}
         </ul>
       )}
@@ -80,23 +73,24 @@ function Verdict({ findings }: { findings: Finding[] }) {
 interface FactProps {
   label: string;
   value: Json | undefined;
-  plain?: boolean;
+  /** Says that it can be copied; without it the value is short and plain. */
+  copy?: string;
   finding?: Finding | undefined;
 }
 
-function Fact({ label, value, plain, finding }: FactProps) {
+function Fact({ label, value, copy, finding }: FactProps) {
   if (typeof value !== 'string' || value === '') return null;
   return (
     <>
       <dt>{label}</dt>
       <dd>
         {finding && <Mark finding={finding} />}
-        {plain ? (
+        {copy === undefined ? (
           value
         ) : (
           <>
             <code title={value}>{short(value)}</code>
-            <CopyButton label={`Copy ${label.toLowerCase()}`} text={value} />
+            <CopyButton label={copy} text={value} />
           </>
         )}
       </dd>
@@ -105,15 +99,15 @@ function Fact({ label, value, plain, finding }: FactProps) {
 }
 
 const marks = {
-  same: { icon: Check, name: 'Matches' },
-  differs: { icon: X, name: 'Does not match' },
-  unknown: { icon: Minus, name: 'Not checked' },
+  same: Check,
+  differs: X,
+  unknown: Minus,
 };
 
 function Mark({ finding: { state, why } }: { finding: Finding }) {
-  const { icon: Icon, name } = marks[state];
+  const Icon = marks[state];
   return (
-    <span role="img" aria-label={name} title={why} className={css.mark} data-state={state}>
+    <span role="img" aria-label={say.marks[state]} title={why} className={css.mark} data-state={state}>
       <Icon size={12} aria-hidden />
     </span>
   );

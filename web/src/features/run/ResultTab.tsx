@@ -1,5 +1,6 @@
 import { isMac } from '../../app/commands';
 import { showKeys } from '../../app/hotkeys';
+import { resultTab as say } from '../../texts/run';
 import { Empty } from '../../ui/Empty';
 import { ErrorCard } from './ErrorCard';
 import { Output } from './Output';
@@ -17,16 +18,16 @@ interface Props {
 export function ResultTab({ run, onGoTo, onRaise }: Props) {
   const { run: state } = run.view;
   if (state.kind !== 'done') {
-    if (run.busy) return <Empty>The result is shown here when the program ends.</Empty>;
+    if (run.busy) return <Empty>{say.whenItEnds}</Empty>;
     return (
       <Empty
         actions={
           <StartButton>
-            Start <kbd aria-hidden>{showKeys('Mod+Enter', isMac)}</kbd>
+            {say.start} <kbd aria-hidden>{showKeys('Mod+Enter', isMac)}</kbd>
           </StartButton>
         }
       >
-        {state.kind === 'refused' ? state.message : 'No result yet. Run the program to see what it returns.'}
+        {state.kind === 'refused' ? state.message : say.noResultYet}
       </Empty>
     );
   }

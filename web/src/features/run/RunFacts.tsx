@@ -1,4 +1,5 @@
 import type { Metrics, RunAnswer } from '../../api/types';
+import { runFacts as say } from '../../texts/run';
 import { bytes, milliseconds } from '../../texts/format';
 import { Provenance } from './Provenance';
 import css from './ResultTab.module.css';
@@ -8,28 +9,29 @@ export function RunFacts({ answer, memoryLimit }: { answer: RunAnswer; memoryLim
   const { metrics, exitCode } = answer;
   return (
     <>
-      <h2>Time</h2>
+      <h2>{say.time}</h2>
       <TimeBar metrics={metrics} />
       <dl className={css.facts}>
-        <Part look="queued" label="Queue" ms={metrics.queuedMs} />
-        <Part look="start" label="Start" ms={metrics.startMs} />
-        <Part look="run" label="Run" ms={metrics.runMs} />
-        <dt>Total</dt>
+        <Part look="queued" label={say.queue} ms={metrics.queuedMs} />
+        <Part look="start" label={say.start} ms={metrics.startMs} />
+        <Part look="run" label={say.run} ms={metrics.runMs} />
+        <dt>{say.total}</dt>
         <dd>{milliseconds(metrics.totalMs)}</dd>
-        <dt>CPU</dt>
+        <dt>{say.cpu}</dt>
         <dd>{milliseconds(metrics.cpuMs)}</dd>
         {metrics.peakMemoryBytes > 0 && (
           <>
-            <dt>Peak memory</dt>
+            <dt>{say.peakMemory}</dt>
             <dd>
-              {bytes(metrics.peakMemoryBytes)}
-              {memoryLimit !== undefined && ` of ${bytes(memoryLimit)}`}
+              {memoryLimit === undefined
+                ? bytes(metrics.peakMemoryBytes)
+                : say.ofLimit(metrics.peakMemoryBytes, memoryLimit)}
             </dd>
           </>
         )}
         {typeof exitCode === 'number' && (
           <>
-            <dt>Exit code</dt>
+            <dt>{say.exitCode}</dt>
             <dd>{exitCode}</dd>
           </>
         )}

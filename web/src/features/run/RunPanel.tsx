@@ -7,6 +7,7 @@ import { showKeys } from '../../app/hotkeys';
 import { useLayout } from '../../app/layout';
 import { agentUrl, readRef, type Panel } from '../../app/urlState';
 import { Console } from '../../console/Console';
+import { runPanel as say } from '../../texts/run';
 import { IconButton } from '../../ui/Button';
 import type { OpenAgent } from '../agents/openAgent';
 import { HistoryTab } from './HistoryTab';
@@ -25,25 +26,20 @@ interface Props {
   onRaise: (limit: string) => void;
 }
 
-const panels: { panel: Panel; label: string }[] = [
-  { panel: 'input', label: 'Input' },
-  { panel: 'console', label: 'Console' },
-  { panel: 'result', label: 'Result' },
-  { panel: 'history', label: 'History' },
-];
+const panels: Panel[] = ['input', 'console', 'result', 'history'];
 
 export function RunPanel({ run, deprecated, panel, onPanel, onGoTo, onRaise }: Props) {
   const unread = useUnread(run, panel);
   return (
     <Tabs.Root className={css.panel} value={panel} onValueChange={(value) => onPanel(value as Panel)}>
       <div className={css.head} onDoubleClick={(e) => e.target === e.currentTarget && runCommand('view.maximise')}>
-        <Tabs.List className={css.tabs} aria-label="Run">
-          {panels.map(({ panel: value, label }) => (
+        <Tabs.List className={css.tabs} aria-label={say.run}>
+          {panels.map((value) => (
             <Tabs.Trigger key={value} value={value}>
-              {label}
-              {value === 'console' && unread && <span className={css.dot} title="New output" />}
+              {say.panels[value]}
+              {value === 'console' && unread && <span className={css.dot} title={say.newOutput} />}
               {value === 'input' && run.problems.length > 0 && (
-                <span className={css.dot} data-look="err" title="Not valid" />
+                <span className={css.dot} data-look="err" title={say.notValid} />
               )}
             </Tabs.Trigger>
           ))}
@@ -81,16 +77,11 @@ export function RunPanel({ run, deprecated, panel, onPanel, onGoTo, onRaise }: P
 function Deprecated({ reason, successor }: { reason: string; successor: string }) {
   const { name, version } = readRef(successor);
   return (
-    <p className={css.deprecated} role="note" aria-label="Deprecated">
+    <p className={css.deprecated} role="note" aria-label={say.deprecated}>
       <TriangleAlert size={14} aria-hidden />
       <span>
-        This version is deprecated{reason === '' ? '.' : `: ${reason}`}
-        {successor !== '' && (
-          <>
-            {' '}
-            Use <Link href={agentUrl(name, version)}>{successor}</Link>.
-          </>
-        )}
+        {reason === '' ? say.isDeprecated : say.isDeprecatedFor(reason)}
+        {successor !== '' && <> {say.use(<Link href={agentUrl(name, version)}>{successor}</Link>)}</>}
       </span>
     </p>
   );
@@ -102,8 +93,8 @@ function State({ run }: { run: RunHandle }) {
   const words = stateWords(state, elapsed);
   return (
     <>
-      {run.busy && stream === 'reconnecting' && <span className={css.stream}>Reconnecting</span>}
-      <span role="status" aria-label="Run state" className={css.state} data-look={words?.look}>
+      {run.busy && stream === 'reconnecting' && <span className={css.stream}>{say.reconnecting}</span>}
+      <span role="status" aria-label={say.runState} className={css.state} data-look={words?.look}>
         {words && <Mark look={words.look} spinning={run.busy} />}
         {words?.text}
       </span>
@@ -126,7 +117,7 @@ function Bar({ run }: { run: RunHandle }) {
     <div
       className={css.bar}
       role="progressbar"
-      aria-label="Progress"
+      aria-label={say.progress}
       aria-valuenow={share === undefined ? undefined : Math.round(share)}
       data-known={known}
       style={{ '--done': `${share ?? 0}%` }}
@@ -136,10 +127,11 @@ function Bar({ run }: { run: RunHandle }) {
 
 function Maximise() {
   const { maximised } = useLayout();
+  const keys = showKeys('Alt+M', isMac);
   return (
     <IconButton
       small
-      label={`${maximised ? 'Restore' : 'Maximise'} (${showKeys('Alt+M', isMac)})`}
+      label={maximised ? say.restore(keys) : say.maximise(keys)}
       onClick={() => runCommand('view.maximise')}
     >
       {maximised ? <Minimize2 size={14} aria-hidden /> : <Maximize2 size={14} aria-hidden />}

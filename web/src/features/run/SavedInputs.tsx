@@ -2,6 +2,8 @@ import { useState } from 'react';
 import { parseJson, type Json } from '../../api/json';
 import { notify } from '../../app/noticeStore';
 import type { InputState } from '../../schema/form/input';
+import { common } from '../../texts/common';
+import { savedInputs as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Field } from '../../ui/Field';
@@ -21,7 +23,7 @@ export function SavedInputs({ id, input, onLoad }: Props) {
   const names = Object.keys(saved);
   const change = (next: typeof saved): void => {
     if (keepInputs(id, next)) setSaved(next);
-    else notify('failed', 'This browser has no room to keep the input.');
+    else notify('failed', say.noRoom);
   };
   const save = (name: string): void => {
     setNaming(false);
@@ -36,23 +38,20 @@ export function SavedInputs({ id, input, onLoad }: Props) {
     ...(names.length > 0 ? [{ kind: 'rule' } as const] : []),
     {
       kind: 'item',
-      label: 'Save this input…',
+      label: say.saveThisInput,
       disabled: input.fault !== undefined,
       run: () => setTimeout(() => setNaming(true)),
     },
     ...names.map((name): MenuEntry => ({
       kind: 'item',
-      label: `Forget “${name}”`,
+      label: say.forget(name),
       danger: true,
       run: () => change(Object.fromEntries(Object.entries(saved).filter(([n]) => n !== name))),
     })),
   ];
   return (
     <>
-      <Menu
-        trigger={<Button look="link">Saved inputs{names.length > 0 && ` (${names.length})`}</Button>}
-        entries={entries}
-      />
+      <Menu trigger={<Button look="link">{say.savedInputs(names.length)}</Button>} entries={entries} />
       {naming && <NameDialog taken={names} onSave={save} onClose={() => setNaming(false)} />}
     </>
   );
@@ -71,14 +70,14 @@ function NameDialog({
   const name = typed.trim();
   return (
     <Dialog
-      title="Save this input"
-      about="It is kept in this browser, for this agent."
+      title={say.title}
+      about={say.about}
       onClose={onClose}
       foot={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
           <Button look="primary" disabled={name === ''} onClick={() => onSave(name)}>
-            {taken.includes(name) ? 'Replace' : 'Save'}
+            {taken.includes(name) ? say.replace : say.save}
           </Button>
         </>
       }
@@ -89,7 +88,7 @@ function NameDialog({
           if (name !== '') onSave(name);
         }}
       >
-        <Field label="Name" hint={taken.includes(name) ? 'The input of this name is replaced.' : undefined}>
+        <Field label={say.name} hint={taken.includes(name) ? say.isReplaced : undefined}>
           {(control) => <input {...control} value={typed} maxLength={60} onChange={(e) => setName(e.target.value)} />}
         </Field>
       </form>

@@ -1,5 +1,5 @@
-import { milliseconds } from '../../texts/format';
 import type { RunSummary } from '../../api/types';
+import { words as say } from '../../texts/run';
 import { sparkWords } from './history';
 import css from './Sparkline.module.css';
 import { finalWords } from './words';
@@ -29,9 +29,7 @@ export function Sparkline({ runs, onOpen }: { runs: RunSummary[]; onOpen: (runId
             rx={1}
             onClick={() => onOpen(run.runId)}
           >
-            <title>
-              {word} in {milliseconds(run.totalMs)}
-            </title>
+            <title>{say.endedIn(word, run.totalMs)}</title>
           </rect>
         );
       })}

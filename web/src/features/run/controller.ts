@@ -5,6 +5,7 @@ import { followRun, type StreamState } from '../../api/stream';
 import type { FieldProblem, RunAnswer, RunEvent, RunStatus } from '../../api/types';
 import { cancelRun, execute } from '../../api/verbs';
 import { Ring } from '../../console/ring';
+import { controller as say } from '../../texts/run';
 
 export type RunState =
   | { kind: 'idle' }
@@ -67,9 +68,10 @@ export class RunController {
 
   refuse(error: unknown): void {
     const fields = error instanceof ApiError ? error.fields : [];
-    const again =
-      error instanceof ApiError && error.retryAfter !== undefined ? ` Try again in ${error.retryAfter} s.` : '';
-    this.update({ run: { kind: 'refused', message: explain(error) + again, fields } });
+    const reason = explain(error);
+    const retryAfter = error instanceof ApiError ? error.retryAfter : undefined;
+    const message = retryAfter === undefined ? reason : say.tryAgainIn(reason, retryAfter);
+    this.update({ run: { kind: 'refused', message, fields } });
   }
 
   async stop(): Promise<void> {
@@ -79,7 +81,7 @@ export class RunController {
     try {
       await cancelRun(run.runId);
     } catch (error) {
-      this.ring.system(`Stop did not reach the run. ${explain(error)}`);
+      this.ring.system(say.notStopped(explain(error)));
       this.update({ stopping: false, output: this.ring.changes });
     }
   }

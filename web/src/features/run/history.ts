@@ -1,7 +1,6 @@
 // The runs before, in numbers and narrowed.
-import { plural } from '../../app/format';
-import { milliseconds } from '../../texts/format';
 import type { RunStatus, RunSummary } from '../../api/types';
+import { history as say } from '../../texts/run';
 
 export type Kept = 'all' | 'succeeded' | 'other';
 
@@ -32,5 +31,5 @@ export function median(values: number[]): number {
 /** What the bars show, in words. */
 export function sparkWords(runs: RunSummary[]): string {
   const failed = runs.filter((run) => run.status !== 'succeeded').length;
-  return `${plural(runs.length, 'run')}, ${failed} failed, median ${milliseconds(median(runs.map((r) => r.totalMs)))}`;
+  return say.bars(runs.length, failed, median(runs.map((r) => r.totalMs)));
 }

@@ -7,6 +7,7 @@ import { setLayout } from '../../app/layout';
 import { initialValue } from '../../schema/form/defaults';
 import { reduceInput, startInput, type InputAction, type InputState } from '../../schema/form/input';
 import { check } from '../../schema/validate';
+import { unsaved as say } from '../../texts/run';
 import type { OpenAgent } from '../agents/openAgent';
 import type { Tabs } from '../files/useTabs';
 import { RunController, type RunView } from './controller';
@@ -152,17 +153,13 @@ async function begin(
   input: Json,
 ): Promise<string | undefined> {
   if (session && !(await session.flush())) {
-    controller.refuse(new Error(unsaved[session.get().save.kind] ?? 'The draft could not be saved.'));
+    controller.refuse(new Error(unsaved[session.get().save.kind] ?? say.other));
     return undefined;
   }
   return controller.start(name, version ?? 'draft', input);
 }
 
-const unsaved: Record<string, string> = {
-  offline: 'The server cannot be reached, so the draft could not be saved and run.',
-  conflict: 'Someone else changed this draft. Choose which one to keep, then run.',
-  refused: 'The server refuses this draft. Mend what the configuration shows, then run.',
-};
+const unsaved: Record<string, string> = say;
 
 function firstInput({ id, fields }: OpenAgent): InputState {
   const kept = rememberedInput(id);

@@ -7,6 +7,7 @@ import type { RunAnswer } from '../../api/types';
 import { getRun } from '../../api/verbs';
 import { agentUrl, pinnedOf, writeUrl } from '../../app/urlState';
 import { Console } from '../../console/Console';
+import { runPage as say } from '../../texts/runs';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Empty, Waiting } from '../../ui/Empty';
@@ -26,7 +27,7 @@ export function RunPage({ id }: { id: string }) {
   const found = useQuery({ queryKey: keys.run(id), queryFn: () => getRun(id) });
   const there = found.isSuccess;
   useEffect(() => {
-    document.title = 'Run · Atelier';
+    document.title = say.pageTitle;
     if (there) controller.attach(id);
     return () => controller.detach();
   }, [controller, id, there]);
@@ -36,16 +37,16 @@ export function RunPage({ id }: { id: string }) {
     <Page>
       <Column>
         {found.isError && (
-          <Empty actions={<Button onClick={() => navigate('/runs')}>All runs</Button>}>
-            The run {id} could not be opened. {found.error.message}
+          <Empty actions={<Button onClick={() => navigate('/runs')}>{say.allRuns}</Button>}>
+            {say.notOpened(id, found.error.message)}
           </Empty>
         )}
-        {found.isPending && <Waiting what="the run" onRetry={() => void found.refetch()} />}
+        {found.isPending && <Waiting what={say.theRun} onRetry={() => void found.refetch()} />}
         {found.data && (
           <section className={css.section}>
             <div className={css.head}>
-              <h1>Run</h1>
-              <p role="status" aria-label="Run state" data-look={words?.look} className={css.state}>
+              <h1>{say.run}</h1>
+              <p role="status" aria-label={say.runState} data-look={words?.look} className={css.state}>
                 {words?.text}
               </p>
               {answer && <Where answer={answer} />}
@@ -59,10 +60,10 @@ export function RunPage({ id }: { id: string }) {
               <div className={css.main}>
                 <div>
                   <div className={css.bar}>
-                    <h2>Input</h2>
-                    <CopyButton label="Copy the input as JSON" text={() => stringifyJson(found.data.input, 2)} />
+                    <h2>{say.input}</h2>
+                    <CopyButton label={say.copyInputAsJson} text={() => stringifyJson(found.data.input, 2)} />
                   </div>
-                  <pre className={css.json} tabIndex={0} role="region" aria-label="Input">
+                  <pre className={css.json} tabIndex={0} role="region" aria-label={say.input}>
                     <JsonText text={stringifyJson(found.data.input, 2)} />
                   </pre>
                 </div>
@@ -74,7 +75,7 @@ export function RunPage({ id }: { id: string }) {
                 </div>
               )}
             </div>
-            <section aria-label="Console" className={css.console}>
+            <section aria-label={say.console} className={css.console}>
               <Console
                 ring={controller.ring}
                 changes={view.output}
@@ -95,8 +96,7 @@ function Where({ answer: { runId, provenance } }: { answer: RunAnswer }) {
   const pinned = pinnedOf(version);
   return (
     <Link href={agentUrl(agent, pinned) + writeUrl({ panel: 'result', run: runId })}>
-      {agent}
-      {pinned === undefined ? ', the draft' : `@${pinned}`}
+      {pinned === undefined ? say.theDraftOf(agent) : `${agent}@${pinned}`}
     </Link>
   );
 }

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { useRunListing } from '../../api/listing';
 import type { RunSummary } from '../../api/types';
+import { runsPage as say } from '../../texts/runs';
 import { ago, milliseconds } from '../../texts/format';
 import { agentUrl, pinnedOf, runUrl, writeUrl } from '../../app/urlState';
 import { Field } from '../../ui/Field';
@@ -14,7 +15,7 @@ import css from './RunsPage.module.css';
 /** Every run of the workspace, the newest first. */
 export function RunsPage() {
   useEffect(() => {
-    document.title = 'Runs · Atelier';
+    document.title = say.pageTitle;
   }, []);
   return (
     <Page>
@@ -34,14 +35,14 @@ function Runs() {
   return (
     <section className={css.section}>
       <div>
-        <h1>Runs</h1>
-        <p className={css.lead}>What ran in this workspace, whoever started it: people, programs, tools.</p>
+        <h1>{say.runs}</h1>
+        <p className={css.lead}>{say.lead}</p>
       </div>
       <div className={css.filters}>
-        <Field label="State">
+        <Field label={say.state}>
           {(control) => (
             <select {...control} value={state.status ?? ''} onChange={(e) => go({ status: e.target.value })}>
-              <option value="">Any</option>
+              <option value="">{say.any}</option>
               {statuses.map((status) => (
                 <option key={status} value={status}>
                   {finalWords({ status }).word}
@@ -50,13 +51,13 @@ function Runs() {
             </select>
           )}
         </Field>
-        <Field label="Since">
+        <Field label={say.since}>
           {(control) => (
             <select {...control} value={state.range ?? ''} onChange={(e) => go({ range: e.target.value })}>
-              <option value="">Ever</option>
-              {ranges.map(({ range, label }) => (
+              <option value="">{say.ever}</option>
+              {ranges.map(({ range }) => (
                 <option key={range} value={range}>
-                  {label}
+                  {say.ranges[range]}
                 </option>
               ))}
             </select>
@@ -64,7 +65,7 @@ function Runs() {
         </Field>
         <AgentField key={state.agent} agent={state.agent ?? ''} onSet={(agent) => go({ agent })} />
       </div>
-      <Listed listing={listing} what="the runs" empty={<p className={css.lead}>No run is like that.</p>}>
+      <Listed listing={listing} what={say.theRuns} empty={<p className={css.lead}>{say.none}</p>}>
         {(items) => <Table runs={items} now={now} />}
       </Listed>
     </section>
@@ -81,12 +82,12 @@ function AgentField({ agent, onSet }: { agent: string; onSet: (agent: string) =>
         onSet(typed.trim());
       }}
     >
-      <Field label="Agent">
+      <Field label={say.agent}>
         {(control) => (
           <input
             {...control}
             type="search"
-            placeholder="Name, then Enter"
+            placeholder={say.nameThenEnter}
             spellCheck={false}
             value={typed}
             onChange={(e) => setTyped(e.target.value)}
@@ -100,17 +101,17 @@ function AgentField({ agent, onSet }: { agent: string; onSet: (agent: string) =>
 
 function Table({ runs, now }: { runs: RunSummary[]; now: number }) {
   return (
-    <div className={css.scroll} tabIndex={0} role="region" aria-label="Runs">
+    <div className={css.scroll} tabIndex={0} role="region" aria-label={say.runs}>
       <table className={css.table}>
         <thead>
           <tr>
-            <th scope="col">State</th>
-            <th scope="col">Agent</th>
-            <th scope="col">By</th>
-            <th scope="col">Time</th>
-            <th scope="col">When</th>
+            <th scope="col">{say.state}</th>
+            <th scope="col">{say.agent}</th>
+            <th scope="col">{say.by}</th>
+            <th scope="col">{say.time}</th>
+            <th scope="col">{say.when}</th>
             <th scope="col">
-              <span className="visually-hidden">Open</span>
+              <span className="visually-hidden">{say.open}</span>
             </th>
           </tr>
         </thead>
@@ -123,7 +124,7 @@ function Table({ runs, now }: { runs: RunSummary[]; now: number }) {
                 <td className={css[look]}>{word}</td>
                 <td className={css.name}>
                   {run.agent === '' ? (
-                    <span className={css.quiet}>inline {run.language}</span>
+                    <span className={css.quiet}>{say.inline(run.language)}</span>
                   ) : (
                     <Link href={agentUrl(run.agent, version) + writeUrl({ panel: 'result', run: run.runId })}>
                       {run.agent}
@@ -135,8 +136,8 @@ function Table({ runs, now }: { runs: RunSummary[]; now: number }) {
                 <td>{milliseconds(run.totalMs)}</td>
                 <td className={css.quiet}>{ago(run.createdAt, now)}</td>
                 <td>
-                  <Link href={runUrl(run.runId)} aria-label={`Open the run of ${ago(run.createdAt, now)}`}>
-                    Open
+                  <Link href={runUrl(run.runId)} aria-label={say.openTheRun(ago(run.createdAt, now))}>
+                    {say.open}
                   </Link>
                 </td>
               </tr>

@@ -19,11 +19,11 @@ export const statuses: RunStatus[] = [
 ];
 
 export const ranges = [
-  { range: '1h', label: 'An hour ago', ms: 3_600_000 },
-  { range: '24h', label: 'A day ago', ms: 86_400_000 },
-  { range: '7d', label: 'A week ago', ms: 7 * 86_400_000 },
-  { range: '30d', label: 'A month ago', ms: 30 * 86_400_000 },
-];
+  { range: '1h', ms: 3_600_000 },
+  { range: '24h', ms: 86_400_000 },
+  { range: '7d', ms: 7 * 86_400_000 },
+  { range: '30d', ms: 30 * 86_400_000 },
+] as const;
 
 export function readRuns(search: string): RunsState {
   const query = new URLSearchParams(search);

@@ -1,0 +1,220 @@
+import type { ReactNode } from 'react';
+import { bytes, milliseconds, number, plural, seconds } from './format';
+import { rich } from './rich';
+
+export const compareRuns = {
+  title: 'Compare two runs',
+  notLoaded: (reason: string) => `The runs could not be loaded. ${reason}`,
+  theRuns: 'the runs',
+  what: 'What',
+  sides: { before: 'Earlier', after: 'Later' },
+  input: 'Input',
+  output: 'Output',
+  printed: 'Printed',
+  state: 'State',
+  version: 'Version',
+  code: 'Code',
+  runtime: 'Runtime',
+  total: 'Total',
+  cpu: 'CPU',
+  peakMemory: 'Peak memory',
+  theSame: 'The same.',
+};
+
+export const controller = {
+  tryAgainIn: (reason: string, retryAfter: number) => `${reason} Try again in ${retryAfter} s.`,
+  notStopped: (reason: string) => `Stop did not reach the run. ${reason}`,
+};
+
+export const deniedHost = {
+  allow: (hosts: string) => `Allow ${hosts}`,
+  notSaved: (problems: string) => `Not saved: ${problems}`,
+  granted: (hosts: ReactNode) => rich`capabilities.hosts ${hosts}`,
+  draftMayReachItNow: 'The draft may reach it now.',
+  draftMayReachIt: 'The draft may reach it.',
+  versionMayNot: (version: string) => `${version} does not: a new capability makes the next version a major one.`,
+  runAgain: 'Run again',
+  showWhatChanged: 'Show what changed',
+};
+
+export const errorCard = {
+  error: 'Error',
+  rule: (rule: ReactNode) => rich`Rule ${rule}`,
+  raiseLimit: 'Raise limit',
+  stack: 'Stack',
+};
+
+export const history = {
+  bars: (runs: number, failed: number, medianMs: number) =>
+    `${plural(runs, { one: 'run', other: 'runs' })}, ${failed} failed, median ${milliseconds(medianMs)}`,
+};
+
+export const historyTab = {
+  inputNotFetched: (reason: string) => `The input could not be fetched. ${reason}`,
+  theRuns: 'the runs',
+  notLoaded: (reason: string) => `The runs could not be loaded. ${reason}`,
+  start: 'Start',
+  noRunsYet: 'No runs yet. Run the program to see how long it takes.',
+  whichRuns: 'Which runs',
+  allRuns: 'All runs',
+  succeeded: 'Succeeded',
+  didNotSucceed: 'Did not succeed',
+  ofWhichVersion: 'Of which version',
+  allVersions: 'All versions',
+  compareTwo: 'Compare two',
+  none: 'No run is like that.',
+  toCompare: 'To compare',
+  state: 'State',
+  version: 'Version',
+  time: 'Time',
+  when: 'When',
+  actions: 'Actions',
+  compareTheRun: (when: string, totalMs: number) => `Compare the run of ${when}, ${milliseconds(totalMs)}`,
+  show: 'Show',
+  rerun: 'Re-run with this input',
+};
+
+export const inputTab = {
+  inputAs: 'Input as',
+  form: 'Form',
+  json: 'JSON',
+  reset: 'Reset to defaults',
+  inputAsJson: 'Input as JSON',
+  doesNotFit: 'The input does not fit the schema:',
+  input: 'Input',
+  andMore: (n: number) => `and ${n} more`,
+};
+
+export const jsonTree = {
+  items: (n: number) => plural(n, { one: 'item', other: 'items' }),
+  keys: (n: number) => plural(n, { one: 'key', other: 'keys' }),
+  showMore: (n: number, rest: number) => `Show ${n} more of ${rest}`,
+  copied: (path: string) => `Copied ${path}`,
+  copyPath: (path: string) => `Copy the path ${path}`,
+  path: 'path',
+};
+
+export const output = {
+  outputValue: 'Output value',
+  output: 'Output',
+  outputAs: 'Output as',
+  looks: { tree: 'Tree', table: 'Table', text: 'Text', image: 'Image' },
+  copyAsJson: 'Copy the output as JSON',
+  download: 'Download the output',
+  pictureAt: (path: string) => `The picture at ${path}`,
+  rowsOf: (path: string) => `Rows of ${path}`,
+  firstRowsOf: (path: string, shown: number, total: number) =>
+    `${path}, the first ${number(shown)} of ${number(total)} rows`,
+  fits: 'fits the output schema',
+  doesNotFit: 'does not fit the output schema',
+};
+
+export const provenance = {
+  provenance: 'Provenance',
+  run: 'Run',
+  version: 'Version',
+  runtime: 'Runtime',
+  isolation: 'Isolation',
+  code: 'Code',
+  digest: 'Digest',
+  input: 'Input',
+  output: 'Output',
+  copyRun: 'Copy run',
+  copyCode: 'Copy code',
+  copyDigest: 'Copy digest',
+  copyInput: 'Copy input',
+  copyOutput: 'Copy output',
+  copyAsJson: 'Copy the provenance as JSON',
+  copy: 'Copy',
+  verify: 'Verify',
+  verification: 'Verification',
+  doesNotMatch: 'Does not match what was recorded.',
+  someMatches: 'What can be checked matches.',
+  allMatches: 'Verified: all of it matches what was recorded.',
+  finding: (part: string, why: string) => `${part}: ${why}`,
+  marks: { same: 'Matches', differs: 'Does not match', unknown: 'Not checked' },
+};
+
+export const resultTab = {
+  whenItEnds: 'The result is shown here when the program ends.',
+  start: 'Start',
+  noResultYet: 'No result yet. Run the program to see what it returns.',
+};
+
+export const runFacts = {
+  time: 'Time',
+  queue: 'Queue',
+  start: 'Start',
+  run: 'Run',
+  total: 'Total',
+  cpu: 'CPU',
+  peakMemory: 'Peak memory',
+  ofLimit: (peak: number, limit: number) => `${bytes(peak)} of ${bytes(limit)}`,
+  exitCode: 'Exit code',
+};
+
+export const runPanel = {
+  panels: { input: 'Input', console: 'Console', result: 'Result', history: 'History' },
+  run: 'Run',
+  newOutput: 'New output',
+  notValid: 'Not valid',
+  deprecated: 'Deprecated',
+  isDeprecated: 'This version is deprecated.',
+  isDeprecatedFor: (reason: string) => `This version is deprecated: ${reason}`,
+  use: (successor: ReactNode) => rich`Use ${successor}.`,
+  reconnecting: 'Reconnecting',
+  runState: 'Run state',
+  progress: 'Progress',
+  restore: (keys: string) => `Restore (${keys})`,
+  maximise: (keys: string) => `Maximise (${keys})`,
+};
+
+export const savedInputs = {
+  noRoom: 'This browser has no room to keep the input.',
+  saveThisInput: 'Save this input…',
+  forget: (name: string) => `Forget “${name}”`,
+  savedInputs: (n: number) => (n === 0 ? 'Saved inputs' : `Saved inputs (${n})`),
+  title: 'Save this input',
+  about: 'It is kept in this browser, for this agent.',
+  replace: 'Replace',
+  save: 'Save',
+  name: 'Name',
+  isReplaced: 'The input of this name is replaced.',
+};
+
+export const unsaved = {
+  other: 'The draft could not be saved.',
+  offline: 'The server cannot be reached, so the draft could not be saved and run.',
+  conflict: 'Someone else changed this draft. Choose which one to keep, then run.',
+  refused: 'The server refuses this draft. Mend what the configuration shows, then run.',
+};
+
+export const words = {
+  finals: {
+    succeeded: 'Succeeded',
+    failed: 'Failed',
+    timed_out: 'Timed out',
+    cancelled: 'Cancelled',
+    blocked: 'Blocked',
+    interrupted: 'Interrupted',
+    queued: 'Queued',
+    running: 'Running',
+    awaiting_approval: 'Waits for approval',
+  },
+  causes: {
+    memory_limit: 'Out of memory',
+    output_limit: 'Output limit',
+    process_limit: 'Process limit',
+    disk_limit: 'Disk limit',
+    recursion_limit: 'Recursion limit',
+    syntax_error: 'Syntax error',
+    invalid_output: 'Invalid output',
+    denied: 'Denied',
+  },
+  starting: 'Starting',
+  notStarted: 'Not started',
+  queued: 'Queued',
+  queuedAt: (position: number) => `Queued, position ${position}`,
+  running: (elapsedMs: number) => `Running ${seconds(elapsedMs)}`,
+  endedIn: (word: string, totalMs: number) => `${word} in ${milliseconds(totalMs)}`,
+};

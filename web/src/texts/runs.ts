@@ -1,0 +1,33 @@
+export const runPage = {
+  pageTitle: 'Run · Atelier',
+  allRuns: 'All runs',
+  notOpened: (id: string, reason: string) => `The run ${id} could not be opened. ${reason}`,
+  theRun: 'the run',
+  run: 'Run',
+  runState: 'Run state',
+  input: 'Input',
+  copyInputAsJson: 'Copy the input as JSON',
+  console: 'Console',
+  theDraftOf: (agent: string) => `${agent}, the draft`,
+};
+
+export const runsPage = {
+  pageTitle: 'Runs · Atelier',
+  runs: 'Runs',
+  lead: 'What ran in this workspace, whoever started it: people, programs, tools.',
+  state: 'State',
+  any: 'Any',
+  since: 'Since',
+  ever: 'Ever',
+  ranges: { '1h': 'An hour ago', '24h': 'A day ago', '7d': 'A week ago', '30d': 'A month ago' },
+  theRuns: 'the runs',
+  none: 'No run is like that.',
+  agent: 'Agent',
+  nameThenEnter: 'Name, then Enter',
+  by: 'By',
+  time: 'Time',
+  when: 'When',
+  open: 'Open',
+  inline: (language: string) => `inline ${language}`,
+  openTheRun: (when: string) => `Open the run of ${when}`,
+};
