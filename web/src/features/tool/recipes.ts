@@ -135,7 +135,6 @@ export default new DynamicStructuredTool({ ...tool, func: async (input) => JSON.
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { recipes as say } from '../../texts/tool';
 
 ${read(tool, 'mcp')}
 ${call(tool)}
