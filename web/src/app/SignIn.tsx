@@ -3,6 +3,8 @@ import { useEffect, useState } from 'react';
 import { listLoginWays } from '../api/verbs';
 import { signIn as said } from '../texts/app';
 import { Button } from '../ui/Button';
+import button from '../ui/Button.module.css';
+import { classes } from '../ui/classes';
 import { PasswordForm } from './PasswordForm';
 import css from './SignIn.module.css';
 import { TokenForm } from './TokenForm';
@@ -49,7 +51,7 @@ export function SignIn() {
           </p>
         )}
         {ways.data?.provider && (
-          <a className={css.provider} href={ways.data.provider.path}>
+          <a className={classes(button.button, button.primary, css.provider)} href={ways.data.provider.path}>
             {said.logInWith(ways.data.provider.name)}
           </a>
         )}
