@@ -11,7 +11,7 @@ main() {
   report=$work/report
   counts=$work/counts
   finish() {
-    jobs -p | xargs -r kill # of one that was interrupted
+    jobs -rp | xargs -r kill # of one that was interrupted
     [ ! -d "$work/pg/data" ] || scripts/postgres.sh stop "$work/pg"
     rm -rf "$work"
   }

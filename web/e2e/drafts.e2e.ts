@@ -22,8 +22,6 @@ async function open(name: string): Promise<void> {
     files: { 'main.sh': program('first') },
   });
   await studio.openAgent(name);
-  // The editor fetches its workers after it is ready; a server that ends meanwhile is another story.
-  await session.page.waitForLoadState('networkidle');
 }
 
 const stored = (name: string) => async (): Promise<unknown> => {
@@ -39,6 +37,18 @@ test('A17 an edit is saved by itself and there after a reload', async () => {
   await session.page.reload();
   await studio.editorReady();
   await session.page.getByText('"second"').waitFor();
+});
+
+test('the editor edits and saves when its worker could not be loaded', async () => {
+  let asked = 0;
+  await session.context.route(/editor\.worker/, (route) => {
+    asked++;
+    return route.abort();
+  });
+  await open('alone');
+  await studio.replaceCode(program('second'));
+  await expect.poll(() => asked, { timeout: 15_000 }).toBeGreaterThan(0);
+  expect(await stored('alone')()).toBe(program('second'));
 });
 
 test('A18 edits are kept while the server is away and saved when it is back', async () => {

@@ -11,10 +11,19 @@ import EditorWorker from 'monaco-editor/editor/editor.worker?worker';
 import TypeScriptWorker from 'monaco-editor/languages/features/typescript/ts.worker?worker';
 import JsonWorker from 'monaco-editor/languages/features/json/json.worker?worker';
 
+function workerOf(label: string): Worker {
+  if (label === 'typescript' || label === 'javascript') return new TypeScriptWorker();
+  return label === 'json' ? new JsonWorker() : new EditorWorker();
+}
+
 self.MonacoEnvironment = {
   getWorker(_id, label) {
-    if (label === 'typescript' || label === 'javascript') return new TypeScriptWorker();
-    return label === 'json' ? new JsonWorker() : new EditorWorker();
+    const worker = workerOf(label);
+    worker.addEventListener('error', (event) => {
+      // Its script could not be loaded: the server is away, as the draft says. Monaco would throw the event at the page.
+      if (!(event instanceof ErrorEvent)) (event as Event).stopImmediatePropagation();
+    });
+    return worker;
   },
 };
 
