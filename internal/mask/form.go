@@ -51,11 +51,7 @@ func (n *node) add(value string) {
 	if value == "" {
 		return
 	}
-	size := min(len(value), window)
-	for size < len(value) && !utf8.RuneStart(value[size]) {
-		size--
-	}
-	for _, b := range []byte(value[:size]) {
+	for _, b := range []byte(value[:windowOf(value)]) {
 		next := n.child(b)
 		if next == nil {
 			next = &node{}
@@ -66,6 +62,19 @@ func (n *node) add(value string) {
 	if !slices.Contains(n.ends, value) {
 		n.ends = append(n.ends, value)
 	}
+}
+
+// windowOf is how many bytes of a value are looked for. No letter is cut; what is no text is cut anywhere.
+func windowOf(value string) int {
+	if len(value) <= window {
+		return len(value)
+	}
+	for size := window; size > window-utf8.UTFMax; size-- {
+		if utf8.RuneStart(value[size]) {
+			return size
+		}
+	}
+	return window
 }
 
 // spelling is a way to write values.

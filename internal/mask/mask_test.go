@@ -213,6 +213,7 @@ func TestEvenKeepsTheLength(t *testing.T) {
 func FuzzStreamsAreTexts(f *testing.F) {
 	f.Add(value, "before "+value+" after", uint8(9))
 	f.Add("password", `passw\u006frd %70assword`, uint8(3))
+	f.Add(strings.Repeat("\x9e", 200), "no letter begins in it: "+strings.Repeat("\x9e", 200), uint8(3))
 	f.Fuzz(func(t *testing.T, secret, text string, size uint8) {
 		m := mask.New([]string{secret})
 		if m == nil {
