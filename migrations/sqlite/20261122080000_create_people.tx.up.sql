@@ -39,9 +39,9 @@ CREATE TABLE invitations (
 );
 CREATE INDEX invitations_of_workspace ON invitations (workspace_id, created_at);
 
-INSERT INTO workspaces (id, name, title, created_at) VALUES ('default', 'default', 'Default', '2026-11-22 00:00:00+00:00');
-INSERT INTO users (id, name, title, password, created_at) VALUES ('admin', 'admin', 'Administrator', '', '2026-11-22 00:00:00+00:00');
-INSERT INTO memberships (workspace_id, user_id, role, created_at) VALUES ('default', 'admin', 'administrator', '2026-11-22 00:00:00+00:00');
+INSERT INTO workspaces (id, name, title, created_at) VALUES ('default', 'default', 'Default', strftime('%Y-%m-%d %H:%M:%S+00:00', 'now'));
+INSERT INTO users (id, name, title, password, created_at) VALUES ('admin', 'admin', 'Administrator', '', strftime('%Y-%m-%d %H:%M:%S+00:00', 'now'));
+INSERT INTO memberships (workspace_id, user_id, role, created_at) VALUES ('default', 'admin', 'administrator', strftime('%Y-%m-%d %H:%M:%S+00:00', 'now'));
 
 -- Whoever a token acts for: it may do no more than they. '' is the host's own. All that were there are the administrator's.
 ALTER TABLE tokens ADD COLUMN user_id TEXT NOT NULL DEFAULT '';
