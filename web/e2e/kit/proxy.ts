@@ -30,12 +30,15 @@ export async function startProxy(path: string): Promise<ReverseProxy> {
     sent.on('error', () => answer.destroy());
     asked.pipe(sent);
   });
-  server.on('upgrade', (asked, socket) => {
+  server.on('upgrade', (asked, socket, early) => {
     const sent = pass(asked);
     if (!sent) return void socket.destroy();
-    sent.on('upgrade', (got, through) => {
+    sent.on('upgrade', (got, through, first) => {
       const head = Object.entries(got.headers).map(([name, value]) => `${name}: ${String(value)}`);
       socket.write(`HTTP/1.1 101 Switching Protocols\r\n${head.join('\r\n')}\r\n\r\n`);
+      // What came in one packet with the upgrade: a fast server's first frames are in it.
+      socket.write(first);
+      through.write(early);
       socket.pipe(through).pipe(socket);
       through.on('error', () => socket.destroy());
       socket.on('error', () => through.destroy());
