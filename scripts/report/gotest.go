@@ -95,20 +95,23 @@ func (r *goRun) finish(event goEvent, out io.Writer) {
 			r.counts.Skips = append(r.counts.Skips, room+" "+name+": "+reason(text))
 		case "fail":
 			r.counts.Failed++
-			r.counts.Failures = append(r.counts.Failures, room+" "+name)
+			r.counts.Failures = append(r.counts.Failures, room+" "+name+whyGo(text))
 			fmt.Fprintf(out, "--- %s %s\n%s", room, name, text)
 		}
 	}
 	if event.Action == "fail" && r.counts.Failed == failed {
 		// It did not build, or it died outside a test.
 		r.counts.Failed++
-		r.counts.Failures = append(r.counts.Failures, room)
-		fmt.Fprintf(out, "--- %s\n%s%s", room, strings.Join(r.output["build "+event.FailedBuild], ""), strings.Join(r.output[event.Package+" "], ""))
+		text := strings.Join(r.output["build "+event.FailedBuild], "") + strings.Join(r.output[event.Package+" "], "")
+		fmt.Fprintf(out, "--- %s\n%s", room, text)
 		for name, lines := range r.output {
 			if rest, ok := strings.CutPrefix(name, event.Package+" "); ok && rest != "" && tests[rest] == "" {
-				fmt.Fprintf(out, "--- %s %s did not end\n%s", room, rest, strings.Join(lines, ""))
+				said := strings.Join(lines, "")
+				fmt.Fprintf(out, "--- %s %s did not end\n%s", room, rest, said)
+				text += said
 			}
 		}
+		r.counts.Failures = append(r.counts.Failures, room+whyGo(text))
 	}
 	if event.Action != "skip" { // a package without tests
 		fmt.Fprintf(out, "%-4s %-36s %4d tests  %6.1f s\n", event.Action, room, len(tests), event.Elapsed)

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -37,6 +40,71 @@ func TestReadGoCountsWhatRan(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output hides %q:\n%s", want, &out)
 		}
+	}
+}
+
+func TestFailuresSayWhy(t *testing.T) {
+	t.Parallel()
+	events := func(lines ...string) string {
+		var stream strings.Builder
+		for _, line := range lines {
+			event, err := json.Marshal(goEvent{Action: "output", Package: "p", Test: "TestX", Output: line + "\n"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			stream.Write(append(event, '\n'))
+		}
+		return stream.String()
+	}
+	failed := `{"Action":"fail","Package":"p","Test":"TestX"}` + "\n" + `{"Action":"fail","Package":"p"}`
+	for name, tt := range map[string]struct{ stream, want string }{
+		"messages": {
+			events("=== RUN   TestX", "    x_test.go:9: got 1, want 2", "        of three", "    x_test.go:10: second", "    x_test.go:11: third") + failed,
+			"p TestX\n      x_test.go:9: got 1, want 2\n      x_test.go:10: second",
+		},
+		"a race": {
+			events("==================", "WARNING: DATA RACE", "Read at 0x00c000014108 by goroutine 9:", "  p.f()", "      /src/p/x.go:12 +0x3c") + failed,
+			"p TestX\n      WARNING: DATA RACE\n      /src/p/x.go:12 +0x3c",
+		},
+		"a panic that took the others along": {
+			events("panic: test timed out after 20m0s", "goroutine 1 [running]:", "\t/go/src/testing/testing.go:2484 +0x1") + `{"Action":"fail","Package":"p"}`,
+			"p\n      panic: test timed out after 20m0s",
+		},
+		"no build": {
+			`{"Action":"build-output","ImportPath":"p [p.test]","Output":"# p\np/x.go:1:2: undefined: x\n"}` + "\n" + `{"Action":"fail","Package":"p","FailedBuild":"p [p.test]"}`,
+			"p\n      p/x.go:1:2: undefined: x",
+		},
+	} {
+		got, err := readGo(strings.NewReader(tt.stream), io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Failures) != 1 || got.Failures[0] != tt.want {
+			t.Errorf("%s: failures are %q, want %q", name, got.Failures, tt.want)
+		}
+	}
+}
+
+func TestVitestFailuresSayWhy(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "result.json")
+	report := `{"testResults":[{"name":"/src/web/e2e/a.e2e.ts","status":"failed","assertionResults":[
+		{"fullName":" A01 opens it","status":"failed","failureMessages":["TimeoutError: locator.click: Timeout 15000ms exceeded.\nCall log:\n\u001b[2m  - waiting for ` +
+		strings.Repeat("é", 300) + `\u001b[22m\n\n    at open (/src/web/e2e/kit/studio.ts:7:1)\n    at /src/web/e2e/a.e2e.ts:12:3"]}]},
+		{"name":"/src/web/e2e/b.e2e.ts","status":"failed","message":"Error: no login link within 20 s, but:\n    at x","assertionResults":[]}]}`
+	if err := os.WriteFile(file, []byte(report), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := readVitest("browser", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"a.e2e.ts A01 opens it (line 12)\n      TimeoutError: locator.click: Timeout 15000ms exceeded.\n      - waiting for " + strings.Repeat("é", whyWidth-14) + "…",
+		"b.e2e.ts\n      Error: no login link within 20 s, but:",
+	}
+	if !slices.Equal(got.Failures, want) {
+		t.Errorf("failures are %q, want %q", got.Failures, want)
 	}
 }
 

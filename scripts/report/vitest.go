@@ -21,6 +21,8 @@ type vitestReport struct {
 			Title          string   `json:"title"`
 			FullName       string   `json:"fullName"`
 			Status         string   `json:"status"`
+			// FailureMessages are messages with the stack beneath, in the colours of a terminal.
+			FailureMessages []string `json:"failureMessages"`
 		} `json:"assertionResults"`
 	} `json:"testResults"`
 }
@@ -47,7 +49,8 @@ func readVitest(name, file string) (Counts, error) {
 				counts.Passed++
 			case "failed":
 				counts.Failed++
-				counts.Failures = append(counts.Failures, title)
+				said := strings.Join(test.FailureMessages, "\n")
+				counts.Failures = append(counts.Failures, title+place(said, path)+whyVitest(said))
 			default: // skipped, pending, todo, disabled
 				counts.Skipped++
 				counts.Skips = append(counts.Skips, title)
@@ -55,10 +58,20 @@ func readVitest(name, file string) (Counts, error) {
 		}
 		if result.Status == "failed" && counts.Failed == failed {
 			counts.Failed++
-			counts.Failures = append(counts.Failures, path+": "+result.Message)
+			counts.Failures = append(counts.Failures, path+whyVitest(result.Message))
 		}
 	}
 	return counts, nil
+}
+
+// place is the line of the test's own file in a stack, whose calls may lead through many others.
+func place(stack, file string) string {
+	_, after, found := strings.Cut(stack, "/"+file+":")
+	line, _, more := strings.Cut(after, ":")
+	if !found || !more {
+		return ""
+	}
+	return " (line " + line + ")"
 }
 
 func parseVitest(file string) (vitestReport, error) {
