@@ -2,6 +2,7 @@ package servertest_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/atelier-run/atelier/server/servertest"
@@ -101,5 +102,34 @@ func TestForcedDeletion(t *testing.T) {
 	s.Want(t, 200, "GET", "/api/v1/pins?owner=a", nil).Into(t, &list)
 	if len(list.Items) != 1 || list.Items[0].Version != "" {
 		t.Errorf("pins of what is gone: %+v", list.Items)
+	}
+}
+
+// Of two versions that are deprecated at the same moment one stays, or names a third: successors lead somewhere.
+func TestSimultaneousDeprecationsDoNotNameEachOther(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	s.Want(t, 201, "POST", "/api/v1/code-agents/weather/versions", map[string]any{"version": "2.0.0"})
+	const path = "/api/v1/code-agents/weather/versions/"
+	for range 20 {
+		var statuses [2]int
+		var both sync.WaitGroup
+		for i, versions := range [2][2]string{{"1.0.0", "2.0.0"}, {"2.0.0", "1.0.0"}} {
+			both.Go(func() {
+				answer, err := s.Try(t.Context(), "PATCH", path+versions[0], map[string]any{"deprecated": true, "successor": "weather@" + versions[1]})
+				if err != nil {
+					t.Error(err)
+				}
+				statuses[i] = answer.Status
+			})
+		}
+		both.Wait()
+		if statuses != [2]int{200, 422} && statuses != [2]int{422, 200} {
+			t.Fatalf("answered with %v", statuses)
+		}
+		for _, version := range []string{"1.0.0", "2.0.0"} {
+			s.Want(t, 200, "PATCH", path+version, map[string]any{"deprecated": false})
+		}
 	}
 }

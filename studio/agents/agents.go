@@ -100,7 +100,8 @@ type Options struct {
 type Service struct {
 	Options
 
-	editing [64]sync.Mutex // by agent: one reads, changes and writes at a time
+	editing     [64]sync.Mutex // by agent: one reads, changes and writes at a time
+	deprecating sync.Mutex     // of all agents: a successor may be another agent's
 }
 
 // New returns the service.

@@ -26,6 +26,8 @@ func (s *Service) Deprecate(ctx context.Context, actor registry.Actor, ref, vers
 	if len(req.Reason) > registry.MaxWords {
 		return registry.Version{}, nil, fault.Invalid("/reason", "must have at most %d bytes.", registry.MaxWords)
 	}
+	s.deprecating.Lock() // or two at once name each other, and nobody arrives
+	defer s.deprecating.Unlock()
 	if req.Successor, err = s.successor(ctx, actor, v, req); err != nil {
 		return registry.Version{}, nil, err
 	}
