@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 import { preloadEditor } from './scripts/preload';
@@ -5,9 +6,23 @@ import { preloadEditor } from './scripts/preload';
 // The server of `make run`; `npm run dev` forwards the API to it so that the page keeps one origin.
 const server = 'http://127.0.0.1:8002';
 
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
 export default defineConfig({
   base: '/studio/',
   plugins: [react(), preloadEditor()],
+  resolve: {
+    // monaco-vim names Monaco's files as they were called before 0.56, and to browsers it offers a bundle with a half of
+    // Monaco inside.
+    alias: [
+      { find: /^monaco-vim$/, replacement: at('../node_modules/monaco-vim/dist/index.mjs') },
+      { find: 'monaco-editor/esm/vs/editor/editor.api', replacement: 'monaco-editor/editor/editor.api' },
+      {
+        find: 'monaco-editor/esm/vs/editor/common/commands/shiftCommand',
+        replacement: at('src/editor/vim/shiftCommand.ts'),
+      },
+    ],
+  },
   // The page names its files from the root, where the server puts the base path in; they name each other by where they are.
   experimental: {
     renderBuiltUrl: (file, { hostType }) => (hostType === 'html' ? `/studio/${file}` : { relative: true }),

@@ -1,5 +1,6 @@
 // One Monaco instance that shows one model at a time and remembers where the reader was in each.
 import { codeEditor as say } from '../texts/editor';
+import { EditorKeys } from './keys';
 import { monaco } from './monaco';
 import { useEditorSettings, type EditorSettings } from './settings';
 import { languageOf, type Workspace } from './workspace';
@@ -23,10 +24,12 @@ export interface EditorEvents {
 
 export class CodeEditor {
   private readonly editor: monaco.editor.IStandaloneCodeEditor;
+  private readonly keys: EditorKeys;
   private readonly disposables: monaco.IDisposable[] = [];
   private shown: { workspace: Workspace; path: string } | undefined;
 
-  constructor(host: HTMLElement, events: EditorEvents) {
+  /** `modeLine` is where keys of another editor say their mode. */
+  constructor(host: HTMLElement, modeLine: HTMLElement, events: EditorEvents) {
     this.editor = monaco.editor.create(host, {
       model: null,
       automaticLayout: true,
@@ -44,6 +47,7 @@ export class CodeEditor {
       scrollbar: { verticalScrollbarSize: 10, horizontalScrollbarSize: 10 },
       unicodeHighlight: { ambiguousCharacters: false },
     });
+    this.keys = new EditorKeys(this.editor, modeLine);
     this.fit(useEditorSettings.getState());
     this.disposables.push(
       { dispose: useEditorSettings.subscribe((settings) => this.fit(settings)) },
@@ -93,10 +97,12 @@ export class CodeEditor {
   dispose(): void {
     this.rememberView();
     for (const disposable of this.disposables) disposable.dispose();
+    this.keys.dispose();
     this.editor.dispose();
   }
 
-  private fit({ fontSize, wrap, minimap }: EditorSettings): void {
+  private fit({ fontSize, wrap, minimap, keys }: EditorSettings): void {
+    this.keys.choose(keys);
     this.editor.updateOptions({
       fontSize,
       lineHeight: Math.round(fontSize * 1.54),

@@ -10,7 +10,7 @@ import { CodeEditor, type EditorEvents } from './codeEditor';
 import { openDiff, type DiffSides, type DiffView } from './diff';
 
 export interface EditorKit {
-  createEditor(host: HTMLElement, events: EditorEvents): CodeEditor;
+  createEditor(host: HTMLElement, modeLine: HTMLElement, events: EditorEvents): CodeEditor;
   createWorkspace(name: string, events: WorkspaceEvents): Workspace;
   createDiff(host: HTMLElement, sides: DiffSides, inline: boolean): DiffView;
   setTypes(declarations: string): void;
@@ -30,7 +30,7 @@ function makeKit(): EditorKit {
   setUpJson();
   setUpShell();
   return {
-    createEditor: (host, events) => new CodeEditor(host, events),
+    createEditor: (host, modeLine, events) => new CodeEditor(host, modeLine, events),
     createWorkspace: (name, events) => new Workspace(name, events),
     createDiff: openDiff,
     setTypes,

@@ -12,6 +12,8 @@ export interface EditorSettings {
   tabSize: number;
   /** Whether Python has its language service, which takes memory. */
   python: boolean;
+  /** Whose keys it has: its own, or those of another editor. */
+  keys: 'own' | 'vim';
 }
 
 export const fontSizes = { min: 10, max: 24 };
@@ -27,6 +29,7 @@ export const useEditorSettings = create<EditorSettings>()(
       minimap: false,
       tabSize: 0,
       python: true,
+      keys: 'own',
     }),
     { name: kept },
   ),

@@ -10,3 +10,20 @@ export const python = {
 export const shell = {
   notFormatted: (line: number, message: string) => `Not formatted, line ${line}: ${message}`,
 };
+
+const modes: Record<string, string> = {
+  normal: 'Normal',
+  insert: 'Insert',
+  replace: 'Replace',
+  visual: 'Visual',
+  'visual linewise': 'Visual, lines',
+  'visual blockwise': 'Visual, block',
+};
+
+export const vim = {
+  mode: 'Vim mode',
+  modes,
+  command: 'Vim command',
+  search: 'Search with Vim',
+  notLoaded: 'The keys of Vim could not be loaded. Choose them once more in the editor settings.',
+};

@@ -87,6 +87,7 @@ function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
   const agent = useOpenAgent();
   const { active, target } = tabs;
   const host = useRef<HTMLDivElement>(null);
+  const modeLine = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<CodeEditor>();
   const [workspace, setWorkspace] = useState<Workspace>();
   const [python, setPython] = useState<PythonState>('off');
@@ -97,13 +98,13 @@ function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
 
   const key = agent.version === undefined ? agent.id : `${agent.id}@${agent.version}`;
   useEffect(() => {
-    if (!host.current) return;
+    if (!host.current || !modeLine.current) return;
     const opened = kit.createWorkspace(key, {
       edit: (path, now) => edit(latest.current.agent, path, now),
       python: setPython,
       marked: () => latest.current.events.onProblems(opened.problems()),
     });
-    const created = kit.createEditor(host.current, {
+    const created = kit.createEditor(host.current, modeLine.current, {
       cursor: (line, column) => useCursor.setState({ line, column }),
       problems: (problems) => latest.current.events.onProblems(problems),
       open: (path, line, column) => latest.current.tabs.open(tabOf(path), line, column),
@@ -159,7 +160,12 @@ function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
   const engine = useServerMarkers(agent, workspace, python);
   useEffect(() => kit.setEngine(engine), [kit, engine]);
 
-  return <div ref={host} className={css.monaco} hidden={!shown} />;
+  return (
+    <div className={css.monaco} hidden={!shown}>
+      <div ref={host} className={css.code} />
+      <div ref={modeLine} className={css.mode} />
+    </div>
+  );
 }
 
 function edit({ session, editSchema }: OpenAgent, path: string, text: string): void {

@@ -13,7 +13,7 @@ const change = (to: Partial<Settings>): void => {
 
 /** How somebody likes their editor. What is chosen holds at once. */
 export function EditorSettings() {
-  const { fontSize, wrap, minimap, tabSize, python } = useEditorSettings();
+  const { fontSize, wrap, minimap, tabSize, python, keys } = useEditorSettings();
   return (
     <Dialog
       title={say.editorSettings}
@@ -47,6 +47,18 @@ export function EditorSettings() {
                   {say.spaces(n)}
                 </option>
               ))}
+            </select>
+          )}
+        </Field>
+        <Field label={say.keys} hint={say.keysHint}>
+          {(control) => (
+            <select
+              {...control}
+              value={keys}
+              onChange={(e) => change({ keys: e.target.value === 'vim' ? 'vim' : 'own' })}
+            >
+              <option value="own">{say.keysOf.own}</option>
+              <option value="vim">{say.keysOf.vim}</option>
             </select>
           )}
         </Field>
