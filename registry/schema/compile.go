@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -111,18 +112,13 @@ func (noLoader) Load(string) (any, error) { return nil, errElsewhere }
 
 // checkMeta checks a schema against the schema of schemas, with our own walk for the sake of its bounds and sentences.
 func checkMeta(doc any) error {
-	dialect, problem := dialectOf(doc)
+	meta, problem := dialectOf(doc)
 	if problem != nil {
 		return invalid(*problem)
 	}
-	compiled, err := newCompiler().Compile(dialect)
+	root, err := meta()
 	if err != nil {
-		return fmt.Errorf("compile %s: %w", dialect, err)
-	}
-	g := newGraph(nil)
-	root := g.node(compiled)
-	if problem := g.finish(); problem != nil {
-		return fmt.Errorf("translate %s: %s", dialect, problem.Message)
+		return err
 	}
 	if details := evaluate(root, doc, maxWork); len(details) > 0 {
 		return invalid(details...)
@@ -130,20 +126,42 @@ func checkMeta(doc any) error {
 	return nil
 }
 
-// dialectOf names the meta-schema of a document.
-func dialectOf(doc any) (string, *fault.Detail) {
+// The schemas of schemas. Each is made when it is first needed, and once: that is many times the work of
+// what most people write.
+var (
+	metaOf2020 = metaSchema(draft2020)
+	metaOf7    = metaSchema(draft7)
+)
+
+func metaSchema(dialect string) func() (*node, error) {
+	return sync.OnceValues(func() (*node, error) {
+		compiled, err := newCompiler().Compile(dialect)
+		if err != nil {
+			return nil, fmt.Errorf("compile %s: %w", dialect, err)
+		}
+		g := newGraph(nil)
+		root := g.node(compiled)
+		if problem := g.finish(); problem != nil {
+			return nil, fmt.Errorf("translate %s: %s", dialect, problem.Message)
+		}
+		return root, nil
+	})
+}
+
+// dialectOf finds the meta-schema of a document.
+func dialectOf(doc any) (func() (*node, error), *fault.Detail) {
 	object, _ := doc.(map[string]any)
 	named, ok := object["$schema"].(string)
 	if !ok {
-		return draft2020, nil
+		return metaOf2020, nil
 	}
 	switch strings.TrimSuffix(named, "#") {
 	case draft2020:
-		return draft2020, nil
+		return metaOf2020, nil
 	case draft7, "https://json-schema.org/draft-07/schema":
-		return draft7, nil
+		return metaOf7, nil
 	}
-	return "", &fault.Detail{Pointer: "/$schema", Code: "$schema", Message: "must be " + draft2020 + " (which is meant without it) or " + draft7 + "#"}
+	return nil, &fault.Detail{Pointer: "/$schema", Code: "$schema", Message: "must be " + draft2020 + " (which is meant without it) or " + draft7 + "#"}
 }
 
 func decode(raw []byte) (any, error) {

@@ -252,3 +252,19 @@ func lines(details []fault.Detail) []string {
 	}
 	return all
 }
+
+// TestMetaSchemasAreMadeOnce: each takes the work of many small schemas, and a server compiles dozens when it starts.
+func TestMetaSchemasAreMadeOnce(t *testing.T) {
+	const most = 2000 // a meta-schema alone takes many times that
+	for _, dialect := range []string{"https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"} {
+		text := fmt.Appendf(nil, `{"$schema":%q,"type":"object","properties":{"a":{"type":"string"}}}`, dialect)
+		allocated := testing.AllocsPerRun(10, func() {
+			if _, err := schema.Compile(text); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if allocated > most {
+			t.Errorf("to compile a small schema of %s allocates %.0f times, more than %d", dialect, allocated, most)
+		}
+	}
+}

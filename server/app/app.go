@@ -144,10 +144,11 @@ func (a *App) openDoors(ctx context.Context) error {
 	})
 	a.stream = streamapi.New(streamapi.Options{Follow: a.follow, Refuse: a.problems})
 	api.Router().Method(http.MethodGet, httpapi.StreamPath, a.stream)
-	skillsapi.New(skillsapi.Options{
+	skillsDoor := skillsapi.New(skillsapi.Options{
 		Skills: a.skills, Agents: a.agents, Problems: a.problems, BodyBytes: a.Config.BodyBytes, Now: a.Now, NewID: a.newID,
-	}).Hang(api.Router())
-	if err := api.DescribeToo(skillsapi.Describe); err != nil {
+	})
+	skillsDoor.Hang(api.Router())
+	if err := api.DescribeToo(skillsDoor.Describe); err != nil {
 		return err
 	}
 	api.Router().Handle(webui.Base+"*", webui.New(a.Studio, a.Config.BasePath, a.problems))

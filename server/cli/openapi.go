@@ -11,7 +11,7 @@ type openAPICommand struct{}
 
 func (*openAPICommand) run(_ context.Context, p Process) error {
 	api := httpapi.New(httpapi.Options{})
-	if err := api.DescribeToo(skillsapi.Describe); err != nil {
+	if err := api.DescribeToo(skillsapi.New(skillsapi.Options{}).Describe); err != nil {
 		return err
 	}
 	text, err := api.OpenAPI()

@@ -46,8 +46,7 @@ func operations() []operation {
 }
 
 // Describe puts the door's routes into the description of the API.
-func Describe(api *huma.OpenAPI) error {
-	requests := newContracts()
+func (d *Door) Describe(api *huma.OpenAPI) error {
 	refusal := api.Components.Schemas.Schema(reflect.TypeFor[serviceError](), true, "ServiceError")
 	for _, o := range operations() {
 		op := &huma.Operation{
@@ -56,7 +55,7 @@ func Describe(api *huma.OpenAPI) error {
 		}
 		if o.contract != "" {
 			var body huma.Schema
-			c := requests[o.contract]
+			c := d.contracts[o.contract]
 			if c.err != nil {
 				return c.err
 			}
