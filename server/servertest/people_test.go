@@ -5,9 +5,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gorilla/websocket"
 
+	"github.com/atelier-run/atelier/server/app"
 	"github.com/atelier-run/atelier/server/servertest"
 )
 
@@ -221,8 +223,9 @@ func TestARoleThatGoesEndsStreams(t *testing.T) {
 // Guesses of passwords count like those of tokens, for names that exist and for others alike, also over a restart.
 func TestGuessedPasswords(t *testing.T) {
 	t.Parallel()
-	data := t.TempDir()
-	s := servertest.On(t, data)
+	data, now := t.TempDir(), time.Now()
+	still := func(o *app.Options) { o.Now = func() time.Time { return now } } // failures are forgotten after a minute
+	s := servertest.On(t, data, still)
 	join(t, s, "grace", invite(t, s, "viewer"))
 	var known, unknown string
 	for i := range 5 {
@@ -234,7 +237,7 @@ func TestGuessedPasswords(t *testing.T) {
 		t.Errorf("a name that exists: %s, one that does not: %s", known, unknown)
 	}
 	s.Stop(t)
-	s = servertest.On(t, data)
+	s = servertest.On(t, data, still)
 	s.Want(t, 429, "POST", "/api/v1/session", map[string]string{"name": "grace", "password": password}, nobody)
 	for _, body := range []string{`{}`, `{"name":"grace"}`, `{"token":"x","name":"grace","password":"y"}`} {
 		s.Want(t, 422, "POST", "/api/v1/session", body, nobody)
