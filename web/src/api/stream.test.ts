@@ -5,6 +5,7 @@ function fakeWorld() {
   const sockets: (Socket & { path: string; closed: boolean })[] = [];
   const timers: { run: () => void; ms: number }[] = [];
   const frames: (() => void)[] = [];
+  const clock = { now: 0 };
   const world: StreamWorld = {
     open(path) {
       const socket = {
@@ -26,19 +27,26 @@ function fakeWorld() {
       frames.push(run);
       return () => undefined;
     },
+    now: () => clock.now,
   };
   const send = (seq: number, kind: string, data: unknown) =>
     sockets.at(-1)?.onmessage?.({ data: JSON.stringify({ seq, at: '', kind, data }) });
-  return { world, sockets, timers, frames, send };
+  return { world, clock, sockets, timers, frames, send };
 }
 
-function follow() {
+function follow(takesMs = 0) {
   const fake = fakeWorld();
   const batches: number[][] = [];
   const states: StreamState[] = [];
   const stop = followRun(
     'r1',
-    { events: (events) => batches.push(events.map((e) => e.seq)), state: (s) => states.push(s) },
+    {
+      events: (events) => {
+        batches.push(events.map((e) => e.seq));
+        fake.clock.now += takesMs;
+      },
+      state: (s) => states.push(s),
+    },
     fake.world,
   );
   return { ...fake, batches, states, stop };
@@ -81,12 +89,41 @@ describe('followRun', () => {
     expect(f.batches.flat()).toEqual(Array.from({ length: 21 }, (_, i) => i + 1));
   });
 
-  it('ends with the result and does not reconnect', () => {
+  it('takes in no more once a frame has cost enough, and loses nothing', () => {
+    const f = follow(3);
+    for (let seq = 1; seq <= 5; seq++) f.send(seq, 'stdout', 'x'.repeat(32 * 1024));
+    const upTo: (number | undefined)[] = [];
+    for (let run = f.frames.shift(); run; run = f.frames.shift()) {
+      run();
+      upTo.push(f.batches.at(-1)?.at(-1));
+    }
+    expect(upTo).toEqual([2, 4, 5]);
+  });
+
+  it('leaves a frame of its own to the result', () => {
     const f = follow();
     f.send(1, 'stdout', 'a');
     f.send(2, 'result', {});
     f.frames.shift()?.();
-    expect(f.batches).toEqual([[1, 2]]);
+    expect(f.batches).toEqual([[1]]);
+    f.frames.shift()?.();
+    expect(f.batches).toEqual([[1], [2]]);
+  });
+
+  it('brings nothing more once nobody follows', () => {
+    const f = follow();
+    f.send(1, 'stdout', 'a');
+    f.stop();
+    for (const run of f.frames) run();
+    expect(f.batches.flat()).toEqual([]);
+  });
+
+  it('ends with the result and does not reconnect', () => {
+    const f = follow();
+    f.send(1, 'stdout', 'a');
+    f.send(2, 'result', {});
+    for (let run = f.frames.shift(); run; run = f.frames.shift()) run();
+    expect(f.batches.flat()).toEqual([1, 2]);
     f.sockets[0]?.onclose?.();
     expect(f.timers).toEqual([]);
     expect(f.sockets[0]?.closed).toBe(true);

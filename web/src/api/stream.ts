@@ -23,10 +23,14 @@ export interface StreamWorld {
   later(run: () => void, ms: number): () => void;
   /** Calls back before the next paint, so that a flood of events costs one render a frame. */
   frame(run: () => void): () => void;
+  now(): number;
 }
 
-// What one frame takes in, in characters of output: a flood is spread over frames, so that the page stays quick.
-const frameBudget = 192 * 1024;
+// What taking events in may cost of one frame, in milliseconds, and how much output it may bring at most: a flood is spread
+// over frames, so that the page stays quick.
+const frameBudget = 4;
+const frameOutput = 192 * 1024;
+const sliceOutput = 16 * 1024;
 const rightLost = 1008;
 const firstDelay = 500;
 const lastDelay = 8000;
@@ -46,9 +50,18 @@ export const browserWorld: StreamWorld = {
     const frame = requestAnimationFrame(run);
     return () => cancelAnimationFrame(frame);
   },
+  now: () => performance.now(),
 };
 
 const sizeOf = (event: RunEvent | undefined): number => (typeof event?.data === 'string' ? event.data.length : 64);
+
+/** How many events are taken in between two looks at the clock. The result stands alone: much of the screen changes with it. */
+function sliceOf(waiting: RunEvent[]): number {
+  let [taken, size] = [0, 0];
+  while (taken < waiting.length && size < sliceOutput && (taken === 0 || waiting[taken]?.kind !== 'result'))
+    size += sizeOf(waiting[taken++]);
+  return taken;
+}
 
 /** Follows the run until its result, and returns the function that stops following. */
 export function followRun(runId: string, listener: StreamListener, world: StreamWorld = browserWorld): () => void {
@@ -62,12 +75,15 @@ export function followRun(runId: string, listener: StreamListener, world: Stream
 
   const drain = (): void => {
     cancelFrame = undefined;
-    let taken = 0;
+    const until = world.now() + frameBudget;
     let size = 0;
-    while (taken < waiting.length && size < frameBudget) size += sizeOf(waiting[taken++]);
-    const batch = waiting.splice(0, taken);
+    while (waiting.length > 0) {
+      const slice = waiting.splice(0, sliceOf(waiting));
+      size += slice.reduce((sum, event) => sum + sizeOf(event), 0);
+      listener.events(slice);
+      if (waiting[0]?.kind === 'result' || size >= frameOutput || world.now() >= until) break;
+    }
     if (waiting.length > 0) cancelFrame = world.frame(drain);
-    if (batch.length > 0) listener.events(batch);
   };
 
   const accept = (data: unknown): void => {
@@ -103,6 +119,7 @@ export function followRun(runId: string, listener: StreamListener, world: Stream
   connect();
   return () => {
     ended = true;
+    waiting.length = 0;
     cancelTimer();
     cancelFrame?.();
     socket?.close();

@@ -1,6 +1,6 @@
 // The output of a run as a virtual list: rows of one height, of which a wrapped line takes several, and only the lines in
 // sight exist.
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { useCommand } from '../app/commands';
 import { useEditorSettings } from '../editor/settings';
 import { output as say } from '../texts/console';
@@ -10,8 +10,10 @@ import { Empty } from '../ui/Empty';
 import css from './Console.module.css';
 import { ConsoleRow, mostShown } from './ConsoleRow';
 import { ConsoleTools } from './ConsoleTools';
-import { lineText, ringCapacity, type Line, type Ring, type Stream } from './ring';
-import { unwrapped, Wrapping } from './rows';
+import type { Line } from './lines';
+import { lineText, ringCapacity, type Ring } from './ring';
+import { unwrapped, Wrapping, type Shown } from './rows';
+import { Selection, type Filter } from './selection';
 
 const rowHeight = 18;
 const spare = 8;
@@ -19,17 +21,16 @@ const spare = 8;
 const beside = 64 + 12;
 const probe = '0'.repeat(100);
 
-export type Filter = 'all' | 'stdout' | 'stderr' | 'log';
+// What looking through the lines may take of a frame, in milliseconds.
+const lookBudget = 6;
 
 interface Props {
   ring: Ring;
-  /** Rises when the ring changes. */
-  changes: number;
   running: boolean;
   onClear: () => void;
 }
 
-export function Console({ ring, changes, running, onClear }: Props) {
+export function Console({ ring, running, onClear }: Props) {
   const scroll = useRef<HTMLDivElement>(null);
   const [filter, setFilter] = useState<Filter>('all');
   const [search, setSearch] = useState('');
@@ -41,20 +42,26 @@ export function Console({ ring, changes, running, onClear }: Props) {
   const [follows, setFollows] = useState(true);
   const [seen, setSeen] = useState(0);
 
-  const indexes = useMemo(() => filtered(ring, filter), [ring, filter, changes]); // eslint-disable-line react-hooks/exhaustive-deps -- changes says when the ring did
-  const count = indexes?.length ?? ring.length;
-  const lineAt = useCallback(
-    (row: number): Line | undefined => ring.at(indexes ? (indexes[row] ?? -1) : row),
-    [ring, indexes],
+  const changes = useSyncExternalStore(ring.subscribe, ring.getChanges);
+  const { clears } = ring;
+  const selection = useMemo(() => new Selection(ring, filter, search), [ring, filter, search, clears]); // eslint-disable-line react-hooks/exhaustive-deps -- cleared, it begins anew
+  const looked = useLooking(selection, changes);
+  const { count, hits } = selection;
+  const shown = useMemo(
+    (): Shown => ({
+      numberAt: (index) => selection.numberAt(index),
+      lengthAt: (index) => ring.lengthOf(selection.numberAt(index)),
+      lineAt: (index) => ring.numbered(selection.numberAt(index)),
+    }),
+    [ring, selection],
   );
-  const hits = useMemo(() => found(lineAt, count, search), [lineAt, count, search, changes]); // eslint-disable-line react-hooks/exhaustive-deps -- as above
-  const hitLine = hits[Math.min(hit, hits.length - 1)];
+  const hitNumber = hits[Math.min(hit, hits.length - 1)];
 
   const [wrapping] = useState(() => new Wrapping(ringCapacity, mostShown));
   const [corrections, setCorrections] = useState(0);
   const rows = useMemo(
-    () => (wrap ? wrapping.arrange(count, lineAt, box.columns) : unwrapped(count)),
-    [wrap, wrapping, count, lineAt, box.columns, changes, corrections], // eslint-disable-line react-hooks/exhaustive-deps -- as above, and corrections says when a line was measured
+    () => (wrap ? wrapping.arrange(count, shown, box.columns) : unwrapped(count)),
+    [wrap, wrapping, count, shown, box.columns, changes, corrections], // eslint-disable-line react-hooks/exhaustive-deps -- as above, and corrections says when a line was measured
   );
   const toggleWrap = (): void => {
     useEditorSettings.setState({ wrapOutput: !wrap });
@@ -92,14 +99,16 @@ export function Console({ ring, changes, running, onClear }: Props) {
   const onScroll = (): void => {
     const element = scroll.current;
     if (!element) return;
-    setBox((b) => ({ ...b, top: element.scrollTop, height: element.clientHeight }));
     reading.current = rows.at(Math.floor(element.scrollTop / rowHeight));
-    setFollows(element.scrollTop + element.clientHeight >= element.scrollHeight - rowHeight);
+    const atEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - rowHeight;
+    setFollows(atEnd);
+    // Whoever follows sees the end, wherever that is by now.
+    if (!atEnd || !follows) setBox((b) => ({ ...b, top: element.scrollTop, height: element.clientHeight }));
   };
 
-  const showLine = (index: number | undefined): void => {
-    if (index === undefined || !scroll.current) return;
-    scroll.current.scrollTop = Math.max(0, rows.before(index) * rowHeight - box.height / 2);
+  const showLine = (number: number | undefined): void => {
+    if (number === undefined || !scroll.current) return;
+    scroll.current.scrollTop = Math.max(0, rows.before(selection.indexOf(number)) * rowHeight - box.height / 2);
   };
 
   const goToHit = (to: number): void => {
@@ -112,36 +121,36 @@ export function Console({ ring, changes, running, onClear }: Props) {
   // Typing goes to the first match; what arrives later does not move the reader.
   const searched = useRef('');
   useEffect(() => {
-    if (searched.current === search) return;
+    if (searched.current === search || (hits.length === 0 && !looked)) return;
     searched.current = search;
     showLine(hits[0]);
   });
 
-  const first = Math.max(0, rows.at(Math.floor(box.top / rowHeight)) - spare);
-  const last = Math.min(count, rows.at(Math.ceil((box.top + box.height) / rowHeight)) + 1 + spare);
+  const top = follows ? Math.max(0, rows.total * rowHeight - box.height) : box.top;
+  const first = Math.max(0, rows.at(Math.floor(top / rowHeight)) - spare);
+  const last = Math.min(count, rows.at(Math.ceil((top + box.height) / rowHeight)) + 1 + spare);
 
   useLayoutEffect(() => {
     if (!wrap || !list.current || !scroll.current) return;
     let [all, above] = [0, 0];
     Array.from(list.current.children).forEach((child, i) => {
-      const line = lineAt(first + i);
+      const line = shown.lineAt(first + i);
       if (!line || !(child instanceof HTMLElement)) return;
       const more = wrapping.measured(line, Math.round(child.offsetHeight / rowHeight));
       all += Math.abs(more);
-      if (first + i < rows.at(Math.floor(box.top / rowHeight))) above += more;
+      if (first + i < rows.at(Math.floor(top / rowHeight))) above += more;
     });
     if (all === 0) return;
     setCorrections((n) => n + 1);
     if (!follows) scroll.current.scrollTop += above * rowHeight;
-  }, [wrap, wrapping, lineAt, first, rows, follows, box.top]);
+  }, [wrap, wrapping, shown, first, rows, follows, top]);
 
-  const marked = search === '' ? undefined : new Set(hits);
-  const shown = [];
+  const drawn = [];
   for (let index = first; index < last; index++) {
-    const line = lineAt(index);
+    const line = shown.lineAt(index);
     if (!line) continue;
-    const look = index === hitLine ? 'hit' : marked?.has(index) ? 'match' : 'plain';
-    shown.push(
+    const look = line.number === hitNumber ? 'hit' : selection.isHit(line.number) ? 'match' : 'plain';
+    drawn.push(
       <ConsoleRow key={line.number} line={line} text={line.text} position={index + 1} size={count} look={look} />,
     );
   }
@@ -183,7 +192,7 @@ export function Console({ ring, changes, running, onClear }: Props) {
             className={classes(css.rows, wrap && css.wrapped)}
             style={{ transform: `translateY(${rows.before(first) * rowHeight}px)` }}
           >
-            {shown}
+            {drawn}
           </div>
         </div>
       </div>
@@ -197,32 +206,19 @@ export function Console({ ring, changes, running, onClear }: Props) {
   );
 }
 
-const streams: Record<Exclude<Filter, 'all'>, Stream[]> = {
-  stdout: ['stdout'],
-  stderr: ['stderr'],
-  log: ['log', 'progress'],
-};
-
-function filtered(ring: Ring, filter: Filter): number[] | undefined {
-  if (filter === 'all') return undefined;
-  const wanted = streams[filter];
-  const rows: number[] = [];
-  for (let i = 0; i < ring.length; i++) {
-    const line = ring.at(i);
-    if (line && wanted.includes(line.stream)) rows.push(i);
-  }
-  return rows;
-}
-
-function found(lineAt: (row: number) => Line | undefined, count: number, search: string): number[] {
-  if (search === '') return [];
-  const wanted = search.toLowerCase();
-  const rows: number[] = [];
-  for (let row = 0; row < count; row++) {
-    const line = lineAt(row);
-    if (line && lineText(line).toLowerCase().includes(wanted)) rows.push(row);
-  }
-  return rows;
+/** Looks through the lines, a part of them in each frame; answers whether all have been looked at. */
+function useLooking(selection: Selection, changes: number): boolean {
+  const [frames, setFrames] = useState(0);
+  const looked = useMemo(() => {
+    const end = performance.now() + lookBudget;
+    return selection.advance(() => performance.now() > end);
+  }, [selection, changes, frames]); // eslint-disable-line react-hooks/exhaustive-deps -- changes and frames say when there is more
+  useEffect(() => {
+    if (looked) return;
+    const frame = requestAnimationFrame(() => setFrames((n) => n + 1));
+    return () => cancelAnimationFrame(frame);
+  }, [looked, frames, changes, selection]);
+  return looked;
 }
 
 /** For screen readers: how much is new and the last line, at most every two seconds. */

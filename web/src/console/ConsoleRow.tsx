@@ -2,7 +2,7 @@ import type { CSSProperties } from 'react';
 import { consoleRow as say } from '../texts/console';
 import { classes } from '../ui/classes';
 import css from './Console.module.css';
-import type { Line } from './ring';
+import type { Line } from './lines';
 import { parseLine, type Style } from './sgr';
 
 // More of one line than a screen can show costs time and nothing is seen of it; copy has all of it.

@@ -4,9 +4,9 @@ import { download } from '../app/clipboard';
 import { consoleTools as say } from '../texts/console';
 import { CopyButton } from '../ui/CopyButton';
 import { IconButton } from '../ui/Button';
-import type { Filter } from './Console';
 import css from './Console.module.css';
 import type { Ring } from './ring';
+import type { Filter } from './selection';
 
 interface Props {
   ring: Ring;

@@ -15,6 +15,11 @@ describe('Ring', () => {
     'empty lines count': { chunks: ['a\n\nb\n'], want: ['a', '', 'b'] },
     'a line without an end is shown': { chunks: ['a\nb'], want: ['a', 'b'] },
     'carriage return overwrites': { chunks: ['10%\r', '20%\r30%', '\n'], want: ['30%'] },
+    'a line that ends in a later chunk, and whole ones after it': {
+      chunks: ['a', 'b\nc\nd\ne'],
+      want: ['ab', 'c', 'd', 'e'],
+    },
+    'a line that is empty at the border of chunks': { chunks: ['a\n', '\n', 'b\n'], want: ['a', '', 'b'] },
     'carriage return and newline end a line': { chunks: ['a\r\nb\r', '\n'], want: ['a', 'b'] },
   };
   for (const [name, { chunks, want }] of Object.entries(cases)) {
@@ -44,6 +49,38 @@ describe('Ring', () => {
     for (let i = 0; i < 100; i++) ring.append([out('line\n'.repeat(1000))]);
     expect(ring.length).toBe(5000);
     expect(ring.at(4999)?.number).toBe(100_000);
+  });
+
+  it('keeps every line while it grows and turns', () => {
+    for (const capacity of [1000, 3000, 5000]) {
+      const ring = new Ring(capacity);
+      const all = Array.from({ length: 4000 }, (_, n) => (n % 3 === 0 ? `\u001b[3${n % 8}m${n}` : `${n}`));
+      const text = `${all.join('\n')}\n`;
+      for (let at = 0; at < text.length; at += 777) ring.append([out(text.slice(at, at + 777))]);
+      expect(texts(ring)).toEqual(Array.from({ length: 4000 }, (_, n) => `${n}`).slice(-capacity));
+      expect(ring.at(ring.length - 1)?.style).toEqual({ fg: 'var(--ansi-blue)' });
+      expect(ring.lengthOf(ring.dropped + ring.length)).toBe(9);
+    }
+  });
+
+  it('begins anew when it is cleared, also in the middle of a line', () => {
+    const ring = new Ring();
+    ring.append([out('\u001b[31ma\nb')]);
+    ring.clear();
+    ring.append([out('c\n')]);
+    expect(texts(ring)).toEqual(['c']);
+    expect(ring.at(0)).toMatchObject({ number: 1, style: {} });
+  });
+
+  it('tells its listeners of every change', () => {
+    const ring = new Ring();
+    const told: number[] = [];
+    const forget = ring.subscribe(() => told.push(ring.length));
+    ring.append([out('a\nb\n')]);
+    ring.clear();
+    forget();
+    ring.system('x');
+    expect(told).toEqual([2, 0]);
   });
 
   it('shows progress as one moving line', () => {

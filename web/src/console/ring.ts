@@ -1,24 +1,13 @@
 // The lines of one run: a bounded ring that turns chunks into lines, keeps the style each line begins in, and
 // overwrites the pending line on a carriage return, as a terminal does.
-import type { EgressData, LogLevel, RunEvent } from '../api/types';
+import type { EgressData, RunEvent } from '../api/types';
 import { stringifyJson } from '../api/json';
 import { ring as say } from '../texts/console';
-import { endStyle, plainText, type Style } from './sgr';
-
-export type Stream = 'stdout' | 'stderr' | 'log' | 'progress' | 'system';
-
-export interface Line {
-  /** Counts from 1 over the whole run, also across what the ring dropped. */
-  number: number;
-  at: string;
-  stream: Stream;
-  text: string;
-  style: Style;
-  level?: LogLevel;
-  fields?: string;
-}
+import { Lines, type Line, type Stream } from './lines';
+import { endStyle, isPlain, plainText, type Style } from './sgr';
 
 export const ringCapacity = 200_000;
+const esc = '\u001b';
 // What one line may hold: a program that never ends its line must not grow the page.
 const lineCapacity = 1_000_000;
 
@@ -31,52 +20,80 @@ interface Pending {
 export class Ring {
   /** Rises with every change; a view compares it to know when to draw. */
   changes = 0;
-  private lines: Line[] = [];
-  private start = 0;
-  private next = 1;
+  /** Rises when everything is forgotten, and lines count from 1 again. */
+  clears = 0;
+  private lines: Lines;
   private readonly pending = new Map<'stdout' | 'stderr', Pending>();
   private readonly styles = new Map<'stdout' | 'stderr', Style>();
+  private readonly listeners = new Set<() => void>();
 
-  constructor(private readonly capacity = ringCapacity) {}
+  constructor(private readonly capacity = ringCapacity) {
+    this.lines = new Lines(capacity);
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  getChanges = (): number => this.changes;
 
   get length(): number {
-    return this.lines.length - this.start;
+    return this.lines.length;
   }
 
   /** How many lines were dropped at the front. */
   get dropped(): number {
-    return this.next - 1 - this.length;
+    return this.lines.first - 1;
   }
 
   at(index: number): Line | undefined {
-    return this.lines[this.start + index];
+    return index < 0 ? undefined : this.lines.get(this.lines.first + index);
+  }
+
+  /** The same by the line's number, and what can be said of it without making it. */
+  numbered(number: number): Line | undefined {
+    return this.lines.get(number);
+  }
+  streamOf(number: number): Stream {
+    return this.lines.streamOf(number);
+  }
+  lengthOf(number: number): number {
+    return this.lines.lengthOf(number);
+  }
+
+  /** Whether the line may still change. */
+  isOpen(number: number): boolean {
+    for (const { line } of this.pending.values()) if (line.number === number) return true;
+    return number === this.lines.next - 1 && this.streamOf(number) === 'progress';
   }
 
   clear(): void {
-    this.lines = [];
-    this.start = 0;
-    this.next = 1;
+    this.lines = new Lines(this.capacity);
     this.pending.clear();
     this.styles.clear();
-    this.changes++;
+    this.clears++;
+    this.changed();
   }
 
   append(events: RunEvent[]): void {
     for (const event of events) this.appendOne(event);
-    this.changes++;
+    this.changed();
   }
 
   system(text: string, at = ''): void {
-    this.push({ at, stream: 'system', text, style: {} });
-    this.changes++;
+    this.lines.add({ at, stream: 'system', text, style: {} });
+    this.changed();
   }
 
   /** All lines as plain text. */
   toText(): string {
-    return this.lines
-      .slice(this.start)
-      .map((l) => lineText(l))
-      .join('\n');
+    const texts: string[] = [];
+    for (let i = 0; i < this.length; i++) {
+      const line = this.at(i);
+      if (line) texts.push(lineText(line));
+    }
+    return texts.join('\n');
   }
 
   private appendOne(event: RunEvent): void {
@@ -87,13 +104,13 @@ export class Ring {
       case 'log': {
         const { level, message, fields } = event.data;
         const extra = fields && Object.keys(fields).length > 0 ? { fields: stringifyJson(fields) } : {};
-        this.push({ at: event.at, stream: 'log', text: message, style: {}, level, ...extra });
+        this.lines.add({ at: event.at, stream: 'log', text: message, style: {}, level, ...extra });
         return;
       }
       case 'progress':
         return this.progress(event.data, event.at);
       case 'dropped':
-        this.push({
+        this.lines.add({
           at: event.at,
           stream: 'system',
           text: say.notKept(event.data.bytes),
@@ -105,7 +122,7 @@ export class Ring {
       case 'call':
         return;
       case 'egress':
-        this.push({ at: event.at, stream: 'system', text: egressWords(event.data), style: {} });
+        this.lines.add({ at: event.at, stream: 'system', text: egressWords(event.data), style: {} });
         return;
     }
   }
@@ -114,28 +131,48 @@ export class Ring {
   private progress(data: { done: number; total: number; message?: string }, at: string): void {
     const of = data.total > 0 ? say.progress(data.done, data.total) : String(data.done);
     const text = data.message === undefined || data.message === '' ? of : `${of}  ${data.message}`;
-    const last = this.lines.at(-1);
-    if (last?.stream === 'progress' && this.length > 0) {
+    const last = this.at(this.length - 1);
+    if (last?.stream === 'progress') {
       last.text = text;
       last.at = at;
       return;
     }
-    this.push({ at, stream: 'progress', text, style: {} });
+    this.lines.add({ at, stream: 'progress', text, style: {} });
   }
 
   private chunk(stream: 'stdout' | 'stderr', data: string, at: string): void {
-    const parts = data.split('\n');
-    parts.forEach((part, i) => {
-      const ended = i < parts.length - 1;
-      if (part !== '' || ended) this.write(stream, part, at);
-      if (ended) this.endLine(stream);
-    });
+    const returns = data.includes('\r');
+    const coloured = data.includes(esc);
+    let held = false;
+    let from = 0;
+    for (let to = data.indexOf('\n'); to >= 0; to = data.indexOf('\n', from)) {
+      if (returns || this.pending.has(stream)) {
+        this.write(stream, data.slice(from, to), at);
+        this.endLine(stream);
+      } else {
+        if (!held) this.lines.hold(data, at);
+        held = true;
+        this.wholeLine(stream, data, from, to, coloured);
+      }
+      from = to + 1;
+    }
+    if (from < data.length) this.write(stream, data.slice(from), at);
+  }
+
+  /** A line that begins and ends in one chunk, and overwrites nothing. */
+  private wholeLine(stream: 'stdout' | 'stderr', data: string, from: number, to: number, coloured: boolean): void {
+    const style = this.styles.get(stream);
+    this.lines.addPart(stream, from, to, style);
+    if (coloured) this.leave(stream, endStyle(data.slice(from, to), style ?? {}));
   }
 
   private write(stream: 'stdout' | 'stderr', text: string, at: string): void {
     let pending = this.pending.get(stream);
     if (!pending) {
-      pending = { line: this.push({ at, stream, text: '', style: this.styles.get(stream) ?? {} }), returned: false };
+      pending = {
+        line: this.lines.add({ at, stream, text: '', style: this.styles.get(stream) ?? {} }),
+        returned: false,
+      };
       this.pending.set(stream, pending);
     }
     // Only what follows the last carriage return is seen; one at the very end waits for what follows it.
@@ -154,19 +191,18 @@ export class Ring {
     const pending = this.pending.get(stream);
     if (!pending) return;
     this.pending.delete(stream);
-    this.styles.set(stream, endStyle(pending.line.text, pending.line.style));
+    this.leave(stream, endStyle(pending.line.text, pending.line.style));
   }
 
-  private push(line: Omit<Line, 'number'>): Line {
-    const numbered = { number: this.next++, ...line };
-    this.lines.push(numbered);
-    if (this.length > this.capacity) this.start++;
-    // The dead front is cut off in one go, so that a flood does not shift the array for every line.
-    if (this.start > this.capacity / 4 && this.start > 1000) {
-      this.lines = this.lines.slice(this.start);
-      this.start = 0;
-    }
-    return numbered;
+  /** Keeps the style that the next line of the stream begins in, if it has one. */
+  private leave(stream: 'stdout' | 'stderr', style: Style): void {
+    if (isPlain(style)) this.styles.delete(stream);
+    else this.styles.set(stream, style);
+  }
+
+  private changed(): void {
+    this.changes++;
+    for (const listener of [...this.listeners]) listener();
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Line } from './ring';
-import { unwrapped, Wrapping } from './rows';
+import type { Line } from './lines';
+import { unwrapped, Wrapping, type Shown } from './rows';
 
 const line = (number: number, text: string, more: Partial<Line> = {}): Line => ({
   number,
@@ -10,7 +10,11 @@ const line = (number: number, text: string, more: Partial<Line> = {}): Line => (
   style: {},
   ...more,
 });
-const of = (lines: Line[]) => (index: number) => lines[index];
+const of = (lines: Line[]): Shown => ({
+  numberAt: (index) => lines[index]?.number ?? 0,
+  lengthAt: (index) => lines[index]?.text.length ?? 0,
+  lineAt: (index) => lines[index],
+});
 
 describe('rows of the console', () => {
   it('are lines where nothing is wrapped', () => {

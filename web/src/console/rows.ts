@@ -1,9 +1,14 @@
 // Where each line of the console is, counted in rows of one height. Without wrapping a line is a row. With it a line takes
 // as many rows as its text needs: reckoned from the width of the font, and put right by what a drawn line really took.
-import type { Line } from './ring';
+import type { Line } from './lines';
 import { plainText } from './sgr';
 
-export type LineAt = (index: number) => Line | undefined;
+/** The lines that are shown, by their place; their numbers and lengths are told without making them. */
+export interface Shown {
+  numberAt(index: number): number;
+  lengthAt(index: number): number;
+  lineAt(index: number): Line | undefined;
+}
 
 /** The places of all lines that are shown. */
 export interface Rows {
@@ -21,17 +26,13 @@ export function unwrapped(count: number): Rows {
 // The column that says how a line was logged, in characters.
 const levelCells = 10;
 const fieldsGap = 2;
-
-interface Known {
-  number: number;
-  length: number;
-  rows: number;
-}
+const none = new Uint32Array();
 
 /** Remembers how many rows lines take while they are wrapped at one width. */
 export class Wrapping {
   private columns = 0;
-  private known: (Known | undefined)[] = [];
+  // For the line with the number, in a circle: its number, and how long it was when it was found to take so many rows.
+  private known = { number: none, length: none, rows: none };
 
   /** `most` is how much of a line is drawn, `capacity` how many lines there are at most. */
   constructor(
@@ -39,15 +40,18 @@ export class Wrapping {
     private readonly most: number,
   ) {}
 
-  arrange(count: number, lineAt: LineAt, columns: number): Rows {
+  arrange(count: number, shown: Shown, columns: number): Rows {
     if (columns !== this.columns) {
       this.columns = columns;
-      this.known = [];
+      const [number, length, rows] = [0, 1, 2].map(() => new Uint32Array(this.capacity));
+      this.known = { number: number ?? none, length: length ?? none, rows: rows ?? none };
     }
     const starts = new Uint32Array(count + 1);
     for (let index = 0; index < count; index++) {
-      const line = lineAt(index);
-      starts[index + 1] = (starts[index] ?? 0) + (line ? this.of(line) : 1);
+      const number = shown.numberAt(index);
+      const length = shown.lengthAt(index);
+      starts[index + 1] =
+        (starts[index] ?? 0) + (this.find(number, length) ?? this.reckon(shown.lineAt(index), number, length));
     }
     return {
       total: starts[count] ?? 0,
@@ -58,17 +62,28 @@ export class Wrapping {
 
   /** Takes in what a drawn line took, and returns by how many rows that is more than was reckoned. */
   measured(line: Line, rows: number): number {
-    const more = rows - this.of(line);
-    if (more !== 0) this.known[line.number % this.capacity] = { number: line.number, length: line.text.length, rows };
+    const { number, text } = line;
+    const more = rows - (this.find(number, text.length) ?? this.reckon(line, number, text.length));
+    if (more !== 0) this.keep(number, text.length, rows);
     return more;
   }
 
-  private of(line: Line): number {
-    const place = line.number % this.capacity;
-    const known = this.known[place];
-    if (known?.number === line.number && known.length === line.text.length) return known.rows;
-    const rows = Math.max(1, Math.ceil(this.cells(line) / this.columns));
-    this.known[place] = { number: line.number, length: line.text.length, rows };
+  private find(number: number, length: number): number | undefined {
+    const place = number % this.capacity;
+    const { known } = this;
+    return known.number[place] === number && known.length[place] === length ? known.rows[place] : undefined;
+  }
+
+  private reckon(line: Line | undefined, number: number, length: number): number {
+    if (!line) return 1;
+    return this.keep(number, length, Math.max(1, Math.ceil(this.cells(line) / this.columns)));
+  }
+
+  private keep(number: number, length: number, rows: number): number {
+    const place = number % this.capacity;
+    this.known.number[place] = number;
+    this.known.length[place] = length;
+    this.known.rows[place] = rows;
     return rows;
   }
 

@@ -49,6 +49,11 @@ export function endStyle(line: string, start: Style): Style {
   return parseLine(line, start).end;
 }
 
+export function isPlain(style: Style): boolean {
+  for (const _ in style) return false;
+  return true;
+}
+
 /** The line as a person would copy it. */
 export function plainText(line: string): string {
   return hasEscapes(line) ? line.replace(escapes, '') : line;

@@ -1,12 +1,13 @@
 import { Ban, CircleCheck, CircleX, Clock, LoaderCircle, Maximize2, Minimize2, TriangleAlert } from 'lucide-react';
 import { Tabs } from 'radix-ui';
-import { useEffect, useState } from 'react';
+import { useEffect, useState, useSyncExternalStore } from 'react';
 import { Link } from 'wouter';
 import { isMac, runCommand } from '../../app/commands';
 import { showKeys } from '../../app/hotkeys';
 import { useLayout } from '../../app/layout';
 import { agentUrl, readRef, type Panel } from '../../app/urlState';
 import { Console } from '../../console/Console';
+import type { Ring } from '../../console/ring';
 import { runPanel as say } from '../../texts/run';
 import { IconButton } from '../../ui/Button';
 import type { OpenAgent } from '../agents/openAgent';
@@ -29,7 +30,6 @@ interface Props {
 const panels: Panel[] = ['input', 'console', 'result', 'history'];
 
 export function RunPanel({ run, deprecated, panel, onPanel, onGoTo, onRaise }: Props) {
-  const unread = useUnread(run, panel);
   return (
     <Tabs.Root className={css.panel} value={panel} onValueChange={(value) => onPanel(value as Panel)}>
       <div className={css.head} onDoubleClick={(e) => e.target === e.currentTarget && runCommand('view.maximise')}>
@@ -37,7 +37,7 @@ export function RunPanel({ run, deprecated, panel, onPanel, onGoTo, onRaise }: P
           {panels.map((value) => (
             <Tabs.Trigger key={value} value={value}>
               {say.panels[value]}
-              {value === 'console' && unread && <span className={css.dot} title={say.newOutput} />}
+              {value === 'console' && <Unread ring={run.controller.ring} shown={panel === 'console'} />}
               {value === 'input' && run.problems.length > 0 && (
                 <span className={css.dot} data-look="err" title={say.notValid} />
               )}
@@ -56,12 +56,7 @@ export function RunPanel({ run, deprecated, panel, onPanel, onGoTo, onRaise }: P
         <InputTab run={run} />
       </Tabs.Content>
       <Tabs.Content className={css.body} value="console" tabIndex={-1}>
-        <Console
-          ring={run.controller.ring}
-          changes={run.view.output}
-          running={run.busy}
-          onClear={() => run.controller.clearOutput()}
-        />
+        <Console ring={run.controller.ring} running={run.busy} onClear={() => run.controller.ring.clear()} />
       </Tabs.Content>
       <Tabs.Content className={css.body} value="result" tabIndex={-1}>
         <ResultTab run={run} onGoTo={onGoTo} onRaise={onRaise} />
@@ -149,9 +144,11 @@ function useElapsed(since: number | undefined): number {
   return since === undefined ? 0 : Math.max(0, now - since);
 }
 
-/** Output that came while another tab was shown. */
-function useUnread({ view, controller }: RunHandle, panel: Panel): boolean {
-  const [seen, setSeen] = useState(view.output);
-  if (panel === 'console' && seen !== view.output) setSeen(view.output);
-  return panel !== 'console' && view.output !== seen && controller.ring.length > 0;
+/** Says that output came while another tab was shown. */
+function Unread({ ring, shown }: { ring: Ring; shown: boolean }) {
+  const changes = useSyncExternalStore(ring.subscribe, ring.getChanges);
+  const [seen, setSeen] = useState(changes);
+  if (shown && seen !== changes) setSeen(changes);
+  if (shown || changes === seen || ring.length === 0) return null;
+  return <span className={css.dot} title={say.newOutput} />;
 }

@@ -26,11 +26,9 @@ export interface RunView {
   stream: StreamState | undefined;
   progress: Progress | undefined;
   stopping: boolean;
-  /** Rises when the ring changes, so that a view draws again. */
-  output: number;
 }
 
-const idle: RunView = { run: { kind: 'idle' }, stream: undefined, progress: undefined, stopping: false, output: 0 };
+const idle: RunView = { run: { kind: 'idle' }, stream: undefined, progress: undefined, stopping: false };
 
 export class RunController {
   readonly ring = new Ring();
@@ -82,13 +80,8 @@ export class RunController {
       await cancelRun(run.runId);
     } catch (error) {
       this.ring.system(say.notStopped(explain(error)));
-      this.update({ stopping: false, output: this.ring.changes });
+      this.update({ stopping: false });
     }
-  }
-
-  clearOutput(): void {
-    this.ring.clear();
-    this.update({ output: this.ring.changes });
   }
 
   /** Stops following; the run itself goes on. */
@@ -100,7 +93,7 @@ export class RunController {
   private reset(): number {
     this.unfollow();
     this.ring.clear();
-    this.view = { ...idle, output: this.ring.changes };
+    this.view = idle;
     return ++this.turn;
   }
 
@@ -114,7 +107,7 @@ export class RunController {
 
   private accept(runId: string, batch: RunEvent[]): void {
     this.ring.append(batch);
-    const change: Partial<RunView> = { output: this.ring.changes };
+    const change: Partial<RunView> = {};
     for (const event of batch) {
       if (event.kind === 'status') change.run = this.status(runId, event.data.status, event.data.position, event.at);
       if (event.kind === 'progress') change.progress = event.data;
@@ -124,7 +117,8 @@ export class RunController {
         change.stopping = false;
       }
     }
-    this.update(change);
+    // Output alone changes nothing but the ring, which has listeners of its own.
+    if (Object.keys(change).length > 0) this.update(change);
   }
 
   private status(runId: string, status: RunStatus, position: number | undefined, at: string): RunState {

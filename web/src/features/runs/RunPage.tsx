@@ -76,12 +76,7 @@ export function RunPage({ id }: { id: string }) {
               )}
             </div>
             <section aria-label={say.console} className={css.console}>
-              <Console
-                ring={controller.ring}
-                changes={view.output}
-                running={answer === undefined}
-                onClear={() => controller.clearOutput()}
-              />
+              <Console ring={controller.ring} running={answer === undefined} onClear={() => controller.ring.clear()} />
             </section>
           </section>
         )}

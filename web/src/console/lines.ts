@@ -1,0 +1,137 @@
+// The lines of a run in their order, at most so many. A line of a program is kept as its place in the chunk it came in: a
+// flood of a hundred thousand makes no object for each of them, which the browser would have to carry around.
+import type { LogLevel } from '../api/types';
+import type { Style } from './sgr';
+
+export type Stream = 'stdout' | 'stderr' | 'log' | 'progress' | 'system';
+
+export interface Line {
+  /** Counts from 1 over the whole run, also across what was dropped. */
+  number: number;
+  at: string;
+  stream: Stream;
+  text: string;
+  style: Style;
+  level?: LogLevel;
+  fields?: string;
+}
+
+interface Chunk {
+  text: string;
+  at: string;
+}
+
+const streams: readonly Stream[] = ['stdout', 'stderr', 'log', 'progress', 'system'];
+const plain: Style = {};
+const firstSize = 1024;
+
+/** What is known of each line, by the line's number in a circle. */
+class Columns {
+  readonly chunk: Uint32Array;
+  readonly from: Uint32Array;
+  readonly to: Uint32Array;
+  readonly stream: Uint8Array;
+
+  constructor(
+    readonly size: number,
+    before?: Columns,
+  ) {
+    this.chunk = new Uint32Array(size);
+    this.from = new Uint32Array(size);
+    this.to = new Uint32Array(size);
+    this.stream = new Uint8Array(size);
+    if (!before) return;
+    this.chunk.set(before.chunk);
+    this.from.set(before.from);
+    this.to.set(before.to);
+    this.stream.set(before.stream);
+  }
+}
+
+export class Lines {
+  /** The number of the oldest line that is kept, and of the one that comes next. */
+  first = 1;
+  next = 1;
+  private columns: Columns;
+  private readonly chunks = new Map<number, Chunk>();
+  private oldestChunk = 1;
+  private lastChunk = 0;
+  /** Lines that are not a part of one chunk. */
+  private readonly own = new Map<number, Line>();
+  private readonly styles = new Map<number, Style>();
+
+  constructor(private readonly capacity: number) {
+    this.columns = new Columns(Math.min(capacity, firstSize));
+  }
+
+  get length(): number {
+    return this.next - this.first;
+  }
+
+  /** Keeps text that the next lines are parts of. */
+  hold(text: string, at: string): void {
+    this.chunks.set(++this.lastChunk, { text, at });
+  }
+
+  /** Adds a line that is a part of the text held last. */
+  addPart(stream: 'stdout' | 'stderr', from: number, to: number, style: Style | undefined): void {
+    const place = this.place(stream);
+    this.columns.from[place] = from;
+    this.columns.to[place] = to;
+    if (style) this.styles.set(this.next, style);
+    this.next++;
+  }
+
+  /** Adds a line of its own, which may change until another is added. */
+  add(line: Omit<Line, 'number'>): Line {
+    const numbered = { number: this.next, ...line };
+    this.place(line.stream);
+    this.own.set(this.next++, numbered);
+    return numbered;
+  }
+
+  get(number: number): Line | undefined {
+    if (number < this.first || number >= this.next) return undefined;
+    const own = this.own.get(number);
+    if (own) return own;
+    const place = this.placeOf(number);
+    const { text = '', at = '' } = this.chunks.get(this.columns.chunk[place] ?? 0) ?? {};
+    const part = text.slice(this.columns.from[place], this.columns.to[place]);
+    return { number, at, stream: this.streamOf(number), text: part, style: this.styles.get(number) ?? plain };
+  }
+
+  streamOf(number: number): Stream {
+    return streams[this.columns.stream[this.placeOf(number)] ?? 0] ?? 'stdout';
+  }
+
+  /** How long the text of the line is, escapes included. */
+  lengthOf(number: number): number {
+    const place = this.placeOf(number);
+    const length = (this.columns.to[place] ?? 0) - (this.columns.from[place] ?? 0);
+    return length > 0 ? length : (this.own.get(number)?.text.length ?? 0);
+  }
+
+  private placeOf(number: number): number {
+    return (number - 1) % this.columns.size;
+  }
+
+  /** The place of the next line, whose columns are empty. */
+  private place(stream: Stream): number {
+    if (this.length === this.capacity) this.drop();
+    else if (this.length === this.columns.size)
+      this.columns = new Columns(Math.min(this.capacity, 2 * this.columns.size), this.columns);
+    const place = this.placeOf(this.next);
+    this.columns.chunk[place] = this.lastChunk;
+    this.columns.from[place] = this.columns.to[place] = 0;
+    this.columns.stream[place] = streams.indexOf(stream);
+    return place;
+  }
+
+  private drop(): void {
+    this.own.delete(this.first);
+    this.styles.delete(this.first);
+    this.first++;
+    const oldest = this.length === 0 ? this.lastChunk : (this.columns.chunk[this.placeOf(this.first)] ?? 0);
+    while (this.oldestChunk < oldest) this.chunks.delete(this.oldestChunk++);
+  }
+}
