@@ -45,7 +45,7 @@ test('everything works beneath a base path, and nothing is asked beside it', asy
   expect((await session.context.cookies()).map((cookie) => cookie.path)).toEqual([`${path}/`]);
 
   await studio.openSample('CSV summary (Python)');
-  await page.getByText('Python: ready').waitFor({ timeout: 30_000 });
+  await page.getByText('Python: ready').waitFor();
   await studio.start();
   await studio.ended(/^Succeeded in/);
   await page.reload();

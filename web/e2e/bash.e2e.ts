@@ -45,7 +45,7 @@ test('A21 a script is formatted, and one that is broken stays as it is', async (
   await page.keyboard.press('Shift+Alt+F');
   const code = async () => (await atelier.api('GET', '/api/v1/code-agents/formats')).body;
   const formatted = 'if true; then\n  echo "$INPUT" # all\nfi\n';
-  await expect.poll(code, { timeout: 10_000 }).toMatchObject({ draft: { files: { 'main.sh': formatted } } });
+  await expect.poll(code).toMatchObject({ draft: { files: { 'main.sh': formatted } } });
   await studio.replaceCode('if true; then\n');
   await page.keyboard.press('Shift+Alt+F');
   await page.getByText(/Not formatted, line 1/).waitFor();

@@ -28,7 +28,7 @@ const stored = (name: string) => async (): Promise<unknown> => {
   const agent = await must(atelier, 'GET', `/code-agents/${name}`);
   return (agent as { draft: { files: Record<string, string> } }).draft.files['main.sh'];
 };
-const offline = (at: Studio) => at.draft.filter({ hasText: 'Offline, changes kept here' }).waitFor({ timeout: 15_000 });
+const offline = (at: Studio) => at.draft.filter({ hasText: 'Offline, changes kept here' }).waitFor();
 
 test('A17 an edit is saved by itself and there after a reload', async () => {
   await open('saves');
@@ -47,7 +47,7 @@ test('the editor edits and saves when its worker could not be loaded', async () 
   });
   await open('alone');
   await studio.replaceCode(program('second'));
-  await expect.poll(() => asked, { timeout: 15_000 }).toBeGreaterThan(0);
+  await expect.poll(() => asked).toBeGreaterThan(0);
   expect(await stored('alone')()).toBe(program('second'));
 });
 
@@ -72,9 +72,9 @@ test('A18 edits come back when page and server ended before they were saved, and
   const again = new Studio(page);
   await again.openAgent('crashes');
   await page.getByText('Edits that had not been saved are back').waitFor();
-  await expect.poll(stored('crashes'), { timeout: 10_000 }).toBe(program('crashed'));
+  await expect.poll(stored('crashes')).toBe(program('crashed'));
   await page.getByRole('button', { name: 'Discard them' }).click();
-  await expect.poll(stored('crashes'), { timeout: 10_000 }).toBe(program('first'));
+  await expect.poll(stored('crashes')).toBe(program('first'));
 });
 
 test('A19 edits of a page that ended are compared with what was saved since', async () => {

@@ -27,7 +27,7 @@ test('settings of the editor hold at once and after a reload', async () => {
   const rows = () => page.locator('.view-line').count();
   await expect.poll(size).toBe('13px');
   await expect.poll(rows).toBe(3);
-  await page.getByText('Python: ready').waitFor({ timeout: 30_000 });
+  await page.getByText('Python: ready').waitFor();
 
   await page.getByRole('button', { name: 'Editor settings' }).click();
   const dialog = page.getByRole('dialog', { name: 'Editor settings' });

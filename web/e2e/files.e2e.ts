@@ -105,13 +105,13 @@ test('the tree is used with the keyboard alone', async () => {
   await page.keyboard.press('Home');
   await page.keyboard.press('ArrowRight');
   const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
-  expect(await focused()).toBe('util.ts');
+  await expect.poll(focused).toBe('util.ts');
   await page.keyboard.press('ArrowLeft');
-  expect(await focused()).toBe('lib');
+  await expect.poll(focused).toBe('lib');
   await page.keyboard.press('ArrowLeft');
   await row('util.ts').waitFor({ state: 'hidden' });
   await page.keyboard.press('m');
-  expect(await focused()).toBe('main.ts entry');
+  await expect.poll(focused).toBe('main.ts entry');
   await page.keyboard.press('Home');
   await page.keyboard.press('Delete');
   await page.getByRole('dialog', { name: 'Delete lib?' }).getByRole('button', { name: 'Delete' }).press('Enter');

@@ -38,8 +38,7 @@ test('A48 opens a sample, edits, runs, reads, publishes and exports with keys al
   await until('F6', /^Editor$/);
   await until('Tab', /^Code editor, main\.ts/);
   await press('ControlOrMeta+Home');
-  await page.keyboard.type('// by keys\n');
-  await studio.saved();
+  await studio.saving(() => page.keyboard.type('// by keys\n'));
   await press('ControlOrMeta+m', 'Tab');
   expect(await focused()).not.toMatch(/^Code editor/);
   await press('ControlOrMeta+m');

@@ -48,7 +48,7 @@ test('five hundred files are walked, found, made and edited', async () => {
   await page.getByRole('dialog').getByRole('combobox').fill('part477');
   await page
     .getByRole('dialog')
-    .getByRole('option', { name: /part477\.txt/ })
+    .getByRole('option', { name: /part477\.txt/, selected: true })
     .waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('tab', { name: 'part477.txt' }).waitFor();
@@ -72,6 +72,7 @@ test('names and output from right to left, and long ones, keep their places', as
       return Math.round(range.getBoundingClientRect().left);
     });
   const name = (file: string): Locator => row(file).getByText(file, { exact: true });
+  await page.evaluate(() => document.fonts.ready);
   expect(await left(name(arabic))).toBe(await left(row('main.py entry').getByText('main.py', { exact: true })));
   const panel = await tree().boundingBox();
   const wide = await row(long).boundingBox();

@@ -43,7 +43,7 @@ test('a denied host is allowed by one press', async () => {
   await card.getByRole('button', { name: `Allow ${host}` }).click();
   await expect.poll(() => card.getByRole('status').innerText()).toContain(`+ ${host}`);
   const hosts = page.getByRole('textbox', { name: 'Hosts, one a line' });
-  expect(await hosts.inputValue()).toBe(host);
+  await expect.poll(() => hosts.inputValue()).toBe(host);
   await studio.saved();
   await card.getByRole('button', { name: 'Run again' }).click();
   await studio.ended(/^Succeeded in/);

@@ -91,7 +91,7 @@ describe('people', () => {
       await page.reload();
       await studio.editorReady();
       await page.getByRole('button', { name: 'Publish…' }).waitFor();
-      expect(await run.isDisabled()).toBe(false);
+      await expect.poll(() => run.isDisabled()).toBe(false);
 
       await page.goto('/studio/account');
       await page.getByLabel('Present password').fill(password);

@@ -80,7 +80,7 @@ test('A14 a name is shown, called and changed across files', async () => {
   await page.getByRole('textbox', { name: /^Rename input/ }).fill('plus');
   await page.keyboard.press('Enter');
   const draft = async () => (await atelier.api('GET', '/api/v1/code-agents/renames')).body;
-  await expect.poll(draft, { timeout: 10_000 }).toMatchObject({
+  await expect.poll(draft).toMatchObject({
     draft: {
       files: {
         'main.py': 'from helper import plus\n\n\ndef main(input, ctx):\n    plus(1, 2)\n    return plus(1, 2)\n',

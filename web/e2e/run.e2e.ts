@@ -166,6 +166,52 @@ describe('a run', () => {
   });
 });
 
+describe('a run that has to wait for the draft to be saved', () => {
+  /** Edits the draft, of which nothing arrives at the server until what is returned is called. */
+  async function heldBack(name: string): Promise<() => void> {
+    await open(name, 'javascript', 'main.js', echo);
+    await studio.start();
+    await studio.ended(/^Succeeded in/);
+    let release = (): void => undefined;
+    const released = new Promise<void>((done) => (release = done));
+    await page.route('**/api/v1/code-agents/*', async (route) => {
+      if (route.request().method() === 'PUT') await released;
+      await route.continue();
+    });
+    const saving = page.waitForRequest((request) => request.method() === 'PUT');
+    await studio.replace('export default () => "second";\n');
+    await saving;
+    await studio.start();
+    return release;
+  }
+
+  test('shows nothing of the one before it', async () => {
+    const release = await heldBack('waits');
+    await studio.state.filter({ hasText: /^Starting/ }).waitFor();
+    release();
+    await studio.ended(/^Succeeded in/);
+    expect(await studio.result()).toBe('second');
+  });
+
+  test('does not call back who has left', async () => {
+    await must(atelier, 'POST', '/code-agents', {
+      name: 'elsewhere',
+      language: 'javascript',
+      entrypoint: 'main.js',
+      files: { 'main.js': echo },
+    });
+    const release = await heldBack('left');
+    await page.getByRole('link', { name: /^JavaScript ?elsewhere/ }).click();
+    await page.getByRole('heading', { name: 'elsewhere', level: 1 }).waitFor();
+    const began = page.waitForResponse((answer) => answer.url().endsWith('/code-agents/left/execute'));
+    release();
+    await (await began).finished();
+    await studio.start();
+    await studio.ended(/^Succeeded in/);
+    expect(new URL(page.url()).pathname).toBe('/studio/a/elsewhere');
+  });
+});
+
 describe('the output', () => {
   const dot =
     'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';

@@ -47,7 +47,7 @@ test('a program that needs Node gets it, the reason, and the types of Node', asy
   await expect.poll(() => asking.getByRole('note', { name: 'Runtime' }).innerText()).toContain('Node was chosen');
   await asking.getByRole('button', { name: 'Publish 1.0.0' }).click();
   const done = page.getByRole('dialog', { name: 'Published 1.0.0' });
-  expect(await done.getByRole('note', { name: 'Runtime' }).innerText()).toContain('(main.ts:1)');
+  await expect.poll(() => done.getByRole('note', { name: 'Runtime' }).innerText()).toContain('(main.ts:1)');
   await done.getByRole('button', { name: 'Done' }).click();
   await page.goto('/studio/a/money@1.0.0');
   await expect.poll(() => reason.innerText()).toContain('Node was chosen');
@@ -69,11 +69,9 @@ test('one process for many runs is offered with node, and goes with it', async (
   });
   await studio.openAgent('again');
   const isolation = page.getByRole('combobox', { name: 'Isolation of runs' });
-  await isolation.selectOption('reuse');
-  await studio.saved();
-  await page.getByRole('combobox', { name: 'Runtime' }).selectOption('goja');
+  await studio.saving(() => isolation.selectOption('reuse'));
+  await studio.saving(() => page.getByRole('combobox', { name: 'Runtime' }).selectOption('goja'));
   await expect.poll(() => isolation.inputValue()).toBe('');
-  await studio.saved();
   const draft = await atelier.api('GET', '/api/v1/code-agents/again');
   expect(draft.body).toMatchObject({ draft: { runtime: 'goja' } });
   await session.close();

@@ -95,7 +95,7 @@ test('A08 a name is changed in all files', async () => {
   await page.getByRole('textbox', { name: /^Rename input/ }).fill('plus');
   await page.keyboard.press('Enter');
   const draft = async () => (await atelier.api('GET', '/api/v1/code-agents/renamed')).body;
-  await expect.poll(draft, { timeout: 10_000 }).toMatchObject({
+  await expect.poll(draft).toMatchObject({
     draft: {
       files: {
         'main.ts': "import { plus } from './lib/add';\nexport default () => plus(1, 2);\n",
@@ -110,7 +110,7 @@ test('A21 Shift+Alt+F formats', async () => {
   await editing.at(1);
   await page.keyboard.press('Shift+Alt+F');
   const code = async () => (await atelier.api('GET', '/api/v1/code-agents/formats')).body;
-  await expect.poll(code, { timeout: 10_000 }).toMatchObject({
+  await expect.poll(code).toMatchObject({
     draft: { files: { 'main.ts': 'export default function main() {\n  return { tempC: 1 }\n}\n' } },
   });
 });

@@ -47,14 +47,14 @@ describe('an address', () => {
     await studio.editorReady();
     await studio.start();
     await studio.ended(/^Succeeded in/);
-    await page.waitForURL('**/a/two?*run=*');
+    await page.waitForURL(/\/a\/two\?panel=result&run=/); // the end of a run leads there
     const there = page.url();
     await page.goBack();
     await page.waitForURL((url) => url.pathname.endsWith('/a/one'));
     await page.getByRole('textbox', { name: /main\.ts/ }).waitFor({ state: 'attached' });
     await page.goForward();
     await page.waitForURL((url) => url.pathname.endsWith('/a/two'));
-    expect(page.url()).toBe(there);
+    await page.waitForURL(there);
     await studio.ended(/^Succeeded in/);
     await page.getByRole('tab', { name: 'Result', selected: true }).waitFor();
   });
@@ -81,7 +81,8 @@ describe('the palette', () => {
     const theme = () => page.evaluate(() => document.documentElement.dataset['theme']);
     expect(await theme()).toBe('dark');
     await page.keyboard.press('ControlOrMeta+K');
-    await page.getByRole('combobox', { name: 'Command palette' }).waitFor();
+    const typed = page.getByRole('combobox', { name: 'Command palette' });
+    await expect.poll(() => typed.evaluate((field) => field === document.activeElement)).toBe(true);
     await page.keyboard.type('them');
     await page.getByRole('option', { name: 'Switch theme', selected: true }).waitFor();
     await page.keyboard.press('Enter');
@@ -129,7 +130,7 @@ describe('the list of agents', () => {
     const search = side.getByRole('searchbox', { name: /agents/i });
     await search.fill('wea');
     await side.getByRole('link', { name: /mole/ }).waitFor({ state: 'hidden' });
-    expect(await side.getByRole('link', { name: /wea/ }).count()).toBe(2);
+    await expect.poll(() => side.getByRole('link', { name: /wea/ }).count()).toBe(2);
     await side.getByText(/^Drafts\s*1$/).waitFor();
     await side.getByText(/^Published\s*1$/).waitFor();
     await search.press('Escape');

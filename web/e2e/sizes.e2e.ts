@@ -146,10 +146,12 @@ test('a tree of 500 files and a list of 1,000 agents stay in hand', async () => 
   await withPage({}, async (page, studio) => {
     await studio.openAgent(name);
     const tree = page.getByRole('tree', { name: 'Files' });
-    expect(await tree.getByRole('treeitem').count()).toBe(501);
+    await expect.poll(() => tree.getByRole('treeitem').count()).toBe(501);
     await tree.getByRole('treeitem', { name: 'part-0.json' }).focus();
     await page.keyboard.press('End');
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('main.js entry');
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label')))
+      .toBe('main.js entry');
     const side = page.getByRole('navigation', { name: 'Agents and files' });
     await side.getByText(/^Drafts\s*50\+$/).waitFor();
     await side.getByRole('searchbox', { name: 'Search agents' }).fill('many-999');

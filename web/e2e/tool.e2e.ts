@@ -20,9 +20,7 @@ test('A37 a host is granted and kept, one that is everything is refused with a r
   await studio.openAgent('reaching');
   await page.getByRole('button', { name: /^Network/ }).click();
   const hosts = page.getByRole('textbox', { name: 'Hosts, one a line' });
-  await hosts.fill('api.example.com:443');
-  await studio.draft.filter({ hasNotText: /^Saved$/ }).waitFor();
-  await studio.saved();
+  await studio.saving(() => hosts.fill('api.example.com:443'));
   await page.reload();
   await expect.poll(() => hosts.inputValue()).toBe('api.example.com:443');
   await hosts.fill('http://*');

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { patience } from './patience';
 
 export const repository = resolve(import.meta.dirname, '../../..');
 const binary = process.env['ATELIER_TEST_BINARY'] ?? join(repository, 'bin/atelier');
@@ -110,7 +111,7 @@ export function run(program: string, args: string[], environment: Record<string,
 function firstLink(server: ChildProcess): Promise<string> {
   return new Promise((found, failed) => {
     let text = '';
-    const timer = setTimeout(() => failed(new Error(`no login link within 20 s, but:\n${text}`)), 20_000);
+    const timer = setTimeout(() => failed(new Error(`no login link in time, but:\n${text}`)), patience);
     const read = (chunk: Buffer) => {
       text += chunk.toString();
       const link = /http:\/\/127\.0\.0\.1:\d+[\w/-]*\/login\?link=[\w.~-]+/.exec(text);

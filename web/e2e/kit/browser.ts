@@ -2,6 +2,7 @@
 // error that nobody caught fails the test, whatever else it asserted.
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import type { Atelier } from './atelier';
+import { patience } from './patience';
 import { count } from './tally';
 
 export type Session = {
@@ -51,7 +52,7 @@ export async function openSession(browser: Browser, atelier: Atelier, look: Look
     deviceScaleFactor: look.scale ?? 1,
     permissions: ['clipboard-read', 'clipboard-write'],
   });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(patience);
   if (look.also !== undefined) await context.route('https://**', (route) => route.abort());
   const faults = watch(context, atelier.url, look.also);
   const page = await context.newPage();

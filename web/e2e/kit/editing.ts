@@ -10,7 +10,7 @@ export class Editing {
 
   /** Waits for Python's language service, which comes when a Python file is looked at. */
   async pythonReady(): Promise<void> {
-    await this.page.getByText('Python: ready').waitFor({ timeout: 30_000 });
+    await this.page.getByText('Python: ready').waitFor();
   }
 
   /** Puts the cursor at the end of a line, or at one of its columns. */
@@ -37,7 +37,7 @@ export class Editing {
 
   /** Goes to the next mark of the file and waits until its message says this. */
   async hasMark(message: RegExp): Promise<void> {
-    await this.page.getByTitle('0 errors').waitFor({ state: 'detached' });
+    await this.page.getByTitle(/^[1-9]\d* errors?$/).waitFor();
     await this.editor.focus();
     await this.page.keyboard.press('F8');
     await this.page.getByText(message).first().waitFor();

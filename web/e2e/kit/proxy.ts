@@ -31,6 +31,7 @@ export async function startProxy(path: string): Promise<ReverseProxy> {
     asked.pipe(sent);
   });
   server.on('upgrade', (asked, socket, early) => {
+    socket.on('error', () => socket.destroy()); // a page may leave before its socket is through
     const sent = pass(asked);
     if (!sent) return void socket.destroy();
     sent.on('upgrade', (got, through, first) => {

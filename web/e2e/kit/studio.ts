@@ -40,7 +40,7 @@ export class Studio {
   }
 
   async editorReady(): Promise<void> {
-    await this.editor.waitFor({ state: 'attached', timeout: 30_000 });
+    await this.editor.waitFor({ state: 'attached' });
   }
 
   /** Pastes over the whole open file: the editor indents what is typed, but takes what is pasted as it is. */
@@ -52,9 +52,16 @@ export class Studio {
   }
 
   /** Replaces the whole open file, and waits until the draft is saved. */
-  async replaceCode(code: string): Promise<void> {
-    await this.replace(code);
-    await this.draft.filter({ hasNotText: /^Saved$/ }).waitFor();
+  replaceCode(code: string): Promise<void> {
+    return this.saving(() => this.replace(code));
+  }
+
+  /** Waits until what an edit makes of the draft is saved: before the edit has arrived, the draft is saved as well. */
+  async saving(edit: () => Promise<unknown>): Promise<void> {
+    const sent = this.page.waitForResponse(
+      (answer) => answer.request().method() === 'PUT' && answer.url().includes('/api/v1/code-agents/'),
+    );
+    await Promise.all([sent, edit()]);
     await this.saved();
   }
 
@@ -70,15 +77,25 @@ export class Studio {
     return this.page.getByRole('status', { name: 'Run state' });
   }
 
-  /** Starts a run with the keyboard, from inside the editor. */
+  /** Starts a run with the keyboard, from inside the editor. What the run before it came to is gone at once. */
   async start(): Promise<void> {
     await this.editor.focus();
     await this.page.keyboard.press('ControlOrMeta+Enter');
   }
 
+  /** Does what the palette offers under these words. */
+  async command(words: string, title: string): Promise<void> {
+    await this.page.keyboard.press('ControlOrMeta+K');
+    const palette = this.page.getByRole('dialog', { name: 'Command palette' });
+    await palette.getByRole('combobox').fill(words);
+    await palette.getByRole('option', { name: title, selected: true }).waitFor();
+    await this.page.keyboard.press('Enter');
+    await palette.waitFor({ state: 'detached' });
+  }
+
   /** Waits for the end of the run that was started last. */
   async ended(words: RegExp): Promise<void> {
-    await this.state.filter({ hasText: words }).waitFor({ timeout: 30_000 });
+    await this.state.filter({ hasText: words }).waitFor();
   }
 
   async panel(name: 'Input' | 'Console' | 'Result' | 'History'): Promise<Locator> {
@@ -98,14 +115,17 @@ export class Studio {
       const console = await this.panel('Console');
       return console.getByRole('listitem').filter({ hasText: text }).count();
     };
-    await expect.poll(lines, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(lines).toBeGreaterThan(0);
   }
 
   /** The output of the last run, copied from the result panel. */
   async result(): Promise<unknown> {
     const result = await this.panel('Result');
+    await this.page.evaluate(() => navigator.clipboard.writeText(''));
     await result.getByRole('button', { name: 'Copy the output as JSON' }).click();
-    return JSON.parse(await this.page.evaluate(() => navigator.clipboard.readText()));
+    const copied = (): Promise<string> => this.page.evaluate(() => navigator.clipboard.readText());
+    await expect.poll(copied).not.toBe('');
+    return JSON.parse(await copied());
   }
 
   /** Opens the export dialog, chooses a form and reads it and the line for a terminal. */
@@ -131,6 +151,6 @@ export class Studio {
   }
 
   async hasNoErrorMarks(): Promise<void> {
-    await expect.poll(() => this.page.getByTitle('0 errors').count(), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => this.page.getByTitle('0 errors').count()).toBe(1);
   }
 }

@@ -1,6 +1,6 @@
 // Which commands can run now: a screen says so while it is shown, and one listener on the window starts them. It
 // listens in the capture phase, before Monaco, so that Ctrl+Enter runs and inserts no line.
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 import { create } from 'zustand';
 import { commands, isPlainKey, matches, parseChord, type Command, type CommandId } from './hotkeys';
 
@@ -14,14 +14,17 @@ export function runCommand(id: CommandId): void {
   useHandlers.getState().handlers[id]?.();
 }
 
-/** Offers a command while the component is shown; undefined says that it cannot run now. */
+/**
+ * Offers a command while the component is shown; undefined says that it cannot run now. A key that is pressed as soon as the
+ * screen says that a run has ended starts the next: so the command changes with the screen and not after it.
+ */
 export function useCommand(id: CommandId, run: (() => void) | undefined): void {
   const latest = useRef(run);
-  useEffect(() => {
+  useLayoutEffect(() => {
     latest.current = run;
   });
   const offered = run !== undefined;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!offered) return;
     const handler = (): void => latest.current?.();
     useHandlers.setState(({ handlers }) => ({ handlers: { ...handlers, [id]: handler } }));

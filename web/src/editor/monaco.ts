@@ -5,6 +5,14 @@ import 'monaco-editor/languages/definitions/javascript/register';
 import 'monaco-editor/languages/definitions/typescript/register';
 import 'monaco-editor/languages/definitions/python/register';
 import 'monaco-editor/languages/definitions/shell/register';
+// What these would fetch when a file of theirs is opened comes with them: a server that is away by then would leave the editor
+// without colours or language service for good, and Monaco throws what it could not fetch at the page.
+import 'monaco-editor/languages/definitions/javascript/javascript';
+import 'monaco-editor/languages/definitions/typescript/typescript';
+import 'monaco-editor/languages/definitions/python/python';
+import 'monaco-editor/languages/definitions/shell/shell';
+import 'monaco-editor/languages/features/typescript/tsMode';
+import 'monaco-editor/languages/features/json/jsonMode';
 import * as typescript from 'monaco-editor/languages/features/typescript/register';
 import * as json from 'monaco-editor/languages/features/json/register';
 import EditorWorker from 'monaco-editor/editor/editor.worker?worker';

@@ -119,6 +119,17 @@ describe('two tabs', () => {
     ]);
   });
 
+  it('what another tab saved is not missed while a save of this one is on its way and gets lost', async () => {
+    const w = world(agent());
+    const session = new DraftSession(agent(), w.it);
+    session.setFile('main.ts', 'mine');
+    w.state.offline = true;
+    for (const save of w.state.timers) save();
+    expect(session.get().save.kind).toBe('saving');
+    await w.elsewhere({ files: { 'main.ts': 'theirs' } });
+    expect(session.get().save).toMatchObject({ kind: 'conflict', theirs: { draft: { revision: 2 } } });
+  });
+
   it('what is older than the draft is not news', async () => {
     const w = world(agent({ revision: 5 }));
     const session = new DraftSession(agent({ revision: 5 }), w.it);

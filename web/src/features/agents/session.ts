@@ -136,10 +136,6 @@ export class DraftSession {
     return this.view.save.kind === 'saved';
   }
 
-  private saving(): boolean {
-    return this.inFlight !== undefined;
-  }
-
   private needsSaving(): boolean {
     const { kind } = this.view.save;
     return kind === 'dirty' || kind === 'saving' || kind === 'offline' || kind === 'refused';
@@ -207,7 +203,8 @@ export class DraftSession {
 
   /** Another tab saved: a draft without edits follows it, one with edits is compared before it meets the server. */
   private async heard(revision: number): Promise<void> {
-    if (revision <= this.view.draft.revision || this.saving()) return; // a save on its way is told by the server
+    await this.inFlight; // a save on its way is told by the server, if it arrives there
+    if (revision <= this.view.draft.revision) return;
     if (!this.clean()) {
       this.cancelTimer();
       return this.meet();
@@ -216,7 +213,7 @@ export class DraftSession {
       const theirs = await this.world.load(this.view.id);
       if (theirs.draft.revision <= this.view.draft.revision) return;
       if (this.clean()) this.update(viewOf(theirs));
-      else if (!this.saving()) await this.meet();
+      else await this.heard(revision);
     } catch {
       // The next save asks the server anyhow.
     }

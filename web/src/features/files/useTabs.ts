@@ -1,5 +1,5 @@
 // The open tabs, and which of them, which line and which panel the address names.
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { agentUrl, readUrl, writeUrl, type Panel, type Tab, type UrlState } from '../../app/urlState';
 import { setLayout, useLayout } from '../../app/layout';
@@ -39,7 +39,7 @@ export function useTabs(agent: OpenAgent): Tabs {
 
   // Handlers read the latest address, so that they need not change with it.
   const latest = useRef({ url, all, active });
-  useEffect(() => {
+  useLayoutEffect(() => {
     latest.current = { url, all, active };
   });
   const go = useCallback(

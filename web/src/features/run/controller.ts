@@ -44,13 +44,23 @@ export class RunController {
     return () => this.listeners.delete(listener);
   };
 
-  /** Starts a run; the answer is its id, or undefined when the server refused. */
-  async start(agent: string, version: string, input: Json): Promise<string | undefined> {
+  /**
+   * Starts a run once it is ready: from now on what was shown before is gone. The answer is its id, or undefined when it was
+   * refused or is not shown any more.
+   */
+  async start(
+    agent: string,
+    version: string,
+    input: Json,
+    ready: () => Promise<void> = () => Promise.resolve(),
+  ): Promise<string | undefined> {
     const turn = this.reset();
     this.update({ run: { kind: 'starting' } });
     try {
+      await ready();
       const { runId } = await execute(agent, version, input);
-      if (turn === this.turn) this.follow(runId);
+      if (turn !== this.turn) return undefined;
+      this.follow(runId);
       return runId;
     } catch (error) {
       if (turn === this.turn) this.refuse(error);
@@ -64,7 +74,7 @@ export class RunController {
     this.follow(runId);
   }
 
-  refuse(error: unknown): void {
+  private refuse(error: unknown): void {
     const fields = error instanceof ApiError ? error.fields : [];
     const reason = explain(error);
     const retryAfter = error instanceof ApiError ? error.retryAfter : undefined;

@@ -1,5 +1,14 @@
 // The run of the open agent: its input, its controller, and what starting one means for the screen.
-import { useCallback, useEffect, useMemo, useReducer, useRef, useState, useSyncExternalStore } from 'react';
+import {
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useReducer,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { keys, queryClient } from '../../api/queries';
 import { parseJson, type Json } from '../../api/json';
 import type { FieldProblem } from '../../api/types';
@@ -56,7 +65,7 @@ export function useRun(agent: OpenAgent, tabs: Tabs): RunHandle {
 
   const { showPanel, run: shownRun } = tabs;
   const latest = useRef({ input, local, panel: tabs.panel });
-  useEffect(() => {
+  useLayoutEffect(() => {
     latest.current = { input, local, panel: tabs.panel };
   });
 
@@ -147,16 +156,14 @@ const fieldsOf = (controller: RunController): number => {
 };
 
 /** The draft that runs is the draft on the screen, so what is unsaved is saved first. */
-async function begin(
+function begin(
   controller: RunController,
   { name, version, session }: OpenAgent,
   input: Json,
 ): Promise<string | undefined> {
-  if (session && !(await session.flush())) {
-    controller.refuse(new Error(unsaved[session.get().save.kind] ?? say.other));
-    return undefined;
-  }
-  return controller.start(name, version ?? 'draft', input);
+  return controller.start(name, version ?? 'draft', input, async () => {
+    if (session && !(await session.flush())) throw new Error(unsaved[session.get().save.kind] ?? say.other);
+  });
 }
 
 const unsaved: Record<string, string> = say;
