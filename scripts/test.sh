@@ -21,7 +21,19 @@ main() {
   skip() { echo "SKIPPED $1: $2"; "$report" skip "$counts" "$1" "$2"; }
   title() { printf '\n== %s\n' "$*"; }
 
+  # Counting statements under the race detector is slow where loops are tight: each count is an atomic of which the detector
+  # keeps a history. The evaluator of schemas took two hundred times as long, the mask of secrets thirteen times, and of three
+  # counts of a whole run two were in canonical JSON. What their own tests run is counted in a pass of its own.
+  tight=(github.com/atelier-run/atelier/registry/schema github.com/atelier-run/atelier/registry/compat
+    github.com/atelier-run/atelier/internal/canon github.com/atelier-run/atelier/internal/mask)
+
   beside() {
+    go test -v -coverprofile="$work/tight.out" "${tight[@]}" >"$work/tight.log" 2>&1 || { cat "$work/tight.log"; "$report" fail "$counts" "coverage of ${tight[*]}"; }
+    title "JSON Schema Test Suite"
+    awk '/^ *(---|===)/ { on = 0 } /JSON Schema Test Suite/ { on = 1 } on' "$work/tight.log"
+    title "semver.org"
+    go test -v -run '^TestSemverOrg' ./registry/advice 2>&1 | grep -e 'semver.org' -e '^ *left out'
+
     title "Studio"
     if [ ! -d node_modules ]; then
       skip studio "Node 20 is not on this machine"
@@ -61,10 +73,6 @@ main() {
     skip race "the race detector needs gcc"
   fi
   export ATELIER_TEST_JAIL_PROFILE=$work/jail.out # what ran in jails and as another user, where -cover does not see it
-  # Counting statements under the race detector is slow where loops are tight: the evaluator of schemas, which is tested for
-  # how long it takes, took two hundred times as long, and the mask of secrets thirteen times. Their statements are counted in
-  # a pass of their own.
-  tight=(github.com/atelier-run/atelier/registry/schema github.com/atelier-run/atelier/internal/mask)
   rooms=$(go list ./... | grep -v -e '/scripts/' | grep -vxF "$(printf '%s\n' "${tight[@]}")" | paste -sd,)
   # The room that takes longest begins first: at the end it would be alone with two processors. One room more than there are
   # processors, for the same reason.
@@ -72,19 +80,15 @@ main() {
   # nothing and took three times as long. What calls it is watched as everything else is.
   unwatched='-gcflags=modernc.org/sqlite/lib=-race=false -d=checkptr=0'
   go test $race "$unwatched" -p $(($(nproc) + 1)) -shuffle=on -timeout 20m -json -coverpkg="$rooms" -coverprofile="$work/cover.out" ./server/servertest ./... </dev/null 2>&1 | "$report" go "$counts"
-  go test -v -coverprofile="$work/tight.out" "${tight[@]}" >"$work/tight.log" 2>&1 </dev/null || { cat "$work/tight.log"; "$report" fail "$counts" "coverage of ${tight[*]}"; }
-  title "JSON Schema Test Suite"
-  awk '/^ *(---|===)/ { on = 0 } /JSON Schema Test Suite/ { on = 1 } on' "$work/tight.log"
-  title "semver.org"
-  go test -v -run '^TestSemverOrg' ./registry/advice 2>&1 </dev/null | grep -e 'semver.org' -e '^ *left out'
+
+  wait
+  cat "$work/beside.log"
+
   title "Statement coverage"
   for more in "$work"/jail.out "$work"/jail.out.ordinary "$work"/tight.out; do
     [ ! -f "$more" ] || cat "$more" >>"$work/cover.out"
   done
   "$report" coverage "$work/cover.out" 2>"$work/thin" || "$report" fail "$counts" "coverage: $(cat "$work/thin")"
-
-  wait
-  cat "$work/beside.log"
 
   title "Browser"
   if [ ! -f web/dist/app/index.html ]; then
