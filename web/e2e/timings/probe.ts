@@ -27,12 +27,14 @@ declare global {
 }
 
 function install(): void {
+  /** Within the callback of a frame: when that frame has been painted. */
+  const onceDrawn = (done: (now: number) => void): void => {
+    const channel = new MessageChannel();
+    channel.port1.onmessage = () => done(performance.now());
+    channel.port2.postMessage(undefined);
+  };
   const afterPaint = (done: (now: number) => void): void => {
-    requestAnimationFrame(() => {
-      const channel = new MessageChannel();
-      channel.port1.onmessage = () => done(performance.now());
-      channel.port2.postMessage(undefined);
-    });
+    requestAnimationFrame(() => onceDrawn(done));
   };
   const seen = ({ selector, text, not }: Sight): boolean =>
     [...document.querySelectorAll(selector)].some(({ textContent }) => {
@@ -41,11 +43,12 @@ function install(): void {
     });
   const painted = (sight: Sight): Promise<number> =>
     new Promise((done) => {
+      // What is there before a frame is drawn is painted with it; the frame after that one says nothing more.
       const look = (): void => {
-        if (seen(sight)) afterPaint(done);
+        if (seen(sight)) onceDrawn(done);
         else requestAnimationFrame(look);
       };
-      look();
+      requestAnimationFrame(look);
     });
   const probe: Probe = {
     painted,
