@@ -30,19 +30,21 @@ export function openDiff(host: HTMLElement, sides: DiffSides, inline: boolean): 
   });
   editor.getOriginalEditor().updateOptions({ ariaLabel: sides.before });
   editor.getModifiedEditor().updateOptions({ ariaLabel: sides.after });
-  let models: monaco.editor.ITextModel[] = [];
+  let shown: monaco.IDisposable[] = [];
   const clear = (): void => {
     editor.setModel(null);
-    for (const model of models) model.dispose();
-    models = [];
+    for (const one of shown) one.dispose();
+    shown = [];
   };
   return {
     show(path, before, after) {
       clear();
       const original = monaco.editor.createModel(before, languageOf(path));
       const modified = monaco.editor.createModel(after, languageOf(path));
-      models = [original, modified];
-      editor.setModel({ original, modified });
+      // It ends what is being computed, before the texts go: Monaco would throw at the page that there is no result.
+      const view = editor.createViewModel({ original, modified });
+      shown = [view, original, modified];
+      editor.setModel(view);
     },
     dispose() {
       clear();
