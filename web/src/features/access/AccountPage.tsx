@@ -7,6 +7,7 @@ import { Button } from '../../ui/Button';
 import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
 import { useTask } from '../../ui/useTask';
+import entries from '../../ui/Entries.module.css';
 import { Column, Page } from '../agents/Page';
 import { complaint } from './complaint';
 import { OwnSessions } from './Sessions';
@@ -21,9 +22,9 @@ export function AccountPage() {
   return (
     <Page>
       <Column>
-        <section className={css.section}>
+        <section className={entries.section}>
           <h1>{data?.actor.name ?? say.account}</h1>
-          {data?.actor.type === 'token' && <p className={css.lead}>{say.signedInWithAToken}</p>}
+          {data?.actor.type === 'token' && <p className={entries.lead}>{say.signedInWithAToken}</p>}
           {data?.actor.type === 'user' && <Password />}
         </section>
         {data?.actor.type === 'user' && <OwnSessions />}

@@ -1,4 +1,4 @@
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import { explain } from '../../api/http';
 import { refreshInvitations, useInvitations } from '../../api/queries';
 import type { Invitation, NewInvitation, Role } from '../../api/types';
@@ -13,7 +13,9 @@ import { Dialog } from '../../ui/Dialog';
 import { Waiting } from '../../ui/Empty';
 import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
+import { FormDialog } from '../../ui/FormDialog';
 import { useTask } from '../../ui/useTask';
+import entries from '../../ui/Entries.module.css';
 import { roles } from './roles';
 import css from './TokensPage.module.css';
 
@@ -23,11 +25,11 @@ export function Invitations() {
   const [making, setMaking] = useState(false);
   const open = found.data ?? [];
   return (
-    <section className={css.section}>
-      <div className={css.head}>
+    <section className={entries.section}>
+      <div className={entries.head}>
         <div>
           <h2>{say.invitations}</h2>
-          <p className={css.lead}>{say.lead}</p>
+          <p className={entries.lead}>{say.lead}</p>
         </div>
         <Button look="primary" onClick={() => setMaking(true)}>
           {say.invite}
@@ -35,9 +37,9 @@ export function Invitations() {
       </div>
       {found.isPending && <Waiting what={say.theInvitations} onRetry={() => void found.refetch()} />}
       <Fault message={found.isError ? say.notLoaded(found.error.message) : undefined} />
-      {found.isSuccess && open.length === 0 && <p className={css.lead}>{say.noneIsOpen}</p>}
+      {found.isSuccess && open.length === 0 && <p className={entries.lead}>{say.noneIsOpen}</p>}
       {open.length > 0 && (
-        <ul className={css.list} aria-label={say.invitations}>
+        <ul className={entries.list} aria-label={say.invitations}>
           {open.map((invitation) => (
             <Row key={invitation.id} invitation={invitation} />
           ))}
@@ -60,8 +62,8 @@ function Row({ invitation }: { invitation: Invitation }) {
     await refreshInvitations();
   };
   return (
-    <li className={css.row}>
-      <div className={css.about}>
+    <li className={entries.row}>
+      <div className={entries.about}>
         <strong>{note === '' ? role : note}</strong>
         <small>{say.facts(role, createdBy, day(expiresAt))}</small>
       </div>
@@ -84,8 +86,7 @@ function Ask({ onMade, onClose }: { onMade: (made: NewInvitation) => void; onClo
   const [role, setRole] = useState<Role>('developer');
   const [note, setNote] = useState('');
   const task = useTask();
-  const submit = (e: SyntheticEvent): void => {
-    e.preventDefault();
+  const submit = (): void => {
     task.run(async () => {
       const made = await createInvitation(role, note.trim());
       await refreshInvitations();
@@ -93,45 +94,37 @@ function Ask({ onMade, onClose }: { onMade: (made: NewInvitation) => void; onClo
     });
   };
   return (
-    <Dialog
-      medium
+    <FormDialog
       title={say.inviteSomebody}
+      verb={say.makeTheLink}
+      busy={task.busy}
+      fault={task.fault}
+      onSubmit={submit}
       onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>{common.cancel}</Button>
-          <Button look="primary" type="submit" form="invite" disabled={task.busy}>
-            {say.makeTheLink}
-          </Button>
-        </>
-      }
     >
-      <form id="invite" className={css.form} onSubmit={submit}>
-        <Field label={say.role} hint={roles.find(([value]) => value === role)?.[1]}>
-          {(control) => (
-            <select {...control} value={role} onChange={(e) => setRole(e.target.value as Role)}>
-              {roles.map(([value]) => (
-                <option key={value} value={value}>
-                  {value}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label={say.for} hint={say.forHint}>
-          {(control) => (
-            <input
-              {...control}
-              maxLength={200}
-              value={note}
-              autoComplete="off"
-              onChange={(e) => setNote(e.target.value)}
-            />
-          )}
-        </Field>
-        <Fault message={task.fault} />
-      </form>
-    </Dialog>
+      <Field label={say.role} hint={roles.find(([value]) => value === role)?.[1]}>
+        {(control) => (
+          <select {...control} value={role} onChange={(e) => setRole(e.target.value as Role)}>
+            {roles.map(([value]) => (
+              <option key={value} value={value}>
+                {value}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Field label={say.for} hint={say.forHint}>
+        {(control) => (
+          <input
+            {...control}
+            maxLength={200}
+            value={note}
+            autoComplete="off"
+            onChange={(e) => setNote(e.target.value)}
+          />
+        )}
+      </Field>
+    </FormDialog>
   );
 }
 

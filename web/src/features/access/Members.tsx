@@ -12,9 +12,9 @@ import { ConfirmDialog } from '../../ui/ConfirmDialog';
 import { Waiting } from '../../ui/Empty';
 import field from '../../ui/Field.module.css';
 import { Fault } from '../../ui/Fault';
+import entries from '../../ui/Entries.module.css';
 import { RenameWorkspaceDialog } from '../workspaces/RenameWorkspaceDialog';
 import { roles } from './roles';
-import css from './TokensPage.module.css';
 
 /** The people of the workspace; an administrator says what each may do. */
 export function Members() {
@@ -25,18 +25,18 @@ export function Members() {
   const members = found.data ?? [];
   const workspace = session.data?.workspace;
   return (
-    <section className={css.section}>
-      <div className={css.head}>
+    <section className={entries.section}>
+      <div className={entries.head}>
         <div>
           <h1>{say.people}</h1>
-          <p className={css.lead}>{say.lead(workspace?.title)}</p>
+          <p className={entries.lead}>{say.lead(workspace?.title)}</p>
         </div>
         {may('admin') && <Button onClick={() => setRenaming(true)}>{say.renameTheWorkspace}</Button>}
       </div>
       {renaming && workspace && <RenameWorkspaceDialog workspace={workspace} onClose={() => setRenaming(false)} />}
       {found.isPending && <Waiting what={say.thePeople} onRetry={() => void found.refetch()} />}
       <Fault message={found.isError ? say.notLoaded(found.error.message) : undefined} />
-      <ul className={css.list} aria-label={say.people}>
+      <ul className={entries.list} aria-label={say.people}>
         {members.map((member) => (
           <Row key={member.id} member={member} me={member.id === session.data?.actor.id} />
         ))}
@@ -59,13 +59,13 @@ function Row({ member, me }: { member: Member; me: boolean }) {
     await Promise.all([refreshMembers(), queryClient.invalidateQueries({ queryKey: keys.session })]);
   };
   return (
-    <li className={css.row}>
-      <div className={css.about}>
+    <li className={entries.row}>
+      <div className={entries.about}>
         <strong>{title}</strong>
         <small>{[name, say.since(day(since)), ...(me ? [say.you] : [])].join(' · ')}</small>
       </div>
       {may('admin') ? (
-        <div className={css.acts}>
+        <div className={entries.acts}>
           <select
             className={field.control}
             aria-label={say.roleOf(title)}

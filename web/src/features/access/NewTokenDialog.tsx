@@ -1,4 +1,4 @@
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import { ApiError } from '../../api/http';
 import { refreshTokens } from '../../api/queries';
 import type { NewToken, Scope } from '../../api/types';
@@ -8,8 +8,8 @@ import { common } from '../../texts/common';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Dialog } from '../../ui/Dialog';
-import { Fault } from '../../ui/Fault';
 import { Check, Field } from '../../ui/Field';
+import { FormDialog } from '../../ui/FormDialog';
 import { useTask } from '../../ui/useTask';
 import { namesIn, scopeWords } from './scopes';
 import css from './TokensPage.module.css';
@@ -41,8 +41,7 @@ function Ask({ onMade, onClose }: { onMade: (token: NewToken) => void; onClose: 
     else next.delete(scope);
     setScopes(next);
   };
-  const submit = (e: SyntheticEvent): void => {
-    e.preventDefault();
+  const submit = (): void => {
     if (name.trim() === '') return task.fail(say.sayWhatItIsFor);
     if (scopes.size === 0) return task.fail(say.chooseWhatItMayDo);
     task.run(async () => {
@@ -59,68 +58,60 @@ function Ask({ onMade, onClose }: { onMade: (token: NewToken) => void; onClose: 
     });
   };
   return (
-    <Dialog
-      medium
+    <FormDialog
       title={say.newToken}
+      verb={say.makeIt}
+      busy={task.busy}
+      fault={task.fault}
+      onSubmit={submit}
       onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>{common.cancel}</Button>
-          <Button look="primary" type="submit" form="new-token" disabled={task.busy}>
-            {say.makeIt}
-          </Button>
-        </>
-      }
     >
-      <form id="new-token" className={css.form} onSubmit={submit}>
-        <Field label={say.name} hint={say.nameHint}>
-          {(control) => (
-            <input
-              {...control}
-              value={name}
-              maxLength={100}
-              autoComplete="off"
-              onChange={(e) => setName(e.target.value)}
-            />
-          )}
-        </Field>
-        <fieldset className={css.fieldset}>
-          <legend>{say.itMay}</legend>
-          {scopeWords.map(([scope, words]) => (
-            <Check
-              key={scope}
-              label={scope}
-              hint={words}
-              checked={scopes.has(scope)}
-              onChange={(chosen) => choose(scope, chosen)}
-            />
-          ))}
-        </fieldset>
-        <Field label={say.onlyForTheseAgents} hint={say.onlyForTheseAgentsHint} mono>
-          {(control) => (
-            <input
-              {...control}
-              value={agents}
-              autoComplete="off"
-              spellCheck={false}
-              onChange={(e) => setAgents(e.target.value)}
-            />
-          )}
-        </Field>
-        <Field label={say.expiresAfter}>
-          {(control) => (
-            <select {...control} value={days} onChange={(e) => setDays(e.target.value)}>
-              {expiries.map(([value, words]) => (
-                <option key={value} value={value}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Fault message={task.fault} />
-      </form>
-    </Dialog>
+      <Field label={say.name} hint={say.nameHint}>
+        {(control) => (
+          <input
+            {...control}
+            value={name}
+            maxLength={100}
+            autoComplete="off"
+            onChange={(e) => setName(e.target.value)}
+          />
+        )}
+      </Field>
+      <fieldset className={css.fieldset}>
+        <legend>{say.itMay}</legend>
+        {scopeWords.map(([scope, words]) => (
+          <Check
+            key={scope}
+            label={scope}
+            hint={words}
+            checked={scopes.has(scope)}
+            onChange={(chosen) => choose(scope, chosen)}
+          />
+        ))}
+      </fieldset>
+      <Field label={say.onlyForTheseAgents} hint={say.onlyForTheseAgentsHint} mono>
+        {(control) => (
+          <input
+            {...control}
+            value={agents}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(e) => setAgents(e.target.value)}
+          />
+        )}
+      </Field>
+      <Field label={say.expiresAfter}>
+        {(control) => (
+          <select {...control} value={days} onChange={(e) => setDays(e.target.value)}>
+            {expiries.map(([value, words]) => (
+              <option key={value} value={value}>
+                {words}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </FormDialog>
   );
 }
 

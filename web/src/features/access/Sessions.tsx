@@ -10,8 +10,8 @@ import { Button } from '../../ui/Button';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
 import { Waiting } from '../../ui/Empty';
 import field from '../../ui/Field.module.css';
+import entries from '../../ui/Entries.module.css';
 import { browserName } from './browserName';
-import css from './TokensPage.module.css';
 
 /** Which browsers of the workspace are signed in, and a way to sign another one out. */
 export function Sessions() {
@@ -32,10 +32,10 @@ function Shown({ found, end }: Props) {
   const [now] = useState(() => Date.now());
   const sessions = found.data ?? [];
   return (
-    <section className={css.section}>
+    <section className={entries.section}>
       <div>
         <h2>{say.sessions}</h2>
-        <p className={css.lead}>{say.lead}</p>
+        <p className={entries.lead}>{say.lead}</p>
       </div>
       {found.isPending && <Waiting what={say.theSessions} onRetry={() => void found.refetch()} />}
       {found.isError && (
@@ -43,9 +43,9 @@ function Shown({ found, end }: Props) {
           {say.notLoaded(found.error.message)}
         </p>
       )}
-      {found.isSuccess && sessions.length === 0 && <p className={css.lead}>{say.none}</p>}
+      {found.isSuccess && sessions.length === 0 && <p className={entries.lead}>{say.none}</p>}
       {sessions.length > 0 && (
-        <ul className={css.list} aria-label={say.sessions}>
+        <ul className={entries.list} aria-label={say.sessions}>
           {sessions.map((session) => (
             <Row key={session.id} session={session} now={now} end={end} />
           ))}
@@ -71,8 +71,8 @@ function Row({ session, now, end }: { session: OpenSession; now: number; end: Pr
   const used = lastUsedAt === undefined ? say.neverUsed : say.used(ago(lastUsedAt, now));
   const facts = [actor.name, address, used, say.signedIn(ago(createdAt, now)), say.ends(day(expiresAt))];
   return (
-    <li className={css.row}>
-      <div className={css.about}>
+    <li className={entries.row}>
+      <div className={entries.about}>
         <strong title={browser}>{name}</strong>
         <small>{facts.filter((fact) => fact !== '').join(' · ')}</small>
         {current && <small>{say.thisBrowser}</small>}

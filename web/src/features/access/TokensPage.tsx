@@ -12,6 +12,7 @@ import { ConfirmDialog } from '../../ui/ConfirmDialog';
 import { Waiting } from '../../ui/Empty';
 import { Check } from '../../ui/Field';
 import field from '../../ui/Field.module.css';
+import entries from '../../ui/Entries.module.css';
 import { Column, Page } from '../agents/Page';
 import { NewTokenDialog } from './NewTokenDialog';
 import { Sessions } from './Sessions';
@@ -42,11 +43,11 @@ function Tokens() {
   const open = tokens.filter((token) => tokenState(token, now) === 'open');
   const shown = all ? tokens : open;
   return (
-    <section className={css.section}>
-      <div className={css.head}>
+    <section className={entries.section}>
+      <div className={entries.head}>
         <div>
           <h1>{say.tokens}</h1>
-          <p className={css.lead}>{say.lead}</p>
+          <p className={entries.lead}>{say.lead}</p>
         </div>
         <Button look="primary" onClick={() => setMaking(true)}>
           {say.newToken}
@@ -59,11 +60,11 @@ function Tokens() {
         </p>
       )}
       {found.isSuccess && shown.length === 0 && (
-        <p className={css.lead}>{say.none(<code>atelier token create NAME</code>)}</p>
+        <p className={entries.lead}>{say.none(<code>atelier token create NAME</code>)}</p>
       )}
       {tokens.length > open.length && <Check label={say.showClosedToo} checked={all} onChange={setAll} />}
       {shown.length > 0 && (
-        <ul className={css.list} aria-label={say.tokens}>
+        <ul className={entries.list} aria-label={say.tokens}>
           {shown.map((token) => (
             <Row key={token.id} token={token} now={now} />
           ))}
@@ -88,8 +89,8 @@ function Row({ token, now }: { token: Token; now: number }) {
     await refreshTokens();
   };
   return (
-    <li className={classes(css.row, state !== 'open' && css.closed)}>
-      <div className={css.about}>
+    <li className={classes(entries.row, state !== 'open' && css.closed)}>
+      <div className={entries.about}>
         <strong>{name}</strong>
         <ul className={css.scopes} aria-label={say.scopesOf(name)}>
           {scopes.map((scope) => (

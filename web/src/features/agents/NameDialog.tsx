@@ -1,9 +1,7 @@
-import { useState, type ReactNode, type SyntheticEvent } from 'react';
+import { useState, type ReactNode } from 'react';
 import { closeDialog } from '../../app/dialogs';
-import { common } from '../../texts/common';
-import { Button } from '../../ui/Button';
-import { Dialog } from '../../ui/Dialog';
 import { useTask } from '../../ui/useTask';
+import { FormDialog } from '../../ui/FormDialog';
 import { nameFault } from './blank';
 import { NameField } from './NameField';
 
@@ -21,8 +19,7 @@ interface Props {
 export function NameDialog({ title, about, label, verb, name: first, onName }: Props) {
   const [name, setName] = useState(first);
   const task = useTask();
-  const submit = (e: SyntheticEvent): void => {
-    e.preventDefault();
+  const submit = (): void => {
     const wrong = nameFault(name.trim());
     if (wrong !== undefined) return task.fail(wrong);
     task.run(async () => {
@@ -31,22 +28,16 @@ export function NameDialog({ title, about, label, verb, name: first, onName }: P
     });
   };
   return (
-    <Dialog
+    <FormDialog
       title={title}
       about={about}
+      medium={false}
+      verb={verb}
+      busy={task.busy}
+      onSubmit={submit}
       onClose={closeDialog}
-      foot={
-        <>
-          <Button onClick={closeDialog}>{common.cancel}</Button>
-          <Button look="primary" type="submit" form="name" disabled={task.busy}>
-            {verb}
-          </Button>
-        </>
-      }
     >
-      <form id="name" onSubmit={submit}>
-        <NameField label={label} error={task.fault} name={name} onName={setName} />
-      </form>
-    </Dialog>
+      <NameField label={label} error={task.fault} name={name} onName={setName} />
+    </FormDialog>
   );
 }

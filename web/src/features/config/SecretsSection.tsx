@@ -4,11 +4,10 @@ import { useRights } from '../../api/rights';
 import type { Secret } from '../../api/types';
 import { secretsSection as say } from '../../texts/config';
 import { Button } from '../../ui/Button';
-import { Field } from '../../ui/Field';
 import { problemAt, useOpenAgent } from '../agents/openAgent';
 import { SetSecretDialog } from '../secrets/SetSecretDialog';
 import css from './ConfigPanel.module.css';
-import { sameHosts as same, toHosts as toNames } from './hosts';
+import { LinesField } from './LinesField';
 import { Section } from './Section';
 
 /** The names of secrets that the program is given, and which of them have a value. */
@@ -17,14 +16,7 @@ export function SecretsSection() {
   const { secrets } = fields;
   const { mayAnywhere } = useRights();
   const found = useSecrets(secrets.length > 0 && mayAnywhere('read'));
-  const [text, setText] = useState(() => secrets.join('\n'));
   const [asked, setAsked] = useState<string>();
-  // Changed from outside: another draft was taken.
-  if (!same(toNames(text), secrets)) setText(secrets.join('\n'));
-  const change = (next: string): void => {
-    setText(next);
-    session?.editDraft({ secrets: toNames(next) });
-  };
   const fault = problemAt(save, '/secrets');
   const missing = found.data === undefined ? [] : secrets.filter((s) => valueOf(found.data, s, id) === undefined);
   return (
@@ -40,20 +32,15 @@ export function SecretsSection() {
       }
       wrong={fault !== undefined || missing.length > 0}
     >
-      <Field label={say.namesOneALine} mono id="declared-secrets" error={fault} hint={say.namesOneALineHint}>
-        {(control) => (
-          <textarea
-            {...control}
-            rows={Math.min(8, Math.max(2, text.split('\n').length))}
-            spellCheck={false}
-            autoComplete="off"
-            placeholder={say.placeholder}
-            readOnly={session === undefined}
-            value={text}
-            onChange={(e) => change(e.target.value)}
-          />
-        )}
-      </Field>
+      <LinesField
+        id="declared-secrets"
+        label={say.namesOneALine}
+        hint={say.namesOneALineHint}
+        placeholder={say.placeholder}
+        error={fault}
+        lines={secrets}
+        onChange={session && ((next) => session.editDraft({ secrets: next }))}
+      />
       {found.data !== undefined && secrets.length > 0 && (
         <ul className={css.secrets} aria-label={say.declaredSecrets}>
           {secrets.map((declared) => {

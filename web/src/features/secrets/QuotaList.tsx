@@ -6,6 +6,7 @@ import { quotaList as say } from '../../texts/secrets';
 import { classes } from '../../ui/classes';
 import { Waiting } from '../../ui/Empty';
 import field from '../../ui/Field.module.css';
+import entries from '../../ui/Entries.module.css';
 import css from './SecretsPage.module.css';
 import { quotaRows, type QuotaRow } from './words';
 
@@ -14,10 +15,10 @@ export function QuotaList() {
   const found = useQuotas();
   const { runsServer } = useRights();
   return (
-    <section className={css.section}>
+    <section className={entries.section}>
       <div>
         <h2>{say.quotas}</h2>
-        <p className={css.lead}>
+        <p className={entries.lead}>
           {runsServer ? say.changeItUnder(<Link href="/workspaces">{say.workspaces}</Link>) : say.changedByTheServer}
         </p>
       </div>
@@ -34,7 +35,7 @@ export function QuotaList() {
               <Bar key={row.name} row={row} />
             ))}
           </ul>
-          <p className={css.lead}>{say.theDayEnds(moment(found.data.until))}</p>
+          <p className={entries.lead}>{say.theDayEnds(moment(found.data.until))}</p>
         </>
       )}
     </section>

@@ -8,9 +8,11 @@ import { ago } from '../../texts/format';
 import { secretsPage as say } from '../../texts/secrets';
 import { notify } from '../../app/noticeStore';
 import { Button } from '../../ui/Button';
+import { classes } from '../../ui/classes';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
 import { Waiting } from '../../ui/Empty';
 import field from '../../ui/Field.module.css';
+import entries from '../../ui/Entries.module.css';
 import { Column, Page } from '../agents/Page';
 import { QuotaList } from './QuotaList';
 import css from './SecretsPage.module.css';
@@ -39,11 +41,11 @@ function Secrets() {
   const { may } = useRights();
   const secrets = found.data ?? [];
   return (
-    <section className={css.section}>
-      <div className={css.head}>
+    <section className={entries.section}>
+      <div className={entries.head}>
         <div>
           <h1>{say.secrets}</h1>
-          <p className={css.lead}>{say.about}</p>
+          <p className={entries.lead}>{say.about}</p>
         </div>
         {may('write') && (
           <Button look="primary" onClick={() => setMaking(true)}>
@@ -58,10 +60,12 @@ function Secrets() {
         </p>
       )}
       {found.isSuccess && secrets.length === 0 && (
-        <p className={css.lead}>{may('write') ? say.makeOne(<code>atelier secrets set NAME</code>) : say.noneYet}</p>
+        <p className={entries.lead}>
+          {may('write') ? say.makeOne(<code>atelier secrets set NAME</code>) : say.noneYet}
+        </p>
       )}
       {secrets.length > 0 && (
-        <ul className={css.list} aria-label={say.secrets}>
+        <ul className={entries.list} aria-label={say.secrets}>
           {secrets.map((secret) => (
             <Row key={`${secret.name} ${secret.agentId ?? ''}`} secret={secret} now={now} />
           ))}
@@ -88,8 +92,8 @@ function Row({ secret, now }: { secret: Secret; now: number }) {
     await refreshSecrets();
   };
   return (
-    <li className={css.row}>
-      <div className={css.about}>
+    <li className={classes(entries.row, css.secret)}>
+      <div className={entries.about}>
         <strong>{name}</strong>
         <small>{agentId === '' ? say.allAgents : say.only(agent)}</small>
         {bind !== undefined && <small>{say.sentTo(bind.host, bind.header)}</small>}
@@ -97,7 +101,7 @@ function Row({ secret, now }: { secret: Secret; now: number }) {
         <small>{declaredBy(usedBy)}</small>
       </div>
       {may('write') && (
-        <div className={css.tools}>
+        <div className={entries.acts}>
           <Button aria-label={say.replaceNamed(label)} onClick={() => setAsked('replace')}>
             {say.replace}
           </Button>

@@ -1,16 +1,13 @@
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import { ApiError } from '../../api/http';
 import { refreshSecrets } from '../../api/queries';
 import type { Secret } from '../../api/types';
 import { setSecret } from '../../api/verbs';
 import { notify } from '../../app/noticeStore';
-import { common } from '../../texts/common';
 import { setSecretDialog as say } from '../../texts/secrets';
-import { Button } from '../../ui/Button';
 import { classes } from '../../ui/classes';
-import { Dialog } from '../../ui/Dialog';
-import { Fault } from '../../ui/Fault';
 import { Check, Field } from '../../ui/Field';
+import { FormDialog } from '../../ui/FormDialog';
 import { useTask } from '../../ui/useTask';
 import css from './SecretsPage.module.css';
 import { nameFault } from './words';
@@ -33,8 +30,7 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
   const [bound, setBound] = useState(secret?.bind !== undefined);
   const [bind, setBind] = useState({ host: '', header: 'Authorization', format: 'Bearer {value}', ...secret?.bind });
   const task = useTask();
-  const submit = (e: SyntheticEvent): void => {
-    e.preventDefault();
+  const submit = (): void => {
     const fault = nameFault(name);
     if (fault !== undefined) return task.fail(fault);
     if (value === '') return task.fail(say.aValueIsNeeded);
@@ -51,104 +47,96 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
   };
   const fixed = secret !== undefined;
   return (
-    <Dialog
-      medium
+    <FormDialog
       title={fixed ? say.replaceNamed(secret.name) : say.newSecret}
       about={say.about}
+      verb={fixed ? say.replace : say.set}
+      busy={task.busy}
+      fault={task.fault}
+      onSubmit={submit}
       onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>{common.cancel}</Button>
-          <Button look="primary" type="submit" form="set-secret" disabled={task.busy}>
-            {fixed ? say.replace : say.set}
-          </Button>
-        </>
-      }
     >
-      <form id="set-secret" className={css.form} onSubmit={submit}>
-        {!fixed && (
-          <>
-            <Field label={say.name} hint={say.nameHint} mono>
-              {(control) => (
-                <input
-                  {...control}
-                  value={name}
-                  maxLength={64}
-                  autoComplete="off"
-                  spellCheck={false}
-                  onChange={(e) => setName(e.target.value)}
-                />
-              )}
-            </Field>
-            <Field label={say.onlyForThisAgent} hint={say.onlyForThisAgentHint} mono>
-              {(control) => (
-                <input
-                  {...control}
-                  value={agent}
-                  autoComplete="off"
-                  spellCheck={false}
-                  onChange={(e) => setAgent(e.target.value)}
-                />
-              )}
-            </Field>
-          </>
+      {!fixed && (
+        <>
+          <Field label={say.name} hint={say.nameHint} mono>
+            {(control) => (
+              <input
+                {...control}
+                value={name}
+                maxLength={64}
+                autoComplete="off"
+                spellCheck={false}
+                onChange={(e) => setName(e.target.value)}
+              />
+            )}
+          </Field>
+          <Field label={say.onlyForThisAgent} hint={say.onlyForThisAgentHint} mono>
+            {(control) => (
+              <input
+                {...control}
+                value={agent}
+                autoComplete="off"
+                spellCheck={false}
+                onChange={(e) => setAgent(e.target.value)}
+              />
+            )}
+          </Field>
+        </>
+      )}
+      <Field label={say.value} hint={say.valueHint} mono>
+        {(control) => (
+          <textarea
+            {...control}
+            className={classes(control.className, css.value, shown && css.shown)}
+            rows={3}
+            value={value}
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
+            onChange={(e) => setValue(e.target.value)}
+          />
         )}
-        <Field label={say.value} hint={say.valueHint} mono>
-          {(control) => (
-            <textarea
-              {...control}
-              className={classes(control.className, css.value, shown && css.shown)}
-              rows={3}
-              value={value}
-              autoComplete="off"
-              autoCapitalize="off"
-              spellCheck={false}
-              onChange={(e) => setValue(e.target.value)}
-            />
-          )}
-        </Field>
-        <Check label={say.showWhatIType} checked={shown} onChange={setShown} />
-        <Check label={say.sendItToOneHost} hint={say.sendItToOneHostHint} checked={bound} onChange={setBound} />
-        {bound && (
-          <>
-            <Field label={say.host} hint={say.hostHint} mono>
-              {(control) => (
-                <input
-                  {...control}
-                  value={bind.host}
-                  autoComplete="off"
-                  spellCheck={false}
-                  onChange={(e) => setBind({ ...bind, host: e.target.value })}
-                />
-              )}
-            </Field>
-            <Field label={say.header} mono>
-              {(control) => (
-                <input
-                  {...control}
-                  value={bind.header}
-                  autoComplete="off"
-                  spellCheck={false}
-                  onChange={(e) => setBind({ ...bind, header: e.target.value })}
-                />
-              )}
-            </Field>
-            <Field label={say.whatTheHeaderSays} hint={say.whatTheHeaderSaysHint} mono>
-              {(control) => (
-                <input
-                  {...control}
-                  value={bind.format}
-                  autoComplete="off"
-                  spellCheck={false}
-                  onChange={(e) => setBind({ ...bind, format: e.target.value })}
-                />
-              )}
-            </Field>
-          </>
-        )}
-        <Fault message={task.fault} />
-      </form>
-    </Dialog>
+      </Field>
+      <Check label={say.showWhatIType} checked={shown} onChange={setShown} />
+      <Check label={say.sendItToOneHost} hint={say.sendItToOneHostHint} checked={bound} onChange={setBound} />
+      {bound && (
+        <>
+          <Field label={say.host} hint={say.hostHint} mono>
+            {(control) => (
+              <input
+                {...control}
+                value={bind.host}
+                autoComplete="off"
+                spellCheck={false}
+                onChange={(e) => setBind({ ...bind, host: e.target.value })}
+              />
+            )}
+          </Field>
+          <Field label={say.header} mono>
+            {(control) => (
+              <input
+                {...control}
+                value={bind.header}
+                autoComplete="off"
+                spellCheck={false}
+                onChange={(e) => setBind({ ...bind, header: e.target.value })}
+              />
+            )}
+          </Field>
+          <Field label={say.whatTheHeaderSays} hint={say.whatTheHeaderSaysHint} mono>
+            {(control) => (
+              <input
+                {...control}
+                value={bind.format}
+                autoComplete="off"
+                spellCheck={false}
+                onChange={(e) => setBind({ ...bind, format: e.target.value })}
+              />
+            )}
+          </Field>
+        </>
+      )}
+    </FormDialog>
   );
 }
 

@@ -1,18 +1,14 @@
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import { ApiError } from '../../api/http';
 import { refreshWorkspaces } from '../../api/queries';
 import { createWorkspace } from '../../api/verbs';
 import { useEnterWorkspace } from '../../app/enterWorkspace';
 import { notify } from '../../app/noticeStore';
-import { common } from '../../texts/common';
 import { newWorkspaceDialog as say } from '../../texts/workspaces';
-import { Button } from '../../ui/Button';
-import { Dialog } from '../../ui/Dialog';
-import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
+import { FormDialog } from '../../ui/FormDialog';
 import { useTask } from '../../ui/useTask';
 import { byField, type Complaints } from './complaints';
-import css from './WorkspacesPage.module.css';
 
 /** Makes a tenant, whose administrator is whoever asks. */
 export function NewWorkspaceDialog({ onClose }: { onClose: () => void }) {
@@ -21,8 +17,7 @@ export function NewWorkspaceDialog({ onClose }: { onClose: () => void }) {
   const [wrong, setWrong] = useState<Complaints>({});
   const enter = useEnterWorkspace();
   const task = useTask();
-  const submit = (e: SyntheticEvent): void => {
-    e.preventDefault();
+  const submit = (): void => {
     setWrong({});
     if (name.trim() === '') return setWrong({ name: say.aNameIsNeeded });
     task.run(async () => {
@@ -40,46 +35,38 @@ export function NewWorkspaceDialog({ onClose }: { onClose: () => void }) {
     });
   };
   return (
-    <Dialog
-      medium
+    <FormDialog
       title={say.newWorkspace}
       about={say.about}
+      verb={say.makeIt}
+      busy={task.busy}
+      fault={task.fault}
+      onSubmit={submit}
       onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>{common.cancel}</Button>
-          <Button look="primary" type="submit" form="new-workspace" disabled={task.busy}>
-            {say.makeIt}
-          </Button>
-        </>
-      }
     >
-      <form id="new-workspace" className={css.form} onSubmit={submit}>
-        <Field label={say.name} hint={say.nameHint} error={wrong['name']} mono>
-          {(control) => (
-            <input
-              {...control}
-              value={name}
-              maxLength={63}
-              autoComplete="off"
-              spellCheck={false}
-              onChange={(e) => setName(e.target.value)}
-            />
-          )}
-        </Field>
-        <Field label={say.title} hint={say.titleHint} error={wrong['title']}>
-          {(control) => (
-            <input
-              {...control}
-              value={title}
-              maxLength={100}
-              autoComplete="off"
-              onChange={(e) => setTitle(e.target.value)}
-            />
-          )}
-        </Field>
-        <Fault message={task.fault} />
-      </form>
-    </Dialog>
+      <Field label={say.name} hint={say.nameHint} error={wrong['name']} mono>
+        {(control) => (
+          <input
+            {...control}
+            value={name}
+            maxLength={63}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(e) => setName(e.target.value)}
+          />
+        )}
+      </Field>
+      <Field label={say.title} hint={say.titleHint} error={wrong['title']}>
+        {(control) => (
+          <input
+            {...control}
+            value={title}
+            maxLength={100}
+            autoComplete="off"
+            onChange={(e) => setTitle(e.target.value)}
+          />
+        )}
+      </Field>
+    </FormDialog>
   );
 }

@@ -11,10 +11,10 @@ import { Waiting } from '../../ui/Empty';
 import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
 import { useTask } from '../../ui/useTask';
+import entries from '../../ui/Entries.module.css';
 import { quotaRows } from '../secrets/words';
 import { byField, type Complaints } from './complaints';
 import { formOf, quotaNames, readForm } from './quotaForm';
-import css from './WorkspacesPage.module.css';
 
 /** Says what a workspace may take. */
 export function QuotaDialog({ workspace, onClose }: { workspace: Workspace; onClose: () => void }) {
@@ -72,7 +72,7 @@ function Form({ workspace: { id, title }, quotas, task, onDone }: FormProps) {
     });
   };
   return (
-    <form id="quotas" className={css.form} onSubmit={submit}>
+    <form id="quotas" className={entries.form} onSubmit={submit}>
       {quotaNames.map((name, i) => (
         <Field
           key={name}

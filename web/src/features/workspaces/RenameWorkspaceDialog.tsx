@@ -1,17 +1,13 @@
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import { refreshWorkspaces } from '../../api/queries';
 import type { Session } from '../../api/types';
 import { renameWorkspace } from '../../api/verbs';
 import { notify } from '../../app/noticeStore';
-import { common } from '../../texts/common';
 import { renameWorkspaceDialog as say } from '../../texts/workspaces';
-import { Button } from '../../ui/Button';
-import { Dialog } from '../../ui/Dialog';
-import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
+import { FormDialog } from '../../ui/FormDialog';
 import { useTask } from '../../ui/useTask';
 import { byField } from './complaints';
-import css from './WorkspacesPage.module.css';
 
 interface Props {
   workspace: Session['workspace'];
@@ -23,8 +19,7 @@ export function RenameWorkspaceDialog({ workspace: { id, name, title }, onClose 
   const [typed, setTyped] = useState(title);
   const [wrong, setWrong] = useState<string>();
   const task = useTask();
-  const submit = (e: SyntheticEvent): void => {
-    e.preventDefault();
+  const submit = (): void => {
     setWrong(undefined);
     task.run(async () => {
       try {
@@ -40,34 +35,26 @@ export function RenameWorkspaceDialog({ workspace: { id, name, title }, onClose 
     });
   };
   return (
-    <Dialog
-      medium
+    <FormDialog
       title={say.renameTheWorkspace}
       about={say.about(name)}
+      verb={say.rename}
+      busy={task.busy}
+      fault={task.fault}
+      onSubmit={submit}
       onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>{common.cancel}</Button>
-          <Button look="primary" type="submit" form="rename-workspace" disabled={task.busy}>
-            {say.rename}
-          </Button>
-        </>
-      }
     >
-      <form id="rename-workspace" className={css.form} onSubmit={submit}>
-        <Field label={say.title} error={wrong}>
-          {(control) => (
-            <input
-              {...control}
-              value={typed}
-              maxLength={100}
-              autoComplete="off"
-              onChange={(e) => setTyped(e.target.value)}
-            />
-          )}
-        </Field>
-        <Fault message={task.fault} />
-      </form>
-    </Dialog>
+      <Field label={say.title} error={wrong}>
+        {(control) => (
+          <input
+            {...control}
+            value={typed}
+            maxLength={100}
+            autoComplete="off"
+            onChange={(e) => setTyped(e.target.value)}
+          />
+        )}
+      </Field>
+    </FormDialog>
   );
 }

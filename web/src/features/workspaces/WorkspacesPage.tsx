@@ -7,11 +7,11 @@ import { useEnterWorkspace } from '../../app/enterWorkspace';
 import { Button } from '../../ui/Button';
 import { Waiting } from '../../ui/Empty';
 import { Fault } from '../../ui/Fault';
+import entries from '../../ui/Entries.module.css';
 import { Column, Page } from '../agents/Page';
 import { CloseWorkspaceDialog } from './CloseWorkspaceDialog';
 import { NewWorkspaceDialog } from './NewWorkspaceDialog';
 import { QuotaDialog } from './QuotaDialog';
-import css from './WorkspacesPage.module.css';
 
 /** The tenants of this server, for who runs it: none of them is seen into from here. */
 export function WorkspacesPage() {
@@ -25,11 +25,11 @@ export function WorkspacesPage() {
   return (
     <Page>
       <Column>
-        <section className={css.section}>
-          <div className={css.head}>
+        <section className={entries.section}>
+          <div className={entries.head}>
             <div>
               <h1>{say.workspaces}</h1>
-              <p className={css.lead}>{say.about}</p>
+              <p className={entries.lead}>{say.about}</p>
             </div>
             <Button look="primary" onClick={() => setMaking(true)}>
               {say.newWorkspace}
@@ -37,7 +37,7 @@ export function WorkspacesPage() {
           </div>
           {found.isPending && <Waiting what={say.theWorkspaces} onRetry={() => void found.refetch()} />}
           <Fault message={found.isError ? say.notLoaded(found.error.message) : undefined} />
-          <ul className={css.list} aria-label={say.workspaces}>
+          <ul className={entries.list} aria-label={say.workspaces}>
             {workspaces.map((workspace) => (
               <Row key={workspace.id} workspace={workspace} now={now} />
             ))}
@@ -59,13 +59,13 @@ function Row({ workspace, now }: { workspace: Workspace; now: number }) {
   const done = (): void => setAsked(undefined);
   const made = ago(createdAt, now);
   return (
-    <li className={css.row}>
-      <div className={css.about}>
+    <li className={entries.row}>
+      <div className={entries.about}>
         <strong>{title}</strong>
         <small>{role === undefined ? say.youAreNoMember(name, made) : say.youAre(name, made, role)}</small>
         {here && <small>{say.theServersOwn}</small>}
       </div>
-      <div className={css.acts}>
+      <div className={entries.acts}>
         {role !== undefined && !here && (
           <Button aria-label={say.enterNamed(title)} onClick={() => enter(name)}>
             {say.enter}

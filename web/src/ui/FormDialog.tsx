@@ -1,0 +1,57 @@
+import { useId, type ReactNode } from 'react';
+import { common } from '../texts/common';
+import { Button } from './Button';
+import { Dialog } from './Dialog';
+import css from './Entries.module.css';
+import { Fault } from './Fault';
+
+interface Props {
+  title: string;
+  about?: ReactNode;
+  medium?: boolean;
+  /** What the button says that sends the form. */
+  verb: string;
+  danger?: boolean;
+  /** While it is not, the form cannot be sent. */
+  ready?: boolean;
+  busy: boolean;
+  /** Why it was not done, where no field is to blame. */
+  fault?: string | undefined;
+  onSubmit: () => void;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+/** A dialog that is one form: it is sent or given up, and says below its fields why it was refused. */
+export function FormDialog(props: Props) {
+  const { title, about, medium = true, verb, danger = false, ready = true, busy, fault, onSubmit, onClose } = props;
+  const form = useId();
+  return (
+    <Dialog
+      title={title}
+      about={about}
+      medium={medium}
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>{common.cancel}</Button>
+          <Button look={danger ? 'danger' : 'primary'} type="submit" form={form} disabled={busy || !ready}>
+            {verb}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={form}
+        className={css.form}
+        onSubmit={(e) => {
+          e.preventDefault();
+          onSubmit();
+        }}
+      >
+        {props.children}
+        <Fault message={fault} />
+      </form>
+    </Dialog>
+  );
+}
