@@ -2,8 +2,10 @@
 // which keeps a fallback on the screen for 300 ms once it has shown it.
 import { useEffect, useState } from 'react';
 import type { AgentPage } from '../features/agents/AgentPage';
+import { Page } from '../features/agents/Page';
 import { app as say } from '../texts/app';
 import { Waiting } from '../ui/Empty';
+import { readRef } from './urlState';
 
 type Loaded = { Page: typeof AgentPage } | { error: unknown };
 
@@ -29,7 +31,13 @@ export function AgentRoute({ agentRef }: { agentRef: string }) {
       gone = true;
     };
   }, [loaded]);
-  if (!loaded) return <Waiting what={say.theAgent} />;
+  if (!loaded) {
+    return (
+      <Page current={readRef(agentRef).name}>
+        <Waiting what={say.theAgent} />
+      </Page>
+    );
+  }
   if ('error' in loaded) throw loaded.error;
   return <loaded.Page agentRef={agentRef} />;
 }

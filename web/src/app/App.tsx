@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect } from 'react';
+import { lazy, Suspense, useEffect, type ReactNode } from 'react';
 import { Route, Router, Switch, useLocation } from 'wouter';
 import { basePath } from '../api/base';
 import { ApiError } from '../api/http';
@@ -6,6 +6,7 @@ import { useSession } from '../api/queries';
 import { useRights } from '../api/rights';
 import { Guarded } from '../features/access/Guarded';
 import { exportArchive } from '../features/agents/agentMenu';
+import { Page } from '../features/agents/Page';
 import { HomePage } from '../features/samples/HomePage';
 import { common } from '../texts/common';
 import { app as say } from '../texts/app';
@@ -128,87 +129,99 @@ function Pages() {
         </Route>
         <Route path="/registry">
           <Guarded what={say.agentsOfTheRegistry} needs="read">
-            <Suspense fallback={<Waiting what={say.theRegistry} />}>
+            <Framed what={say.theRegistry}>
               <RegistryPage />
-            </Suspense>
+            </Framed>
           </Guarded>
         </Route>
         <Route path="/a/:ref/versions">
           {({ ref }) => (
-            <Suspense fallback={<Waiting what={say.theVersions} />}>
+            <Framed what={say.theVersions}>
               <VersionsPage key={ref} name={readRef(decodeURIComponent(ref)).name} />
-            </Suspense>
+            </Framed>
           )}
         </Route>
         <Route path="/runs">
           <Guarded what={say.runsHere} needs="read">
-            <Suspense fallback={<Waiting what={say.theRuns} />}>
+            <Framed what={say.theRuns}>
               <RunsPage />
-            </Suspense>
+            </Framed>
           </Guarded>
         </Route>
         <Route path="/runs/:id">
           {({ id }) => (
-            <Suspense fallback={<Waiting what={say.theRun} />}>
+            <Framed what={say.theRun}>
               <RunPage key={id} id={id} />
-            </Suspense>
+            </Framed>
           )}
         </Route>
         <Route path="/server">
-          <Suspense fallback={<Waiting what={say.theServer} />}>
+          <Framed what={say.theServer}>
             <ServerPage />
-          </Suspense>
+          </Framed>
         </Route>
         <Route path="/skills">
           <Guarded what={say.skills} needs="read">
-            <Suspense fallback={<Waiting what={say.theSkills} />}>
+            <Framed what={say.theSkills}>
               <SkillsPage />
-            </Suspense>
+            </Framed>
           </Guarded>
         </Route>
         <Route path="/secrets">
           <Guarded what={say.secretsAndQuotas} needs="read">
-            <Suspense fallback={<Waiting what={say.theSecrets} />}>
+            <Framed what={say.theSecrets}>
               <SecretsPage />
-            </Suspense>
+            </Framed>
           </Guarded>
         </Route>
         <Route path="/people">
           <Guarded what={say.peopleHere} needs="read">
-            <Suspense fallback={<Waiting what={say.thePeople} />}>
+            <Framed what={say.thePeople}>
               <PeoplePage />
-            </Suspense>
+            </Framed>
           </Guarded>
         </Route>
         <Route path="/account">
-          <Suspense fallback={<Waiting what={say.theAccount} />}>
+          <Framed what={say.theAccount}>
             <AccountPage />
-          </Suspense>
+          </Framed>
         </Route>
         <Route path="/workspaces">
           <Guarded what={say.workspaces} needs="server">
-            <Suspense fallback={<Waiting what={say.theWorkspaces} />}>
+            <Framed what={say.theWorkspaces}>
               <WorkspacesPage />
-            </Suspense>
+            </Framed>
           </Guarded>
         </Route>
         <Route path="/tokens">
           <Guarded what={say.tokens} needs="admin">
-            <Suspense fallback={<Waiting what={say.theTokens} />}>
+            <Framed what={say.theTokens}>
               <TokensPage />
-            </Suspense>
+            </Framed>
           </Guarded>
         </Route>
         <Route path="/a/:ref">{({ ref }) => <AgentRoute key={ref} agentRef={decodeURIComponent(ref)} />}</Route>
         <Route>
-          <Empty actions={<Button onClick={() => navigate('/')}>{say.allAgents}</Button>}>
-            {say.thereIsNoSuchPage}
-          </Empty>
+          <Page>
+            <Empty actions={<Button onClick={() => navigate('/')}>{say.allAgents}</Button>}>
+              {say.thereIsNoSuchPage}
+            </Empty>
+          </Page>
         </Route>
       </Switch>
       <Dialogs />
     </>
   );
+}
+
+/** A page whose code may still be on its way: the frame around it is there already, and stays. */
+function Framed({ what, children }: { what: string; children: ReactNode }) {
+  const waiting = (
+    <Page>
+      <Waiting what={what} />
+    </Page>
+  );
+  return <Suspense fallback={waiting}>{children}</Suspense>;
 }
 
 function Dialogs() {

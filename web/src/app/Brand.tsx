@@ -74,28 +74,42 @@ function User({ theme }: { theme: Theme }) {
           <CircleUser size={16} aria-hidden />
         </IconButton>
       }
-      entries={[
-        { kind: 'label', label: data ? `${data.actor.name} · ${data.workspace.title}` : say.notSignedIn },
-        ...others.map((w): MenuEntry => ({ kind: 'item', label: say.goTo(w.title), run: () => enter(w.name) })),
-        { kind: 'rule' },
-        ...only(mayAnywhere('read'), say.runs, () => runCommand('runs')),
-        { kind: 'item', label: say.server, run: () => runCommand('server') },
-        ...only(runsServer, say.workspaces, () => runCommand('workspaces')),
-        ...only(person, say.account, () => navigate('/account')),
-        ...only(mayAnywhere('read'), say.people, () => runCommand('people')),
-        ...only(mayAnywhere('admin'), say.tokens, () => runCommand('tokens')),
-        ...only(mayAnywhere('read'), say.secretsAndQuotas, () => runCommand('secrets')),
-        { kind: 'item', label: say.keyboardShortcuts, keys: '?', run: () => setTimeout(() => runCommand('help.keys')) },
-        {
-          kind: 'item',
-          label: theme === 'dark' ? say.lightTheme : say.darkTheme,
-          run: switchTheme,
-        },
-        { kind: 'item', label: say.signOut, run: () => void leave() },
-      ]}
+      entries={ruled([
+        [
+          { kind: 'label', label: data ? `${data.actor.name} · ${data.workspace.title}` : say.notSignedIn },
+          ...others.map((w): MenuEntry => ({ kind: 'item', label: say.goTo(w.title), run: () => enter(w.name) })),
+        ],
+        [
+          ...only(mayAnywhere('read'), say.runs, () => runCommand('runs')),
+          ...only(mayAnywhere('read'), say.publicRegistry, () => runCommand('registry')),
+          ...only(mayAnywhere('read'), say.skills, () => runCommand('skills')),
+        ],
+        [
+          ...only(mayAnywhere('read'), say.people, () => runCommand('people')),
+          ...only(mayAnywhere('admin'), say.tokens, () => runCommand('tokens')),
+          ...only(mayAnywhere('read'), say.secretsAndQuotas, () => runCommand('secrets')),
+          ...only(runsServer, say.workspaces, () => runCommand('workspaces')),
+          { kind: 'item', label: say.server, run: () => runCommand('server') },
+        ],
+        [
+          ...only(person, say.account, () => navigate('/account')),
+          {
+            kind: 'item',
+            label: say.keyboardShortcuts,
+            keys: '?',
+            run: () => setTimeout(() => runCommand('help.keys')),
+          },
+          { kind: 'item', label: theme === 'dark' ? say.lightTheme : say.darkTheme, run: switchTheme },
+          { kind: 'item', label: say.signOut, run: () => void leave() },
+        ],
+      ])}
     />
   );
 }
 
 const only = (offered: boolean, label: string, run: () => void): MenuEntry[] =>
   offered ? [{ kind: 'item', label, run }] : [];
+
+/** Groups with a rule between each two that have anything. */
+const ruled = (groups: MenuEntry[][]): MenuEntry[] =>
+  groups.filter((group) => group.length > 0).flatMap((group, i) => (i === 0 ? group : [{ kind: 'rule' }, ...group]));

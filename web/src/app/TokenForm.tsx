@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState, type SyntheticEvent } from 'react';
-import { explain } from '../api/http';
+import { ApiError, explain } from '../api/http';
 import { signIn } from '../api/verbs';
 import { tokenForm as say } from '../texts/app';
 import { Button } from '../ui/Button';
@@ -23,7 +23,8 @@ export function TokenForm() {
       await signIn(token.trim());
       await client.resetQueries();
     } catch (error) {
-      setState({ kind: 'failed', message: explain(error) });
+      const refused = error instanceof ApiError && error.status === 401;
+      setState({ kind: 'failed', message: refused ? say.opensNothing : explain(error) });
     }
   };
 

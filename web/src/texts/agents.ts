@@ -39,12 +39,12 @@ export const agentList = {
   findInWords: 'Name, title, description or tag',
   alsoInCode: 'Also in code',
   which: 'Which',
-  all: 'All',
+  all: 'Any state',
   neverPublished: 'Never published',
   published: 'Published',
   deleted: 'Deleted',
   use: 'Use',
-  usedOrNot: 'Used or not',
+  usedOrNot: 'Run at any time',
   notRunForDays: (days: number) => `Not run for ${days} days`,
   anyTagNotOnly: (tag: string) => `Any tag, not only ${tag}`,
   theAgents: 'the agents',
@@ -88,6 +88,7 @@ export const agentStatus = {
 };
 
 export const agentsPanel = {
+  preRelease: 'pre-release',
   agents: 'Agents',
   newAgent: 'New agent',
   searchAgents: 'Search agents',

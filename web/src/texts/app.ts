@@ -38,6 +38,8 @@ export const brand = {
   notSignedIn: 'Not signed in',
   goTo: (title: string) => `Go to ${title}`,
   runs: 'Runs',
+  publicRegistry: 'Public registry',
+  skills: 'Skills',
   server: 'Server',
   people: 'People',
   tokens: 'Tokens',
@@ -104,6 +106,7 @@ export const statusLine = {
 
 export const tokenForm = {
   pasteTheTokenFirst: 'Paste the token first.',
+  opensNothing: 'This token opens nothing here: it is not whole, has expired or was revoked.',
   openTheLinkThatPrinted: (command: ReactNode) =>
     rich`Open the link that ${command} printed when it started. It works once; every start of the server prints a new one.`,
   orPasteAToken: 'Or paste a token. What you may then do is what it may do.',

@@ -1,5 +1,6 @@
 export const homePage = {
   pageTitle: 'Atelier Studio',
+  theAgents: 'the agents',
   noAgent: (why: string) => `There is no agent in this workspace yet. To make one: ${why.toLowerCase()}`,
 };
 

@@ -12,6 +12,7 @@ export const serverPage = {
   theApi: 'The API',
   engines: 'Engines',
   theEngines: 'the engines',
+  theLimits: 'the limits',
   notAsked: (reason: string) => `The engines could not be asked. ${reason}`,
   engine: 'Engine',
   state: 'State',

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { plural } from './format';
 import { rich } from './rich';
 
 export const exportDialog = {
@@ -15,7 +16,8 @@ export const exportDialog = {
   download: 'Download',
   theManifest: 'the manifest',
   manifest: 'Manifest',
-  notes: 'Notes',
+  notes: (n: number) => `${plural(n, { one: 'note', other: 'notes' })} on what this form cannot say`,
+  notesOnThisForm: 'Notes on this form',
   callItOverHttp: 'Call it over HTTP',
   callItFromATerminal: 'Call it from a terminal',
   everyCallNeedsAToken: (variable: ReactNode, command: ReactNode) =>

@@ -36,7 +36,7 @@ export const quotaDialog = {
     },
     storageBytes: {
       label: 'Storage',
-      hint: (used: string) => `Used ${used}. Code, and what runs leave, such as 2 GiB.`,
+      hint: (used: string) => `Used ${used}. Code and what runs leave; written like 2 GiB.`,
     },
   },
   quotasOf: (title: string) => `Quotas of ${title}`,

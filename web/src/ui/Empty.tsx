@@ -13,7 +13,10 @@ export function Empty({ children, actions }: { children: ReactNode; actions?: Re
   );
 }
 
-/** Waiting says nothing at first, then says so, and after five seconds offers to try again. */
+/**
+ * Waiting says nothing at first, then says so, and after five seconds offers to try again. A page holds back what
+ * stands below it, which would jump when that comes which is waited for.
+ */
 export function Waiting({ what, onRetry }: { what: string; onRetry?: () => void }) {
   const [phase, setPhase] = useState<'silent' | 'loading' | 'still'>('silent');
   useEffect(() => {
@@ -24,12 +27,11 @@ export function Waiting({ what, onRetry }: { what: string; onRetry?: () => void 
       clearTimeout(late);
     };
   }, []);
-  if (phase === 'silent') return null;
   const still = phase === 'still';
   const retry = still && onRetry ? <Button onClick={onRetry}>{say.retry}</Button> : undefined;
   return (
-    <div role="status" className={css.empty}>
-      <p>{still ? say.stillLoading(what) : say.loading(what)}</p>
+    <div role="status" className={css.empty} data-waiting>
+      {phase !== 'silent' && <p>{still ? say.stillLoading(what) : say.loading(what)}</p>}
       {retry}
     </div>
   );

@@ -109,10 +109,17 @@ export function AgentList({ narrowed }: { narrowed: ListState }) {
   );
 }
 
+/** Only what narrows, so that the whole list is one query for all who ask for it. */
 function filterOf({ search = '', inCode = false, state, tag = '', unused }: ListState, today: number): AgentFilter {
   const day = 86_400_000;
-  const unusedSince = unused === undefined ? '' : new Date(today - unused * day).toISOString();
-  return { search, inCode, state: state ?? '', tag, unusedSince, order: 'updated' };
+  return {
+    order: 'updated',
+    ...(search !== '' && { search }),
+    ...(inCode && { inCode }),
+    ...(state !== undefined && { state }),
+    ...(tag !== '' && { tag }),
+    ...(unused !== undefined && { unusedSince: new Date(today - unused * day).toISOString() }),
+  };
 }
 
 function None({ narrowed: { search = '', inCode, state, unused } }: { narrowed: ListState }) {

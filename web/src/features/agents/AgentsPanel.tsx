@@ -1,5 +1,5 @@
 import { Ellipsis, Plus, Search } from 'lucide-react';
-import { useDeferredValue, useState } from 'react';
+import { useDeferredValue, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAgentListing, type Listing } from '../../api/listing';
 import { useSession } from '../../api/queries';
@@ -130,12 +130,18 @@ function Row({ agent, current }: { agent: AgentSummary; current: boolean }) {
   const { id, name, title, language, latestVersion, listed, state } = agent;
   const [, navigate] = useLocation();
   const { may } = useRights();
+  const here = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (current) here.current?.scrollIntoView({ block: 'nearest' });
+  }, [current]);
   return (
-    <li className={css.row} data-current={current}>
+    <li ref={here} className={css.row} data-current={current}>
       <Link href={agentUrl(name)} aria-current={current ? 'page' : undefined} title={title === '' ? name : title}>
         <LanguageMark language={language} />
         <span className={css.name}>{name}</span>
-        {latestVersion !== '' && <span className={css.version}>{latestVersion}</span>}
+        {state === 'published' && (
+          <span className={css.version}>{latestVersion === '' ? say.preRelease : latestVersion}</span>
+        )}
       </Link>
       <Menu
         trigger={

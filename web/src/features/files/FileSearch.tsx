@@ -48,7 +48,7 @@ export function FileSearch({ files, onOpen, onClose }: Props) {
               <button type="button" className={css.hit} onClick={() => onOpen(hit.path, hit.line)}>
                 <span className={css.line}>{hit.line}</span>
                 <span className={css.text}>
-                  {hit.text.slice(0, hit.from).trimStart()}
+                  {leadOf(hit.text.slice(0, hit.from).trimStart())}
                   <mark>{hit.text.slice(hit.from, hit.to)}</mark>
                   {hit.text.slice(hit.to)}
                 </span>
@@ -60,3 +60,8 @@ export function FileSearch({ files, onOpen, onClose }: Props) {
     </div>
   );
 }
+
+const lead = 12;
+
+/** What stands before the match, cut so that the match is in sight in a narrow panel. */
+const leadOf = (text: string): string => (text.length > lead ? `…${text.slice(-lead)}` : text);

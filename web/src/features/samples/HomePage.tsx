@@ -5,6 +5,7 @@ import { useRights } from '../../api/rights';
 import { showDialog } from '../../app/dialogs';
 import { readList } from '../../app/urlState';
 import { homePage as say } from '../../texts/samples';
+import { Waiting } from '../../ui/Empty';
 import { AgentList } from '../agents/AgentList';
 import { Column, Page } from '../agents/Page';
 import { Samples } from './Samples';
@@ -13,17 +14,23 @@ import { Samples } from './Samples';
 export function HomePage() {
   const text = useSearch();
   const { may, why } = useRights();
+  // The same list that is shown when nothing narrows it, so that it is asked for once.
   const anything = useAgentListing({ order: 'updated' });
   useEffect(() => {
     document.title = say.pageTitle;
   }, []);
   const narrowed = readList(text);
   const looking = Object.keys(narrowed).length > 0;
+  const unknown = anything.kind === 'waiting' && !looking;
   const empty = anything.kind === 'loaded' && anything.items.length === 0;
   return (
     <Page>
       <Column {...(may('approve') ? { onDrop: (file) => showDialog({ kind: 'import', file }) } : {})}>
-        {(!empty || looking) && <AgentList narrowed={narrowed} />}
+        {unknown ? (
+          <Waiting what={say.theAgents} onRetry={anything.retry} />
+        ) : (
+          (!empty || looking) && <AgentList narrowed={narrowed} />
+        )}
         {!looking && may('write') && <Samples first={empty} />}
         {empty && !looking && !may('write') && <p>{say.noAgent(why('write'))}</p>}
       </Column>

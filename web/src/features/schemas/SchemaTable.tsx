@@ -27,7 +27,7 @@ interface Props {
 
 export function SchemaTable({ which, schema, rows, onChange }: Props) {
   return (
-    <div className={css.scroll}>
+    <div className={css.scroll} tabIndex={0} role="region" aria-label={say.propertiesOfTheSchema(which)}>
       <table className={css.table} aria-label={say.propertiesOfTheSchema(which)}>
         <thead>
           <tr>

@@ -4,6 +4,7 @@ import { useCapabilities, useRuntimes } from '../../api/queries';
 import type { Capabilities, RuntimeState } from '../../api/types';
 import { bytes, milliseconds } from '../../texts/format';
 import { serverPage as say } from '../../texts/server';
+import { classes } from '../../ui/classes';
 import { Waiting } from '../../ui/Empty';
 import { Fault } from '../../ui/Fault';
 import { languageNames } from '../agents/blank';
@@ -22,6 +23,7 @@ export function ServerPage() {
         <h1>{say.server}</h1>
         <Engines />
         <Fault message={capabilities.isError ? say.notLoaded(capabilities.error.message) : undefined} />
+        {capabilities.isPending && <Waiting what={say.theLimits} onRetry={() => void capabilities.refetch()} />}
         {capabilities.data && (
           <>
             <Jail sandbox={capabilities.data.sandbox} />
@@ -52,7 +54,7 @@ function Engines() {
       <Fault message={runtimes.isError ? say.notAsked(runtimes.error.message) : undefined} />
       {runtimes.data && (
         <div className={css.scroll} tabIndex={0} role="region" aria-label={say.engines}>
-          <table className={css.table}>
+          <table className={classes(css.table, css.engines)}>
             <thead>
               <tr>
                 <th scope="col">{say.engine}</th>

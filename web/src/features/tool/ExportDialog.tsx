@@ -147,11 +147,14 @@ function Exported({ first }: { first: string }) {
         </pre>
       )}
       {notes.length > 0 && (
-        <ul className={css.notes} aria-label={say.notes}>
-          {notes.map((note) => (
-            <li key={note}>{note}</li>
-          ))}
-        </ul>
+        <details className={css.notes}>
+          <summary>{say.notes(notes.length)}</summary>
+          <ul aria-label={say.notesOnThisForm}>
+            {notes.map((note) => (
+              <li key={note}>{note}</li>
+            ))}
+          </ul>
+        </details>
       )}
       <TryTool key={version} name={name} version={version} example={input} />
       {recipe && <UseIt recipe={recipe} file={manifestFile(tool, format)} />}

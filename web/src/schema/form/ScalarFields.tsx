@@ -71,7 +71,7 @@ function hintOf(description: string | undefined, schema: Record<string, Json>): 
         : maximum !== undefined
           ? say.atMost(JSON.stringify(maximum))
           : undefined;
-  return [description, range].filter((part) => part !== undefined).join(' ') || undefined;
+  return [description, range].filter((part) => part !== undefined).join(' · ') || undefined;
 }
 
 export function SwitchField({ pointer, node, label, value, error }: FieldProps) {

@@ -1,0 +1,112 @@
+// Nothing is wider than the window, and nothing moves once it is shown: on every kind of screen, from a phone to a desk.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startAtelier, type Atelier } from './kit/atelier';
+import { launch, signIn } from './kit/browser';
+import { must, program, publishedAgent, saveDraft } from './kit/seed';
+import { Studio } from './kit/studio';
+
+let atelier: Atelier;
+let browser: Browser;
+const long = 'an-agent-whose-name-is-as-long-as-a-name-may-be-and-has-no-end';
+
+beforeAll(async () => {
+  [atelier, browser] = await Promise.all([startAtelier(), launch()]);
+  await publishedAgent(atelier, 'weather');
+  await publishedAgent(atelier, long);
+  const input = { city: 'Oslo' };
+  await must(atelier, 'POST', `/code-agents/${long}/execute`, { version: '1.0.0', input });
+  await must(atelier, 'PUT', '/pins', { owner: 'flow/1', label: 'Morning report', references: [`${long}@1.0.0`] });
+  await must(atelier, 'PUT', '/secrets/THE_SIGNING_SECRET_OF_A_WEBHOOK', { value: 'correct-horse-battery' });
+  await must(atelier, 'POST', '/tokens', { name: 'nightly', scopes: ['read', 'run', 'write'] });
+  await saveDraft(atelier, 'weather', program('Fog'));
+});
+afterAll(async () => {
+  await browser.close();
+  await atelier.stop();
+});
+
+const pages = [
+  '/',
+  '/registry',
+  '/runs',
+  '/server',
+  '/skills',
+  '/secrets',
+  '/people',
+  '/account',
+  '/workspaces',
+  '/tokens',
+  `/a/${long}/versions`,
+  '/nowhere',
+];
+
+const shifts = (): void => {
+  Object.assign(window, { moved: 0 });
+  new PerformanceObserver((list) => {
+    const entries = list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[];
+    const sum = entries.filter((e) => !e.hadRecentInput).reduce((all, e) => all + e.value, 0);
+    Object.assign(window, { moved: ((window as Window & { moved?: number }).moved ?? 0) + sum });
+  }).observe({ type: 'layout-shift', buffered: true });
+};
+
+/** Waits until nothing is waited for any more. */
+async function settled(page: Page): Promise<void> {
+  await page.getByRole('main').waitFor();
+  await page.waitForFunction(() => document.querySelector('[data-waiting]') === null);
+  await page.waitForLoadState('networkidle');
+}
+
+/** What is wider than its place: it leaves the window, or scrolls sideways where the keyboard does not reach it. */
+const tooWide = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const found: string[] = [];
+    const { scrollWidth, scrollHeight, clientWidth, clientHeight } = document.documentElement;
+    if (scrollWidth > clientWidth || scrollHeight > clientHeight) found.push('the window scrolls');
+    for (const element of document.querySelectorAll<HTMLElement>('#root *, [role=dialog] *')) {
+      if (element.closest('.monaco-editor, pre, textarea, .visually-hidden')) continue;
+      const { overflowX, visibility } = getComputedStyle(element);
+      if (visibility === 'hidden' || !element.checkVisibility()) continue;
+      const scrolls = overflowX === 'auto' || overflowX === 'scroll';
+      if (scrolls && element.scrollWidth > element.clientWidth && element.tabIndex < 0)
+        found.push(`${element.tagName} ${element.className} scrolls sideways`);
+    }
+    return found;
+  });
+
+describe.each([1280, 768, 390])('%i wide', (width) => {
+  test('no page is wider than the window, or jumps while it comes', { timeout: 120_000 }, async () => {
+    const session = await signIn(browser, atelier, { width, height: 800 });
+    const { page } = session;
+    await page.addInitScript(shifts);
+    for (const path of pages) {
+      await page.goto(`/studio${path}`);
+      await settled(page);
+      expect(await tooWide(page), path).toEqual([]);
+      expect(await page.evaluate(() => (window as Window & { moved?: number }).moved), path).toBeLessThan(0.1);
+    }
+    await session.close();
+  });
+
+  test('no dialog is wider than itself', { timeout: 120_000 }, async () => {
+    const session = await signIn(browser, atelier, { width, height: 800 });
+    const { page } = session;
+    const studio = new Studio(page);
+    const dialog = page.getByRole('dialog');
+    await studio.versions('weather');
+    await studio.choose('Actions for 1.0.0', 'Compare with the draft');
+    await dialog.getByRole('region', { name: 'Changes of main.js' }).waitFor();
+    expect(await tooWide(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await studio.choose('Actions for 1.0.0', 'Export as tool');
+    await dialog.getByRole('region', { name: 'Manifest' }).waitFor();
+    expect(await tooWide(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Publish the draft…' }).click();
+    await dialog.getByRole('region', { name: 'Advice' }).waitFor();
+    expect(await tooWide(page)).toEqual([]);
+    await session.close();
+  });
+});
