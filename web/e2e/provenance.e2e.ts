@@ -45,7 +45,8 @@ async function verify(runId: string): Promise<void> {
 
 /** Changes what the server has behind its back. */
 async function tamper(sql: string): Promise<void> {
-  const script = 'import sqlite3,sys\nwith sqlite3.connect(sys.argv[1], timeout=20) as db: db.execute(sys.argv[2])';
+  const script =
+    'import sqlite3,sys\nwith sqlite3.connect(sys.argv[1], timeout=20) as db: db.executescript(sys.argv[2])';
   const ended = await run('python3', ['-c', script, join(atelier.data, 'atelier.db'), sql], {
     PATH: process.env['PATH'] ?? '',
   });
@@ -73,6 +74,26 @@ test('what was changed behind the server is named', async () => {
   await tamper(`UPDATE runs SET output = '{"twice":"***"}' WHERE id = '${id}'`);
   await verify(id);
   await verdict().getByText('Does not match what was recorded.').waitFor();
+});
+
+test('a version whose settings were changed behind the server is named, also with the digest it had', async () => {
+  await published('bent');
+  const id = await ran('bent', '1.0.0', '{"n":2}');
+  // Its name is part of what was digested, and stays that of the day.
+  await must(atelier, 'PATCH', '/code-agents/bent', { name: 'straight' });
+  await verify(id);
+  await verdict().getByText('Verified: all of it matches what was recorded.').waitFor();
+  // The database refuses to change a version, but not that another row takes the place of its row.
+  await tamper(`
+    CREATE TEMP TABLE forged AS SELECT * FROM versions WHERE agent_name = 'bent';
+    UPDATE forged SET description = 'Safe to call.';
+    INSERT OR REPLACE INTO versions SELECT * FROM forged;`);
+  await verify(id);
+  await verdict().getByText('Does not match what was recorded.').waitFor();
+  await verdict()
+    .getByText(/^Digest: What the server has is sha256:/)
+    .waitFor();
+  expect([await mark('Matches').count(), await mark('Does not match').count()]).toEqual([3, 1]);
 });
 
 test('a draft that changed since, and code that is not kept, are no forgery', async () => {

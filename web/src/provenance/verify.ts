@@ -1,11 +1,11 @@
-// Checks what a run recorded of itself against what the server has: the program, the input and the output are digested
-// again, here in the page.
+// Checks what a run recorded of itself against what the server has: the program, the whole version, the input and the
+// output are digested again, here in the page.
 import { ApiError } from '../api/http';
 import { keepsDigits, stringifyJson, type Json } from '../api/json';
-import type { Files, RunAnswer } from '../api/types';
+import type { Draft, RunAnswer, Version } from '../api/types';
 import { getAgent, getRun, getVersion } from '../api/verbs';
 import { verify as say } from '../texts/provenance';
-import { codeDigestOf, digestOf } from './digest';
+import { codeDigestOf, contentDigestOf, digestOf, versionDigestOf } from './digest';
 
 export type Part = 'code' | 'version' | 'input' | 'output';
 
@@ -17,6 +17,8 @@ export interface Finding {
 }
 
 const masked = '***';
+// As many digits as a double may not hold.
+const longNumber = /\d{16}/;
 
 export async function verifyRun({ runId, provenance, metadata }: RunAnswer): Promise<Finding[]> {
   const { version = '', digest, codeDigest, inputsHash, outputsHash } = provenance;
@@ -25,29 +27,22 @@ export async function verifyRun({ runId, provenance, metadata }: RunAnswer): Pro
   const program = await programOf(metadata.agentId, digest ?? version);
   if (typeof program === 'string') findings.push({ part: 'code', state: 'unknown', why: program });
   else {
-    const code = compared('code', codeDigest, codeDigestOf(program.files, program.entrypoint));
-    const draft = program.digest === undefined && code.state === 'differs';
+    const computed = codeDigestOf(program.files, program.entrypoint);
+    const code = compared('code', codeDigest, computed);
+    const draft = !published(program) && code.state === 'differs';
     findings.push(draft ? { ...code, state: 'unknown', why: say.draftHasChanged } : code);
-    if (digest !== undefined && program.digest !== undefined)
-      findings.push({
-        ...compared('version', digest, program.digest),
-        why: say.versionIsThere,
-      });
+    if (digest !== undefined && published(program)) findings.push(versionCompared(digest, program, computed));
   }
   // Of what is kept only the secrets that a version declares are masked; of a draft nobody knows any more what it declared.
-  const masks = typeof program === 'string' || program.digest === undefined || program.secrets.length > 0;
+  const masks = typeof program === 'string' || !published(program) || program.secrets.length > 0;
   findings.push(valueCompared('input', inputsHash, run.input, masks));
   if (outputsHash !== undefined) findings.push(valueCompared('output', outputsHash, run.output, masks));
   return findings;
 }
 
-interface Program {
-  files: Files;
-  entrypoint: string;
-  secrets: string[];
-  /** Absent of a draft. */
-  digest?: string;
-}
+type Program = Draft | Version;
+
+const published = (program: Program): program is Version => 'digest' in program;
 
 /** What ran, as the server has it now, or why it cannot be had. */
 async function programOf(agent: string | undefined, version: string): Promise<Program | string> {
@@ -60,12 +55,20 @@ async function programOf(agent: string | undefined, version: string): Promise<Pr
   }
 }
 
+/** The version's own digest is not believed: it is made again of its program, its settings, its name and number. */
+function versionCompared(recorded: string, version: Version, code: string): Finding {
+  const finding = compared('version', recorded, versionDigestOf(version, contentDigestOf(version, code)));
+  if (finding.state === 'same' || keepsDigits) return finding;
+  const schemas = stringifyJson([version.inputSchema, version.outputSchema]);
+  return longNumber.test(schemas) ? { part: 'version', state: 'unknown', why: say.digitsAreLost } : finding;
+}
+
 function valueCompared(part: Part, recorded: string, value: Json, masks: boolean): Finding {
   const finding = compared(part, recorded, digestOf(value));
   if (finding.state === 'same') return finding;
   const text = stringifyJson(value);
   if (masks && text.includes(masked)) return { part, state: 'unknown', why: say.mayBeSecret(masked) };
-  if (!keepsDigits && /\d{16}/.test(text)) return { part, state: 'unknown', why: say.digitsAreLost };
+  if (!keepsDigits && longNumber.test(text)) return { part, state: 'unknown', why: say.digitsAreLost };
   return finding;
 }
 

@@ -1,6 +1,5 @@
 export const verify = {
   draftHasChanged: 'The draft has changed since.',
-  versionIsThere: 'The server has a version of this digest.',
   inlineIsNotKept: 'The code of an inline run is not kept.',
   isGone: 'The server does not have it any more.',
   mayBeSecret: (masked: string) => `There is ${masked} in it, which may stand for a secret.`,
