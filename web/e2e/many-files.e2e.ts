@@ -30,17 +30,32 @@ async function open(name: string): Promise<void> {
 }
 
 const tree = (): Locator => page.getByRole('tree', { name: 'Files' });
+const focusedPath = (): Promise<string | null | undefined> =>
+  page.evaluate(() => document.activeElement?.getAttribute('data-path'));
 const row = (name: string): Locator => tree().getByRole('treeitem', { name, exact: true });
 
 test('five hundred files are walked, found, made and edited', async () => {
   await open('crowded');
-  await expect.poll(() => tree().getByRole('treeitem').count()).toBe(521); // and 21 folders
+  // Of 521 rows, with the folders, those in sight are drawn, and the one that takes the focus.
+  const drawn = (): Promise<number> => tree().getByRole('treeitem').count();
+  await row('group0').waitFor();
+  expect(await drawn()).toBeLessThan(80);
+  expect(await row('group0').getAttribute('aria-setsize')).toBe('20');
   await row('main.py entry').focus();
   await page.keyboard.press('Home');
   await page.keyboard.press('p');
-  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('data-path'))).toContain('part');
+  await expect.poll(focusedPath).toContain('part');
   await page.keyboard.press('End');
-  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('data-path'))).toBe(arabic);
+  await expect.poll(focusedPath).toBe(arabic);
+  expect(await row(arabic).getAttribute('aria-posinset')).toBe('4');
+  expect(await drawn()).toBeLessThan(80);
+  // Scrolled out of sight, the row with the focus is still there, and the keys go on from it.
+  await tree().evaluate((element) => element.scrollTo(0, 0));
+  await row('group0').waitFor();
+  await expect.poll(focusedPath).toBe(arabic);
+  await page.keyboard.press('ArrowUp');
+  await expect.poll(focusedPath).toBe('main.py');
+  await page.keyboard.press('End');
   await page.keyboard.press('Enter');
   await page.getByRole('textbox', { name: `Code editor, ${arabic}` }).waitFor({ state: 'attached' });
   await studio.replaceCode('changed');
@@ -63,6 +78,27 @@ test('five hundred files are walked, found, made and edited', async () => {
   await page.getByText('must have at most 500 files').first().waitFor();
 });
 
+test('a file far down is renamed and dragged to where it was not drawn', async () => {
+  await open('moved');
+  await row('main.py entry').focus();
+  await page.keyboard.press('End');
+  await page.keyboard.press('F2');
+  const field = page.getByRole('textbox', { name: `New path of ${arabic}` });
+  await field.fill('data/group0/aaa.txt');
+  await page.keyboard.press('Enter');
+  await expect.poll(focusedPath).toBe('data/group0/aaa.txt');
+  await page.keyboard.press('Home');
+  await expect.poll(focusedPath).toBe('data');
+  await row('aaa.txt').dragTo(row('data'));
+  // It is behind the folders beside it now, out of sight; a letter finds it.
+  await row('aaa.txt').waitFor({ state: 'detached' });
+  await row('data').focus();
+  await page.keyboard.press('a');
+  await expect.poll(focusedPath).toBe('data/aaa.txt');
+  expect(await row('aaa.txt').getAttribute('aria-level')).toBe('2');
+  expect(await violations(page)).toEqual([]);
+});
+
 test('names and output from right to left, and long ones, keep their places', async () => {
   await open('ways');
   const left = (text: Locator): Promise<number> =>
@@ -73,6 +109,7 @@ test('names and output from right to left, and long ones, keep their places', as
     });
   const name = (file: string): Locator => row(file).getByText(file, { exact: true });
   await page.evaluate(() => document.fonts.ready);
+  await tree().evaluate((element) => element.scrollTo(0, element.scrollHeight));
   expect(await left(name(arabic))).toBe(await left(row('main.py entry').getByText('main.py', { exact: true })));
   const panel = await tree().boundingBox();
   const wide = await row(long).boundingBox();

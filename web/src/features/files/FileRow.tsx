@@ -19,6 +19,8 @@ export interface RowHandlers {
 
 interface Props {
   row: TreeRow;
+  /** How far down it is. */
+  top: string;
   entry: boolean;
   binary: boolean;
   selected: boolean;
@@ -30,7 +32,17 @@ interface Props {
 }
 
 /** A file or a folder of the tree. It is drawn again only when something of itself changes. */
-export const FileRow = memo(function FileRow({ row, entry, binary, selected, focused, target, movable, on }: Props) {
+export const FileRow = memo(function FileRow({
+  row,
+  top,
+  entry,
+  binary,
+  selected,
+  focused,
+  target,
+  movable,
+  on,
+}: Props) {
   const [pointed, setPointed] = useState(false);
   return (
     <div
@@ -45,7 +57,7 @@ export const FileRow = memo(function FileRow({ row, entry, binary, selected, foc
       tabIndex={focused ? 0 : -1}
       title={row.path}
       className={classes(css.row, target && css.target)}
-      style={{ paddingInlineStart: 8 + (row.level - 1) * 16 }}
+      style={{ top, paddingInlineStart: 8 + (row.level - 1) * 16 }}
       draggable={movable}
       onDragStart={(e) => on.drag(e, row)}
       onDragEnd={on.dragEnd}

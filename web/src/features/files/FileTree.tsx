@@ -1,7 +1,8 @@
-import { useEffect, useMemo, useRef, useState, type DragEvent, type KeyboardEvent, type RefObject } from 'react';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState, type DragEvent, type KeyboardEvent } from 'react';
 import type { Files } from '../../api/types';
 import { classes } from '../../ui/classes';
 import type { MenuEntry } from '../../ui/Menu';
+import { useWindow } from '../../ui/useWindow';
 import { fileTree as say } from '../../texts/files';
 import { FileRow, folderOf, type RowHandlers } from './FileRow';
 import css from './FilesPanel.module.css';
@@ -21,7 +22,6 @@ export interface TreeActions {
 }
 
 interface Props {
-  tree: RefObject<HTMLDivElement | null>;
   files: Files;
   entrypoint: string;
   current: string | undefined;
@@ -31,14 +31,21 @@ interface Props {
   actions: TreeActions;
 }
 
+const spare = 8;
 const dragType = 'application/x-atelier-path';
 
-/** Files as a tree, with the keys of the WAI-ARIA pattern; rows can be dragged into folders, files dropped from outside. */
-export function FileTree({ tree, files, entrypoint, current, renaming, onRenamed, actions }: Props) {
+/**
+ * Files as a tree, with the keys of the WAI-ARIA pattern; rows can be dragged into folders, files dropped from outside. Drawn
+ * are the rows in sight, and those that somebody holds: the one with the focus, and the one that is dragged.
+ */
+export function FileTree({ files, entrypoint, current, renaming, onRenamed, actions }: Props) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [cursor, setCursor] = useState<string>();
   const [target, setTarget] = useState<string>();
-  const dragged = useRef<string>(undefined);
+  const [dragged, setDragged] = useState<string>();
+  const tree = useRef<HTMLDivElement>(null);
+  const wanted = useRef<string>(undefined);
+  const seen = useWindow(tree, '--row', spare);
   const paths = Object.keys(files);
   // Typing changes a file's text and no path: five hundred rows are then not made again.
   const listed = paths.join('\n');
@@ -48,11 +55,22 @@ export function FileTree({ tree, files, entrypoint, current, renaming, onRenamed
   const toggle = (path: string): void =>
     setClosed((now) => (now.has(path) ? new Set([...now].filter((p) => p !== path)) : new Set([...now, path])));
   const activate = (row: TreeRow): void => (row.kind === 'folder' ? toggle(row.path) : actions.open(row.path));
-  const focusRow = (row: TreeRow | undefined): void => {
-    if (!row) return;
-    setCursor(row.path);
-    tree.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(row.path)}"]`)?.focus();
+  const elementOf = (path: string) => tree.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`);
+  // A row that is not drawn yet gets the focus once it is.
+  const focusPath = (path: string): void => {
+    setCursor(path);
+    const element = elementOf(path);
+    if (element) element.focus();
+    else wanted.current = path;
   };
+  const focusRow = (row: TreeRow | undefined): void => {
+    if (row) focusPath(row.path);
+  };
+  useLayoutEffect(() => {
+    if (wanted.current === undefined) return;
+    elementOf(wanted.current)?.focus();
+    wanted.current = undefined;
+  });
 
   const onKey = (e: KeyboardEvent): void => {
     if (!focused) return;
@@ -95,9 +113,8 @@ export function FileTree({ tree, files, entrypoint, current, renaming, onRenamed
     e.preventDefault();
     e.stopPropagation();
     setTarget(undefined);
-    const path = dragged.current;
-    dragged.current = undefined;
-    if (path !== undefined) return actions.move?.(path, folder);
+    setDragged(undefined);
+    if (dragged !== undefined) return actions.move?.(dragged, folder);
     const dropped = [...e.dataTransfer.files];
     if (dropped.length > 0) actions.upload?.(dropped, folder);
   };
@@ -108,12 +125,12 @@ export function FileTree({ tree, files, entrypoint, current, renaming, onRenamed
       activate(row);
     },
     drag: (e, row) => {
-      dragged.current = row.path;
+      setDragged(row.path);
       e.dataTransfer.setData(dragType, row.path);
       e.dataTransfer.effectAllowed = 'move';
     },
     dragEnd: () => {
-      dragged.current = undefined;
+      setDragged(undefined);
       setTarget(undefined);
     },
     over: (e, row) => over(e, folderOf(row)),
@@ -133,37 +150,49 @@ export function FileTree({ tree, files, entrypoint, current, renaming, onRenamed
       onDragLeave={() => setTarget(undefined)}
       onDrop={(e) => drop(e, '')}
     >
-      {rows.map((row) =>
-        renaming === row.path ? (
-          <NameInput
-            key={row.path}
-            label={say.newPathOf(row.path)}
-            value={row.path}
-            fault={(path) =>
-              pathFault(
-                path,
-                paths.filter((p) => p !== row.path && !p.startsWith(`${row.path}/`)),
-              )
-            }
-            onDone={(to) => onRenamed(row.path, to)}
-          />
-        ) : (
-          <FileRow
-            key={row.path}
-            row={row}
-            entry={row.path === entrypoint}
-            binary={typeof files[row.path] === 'object'}
-            selected={row.path === current}
-            focused={row === focused}
-            target={target === row.path}
-            movable={actions.move !== undefined}
-            on={on}
-          />
-        ),
-      )}
+      <div role="none" className={css.rows} style={{ height: heightOf(rows.length) }}>
+        {rows.map((row, index) => {
+          const drawn = index >= seen.first && index < seen.end;
+          if (!drawn && row !== focused && row.path !== dragged && row.path !== renaming) return null;
+          return renaming === row.path ? (
+            <div key={row.path} className={css.renamed} style={{ top: heightOf(index) }}>
+              <NameInput
+                label={say.newPathOf(row.path)}
+                value={row.path}
+                fault={(path) =>
+                  pathFault(
+                    path,
+                    paths.filter((p) => p !== row.path && !p.startsWith(`${row.path}/`)),
+                  )
+                }
+                onDone={(to) => {
+                  onRenamed(row.path, to);
+                  // The field takes the focus with it, and a tab that is named anew would take it too; the row gets it.
+                  setTimeout(() => focusPath(to ?? row.path));
+                }}
+              />
+            </div>
+          ) : (
+            <FileRow
+              key={row.path}
+              row={row}
+              top={heightOf(index)}
+              entry={row.path === entrypoint}
+              binary={typeof files[row.path] === 'object'}
+              selected={row.path === current}
+              focused={row === focused}
+              target={target === row.path}
+              movable={actions.move !== undefined}
+              on={on}
+            />
+          );
+        })}
+      </div>
     </div>
   );
 }
+
+const heightOf = (rows: number): string => `calc(var(--row) * ${rows})`;
 
 /** A letter moves to the next row that begins with it. */
 function typeahead(e: KeyboardEvent, rows: TreeRow[], at: number, go: (row: TreeRow | undefined) => void) {

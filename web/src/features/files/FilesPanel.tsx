@@ -37,15 +37,10 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
   const { fields, session } = useOpenAgent();
   const { files, entrypoint } = fields;
   const [doing, setDoing] = useState<Doing>({ kind: 'none' });
-  const tree = useRef<HTMLDivElement>(null);
   const chooser = useRef<HTMLInputElement>(null);
   const into = useRef('');
   const paths = Object.keys(files);
   const done = (): void => setDoing({ kind: 'none' });
-  // A field that goes takes the focus with it; the tree gets it back once it has been drawn.
-  const backTo = (path: string): void => {
-    setTimeout(() => tree.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`)?.focus());
-  };
 
   const move = (from: string, to: string): void => {
     session?.editDraft(renamePath(files, entrypoint, from, to));
@@ -195,7 +190,6 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
         <FileSearch files={files} onOpen={onOpen} onClose={done} />
       ) : (
         <FileTree
-          tree={tree}
           files={files}
           entrypoint={entrypoint}
           current={current}
@@ -203,7 +197,6 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
           onRenamed={(from, to) => {
             done();
             if (to !== undefined) move(from, to);
-            backTo(to ?? from);
           }}
           actions={actions}
         />
