@@ -90,3 +90,24 @@ test('A14 a name is shown, called and changed across files', async () => {
   });
   await studio.hasNoErrorMarks();
 });
+
+test('syntax that only a newer Python has is marked before a run, and a slip once', async () => {
+  // The language service takes it; the interpreter of the server, which runs the program, may not know it yet.
+  const newer = 'def main(input, ctx):\n    return {"said": t"{1 + 1}".strings[0]}\n';
+  await open('newer', { 'main.py': newer });
+  await editing.pythonReady();
+  const known = (await must(atelier, 'POST', '/validate', { language: 'python', code: newer })) as { valid: boolean };
+  await page.getByRole('button', { name: /^Problems/ }).click();
+  const list = page.getByRole('region', { name: 'Problems' });
+  const ofTheServer = list.getByRole('button', { name: /SyntaxError/ });
+  if (known.valid) await list.getByText('Nothing is wrong').waitFor();
+  else await ofTheServer.waitFor();
+  // Of this the service says more than the server, whose word goes.
+  const validated = page.waitForResponse((answer) => answer.url().endsWith('/validate'));
+  await studio.replaceCode('def main(input, ctx):\n    return (\n');
+  expect(((await (await validated).json()) as { valid: boolean }).valid).toBe(false);
+  await list.getByRole('button', { name: /was not closed/ }).waitFor();
+  await expect.poll(() => ofTheServer.count()).toBe(0);
+  await studio.replaceCode('def main(input, ctx):\n    return {}\n');
+  await list.getByText('Nothing is wrong').waitFor();
+});

@@ -13,6 +13,8 @@ export interface Marker {
   column: number;
   message: string;
   severity: 'error' | 'warning';
+  /** That the file could not be parsed, which a language service in the page may say as well, sooner and in more places. */
+  syntax: boolean;
 }
 
 export interface WorkspaceEvents {
@@ -49,7 +51,9 @@ export class Workspace {
   private readonly texts = new Map<string, string>();
   private found: Marker[] = [];
   private applying = false;
-  private readonly forgetSettings: () => void;
+  /** Files of which a language service says that they cannot be parsed; the server's word on that would be one too many. */
+  private readonly unparsed = new Set<string>();
+  private readonly disposables: monaco.IDisposable[] = [];
 
   constructor(
     private readonly name: string,
@@ -57,10 +61,14 @@ export class Workspace {
   ) {
     this.python = new Python(this.pathOf(''), (state) => events.python(state));
     this.python.allow(useEditorSettings.getState().python);
-    this.forgetSettings = useEditorSettings.subscribe(({ python, tabSize }) => {
+    const forget = useEditorSettings.subscribe(({ python, tabSize }) => {
       this.python.allow(python);
       for (const model of this.models.values()) indent(model, tabSize);
     });
+    this.disposables.push(
+      { dispose: forget },
+      monaco.editor.onDidChangeMarkers((uris) => uris.forEach((uri) => this.compare(uri))),
+    );
   }
 
   /** The model of a path, made from the text when there is none yet. */
@@ -136,7 +144,7 @@ export class Workspace {
   }
 
   dispose(): void {
-    this.forgetSettings();
+    for (const disposable of this.disposables) disposable.dispose();
     this.python.dispose();
     for (const path of [...this.models.keys()]) this.close(path);
   }
@@ -149,8 +157,21 @@ export class Workspace {
     return `/workspace/${this.name}/${path}`;
   }
 
+  /** A service that knows newer syntax than the server's interpreter says nothing of it; then the server's word stands. */
+  private compare(uri: monaco.Uri): void {
+    const path = this.pathAt(uri);
+    const model = path === undefined ? undefined : this.models.get(path);
+    if (path === undefined || !model) return;
+    const marks = monaco.editor.getModelMarkers({ resource: uri });
+    const unparsed = marks.some(isSyntaxError);
+    if (unparsed === this.unparsed.has(path)) return;
+    if (unparsed) this.unparsed.add(path);
+    else this.unparsed.delete(path);
+    this.mark(path, model);
+  }
+
   private mark(path: string, model: monaco.editor.ITextModel): void {
-    const own = this.found.filter((m) => m.path === path);
+    const own = this.found.filter((m) => m.path === path && !(m.syntax && this.unparsed.has(path)));
     monaco.editor.setModelMarkers(
       model,
       'atelier',
@@ -174,6 +195,7 @@ export class Workspace {
     this.models.delete(path);
     this.views.delete(path);
     this.texts.delete(path);
+    this.unparsed.delete(path);
   }
 
   private replace(model: monaco.editor.ITextModel, text: string): void {
@@ -183,6 +205,10 @@ export class Workspace {
     this.applying = false;
   }
 }
+
+/** Python's service gives each finding the name of its rule, but for what it cannot parse. */
+const isSyntaxError = ({ owner, severity, code }: monaco.editor.IMarker): boolean =>
+  owner === 'python' && severity === monaco.MarkerSeverity.Error && code === undefined;
 
 function indent(model: monaco.editor.ITextModel, wanted: number): void {
   const usual = model.getLanguageId() === 'python' ? 4 : 2;

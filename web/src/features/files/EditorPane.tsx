@@ -157,7 +157,7 @@ function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
     workspace?.sync({ ...files, [schemaPaths.input]: input, [schemaPaths.output]: output });
   }, [workspace, files, input, output, path]);
 
-  const engine = useServerMarkers(agent, workspace, python);
+  const engine = useServerMarkers(agent, workspace);
   useEffect(() => kit.setEngine(engine), [kit, engine]);
 
   return (

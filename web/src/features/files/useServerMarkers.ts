@@ -2,17 +2,15 @@
 import { useEffect, useState } from 'react';
 import type { Finding, Language } from '../../api/types';
 import { validate } from '../../api/verbs';
-import type { PythonState } from '../../editor/python';
 import type { Marker, Workspace } from '../../editor/workspace';
 import type { OpenAgent } from '../agents/openAgent';
 
 const delay = 400;
 // For these the page has a language service, which finds the same errors sooner.
 const served: Language[] = ['typescript', 'javascript'];
-const syntaxError = 'syntax_error';
 
 /** Marks what is found, and tells which engine the program is for: what auto means is the server's word. */
-export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefined, python: PythonState): string {
+export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefined): string {
   const { fields, version, save } = agent;
   const { language, runtime, files, entrypoint, rules } = fields;
   const [chosen, setChosen] = useState('goja');
@@ -26,9 +24,7 @@ export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefi
         ({ errors, warnings, runtimeChoice }) => {
           if (aborted.signal.aborted) return;
           if (runtimeChoice) setChosen(runtimeChoice.runtime);
-          const own = (code: string | undefined): boolean =>
-            served.includes(language) || (language === 'python' && python === 'ready' && code === syntaxError);
-          const found = errors.filter(({ code }) => !own(code)).map(markerOf('error'));
+          const found = served.includes(language) ? [] : errors.map(markerOf('error'));
           workspace.setMarkers([...found, ...warnings.map(markerOf('warning'))].flat());
         },
         // Marks are a help; without the server the colours stay.
@@ -39,11 +35,15 @@ export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefi
       clearTimeout(timer);
       aborted.abort();
     };
-  }, [workspace, settled, version, language, runtime, files, entrypoint, rules, python]);
+  }, [workspace, settled, version, language, runtime, files, entrypoint, rules]);
   return runtime === 'auto' ? chosen : runtime;
 }
 
+const syntaxError = 'syntax_error';
+
 const markerOf =
   (severity: Marker['severity']) =>
-  ({ file, line, column, message }: Finding): Marker[] =>
-    file === undefined ? [] : [{ path: file, line: line ?? 1, column: column ?? 1, message, severity }];
+  ({ file, line, column, message, code }: Finding): Marker[] =>
+    file === undefined
+      ? []
+      : [{ path: file, line: line ?? 1, column: column ?? 1, message, severity, syntax: code === syntaxError }];
