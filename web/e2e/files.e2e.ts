@@ -84,7 +84,7 @@ test('files are uploaded and downloaded, and what is no text is shown as such', 
   ]);
   await row('dot.png binary').waitFor();
   const view = page.getByRole('region', { name: 'dot.png' });
-  await view.getByText(/dot\.png is binary, \d+ bytes/).waitFor();
+  await view.getByText(/dot\.png is binary, \d+ B\./).waitFor();
   await expect.poll(() => view.getByRole('img').evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1);
   await expect.poll(() => filesOf('carried')).toMatchObject({ 'dot.png': { base64: dot }, 'words.txt': 'hé\n' });
 

@@ -101,6 +101,20 @@ describe.each<[string, Look]>([
   });
 });
 
+test.each(['dark', 'light'] as const)('on a phone the words of a run that ended are whole, %s', async (theme) => {
+  await withPage({ width: 390, height: 844, theme }, async (page, studio) => {
+    await studio.openAgent(name);
+    await studio.start();
+    await page.getByRole('group', { name: 'Panes' }).getByRole('button', { name: 'Output' }).click();
+    await studio.ended(/^Succeeded in/);
+    const cut = await studio.state.evaluate(
+      (e) => e.scrollWidth > e.clientWidth || e.getBoundingClientRect().right > window.innerWidth,
+    );
+    expect(cut).toBe(false);
+    await fits(page);
+  });
+});
+
 test('A49 who wants no motion gets none', async () => {
   await withPage({}, async (page, studio) => {
     await studio.openAgent(name);

@@ -1,17 +1,11 @@
-import { form, measured, number, plural } from './format';
-
-/** How large a file is. */
-export const size = (bytes: number): string => {
-  if (bytes < 1024) return `${bytes} ${form(bytes, { one: 'byte', other: 'bytes' })}`;
-  return bytes < 2 ** 20 ? `${measured(bytes / 1024, 1)} KiB` : `${measured(bytes / 2 ** 20, 1)} MiB`;
-};
+import { bytes, form, number, plural } from './format';
 
 /** What a person calls a schema where it stands among files. */
 export const schema = (which: 'input' | 'output'): string =>
   ({ input: 'Input schema', output: 'Output schema' })[which];
 
 export const binaryView = {
-  isBinary: (name: string, bytes: number) => `${name} is binary, ${size(bytes)}. The program finds it beside its code.`,
+  isBinary: (name: string, size: number) => `${name} is binary, ${bytes(size)}. The program finds it beside its code.`,
   download: 'Download',
   replace: 'Replace…',
   replaceNamed: (path: string) => `Replace ${path}`,
@@ -99,8 +93,8 @@ export const filesPanel = {
 export const module = {
   choose: 'Choose the module, a file that ends in .wasm.',
   isNoModule: (name: string) => `${name} is not a module: its name has to end in .wasm.`,
-  isTooLarge: (name: string, bytes: number, most: number) =>
-    `${name} has ${size(bytes)}; a module has at most ${measured(most / 2 ** 20, 0)} MiB.`,
+  isTooLarge: (name: string, size: number, most: number) =>
+    `${name} has ${bytes(size)}; a module has at most ${bytes(most)}.`,
   notRead: (name: string) => `${name} could not be read.`,
 };
 

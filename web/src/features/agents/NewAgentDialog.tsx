@@ -9,7 +9,7 @@ import { common } from '../../texts/common';
 import { newAgentDialog as say } from '../../texts/agents';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
-import { size } from '../../texts/files';
+import { bytes } from '../../texts/format';
 import { moduleFault, readModule } from '../files/module';
 import { ModuleInput } from '../files/ModuleInput';
 import { blankAgent, languageNames, nameFault, type Beginning } from './blank';
@@ -86,7 +86,7 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
                 setModuleError(file && moduleFault(file));
               }}
             />
-            <span>{module ? `${module.name}, ${size(module.size)}` : say.aWasiCommandOfUp}</span>
+            <span>{module ? `${module.name}, ${bytes(module.size)}` : say.aWasiCommandOfUp}</span>
             {moduleError !== undefined && (
               <p role="alert" className={css.error}>
                 {moduleError}

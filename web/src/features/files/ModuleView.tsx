@@ -3,7 +3,8 @@ import { explain } from '../../api/http';
 import type { FileContent, Finding, Module, ModuleFunction } from '../../api/types';
 import { validate } from '../../api/verbs';
 import { Waiting } from '../../ui/Empty';
-import { moduleView as say, size } from '../../texts/files';
+import { moduleView as say } from '../../texts/files';
+import { bytes } from '../../texts/format';
 import { useOpenAgent } from '../agents/openAgent';
 import { moduleFault, readModule } from './module';
 import { ModuleInput } from './ModuleInput';
@@ -44,7 +45,7 @@ export function ModuleView({ path, content }: { path: string; content: FileConte
     <div className={css.view}>
       <header className={css.head}>
         <h2>{path}</h2>
-        {looked.kind === 'seen' && looked.module && <span>{size(looked.module.bytes)}</span>}
+        {looked.kind === 'seen' && looked.module && <span>{bytes(looked.module.bytes)}</span>}
         {session && <ModuleInput label={say.replace} onChoose={(file) => void replace(file)} />}
       </header>
       {fault !== undefined && (
