@@ -37,7 +37,6 @@ func Exe(tb testing.TB) string {
 // Build returns the path of a package's binary, in the cache of the user, where it is fast when nothing changed.
 func Build(tb testing.TB, pkg string) string {
 	tb.Helper()
-	leaveShadow()
 	once, _ := built.LoadOrStore(pkg, sync.OnceValues(func() (string, error) { return build(pkg) }))
 	path, err := once.(func() (string, error))()
 	if err != nil {
