@@ -110,6 +110,8 @@ test('a hundred thousand lines', async () => {
   for (let round = 0; round < rounds; round++)
     await opened(async (page, studio) => {
       await studio.openAgent('flood');
+      // What the stream costs is asked, and not what Python's language service takes of two processors while it starts.
+      await page.getByText('Python: ready').waitFor();
       await page.evaluate(() => window.probe.frames()); // a frame must have been, for one to come after it
       const frames = await page.evaluateHandle(() => window.probe.frames());
       await studio.start();
