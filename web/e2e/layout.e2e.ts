@@ -8,6 +8,7 @@ import { Studio } from './kit/studio';
 
 let atelier: Atelier;
 let browser: Browser;
+let run: string;
 const long = 'an-agent-whose-name-is-as-long-as-a-name-may-be-and-has-no-end';
 
 beforeAll(async () => {
@@ -15,7 +16,8 @@ beforeAll(async () => {
   await publishedAgent(atelier, 'weather');
   await publishedAgent(atelier, long);
   const input = { city: 'Oslo' };
-  await must(atelier, 'POST', `/code-agents/${long}/execute`, { version: '1.0.0', input });
+  const answer = await must(atelier, 'POST', `/code-agents/${long}/execute`, { version: '1.0.0', input });
+  run = (answer as { runId: string }).runId;
   await must(atelier, 'PUT', '/pins', { owner: 'flow/1', label: 'Morning report', references: [`${long}@1.0.0`] });
   await must(atelier, 'PUT', '/secrets/THE_SIGNING_SECRET_OF_A_WEBHOOK', { value: 'correct-horse-battery' });
   await must(atelier, 'POST', '/tokens', { name: 'nightly', scopes: ['read', 'run', 'write'] });
@@ -26,10 +28,11 @@ afterAll(async () => {
   await atelier.stop();
 });
 
-const pages = [
+const pages = (): string[] => [
   '/',
   '/registry',
   '/runs',
+  `/runs/${run}`,
   '/server',
   '/skills',
   '/secrets',
@@ -37,6 +40,7 @@ const pages = [
   '/account',
   '/workspaces',
   '/tokens',
+  `/a/${long}`,
   `/a/${long}/versions`,
   '/nowhere',
 ];
@@ -79,7 +83,7 @@ describe.each([1280, 768, 390])('%i wide', (width) => {
     const session = await signIn(browser, atelier, { width, height: 800 });
     const { page } = session;
     await page.addInitScript(shifts);
-    for (const path of pages) {
+    for (const path of pages()) {
       await page.goto(`/studio${path}`);
       await settled(page);
       expect(await tooWide(page), path).toEqual([]);

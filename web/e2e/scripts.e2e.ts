@@ -85,6 +85,24 @@ test('A08 imports between files resolve, of the other language and of JSON as we
   await page.getByRole('tab', { name: 'add.ts', selected: true }).waitFor();
 });
 
+test('JavaScript that says no types is marked for what is wrong, and not for that', async () => {
+  await open('untyped', 'javascript', {
+    'main.js': [
+      'export default function main(input, ctx) {',
+      '  const rows = [];',
+      '  try {',
+      '    rows.push(input.city, ctx);',
+      '  } catch (error) {',
+      '    console.log(error.message);',
+      '  }',
+      '  return [rows, absent];',
+      '}',
+      '',
+    ].join('\n'),
+  });
+  await expect.poll(() => page.getByTitle(/^[1-9]\d* errors?$/).allTextContents()).toEqual(['1']);
+});
+
 test('A08 a name is changed in all files', async () => {
   await open('renamed', 'typescript', {
     'main.ts': "import { add } from './lib/add';\nexport default () => add(1, 2);\n",

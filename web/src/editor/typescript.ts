@@ -31,6 +31,8 @@ const engineTypes = new Library(services);
 const besideTypeScript = new Library([typescript.typescriptDefaults]);
 const besideJavaScript = new Library([typescript.javascriptDefaults]);
 const goja: [string, string][] = [['file:///atelier/goja.d.ts', gojaTypes]];
+// Plain JavaScript says no types; what it leaves open is no fault, what contradicts itself is.
+const untyped = { noImplicitAny: false, useUnknownInCatchVariables: false };
 let wanted = '';
 
 export function setUpTypeScript(): void {
@@ -43,6 +45,7 @@ export function setUpTypeScript(): void {
       lib: ['es2023'],
       types: [],
       strict: true,
+      ...(service === typescript.javascriptDefaults && untyped),
       allowJs: true,
       checkJs: true,
       noEmit: true,

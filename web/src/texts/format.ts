@@ -34,7 +34,7 @@ export function milliseconds(ms: number): string {
   if (ms < 1) return `${measured(ms, 2)} ms`;
   if (ms < 10) return `${measured(ms, 1)} ms`;
   if (ms < 1000) return `${measured(ms, 0)} ms`;
-  if (ms < 60_000) return `${measured(ms / 1000, ms < 10_000 ? 2 : 1)} s`;
+  if (ms < 60_000) return `${measured(ms / 1000, ms % 1000 === 0 ? 0 : ms < 10_000 ? 2 : 1)} s`;
   const whole = Math.round(ms / 1000); // before it is split: 119.7 s are 2 min and not 1 min 60 s
   const rest = whole % 60;
   return `${Math.floor(whole / 60)} min${rest === 0 ? '' : ` ${rest} s`}`;

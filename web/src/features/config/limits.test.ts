@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inUnit, limitFields, readLimit } from './limits';
+import { ceilingText, inUnit, limitFields, readLimit } from './limits';
 
 const field = (key: string) => limitFields.find((f) => f.key === key) ?? fail();
 function fail(): never {
@@ -29,4 +29,7 @@ describe('limits', () => {
     it(name, () => expect(readLimit(field(key), text, ceiling)).toEqual(want));
   }
   it('shows the wire in the unit', () => expect(inUnit(field('memoryBytes'), 268_435_456)).toBe('256'));
+  it('says a small part of a unit exactly', () => expect(inUnit(field('outputBytes'), 65_536)).toBe('0.0625'));
+  it('says a ceiling in the unit that is typed', () =>
+    expect(ceilingText(field('outputBytes'), 16_777_216)).toBe('up to 16 MiB'));
 });

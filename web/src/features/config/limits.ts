@@ -10,7 +10,6 @@ export interface LimitField {
   scale: number;
 }
 
-const kib = 1024;
 const mib = 1024 * 1024;
 
 export const limitFields: LimitField[] = [
@@ -18,12 +17,12 @@ export const limitFields: LimitField[] = [
   { key: 'memoryBytes', label: say.memory, unit: 'MiB', scale: mib },
   { key: 'cpuMs', label: say.cpuTime, unit: 's', scale: 1000 },
   { key: 'processes', label: say.processes, unit: '', scale: 1 },
-  { key: 'outputBytes', label: say.output, unit: 'KiB', scale: kib },
+  { key: 'outputBytes', label: say.output, unit: 'MiB', scale: mib },
   { key: 'diskBytes', label: say.disk, unit: 'MiB', scale: mib },
   { key: 'recursionDepth', label: say.recursion, unit: '', scale: 1 },
 ];
 
-export const inUnit = (field: LimitField, wire: number): string => String(Number((wire / field.scale).toFixed(3)));
+export const inUnit = (field: LimitField, wire: number): string => String(Number((wire / field.scale).toFixed(6)));
 
 const withUnit = (field: LimitField, wire: number): string =>
   `${inUnit(field, wire)}${field.unit === '' ? '' : ` ${field.unit}`}`;

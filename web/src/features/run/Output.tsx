@@ -33,10 +33,12 @@ export function Output({ answer }: { answer: RunAnswer }) {
             onChange={setChosen}
           />
         )}
-        <CopyButton label={say.copyAsJson} text={json} />
-        <IconButton small label={say.download} onClick={() => download(`${runId}.json`, json(), 'application/json')}>
-          <Download size={14} aria-hidden />
-        </IconButton>
+        <span className={css.tools}>
+          <CopyButton label={say.copyAsJson} text={json} />
+          <IconButton small label={say.download} onClick={() => download(`${runId}.json`, json(), 'application/json')}>
+            <Download size={14} aria-hidden />
+          </IconButton>
+        </span>
       </div>
       <Shown look={look} output={output} />
     </section>

@@ -5,7 +5,7 @@ import { history as say } from '../../texts/run';
 export type Kept = 'all' | 'succeeded' | 'other';
 
 const unended: RunStatus[] = ['queued', 'running', 'awaiting_approval'];
-export const hasEnded = (run: RunSummary): boolean => !unended.includes(run.status);
+export const hasEnded = ({ status }: { status: RunStatus }): boolean => !unended.includes(status);
 
 export interface HistoryFilter {
   kept: Kept;

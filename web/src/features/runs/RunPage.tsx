@@ -3,7 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
 import { stringifyJson } from '../../api/json';
 import { keys } from '../../api/queries';
-import type { RunAnswer } from '../../api/types';
+import type { Run, RunAnswer } from '../../api/types';
 import { getRun } from '../../api/verbs';
 import { agentUrl, pinnedOf, writeUrl } from '../../app/urlState';
 import { Console } from '../../console/Console';
@@ -13,7 +13,8 @@ import { CopyButton } from '../../ui/CopyButton';
 import { Empty, Waiting } from '../../ui/Empty';
 import { JsonText } from '../../ui/JsonText';
 import { Column, Page } from '../agents/Page';
-import { RunController } from '../run/controller';
+import { RunController, type RunState } from '../run/controller';
+import { hasEnded } from '../run/history';
 import { Output } from '../run/Output';
 import { RunFacts } from '../run/RunFacts';
 import { finalWords, stateWords } from '../run/words';
@@ -31,8 +32,9 @@ export function RunPage({ id }: { id: string }) {
     if (there) controller.attach(id);
     return () => controller.detach();
   }, [controller, id, there]);
-  const answer = view.run.kind === 'done' ? view.run.answer : undefined;
-  const words = stateWords(view.run, 0);
+  const run = ended(found.data) ?? view.run;
+  const answer = run.kind === 'done' ? run.answer : undefined;
+  const words = stateWords(run, 0);
   return (
     <Page>
       <Column>
@@ -83,6 +85,11 @@ export function RunPage({ id }: { id: string }) {
       </Column>
     </Page>
   );
+}
+
+/** A run that has ended is shown whole at once; of its events only what it printed is still to come. */
+function ended(run: Run | undefined): RunState | undefined {
+  return run && hasEnded(run) ? { kind: 'done', runId: run.runId, answer: run } : undefined;
 }
 
 function Where({ answer: { runId, provenance } }: { answer: RunAnswer }) {
