@@ -53,6 +53,6 @@ export default defineConfig({
       },
     },
   },
-  server: { proxy: { '/api': { target: server, ws: true }, '/login': server, '/schemas': server } },
+  server: { proxy: { '/api': { target: server, ws: true }, '/login': server, '/schemas': server, '/health': server } },
   test: { include: ['src/**/*.test.ts', 'scripts/**/*.test.mjs'], environment: 'node' },
 });

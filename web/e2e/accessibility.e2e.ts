@@ -200,6 +200,14 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
     await page.getByRole('row', { name: /^python/ }).waitFor();
     await page.getByRole('heading', { name: 'Limits of a run' }).waitFor();
   },
+  'the settings': async (page) => {
+    await page.goto('/studio/settings/appearance');
+    await page.getByRole('radio', { name: 'System' }).waitFor();
+  },
+  'the editor of the settings': async (page) => {
+    await page.goto('/studio/settings/editor');
+    await page.getByRole('spinbutton', { name: 'Font size' }).waitFor();
+  },
   'the command palette': async (page, studio) => {
     await studio.openAgent('progress');
     await page.keyboard.press('ControlOrMeta+K');

@@ -52,7 +52,8 @@ test('everything works beneath a base path, and nothing is asked beside it', asy
   await studio.editorReady();
   expect(new URL(page.url()).pathname).toContain(`${path}/studio/a/`);
 
-  await page.goto(`${path}/studio/server`);
+  await page.goto(`${path}/studio/settings/about`);
+  await page.getByText(/^Atelier \S+$/).waitFor();
   await page.getByRole('link', { name: 'Third-party notices' }).click();
   await page.getByText('react-dom').first().waitFor();
   await page.goBack();

@@ -54,16 +54,11 @@ test('a run that is not there is told of, with a way on', async () => {
   await page.getByRole('heading', { name: 'Runs' }).waitFor();
 });
 
-test('the server says what it can run, how it is walled in, and whose work it is built from', async () => {
+test('the server says what it can run and how it is walled in', async () => {
   await page.goto('/studio/');
   await page.getByRole('link', { name: /^Sandbox:/ }).click();
   await page.getByRole('heading', { name: 'Server', exact: true }).waitFor();
   await page.getByRole('row', { name: /^python Python (Ready|Not ready)/ }).waitFor();
   await page.getByText(/^Level \w+/).waitFor();
   await page.getByRole('row', { name: /^Memory 256 MiB 2 GiB/ }).waitFor();
-  const notices = await page.getByRole('link', { name: 'Third-party notices' }).getAttribute('href');
-  const answer = await page.request.get(notices ?? '');
-  expect(answer.headers()['content-type']).toContain('text/plain');
-  const text = await answer.text();
-  for (const name of ['monaco-editor', 'react', 'radix-ui']) expect(text).toContain(`\n${name} `);
 });

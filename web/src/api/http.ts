@@ -37,6 +37,8 @@ export interface Request {
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
+  /** Where the path begins, when it is not the API. */
+  root?: string;
 }
 
 export async function request<T>(path: string, options: Request = {}): Promise<T> {
@@ -45,7 +47,7 @@ export async function request<T>(path: string, options: Request = {}): Promise<T
 
 export async function requestWithHeaders(
   path: string,
-  { method = 'GET', body, headers = {}, signal }: Request = {},
+  { method = 'GET', body, headers = {}, signal, root = apiBase }: Request = {},
 ): Promise<{ body: Json; headers: Headers }> {
   const sent: Record<string, string> = { Accept: 'application/json', ...workspaceHeader(), ...headers };
   const init: RequestInit = { method, headers: sent, credentials: 'same-origin' };
@@ -54,7 +56,7 @@ export async function requestWithHeaders(
     sent['Content-Type'] = 'application/json';
   }
   if (signal) init.signal = signal;
-  const response = await send(path, init);
+  const response = await send(root + path, init);
   const text = await response.text();
   if (response.status === 401 && path === '/session') throw refusal(401, text, null);
   return { body: answerOf(response.status, text, response.headers.get('Retry-After')), headers: response.headers };
@@ -80,9 +82,9 @@ function leaveWorkspace(): void {
   workspaceLost.dispatchEvent(new Event('lost'));
 }
 
-async function send(path: string, init: RequestInit): Promise<Response> {
+async function send(url: string, init: RequestInit): Promise<Response> {
   try {
-    return await fetch(apiBase + path, init);
+    return await fetch(url, init);
   } catch (cause) {
     if (init.signal?.aborted === true) throw cause;
     throw new OfflineError();

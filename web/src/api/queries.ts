@@ -6,6 +6,7 @@ import {
   getAgent,
   getCapabilities,
   getDraftRuntime,
+  getHealth,
   getQuotas,
   getQuotasOf,
   getSession,
@@ -71,6 +72,7 @@ const forever = { staleTime: Infinity } as const;
 export const useSession = () =>
   useQuery({ queryKey: keys.session, queryFn: ({ signal }) => getSession(signal), staleTime: 60_000 });
 export const useCapabilities = () => useQuery({ queryKey: ['capabilities'], queryFn: getCapabilities, ...forever });
+export const useHealth = () => useQuery({ queryKey: ['health'], queryFn: getHealth, ...forever });
 export const useSamples = () => useQuery({ queryKey: ['samples'], queryFn: listSamples, ...forever });
 // Engines are busy or not from one moment to the next.
 export const useRuntimes = () => useQuery({ queryKey: ['runtimes'], queryFn: listRuntimes, refetchInterval: 2000 });

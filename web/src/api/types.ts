@@ -55,6 +55,7 @@ export type Advice = Wire['Advice'];
 export type Sample = With<Wire['Sample'], { input: Json; agent: AgentBody }>;
 export type DraftRuntime = Wire['DraftRuntime'];
 export type RuntimeChoice = Wire['RuntimeChoice'];
+export type Health = Wire['Health'];
 export type Capabilities = Wire['ServerCapabilities'];
 export type RuntimeState = Wire['RuntimeState'];
 export type Session = Wire['Session'];

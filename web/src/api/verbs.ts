@@ -1,4 +1,5 @@
 // What the Studio asks of the server, one function for each verb.
+import { basePath } from './base';
 import { apiBase, request, requestWithHeaders } from './http';
 import { isObject, parseJson, type Json, type JsonObject } from './json';
 import { inWorkspace } from './workspace';
@@ -13,6 +14,7 @@ import type {
   DraftRuntime,
   Files,
   Formatted,
+  Health,
   Invitation,
   Invited,
   JsonSchema,
@@ -85,6 +87,7 @@ export const acceptInvitation = (
 ): Promise<null> => request('/invitations/accept', { method: 'POST', body });
 export const signOut = (): Promise<null> => request('/session', { method: 'DELETE' });
 export const getDraftRuntime = (agent: string): Promise<DraftRuntime> => request(`${agentPath(agent)}/runtime`);
+export const getHealth = (): Promise<Health> => request('/health', { root: basePath });
 export const getCapabilities = (): Promise<Capabilities> => request('/capabilities');
 
 export async function listSamples(): Promise<Sample[]> {

@@ -1,5 +1,5 @@
 import { lazy, Suspense, useEffect, type ReactNode } from 'react';
-import { Route, Router, Switch, useLocation } from 'wouter';
+import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { basePath } from '../api/base';
 import { ApiError } from '../api/http';
 import { useSession } from '../api/queries';
@@ -30,6 +30,7 @@ const TokensPage = lazy(() => import('../features/access/TokensPage').then((m) =
 const RunsPage = lazy(() => import('../features/runs/RunsPage').then((m) => ({ default: m.RunsPage })));
 const RunPage = lazy(() => import('../features/runs/RunPage').then((m) => ({ default: m.RunPage })));
 const ServerPage = lazy(() => import('../features/server/ServerPage').then((m) => ({ default: m.ServerPage })));
+const SettingsPage = lazy(() => import('../features/settings/SettingsPage').then((m) => ({ default: m.SettingsPage })));
 const PeoplePage = lazy(() => import('../features/access/PeoplePage').then((m) => ({ default: m.PeoplePage })));
 const AccountPage = lazy(() => import('../features/access/AccountPage').then((m) => ({ default: m.AccountPage })));
 const InvitationPage = lazy(() =>
@@ -104,6 +105,7 @@ function Pages() {
   useCommand('skills', sees('/skills'));
   useCommand('runs', sees('/runs'));
   useCommand('server', () => navigate('/server'));
+  useCommand('settings', () => navigate('/settings/appearance'));
   useCommand('tokens', mayAnywhere('admin') ? () => navigate('/tokens') : undefined);
   useCommand('people', sees('/people'));
   useCommand('secrets', sees('/secrets'));
@@ -185,6 +187,16 @@ function Pages() {
           <Framed what={say.theAccount}>
             <AccountPage />
           </Framed>
+        </Route>
+        <Route path="/settings/:section">
+          {({ section }) => (
+            <Framed what={say.theSettings}>
+              <SettingsPage section={section} />
+            </Framed>
+          )}
+        </Route>
+        <Route path="/settings">
+          <Redirect to="/settings/appearance" replace />
         </Route>
         <Route path="/workspaces">
           <Guarded what={say.workspaces} needs="server">

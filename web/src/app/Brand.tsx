@@ -93,6 +93,7 @@ function User({ theme }: { theme: Theme }) {
         ],
         [
           ...only(person, say.account, () => navigate('/account')),
+          { kind: 'item', label: say.settings, run: () => runCommand('settings') },
           {
             kind: 'item',
             label: say.keyboardShortcuts,

@@ -41,6 +41,7 @@ export const commands = [
   { id: 'skills', title: say.skills, group: 'Go' },
   { id: 'runs', title: say.allRuns, group: 'Go' },
   { id: 'server', title: say.server, group: 'Go' },
+  { id: 'settings', title: say.settings, group: 'Go' },
   { id: 'tokens', title: say.tokens, group: 'Go' },
   { id: 'people', title: say.people, group: 'Go' },
   { id: 'secrets', title: say.secretsAndQuotas, group: 'Go' },

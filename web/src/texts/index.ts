@@ -22,6 +22,7 @@ import * as samples from './samples';
 import * as schemas from './schemas';
 import * as secrets from './secrets';
 import * as server from './server';
+import * as settings from './settings';
 import * as skills from './skills';
 import * as tool from './tool';
 import * as ui from './ui';
@@ -51,6 +52,7 @@ export const texts = {
   schemas,
   secrets,
   server,
+  settings,
   skills,
   tool,
   ui,

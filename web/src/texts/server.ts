@@ -5,11 +5,6 @@ export const serverPage = {
   pageTitle: 'Server · Atelier',
   server: 'Server',
   notLoaded: (reason: string) => `What it can do could not be loaded. ${reason}`,
-  about: 'About',
-  noOtherHost: (thirdPartyNotices: ReactNode, theApi: ReactNode) =>
-    rich`The Studio asks nothing of any other host. ${thirdPartyNotices} · ${theApi}`,
-  thirdPartyNotices: 'Third-party notices',
-  theApi: 'The API',
   engines: 'Engines',
   theEngines: 'the engines',
   theLimits: 'the limits',

@@ -1,19 +1,12 @@
 import { closeDialog } from '../../app/dialogs';
-import { fontSizes, useEditorSettings, type EditorSettings as Settings } from '../../editor/settings';
-import { Button } from '../../ui/Button';
-import { Dialog } from '../../ui/Dialog';
-import { Check, Field } from '../../ui/Field';
 import { common } from '../../texts/common';
 import { editorSettings as say } from '../../texts/files';
-import css from './EditorSettings.module.css';
+import { Button } from '../../ui/Button';
+import { Dialog } from '../../ui/Dialog';
+import { EditorForm } from './EditorForm';
 
-const change = (to: Partial<Settings>): void => {
-  useEditorSettings.setState(to);
-};
-
-/** How somebody likes their editor. What is chosen holds at once. */
+/** The editor's settings beside the editor, so that what they change is in sight. */
 export function EditorSettings() {
-  const { fontSize, wrap, minimap, tabSize, python, keys } = useEditorSettings();
   return (
     <Dialog
       title={say.editorSettings}
@@ -25,47 +18,7 @@ export function EditorSettings() {
         </Button>
       }
     >
-      <div className={css.fields}>
-        <Field label={say.fontSize} hint={say.fontSizeHint(fontSizes.min, fontSizes.max)}>
-          {(control) => (
-            <input
-              {...control}
-              type="number"
-              min={fontSizes.min}
-              max={fontSizes.max}
-              defaultValue={fontSize}
-              onChange={({ target }) => target.validity.valid && change({ fontSize: target.valueAsNumber })}
-            />
-          )}
-        </Field>
-        <Field label={say.indentation}>
-          {(control) => (
-            <select {...control} value={tabSize} onChange={(e) => change({ tabSize: Number(e.target.value) })}>
-              <option value={0}>{say.byLanguage}</option>
-              {[2, 4, 8].map((n) => (
-                <option key={n} value={n}>
-                  {say.spaces(n)}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label={say.keys} hint={say.keysHint}>
-          {(control) => (
-            <select
-              {...control}
-              value={keys}
-              onChange={(e) => change({ keys: e.target.value === 'vim' ? 'vim' : 'own' })}
-            >
-              <option value="own">{say.keysOf.own}</option>
-              <option value="vim">{say.keysOf.vim}</option>
-            </select>
-          )}
-        </Field>
-        <Check label={say.wrapLongLines} checked={wrap} onChange={(on) => change({ wrap: on })} />
-        <Check label={say.overview} checked={minimap} onChange={(on) => change({ minimap: on })} />
-        <Check label={say.python} hint={say.pythonHint} checked={python} onChange={(on) => change({ python: on })} />
-      </div>
+      <EditorForm />
     </Dialog>
   );
 }

@@ -1,5 +1,4 @@
 import { useEffect } from 'react';
-import { basePath } from '../../api/base';
 import { useCapabilities, useRuntimes } from '../../api/queries';
 import type { Capabilities, RuntimeState } from '../../api/types';
 import { bytes, milliseconds } from '../../texts/format';
@@ -31,15 +30,6 @@ export function ServerPage() {
             <Limits limits={capabilities.data.limits} />
           </>
         )}
-        <section className={css.section} aria-labelledby="about">
-          <h2 id="about">{say.about}</h2>
-          <p className={css.lead}>
-            {say.noOtherHost(
-              <a href={`${basePath}/studio/third-party.txt`}>{say.thirdPartyNotices}</a>,
-              <a href={`${basePath}/docs`}>{say.theApi}</a>,
-            )}
-          </p>
-        </section>
       </Column>
     </Page>
   );

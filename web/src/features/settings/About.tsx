@@ -1,0 +1,22 @@
+import { useHealth } from '../../api/queries';
+import { basePath } from '../../api/base';
+import { about as say } from '../../texts/settings';
+import { Waiting } from '../../ui/Empty';
+import { Fault } from '../../ui/Fault';
+import css from './SettingsPage.module.css';
+
+export function About() {
+  const health = useHealth();
+  return (
+    <>
+      {health.isPending && <Waiting what={say.theVersion} onRetry={() => void health.refetch()} />}
+      <Fault message={health.isError ? say.notLoaded(health.error.message) : undefined} />
+      {health.data && <p>{say.version(health.data.version)}</p>}
+      <p className={css.lead}>{say.licences}</p>
+      <p className={css.links}>
+        <a href={`${basePath}/studio/third-party.txt`}>{say.thirdPartyNotices}</a>
+        <a href={`${basePath}/docs`}>{say.theApi}</a>
+      </p>
+    </>
+  );
+}

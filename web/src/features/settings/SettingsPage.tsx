@@ -1,0 +1,68 @@
+import { useEffect, type ComponentType } from 'react';
+import { Link, Redirect } from 'wouter';
+import { useRights } from '../../api/rights';
+import { editorSettings } from '../../texts/files';
+import { settingsPage as say } from '../../texts/settings';
+import { Empty } from '../../ui/Empty';
+import { Column, Page } from '../agents/Page';
+import { EditorForm } from '../files/EditorForm';
+import { About } from './About';
+import { Appearance } from './Appearance';
+import css from './SettingsPage.module.css';
+
+const sections = { appearance: Appearance, editor: Editor, about: About } satisfies Record<string, ComponentType>;
+type Section = keyof typeof sections;
+
+const isSection = (section: string): section is Section => Object.hasOwn(sections, section);
+
+/** What somebody sets for themselves, and what the Studio says of itself. */
+export function SettingsPage({ section }: { section: string }) {
+  const { mayAnywhere } = useRights();
+  const known = isSection(section) ? section : undefined;
+  useEffect(() => {
+    document.title = say.pageTitle(known && say.sections[known]);
+  }, [known]);
+  // They are of the workspace and have a page of their own.
+  if (section === 'tokens') return <Redirect to="/tokens" replace />;
+  return (
+    <Page>
+      <Column>
+        <h1>{say.settings}</h1>
+        <div className={css.parts}>
+          <nav className={css.sections} aria-label={say.sectionsOfTheSettings}>
+            {Object.keys(sections)
+              .filter(isSection)
+              .map((name) => (
+                <Link key={name} href={`/settings/${name}`} aria-current={name === known ? 'page' : undefined}>
+                  {say.sections[name]}
+                </Link>
+              ))}
+            {mayAnywhere('admin') && <Link href="/tokens">{say.tokens}</Link>}
+          </nav>
+          {known ? <Shown section={known} /> : <Empty>{say.noSuchSection}</Empty>}
+        </div>
+      </Column>
+    </Page>
+  );
+}
+
+function Shown({ section }: { section: Section }) {
+  const Content = sections[section];
+  return (
+    <section className={css.section} aria-labelledby="section">
+      <h2 id="section">{say.sections[section]}</h2>
+      <Content />
+    </section>
+  );
+}
+
+function Editor() {
+  return (
+    <>
+      <p className={css.lead}>{editorSettings.about}</p>
+      <div className={css.narrow}>
+        <EditorForm />
+      </div>
+    </>
+  );
+}
