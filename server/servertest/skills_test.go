@@ -54,6 +54,9 @@ func TestClientsOfOtherServices(t *testing.T) {
 	t.Parallel()
 	data, _ := skillsIn(t, echo())
 	s := servertest.On(t, data, servertest.Flags(t, map[string]string{"skills-anonymous": "loopback"}))
+	// The client begins with what a service is by the time its clients come: its skills loaded, its sandbox examined. Both are
+	// waited for by a call.
+	s.Want(t, 200, "POST", "/skills/execute", map[string]any{"skill": "echo", "args": map[string]any{"value": 1}})
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Fatal(err)
