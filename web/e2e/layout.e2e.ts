@@ -22,6 +22,9 @@ beforeAll(async () => {
   await must(atelier, 'PUT', '/secrets/THE_SIGNING_SECRET_OF_A_WEBHOOK', { value: 'correct-horse-battery' });
   await must(atelier, 'POST', '/tokens', { name: 'nightly', scopes: ['read', 'run', 'write'] });
   await saveDraft(atelier, 'weather', program('Fog'));
+  await publishedAgent(atelier, 'weather-of-old');
+  const reason = 'The weather tells more.';
+  await must(atelier, 'PATCH', '/code-agents/weather-of-old/versions/1.0.0', { deprecated: true, reason });
 });
 afterAll(async () => {
   await browser.close();
@@ -116,4 +119,41 @@ describe.each([1280, 768, 390])('%i wide', (width) => {
     expect(await tooWide(page)).toEqual([]);
     await session.close();
   });
+});
+
+/** What does not fit into its part of the header, by what it says. */
+const squeezed = (page: Page): Promise<(string | null)[]> =>
+  page
+    .getByRole('banner')
+    .evaluate((header) =>
+      [...header.querySelectorAll('*')]
+        .filter((e) => e.clientWidth > 1 && e.scrollWidth > e.clientWidth && !e.closest('.visually-hidden'))
+        .map((e) => e.textContent),
+    );
+
+test.each([760, 900, 1000, 1280])('%i wide, the header has room for the name and all beside it', async (width) => {
+  const session = await signIn(browser, atelier, { width, height: 800 });
+  const { page } = session;
+  const studio = new Studio(page);
+  for (const reference of ['weather-of-old', 'weather-of-old@1.0.0']) {
+    await studio.openAgent(reference);
+    expect(await squeezed(page), reference).toEqual([]);
+  }
+  await session.close();
+});
+
+test('on a tablet the tables of runs are whole', async () => {
+  const session = await signIn(browser, atelier, { width: 768, height: 1024 });
+  const { page } = session;
+  const room = (e: Element): number => e.scrollWidth - e.clientWidth;
+  await page.goto('/studio/runs');
+  const runs = page.getByRole('region', { name: 'Runs' });
+  await runs.getByRole('row').nth(1).waitFor();
+  expect(await runs.evaluate(room)).toBe(0);
+  const studio = new Studio(page);
+  await studio.openAgent(long);
+  const history = await studio.panel('History');
+  await history.getByRole('row').nth(1).waitFor();
+  expect(await history.locator('div:has(> table)').evaluate(room)).toBe(0);
+  await session.close();
 });

@@ -39,13 +39,13 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
           {draft ? say.draft : agent.version}
           {!edits && <span className={css.wide}>{say.readOnly}</span>}
         </span>
-        {agent.deprecated && <span className={classes(css.pill, css.warn, css.wide)}>{say.deprecated}</span>}
+        {agent.deprecated && <span className={classes(css.pill, css.warn, css.roomy)}>{say.deprecated}</span>}
       </div>
       {edits && <SaveStatus agent={agent} />}
       <Grow />
       <div className={css.actions}>
         {(may('read') || may('run')) && (
-          <Button className={css.wide} onClick={() => showExport(agent)}>
+          <Button className={css.roomy} onClick={() => showExport(agent)}>
             {say.exportAsTool}
           </Button>
         )}

@@ -148,7 +148,7 @@ function Runs({ runs, chosen, now, onChoose, onOpen, onReuse }: RunsProps) {
               </td>
               <td className={css[look]}>{word}</td>
               <td>{r.version}</td>
-              <td>{milliseconds(r.totalMs)}</td>
+              <td>{hasEnded(r) && milliseconds(r.totalMs)}</td>
               <td className={css.quiet}>{when}</td>
               <td>
                 <Button look="link" onClick={() => onOpen(r.runId)}>

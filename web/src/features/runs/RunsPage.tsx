@@ -8,6 +8,7 @@ import { agentUrl, pinnedOf, runUrl, writeUrl } from '../../app/urlState';
 import { Field } from '../../ui/Field';
 import { Listed } from '../../ui/Listed';
 import { Column, Page } from '../agents/Page';
+import { hasEnded } from '../run/history';
 import { finalWords } from '../run/words';
 import { ranges, readRuns, runsUrl, sinceOf, statuses, type RunsState } from './runsState';
 import css from './RunsPage.module.css';
@@ -133,7 +134,7 @@ function Table({ runs, now }: { runs: RunSummary[]; now: number }) {
                   )}
                 </td>
                 <td className={css.quiet}>{run.trigger}</td>
-                <td>{milliseconds(run.totalMs)}</td>
+                <td>{hasEnded(run) && milliseconds(run.totalMs)}</td>
                 <td className={css.quiet}>{ago(run.createdAt, now)}</td>
                 <td>
                   <Link href={runUrl(run.runId)} aria-label={say.openTheRun(ago(run.createdAt, now))}>

@@ -119,7 +119,7 @@ function Exported({ first }: { first: string }) {
         </div>
         <span className={css.grow} />
         {text !== undefined && (
-          <>
+          <span className={css.take}>
             <CopyButton label={say.copyTheManifest} wording={say.copy} text={text} />
             <Button
               aria-label={say.downloadTheManifest}
@@ -128,7 +128,7 @@ function Exported({ first }: { first: string }) {
               <Download size={14} aria-hidden />
               {say.download}
             </Button>
-          </>
+          </span>
         )}
       </div>
       {manifest.isError && (
