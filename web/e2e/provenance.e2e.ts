@@ -88,8 +88,17 @@ test('a version whose settings were changed behind the server is named, also wit
     CREATE TEMP TABLE forged AS SELECT * FROM versions WHERE agent_name = 'bent';
     UPDATE forged SET description = 'Safe to call.';
     INSERT OR REPLACE INTO versions SELECT * FROM forged;`);
-  await verify(id);
-  await verdict().getByText('Does not match what was recorded.').waitFor();
+  // What was not changed by the server itself it may remember for two seconds more.
+  await expect
+    .poll(async () => {
+      await verify(id);
+      await verdict()
+        .getByText(/^(Verified|Does not match)/)
+        .first()
+        .waitFor();
+      return verdict().textContent();
+    })
+    .toContain('Does not match what was recorded.');
   await verdict()
     .getByText(/^Digest: What the server has is sha256:/)
     .waitFor();
