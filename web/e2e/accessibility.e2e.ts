@@ -204,6 +204,12 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
     await page.goto('/studio/settings/appearance');
     await page.getByRole('radio', { name: 'System' }).waitFor();
   },
+  'the keys of the settings': async (page) => {
+    await page.goto('/studio/settings/keys');
+    await page.getByRole('button', { name: 'Change the keys of Save now' }).click();
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await page.getByRole('alert').waitFor();
+  },
   'the editor of the settings': async (page) => {
     await page.goto('/studio/settings/editor');
     await page.getByRole('spinbutton', { name: 'Font size' }).waitFor();

@@ -42,6 +42,7 @@ const pages = (): string[] => [
   '/people',
   '/account',
   '/settings/appearance',
+  '/settings/keys',
   '/settings/editor',
   '/settings/about',
   '/workspaces',

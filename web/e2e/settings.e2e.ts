@@ -1,15 +1,19 @@
 // What somebody sets for themselves on the page of settings.
 import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
+import { publishedAgent } from './kit/seed';
 import { eachSignedIn, type Stage } from './kit/stage';
 import type { Studio } from './kit/studio';
 
+let atelier: Stage['atelier'];
 let page: Page;
 let studio: Studio;
 eachSignedIn((stage: Stage) => {
-  ({ page, studio } = stage);
+  ({ atelier, page, studio } = stage);
 });
 
+const change = (title: string) => page.getByRole('button', { name: `Change the keys of ${title}` });
+const row = (title: string) => page.getByRole('listitem').filter({ has: change(title) });
 const section = (name: string) => page.getByRole('region', { name, exact: true });
 const theme = () => page.evaluate(() => document.documentElement.dataset['theme']);
 
@@ -25,8 +29,8 @@ test('the settings are found in the account menu and the palette, and each secti
   await section('Appearance').waitFor();
   await studio.home();
   await page.keyboard.press('ControlOrMeta+K');
-  await page.keyboard.type('settings');
-  await page.getByRole('option', { name: 'Settings', exact: true }).click();
+  await page.getByRole('combobox', { name: 'Command palette' }).fill('settings');
+  await page.getByRole('option', { name: 'Settings g s' }).click();
   await page.waitForURL('**/studio/settings/appearance');
   await page.goto('/studio/settings');
   await section('Appearance').waitFor();
@@ -60,4 +64,58 @@ test('the Studio says what it is and whose work it is built from', async () => {
   expect(answer.headers()['content-type']).toContain('text/plain');
   const text = await answer.text();
   for (const name of ['monaco-editor', 'react', 'radix-ui']) expect(text).toContain(`\n${name} `);
+});
+
+test('a command gets other keys, which hold after a reload; keys of another are refused by its name', async () => {
+  await studio.home();
+  await page.keyboard.press('g');
+  await page.keyboard.press('s');
+  await page.getByRole('link', { name: 'Keys', exact: true }).click();
+  await change('Command palette').click();
+  await page.keyboard.press('ControlOrMeta+S');
+  await row('Command palette').getByText('Ctrl+S starts “Save now” already').waitFor();
+  await change('Command palette').click();
+  await page.keyboard.press('x');
+  await row('Command palette').getByText('No command can have these keys').waitFor();
+  await change('Command palette').click();
+  await page.keyboard.press('ControlOrMeta+Shift+Y');
+  await row('Command palette').getByText('Ctrl+Shift+Y', { exact: true }).waitFor();
+
+  const palette = page.getByRole('combobox', { name: 'Command palette' });
+  const opens = async (keys: string) => {
+    await page.keyboard.press(keys);
+    await palette.waitFor();
+    await page.keyboard.press('Escape');
+    await palette.waitFor({ state: 'hidden' });
+  };
+  await page.getByRole('button', { name: 'Command palette (Ctrl+Shift+Y)' }).waitFor();
+  await opens('ControlOrMeta+Shift+Y');
+  await page.reload();
+  await row('Command palette').getByText('Ctrl+Shift+Y', { exact: true }).waitFor();
+  await opens('ControlOrMeta+Shift+Y');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Ctrl+Shift+Y', { exact: true }).waitFor();
+  await page.keyboard.press('Escape');
+
+  // What it had is free for another, which must give it back first.
+  await change('Save now').click();
+  await page.keyboard.press('ControlOrMeta+K');
+  await row('Save now').getByText('Ctrl+K', { exact: true }).waitFor();
+  const reset = (title: string) => page.getByRole('button', { name: `Reset the keys of ${title}` });
+  await reset('Command palette').click();
+  await row('Command palette').getByText('Ctrl+K starts “Save now” already').waitFor();
+  await reset('Save now').click();
+  await reset('Command palette').click();
+  await row('Command palette').getByText('Ctrl+K', { exact: true }).waitFor();
+  await opens('ControlOrMeta+K');
+});
+
+test('letters that start a command are typed where somebody types', async () => {
+  await publishedAgent(atelier, 'typed');
+  await studio.openAgent('typed');
+  await studio.editor.focus();
+  await page.keyboard.press('ControlOrMeta+Home');
+  await studio.saving(() => page.keyboard.type('//gs?gagr\n'));
+  await page.getByText('//gs?gagr', { exact: true }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/studio/a/typed');
 });

@@ -9,6 +9,7 @@ import { brand as say } from '../texts/app';
 import { IconButton } from '../ui/Button';
 import { Menu, type MenuEntry } from '../ui/Menu';
 import css from './Brand.module.css';
+import { useKeys } from './bindings';
 import { isMac, runCommand } from './commands';
 import { useEnterWorkspace } from './enterWorkspace';
 import { showKeys } from './hotkeys';
@@ -40,7 +41,7 @@ export function HeaderTools() {
   const theme = useSyncExternalStore(onTheme, currentTheme);
   return (
     <div className={css.tools}>
-      <IconButton label={say.commandPalette(showKeys('Mod+K', isMac))} onClick={() => runCommand('palette')}>
+      <IconButton label={say.commandPalette(showKeys(useKeys('palette'), isMac))} onClick={() => runCommand('palette')}>
         <Search size={16} aria-hidden />
       </IconButton>
       <IconButton
@@ -58,6 +59,7 @@ export function HeaderTools() {
 function User({ theme }: { theme: Theme }) {
   const client = useQueryClient();
   const [, navigate] = useLocation();
+  const help = useKeys('help.keys');
   const { data } = useSession();
   const { mayAnywhere, runsServer } = rightsOf(data);
   const enter = useEnterWorkspace();
@@ -97,7 +99,7 @@ function User({ theme }: { theme: Theme }) {
           {
             kind: 'item',
             label: say.keyboardShortcuts,
-            keys: '?',
+            keys: showKeys(help, isMac),
             run: () => setTimeout(() => runCommand('help.keys')),
           },
           { kind: 'item', label: theme === 'dark' ? say.lightTheme : say.darkTheme, run: switchTheme },

@@ -4,9 +4,10 @@ import { useLocation } from 'wouter';
 import { palette as say } from '../texts/app';
 import { classes } from '../ui/classes';
 import { useAgentListing } from '../api/listing';
+import { useBound } from './bindings';
 import { isMac, runCommand, useHandlers } from './commands';
 import { closeDialog } from './dialogs';
-import { commands, showKeys, type Command, type CommandId } from './hotkeys';
+import { showKeys } from './hotkeys';
 import css from './Palette.module.css';
 import { usePlaces } from './places';
 import { agentUrl } from './urlState';
@@ -18,7 +19,7 @@ export function Palette({ scope }: { scope: 'all' | 'places' }) {
   const { handlers } = useHandlers();
   const { places } = usePlaces();
   const [, navigate] = useLocation();
-  const all: readonly (Command & { id: CommandId })[] = commands;
+  const all = useBound();
   // The dialog must be gone before a command runs, since it may open the next one and takes the focus back.
   const pick = (run: () => void) => () => {
     closeDialog();

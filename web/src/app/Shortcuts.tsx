@@ -1,14 +1,13 @@
 import { shortcuts as say } from '../texts/app';
 import { Dialog } from '../ui/Dialog';
+import { useBound } from './bindings';
 import { isMac } from './commands';
 import { closeDialog } from './dialogs';
-import { commands, showKeys, type Command, type Group } from './hotkeys';
+import { groups, showKeys } from './hotkeys';
 import css from './Shortcuts.module.css';
 
-const groups: Group[] = ['Run', 'Agent', 'Go', 'View', 'Help'];
-
 export function Shortcuts() {
-  const all: readonly Command[] = commands;
+  const all = useBound();
   return (
     <Dialog title={say.keyboardShortcuts} onClose={closeDialog}>
       {groups.map((group) => (

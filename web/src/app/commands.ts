@@ -2,7 +2,8 @@
 // listens in the capture phase, before Monaco, so that Ctrl+Enter runs and inserts no line.
 import { useLayoutEffect, useRef } from 'react';
 import { create } from 'zustand';
-import { commands, isPlainKey, matches, parseChord, type Command, type CommandId } from './hotkeys';
+import { bound, useBindings } from './bindings';
+import { isPlainKey, lastOf, leadOf, matches, parseChord, type CommandId, type KeyPress } from './hotkeys';
 
 type Handlers = Partial<Record<CommandId, () => void>>;
 
@@ -35,24 +36,39 @@ export function useCommand(id: CommandId, run: (() => void) | undefined): void {
   }, [id, offered]);
 }
 
-const chords = (commands as readonly (Command & { id: CommandId })[]).flatMap(({ id, keys }) =>
-  keys === undefined ? [] : [{ id, chord: parseChord(keys) }],
-);
+const modifiers = new Set(['Shift', 'Control', 'Alt', 'Meta', 'AltGraph']);
+
+export const pressOf = (e: KeyboardEvent): KeyPress => ({
+  key: e.key,
+  code: e.code,
+  ctrlKey: e.ctrlKey,
+  metaKey: e.metaKey,
+  shiftKey: e.shiftKey,
+  altKey: e.altKey,
+  altGraph: e.getModifierState('AltGraph'),
+});
+
+export const isModifier = (e: { key: string }): boolean => modifiers.has(e.key);
 
 export function listenForKeys(): () => void {
+  let lead = '';
   const onKey = (e: KeyboardEvent): void => {
-    if (e.isComposing) return;
-    const press = {
-      key: e.key,
-      code: e.code,
-      ctrlKey: e.ctrlKey,
-      metaKey: e.metaKey,
-      shiftKey: e.shiftKey,
-      altKey: e.altKey,
-      altGraph: e.getModifierState('AltGraph'),
-    };
-    const hit = chords.find(({ chord }) => matches(chord, press, isMac));
-    if (!hit || (isPlainKey(hit.chord) && isTyping(e.target))) return;
+    if (e.isComposing || isModifier(e) || isRecording(e.target)) return;
+    const press = pressOf(e);
+    const before = lead;
+    lead = '';
+    const all = bound(useBindings.getState().chosen).flatMap(({ id, keys }) =>
+      keys === undefined ? [] : [{ id, keys }],
+    );
+    const after = (first: string) =>
+      all.find(({ keys }) => leadOf(keys) === first && matches(lastOf(keys), press, isMac));
+    const hit = after(before) ?? after('');
+    if (!hit) {
+      const leads = all.map(({ keys }) => leadOf(keys)).filter((first) => first !== '');
+      if (!isTyping(e.target)) lead = leads.find((first) => matches(parseChord(first), press, isMac)) ?? '';
+      return;
+    }
+    if (isPlainKey(lastOf(hit.keys)) && isTyping(e.target)) return;
     const handler = useHandlers.getState().handlers[hit.id];
     if (!handler || behindDialog(hit.id)) return;
     e.preventDefault();
@@ -63,8 +79,16 @@ export function listenForKeys(): () => void {
   return () => window.removeEventListener('keydown', onKey, { capture: true });
 }
 
+/** Where keys are chosen they start nothing. */
+function isRecording(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest('[data-records-keys]') !== null;
+}
+
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable=true]') !== null;
+  return (
+    target instanceof HTMLElement &&
+    target.closest('input, textarea, select, [contenteditable=true], [role=textbox]') !== null
+  );
 }
 
 /** While a dialog is open, what is behind it must not move. */

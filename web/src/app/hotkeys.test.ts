@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commands, matches, parseChord, showKeys, type Command, type KeyPress } from './hotkeys';
+import { commands, keysOf, matches, parseChord, showKeys, type Command, type KeyPress } from './hotkeys';
 
 const press = (change: Partial<KeyPress>): KeyPress => ({
   key: '',
@@ -41,6 +41,20 @@ describe('hotkeys', () => {
       expect(matches(parseChord(keys), press(pressed), mac ?? false)).toBe(want);
     });
   }
+
+  const recorded: [string, Partial<KeyPress>, string | undefined][] = [
+    ['a letter with Ctrl', { key: 'y', code: 'KeyY', ctrlKey: true }, 'Mod+Y'],
+    ['a shifted sign', { key: '>', code: 'Period', ctrlKey: true, shiftKey: true }, 'Mod+Shift+.'],
+    ['a shifted digit', { key: '!', code: 'Digit1', altKey: true, shiftKey: true }, 'Shift+Alt+1'],
+    ['a function key', { key: 'F9', code: 'F9' }, 'F9'],
+    ['a letter alone types', { key: 'x', code: 'KeyX' }, undefined],
+    ['copying stays', { key: 'c', code: 'KeyC', ctrlKey: true }, undefined],
+    ["closing the tab is the browser's", { key: 'w', code: 'KeyW', ctrlKey: true }, undefined],
+    ['AltGr types', { key: 'ł', code: 'KeyL', altKey: true, ctrlKey: true, altGraph: true }, undefined],
+  ];
+  it.each(recorded)('records %s', (_, pressed, want) => {
+    expect(keysOf(press(pressed), false)).toBe(want);
+  });
 
   it('shows keys as the platform writes them', () => {
     expect([showKeys('Mod+Shift+S', false), showKeys('Mod+Shift+S', true)]).toEqual(['Ctrl+Shift+S', '⌘⇧S']);

@@ -1,13 +1,15 @@
 // Every command of the Studio: what it is called and which keys start it. The listener, the palette and the list of
-// shortcuts read this one registry, so that a key without a palette entry cannot be.
+// shortcuts read this one registry, so that a key without a palette entry cannot be; bindings.ts lays over it what
+// somebody has chosen.
 import { hotkeys as say } from '../texts/app';
 
-export type Group = 'Go' | 'Agent' | 'Run' | 'View' | 'Help';
+export const groups = ['Run', 'Agent', 'Go', 'View', 'Help'] as const;
+export type Group = (typeof groups)[number];
 export interface Command {
   id: string;
   title: string;
   group: Group;
-  /** "Mod" is Ctrl, on macOS ⌘. */
+  /** "Mod" is Ctrl, on macOS ⌘; "g s" is one after the other. */
   keys?: string;
 }
 
@@ -36,12 +38,12 @@ export const commands = [
   { id: 'file.search', title: say.searchInFiles, group: 'Go', keys: 'Mod+Shift+F' },
   { id: 'palette', title: say.commandPalette, group: 'Go', keys: 'Mod+K' },
   { id: 'goto', title: say.goToFileOrAgent, group: 'Go', keys: 'Mod+P' },
-  { id: 'agents', title: say.allAgents, group: 'Go' },
-  { id: 'registry', title: say.publicRegistry, group: 'Go' },
+  { id: 'agents', title: say.allAgents, group: 'Go', keys: 'g a' },
+  { id: 'registry', title: say.publicRegistry, group: 'Go', keys: 'g r' },
   { id: 'skills', title: say.skills, group: 'Go' },
   { id: 'runs', title: say.allRuns, group: 'Go' },
   { id: 'server', title: say.server, group: 'Go' },
-  { id: 'settings', title: say.settings, group: 'Go' },
+  { id: 'settings', title: say.settings, group: 'Go', keys: 'g s' },
   { id: 'tokens', title: say.tokens, group: 'Go' },
   { id: 'people', title: say.people, group: 'Go' },
   { id: 'secrets', title: say.secretsAndQuotas, group: 'Go' },
@@ -103,7 +105,30 @@ export function matches(chord: Chord, press: KeyPress, mac: boolean): boolean {
   if (chord.mod !== mod || other || chord.alt !== press.altKey) return false;
   if (chord.key === '?') return press.key === '?';
   if (chord.shift !== press.shiftKey) return false;
-  return press.key.toLowerCase() === chord.key || press.code === (codes[chord.key] ?? `Key${chord.key.toUpperCase()}`);
+  const code = codes[chord.key] ?? (/\d/.test(chord.key) ? `Digit${chord.key}` : `Key${chord.key.toUpperCase()}`);
+  return press.key.toLowerCase() === chord.key || press.code === code;
+}
+
+/** What goes before the last key, as the "g" of "g s"; empty for keys that are pressed at once. */
+export const leadOf = (keys: string): string => keys.split(' ').slice(0, -1).join(' ');
+export const lastOf = (keys: string): Chord => parseChord(keys.split(' ').at(-1) ?? '');
+
+// The browser keeps some for itself, and every field needs the others.
+const reserved = /^Mod\+(Shift\+)?[NTW]$|^Mod\+[ACVXZ]$/;
+
+/** The keys that went down, as the registry writes them; undefined when no command may have them. */
+export function keysOf(press: KeyPress, mac: boolean): string | undefined {
+  const typed = /^[a-z\d]$/i.test(press.key);
+  const code = /^(?:Key|Digit)(.)$/.exec(press.code)?.[1];
+  const sign = Object.keys(codes).find((key) => codes[key] === press.code);
+  const key = typed ? press.key.toUpperCase() : (code ?? sign ?? press.key);
+  const mod = mac ? press.metaKey : press.ctrlKey;
+  const held = [mod && 'Mod', press.shiftKey && 'Shift', press.altKey && 'Alt'].filter((name) => name !== false);
+  const keys = [...held, key].join('+');
+  const starts = mod || press.altKey || /^F\d+$/.test(key);
+  return starts && /^[^+\s]+$/.test(key) && !reserved.test(keys) && matches(parseChord(keys), press, mac)
+    ? keys
+    : undefined;
 }
 
 /** A single character must not start a command while someone types. */
@@ -113,10 +138,12 @@ export function showKeys(keys: string, mac: boolean): string {
   const names: Record<string, string> = mac
     ? { Mod: '⌘', Shift: '⇧', Alt: '⌃⌥', Enter: '↵' }
     : { Mod: 'Ctrl', Enter: 'Enter' };
-  return keys
-    .split('+')
-    .map((k) => names[k] ?? k)
-    .join(mac ? '' : '+');
+  const one = (chord: string): string =>
+    chord
+      .split('+')
+      .map((k) => names[k] ?? k)
+      .join(mac ? '' : '+');
+  return keys.split(' ').map(one).join(' ');
 }
 
 /** The value of aria-keyshortcuts. */

@@ -28,7 +28,7 @@ export const editorSettings = {
   spaces: (n: number) => plural(n, { one: 'space', other: 'spaces' }),
   keys: 'Key bindings',
   keysOf: { own: 'Default', vim: 'Vim' },
-  keysHint: 'The keys of the Studio come first: Ctrl+Enter runs, Ctrl+S saves, F6 leaves the editor.',
+  keysHint: 'The keys of the Studio come first: those that run, save and leave the editor.',
   wrapLongLines: 'Wrap long lines',
   overview: 'Overview of the file at its edge',
   python: 'Language service for Python',

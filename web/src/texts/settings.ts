@@ -2,7 +2,7 @@ export const settingsPage = {
   pageTitle: (section: string | undefined) => `${section === undefined ? '' : `${section} · `}Settings · Atelier`,
   settings: 'Settings',
   sectionsOfTheSettings: 'Sections of the settings',
-  sections: { appearance: 'Appearance', editor: 'Editor', about: 'About and licences' },
+  sections: { appearance: 'Appearance', keys: 'Keys', editor: 'Editor', about: 'About and licences' },
   tokens: 'Tokens',
   noSuchSection: 'The settings have no such section.',
 };
@@ -11,6 +11,20 @@ export const appearance = {
   about: 'The theme holds at once, in this browser. System follows what the machine is set to.',
   theme: 'Theme',
   themes: { system: 'System', dark: 'Dark', light: 'Light' },
+};
+
+export const keysOfCommands = {
+  about: 'Choose other keys for a command: they hold at once, in this browser. Escape leaves them as they are.',
+  change: 'Change',
+  changeKeysOf: (title: string) => `Change the keys of ${title}`,
+  pressKeys: 'Press the keys',
+  pressKeysFor: (title: string) => `Press the keys for ${title}`,
+  reset: 'Reset',
+  resetKeysOf: (title: string) => `Reset the keys of ${title}`,
+  resetAll: 'Reset all keys',
+  taken: (keys: string, title: string) => `${keys} starts “${title}” already. Choose others, or change those first.`,
+  notThese:
+    'No command can have these keys: they type, or the browser needs them. Hold Ctrl or Alt, or use a function key.',
 };
 
 export const about = {

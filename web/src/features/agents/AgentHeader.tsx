@@ -3,6 +3,7 @@ import { useLocation } from 'wouter';
 import { useFacts } from '../../api/queries';
 import { useRights } from '../../api/rights';
 import { Brand, Grow, HeaderTools } from '../../app/Brand';
+import { useKeys } from '../../app/bindings';
 import { isMac, runCommand } from '../../app/commands';
 import { showDialog } from '../../app/dialogs';
 import { ariaKeys, showKeys } from '../../app/hotkeys';
@@ -29,6 +30,7 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
   const draft = agent.version === undefined;
   const edits = agent.session !== undefined;
   const { may } = useRights();
+  const publish = useKeys('agent.publish');
   return (
     <>
       <Brand />
@@ -52,7 +54,7 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
         {draft && edits && (
           <Button
             className={css.wide}
-            aria-keyshortcuts={ariaKeys('Mod+Shift+S', isMac)}
+            aria-keyshortcuts={ariaKeys(publish, isMac)}
             onClick={() => showDialog({ kind: 'publish' })}
           >
             {say.publish}
@@ -118,12 +120,14 @@ export function showExport({ version }: OpenAgent): void {
 
 function RunButton({ busy, fixed, onStop }: Props) {
   const { may, why } = useRights();
+  const start = useKeys('run.start');
+  const stop = useKeys('run.stop');
   if (busy) {
     return (
       <Button
         look="danger"
         className={css.run}
-        aria-keyshortcuts={ariaKeys('Mod+Shift+.', isMac)}
+        aria-keyshortcuts={ariaKeys(stop, isMac)}
         disabled={fixed}
         onClick={onStop}
       >
@@ -136,14 +140,14 @@ function RunButton({ busy, fixed, onStop }: Props) {
     <Button
       look="primary"
       className={css.run}
-      aria-keyshortcuts={ariaKeys('Mod+Enter', isMac)}
+      aria-keyshortcuts={ariaKeys(start, isMac)}
       disabled={!may('run')}
       title={may('run') ? undefined : why('run')}
       onClick={() => runCommand('run.start')}
     >
       <Play size={12} fill="currentColor" aria-hidden />
       {say.run}
-      <kbd aria-hidden>{showKeys('Mod+Enter', isMac)}</kbd>
+      <kbd aria-hidden>{showKeys(start, isMac)}</kbd>
     </Button>
   );
 }

@@ -1,3 +1,4 @@
+import { useKeys } from '../../app/bindings';
 import { isMac } from '../../app/commands';
 import { showKeys } from '../../app/hotkeys';
 import { resultTab as say } from '../../texts/run';
@@ -17,13 +18,14 @@ interface Props {
 
 export function ResultTab({ run, onGoTo, onRaise }: Props) {
   const { run: state } = run.view;
+  const start = useKeys('run.start');
   if (state.kind !== 'done') {
     if (run.busy) return <Empty>{say.whenItEnds}</Empty>;
     return (
       <Empty
         actions={
           <StartButton>
-            {say.start} <kbd aria-hidden>{showKeys('Mod+Enter', isMac)}</kbd>
+            {say.start} <kbd aria-hidden>{showKeys(start, isMac)}</kbd>
           </StartButton>
         }
       >

@@ -2,6 +2,7 @@ import { Ban, CircleCheck, CircleX, Clock, LoaderCircle, Maximize2, Minimize2, T
 import { Tabs } from 'radix-ui';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { Link } from 'wouter';
+import { useKeys } from '../../app/bindings';
 import { isMac, runCommand } from '../../app/commands';
 import { showKeys } from '../../app/hotkeys';
 import { useLayout } from '../../app/layout';
@@ -122,7 +123,7 @@ function Bar({ run }: { run: RunHandle }) {
 
 function Maximise() {
   const { maximised } = useLayout();
-  const keys = showKeys('Alt+M', isMac);
+  const keys = showKeys(useKeys('view.maximise'), isMac);
   return (
     <IconButton
       small

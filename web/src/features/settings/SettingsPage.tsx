@@ -8,9 +8,13 @@ import { Column, Page } from '../agents/Page';
 import { EditorForm } from '../files/EditorForm';
 import { About } from './About';
 import { Appearance } from './Appearance';
+import { Keys } from './Keys';
 import css from './SettingsPage.module.css';
 
-const sections = { appearance: Appearance, editor: Editor, about: About } satisfies Record<string, ComponentType>;
+const sections = { appearance: Appearance, keys: Keys, editor: Editor, about: About } satisfies Record<
+  string,
+  ComponentType
+>;
 type Section = keyof typeof sections;
 
 const isSection = (section: string): section is Section => Object.hasOwn(sections, section);
