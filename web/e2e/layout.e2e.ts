@@ -158,3 +158,18 @@ test('on a tablet the tables of runs are whole', async () => {
   expect(await history.locator('div:has(> table)').evaluate(room)).toBe(0);
   await session.close();
 });
+
+test('what stands below the samples comes with them', async () => {
+  const session = await signIn(browser, atelier, { width: 390, height: 800 });
+  const { page } = session;
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/api/v1/samples', (route) => held.then(() => route.continue()));
+  await page.goto('/studio/');
+  await page.getByRole('status').filter({ hasText: 'samples' }).waitFor();
+  const blank = page.getByRole('button', { name: 'Blank agent…' });
+  expect(await blank.isVisible()).toBe(false);
+  release();
+  await blank.waitFor();
+  await session.close();
+});
