@@ -4,7 +4,7 @@ import { signInByPassword } from '../api/verbs';
 import { passwordForm as say } from '../texts/app';
 import { Button } from '../ui/Button';
 import { Fault } from '../ui/Fault';
-import { Field } from '../ui/Field';
+import { TextField } from '../ui/TextField';
 import { useTask } from '../ui/useTask';
 import css from './SignIn.module.css';
 
@@ -25,22 +25,14 @@ export function PasswordForm({ onDone }: { onDone: () => void }) {
   };
   return (
     <form className={css.form} onSubmit={submit}>
-      <Field label={say.name}>
-        {(control) => (
-          <input {...control} autoComplete="username" value={name} onChange={(e) => setName(e.target.value)} />
-        )}
-      </Field>
-      <Field label={say.password}>
-        {(control) => (
-          <input
-            {...control}
-            type="password"
-            autoComplete="current-password"
-            value={password}
-            onChange={(e) => setPassword(e.target.value)}
-          />
-        )}
-      </Field>
+      <TextField label={say.name} autoComplete="username" value={name} onChange={setName} />
+      <TextField
+        label={say.password}
+        type="password"
+        autoComplete="current-password"
+        value={password}
+        onChange={setPassword}
+      />
       <Fault message={task.fault} />
       <Button look="primary" type="submit" disabled={task.busy}>
         {say.signIn}

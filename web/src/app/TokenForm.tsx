@@ -4,7 +4,7 @@ import { ApiError, explain } from '../api/http';
 import { signIn } from '../api/verbs';
 import { tokenForm as say } from '../texts/app';
 import { Button } from '../ui/Button';
-import { Field } from '../ui/Field';
+import { TextField } from '../ui/TextField';
 import css from './SignIn.module.css';
 
 /** The way in for whoever runs the server, and for who has a token. */
@@ -32,17 +32,15 @@ export function TokenForm() {
     <form className={css.form} onSubmit={(e) => void submit(e)}>
       <p>{say.openTheLinkThatPrinted(<code>atelier serve</code>)}</p>
       <p>{say.orPasteAToken}</p>
-      <Field label={say.token} error={state.kind === 'failed' ? state.message : undefined} mono>
-        {(control) => (
-          <input
-            {...control}
-            type="password"
-            autoComplete="current-password"
-            value={token}
-            onChange={(e) => setToken(e.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={say.token}
+        error={state.kind === 'failed' ? state.message : undefined}
+        mono
+        type="password"
+        autoComplete="current-password"
+        value={token}
+        onChange={setToken}
+      />
       <Button look="primary" type="submit" disabled={state.kind === 'busy'}>
         {say.signIn}
       </Button>

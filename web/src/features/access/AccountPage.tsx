@@ -5,7 +5,7 @@ import { notify } from '../../app/noticeStore';
 import { accountPage as say } from '../../texts/access';
 import { Button } from '../../ui/Button';
 import { Fault } from '../../ui/Fault';
-import { Field } from '../../ui/Field';
+import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import entries from '../../ui/Entries.module.css';
 import { Column, Page } from '../agents/Page';
@@ -51,28 +51,22 @@ function Password() {
   };
   return (
     <form className={css.narrow} onSubmit={submit}>
-      <Field label={say.presentPassword} hint={say.presentPasswordHint}>
-        {(control) => (
-          <input
-            {...control}
-            type="password"
-            autoComplete="current-password"
-            value={current}
-            onChange={(e) => setCurrent(e.target.value)}
-          />
-        )}
-      </Field>
-      <Field label={say.newPassword} hint={say.newPasswordHint}>
-        {(control) => (
-          <input
-            {...control}
-            type="password"
-            autoComplete="new-password"
-            value={next}
-            onChange={(e) => setNext(e.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={say.presentPassword}
+        hint={say.presentPasswordHint}
+        type="password"
+        autoComplete="current-password"
+        value={current}
+        onChange={setCurrent}
+      />
+      <TextField
+        label={say.newPassword}
+        hint={say.newPasswordHint}
+        type="password"
+        autoComplete="new-password"
+        value={next}
+        onChange={setNext}
+      />
       <Fault message={task.fault} />
       <div>
         <Button type="submit" disabled={task.busy}>

@@ -8,7 +8,7 @@ import { invitationPage as say } from '../../texts/access';
 import { Button } from '../../ui/Button';
 import { Waiting } from '../../ui/Empty';
 import { Fault } from '../../ui/Fault';
-import { Field } from '../../ui/Field';
+import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import { complaint } from './complaint';
 
@@ -96,27 +96,22 @@ function Ask({ busy, fault, onFail, onJoin }: AskProps) {
   };
   return (
     <form className={css.form} onSubmit={submit}>
-      <Field label={say.loginName} hint={say.loginNameHint}>
-        {(control) => (
-          <input {...control} autoComplete="username" value={name} onChange={(e) => setName(e.target.value)} />
-        )}
-      </Field>
-      <Field label={say.yourName} hint={say.yourNameHint}>
-        {(control) => (
-          <input {...control} autoComplete="name" value={title} onChange={(e) => setTitle(e.target.value)} />
-        )}
-      </Field>
-      <Field label={say.password} hint={say.passwordHint}>
-        {(control) => (
-          <input
-            {...control}
-            type="password"
-            autoComplete="new-password"
-            value={password}
-            onChange={(e) => setPassword(e.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={say.loginName}
+        hint={say.loginNameHint}
+        autoComplete="username"
+        value={name}
+        onChange={setName}
+      />
+      <TextField label={say.yourName} hint={say.yourNameHint} autoComplete="name" value={title} onChange={setTitle} />
+      <TextField
+        label={say.password}
+        hint={say.passwordHint}
+        type="password"
+        autoComplete="new-password"
+        value={password}
+        onChange={setPassword}
+      />
       <Fault message={fault} />
       <Button look="primary" type="submit" disabled={busy}>
         {say.join}

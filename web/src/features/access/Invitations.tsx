@@ -14,6 +14,7 @@ import { Waiting } from '../../ui/Empty';
 import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
 import { FormDialog } from '../../ui/FormDialog';
+import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import entries from '../../ui/Entries.module.css';
 import { roles } from './roles';
@@ -113,17 +114,7 @@ function Ask({ onMade, onClose }: { onMade: (made: NewInvitation) => void; onClo
           </select>
         )}
       </Field>
-      <Field label={say.for} hint={say.forHint}>
-        {(control) => (
-          <input
-            {...control}
-            maxLength={200}
-            value={note}
-            autoComplete="off"
-            onChange={(e) => setNote(e.target.value)}
-          />
-        )}
-      </Field>
+      <TextField label={say.for} hint={say.forHint} maxLength={200} value={note} onChange={setNote} />
     </FormDialog>
   );
 }

@@ -10,6 +10,7 @@ import { CopyButton } from '../../ui/CopyButton';
 import { Dialog } from '../../ui/Dialog';
 import { Check, Field } from '../../ui/Field';
 import { FormDialog } from '../../ui/FormDialog';
+import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import { namesIn, scopeWords } from './scopes';
 import css from './TokensPage.module.css';
@@ -66,17 +67,7 @@ function Ask({ onMade, onClose }: { onMade: (token: NewToken) => void; onClose: 
       onSubmit={submit}
       onClose={onClose}
     >
-      <Field label={say.name} hint={say.nameHint}>
-        {(control) => (
-          <input
-            {...control}
-            value={name}
-            maxLength={100}
-            autoComplete="off"
-            onChange={(e) => setName(e.target.value)}
-          />
-        )}
-      </Field>
+      <TextField label={say.name} hint={say.nameHint} maxLength={100} value={name} onChange={setName} />
       <fieldset className={css.fieldset}>
         <legend>{say.itMay}</legend>
         {scopeWords.map(([scope, words]) => (
@@ -89,17 +80,13 @@ function Ask({ onMade, onClose }: { onMade: (token: NewToken) => void; onClose: 
           />
         ))}
       </fieldset>
-      <Field label={say.onlyForTheseAgents} hint={say.onlyForTheseAgentsHint} mono>
-        {(control) => (
-          <input
-            {...control}
-            value={agents}
-            autoComplete="off"
-            spellCheck={false}
-            onChange={(e) => setAgents(e.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={say.onlyForTheseAgents}
+        hint={say.onlyForTheseAgentsHint}
+        mono
+        value={agents}
+        onChange={setAgents}
+      />
       <Field label={say.expiresAfter}>
         {(control) => (
           <select {...control} value={days} onChange={(e) => setDays(e.target.value)}>

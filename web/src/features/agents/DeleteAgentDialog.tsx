@@ -11,7 +11,7 @@ import { deleteAgentDialog as said } from '../../texts/agents';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
-import { Field } from '../../ui/Field';
+import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import { PinTable } from '../versions/PinTable';
 
@@ -57,17 +57,13 @@ export function DeleteAgentDialog({ id, name }: { id: string; name: string }) {
         <>
           <p>{said.others}</p>
           <PinTable pins={pins.data ?? []} />
-          <Field label={said.whyItIsDeleted} hint={said.whyItIsDeletedHint}>
-            {(control) => (
-              <input
-                {...control}
-                value={comment}
-                maxLength={1000}
-                autoComplete="off"
-                onChange={(e) => setComment(e.target.value)}
-              />
-            )}
-          </Field>
+          <TextField
+            label={said.whyItIsDeleted}
+            hint={said.whyItIsDeletedHint}
+            maxLength={1000}
+            value={comment}
+            onChange={setComment}
+          />
         </>
       )}
       <Fault message={task.fault} />

@@ -1,9 +1,9 @@
 import { useState, type ReactNode } from 'react';
 import { closeDialog } from '../../app/dialogs';
+import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import { FormDialog } from '../../ui/FormDialog';
 import { nameFault } from './blank';
-import { NameField } from './NameField';
 
 interface Props {
   title: string;
@@ -37,7 +37,7 @@ export function NameDialog({ title, about, label, verb, name: first, onName }: P
       onSubmit={submit}
       onClose={closeDialog}
     >
-      <NameField label={label} error={task.fault} name={name} onName={setName} />
+      <TextField label={label} error={task.fault} mono autoFocus value={name} onChange={setName} />
     </FormDialog>
   );
 }

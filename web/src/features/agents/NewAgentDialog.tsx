@@ -9,12 +9,12 @@ import { common } from '../../texts/common';
 import { newAgentDialog as say } from '../../texts/agents';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
+import { TextField } from '../../ui/TextField';
 import { bytes } from '../../texts/format';
 import { moduleFault, readModule } from '../files/module';
 import { ModuleInput } from '../files/ModuleInput';
 import { blankAgent, languageNames, nameFault, type Beginning } from './blank';
 import { createFrom } from './create';
-import { NameField } from './NameField';
 import css from './NewAgentDialog.module.css';
 
 const languages = Object.keys(languageNames) as Language[];
@@ -59,7 +59,7 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
   return (
     <Dialog title={say.newAgent} about={say.newAgentAbout} onClose={closeDialog}>
       <form id="new-agent" onSubmit={(e) => void submit(e)} style={{ display: 'contents' }}>
-        <NameField label={say.name} error={fault} hint={say.nameHint} name={name} onName={setName} />
+        <TextField label={say.name} error={fault} hint={say.nameHint} mono autoFocus value={name} onChange={setName} />
         <fieldset>
           <legend className={css.legend}>{say.language}</legend>
           <div className={css.languages}>

@@ -13,6 +13,7 @@ import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Dialog } from '../../ui/Dialog';
 import { Field } from '../../ui/Field';
+import { TextField } from '../../ui/TextField';
 import { useOpenAgent, type OpenAgent } from '../agents/openAgent';
 import { Reasons } from '../compare/Changes';
 import { RuntimeOutlook, RuntimeReason } from '../config/RuntimeReason';
@@ -142,13 +143,7 @@ export function PublishDialog() {
             </div>
           </fieldset>
         )}
-        {choice === 'own' && (
-          <Field label={said.version} mono>
-            {(control) => (
-              <input {...control} value={own} autoComplete="off" onChange={(e) => setOwn(e.target.value)} />
-            )}
-          </Field>
-        )}
+        {choice === 'own' && <TextField label={said.version} mono value={own} onChange={setOwn} />}
         {!first && advice.isPending && <p className={css.legend}>{said.comparingWith(latestVersion)}</p>}
         {advice.isError && (
           <p role="alert" className={css.error}>
@@ -158,11 +153,12 @@ export function PublishDialog() {
         {advice.data && <Advice advice={advice.data} latestVersion={latestVersion} />}
         {forced && (
           <div className={css.forced}>
-            <Field label={said.whyMayItBeSmaller} hint={said.whyMayItBeSmallerHint(latestVersion, version)}>
-              {(control) => (
-                <input {...control} value={comment} autoComplete="off" onChange={(e) => setComment(e.target.value)} />
-              )}
-            </Field>
+            <TextField
+              label={said.whyMayItBeSmaller}
+              hint={said.whyMayItBeSmallerHint(latestVersion, version)}
+              value={comment}
+              onChange={setComment}
+            />
           </div>
         )}
         <RuntimeOutlook />

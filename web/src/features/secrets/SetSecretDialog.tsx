@@ -8,6 +8,7 @@ import { setSecretDialog as say } from '../../texts/secrets';
 import { classes } from '../../ui/classes';
 import { Check, Field } from '../../ui/Field';
 import { FormDialog } from '../../ui/FormDialog';
+import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import css from './SecretsPage.module.css';
 import { nameFault } from './words';
@@ -58,29 +59,14 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
     >
       {!fixed && (
         <>
-          <Field label={say.name} hint={say.nameHint} mono>
-            {(control) => (
-              <input
-                {...control}
-                value={name}
-                maxLength={64}
-                autoComplete="off"
-                spellCheck={false}
-                onChange={(e) => setName(e.target.value)}
-              />
-            )}
-          </Field>
-          <Field label={say.onlyForThisAgent} hint={say.onlyForThisAgentHint} mono>
-            {(control) => (
-              <input
-                {...control}
-                value={agent}
-                autoComplete="off"
-                spellCheck={false}
-                onChange={(e) => setAgent(e.target.value)}
-              />
-            )}
-          </Field>
+          <TextField label={say.name} hint={say.nameHint} mono maxLength={64} value={name} onChange={setName} />
+          <TextField
+            label={say.onlyForThisAgent}
+            hint={say.onlyForThisAgentHint}
+            mono
+            value={agent}
+            onChange={setAgent}
+          />
         </>
       )}
       <Field label={say.value} hint={say.valueHint} mono>
@@ -101,39 +87,26 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
       <Check label={say.sendItToOneHost} hint={say.sendItToOneHostHint} checked={bound} onChange={setBound} />
       {bound && (
         <>
-          <Field label={say.host} hint={say.hostHint} mono>
-            {(control) => (
-              <input
-                {...control}
-                value={bind.host}
-                autoComplete="off"
-                spellCheck={false}
-                onChange={(e) => setBind({ ...bind, host: e.target.value })}
-              />
-            )}
-          </Field>
-          <Field label={say.header} mono>
-            {(control) => (
-              <input
-                {...control}
-                value={bind.header}
-                autoComplete="off"
-                spellCheck={false}
-                onChange={(e) => setBind({ ...bind, header: e.target.value })}
-              />
-            )}
-          </Field>
-          <Field label={say.whatTheHeaderSays} hint={say.whatTheHeaderSaysHint} mono>
-            {(control) => (
-              <input
-                {...control}
-                value={bind.format}
-                autoComplete="off"
-                spellCheck={false}
-                onChange={(e) => setBind({ ...bind, format: e.target.value })}
-              />
-            )}
-          </Field>
+          <TextField
+            label={say.host}
+            hint={say.hostHint}
+            mono
+            value={bind.host}
+            onChange={(typed) => setBind({ ...bind, host: typed })}
+          />
+          <TextField
+            label={say.header}
+            mono
+            value={bind.header}
+            onChange={(typed) => setBind({ ...bind, header: typed })}
+          />
+          <TextField
+            label={say.whatTheHeaderSays}
+            hint={say.whatTheHeaderSaysHint}
+            mono
+            value={bind.format}
+            onChange={(typed) => setBind({ ...bind, format: typed })}
+          />
         </>
       )}
     </FormDialog>

@@ -10,6 +10,7 @@ import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
+import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import { useOpenAgent } from '../agents/openAgent';
 import { PinTable } from './PinTable';
@@ -79,11 +80,7 @@ function Ask({ shown, others: choices, pins }: { shown: VersionSummary; others: 
       }
     >
       <form id="deprecate" onSubmit={submit} style={{ display: 'grid', gap: 12 }}>
-        <Field label={say.why} hint={say.whyHint} error={task.fault}>
-          {(control) => (
-            <input {...control} value={reason} autoComplete="off" onChange={(e) => setReason(e.target.value)} />
-          )}
-        </Field>
+        <TextField label={say.why} hint={say.whyHint} error={task.fault} value={reason} onChange={setReason} />
         <Field label={say.whatToUseInstead} mono hint={choices.length === 0 ? say.noOther : say.whatToUseInsteadHint}>
           {(control) => (
             <>

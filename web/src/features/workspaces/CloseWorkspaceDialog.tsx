@@ -4,8 +4,8 @@ import type { Workspace } from '../../api/types';
 import { closeWorkspace } from '../../api/verbs';
 import { notify } from '../../app/noticeStore';
 import { closeWorkspaceDialog as say } from '../../texts/workspaces';
-import { Field } from '../../ui/Field';
 import { FormDialog } from '../../ui/FormDialog';
+import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 
 /** Keeps everybody out of a workspace, after its name was typed. */
@@ -35,17 +35,7 @@ export function CloseWorkspaceDialog({ workspace, onClose }: { workspace: Worksp
       onSubmit={submit}
       onClose={onClose}
     >
-      <Field label={say.typeTheName(name)} mono>
-        {(control) => (
-          <input
-            {...control}
-            value={typed}
-            autoComplete="off"
-            spellCheck={false}
-            onChange={(e) => setTyped(e.target.value)}
-          />
-        )}
-      </Field>
+      <TextField label={say.typeTheName(name)} mono value={typed} onChange={setTyped} />
     </FormDialog>
   );
 }

@@ -5,8 +5,8 @@ import { createWorkspace } from '../../api/verbs';
 import { useEnterWorkspace } from '../../app/enterWorkspace';
 import { notify } from '../../app/noticeStore';
 import { newWorkspaceDialog as say } from '../../texts/workspaces';
-import { Field } from '../../ui/Field';
 import { FormDialog } from '../../ui/FormDialog';
+import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import { byField, type Complaints } from './complaints';
 
@@ -44,29 +44,23 @@ export function NewWorkspaceDialog({ onClose }: { onClose: () => void }) {
       onSubmit={submit}
       onClose={onClose}
     >
-      <Field label={say.name} hint={say.nameHint} error={wrong['name']} mono>
-        {(control) => (
-          <input
-            {...control}
-            value={name}
-            maxLength={63}
-            autoComplete="off"
-            spellCheck={false}
-            onChange={(e) => setName(e.target.value)}
-          />
-        )}
-      </Field>
-      <Field label={say.title} hint={say.titleHint} error={wrong['title']}>
-        {(control) => (
-          <input
-            {...control}
-            value={title}
-            maxLength={100}
-            autoComplete="off"
-            onChange={(e) => setTitle(e.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={say.name}
+        hint={say.nameHint}
+        error={wrong['name']}
+        mono
+        maxLength={63}
+        value={name}
+        onChange={setName}
+      />
+      <TextField
+        label={say.title}
+        hint={say.titleHint}
+        error={wrong['title']}
+        maxLength={100}
+        value={title}
+        onChange={setTitle}
+      />
     </FormDialog>
   );
 }

@@ -4,8 +4,8 @@ import type { Session } from '../../api/types';
 import { renameWorkspace } from '../../api/verbs';
 import { notify } from '../../app/noticeStore';
 import { renameWorkspaceDialog as say } from '../../texts/workspaces';
-import { Field } from '../../ui/Field';
 import { FormDialog } from '../../ui/FormDialog';
+import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import { byField } from './complaints';
 
@@ -44,17 +44,7 @@ export function RenameWorkspaceDialog({ workspace: { id, name, title }, onClose 
       onSubmit={submit}
       onClose={onClose}
     >
-      <Field label={say.title} error={wrong}>
-        {(control) => (
-          <input
-            {...control}
-            value={typed}
-            maxLength={100}
-            autoComplete="off"
-            onChange={(e) => setTyped(e.target.value)}
-          />
-        )}
-      </Field>
+      <TextField label={say.title} error={wrong} maxLength={100} value={typed} onChange={setTyped} />
     </FormDialog>
   );
 }
