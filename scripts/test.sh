@@ -21,6 +21,12 @@ main() {
   skip() { echo "SKIPPED $1: $2"; "$report" skip "$counts" "$1" "$2"; }
   title() { printf '\n== %s\n' "$*"; }
 
+  # What goes wrong outside of a test is in vitest's own lines and its end, not in its report.
+  vitest() { # NAME OPTIONS
+    npx --no-install vitest run "${@:2}" --reporter=default --reporter=json --outputFile.json="$work/$1.json" </dev/null
+    "$report" vitest "$1" "$work/$1.json" $? "$counts"
+  }
+
   # Counting statements under the race detector is slow where loops are tight: each count is an atomic of which the detector
   # keeps a history. The evaluator of schemas took two hundred times as long, the mask of secrets thirteen times, and of three
   # counts of a whole run two were in canonical JSON. What their own tests run is counted in a pass of its own.
@@ -41,17 +47,14 @@ main() {
       for part in web web/e2e; do
         npx --no-install tsc -p "$part" || "$report" fail "$counts" "types of $part"
       done
-      npm run --silent test -- --reporter=default --reporter=json --outputFile.json="$work/studio.json" </dev/null
-      "$report" vitest studio "$work/studio.json" "$counts"
+      vitest studio --root web
     fi
 
     title "Vendors"
     if [ ! -d node_modules ]; then
       skip vendors "Node 20 is not on this machine"
     else
-      npx --no-install vitest run --config web/e2e/vendors.config.ts \
-        --reporter=default --reporter=json --outputFile.json="$work/vendors.json" </dev/null
-      "$report" vitest vendors "$work/vendors.json" "$counts"
+      vitest vendors --config web/e2e/vendors.config.ts
     fi
   }
 
@@ -96,9 +99,7 @@ main() {
   elif chromium=$(scripts/chromium.sh) && [ -z "$chromium" ]; then
     skip browser "Chromium is not on this machine"
   else
-    ATELIER_TEST_CHROMIUM=$chromium ATELIER_TEST_TALLY=$work/tally npx --no-install vitest run --config web/e2e/vitest.config.ts \
-      --reporter=default --reporter=json --outputFile.json="$work/browser.json" </dev/null
-    "$report" vitest browser "$work/browser.json" "$counts"
+    ATELIER_TEST_CHROMIUM=$chromium ATELIER_TEST_TALLY=$work/tally vitest browser --config web/e2e/vitest.config.ts
     title "Statements of the Studio"
     "$report" statements "$work/browser.json" "$work/tally" || "$report" fail "$counts" "statements of the Studio"
   fi

@@ -10,7 +10,7 @@ import (
 )
 
 const usage = `usage: report go COUNTS < go test -json
-       report vitest NAME RESULT.json COUNTS
+       report vitest NAME RESULT.json CODE COUNTS
        report statements RESULT.json TALLY
        report skip COUNTS NAME REASON
        report fail COUNTS NAME
@@ -29,9 +29,9 @@ func run(args []string) error {
 	case len(args) == 2 && args[0] == "go":
 		counts, err := readGo(os.Stdin, os.Stdout)
 		return errors.Join(err, counts.save(args[1]))
-	case len(args) == 4 && args[0] == "vitest":
-		counts, err := readVitest(args[1], args[2])
-		return errors.Join(err, counts.save(args[3]))
+	case len(args) == 5 && args[0] == "vitest":
+		counts, err := readVitest(args[1], args[2], args[3])
+		return errors.Join(err, counts.save(args[4]))
 	case len(args) == 3 && args[0] == "statements":
 		return printStatements(args[1], args[2], os.Stdout)
 	case len(args) == 4 && args[0] == "skip":

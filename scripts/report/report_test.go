@@ -95,7 +95,7 @@ func TestVitestFailuresSayWhy(t *testing.T) {
 	if err := os.WriteFile(file, []byte(report), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := readVitest("browser", file)
+	got, err := readVitest("browser", file, "1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,9 +146,24 @@ func TestTotalIsStrict(t *testing.T) {
 
 func TestVitestThatDiedIsAFailure(t *testing.T) {
 	t.Parallel()
-	got, err := readVitest("studio", filepath.Join(t.TempDir(), "none.json"))
+	got, err := readVitest("studio", filepath.Join(t.TempDir(), "none.json"), "1")
 	if err != nil || got.Failed != 1 {
 		t.Errorf("got %+v, %v; want one failure", got, err)
+	}
+}
+
+func TestVitestThatFailedOutsideOfItsTestsIsAFailure(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "result.json")
+	report := `{"success":true,"testResults":[{"name":"/src/a.test.ts","status":"passed","assertionResults":[{"fullName":"x","status":"passed"}]}]}`
+	if err := os.WriteFile(file, []byte(report), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for code, failed := range map[string]int{"0": 0, "1": 1} {
+		got, err := readVitest("studio", file, code)
+		if err != nil || got.Passed != 1 || got.Failed != failed {
+			t.Errorf("vitest that ended with %s: got %+v, %v; want one passed, %d failed", code, got, err, failed)
+		}
 	}
 }
 

@@ -27,8 +27,8 @@ type vitestReport struct {
 	} `json:"testResults"`
 }
 
-// readVitest counts one run. vitest has printed the failures itself.
-func readVitest(name, file string) (Counts, error) {
+// readVitest counts one run, which ended with an exit code. vitest has printed the failures itself.
+func readVitest(name, file, code string) (Counts, error) {
 	counts := Counts{Name: name}
 	report, err := parseVitest(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -60,6 +60,9 @@ func readVitest(name, file string) (Counts, error) {
 			counts.Failed++
 			counts.Failures = append(counts.Failures, path+whyVitest(result.Message))
 		}
+	}
+	if code != "0" && counts.Failed == 0 {
+		counts.Failed, counts.Failures = 1, []string{name + ": no test failed, and yet vitest ended with " + code + ": its own lines say why"}
 	}
 	return counts, nil
 }
