@@ -23,15 +23,12 @@ type archiveExportCommand struct {
 	remote
 }
 
-func (c *archiveExportCommand) run(ctx context.Context, p Process) (err error) {
-	server, closing, err := c.connect(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	query := url.Values{"agent": c.Agents}
-	return server.exchange(ctx, http.MethodGet, "/api/v1/archive?"+query.Encode(), nil, nil, func(_ http.Header, body io.Reader) error {
-		return writeWhole(c.File, body)
+func (c *archiveExportCommand) run(ctx context.Context, p Process) error {
+	return c.with(ctx, p, func(server *client) error {
+		query := url.Values{"agent": c.Agents}
+		return server.exchange(ctx, http.MethodGet, "/api/v1/archive?"+query.Encode(), nil, nil, func(_ http.Header, body io.Reader) error {
+			return writeWhole(c.File, body)
+		})
 	})
 }
 
@@ -65,28 +62,25 @@ func (c *archiveImportCommand) run(ctx context.Context, p Process) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	server, closing, err := c.connect(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	var report struct {
-		Agents []struct {
-			Name, Outcome string
-			Added, Kept   int
+	return c.with(ctx, p, func(server *client) error {
+		var report struct {
+			Agents []struct {
+				Name, Outcome string
+				Added, Kept   int
+			}
 		}
-	}
-	path := "/api/v1/archive?dryRun=" + strconv.FormatBool(c.DryRun) + "&listed=" + strconv.FormatBool(c.Listed)
-	err = server.transfer(ctx, http.MethodPost, path, io.NopCloser(file), map[string]string{"Content-Type": "application/gzip"}, into(&report))
-	if err != nil {
-		return err
-	}
-	t := newTable(p.Stdout, "NAME", "OUTCOME", "ADDED", "KEPT")
-	for _, a := range report.Agents {
-		t.row(a.Name, a.Outcome, strconv.Itoa(a.Added), strconv.Itoa(a.Kept))
-	}
-	if c.DryRun {
-		_, _ = fmt.Fprintln(p.Stderr, "note: nothing was written")
-	}
-	return t.flush()
+		path := "/api/v1/archive?dryRun=" + strconv.FormatBool(c.DryRun) + "&listed=" + strconv.FormatBool(c.Listed)
+		err := server.transfer(ctx, http.MethodPost, path, io.NopCloser(file), map[string]string{"Content-Type": "application/gzip"}, into(&report))
+		if err != nil {
+			return err
+		}
+		t := newTable(p.Stdout, "NAME", "OUTCOME", "ADDED", "KEPT")
+		for _, a := range report.Agents {
+			t.row(a.Name, a.Outcome, strconv.Itoa(a.Added), strconv.Itoa(a.Kept))
+		}
+		if c.DryRun {
+			_, _ = fmt.Fprintln(p.Stderr, "note: nothing was written")
+		}
+		return t.flush()
+	})
 }

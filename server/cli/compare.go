@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -18,22 +17,19 @@ type diffCommand struct {
 	remote
 }
 
-func (c *diffCommand) run(ctx context.Context, p Process) (err error) {
-	server, closing, err := c.connect(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	var answer json.RawMessage
-	query := url.Values{"from": {c.From}, "to": {c.To}}
-	if err := server.call(ctx, http.MethodGet, "/api/v1/code-agents/"+url.PathEscape(c.Agent)+"/diff?"+query.Encode(), nil, &answer); err != nil {
-		return err
-	}
-	if c.JSON {
-		_, err = fmt.Fprintln(p.Stdout, strings.TrimSpace(string(answer)))
-		return err
-	}
-	return printDiff(p, answer)
+func (c *diffCommand) run(ctx context.Context, p Process) error {
+	return c.with(ctx, p, func(server *client) error {
+		var answer json.RawMessage
+		query := url.Values{"from": {c.From}, "to": {c.To}}
+		if err := server.call(ctx, http.MethodGet, "/api/v1/code-agents/"+url.PathEscape(c.Agent)+"/diff?"+query.Encode(), nil, &answer); err != nil {
+			return err
+		}
+		if c.JSON {
+			_, err := fmt.Fprintln(p.Stdout, strings.TrimSpace(string(answer)))
+			return err
+		}
+		return printDiff(p, answer)
+	})
 }
 
 // printDiff prints the files as any diff, and what changed otherwise as lines that no patch program takes for its own.

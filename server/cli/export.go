@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,38 +19,35 @@ type exportCommand struct {
 	remote
 }
 
-func (c *exportCommand) run(ctx context.Context, p Process) (err error) {
+func (c *exportCommand) run(ctx context.Context, p Process) error {
 	ref, err := registry.ParseReference(c.Reference)
 	if err != nil {
 		return misused{fmt.Errorf("%s: %s", c.Reference, sentence(err))}
 	}
-	server, closing, err := c.connect(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	body := map[string]any{"format": c.Format, "publish": c.Publish}
-	if ref.Version != "" {
-		body["version"] = ref.Version
-	}
-	var manifest json.RawMessage
-	err = server.exchange(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(ref.Agent)+"/export-tool", body, nil, func(header http.Header, text io.Reader) error {
-		for _, text := range header["Atelier-Warning"] {
-			var note string
-			if err := json.Unmarshal([]byte(text), &note); err != nil {
-				return fmt.Errorf("read a note of the server: %w", err)
-			}
-			_, _ = fmt.Fprintln(p.Stderr, "note: "+lines(note))
+	return c.with(ctx, p, func(server *client) error {
+		body := map[string]any{"format": c.Format, "publish": c.Publish}
+		if ref.Version != "" {
+			body["version"] = ref.Version
 		}
-		return into(&manifest)(header, text)
+		var manifest json.RawMessage
+		err := server.exchange(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(ref.Agent)+"/export-tool", body, nil, func(header http.Header, text io.Reader) error {
+			for _, text := range header["Atelier-Warning"] {
+				var note string
+				if err := json.Unmarshal([]byte(text), &note); err != nil {
+					return fmt.Errorf("read a note of the server: %w", err)
+				}
+				_, _ = fmt.Fprintln(p.Stderr, "note: "+lines(note))
+			}
+			return into(&manifest)(header, text)
+		})
+		if err != nil {
+			return err
+		}
+		var text bytes.Buffer
+		if err := json.Indent(&text, manifest, "", "  "); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(p.Stdout, text.String())
+		return err
 	})
-	if err != nil {
-		return err
-	}
-	var text bytes.Buffer
-	if err := json.Indent(&text, manifest, "", "  "); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(p.Stdout, text.String())
-	return err
 }

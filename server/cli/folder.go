@@ -26,43 +26,40 @@ type pullCommand struct {
 	remote
 }
 
-func (c *pullCommand) run(ctx context.Context, p Process) (err error) {
-	server, closing, err := c.connect(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	kept, err := fetchAgent(ctx, server, c.Agent)
-	if err != nil {
-		return err
-	}
-	var in agents.Input
-	if err := assemble(kept.fields, &in); err != nil {
-		return err
-	}
-	wanted, err := agents.FolderOf(in)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(c.Dir) // a link in the folder leads nowhere outside it
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	there, err := lying(root.FS())
-	if err != nil {
-		return err
-	}
-	if _, isAgent := there["agent.yaml"]; !isAgent && len(there) > 0 {
-		return misusedf("%s has files and no agent.yaml, so it is no agent's folder, and pull would remove them; name another folder", c.Dir)
-	}
-	if ok, err := c.agreed(p, c.Yes, there, wanted); !ok || err != nil {
-		return err
-	}
-	return writeFolder(root, there, wanted)
+func (c *pullCommand) run(ctx context.Context, p Process) error {
+	return c.with(ctx, p, func(server *client) (err error) {
+		kept, err := fetchAgent(ctx, server, c.Agent)
+		if err != nil {
+			return err
+		}
+		var in agents.Input
+		if err := assemble(kept.fields, &in); err != nil {
+			return err
+		}
+		wanted, err := agents.FolderOf(in)
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+			return err
+		}
+		root, err := os.OpenRoot(c.Dir) // a link in the folder leads nowhere outside it
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, root.Close()) }()
+		there, err := lying(root.FS())
+		if err != nil {
+			return err
+		}
+		if _, isAgent := there["agent.yaml"]; !isAgent && len(there) > 0 {
+			return misusedf("%s has files and no agent.yaml, so it is no agent's folder, and pull would remove them; name another folder", c.Dir)
+		}
+		if ok, err := c.agreed(p, c.Yes, there, wanted); !ok || err != nil {
+			return err
+		}
+		return writeFolder(root, there, wanted)
+	})
 }
 
 // agreed shows changes and asks.
@@ -135,7 +132,7 @@ type pushCommand struct {
 	remote
 }
 
-func (c *pushCommand) run(ctx context.Context, p Process) (err error) {
+func (c *pushCommand) run(ctx context.Context, p Process) error {
 	folder, err := agents.ReadFolder(os.DirFS(c.Dir))
 	if err != nil {
 		return err
@@ -147,46 +144,43 @@ func (c *pushCommand) run(ctx context.Context, p Process) (err error) {
 	if err != nil {
 		return err
 	}
-	server, closing, err := c.connect(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	kept, err := fetchAgent(ctx, server, *folder.Agent.Name)
-	isNew := fault.Is(err, fault.NotFound)
-	if err != nil && !isNew {
-		return err
-	}
-	before := map[string]registry.File{}
-	if !isNew {
-		var was agents.Input
-		if err := assemble(kept.fields, &was); err != nil {
+	return c.with(ctx, p, func(server *client) error {
+		kept, err := fetchAgent(ctx, server, *folder.Agent.Name)
+		isNew := fault.Is(err, fault.NotFound)
+		if err != nil && !isNew {
 			return err
 		}
-		if before, err = agents.FolderOf(was); err != nil {
+		before := map[string]registry.File{}
+		if !isNew {
+			var was agents.Input
+			if err := assemble(kept.fields, &was); err != nil {
+				return err
+			}
+			if before, err = agents.FolderOf(was); err != nil {
+				return err
+			}
+		}
+		sent, err := laidOver(kept.fields, local)
+		if err != nil {
 			return err
 		}
-	}
-	sent, err := laidOver(kept.fields, local)
-	if err != nil {
-		return err
-	}
-	var after agents.Input
-	if err := assemble(sent, &after); err != nil {
-		return err
-	}
-	wanted, err := agents.FolderOf(after)
-	if err != nil {
-		return err
-	}
-	if ok, err := c.agreed(p, c.Yes, before, wanted); !ok || err != nil {
-		return err
-	}
-	if isNew {
-		return server.call(ctx, http.MethodPost, "/api/v1/code-agents", sent, nil)
-	}
-	match := map[string]string{"If-Match": `"` + strconv.FormatInt(kept.revision, 10) + `"`}
-	return server.exchange(ctx, http.MethodPut, "/api/v1/code-agents/"+url.PathEscape(kept.id), sent, match, into(nil))
+		var after agents.Input
+		if err := assemble(sent, &after); err != nil {
+			return err
+		}
+		wanted, err := agents.FolderOf(after)
+		if err != nil {
+			return err
+		}
+		if ok, err := c.agreed(p, c.Yes, before, wanted); !ok || err != nil {
+			return err
+		}
+		if isNew {
+			return server.call(ctx, http.MethodPost, "/api/v1/code-agents", sent, nil)
+		}
+		match := map[string]string{"If-Match": `"` + strconv.FormatInt(kept.revision, 10) + `"`}
+		return server.exchange(ctx, http.MethodPut, "/api/v1/code-agents/"+url.PathEscape(kept.id), sent, match, into(nil))
+	})
 }
 
 // keptAgent is an agent as a server has it: what PUT takes, by name.

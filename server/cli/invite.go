@@ -29,7 +29,7 @@ func (c *inviteCreate) run(ctx context.Context, p Process) error {
 	if c.Expires > 0 {
 		body["expiresAt"] = time.Now().Add(c.Expires).UTC()
 	}
-	return c.ask(ctx, p, func(server *client) error {
+	return c.with(ctx, p, func(server *client) error {
 		var made struct{ Link string }
 		if err := server.call(ctx, http.MethodPost, "/api/v1/invitations", body, &made); err != nil {
 			return err
@@ -42,7 +42,7 @@ func (c *inviteCreate) run(ctx context.Context, p Process) error {
 type inviteList struct{ remote }
 
 func (c *inviteList) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, func(server *client) error {
+	return c.with(ctx, p, func(server *client) error {
 		var list page[struct {
 			ID, Role, Note, CreatedBy string
 			ExpiresAt                 time.Time
@@ -64,7 +64,7 @@ type inviteRevoke struct {
 }
 
 func (c *inviteRevoke) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, func(server *client) error {
+	return c.with(ctx, p, func(server *client) error {
 		return server.call(ctx, http.MethodDelete, "/api/v1/invitations/"+url.PathEscape(c.ID), nil, nil)
 	})
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -114,39 +113,36 @@ type runsCommand struct {
 	remote
 }
 
-func (c *runsCommand) run(ctx context.Context, p Process) (err error) {
+func (c *runsCommand) run(ctx context.Context, p Process) error {
 	if c.Limit < 1 || c.Limit > 10_000 {
 		return misusedf("--limit must be from 1 to 10000")
 	}
-	server, closing, err := c.connect(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	query := url.Values{}
-	for name, value := range map[string]string{"agent": c.Agent, "status": c.Status} {
-		if value != "" {
-			query.Set(name, value)
+	return c.with(ctx, p, func(server *client) error {
+		query := url.Values{}
+		for name, value := range map[string]string{"agent": c.Agent, "status": c.Status} {
+			if value != "" {
+				query.Set(name, value)
+			}
 		}
-	}
-	type run struct {
-		RunID, Agent, Version, Status string
-		CreatedAt                     time.Time
-		TotalMs                       float64
-	}
-	runs, err := all[run](ctx, server, "/api/v1/runs", query, c.Limit)
-	if err != nil {
-		return err
-	}
-	t := newTable(p.Stdout, "RUN", "REFERENCE", "STATUS", "STARTED", "TOOK")
-	for _, r := range runs {
-		reference := "(inline)"
-		if r.Agent != "" {
-			reference = r.Agent + "@" + r.Version
+		type run struct {
+			RunID, Agent, Version, Status string
+			CreatedAt                     time.Time
+			TotalMs                       float64
 		}
-		t.row(r.RunID, reference, r.Status, r.CreatedAt.UTC().Format(time.RFC3339), strconv.FormatFloat(r.TotalMs, 'f', 1, 64)+" ms")
-	}
-	return t.flush()
+		runs, err := all[run](ctx, server, "/api/v1/runs", query, c.Limit)
+		if err != nil {
+			return err
+		}
+		t := newTable(p.Stdout, "RUN", "REFERENCE", "STATUS", "STARTED", "TOOK")
+		for _, r := range runs {
+			reference := "(inline)"
+			if r.Agent != "" {
+				reference = r.Agent + "@" + r.Version
+			}
+			t.row(r.RunID, reference, r.Status, r.CreatedAt.UTC().Format(time.RFC3339), strconv.FormatFloat(r.TotalMs, 'f', 1, 64)+" ms")
+		}
+		return t.flush()
+	})
 }
 
 func or(text, otherwise string) string {

@@ -22,7 +22,7 @@ type person struct {
 type memberList struct{ remote }
 
 func (c *memberList) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, func(server *client) error {
+	return c.with(ctx, p, func(server *client) error {
 		var members page[person]
 		if err := server.call(ctx, http.MethodGet, "/api/v1/members", nil, &members); err != nil {
 			return err
@@ -42,7 +42,7 @@ type memberRole struct {
 }
 
 func (c *memberRole) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, func(server *client) error {
+	return c.with(ctx, p, func(server *client) error {
 		path, err := memberPath(ctx, server, c.Name)
 		if err != nil {
 			return err
@@ -57,7 +57,7 @@ type memberRemove struct {
 }
 
 func (c *memberRemove) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, func(server *client) error {
+	return c.with(ctx, p, func(server *client) error {
 		path, err := memberPath(ctx, server, c.Name)
 		if err != nil {
 			return err

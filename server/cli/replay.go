@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -16,45 +15,42 @@ type replayCommand struct {
 	remote
 }
 
-func (c *replayCommand) run(ctx context.Context, p Process) (err error) {
-	server, closing, err := c.connect(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	type side struct {
-		RunID, Status, Message string
-		RunMs                  float64
-	}
-	var report struct {
-		Version string
-		Counts  map[string]int
-		Items   []struct {
-			Verdict       string
-			Slower        bool
-			Before, After side
+func (c *replayCommand) run(ctx context.Context, p Process) error {
+	return c.with(ctx, p, func(server *client) error {
+		type side struct {
+			RunID, Status, Message string
+			RunMs                  float64
 		}
-	}
-	body := map[string]any{"version": c.Against, "runs": c.Runs}
-	if err := server.call(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(c.Agent)+"/replay", body, &report); err != nil {
-		return err
-	}
-	t := newTable(p.Stdout, "RUN", "VERDICT", "BEFORE", "DRAFT", "WHAT")
-	for _, item := range report.Items {
-		verdict := item.Verdict
-		if item.Slower {
-			verdict += ", slower"
+		var report struct {
+			Version string
+			Counts  map[string]int
+			Items   []struct {
+				Verdict       string
+				Slower        bool
+				Before, After side
+			}
 		}
-		t.row(item.Before.RunID, verdict, milliseconds(item.Before.RunMs), milliseconds(item.After.RunMs), item.After.Message)
-	}
-	if err := t.flush(); err != nil {
-		return err
-	}
-	if n := report.Counts["changed"] + report.Counts["fails"] + report.Counts["refused"]; n > 0 {
-		return fmt.Errorf("the draft answers %d of %d recorded inputs of %s otherwise", n, len(report.Items), report.Version)
-	}
-	_, _ = fmt.Fprintf(p.Stderr, "the draft answers %d recorded inputs of %s as before\n", len(report.Items), report.Version)
-	return nil
+		body := map[string]any{"version": c.Against, "runs": c.Runs}
+		if err := server.call(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(c.Agent)+"/replay", body, &report); err != nil {
+			return err
+		}
+		t := newTable(p.Stdout, "RUN", "VERDICT", "BEFORE", "DRAFT", "WHAT")
+		for _, item := range report.Items {
+			verdict := item.Verdict
+			if item.Slower {
+				verdict += ", slower"
+			}
+			t.row(item.Before.RunID, verdict, milliseconds(item.Before.RunMs), milliseconds(item.After.RunMs), item.After.Message)
+		}
+		if err := t.flush(); err != nil {
+			return err
+		}
+		if n := report.Counts["changed"] + report.Counts["fails"] + report.Counts["refused"]; n > 0 {
+			return fmt.Errorf("the draft answers %d of %d recorded inputs of %s otherwise", n, len(report.Items), report.Version)
+		}
+		_, _ = fmt.Fprintf(p.Stderr, "the draft answers %d recorded inputs of %s as before\n", len(report.Items), report.Version)
+		return nil
+	})
 }
 
 func milliseconds(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) + " ms" }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,39 +19,36 @@ func (c *runCommand) runReference(ctx context.Context, p Process, out *console, 
 	if err != nil {
 		return err
 	}
-	server, closing, err := c.connect(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	body := map[string]any{"version": ref.Version, "input": input}
-	var accepted struct {
-		RunID string `json:"runId"`
-	}
-	err = server.exchange(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(ref.Agent)+"/execute", body,
-		map[string]string{"Prefer": "respond-async"}, func(header http.Header, text io.Reader) error {
-			if note, err := strconv.Unquote(header.Get("Atelier-Deprecated")); err == nil {
-				_, _ = fmt.Fprintln(p.Stderr, "note: "+lines(note))
-			}
-			return into(&accepted)(header, text)
+	return c.with(ctx, p, func(server *client) error {
+		body := map[string]any{"version": ref.Version, "input": input}
+		var accepted struct {
+			RunID string `json:"runId"`
+		}
+		err := server.exchange(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(ref.Agent)+"/execute", body,
+			map[string]string{"Prefer": "respond-async"}, func(header http.Header, text io.Reader) error {
+				if note, err := strconv.Unquote(header.Get("Atelier-Deprecated")); err == nil {
+					_, _ = fmt.Fprintln(p.Stderr, "note: "+lines(note))
+				}
+				return into(&accepted)(header, text)
+			})
+		if err != nil {
+			return err
+		}
+		follow := context.WithoutCancel(ctx)
+		stop := context.AfterFunc(ctx, func() {
+			_ = server.call(follow, http.MethodPost, "/api/v1/runs/"+url.PathEscape(accepted.RunID)+"/cancel", nil, nil) // its end is an event
 		})
-	if err != nil {
-		return err
-	}
-	follow := context.WithoutCancel(ctx)
-	stop := context.AfterFunc(ctx, func() {
-		_ = server.call(follow, http.MethodPost, "/api/v1/runs/"+url.PathEscape(accepted.RunID)+"/cancel", nil, nil) // its end is an event
-	})
-	defer stop()
-	ended := false
-	err = server.events(follow, accepted.RunID, func(e runtimes.Event) (err error) {
-		var last bool
-		last, err = out.show(e)
-		ended = ended || last
+		defer stop()
+		ended := false
+		err = server.events(follow, accepted.RunID, func(e runtimes.Event) (err error) {
+			var last bool
+			last, err = out.show(e)
+			ended = ended || last
+			return err
+		})
+		if err == nil && !ended {
+			return fmt.Errorf("the connection ended before the run did; see it with: atelier runs")
+		}
 		return err
 	})
-	if err == nil && !ended {
-		return fmt.Errorf("the connection ended before the run did; see it with: atelier runs")
-	}
-	return err
 }

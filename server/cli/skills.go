@@ -35,40 +35,37 @@ type installedSkill struct {
 
 type skillsList struct{ remote }
 
-func (c *skillsList) run(ctx context.Context, p Process) (err error) {
-	server, closing, err := c.connect(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	var found struct{ Skills, Drafts []installedSkill }
-	if err := server.call(ctx, http.MethodGet, "/v1/skills", nil, &found); err != nil {
-		return err
-	}
-	listed := map[string]bool{}
-	t := newTable(p.Stdout, "NAME", "VERSION", "STATE", "ORIGIN", "DIGEST")
-	for _, s := range append(found.Skills, found.Drafts...) {
-		if !listed[s.Name] {
-			t.row(s.Name, or(s.Version, "-"), s.State, s.Origin, or(s.Digest[:min(len(s.Digest), 19)], "-"))
+func (c *skillsList) run(ctx context.Context, p Process) error {
+	return c.with(ctx, p, func(server *client) error {
+		var found struct{ Skills, Drafts []installedSkill }
+		if err := server.call(ctx, http.MethodGet, "/v1/skills", nil, &found); err != nil {
+			return err
 		}
-		listed[s.Name] = true
-	}
-	if err := t.flush(); err != nil {
-		return err
-	}
-	told := map[string]bool{}
-	for _, s := range append(found.Skills, found.Drafts...) {
-		if s.Error == nil || told[s.Name] {
-			continue
+		listed := map[string]bool{}
+		t := newTable(p.Stdout, "NAME", "VERSION", "STATE", "ORIGIN", "DIGEST")
+		for _, s := range append(found.Skills, found.Drafts...) {
+			if !listed[s.Name] {
+				t.row(s.Name, or(s.Version, "-"), s.State, s.Origin, or(s.Digest[:min(len(s.Digest), 19)], "-"))
+			}
+			listed[s.Name] = true
 		}
-		told[s.Name] = true
-		text := "\n" + s.Name + ": " + s.Error.Message
-		for _, d := range s.Error.Details {
-			text += fmt.Sprintf("\n  %s:%d: %s", d.File, d.Line, d.Message)
+		if err := t.flush(); err != nil {
+			return err
 		}
-		_, _ = fmt.Fprintln(p.Stderr, lines(text))
-	}
-	return nil
+		told := map[string]bool{}
+		for _, s := range append(found.Skills, found.Drafts...) {
+			if s.Error == nil || told[s.Name] {
+				continue
+			}
+			told[s.Name] = true
+			text := "\n" + s.Name + ": " + s.Error.Message
+			for _, d := range s.Error.Details {
+				text += fmt.Sprintf("\n  %s:%d: %s", d.File, d.Line, d.Message)
+			}
+			_, _ = fmt.Fprintln(p.Stderr, lines(text))
+		}
+		return nil
+	})
 }
 
 type skillsInstall struct {
@@ -76,27 +73,24 @@ type skillsInstall struct {
 	remote
 }
 
-func (c *skillsInstall) run(ctx context.Context, p Process) (err error) {
+func (c *skillsInstall) run(ctx context.Context, p Process) error {
 	body, headers, err := c.body()
 	if err != nil {
 		return err
 	}
-	server, closing, err := c.connect(ctx, p)
-	if err != nil {
+	return c.with(ctx, p, func(server *client) (err error) {
+		var made installedSkill
+		if archive, ok := body.(io.ReadCloser); ok {
+			err = server.transfer(ctx, http.MethodPost, "/v1/skills/install", archive, headers, into(&made))
+		} else {
+			err = server.call(ctx, http.MethodPost, "/v1/skills/install", body, &made)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(p.Stdout, "%s@%s %s\n", made.Name, made.Version, made.Digest)
 		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	var made installedSkill
-	if archive, ok := body.(io.ReadCloser); ok {
-		err = server.transfer(ctx, http.MethodPost, "/v1/skills/install", archive, headers, into(&made))
-	} else {
-		err = server.call(ctx, http.MethodPost, "/v1/skills/install", body, &made)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.Stdout, "%s@%s %s\n", made.Name, made.Version, made.Digest)
-	return err
+	})
 }
 
 // body is what is sent: a folder's files, an archive as it is, an address or a name.
@@ -131,13 +125,10 @@ type skillsUninstall struct {
 	remote
 }
 
-func (c *skillsUninstall) run(ctx context.Context, p Process) (err error) {
-	server, closing, err := c.connect(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	return server.call(ctx, http.MethodPost, "/v1/skills/uninstall", map[string]any{"name": c.Name, "force": c.Force}, nil)
+func (c *skillsUninstall) run(ctx context.Context, p Process) error {
+	return c.with(ctx, p, func(server *client) error {
+		return server.call(ctx, http.MethodPost, "/v1/skills/uninstall", map[string]any{"name": c.Name, "force": c.Force}, nil)
+	})
 }
 
 type skillsPromote struct {
@@ -148,19 +139,16 @@ type skillsPromote struct {
 	remote
 }
 
-func (c *skillsPromote) run(ctx context.Context, p Process) (err error) {
-	server, closing, err := c.connect(ctx, p)
-	if err != nil {
+func (c *skillsPromote) run(ctx context.Context, p Process) error {
+	return c.with(ctx, p, func(server *client) error {
+		var made struct{ Reference, Digest string }
+		body := map[string]string{"name": c.Name, "version": c.Number, "changelog": c.Changelog, "comment": c.Comment}
+		if err := server.call(ctx, http.MethodPost, "/v1/skills/promote", body, &made); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(p.Stdout, made.Reference, made.Digest)
 		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	var made struct{ Reference, Digest string }
-	body := map[string]string{"name": c.Name, "version": c.Number, "changelog": c.Changelog, "comment": c.Comment}
-	if err := server.call(ctx, http.MethodPost, "/v1/skills/promote", body, &made); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(p.Stdout, made.Reference, made.Digest)
-	return err
+	})
 }
 
 type skillsCheck struct {

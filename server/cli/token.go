@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -24,7 +23,7 @@ type tokenCreate struct {
 	remote
 }
 
-func (c *tokenCreate) run(ctx context.Context, p Process) (err error) {
+func (c *tokenCreate) run(ctx context.Context, p Process) error {
 	body := map[string]any{"name": c.Name}
 	if len(c.Scope) > 0 {
 		body["scopes"] = c.Scope
@@ -38,63 +37,57 @@ func (c *tokenCreate) run(ctx context.Context, p Process) (err error) {
 	if c.Expires > 0 {
 		body["expiresAt"] = time.Now().Add(c.Expires).UTC()
 	}
-	server, closing, err := c.connect(ctx, p)
-	if err != nil {
+	return c.with(ctx, p, func(server *client) error {
+		var made struct{ Secret string }
+		if err := server.call(ctx, http.MethodPost, "/api/v1/tokens", body, &made); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(p.Stdout, made.Secret)
 		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	var made struct{ Secret string }
-	if err := server.call(ctx, http.MethodPost, "/api/v1/tokens", body, &made); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(p.Stdout, made.Secret)
-	return err
+	})
 }
 
 type tokenList struct{ remote }
 
-func (c *tokenList) run(ctx context.Context, p Process) (err error) {
-	server, closing, err := c.connect(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	var tokens page[struct {
-		ID, Name                         string
-		Scopes                           []string
-		Agents                           []struct{ Name string }
-		CreatedAt                        time.Time
-		LastUsedAt, ExpiresAt, RevokedAt *time.Time
-	}]
-	if err := server.call(ctx, http.MethodGet, "/api/v1/tokens", nil, &tokens); err != nil {
-		return err
-	}
-	t := newTable(p.Stdout, "ID", "NAME", "SCOPES", "AGENTS", "CREATED", "LAST USED", "STATE")
-	for _, token := range tokens.Items {
-		state := "open"
-		switch {
-		case token.RevokedAt != nil:
-			state = "revoked"
-		case token.ExpiresAt != nil && token.ExpiresAt.Before(time.Now()):
-			state = "expired"
-		case token.ExpiresAt != nil:
-			state = "until " + token.ExpiresAt.UTC().Format(time.RFC3339)
+func (c *tokenList) run(ctx context.Context, p Process) error {
+	return c.with(ctx, p, func(server *client) error {
+		var tokens page[struct {
+			ID, Name                         string
+			Scopes                           []string
+			Agents                           []struct{ Name string }
+			CreatedAt                        time.Time
+			LastUsedAt, ExpiresAt, RevokedAt *time.Time
+		}]
+		if err := server.call(ctx, http.MethodGet, "/api/v1/tokens", nil, &tokens); err != nil {
+			return err
 		}
-		used := "never"
-		if token.LastUsedAt != nil {
-			used = token.LastUsedAt.UTC().Format(time.RFC3339)
-		}
-		agents := "all"
-		if len(token.Agents) > 0 {
-			var names []string
-			for _, agent := range token.Agents {
-				names = append(names, agent.Name)
+		t := newTable(p.Stdout, "ID", "NAME", "SCOPES", "AGENTS", "CREATED", "LAST USED", "STATE")
+		for _, token := range tokens.Items {
+			state := "open"
+			switch {
+			case token.RevokedAt != nil:
+				state = "revoked"
+			case token.ExpiresAt != nil && token.ExpiresAt.Before(time.Now()):
+				state = "expired"
+			case token.ExpiresAt != nil:
+				state = "until " + token.ExpiresAt.UTC().Format(time.RFC3339)
 			}
-			agents = strings.Join(names, ",")
+			used := "never"
+			if token.LastUsedAt != nil {
+				used = token.LastUsedAt.UTC().Format(time.RFC3339)
+			}
+			agents := "all"
+			if len(token.Agents) > 0 {
+				var names []string
+				for _, agent := range token.Agents {
+					names = append(names, agent.Name)
+				}
+				agents = strings.Join(names, ",")
+			}
+			t.row(token.ID, token.Name, strings.Join(token.Scopes, ","), agents, token.CreatedAt.UTC().Format(time.RFC3339), used, state)
 		}
-		t.row(token.ID, token.Name, strings.Join(token.Scopes, ","), agents, token.CreatedAt.UTC().Format(time.RFC3339), used, state)
-	}
-	return t.flush()
+		return t.flush()
+	})
 }
 
 type tokenRevoke struct {
@@ -102,11 +95,8 @@ type tokenRevoke struct {
 	remote
 }
 
-func (c *tokenRevoke) run(ctx context.Context, p Process) (err error) {
-	server, closing, err := c.connect(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	return server.call(ctx, http.MethodDelete, "/api/v1/tokens/"+url.PathEscape(c.ID), nil, nil)
+func (c *tokenRevoke) run(ctx context.Context, p Process) error {
+	return c.with(ctx, p, func(server *client) error {
+		return server.call(ctx, http.MethodDelete, "/api/v1/tokens/"+url.PathEscape(c.ID), nil, nil)
+	})
 }

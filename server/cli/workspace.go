@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -22,7 +21,7 @@ type workspaceCreate struct {
 }
 
 func (c *workspaceCreate) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, func(server *client) error {
+	return c.with(ctx, p, func(server *client) error {
 		var made struct{ ID, Name string }
 		if err := server.call(ctx, http.MethodPost, "/api/v1/workspaces", map[string]string{"name": c.Name, "title": c.Title}, &made); err != nil {
 			return err
@@ -35,7 +34,7 @@ func (c *workspaceCreate) run(ctx context.Context, p Process) error {
 type workspaceList struct{ remote }
 
 func (c *workspaceList) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, func(server *client) error {
+	return c.with(ctx, p, func(server *client) error {
 		var list page[struct {
 			ID, Name, Title string
 			CreatedAt       time.Time
@@ -57,17 +56,7 @@ type workspaceClose struct {
 }
 
 func (c *workspaceClose) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, func(server *client) error {
+	return c.with(ctx, p, func(server *client) error {
 		return server.call(ctx, http.MethodDelete, "/api/v1/workspaces/"+url.PathEscape(c.Name), nil, nil)
 	})
-}
-
-// ask connects, asks, and closes what connecting opened.
-func (r remote) ask(ctx context.Context, p Process, questions func(*client) error) (err error) {
-	server, closing, err := r.connect(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	return questions(server)
 }
