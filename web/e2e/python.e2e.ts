@@ -38,10 +38,7 @@ test('A12 input and the standard library are completed', async () => {
 test('A12 types follow the schema without a reload', async () => {
   await open('follows', { 'main.py': typed });
   await editing.pythonReady();
-  await page.getByRole('button', { name: 'Edit input schema' }).click();
-  await page.getByRole('radio', { name: 'JSON' }).first().click();
-  await studio.replaceCode(JSON.stringify({ type: 'object', properties: { postcode: { type: 'string' } } }));
-  await page.getByRole('tab', { name: 'main.py' }).click();
+  await studio.rewriteInputSchema({ postcode: { type: 'string' } }, 'main.py');
   await editing.retype(6, 'input["');
   await editing.suggests('"postcode"');
 });

@@ -39,10 +39,7 @@ test('A08 the input of a TypeScript agent is completed, with types', async () =>
 
 test('A09 a property that is added to the schema is offered without a reload', async () => {
   await open('grows', 'typescript', { 'main.ts': typed });
-  await page.getByRole('button', { name: 'Edit input schema' }).click();
-  await page.getByRole('radio', { name: 'JSON' }).first().click();
-  await studio.replaceCode(JSON.stringify({ type: 'object', properties: { zip: { type: 'string' } } }));
-  await page.getByRole('tab', { name: 'main.ts' }).click();
+  await studio.rewriteInputSchema({ zip: { type: 'string' } }, 'main.ts');
   await editing.retype(2, 'input.');
   await editing.suggests('zip');
 });

@@ -56,6 +56,14 @@ export class Studio {
     return this.saving(() => this.replace(code));
   }
 
+  /** Says anew what the input is, as JSON, and comes back to a file. */
+  async rewriteInputSchema(properties: Record<string, unknown>, file: string): Promise<void> {
+    await this.page.getByRole('button', { name: 'Edit input schema' }).click();
+    await this.page.getByRole('radio', { name: 'JSON' }).first().click();
+    await this.replaceCode(JSON.stringify({ type: 'object', properties }));
+    await this.page.getByRole('tab', { name: file }).click();
+  }
+
   /** Waits until what an edit makes of the draft is saved: before the edit has arrived, the draft is saved as well. */
   async saving(edit: () => Promise<unknown>): Promise<void> {
     const sent = this.page.waitForResponse(
