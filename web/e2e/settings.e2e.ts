@@ -1,7 +1,7 @@
 // What somebody sets for themselves on the page of settings.
 import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
-import { publishedAgent } from './kit/seed';
+import { must, publishedAgent } from './kit/seed';
 import { eachSignedIn, type Stage } from './kit/stage';
 import type { Studio } from './kit/studio';
 
@@ -68,8 +68,7 @@ test('the Studio says what it is and whose work it is built from', async () => {
 
 test('a command gets other keys, which hold after a reload; keys of another are refused by its name', async () => {
   await studio.home();
-  await page.keyboard.press('g');
-  await page.keyboard.press('s');
+  await Promise.all(['g', 's'].map((key) => page.keyboard.press(key))); // one right after the other, however busy the machine is
   await page.getByRole('link', { name: 'Keys', exact: true }).click();
   await change('Command palette').click();
   await page.keyboard.press('ControlOrMeta+S');
@@ -118,4 +117,21 @@ test('letters that start a command are typed where somebody types', async () => 
   await studio.saving(() => page.keyboard.type('//gs?gagr\n'));
   await page.getByText('//gs?gagr', { exact: true }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/studio/a/typed');
+});
+
+test('letters that lead to a file start no command', async () => {
+  await must(atelier, 'POST', '/code-agents', {
+    name: 'walked',
+    language: 'javascript',
+    entrypoint: 'main.js',
+    files: { 'gulls.txt': '', 'main.js': 'export default () => 1;\n', 'seals.txt': '' },
+  });
+  await studio.openAgent('walked');
+  const row = (name: string) => page.getByRole('treeitem', { name });
+  await row('main.js entry').focus();
+  for (const name of ['gulls.txt', 'seals.txt']) {
+    await page.keyboard.press(name.charAt(0));
+    await expect.poll(() => row(name).evaluate((element) => element === document.activeElement)).toBe(true);
+  }
+  expect(new URL(page.url()).pathname).toBe('/studio/a/walked');
 });

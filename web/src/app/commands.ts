@@ -3,7 +3,8 @@
 import { useLayoutEffect, useRef } from 'react';
 import { create } from 'zustand';
 import { bound, useBindings } from './bindings';
-import { isPlainKey, lastOf, leadOf, matches, parseChord, type CommandId, type KeyPress } from './hotkeys';
+import { isPlainKey, lastOf, type CommandId, type KeyPress } from './hotkeys';
+import { Sequence } from './sequence';
 
 type Handlers = Partial<Record<CommandId, () => void>>;
 
@@ -51,23 +52,14 @@ export const pressOf = (e: KeyboardEvent): KeyPress => ({
 export const isModifier = (e: { key: string }): boolean => modifiers.has(e.key);
 
 export function listenForKeys(): () => void {
-  let lead = '';
+  const sequence = new Sequence();
   const onKey = (e: KeyboardEvent): void => {
     if (e.isComposing || isModifier(e) || isRecording(e.target)) return;
-    const press = pressOf(e);
-    const before = lead;
-    lead = '';
     const all = bound(useBindings.getState().chosen).flatMap(({ id, keys }) =>
       keys === undefined ? [] : [{ id, keys }],
     );
-    const after = (first: string) =>
-      all.find(({ keys }) => leadOf(keys) === first && matches(lastOf(keys), press, isMac));
-    const hit = after(before) ?? after('');
-    if (!hit) {
-      const leads = all.map(({ keys }) => leadOf(keys)).filter((first) => first !== '');
-      if (!isTyping(e.target)) lead = leads.find((first) => matches(parseChord(first), press, isMac)) ?? '';
-      return;
-    }
+    const hit = sequence.next(all, { ...pressOf(e), timeStamp: e.timeStamp }, takesLetters(e.target), isMac);
+    if (!hit) return;
     if (isPlainKey(lastOf(hit.keys)) && isTyping(e.target)) return;
     const handler = useHandlers.getState().handlers[hit.id];
     if (!handler || behindDialog(hit.id)) return;
@@ -89,6 +81,11 @@ function isTyping(target: EventTarget | null): boolean {
     target instanceof HTMLElement &&
     target.closest('input, textarea, select, [contenteditable=true], [role=textbox]') !== null
   );
+}
+
+/** Where letters are typed, or lead from one row to another. */
+function takesLetters(target: EventTarget | null): boolean {
+  return isTyping(target) || (target instanceof HTMLElement && target.closest('[role=tree], [role=menu]') !== null);
 }
 
 /** While a dialog is open, what is behind it must not move. */

@@ -34,6 +34,16 @@ describe('hotkeys', () => {
       press: { key: '>', code: 'Period', ctrlKey: true, shiftKey: true },
       want: true,
     },
+    'a letter of another alphabet is where it is': {
+      keys: 'Mod+S',
+      press: { key: 'ы', code: 'KeyS', ctrlKey: true },
+      want: true,
+    },
+    'a letter that another key types is not where it is': {
+      keys: 'Mod+B',
+      press: { key: 'x', code: 'KeyB', ctrlKey: true }, // cuts, on a Dvorak layout
+      want: false,
+    },
     'a question mark needs Shift on most layouts': { keys: '?', press: { key: '?', shiftKey: true }, want: true },
   };
   for (const [name, { keys, press: pressed, mac, want }] of Object.entries(cases)) {

@@ -94,6 +94,8 @@ export interface KeyPress {
   altGraph: boolean;
 }
 
+// These are meant as they are typed, wherever their key is. Where a layout types something else the place of the key counts.
+const plain = /^[a-z\d]$/i;
 const codes: Record<string, string> = { '[': 'BracketLeft', ']': 'BracketRight', '.': 'Period' };
 
 /** Whether the keys that went down are the chord. Layouts that type with AltGr never start a command. */
@@ -105,8 +107,9 @@ export function matches(chord: Chord, press: KeyPress, mac: boolean): boolean {
   if (chord.mod !== mod || other || chord.alt !== press.altKey) return false;
   if (chord.key === '?') return press.key === '?';
   if (chord.shift !== press.shiftKey) return false;
+  if (press.key.toLowerCase() === chord.key) return true;
   const code = codes[chord.key] ?? (/\d/.test(chord.key) ? `Digit${chord.key}` : `Key${chord.key.toUpperCase()}`);
-  return press.key.toLowerCase() === chord.key || press.code === code;
+  return press.code === code && !plain.test(press.key);
 }
 
 /** What goes before the last key, as the "g" of "g s"; empty for keys that are pressed at once. */
@@ -118,7 +121,7 @@ const reserved = /^Mod\+(Shift\+)?[NTW]$|^Mod\+[ACVXZ]$/;
 
 /** The keys that went down, as the registry writes them; undefined when no command may have them. */
 export function keysOf(press: KeyPress, mac: boolean): string | undefined {
-  const typed = /^[a-z\d]$/i.test(press.key);
+  const typed = plain.test(press.key);
   const code = /^(?:Key|Digit)(.)$/.exec(press.code)?.[1];
   const sign = Object.keys(codes).find((key) => codes[key] === press.code);
   const key = typed ? press.key.toUpperCase() : (code ?? sign ?? press.key);

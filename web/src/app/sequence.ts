@@ -1,0 +1,28 @@
+// Keys that follow each other, as "g s".
+import { lastOf, leadOf, matches, parseChord, type KeyPress } from './hotkeys';
+
+// How long the first is remembered, in milliseconds: who pressed it by mistake goes nowhere a minute later.
+const lasts = 1500;
+
+interface Press extends KeyPress {
+  timeStamp: number;
+}
+
+export class Sequence {
+  private first = '';
+  private at = 0;
+
+  /** Which of the commands a press starts. Where letters are `taken`, as in a tree of files, none is the first of two. */
+  next<T extends { keys: string }>(all: readonly T[], press: Press, taken: boolean, mac: boolean): T | undefined {
+    const before = taken || press.timeStamp - this.at > lasts ? '' : this.first;
+    this.first = '';
+    const after = (first: string): T | undefined =>
+      all.find(({ keys }) => leadOf(keys) === first && matches(lastOf(keys), press, mac));
+    const hit = after(before) ?? after('');
+    if (hit || taken) return hit;
+    const firsts = all.map(({ keys }) => leadOf(keys)).filter((first) => first !== '');
+    this.first = firsts.find((first) => matches(parseChord(first), press, mac)) ?? '';
+    this.at = press.timeStamp;
+    return undefined;
+  }
+}
