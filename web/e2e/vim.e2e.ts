@@ -1,6 +1,6 @@
 // The keys of Vim, for who has chosen them: a script of their own, with the commands of the Studio before them.
 import { expect, test } from 'vitest';
-import type { Page } from 'playwright-core';
+import type { Page, Response } from 'playwright-core';
 import { violations } from './kit/axe';
 import { must } from './kit/seed';
 import { eachSignedIn, type Stage } from './kit/stage';
@@ -48,14 +48,25 @@ async function text(name: string): Promise<string | undefined> {
 }
 
 test('keys of Vim are fetched when they are chosen, edit, and go again', async () => {
-  const fetched: string[] = [];
-  page.on('request', (request) => fetched.push(request.url()));
+  // By what only the keymap says: the dialog in which it is chosen is fetched as well.
+  const fetched: Promise<boolean>[] = [];
+  const look = (answer: Response): void => {
+    if (/\/assets\/[^/]*\.js$/.test(answer.url()))
+      fetched.push(answer.text().then((code) => code.includes('vim-mode-change')));
+  };
+  page.on('response', look);
+  const keymaps = async (): Promise<number> => (await Promise.all(fetched)).filter(Boolean).length;
   await open('modal');
-  expect(await mode().count()).toBe(0);
-  const before = fetched.length;
+  await page.getByRole('button', { name: 'Editor settings' }).click();
+  const settings = page.getByRole('dialog', { name: 'Editor settings' });
+  await settings.waitFor();
+  expect([await mode().count(), await keymaps()]).toEqual([0, 0]);
+  await page.keyboard.press('Escape');
+  await settings.waitFor({ state: 'hidden' });
   await choose('Vim');
   await inMode('Normal');
-  expect(fetched.slice(before).filter((url) => /\/assets\/.*\.js$/.test(url)).length).toBeGreaterThan(0);
+  expect(await keymaps()).toBe(1);
+  page.off('response', look);
 
   // Delete a line, take it back, change a word, shift a line.
   await type('ggdd');
@@ -140,4 +151,17 @@ test('Vim asks beneath the editor, by name, and Escape leads back into it', asyn
   await page.getByRole('tab', { name: 'other.js' }).waitFor();
   await type(':q\n');
   await page.getByRole('tab', { name: 'other.js' }).waitFor({ state: 'detached' });
+});
+
+test('keys that could not be loaded are told of until others are chosen, and asked for once more', async () => {
+  await open('lost');
+  await page.route(/\/assets\/open-/, (route) => route.abort());
+  await choose('Vim');
+  const told = page.getByRole('alert').filter({ hasText: 'The keys of Vim could not be loaded.' });
+  await told.waitFor();
+  await choose('Default');
+  await told.waitFor({ state: 'detached' });
+  await page.unroute(/\/assets\/open-/);
+  await choose('Vim');
+  await inMode('Normal');
 });

@@ -6,7 +6,8 @@ import type { EditorSettings } from './settings';
 type Keys = EditorSettings['keys'];
 
 export class EditorKeys {
-  private wanted: Keys = 'own';
+  /** Undefined when they could not be had: whatever is chosen next is another choice. */
+  private wanted: Keys | undefined = 'own';
   private opened: monaco.IDisposable | undefined;
 
   /** `line` is the element beneath the editor in which the keys say their mode. */
@@ -32,10 +33,17 @@ export class EditorKeys {
       const { openVim } = await import('./vim/open');
       if (this.wanted === 'vim' && !this.opened) this.opened = openVim(this.editor, this.line);
     } catch {
-      if (this.wanted === 'vim') this.line.textContent = say.notLoaded;
-      // Chosen once more, they are asked for once more.
-      this.wanted = 'own';
+      if (this.wanted !== 'vim') return;
+      this.wanted = undefined;
+      this.tell(say.notLoaded);
     }
+  }
+
+  private tell(words: string): void {
+    const told = document.createElement('span');
+    told.setAttribute('role', 'alert');
+    told.textContent = words;
+    this.line.replaceChildren(told);
   }
 
   private close(): void {
