@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { repository, run, startAtelier, type Atelier } from './kit/atelier';
 import { launch, openSession, type Session } from './kit/browser';
 import { startGate } from './kit/gate';
@@ -157,6 +157,7 @@ describe('a newcomer', () => {
 
   test('A25 watches the lines arrive while the program runs', async () => {
     const gate = await startGate();
+    onTestFinished(() => gate.close());
     const code = `def main(input, ctx):\n    for n in range(1, 6):\n        print("line", n)\n        if n == 2: ${gate.wait}\n`;
     const made = await atelier.api('POST', '/api/v1/code-agents', {
       name: 'slow',
@@ -175,7 +176,6 @@ describe('a newcomer', () => {
     await studio.ended(/^Succeeded in/);
     const all = ['line 1', 'line 2', 'line 3', 'line 4', 'line 5'];
     await expect.poll(async () => inOrder(await studio.consoleLines(), all)).toEqual(all);
-    await gate.close();
   });
 });
 

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Field } from '../../ui/Field';
-import { sameHosts as same, toHosts as toLines } from './hosts';
+import { sameLines, toLines } from './lines';
 
 interface Props {
   id: string;
@@ -17,7 +17,7 @@ interface Props {
 export function LinesField({ id, label, hint, placeholder, error, lines, onChange }: Props) {
   const [text, setText] = useState(() => lines.join('\n'));
   // Changed from outside: another draft was taken, or a denied host allowed.
-  if (!same(toLines(text), lines)) setText(lines.join('\n'));
+  if (!sameLines(toLines(text), lines)) setText(lines.join('\n'));
   return (
     <Field label={label} mono id={id} error={error} hint={hint}>
       {(control) => (

@@ -1,17 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { SaveState } from '../agents/session';
-import { hostProblems, sameHosts, toHosts, withHosts } from './hosts';
+import { hostProblems, withHosts } from './hosts';
 
 describe('hosts', () => {
-  it('are the lines that hold something', () => {
-    expect(toHosts(' api.example.com:443 \n\n*.example.org:443\n')).toEqual([
-      'api.example.com:443',
-      '*.example.org:443',
-    ]);
-    expect(toHosts(' \n')).toEqual([]);
-    expect(sameHosts(['a:1'], ['a:1'])).toBe(true);
-    expect(sameHosts(['a:1'], ['b:1'])).toBe(false);
-  });
   it('are added once', () => {
     expect(withHosts(['a:1'], ['a:1', 'b:2'])).toEqual(['a:1', 'b:2']);
   });

@@ -1,14 +1,5 @@
-// The hosts that a program may reach, one a line as people type them.
+// The hosts that a program may reach: what is wrong with them, and those that are added.
 import type { SaveState } from '../agents/session';
-
-export const toHosts = (text: string): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-
-export const sameHosts = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((host, i) => b[i] === host);
 
 /** What the server said about the hosts, each with the entry it means. */
 export function hostProblems(save: SaveState, hosts: readonly string[]): string[] {
