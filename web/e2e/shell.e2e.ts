@@ -59,6 +59,40 @@ describe('an address', () => {
     await page.getByRole('tab', { name: 'Result', selected: true }).waitFor();
   });
 
+  test('of an agent is answered before the code of the page is here, and once', async () => {
+    await agent('early');
+    const asked: string[] = [];
+    const paths = ['/api/v1/session', '/api/v1/code-agents/early'];
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url());
+      if (paths.includes(pathname)) asked.push(pathname);
+    });
+    let open = (): void => undefined;
+    const opened = new Promise<void>((done) => (open = done));
+    await page.route(/assets\/index-.*\.js$/, (route) => opened.then(() => route.continue()));
+    const answers = paths.map((path) => page.waitForResponse((answer) => new URL(answer.url()).pathname === path));
+    await page.goto('/studio/a/early', { waitUntil: 'commit' });
+    for (const answer of answers) expect((await answer).status()).toBe(200);
+    open();
+    await studio.editorReady();
+    await studio.saved();
+    expect(asked.sort()).toEqual([...paths].sort());
+  });
+
+  test('of an agent is asked again when the early question failed', async () => {
+    await agent('again');
+    const asked: string[] = [];
+    await page.route(/\/api\/v1\/(session|code-agents\/again)$/, (route) => {
+      asked.push(new URL(route.request().url()).pathname);
+      return asked.length > 2 ? route.continue() : route.abort();
+    });
+    await studio.openAgent('again');
+    await tabs().getByRole('tab', { name: 'main.ts', selected: true }).waitFor();
+    const paths = ['/api/v1/code-agents/again', '/api/v1/session'];
+    expect(asked.slice(0, 2).sort()).toEqual(paths);
+    expect(asked.slice(2)).toEqual(expect.arrayContaining(paths));
+  });
+
   test('A07 of an agent that is not there offers to create it', async () => {
     const answer = page.waitForResponse((r) => r.url().includes('/api/v1/code-agents/nobody'));
     await page.goto('/studio/a/nobody');

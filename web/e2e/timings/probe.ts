@@ -41,14 +41,31 @@ function install(): void {
       const shown = textContent.replaceAll('\u00a0', ' ');
       return (text === undefined || shown.includes(text)) && (not === undefined || !shown.includes(not));
     });
+  /** Calls back in each frame when all that it changes has been changed, just before it is drawn, until it is told to stop. */
+  const beforePaint = (look: () => boolean): void => {
+    // What is told of sizes is told then, so this one has another size in each frame.
+    const ruler = document.createElement('div');
+    ruler.style.position = 'fixed';
+    const observer = new ResizeObserver(() => {
+      if (look()) {
+        observer.disconnect();
+        ruler.remove();
+      } else requestAnimationFrame(grow);
+    });
+    const grow = (): void => {
+      if (!ruler.isConnected) document.documentElement.append(ruler);
+      ruler.style.width = ruler.style.width === '1px' ? '2px' : '1px';
+    };
+    observer.observe(ruler);
+    requestAnimationFrame(grow);
+  };
   const painted = (sight: Sight): Promise<number> =>
     new Promise((done) => {
-      // What is there before a frame is drawn is painted with it; the frame after that one says nothing more.
-      const look = (): void => {
-        if (seen(sight)) onceDrawn(done);
-        else requestAnimationFrame(look);
-      };
-      requestAnimationFrame(look);
+      beforePaint(() => {
+        const there = seen(sight);
+        if (there) onceDrawn(done);
+        return there;
+      });
     });
   const probe: Probe = {
     painted,

@@ -1,6 +1,7 @@
 // The one place that speaks HTTP. A non-2xx answer becomes an ApiError, a dead connection an OfflineError, once.
 import { http as say } from '../texts/api';
 import { basePath } from './base';
+import { forgetEarly, takeEarly } from './early';
 import { isObject, parseJson, stringifyJson, type Json, type JsonObject } from './json';
 import type { FieldProblem } from './types';
 import { chooseWorkspace, chosenWorkspace } from './workspace';
@@ -42,6 +43,8 @@ export interface Request {
 }
 
 export async function request<T>(path: string, options: Request = {}): Promise<T> {
+  const early = options.method === undefined ? await takeEarly(path, chosenWorkspace()) : undefined;
+  if (early !== undefined) return parseJson(early) as T;
   return (await requestWithHeaders(path, options)).body as T;
 }
 
@@ -49,6 +52,7 @@ export async function requestWithHeaders(
   path: string,
   { method = 'GET', body, headers = {}, signal, root = apiBase }: Request = {},
 ): Promise<{ body: Json; headers: Headers }> {
+  if (method !== 'GET') forgetEarly();
   const sent: Record<string, string> = { Accept: 'application/json', ...workspaceHeader(), ...headers };
   const init: RequestInit = { method, headers: sent, credentials: 'same-origin' };
   if (body !== undefined) {

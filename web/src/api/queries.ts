@@ -1,5 +1,6 @@
 // What the screens read of the server, cached by key.
 import { QueryClient, useQuery } from '@tanstack/react-query';
+import { agentHere } from './early';
 import { ApiError, sessionEnded, workspaceLost } from './http';
 import {
   diff,
@@ -25,6 +26,7 @@ import {
   listVersions,
   listWorkspaces,
 } from './verbs';
+import { chosenWorkspace } from './workspace';
 
 export const keys = {
   session: ['session'] as const,
@@ -118,6 +120,17 @@ export const useDraftRuntime = (name: string, enabled: boolean) =>
     enabled,
   });
 export const useRuns = (name: string) => useQuery({ queryKey: keys.runs(name), queryFn: () => listRuns(name) });
+
+/** Whether an agent's page can be drawn at once: the answers that were asked early are here, and the screens know them. */
+export async function knowEarly(): Promise<boolean> {
+  const name = agentHere(chosenWorkspace());
+  if (name === undefined) return false;
+  const [session, agent] = await Promise.all([getSession(), getAgent(name)]);
+  queryClient.setQueryData(keys.session, session);
+  queryClient.setQueryData(keys.agent(name), agent);
+  queryClient.setQueryData(keys.facts(name), agent);
+  return true;
+}
 
 /** After something about an agent changed that is no draft. */
 export function refreshFacts(name: string): void {

@@ -11,6 +11,7 @@ type Loaded = { Page: typeof AgentPage } | { error: unknown };
 
 let here: Loaded | undefined;
 
+/** Resolves also when the code could not be loaded: that is told where the page is shown. */
 async function load(): Promise<Loaded> {
   try {
     here = { Page: (await import('../features/agents/AgentPage')).AgentPage };
@@ -19,7 +20,7 @@ async function load(): Promise<Loaded> {
     return { error };
   }
 }
-void load();
+export const agentPage = load();
 
 export function AgentRoute({ agentRef }: { agentRef: string }) {
   const [loaded, setLoaded] = useState(here);

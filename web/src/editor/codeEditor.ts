@@ -46,9 +46,10 @@ export class CodeEditor {
       renderLineHighlight: 'line',
       scrollbar: { verticalScrollbarSize: 10, horizontalScrollbarSize: 10 },
       unicodeHighlight: { ambiguousCharacters: false },
+      ...looks(useEditorSettings.getState()),
     });
     this.keys = new EditorKeys(this.editor, modeLine);
-    this.fit(useEditorSettings.getState());
+    this.keys.choose(useEditorSettings.getState().keys);
     this.disposables.push(
       { dispose: useEditorSettings.subscribe((settings) => this.fit(settings)) },
       this.editor.onDidChangeCursorPosition(({ position }) => events.cursor(position.lineNumber, position.column)),
@@ -101,14 +102,9 @@ export class CodeEditor {
     this.editor.dispose();
   }
 
-  private fit({ fontSize, wrap, minimap, keys }: EditorSettings): void {
-    this.keys.choose(keys);
-    this.editor.updateOptions({
-      fontSize,
-      lineHeight: Math.round(fontSize * 1.54),
-      wordWrap: wrap ? 'on' : 'off',
-      minimap: { enabled: minimap },
-    });
+  private fit(settings: EditorSettings): void {
+    this.keys.choose(settings.keys);
+    this.editor.updateOptions(looks(settings));
   }
 
   private rememberView(): void {
@@ -119,6 +115,13 @@ export class CodeEditor {
     return this.shown?.workspace.problems() ?? [];
   }
 }
+
+const looks = ({ fontSize, wrap, minimap }: EditorSettings): monaco.editor.IEditorOptions => ({
+  fontSize,
+  lineHeight: Math.round(fontSize * 1.54),
+  wordWrap: wrap ? 'on' : 'off',
+  minimap: { enabled: minimap },
+});
 
 function startOf(at: monaco.IRange | monaco.IPosition | undefined): monaco.IPosition {
   if (!at) return { lineNumber: 1, column: 1 };
