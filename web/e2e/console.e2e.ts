@@ -193,6 +193,26 @@ test('A29 a reader who scrolls up stays there, and is told what is new', async (
   await studio.ended(/^Cancelled in/);
 });
 
+test('who read further up in the lines of one run follows those of the next', async () => {
+  const prints = (then: string): string =>
+    `def main(input, ctx):\n    for n in range(400):\n        print("line", n)\n    ${then}\n`;
+  const last = lines().filter({ hasText: 'line 399' });
+  await python('again', prints('pass'));
+  await studio.start();
+  await studio.ended(/^Succeeded in/);
+  await studio.panel('Console');
+  await last.waitFor();
+  await page.getByRole('group', { name: 'Program output' }).hover();
+  await page.mouse.wheel(0, -3000);
+  await last.waitFor({ state: 'detached' });
+
+  await studio.replaceCode(prints(gate.wait));
+  await studio.start();
+  await last.waitFor();
+  gate.open();
+  await studio.ended(/^Succeeded in/);
+});
+
 test('A30 a connection that breaks loses and repeats no line', async () => {
   let cuts = 0;
   let cut: (() => Promise<void>) | undefined;

@@ -68,6 +68,13 @@ export function Console({ ring, running, onClear }: Props) {
   };
   useCommand('view.wrap', toggleWrap);
 
+  // What somebody read is gone with its run; of the next one they see the end.
+  const [shownSince, setShownSince] = useState(clears);
+  if (shownSince !== clears) {
+    setShownSince(clears);
+    setFollows(true);
+    setHit(0);
+  }
   const total = ring.length + ring.dropped;
   if (follows && seen !== total) setSeen(total);
 
