@@ -106,7 +106,18 @@ test('a command gets other keys, which hold after a reload; keys of another are 
   await reset('Save now').click();
   await reset('Command palette').click();
   await row('Command palette').getByText('Ctrl+K', { exact: true }).waitFor();
+  await expect.poll(() => change('Command palette').evaluate((e) => e === document.activeElement)).toBe(true);
   await opens('ControlOrMeta+K');
+
+  // Held down, the key that begins is not taken for the answer.
+  await change('Save now').focus();
+  await page.keyboard.down('Enter');
+  await page.keyboard.down('Enter');
+  await page.keyboard.up('Enter');
+  await page.getByRole('button', { name: 'Press the keys for Save now' }).waitFor();
+  await page.keyboard.press('Escape');
+  await change('Save now').waitFor();
+  expect(await row('Save now').getByRole('alert').count()).toBe(0);
 });
 
 test('letters that start a command are typed where somebody types', async () => {

@@ -59,6 +59,8 @@ describe('hotkeys', () => {
     ['a function key', { key: 'F9', code: 'F9' }, 'F9'],
     ['a letter alone types', { key: 'x', code: 'KeyX' }, undefined],
     ['copying stays', { key: 'c', code: 'KeyC', ctrlKey: true }, undefined],
+    ['redoing stays', { key: 'Z', code: 'KeyZ', ctrlKey: true, shiftKey: true }, undefined],
+    ['half of a letter is no key', { key: 'Dead', code: 'Quote', ctrlKey: true }, undefined],
     ["closing the tab is the browser's", { key: 'w', code: 'KeyW', ctrlKey: true }, undefined],
     ['AltGr types', { key: 'ł', code: 'KeyL', altKey: true, ctrlKey: true, altGraph: true }, undefined],
   ];

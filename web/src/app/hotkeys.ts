@@ -116,8 +116,8 @@ export function matches(chord: Chord, press: KeyPress, mac: boolean): boolean {
 export const leadOf = (keys: string): string => keys.split(' ').slice(0, -1).join(' ');
 export const lastOf = (keys: string): Chord => parseChord(keys.split(' ').at(-1) ?? '');
 
-// The browser keeps some for itself, and every field needs the others.
-const reserved = /^Mod\+(Shift\+)?[NTW]$|^Mod\+[ACVXZ]$/;
+// The browser keeps some for itself, every field needs others, and some names are of no key.
+const reserved = /^Mod\+(Shift\+)?[NTVWZ]$|^Mod\+[ACX]$|Dead$|Process$|Unidentified$/;
 
 /** The keys that went down, as the registry writes them; undefined when no command may have them. */
 export function keysOf(press: KeyPress, mac: boolean): string | undefined {

@@ -1,4 +1,4 @@
-import { useState, type KeyboardEvent } from 'react';
+import { useRef, useState, type KeyboardEvent } from 'react';
 import { bind, unbindAll, useBindings, useBound } from '../../app/bindings';
 import { isMac, isModifier, pressOf } from '../../app/commands';
 import { groups, keysOf, showKeys, type Command, type CommandId } from '../../app/hotkeys';
@@ -40,13 +40,15 @@ export function Keys() {
 function Row({ command, changed }: { command: Command & { id: CommandId }; changed: boolean }) {
   const [recording, setRecording] = useState(false);
   const [fault, setFault] = useState<string>();
+  const button = useRef<HTMLButtonElement>(null);
   const { id, title, keys } = command;
   const give = (wanted: string | undefined): void => {
     const other = bind(id, wanted);
     setFault(other && say.taken(showKeys(other.keys ?? '', isMac), other.title));
   };
   const record = (e: KeyboardEvent): void => {
-    if (!recording || e.key === 'Tab' || isModifier(e)) return;
+    // Who starts with Enter may still hold it down.
+    if (!recording || e.repeat || e.key === 'Tab' || isModifier(e)) return;
     e.preventDefault();
     setRecording(false);
     if (e.key === 'Escape') return;
@@ -60,14 +62,22 @@ function Row({ command, changed }: { command: Command & { id: CommandId }; chang
       <kbd>{keys === undefined ? '' : showKeys(keys, isMac)}</kbd>
       <span className={css.acts}>
         {changed && (
-          <Button aria-label={say.resetKeysOf(title)} onClick={() => give(undefined)}>
+          <Button
+            aria-label={say.resetKeysOf(title)}
+            onClick={() => {
+              give(undefined);
+              button.current?.focus(); // this one goes, and would take the focus with it
+            }}
+          >
             {say.reset}
           </Button>
         )}
         <Button
+          ref={button}
           aria-label={recording ? say.pressKeysFor(title) : say.changeKeysOf(title)}
           {...(recording ? { 'data-records-keys': true } : {})}
           onClick={() => {
+            button.current?.focus(); // Safari gives a button that is clicked none
             setFault(undefined);
             setRecording(true);
           }}
