@@ -130,6 +130,18 @@ describe('two tabs', () => {
     expect(session.get().save).toMatchObject({ kind: 'conflict', theirs: { draft: { revision: 2 } } });
   });
 
+  it('edits are compared later when the server is busy now', async () => {
+    const w = world(agent());
+    const session = new DraftSession(agent(), w.it);
+    session.setFile('main.ts', 'mine');
+    w.it.load = () => Promise.reject(new ApiError(503, 'unavailable', 'Busy.', [], {}, undefined));
+    await w.elsewhere({ files: { 'main.ts': 'theirs' } });
+    expect([session.get().save.kind, w.state.timers.size]).toEqual(['offline', 1]);
+    w.it.load = () => Promise.resolve(w.state.server);
+    await w.tick();
+    expect(session.get().save).toMatchObject({ kind: 'conflict', theirs: { draft: { revision: 2 } } });
+  });
+
   it('what is older than the draft is not news', async () => {
     const w = world(agent({ revision: 5 }));
     const session = new DraftSession(agent({ revision: 5 }), w.it);

@@ -1,6 +1,6 @@
 // The draft that is open: what was edited, what is saved, and how the two meet. Every edit lands here; saving is
 // debounced, carries the revision it began from, and never overwrites what someone else saved.
-import { ApiError, explain, OfflineError } from '../../api/http';
+import { ApiError, explain } from '../../api/http';
 import type { About, Agent, Draft, FieldProblem, FileContent } from '../../api/types';
 
 export type SaveState =
@@ -230,8 +230,7 @@ export class DraftSession {
         this.update({ save: { kind: 'conflict', theirs } });
       }
     } catch (error) {
-      this.update({ save: { kind: 'offline' } });
-      if (error instanceof OfflineError) this.schedule(retryDelay);
+      await this.fail(error);
     }
   }
 
