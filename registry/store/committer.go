@@ -24,17 +24,18 @@ const (
 )
 
 // committer is the group commit of runs: callers that come while a transaction is being synced share the next one, so
-// that the price of a sync is paid once for all of them. Nobody is made to wait for company: an idle committer commits
-// a single write at once.
+// that the price of a sync is paid once for all of them. Nobody is made to wait for company: a write that comes alone is
+// committed at once, by its caller. There is no goroutine that commits: it would have to be woken, and wake the caller.
 type committer struct {
-	db         *sql.DB
-	log        *slog.Logger
-	statements *statements
+	ledger  ledger
+	log     *slog.Logger
+	writers int // transactions at once
 
-	mu     sync.RWMutex // guards closing the queue against sending
+	mu     sync.Mutex
 	closed bool
-	queue  chan *write
-	done   sync.WaitGroup
+	queue  []*write // of callers that wait, the oldest first
+	busy   int      // callers that commit
+	idle   *sync.Cond
 }
 
 // write is one caller's part of a transaction. It is repeatable: it may be applied, rolled back and applied again.
@@ -44,91 +45,112 @@ type write struct {
 	used             use              // of an agent, by a run that ended
 	events           []runtimes.Event // of the run
 	bytes            int
-	err              chan error
+	turn             chan turn // has room for one
+}
+
+// turn ends a caller's waiting.
+type turn struct {
+	lead bool  // it commits what waits, its own write first
+	err  error // otherwise: how its write went
 }
 
 func newCommitter(db *sql.DB, d dialect, log *slog.Logger) *committer {
-	c := &committer{db: db, log: log, statements: newStatements(db, d), queue: make(chan *write, batchWrites)}
-	for range d.writers() {
-		c.done.Go(c.loop)
-	}
+	c := &committer{ledger: newLedger(db, d), log: log, writers: d.writers()}
+	c.idle = sync.NewCond(&c.mu)
 	return c
 }
 
 // commit returns when the write is durable or refused. Once accepted, a write is not given up: a caller whose context
 // ends would otherwise not know whether its run is recorded.
 func (c *committer) commit(w *write) error {
-	w.err = make(chan error, 1)
-	if err := c.enqueue(w); err != nil {
-		return err
-	}
-	return <-w.err
-}
-
-func (c *committer) enqueue(w *write) error {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
+	c.mu.Lock()
 	if c.closed {
+		c.mu.Unlock()
 		return fault.New(fault.ShuttingDown, "The server is shutting down.")
 	}
-	c.queue <- w
-	return nil
-}
-
-// close commits what was accepted and ends the loops.
-func (c *committer) close() error {
-	c.mu.Lock()
-	if !c.closed {
-		c.closed = true
-		close(c.queue)
-	}
-	c.mu.Unlock()
-	c.done.Wait()
-	return c.statements.close()
-}
-
-func (c *committer) loop() {
-	writes := make([]*write, 0, batchWrites)
-	for first := range c.queue {
-		writes = c.gather(append(writes[:0], first))
-		c.settle(writes)
-		clear(writes)
-	}
-}
-
-// gather adds what waits already.
-func (c *committer) gather(writes []*write) []*write {
-	for bytes := writes[0].bytes; len(writes) < batchWrites && bytes < batchBytes; {
-		select {
-		case next, ok := <-c.queue:
-			if !ok {
-				return writes
-			}
-			bytes += next.bytes
-			writes = append(writes, next)
-		default:
-			return writes
+	w.turn = make(chan turn, 1)
+	if c.busy == c.writers {
+		c.queue = append(c.queue, w)
+		c.mu.Unlock()
+		if t := <-w.turn; !t.lead {
+			return t.err
 		}
+		c.mu.Lock()
+	} else {
+		c.busy++
 	}
+	writes := c.gather(w)
+	c.mu.Unlock()
+	defer c.pass()
+	c.settle(writes)
+	return (<-w.turn).err
+}
+
+// gather adds to a write what waits, up to the bounds of a transaction.
+func (c *committer) gather(first *write) []*write {
+	n, bytes := 0, first.bytes
+	for n < len(c.queue) && n+1 < batchWrites && bytes < batchBytes {
+		bytes += c.queue[n].bytes
+		n++
+	}
+	writes := append([]*write{first}, c.queue[:n]...)
+	c.queue = slices.Delete(c.queue, 0, n)
 	return writes
 }
+
+// pass lets the first who waits commit, or nobody.
+func (c *committer) pass() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.queue) == 0 {
+		c.busy--
+		c.idle.Broadcast()
+		return
+	}
+	next := c.queue[0]
+	c.queue = slices.Delete(c.queue, 0, 1)
+	next.turn <- turn{lead: true}
+}
+
+// close commits what was accepted and refuses the rest.
+func (c *committer) close() error {
+	c.mu.Lock()
+	c.closed = true
+	for c.busy > 0 {
+		c.idle.Wait()
+	}
+	c.mu.Unlock()
+	return c.ledger.close()
+}
+
+// errPanic is the answer to writes whose transaction ended in a panic, which is the business of whoever led it.
+var errPanic = errors.New("the transaction ended in a panic")
 
 // settle commits the writes and tells each caller. If the transaction fails, each write gets one of its own, so that
 // only the one at fault fails.
 func (c *committer) settle(writes []*write) {
+	tell := func(err error) {
+		writes[0].turn <- turn{err: err}
+		writes = writes[1:]
+	}
+	defer func() {
+		for len(writes) > 0 {
+			tell(errPanic)
+		}
+	}()
 	err := c.transact(writes)
 	if err != nil && len(writes) > 1 {
 		if !errors.Is(err, errApart) {
 			c.log.LogAttrs(context.Background(), slog.LevelWarn, "shared transaction failed, committing one by one",
 				slog.Int("writes", len(writes)), slog.Any("error", err))
 		}
-		for _, w := range writes {
-			w.err <- c.transact([]*write{w})
+		for len(writes) > 0 {
+			tell(c.transact(writes[:1]))
 		}
 		return
 	}
-	for _, w := range writes {
-		w.err <- err
+	for len(writes) > 0 {
+		tell(err)
 	}
 }
 
@@ -141,20 +163,10 @@ func (c *committer) transact(writes []*write) error {
 	}
 }
 
-func (c *committer) try(writes []*write) (err error) {
-	ctx := context.Background()
-	if err := c.statements.prepare(ctx); err != nil {
-		return err
-	}
-	tx, err := c.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	b := &batch{ctx: ctx, tx: tx, statements: c.statements, writes: writes}
-	if err := b.apply(); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
+func (c *committer) try(writes []*write) error {
+	return c.ledger.transact(context.Background(), func(run exec) error {
+		return (&batch{exec: run, writes: writes}).apply()
+	})
 }
 
 // errApart says that writes cannot share a transaction, because what becomes of one depends on what is there.
@@ -164,10 +176,8 @@ var useColumns = []string{"agent_id", "workspace_id", "run_count", "last_used_at
 
 // batch is a shared transaction at work.
 type batch struct {
-	ctx        context.Context
-	tx         *sql.Tx
-	statements *statements
-	writes     []*write
+	exec   exec
+	writes []*write
 }
 
 // use is how often an agent ran, and when last.
@@ -217,9 +227,8 @@ func (b *batch) putRuns() (bool, error) {
 
 // ended makes sure that a run which was not written is there and has ended.
 func (b *batch) ended(w *write) error {
-	var status string
-	err := b.statement(getStatus).QueryRowContext(b.ctx, w.runID, w.workspace).Scan(&status)
-	if errors.Is(err, sql.ErrNoRows) {
+	found, err := b.exec(findRun, w.runID, w.workspace)
+	if err == nil && found == 0 {
 		return fault.New(fault.Conflict, "The run ID %s is taken.", w.runID)
 	}
 	return err
@@ -255,18 +264,6 @@ func (b *batch) insert(key string, chunks []int, rows [][]any) (int64, error) {
 		}
 	}
 	return written, nil
-}
-
-func (b *batch) statement(key string) *sql.Stmt {
-	return b.tx.StmtContext(b.ctx, b.statements.get(key))
-}
-
-func (b *batch) exec(key string, args ...any) (int64, error) {
-	result, err := b.statement(key).ExecContext(b.ctx, args...)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
 }
 
 // countUses adds uses up and writes them in the order of their keys: transactions that lock the same agents in different

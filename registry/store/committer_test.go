@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -132,6 +133,68 @@ func TestRunsAreRecordedWhenTheCallerIsGone(t *testing.T) {
 		}
 		same(t, read(t, s, run.ID), run)
 	})
+}
+
+// TestPanicOfALeaderIsAnswered: whoever waits for a transaction that ends in a panic learns that, and the next one commits.
+func TestPanicOfALeaderIsAnswered(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.SQLite)
+	end := s.Panic()
+	var group sync.WaitGroup
+	for range 20 {
+		group.Go(func() {
+			defer func() { _ = recover() }()
+			if err := s.FinishRun(context.Background(), finished(), nil); err == nil {
+				t.Error("a run is acknowledged that was not written")
+			}
+		})
+	}
+	group.Wait()
+	end()
+	run := finished()
+	if err := s.FinishRun(t.Context(), run, nil); err != nil {
+		t.Fatal(err)
+	}
+	read(t, s, run.ID)
+}
+
+// TestRunsOutliveTheWritingConnection: a caller who goes away while SQLite writes for them costs the connection, and with
+// it the statements that were prepared on it.
+func TestRunsOutliveTheWritingConnection(t *testing.T) {
+	t.Parallel()
+	o := storetest.Options(t, storetest.SQLite)
+	s := storetest.Reopen(t, o)
+	var before int
+	for round := range 3 {
+		run := finished()
+		if err := s.FinishRun(t.Context(), run, events(1, 2)); err != nil {
+			t.Fatal(err)
+		}
+		read(t, s, run.ID)
+		if err := s.LoseWriter(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		open := descriptors(t, strings.TrimPrefix(o.URL, "sqlite:"))
+		if round > 0 && open != before {
+			t.Errorf("%d descriptors of the database after %d connections, %d after one", open, round+1, before)
+		}
+		before = open
+	}
+}
+
+// descriptors counts those of a database and of its log.
+func descriptors(t *testing.T, path string) (n int) {
+	t.Helper()
+	links, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range links {
+		if target, err := os.Readlink(link); err == nil && strings.HasPrefix(target, path) {
+			n++
+		}
+	}
+	return n
 }
 
 func TestCloseDrains(t *testing.T) {

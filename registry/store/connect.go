@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
@@ -47,19 +48,21 @@ func (s *Store) connectSQLite(ctx context.Context, path string) error {
 	if err := createFile(path); err != nil {
 		return err
 	}
-	write, err := openSQLite(path, "_txlock=immediate")
+	writing, err := sqliteConnector(path, "_txlock=immediate")
 	if err != nil {
 		return err
 	}
+	write := sql.OpenDB(writingConnector{writing})
 	write.SetMaxOpenConns(1)
 	write.SetMaxIdleConns(1)
 	if err := write.PingContext(ctx); err != nil {
 		return errors.Join(err, write.Close())
 	}
-	read, err := openSQLite(path, "_pragma=query_only(1)")
+	reading, err := sqliteConnector(path, "_pragma=query_only(1)")
 	if err != nil {
 		return errors.Join(err, write.Close())
 	}
+	read := sql.OpenDB(reading)
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
 	s.dialect = sqliteDialect
@@ -68,17 +71,13 @@ func (s *Store) connectSQLite(ctx context.Context, path string) error {
 	return nil
 }
 
-// openSQLite waits up to ten seconds for another process, and syncs the log with every commit: NORMAL would lose
-// acknowledged commits with the power. Times are written as bun writes them, so that they compare as text.
-func openSQLite(path, option string) (*sql.DB, error) {
+// sqliteConnector makes connections that wait up to ten seconds for another process, and sync the log with every commit:
+// NORMAL would lose acknowledged commits with the power. Times are written as bun writes them, so that they compare as text.
+func sqliteConnector(path, option string) (driver.Connector, error) {
 	address := url.URL{Scheme: "file", Path: path, RawQuery: "_time_format=sqlite" +
 		"&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" +
 		"&_pragma=journal_size_limit(67108864)&" + option}
-	connector, err := sqlite.NewConnector(address.String())
-	if err != nil {
-		return nil, err
-	}
-	return sql.OpenDB(connector), nil
+	return sqlite.NewConnector(address.String())
 }
 
 // createFile makes the database readable by its owner only, and its place in the directory durable.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 
 	"github.com/uptrace/bun"
@@ -21,6 +22,31 @@ func (s *Store) Rollback(ctx context.Context) (int, error) {
 	}
 	group, err := m.Rollback(ctx)
 	return len(group.Migrations), err
+}
+
+// Panic lets transactions of runs end in a panic until the returned function is called.
+func (s *Store) Panic() (end func()) {
+	kept := s.runs.ledger
+	s.runs.ledger = panicking{}
+	return func() { s.runs.ledger = kept }
+}
+
+type panicking struct{}
+
+func (panicking) transact(context.Context, func(exec) error) error { panic("on purpose") }
+
+func (panicking) close() error { return nil }
+
+// LoseWriter closes SQLite's writing connection as a failure of it would.
+func (s *Store) LoseWriter(ctx context.Context) error {
+	conn, err := s.write.DB.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	if err := conn.Raw(func(any) error { return driver.ErrBadConn }); !errors.Is(err, driver.ErrBadConn) {
+		return err
+	}
+	return nil
 }
 
 // Tables lists the tables of the schema, without the migrator's own.

@@ -9,8 +9,23 @@ import (
 	"sync"
 )
 
-// statements are those of the run path, prepared once. SQLite's only writing connection cannot prepare while it is in a
-// transaction of another, so they are all prepared before the first.
+// ledger carries out shared transactions: with database/sql, or on SQLite without it.
+type ledger interface {
+	transact(ctx context.Context, apply func(exec) error) error
+	close() error
+}
+
+// exec carries out a statement by its key and says how many rows it wrote.
+type exec func(key string, args ...any) (int64, error)
+
+func newLedger(db *sql.DB, d dialect) ledger {
+	if d == sqliteDialect {
+		return newDirect(db, texts(d))
+	}
+	return &statements{db: db, text: texts(d), prepared: map[string]*sql.Stmt{}}
+}
+
+// statements are those of the run path, prepared once, before the first transaction.
 type statements struct {
 	db   *sql.DB
 	text map[string]string // by the keys below
@@ -19,10 +34,32 @@ type statements struct {
 	prepared map[string]*sql.Stmt
 }
 
+// transact implements ledger.
+func (s *statements) transact(ctx context.Context, apply func(exec) error) error {
+	if err := s.prepare(ctx); err != nil {
+		return err
+	}
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	err = apply(func(key string, args ...any) (int64, error) {
+		result, err := tx.StmtContext(ctx, s.get(key)).ExecContext(ctx, args...)
+		if err != nil {
+			return 0, err
+		}
+		return result.RowsAffected()
+	})
+	if err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
 const (
 	putRuns   = "put runs "   // and how many
 	addEvents = "add events " // and how many
-	getStatus = "get status"
+	findRun   = "find run"
 	addUse    = "add use"
 )
 
@@ -32,9 +69,10 @@ var (
 	eventChunks = [...]int{64, 16, 4, 3, 2, 1}
 )
 
-func newStatements(db *sql.DB, d dialect) *statements {
+// texts are the statements of the run path.
+func texts(d dialect) map[string]string {
 	text := map[string]string{
-		getStatus: "SELECT status FROM runs WHERE id = " + d.place(1) + " AND workspace_id = " + d.place(2),
+		findRun: "UPDATE runs SET status = status WHERE id = " + d.place(1) + " AND workspace_id = " + d.place(2),
 		addUse: insert(d, "agent_usage", useColumns, 1) +
 			" ON CONFLICT (agent_id) DO UPDATE SET run_count = agent_usage.run_count + excluded.run_count, last_used_at = " +
 			"CASE WHEN excluded.last_used_at > agent_usage.last_used_at THEN excluded.last_used_at ELSE agent_usage.last_used_at END",
@@ -46,7 +84,7 @@ func newStatements(db *sql.DB, d dialect) *statements {
 	for _, n := range eventChunks {
 		text[addEvents+strconv.Itoa(n)] = insert(d, "run_events", eventColumns, n) + " ON CONFLICT (run_id, seq) DO NOTHING"
 	}
-	return &statements{db: db, text: text, prepared: map[string]*sql.Stmt{}}
+	return text
 }
 
 // prepare makes what is not there yet.

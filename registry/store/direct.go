@@ -1,0 +1,144 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+)
+
+// direct carries out transactions of the run path on SQLite's writing connection itself. A transaction of database/sql has
+// a goroutine of its own that waits for its end, which is woken twice for nothing, and its statements lock and copy what the
+// driver locks and copies again.
+type direct struct {
+	db   *sql.DB
+	text map[string]string
+}
+
+// The statements around a transaction.
+const (
+	begin    = "begin"
+	commit   = "commit"
+	rollback = "rollback"
+)
+
+func newDirect(db *sql.DB, text map[string]string) *direct {
+	text[begin], text[commit], text[rollback] = "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"
+	return &direct{db: db, text: text}
+}
+
+// transact implements ledger.
+func (d *direct) transact(ctx context.Context, apply func(exec) error) error {
+	conn, err := d.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() // gives it back
+	return conn.Raw(func(raw any) error {
+		own, ok := raw.(*writingConn)
+		if !ok {
+			return errors.New("the writing connection is another driver's")
+		}
+		return d.on(ctx, own, apply)
+	})
+}
+
+func (d *direct) on(ctx context.Context, conn *writingConn, apply func(exec) error) error {
+	run := func(key string, args ...any) (int64, error) { return conn.run(ctx, key, d.text[key], args) }
+	if _, err := run(begin); err != nil {
+		return err
+	}
+	err := apply(run)
+	if err == nil {
+		_, err = run(commit)
+	}
+	if err == nil {
+		return nil
+	}
+	if _, undone := run(rollback); undone != nil {
+		return errors.Join(err, driver.ErrBadConn) // SQLite undid it already, or cannot: either way a new connection is in no transaction
+	}
+	return err
+}
+
+// close implements ledger. The statements end with their connection.
+func (d *direct) close() error { return nil }
+
+// writingConnector opens writing connections.
+type writingConnector struct{ driver.Connector }
+
+// Connect implements driver.Connector.
+func (c writingConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	full, ok := conn.(sqliteConn)
+	if !ok {
+		return nil, errors.Join(errors.New("the driver of SQLite lacks a method"), conn.Close())
+	}
+	return &writingConn{sqliteConn: full, prepared: map[string]runStatement{}}, nil
+}
+
+// sqliteConn is what database/sql uses of SQLite's driver.
+type sqliteConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+type runStatement interface {
+	driver.Stmt
+	driver.StmtExecContext
+}
+
+// writingConn is a connection with statements that live as long as it does. database/sql lets one goroutine use it at a time.
+type writingConn struct {
+	sqliteConn
+	prepared map[string]runStatement
+	named    []driver.NamedValue // reused, for the arguments of one statement
+}
+
+func (c *writingConn) run(ctx context.Context, key, text string, args []any) (int64, error) {
+	statement := c.prepared[key]
+	if statement == nil {
+		made, err := c.PrepareContext(ctx, text)
+		if err != nil {
+			return 0, err
+		}
+		var ok bool
+		if statement, ok = made.(runStatement); !ok {
+			return 0, errors.Join(errors.New("the driver of SQLite lacks a method of statements"), made.Close())
+		}
+		c.prepared[key] = statement
+	}
+	c.named = c.named[:0]
+	for i, arg := range args {
+		value, err := driver.DefaultParameterConverter.ConvertValue(arg)
+		if err != nil {
+			return 0, err
+		}
+		c.named = append(c.named, driver.NamedValue{Ordinal: i + 1, Value: value})
+	}
+	result, err := statement.ExecContext(ctx, c.named)
+	clear(c.named)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// Close implements driver.Conn.
+func (c *writingConn) Close() error {
+	var errs []error
+	for _, statement := range c.prepared {
+		errs = append(errs, statement.Close())
+	}
+	clear(c.prepared)
+	return errors.Join(append(errs, c.sqliteConn.Close())...)
+}
