@@ -1,10 +1,14 @@
 package migrations_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"io/fs"
 	"maps"
+	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/atelier-run/atelier/migrations"
@@ -46,5 +50,45 @@ func TestMigrationsHaveUniqueStampsAndBothDirectionsInBothDialects(t *testing.T)
 	sqlite, postgres := stamps(t, "sqlite"), stamps(t, "postgres")
 	if len(sqlite) == 0 || !maps.Equal(sqlite, postgres) {
 		t.Errorf("the dialects differ: %v and %v", sqlite, postgres)
+	}
+}
+
+// A database that ran a file does not run it again, so a change of it would reach new databases only. merged.sha256 is as
+// sha256sum writes it, and only ever grows.
+func TestMigrationsAreNeverEdited(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("merged.sha256")
+	if err != nil {
+		t.Fatal(err)
+	}
+	merged := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		sum, file, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		merged[file] = sum
+	}
+	err = fs.WalkDir(migrations.Files, ".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(migrations.Files, file)
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(text)
+		switch found := hex.EncodeToString(sum[:]); merged[file] {
+		case found:
+		case "":
+			t.Errorf("add this line to merged.sha256:\n%s  %s", found, file)
+		default:
+			t.Errorf("%s was merged, and is not what it was: write another migration", file)
+		}
+		delete(merged, file)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file := range merged {
+		t.Errorf("%s was merged and is gone", file)
 	}
 }
