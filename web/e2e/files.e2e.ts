@@ -76,6 +76,21 @@ test('a file is dragged into a folder and out of it', async () => {
   await expect.poll(async () => Object.keys(await filesOf('dragged')).sort()).toEqual(['b.ts', 'lib/a.ts', 'main.ts']);
 });
 
+test('a file from outside is taken, also after a drag that never said it was over', async () => {
+  await open('left', { files: { 'main.ts': 'export default () => 1;\n', 'a.ts': '', 'lib/b.ts': '' } });
+  await row('a.ts').evaluate((item) =>
+    item.dispatchEvent(new DragEvent('dragstart', { bubbles: true, dataTransfer: new DataTransfer() })),
+  );
+  await row('lib').evaluate((item) => {
+    const data = new DataTransfer();
+    data.items.add(new File(['1'], 'c.json'));
+    item.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: data }));
+  });
+  await expect
+    .poll(async () => Object.keys(await filesOf('left')).sort())
+    .toEqual(['a.ts', 'lib/b.ts', 'lib/c.json', 'main.ts']);
+});
+
 test('files are uploaded and downloaded, and what is no text is shown as such', async () => {
   await open('carried');
   await page.getByLabel('Files to upload').setInputFiles([

@@ -114,7 +114,11 @@ export function FileTree({ files, entrypoint, current, renaming, onRenamed, acti
     e.stopPropagation();
     setTarget(undefined);
     setDragged(undefined);
-    if (dragged !== undefined) return actions.move?.(dragged, folder);
+    // A row that was taken away while it was dragged never says that the drag is over.
+    if (e.dataTransfer.types.includes(dragType)) {
+      if (dragged !== undefined) actions.move?.(dragged, folder);
+      return;
+    }
     const dropped = [...e.dataTransfer.files];
     if (dropped.length > 0) actions.upload?.(dropped, folder);
   };
