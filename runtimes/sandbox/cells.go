@@ -8,7 +8,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strconv"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -45,7 +44,8 @@ type cells struct {
 	config  setup
 	role    Role
 	control *net.UnixConn
-	plan    *plan
+	steps   []step
+	plan    *plan // of our own forks; nil where a fork server makes them
 	common  common
 	reaper  *reaper
 	forks   *forkServer // nil where programs are executed
@@ -65,14 +65,12 @@ func newCells(config setup, role Role) (*cells, error) {
 	if s.common, err = openCommon(config); err != nil {
 		return nil, err
 	}
-	if s.plan, err = newPlan(config.steps(config.Groups)); err != nil {
-		return nil, err
-	}
+	s.steps = config.steps(config.Groups)
 	s.reaper = newReaper()
-	if config.Forks != nil {
-		if s.forks, err = startForkServer(*config.Forks, s.plan.steps, s.reaper); err != nil {
-			return nil, err
-		}
+	if config.Forks == nil {
+		s.plan = newPlan(s.steps, &heap{})
+	} else if s.forks, err = startForkServer(*config.Forks, s.steps, cellDescriptors(config.Groups), s.reaper); err != nil {
+		return nil, err
 	}
 	if config.Filter == FilterAlone {
 		if s.path, err = mapPath(); err != nil {
@@ -182,7 +180,7 @@ func (s *cells) start(cell *Cell, o order, groups []int) error {
 		named[name] = fd
 	}
 	for i, fd := range groups {
-		named[fdGroup+strconv.Itoa(i)] = fd
+		named[groupDescriptor(i)] = fd
 	}
 	if s.forks != nil {
 		err = s.forks.fork(cell, o, named)
@@ -195,7 +193,7 @@ func (s *cells) start(cell *Cell, o order, groups []int) error {
 	// The child has its copies. Ours would keep its pipes open, and the talk about the set-up.
 	closeAll(theirs.list())
 	clear(theirs)
-	if err := cell.listen(s.plan.steps); err != nil {
+	if err := cell.listen(s.steps); err != nil {
 		return fmt.Errorf("set up the jail: %w", err)
 	}
 	cell.hold()
@@ -208,7 +206,7 @@ func (s *cells) fork(cell *Cell, o order, named map[string]int) error {
 	if err != nil {
 		return err
 	}
-	cell.script = newScript(calls, named[fdSync], s.plan.moved)
+	cell.script = newScript(calls)
 	cell.script.path = s.path
 	start := func() (err error) {
 		cell.pid, cell.pidfd, err = cell.script.start()

@@ -175,7 +175,7 @@ func TestCellRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Cell{mounts: -1, disk: -1, stdout: -1, stderr: -1, channel: -1, network: -1, pidfd: -1, own: true, end: dead, work: root, sync: reader, script: newScript(nil, syncFD, -1)}
+	c := &Cell{mounts: -1, disk: -1, stdout: -1, stderr: -1, channel: -1, network: -1, pidfd: -1, own: true, end: dead, work: root, sync: reader, script: newScript(nil)}
 	if c.Forked() || c.Full() || c.Stdout() != -1 || c.Stderr() != -1 || c.Channel() != -1 || c.Ended() != -1 || c.Work() != root {
 		t.Error("a cell without parts has some")
 	}
@@ -224,7 +224,7 @@ func TestCellRefuses(t *testing.T) {
 		t.Error("a disk that is not is allowed")
 	}
 	for at, want := range map[uint64]string{0: "mount: ", 1: "become the program: "} {
-		err := failedAt([]step{{Name: "mount"}}, failure{at: at * uint64(callSize), value: -int64(unix.EPERM)})
+		err := failedAt([]step{{name: "mount"}}, failure{at: at * uint64(callSize), value: -int64(unix.EPERM)})
 		if !errors.Is(err, syscall.EPERM) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%d: %v", at, err)
 		}
@@ -232,13 +232,7 @@ func TestCellRefuses(t *testing.T) {
 	if err := failedAt(nil, failure{}); err == nil || !strings.Contains(err.Error(), "nothing came") {
 		t.Error(err)
 	}
-	if _, err := newPlan([]step{do("x", 1, arg{Kind: argBytes, Text: "!"})}); err == nil {
-		t.Error("bytes that are none")
-	}
-	made, err := newPlan([]step{do("x", 1, descriptor("nowhere"))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := newPlan([]step{do("x", 1, descriptor("nowhere"))}, &heap{})
 	if _, err := made.fill(1000, nil); err == nil {
 		t.Error("a descriptor that is not was filled in")
 	}
@@ -253,37 +247,35 @@ func (*noLock) Unlock() {}
 // TestForkServerRefuses is a fork server that cannot be, and one that says what makes no sense.
 func TestForkServerRefuses(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
-		program string
-		way     []step
-	}{
-		"no program":      {program: "/nowhere"},
-		"ends at once":    {program: "/bin/true"},
-		"too many steps":  {program: "/bin/true", way: []step{do("x", 1, text(strings.Repeat("x", maxSteps)))}},
-		"no way to speak": {program: "/bin/false"},
-	} {
-		if _, err := startForkServer(Command{Argv: []string{tt.program}}, tt.way, nil); err == nil {
+	for name, program := range map[string]string{"no program": "/nowhere", "ends at once": "/bin/true", "no way to speak": "/bin/false"} {
+		if _, err := startForkServer(Command{Argv: []string{program}}, nil, nil, nil); err == nil {
 			t.Errorf("%s: it is there", name)
 		}
 	}
+	board, err := draw(forkPlace{}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	ours, theirs := pair(t, unix.SOCK_SEQPACKET)
-	f := &forkServer{control: ours, ordered: map[int64]*forked{1: {born: make(chan struct{})}}}
-	for name, n := range map[string]forkNotice{"a child that nobody asked for": {ID: 2, PID: 5}, "a child without a handle": {ID: 1, PID: 5}} {
+	f := &forkServer{control: ours, board: board, ordered: map[int64]*forked{1: {born: make(chan struct{})}}}
+	for name, n := range map[string]forkNotice{
+		"a child that nobody asked for": {id: 2, pid: 5}, "a child without a handle": {id: 1, pid: 5}, "neither a child nor an error": {id: 1},
+	} {
 		if f.take(n, nil) {
 			t.Errorf("%s was taken", name)
 		}
 	}
-	if f.take(forkNotice{ID: 1}, []int{9}) {
+	if f.take(forkNotice{id: 1}, []int{9}) {
 		t.Error("a handle on no child was taken")
 	}
 	go func() {
 		if _, _, err := receiveMessage(theirs, make([]byte, maxNotice)); err != nil {
 			t.Error(err)
 		}
-		f.take(forkNotice{ID: 2}, nil)
+		f.take(forkNotice{id: 2, pid: -int64(unix.EAGAIN)}, nil)
 	}()
-	if err := f.fork(&Cell{}, order{ID: 2}, nil); err == nil {
-		t.Error("a child that could not be forked is there")
+	if err := f.fork(&Cell{}, order{ID: 2}, nil); !errors.Is(err, unix.EAGAIN) {
+		t.Errorf("a child that could not be forked: %v", err)
 	}
 	// Closing is not hanging up: a process that another test forks just now has a copy until it is its program.
 	if err := theirs.CloseRead(); err != nil {

@@ -54,8 +54,8 @@ const (
 )
 
 // newScript makes the table of a child that goes the way of these calls, says that it is ready, waits, and becomes what
-// become says. Before the call after moved it speaks on sync, then on syncFD.
-func newScript(way []call, sync, moved int) *script {
+// become says.
+func newScript(way []call) *script {
 	s := &script{failure: failure{mark: saysFailed}}
 	ready, word, none := []byte{saysReady}, make([]byte, 8), make([]byte, 8)
 	untouched := make([]byte, 32) // a struct sigaction: what the kernel does by itself
@@ -76,11 +76,8 @@ func newScript(way []call, sync, moved int) *script {
 		call{trap: unix.SYS_RT_SIGPROCMASK, args: [6]uintptr{2, address(none), 0, 8}}, // SIG_SETMASK
 		call{trap: unix.SYS_EXECVE},
 	)
-	for i := range s.calls {
+	for i := len(way); i < len(s.calls); i++ {
 		s.calls[i].says = syncFD
-		if i <= moved {
-			s.calls[i].says = uintptr(sync)
-		}
 	}
 	return s
 }
@@ -124,7 +121,7 @@ func failedAt(way []step, said failure) error {
 	at := int(said.at / uint64(callSize))
 	name := "become the program"
 	if at < len(way) {
-		name = way[at].Name
+		name = way[at].name
 	}
 	if said.value >= 0 {
 		return fmt.Errorf("%s: nothing came", name)

@@ -1,9 +1,44 @@
+#include "go_asm.h"
 #include "textflag.h"
+
+// CALLS makes the calls of a table, one after the other, with registers only: R12 is the call, R13 the first one, R14 the
+// failure; the kernel leaves them alone. It goes to done at the end of the table.
+#define CALLS \
+next: \
+	MOVQ call_trap(R12), AX; \
+	TESTQ AX, AX; \
+	JLT  done; \
+	MOVQ call_args(R12), DI; \
+	MOVQ (call_args+8)(R12), SI; \
+	MOVQ (call_args+16)(R12), DX; \
+	MOVQ (call_args+24)(R12), R10; \
+	MOVQ (call_args+32)(R12), R8; \
+	MOVQ (call_args+40)(R12), R9; \
+	SYSCALL; \
+	CMPQ AX, call_least(R12); \
+	JLT  failed; \
+	ADDQ $call__size, R12; \
+	JMP  next; \
+failed: \
+	MOVQ AX, failure_value(R14); \
+	MOVQ R12, BX; \
+	SUBQ R13, BX; \
+	MOVQ BX, failure_at(R14); \
+	MOVQ call_says(R12), DI; \
+	MOVQ R14, SI; \
+	MOVL $failure__size, DX; \
+	MOVL $1, AX; \ // write
+	SYSCALL; \
+leave: \
+	MOVL $125, DI; \
+exit: \
+	MOVL $231, AX; \ // exit_group
+	SYSCALL; \
+	JMP  exit
 
 // func child(flags uintptr, handle *int32, first *call, says *failure) int
 //
-// The child has our memory and a stack pointer that is ours: it uses registers only. R12 is the call, R13 the first one,
-// R14 the failure; the kernel leaves them alone.
+// The child has our memory and a stack pointer that is ours.
 TEXT ·child(SB), NOSPLIT|NOFRAME, $0-40
 	MOVQ flags+0(FP), DI
 	MOVQ handle+8(FP), DX
@@ -20,33 +55,101 @@ TEXT ·child(SB), NOSPLIT|NOFRAME, $0-40
 	MOVQ AX, ret+32(FP)
 	RET
 
-next:
-	MOVQ 0(R12), AX
-	MOVQ 8(R12), DI
-	MOVQ 16(R12), SI
-	MOVQ 24(R12), DX
-	MOVQ 32(R12), R10
-	MOVQ 40(R12), R8
-	MOVQ 48(R12), R9
-	SYSCALL
-	CMPQ AX, 64(R12)
-	JLT  failed
-	ADDQ $72, R12
-	JMP  next
+	CALLS
 
-failed:
-	MOVQ AX, 16(R14)
-	MOVQ R12, BX
-	SUBQ R13, BX
-	MOVQ BX, 8(R14)
-	MOVQ 56(R12), DI
-	MOVQ R14, SI
-	MOVL $24, DX
+done:
+	JMP  leave
+
+// The loop of a fork server, as board.go has it: int64_t loop(struct board *), which answers in each child. It may be
+// anywhere in memory, and calls nothing. BX is the board.
+TEXT loop<>(SB), NOSPLIT|NOFRAME, $0
+	PUSHQ BX
+	PUSHQ R12
+	PUSHQ R13
+	PUSHQ R14
+	MOVQ DI, BX
+
+order:
+	MOVQ board_space(BX), AX
+	MOVQ AX, (board_order+header_controlLen)(BX)
+	MOVQ board_control(BX), DI
+	LEAQ board_order(BX), SI
+	XORL DX, DX
+	MOVL $47, AX           // recvmsg
+	SYSCALL
+	CMPQ AX, $-4           // EINTR
+	JEQ  order
+	TESTQ AX, AX
+	JEQ  gone
+	CMPQ AX, board_length(BX)
+	JNE  leave
+	TESTL $0x28, (board_order+header_flags)(BX) // MSG_TRUNC, MSG_CTRUNC
+	JNE  leave
+	MOVQ board_space(BX), CX
+	CMPQ CX, (board_order+header_controlLen)(BX)
+	JNE  leave
+
+compare:
+	SUBQ $8, CX
+	MOVQ board_came(BX)(CX*1), AX
+	CMPQ AX, board_expected(BX)(CX*1)
+	JNE  leave
+	TESTQ CX, CX
+	JNE  compare
+
+	MOVQ board_id(BX), AX
+	MOVQ AX, (board_said+forkNotice_id)(BX)
+	LEAQ board_clone(BX), DI
+	MOVL $64, SI
+	MOVL $435, AX          // clone3
+	SYSCALL
+	TESTQ AX, AX
+	JEQ  born
+	MOVQ AX, (board_said+forkNotice_pid)(BX)
+	JLT  barren
+	MOVQ board_control(BX), DI
+	LEAQ board_answer(BX), SI
+	MOVL $0x4000, DX       // MSG_NOSIGNAL
+	MOVL $46, AX           // sendmsg
+	SYSCALL
+	JMP  clear
+
+barren:
+	MOVQ board_control(BX), DI
+	LEAQ board_said(BX), SI
+	MOVL $forkNotice__size, DX
 	MOVL $1, AX            // write
 	SYSCALL
 
-leave:
-	MOVL $125, DI
-	MOVL $231, AX          // exit_group
+clear:
+	MOVQ board_first(BX), DI
+	MOVL $0xffffffff, SI
+	XORL DX, DX
+	MOVL $436, AX          // close_range
 	SYSCALL
-	JMP  leave
+	JMP  order
+
+gone:
+	XORL DI, DI
+	JMP  exit
+
+born:
+	LEAQ board_calls(BX), R12
+	MOVQ R12, R13
+	LEAQ board_failure(BX), R14
+	CALLS
+
+done:
+	POPQ R14
+	POPQ R13
+	POPQ R12
+	POPQ BX
+	XORL AX, AX
+	RET
+	QUAD $0x646e6520706f6f6c // endOfLoop
+
+// func loopText() uintptr
+TEXT ·loopText(SB), NOSPLIT, $0-8
+	LEAQ loop<>(SB), AX
+	MOVQ AX, ret+0(FP)
+	RET

@@ -1,9 +1,43 @@
+#include "go_asm.h"
 #include "textflag.h"
+
+// CALLS makes the calls of a table, one after the other, with registers only: R19 is the call, R20 the first one, R21 the
+// failure; the kernel leaves them alone. It goes to done at the end of the table.
+#define CALLS \
+next: \
+	MOVD call_trap(R19), R8; \
+	TBNZ $63, R8, done; \
+	MOVD call_args(R19), R0; \
+	MOVD (call_args+8)(R19), R1; \
+	MOVD (call_args+16)(R19), R2; \
+	MOVD (call_args+24)(R19), R3; \
+	MOVD (call_args+32)(R19), R4; \
+	MOVD (call_args+40)(R19), R5; \
+	SVC; \
+	MOVD call_least(R19), R6; \
+	CMP  R6, R0; \
+	BLT  failed; \
+	ADD  $call__size, R19; \
+	JMP  next; \
+failed: \
+	MOVD R0, failure_value(R21); \
+	SUB  R20, R19, R6; \
+	MOVD R6, failure_at(R21); \
+	MOVD call_says(R19), R0; \
+	MOVD R21, R1; \
+	MOVD $failure__size, R2; \
+	MOVD $64, R8; \ // write
+	SVC; \
+leave: \
+	MOVD $125, R0; \
+exit: \
+	MOVD $94, R8; \ // exit_group
+	SVC; \
+	JMP  exit
 
 // func child(flags uintptr, handle *int32, first *call, says *failure) int
 //
-// The child has our memory and a stack pointer that is ours: it uses registers only. R19 is the call, R20 the first one,
-// R21 the failure; the kernel leaves them alone.
+// The child has our memory and a stack pointer that is ours.
 TEXT ·child(SB), NOSPLIT|NOFRAME, $0-40
 	MOVD flags+0(FP), R0
 	MOVD $0, R1
@@ -19,33 +53,96 @@ TEXT ·child(SB), NOSPLIT|NOFRAME, $0-40
 	MOVD R0, ret+32(FP)
 	RET
 
-next:
-	MOVD 0(R19), R8
-	MOVD 8(R19), R0
-	MOVD 16(R19), R1
-	MOVD 24(R19), R2
-	MOVD 32(R19), R3
-	MOVD 40(R19), R4
-	MOVD 48(R19), R5
-	SVC
-	MOVD 64(R19), R6
-	CMP  R6, R0
-	BLT  failed
-	ADD  $72, R19
-	JMP  next
+	CALLS
 
-failed:
-	MOVD R0, 16(R21)
-	SUB  R20, R19, R6
-	MOVD R6, 8(R21)
-	MOVD 56(R19), R0
-	MOVD R21, R1
-	MOVD $24, R2
+done:
+	JMP  leave
+
+// The loop of a fork server, as board.go has it: int64_t loop(struct board *), which answers in each child. It may be
+// anywhere in memory, and calls nothing. R22 is the board.
+TEXT loop<>(SB), NOSPLIT|NOFRAME, $0
+	STP.W (R19, R20), -32(RSP)
+	STP  (R21, R22), 16(RSP)
+	MOVD R0, R22
+
+order:
+	MOVD board_space(R22), R6
+	MOVD R6, (board_order+header_controlLen)(R22)
+	MOVD board_control(R22), R0
+	ADD  $board_order, R22, R1
+	MOVD $0, R2
+	MOVD $212, R8          // recvmsg
+	SVC
+	CMN  $4, R0            // EINTR
+	BEQ  order
+	CBZ  R0, exit
+	MOVD board_length(R22), R6
+	CMP  R6, R0
+	BNE  leave
+	MOVD (board_order+header_flags)(R22), R6
+	TBNZ $3, R6, leave     // MSG_CTRUNC
+	TBNZ $5, R6, leave     // MSG_TRUNC
+	MOVD board_space(R22), R6
+	MOVD (board_order+header_controlLen)(R22), R7
+	CMP  R6, R7
+	BNE  leave
+	ADD  $board_came, R22, R1
+	ADD  $board_expected, R22, R2
+
+compare:
+	SUB  $8, R6
+	MOVD (R1)(R6), R3
+	MOVD (R2)(R6), R4
+	CMP  R3, R4
+	BNE  leave
+	CBNZ R6, compare
+
+	MOVD board_id(R22), R6
+	MOVD R6, (board_said+forkNotice_id)(R22)
+	ADD  $board_clone, R22, R0
+	MOVD $64, R1
+	MOVD $435, R8          // clone3
+	SVC
+	CBZ  R0, born
+	MOVD R0, (board_said+forkNotice_pid)(R22)
+	TBNZ $63, R0, barren
+	MOVD board_control(R22), R0
+	ADD  $board_answer, R22, R1
+	MOVD $0x4000, R2       // MSG_NOSIGNAL
+	MOVD $211, R8          // sendmsg
+	SVC
+	JMP  clear
+
+barren:
+	MOVD board_control(R22), R0
+	ADD  $board_said, R22, R1
+	MOVD $forkNotice__size, R2
 	MOVD $64, R8           // write
 	SVC
 
-leave:
-	MOVD $125, R0
-	MOVD $94, R8           // exit_group
+clear:
+	MOVD board_first(R22), R0
+	MOVD $0xffffffff, R1
+	MOVD $0, R2
+	MOVD $436, R8          // close_range
 	SVC
-	JMP  leave
+	JMP  order
+
+born:
+	ADD  $board_calls, R22, R19
+	MOVD R19, R20
+	ADD  $board_failure, R22, R21
+	CALLS
+
+done:
+	LDP  16(RSP), (R21, R22)
+	LDP.P 32(RSP), (R19, R20)
+	MOVD $0, R0
+	RET
+	DWORD $0x646e6520706f6f6c // endOfLoop
+
+// func loopText() uintptr
+TEXT ·loopText(SB), NOSPLIT, $0-8
+	MOVD $loop<>(SB), R0
+	MOVD R0, ret+0(FP)
+	RET

@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"sync"
+	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,38 +16,28 @@ import (
 // forkServer is the starter's side of a warm interpreter that forks a child for each cell. It never sees a byte of a
 // user's: the children get theirs when they are in their cells.
 //
-// It has a socket of messages as its descriptor 3. It is told the steps first, and says that it is ready. An order is an
-// id, a user and the names of the descriptors that come along; it answers with the number of the child and a handle on
-// it. The child is the starter's, as all its cells are, so that the starter hears of its end and nobody has to pass it on.
+// It has a socket of messages as its descriptor 3. It is told the code of its loop, says where it has room for the board,
+// gets that, and says that it is ready. From then on it is in the loop. An order is an id and the calls of the child, with
+// the descriptors for it; it is answered with the number of the child and a handle on it. The child is the starter's, as
+// all its cells are, so that the starter hears of its end and nobody has to pass it on.
 type forkServer struct {
 	control *net.UnixConn
 	reaper  *reaper
+	board   *drawn
 
 	mu      sync.Mutex
 	ordered map[int64]*forked
 }
 
 type forked struct {
-	born  chan struct{} // closed when the fork server has answered
-	pid   int           // 0 when it could not fork
-	pidfd int
-	end   *end
+	born   chan struct{} // closed when the fork server has answered
+	failed syscall.Errno // why it could not fork
+	pid    int
+	pidfd  int
+	end    *end
 }
 
-type forkOrder struct {
-	ID    int64    `json:"id"`
-	User  int      `json:"user"`
-	Names []string `json:"names"`
-}
-
-type forkNotice struct {
-	ID  int64 `json:"id"`
-	PID int   `json:"pid"`
-}
-
-const maxSteps = 128 << 10
-
-func startForkServer(command Command, way []step, reaper *reaper) (*forkServer, error) {
+func startForkServer(command Command, way []step, names []string, reaper *reaper) (*forkServer, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
@@ -62,17 +54,7 @@ func startForkServer(command Command, way []step, reaper *reaper) (*forkServer, 
 		return nil, fmt.Errorf("start the fork server: %w", err)
 	}
 	f := &forkServer{control: control, reaper: reaper, ordered: map[int64]*forked{}}
-	message, err := json.Marshal(way)
-	if err != nil {
-		return nil, err
-	}
-	if len(message) > maxSteps {
-		return nil, fmt.Errorf("the steps take %d bytes", len(message))
-	}
-	if _, err = control.Write(message); err == nil {
-		_, _, err = receiveMessage(control, make([]byte, maxNotice))
-	}
-	if err != nil { // which of the two notices that it ended is chance
+	if f.board, err = introduce(control, way, names); err != nil {
 		return nil, fmt.Errorf("wait for the fork server: %w", err)
 	}
 	// When it ends so does the starter, with all its cells: it is of no more use, and the next one is a fresh start for
@@ -84,6 +66,31 @@ func startForkServer(command Command, way []step, reaper *reaper) (*forkServer, 
 	return f, nil
 }
 
+// introduce gives a fork server what it works with, and waits until it is ready.
+func introduce(control *net.UnixConn, way []step, names []string) (*drawn, error) {
+	if _, err := control.Write(loopCode()); err != nil {
+		return nil, err
+	}
+	buffer := make([]byte, maxNotice)
+	message, _, err := receiveMessage(control, buffer)
+	if err != nil {
+		return nil, err
+	}
+	var place forkPlace
+	if err := json.Unmarshal(message, &place); err != nil {
+		return nil, fmt.Errorf("it says %q: %w", message, err)
+	}
+	board, err := draw(place, way, names)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := control.Write(board.image); err != nil {
+		return nil, err
+	}
+	_, _, err = receiveMessage(control, buffer)
+	return board, err
+}
+
 // listen takes what the fork server says, and says why it cannot any more.
 func (f *forkServer) listen() error {
 	buffer := make([]byte, maxNotice)
@@ -93,8 +100,12 @@ func (f *forkServer) listen() error {
 			return fmt.Errorf("the fork server is gone: %w", err)
 		}
 		var n forkNotice
-		if err := json.Unmarshal(message, &n); err != nil || !f.take(n, fds) {
+		if len(message) != int(unsafe.Sizeof(n)) {
 			return fmt.Errorf("the fork server says %q", message)
+		}
+		n = *(*forkNotice)(unsafe.Pointer(&message[0]))
+		if !f.take(n, fds) {
+			return fmt.Errorf("the fork server says that order %d is %d", n.id, n.pid)
 		}
 	}
 }
@@ -102,42 +113,39 @@ func (f *forkServer) listen() error {
 func (f *forkServer) take(n forkNotice, fds []int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	child := f.ordered[n.ID]
+	child := f.ordered[n.id]
 	switch {
 	case child == nil:
 		return false
-	case len(fds) == 1 && n.PID > 1:
-		child.pid, child.pidfd = n.PID, fds[0]
-		child.end = f.reaper.expect(n.PID) // here, where answers are in their order: its number may be another's soon
-	case len(fds) != 0 || n.PID != 0:
+	case len(fds) == 1 && n.pid > 1:
+		child.pid, child.pidfd = int(n.pid), fds[0]
+		child.end = f.reaper.expect(child.pid) // here, where answers are in their order: its number may be another's soon
+	case len(fds) != 0 || n.pid >= 0:
 		return false
+	default: // no memory, or no room for one more process
+		child.failed = syscall.Errno(-n.pid)
 	}
-	delete(f.ordered, n.ID)
+	delete(f.ordered, n.id)
 	close(child.born)
 	return true
 }
 
 // fork makes the child of a cell.
 func (f *forkServer) fork(cell *Cell, o order, named map[string]int) error {
+	message, fds, err := f.board.order(o.ID, o.User, named)
+	if err != nil {
+		return err
+	}
 	child := &forked{born: make(chan struct{})}
 	f.mu.Lock()
 	f.ordered[o.ID] = child
 	f.mu.Unlock()
-	ask := forkOrder{ID: o.ID, User: o.User}
-	var fds []int
-	for name, fd := range named {
-		ask.Names, fds = append(ask.Names, name), append(fds, fd)
-	}
-	message, err := json.Marshal(ask)
-	if err != nil {
-		return err
-	}
 	if _, _, err := f.control.WriteMsgUnix(message, unix.UnixRights(fds...), nil); err != nil {
 		return fmt.Errorf("ask the fork server: %w", err)
 	}
 	<-child.born // or the starter ends
-	if child.pid == 0 {
-		return errors.New("the fork server could not fork")
+	if child.failed != 0 {
+		return fmt.Errorf("the fork server could not fork: %w", child.failed)
 	}
 	cell.pid, cell.pidfd, cell.end = child.pid, child.pidfd, child.end
 	return nil

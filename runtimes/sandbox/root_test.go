@@ -54,10 +54,7 @@ func TestNetworkRefuses(t *testing.T) {
 // TestCellWithoutParts is the starter's side of a cell that has nothing of what it needs.
 func TestCellWithoutParts(t *testing.T) {
 	t.Parallel()
-	made, err := newPlan([]step{do("x", unix.SYS_GETPID, descriptor("nowhere"))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := newPlan([]step{do("x", unix.SYS_GETPID, descriptor("nowhere"))}, &heap{})
 	if err := (&cells{plan: made}).fork(&Cell{}, order{}, nil); err == nil {
 		t.Error("a child without its descriptors")
 	}

@@ -1,41 +1,39 @@
 package sandbox
 
 import (
-	"bytes"
-	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"unsafe"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
 
-// step is one system call on the way of a forked child into its cell. The list of them is made once for a starter; who
-// carries it out, our own fork or the fork server of an interpreter, only fills in what differs between cells.
+// step is one system call on the way of a forked child into its cell. The list of them is made once for a starter, and is
+// the same whoever forks the child: we, or the fork server of an interpreter.
 type step struct {
-	Name string `json:"name"`
-	Trap int64  `json:"trap"`
-	Args []arg  `json:"args"`
+	name string
+	trap int
+	args []arg
 }
 
 // arg is an argument of a step.
 type arg struct {
-	Kind argKind `json:"kind"`
-	Int  int64   `json:"int,omitempty"`
-	Text string  `json:"text,omitempty"`
+	kind   argKind
+	number int
+	memory []byte
+	name   string
 }
 
-type argKind string
+type argKind int
 
 // The kinds of arguments.
 const (
-	argInt    argKind = "int"
-	argText   argKind = "text"   // the address of a text with a final zero
-	argBytes  argKind = "bytes"  // the address of bytes, in base64
-	argFilter argKind = "filter" // the address of a seccomp program of instructions, in base64
-	argFD     argKind = "fd"     // a descriptor of the cell, by its name
-	argUser   argKind = "user"   // the user of the cell
+	argNumber argKind = iota
+	argMemory         // the address of bytes
+	argFilter         // the address of a seccomp program of these instructions
+	argFD             // a descriptor of the cell, by its name
+	argUser           // the user of the cell
 )
 
 // Names of the descriptors that a forked child gets for its cell. Those of the control groups follow, as group0, group1, …
@@ -52,18 +50,25 @@ const (
 	fdGroup   = "group"
 )
 
-func number(value int) arg  { return arg{Kind: argInt, Int: int64(value)} }
-func text(value string) arg { return arg{Kind: argText, Text: value} }
-func raw(value []byte) arg {
-	return arg{Kind: argBytes, Text: base64.StdEncoding.EncodeToString(value)}
+// cellDescriptors are their names, in the order in which a fork server gets them.
+func cellDescriptors(groups int) []string {
+	names := []string{fdStdin, fdStdout, fdStderr, fdChannel, fdTake, fdGive, fdSync, fdRules, fdDisk}
+	for i := range groups {
+		names = append(names, groupDescriptor(i))
+	}
+	return names
 }
-func filter(value []byte) arg {
-	return arg{Kind: argFilter, Text: base64.StdEncoding.EncodeToString(value)}
-}
-func descriptor(name string) arg { return arg{Kind: argFD, Text: name} }
+
+func groupDescriptor(at int) string { return fdGroup + strconv.Itoa(at) }
+
+func number(value int) arg       { return arg{kind: argNumber, number: value} }
+func text(value string) arg      { return raw(append([]byte(value), 0)) }
+func raw(value []byte) arg       { return arg{kind: argMemory, memory: value} }
+func filter(value []byte) arg    { return arg{kind: argFilter, memory: value} }
+func descriptor(name string) arg { return arg{kind: argFD, name: name} }
 
 func do(name string, trap int, args ...arg) step {
-	return step{Name: name, Trap: int64(trap), Args: append([]arg{}, args...)} // never null
+	return step{name: name, trap: trap, args: args}
 }
 
 // steps is the way into a cell, for a child that is process 1 of a new process namespace and still has the capabilities
@@ -72,7 +77,7 @@ func (config setup) steps(groups int) []step {
 	var way []step
 	then := func(s ...step) { way = append(way, s...) }
 	for i := range groups {
-		then(do("control group", unix.SYS_WRITE, descriptor(fmt.Sprint(fdGroup, i)), text("0"), number(1)))
+		then(do("control group", unix.SYS_WRITE, descriptor(groupDescriptor(i)), text("0"), number(1)))
 	}
 	then(
 		do("namespaces", unix.SYS_UNSHARE, number(unix.CLONE_NEWNS|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS|unix.CLONE_NEWCGROUP)),
@@ -96,7 +101,7 @@ func (config setup) steps(groups int) []step {
 	if config.Users > 1 { // an ordinary user may not: there is one user in the namespace, and no more groups than before
 		then(do("groups", unix.SYS_SETGROUPS, number(0), number(0)))
 	}
-	user := arg{Kind: argUser}
+	user := arg{kind: argUser}
 	then(
 		do("group", unix.SYS_SETRESGID, user, user, user),
 		do("user", unix.SYS_SETRESUID, user, user, user),
@@ -145,73 +150,76 @@ func (l rlimit) bytes() []byte {
 	return binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(nil, l.soft), l.hard)
 }
 
-// plan is a list of steps with their constant arguments in memory that does not move.
-type plan struct {
-	steps []step
-	calls []call
-	kept  [][]byte // what the addresses in calls point to
-	moved int      // the step that gives syncFD its number
+// memory is that of whoever makes the calls.
+type memory interface {
+	// keep puts bytes where they stay, and answers their address.
+	keep(value []byte) uintptr
 }
 
-func newPlan(steps []step) (*plan, error) {
-	p := &plan{steps: steps, calls: make([]call, len(steps))}
+// heap is our own.
+type heap struct {
+	kept [][]byte // Go moves stacks, but no heap
+}
+
+func (h *heap) keep(value []byte) uintptr {
+	h.kept = append(h.kept, value)
+	return address(value)
+}
+
+// plan is a list of steps with their constant arguments in memory that does not move.
+type plan struct {
+	steps  []step
+	calls  []call
+	memory memory // where the addresses in calls point to
+	moved  int    // the step that gives syncFD its number
+}
+
+func newPlan(steps []step, memory memory) *plan {
+	p := &plan{steps: steps, calls: make([]call, len(steps)), memory: memory}
 	for i, s := range steps {
-		p.calls[i].trap = uintptr(s.Trap)
-		for j, a := range s.Args {
-			value, err := p.constant(a)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", s.Name, err)
-			}
-			p.calls[i].args[j] = value
-			if a.Kind == argFD && a.Text == fdSync {
+		p.calls[i].trap = uintptr(s.trap)
+		for j, a := range s.args {
+			p.calls[i].args[j] = p.constant(a)
+			if a.kind == argFD && a.name == fdSync {
 				p.moved = i
 			}
 		}
 	}
-	return p, nil
+	return p
 }
 
 // constant answers the value of an argument that is the same for every cell, else 0.
-func (p *plan) constant(a arg) (uintptr, error) {
-	switch a.Kind {
-	case argInt:
-		return uintptr(a.Int), nil
-	case argText:
-		return p.keep(append([]byte(a.Text), 0)), nil
-	case argBytes, argFilter:
-		value, err := base64.StdEncoding.DecodeString(a.Text)
-		if err != nil || a.Kind == argBytes || len(value) == 0 {
-			return p.keep(value), err
-		}
-		code := (*unix.SockFilter)(unsafe.Pointer(&value[0]))
-		p.kept = append(p.kept, value)
-		program := unix.SockFprog{Len: uint16(len(value) / instructionSize), Filter: code}
-		return p.keep(bytes.Clone(unsafe.Slice((*byte)(unsafe.Pointer(&program)), unsafe.Sizeof(program)))), nil
+func (p *plan) constant(a arg) uintptr {
+	switch a.kind {
+	case argNumber:
+		return uintptr(a.number)
+	case argMemory:
+		return p.memory.keep(a.memory)
+	case argFilter: // a struct sock_fprog
+		program := binary.NativeEndian.AppendUint64(nil, uint64(len(a.memory)/instructionSize))
+		return p.memory.keep(binary.NativeEndian.AppendUint64(program, uint64(p.memory.keep(a.memory))))
 	default:
-		return 0, nil
-	}
-}
-
-func (p *plan) keep(value []byte) uintptr {
-	if len(value) == 0 {
 		return 0
 	}
-	p.kept = append(p.kept, value)
-	return uintptr(unsafe.Pointer(&value[0]))
 }
 
-// fill fills in what belongs to one cell.
+// fill fills in what belongs to one cell. Before the call after moved a child speaks on the descriptor that came along,
+// then on syncFD.
 func (p *plan) fill(user int, fds map[string]int) ([]call, error) {
 	calls := slices.Clone(p.calls)
 	for i, s := range p.steps {
-		for j, a := range s.Args {
-			switch a.Kind {
+		calls[i].says = syncFD
+		if i <= p.moved {
+			calls[i].says = uintptr(fds[fdSync])
+		}
+		for j, a := range s.args {
+			switch a.kind {
 			case argUser:
 				calls[i].args[j] = uintptr(user)
 			case argFD:
-				fd, ok := fds[a.Text]
+				fd, ok := fds[a.name]
 				if !ok {
-					return nil, fmt.Errorf("%s: no descriptor %s", s.Name, a.Text)
+					return nil, fmt.Errorf("%s: no descriptor %s", s.name, a.name)
 				}
 				calls[i].args[j] = uintptr(fd)
 			default: // constant

@@ -1,0 +1,203 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// another is a fork server that has nothing but the loop. Its children say on their stdout that they went on.
+const another = `
+import ctypes, fcntl, json, os
+control = fcntl.fcntl(3, fcntl.F_DUPFD, 40)
+while os.dup(0) < control:
+    pass
+os.close(control + 1)
+libc = ctypes.CDLL(None)
+libc.mmap.restype, libc.mmap.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
+code, board = (libc.mmap(None, 1 << 16, access, 0x22, -1, 0) for access in (7, 3))
+told = os.read(control, 1 << 16)
+ctypes.memmove(code, told, len(told))
+os.write(control, json.dumps({"board": board, "control": control}).encode())
+told = os.read(control, 1 << 16)
+ctypes.memmove(board, told, len(told))
+ctypes.PYFUNCTYPE(ctypes.c_long, ctypes.c_void_p)(code)(board)
+os.write(1, b"%d open" % len(os.listdir("/proc/self/fd")))
+os._exit(0)
+`
+
+// looping is a fork server in its loop, outside any jail.
+type looping struct {
+	control *net.UnixConn
+	board   *drawn
+	server  *exec.Cmd
+}
+
+func startLooping(t *testing.T, flags uintptr) *looping {
+	t.Helper()
+	control, theirs := pair(t, unix.SOCK_SEQPACKET)
+	file, err := theirs.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := exec.CommandContext(t.Context(), "/usr/bin/python3", "-I", "-S", "-c", another)
+	server.ExtraFiles, server.Stderr = []*os.File{file}, os.Stderr
+	if err := errors.Join(server.Start(), file.Close(), theirs.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := control.Write(loopCode()); err != nil {
+		t.Fatal(err)
+	}
+	message, _, err := receiveMessage(control, make([]byte, maxNotice))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var place forkPlace
+	if err := json.Unmarshal(message, &place); err != nil {
+		t.Fatal(err)
+	}
+	board, err := draw(place, []step{
+		do("early", unix.SYS_DUP3, descriptor(fdSync), arg{kind: argUser}, number(0)),
+		do("stdout", unix.SYS_DUP3, descriptor(fdStdout), number(stdoutFD), number(0)),
+		do("sync", unix.SYS_DUP3, descriptor(fdSync), number(syncFD), number(0)),
+	}, []string{fdStdout, fdSync})
+	if err != nil {
+		t.Fatal(err)
+	}
+	setFlags(board.image, flags)
+	if _, err := control.Write(board.image); err != nil {
+		t.Fatal(err)
+	}
+	return &looping{control, board, server}
+}
+
+// setFlags says how the loop clones. Its children are its own here, and in no namespace of their own.
+func setFlags(image []byte, flags uintptr) { (*board)(unsafe.Pointer(&image[0])).clone[0] = flags }
+
+// order orders a child, with so many descriptors more than it needs, and answers what it has for stdout and to speak on.
+func (l *looping) order(t *testing.T, user, more, short int) (stdout, sync *os.File) {
+	t.Helper()
+	stdout, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sync, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	message, fds, err := l.board.order(9, user, map[string]int{fdStdout: int(out.Fd()), fdSync: int(in.Fd())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range more {
+		fds = append(fds, fds[0])
+	}
+	if more < 0 {
+		fds = fds[:len(fds)+more]
+	}
+	if _, _, err := l.control.WriteMsgUnix(message[:len(message)-short], unix.UnixRights(fds...), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(out.Close(), in.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return stdout, sync
+}
+
+func (l *looping) answer(t *testing.T) (forkNotice, []int) {
+	t.Helper()
+	message, fds, err := receiveMessage(l.control, make([]byte, maxNotice))
+	if err != nil || len(message) != int(unsafe.Sizeof(forkNotice{})) {
+		t.Fatalf("%q, %v", message, err)
+	}
+	return *(*forkNotice)(unsafe.Pointer(&message[0])), fds
+}
+
+func readAll(t *testing.T, from io.Reader) []byte {
+	t.Helper()
+	said, err := io.ReadAll(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return said
+}
+
+// TestLoop: child after child goes its way, has what it is to have and nothing else, and is answered with a handle. One
+// whose way ends early says where.
+func TestLoop(t *testing.T) {
+	t.Parallel()
+	l := startLooping(t, unix.CLONE_PIDFD)
+	for range 3 {
+		stdout, sync := l.order(t, 20, 0, 0)
+		n, fds := l.answer(t)
+		if n.id != 9 || n.pid < 2 || len(fds) != 1 {
+			t.Fatalf("%+v with %d descriptors", n, len(fds))
+		}
+		closeAll(fds)
+		if said := readAll(t, sync); string(said) != "R" {
+			t.Errorf("it said %q", said)
+		}
+		if said := readAll(t, stdout); string(said) != "5 open" { // the fifth is the list itself
+			t.Errorf("it has %q", said)
+		}
+		_, sync = l.order(t, 1<<20, 0, 0) // there is no such descriptor
+		_, fds = l.answer(t)
+		closeAll(fds)
+		c := &Cell{sync: sync}
+		if err := c.listen(l.board.plan.steps); !errors.Is(err, unix.EBADF) || !strings.HasPrefix(err.Error(), "early: ") {
+			t.Errorf("a step that cannot be: %v", err)
+		}
+	}
+	if err := l.control.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.server.Wait(); err != nil {
+		t.Errorf("nobody orders any more: %v", err)
+	}
+}
+
+// TestLoopWithoutProcesses: a child that cannot be is answered with the reason, and the next order is as good as the first.
+func TestLoopWithoutProcesses(t *testing.T) {
+	t.Parallel()
+	l := startLooping(t, unix.CLONE_PIDFD|unix.CLONE_SIGHAND) // which the kernel refuses
+	for range 2 {
+		stdout, _ := l.order(t, 20, 0, 0)
+		if n, fds := l.answer(t); n != (forkNotice{9, -int64(unix.EINVAL)}) || len(fds) != 0 {
+			t.Errorf("%+v with %d descriptors", n, len(fds))
+		}
+		if said := readAll(t, stdout); len(said) > 0 {
+			t.Errorf("somebody says %q", said)
+		}
+	}
+}
+
+// TestLoopRefuses: an order that is not as it has to be ends the fork server before there is a child. Its descriptors would
+// be others than the calls say.
+func TestLoopRefuses(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ more, short int }{
+		"a descriptor more": {more: 1}, "a descriptor less": {more: -1}, "no descriptors": {more: -2},
+		"half an order": {short: 8},
+	} {
+		l := startLooping(t, unix.CLONE_PIDFD)
+		l.order(t, 20, 0, 0)
+		_, fds := l.answer(t)
+		closeAll(fds)
+		stdout, _ := l.order(t, 20, tt.more, tt.short)
+		var exit *exec.ExitError
+		if err := l.server.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitSetup {
+			t.Errorf("%s: %v", name, err)
+		}
+		if said := readAll(t, stdout); len(said) > 0 {
+			t.Errorf("%s: somebody says %q", name, said)
+		}
+	}
+}
