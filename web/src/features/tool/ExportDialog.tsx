@@ -8,7 +8,7 @@ import { keys, queryClient, refreshAgents, useCapabilities, useVersions } from '
 import { exportTool } from '../../api/verbs';
 import { download } from '../../app/clipboard';
 import { closeDialog } from '../../app/dialogs';
-import { initialValue } from '../../schema/form/defaults';
+import { exampleValue } from '../../schema/form/defaults';
 import { exportDialog as say } from '../../texts/tool';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
@@ -222,7 +222,7 @@ function CommandLine({ label, text }: { label: string; text: string }) {
   );
 }
 
-/** The input of the last run here, since it is known to be one; else the schema's defaults. */
+/** The input of the last run here, since it is known to be one; else one that the schema takes. */
 function exampleInput({ id, fields }: OpenAgent): Json {
   const kept = rememberedInput(id);
   try {
@@ -230,5 +230,5 @@ function exampleInput({ id, fields }: OpenAgent): Json {
   } catch {
     // What was kept may be text that is no JSON yet.
   }
-  return initialValue(fields.inputSchema) ?? {};
+  return exampleValue(fields.inputSchema);
 }

@@ -1,7 +1,7 @@
 // The value a form begins with: defaults where the schema has them, empty containers where something is required.
 import { isObject, type Json, type JsonObject } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
-import { readNode } from './shape';
+import { readNode, type Shape } from './shape';
 
 const deepest = 8;
 
@@ -31,6 +31,39 @@ export function initialValue(schema: JsonSchema, root: JsonSchema = schema, dept
     case 'choice':
     case 'json':
       return undefined;
+  }
+}
+
+/** An input to show how a program is called: what a form begins with, and something for whatever else is required. */
+export function exampleValue(schema: JsonSchema, root: JsonSchema = schema, depth = 0): Json {
+  const { shape, schema: node } = readNode(schema, root);
+  const initial = initialValue(schema, root);
+  if ('default' in node || shape.kind !== 'object' || depth > deepest) return initial ?? something(shape, node);
+  const value: JsonObject = isObject(initial) ? initial : {};
+  for (const { key, schema: property, required } of shape.properties) {
+    if (required) value[key] = exampleValue(property, root, depth + 1);
+  }
+  return value;
+}
+
+const texts = { text: 'text', date: '2026-01-31', email: 'name@example.com', url: 'https://example.com' };
+
+function something(shape: Shape, node: JsonObject): Json {
+  const [given] = Array.isArray(node['examples']) ? node['examples'] : [];
+  if (given !== undefined) return given;
+  switch (shape.kind) {
+    case 'text':
+      return texts[shape.input];
+    case 'moment':
+      return '2026-01-31T12:00:00Z';
+    case 'number':
+      return node['minimum'] ?? 0;
+    case 'switch':
+      return false;
+    case 'choice':
+      return shape.options[0]?.value ?? null;
+    default:
+      return null;
   }
 }
 

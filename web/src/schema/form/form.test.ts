@@ -3,7 +3,7 @@ import { parseJson, parseNumber, stringifyJson } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 import { faultOffset } from '../locate';
 import { check } from '../validate';
-import { initialValue } from './defaults';
+import { exampleValue, initialValue } from './defaults';
 import { reduceInput, startInput, type InputAction, type InputState } from './input';
 import { readNode } from './shape';
 
@@ -89,6 +89,30 @@ describe('readNode', () => {
   it('ends a recursive default', () => {
     const root: JsonSchema = { type: 'object', required: ['next'], properties: { next: { $ref: '#' } } };
     expect(JSON.stringify(initialValue(root)).length).toBeLessThan(500);
+  });
+});
+
+describe('exampleValue', () => {
+  it('is an input that the schema takes', () => {
+    const schema: JsonSchema = {
+      type: 'object',
+      required: ['city', 'days', 'mail', 'from', 'units', 'place', 'note'],
+      properties: {
+        city: { type: 'string', minLength: 1 },
+        days: { type: 'integer', minimum: 2 },
+        mail: { type: 'string', format: 'email' },
+        from: { type: 'string', format: 'date' },
+        units: { type: 'string', enum: ['metric', 'imperial'] },
+        place: { type: 'object', required: ['lat'], properties: { lat: { type: 'number' } } },
+        note: { type: 'string', examples: ['By hand'] },
+        language: { type: 'string', default: 'en' },
+        tags: { type: 'array', items: { type: 'string' } },
+      },
+    };
+    const value = exampleValue(schema);
+    expect(check(value, schema)).toEqual([]);
+    expect(value).toMatchObject({ days: 2, units: 'metric', note: 'By hand', language: 'en' });
+    expect(value).not.toHaveProperty('tags');
   });
 });
 
