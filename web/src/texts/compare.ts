@@ -8,6 +8,7 @@ export const changes = {
   whatChanged: 'What changed',
   changesOf: (title: string) => `Changes of ${title}`,
   field: 'Field',
+  none: 'none',
 };
 
 export const compareDialog = {

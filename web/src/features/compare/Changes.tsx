@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { isObject, type Json } from '../../api/json';
 import type { Diff } from '../../api/types';
 import { changes as say } from '../../texts/compare';
 import css from './Changes.module.css';
@@ -55,6 +56,16 @@ export function Reasons({ reasons }: { reasons: Diff['advice']['reasons'] }) {
 const quoted = (sentence: string): ReactNode[] =>
   sentence.split('`').map((part, i) => (i % 2 === 0 ? part : <code key={i}>{part}</code>));
 
+/** Names one a line, variables as they are set; only what is more than that is JSON. */
+function plain(value: Json | undefined): string {
+  if (value === undefined || typeof value === 'string') return value ?? say.none;
+  const lines = Array.isArray(value) ? value : isObject(value) ? Object.entries(value).map(setting) : [value];
+  if (lines.length === 0) return say.none;
+  return lines.every((line) => typeof line === 'string') ? lines.join('\n') : JSON.stringify(value, null, 2);
+}
+
+const setting = ([name, value]: [string, Json]): Json => (typeof value === 'string' ? `${name}=${value}` : value);
+
 function Fields({ title, fields, from, to }: { title: string; fields: Diff['settings']; from: string; to: string }) {
   return (
     <section aria-label={title}>
@@ -72,8 +83,8 @@ function Fields({ title, fields, from, to }: { title: string; fields: Diff['sett
             {fields.map((f) => (
               <tr key={f.name}>
                 <th scope="row">{f.name}</th>
-                <td data-side={from}>{JSON.stringify(f.before, null, 2)}</td>
-                <td data-side={to}>{JSON.stringify(f.after, null, 2)}</td>
+                <td data-side={from}>{plain(f.before)}</td>
+                <td data-side={to}>{plain(f.after)}</td>
               </tr>
             ))}
           </tbody>

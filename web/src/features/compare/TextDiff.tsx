@@ -4,6 +4,10 @@ import { loadEditor } from '../../editor/load';
 import { textDiff as say } from '../../texts/compare';
 import css from './TextDiff.module.css';
 
+// Two texts beside each other need so many pixels to be read.
+const narrowest = 520;
+const lineHeight = 18;
+
 interface Props {
   /** Its ending says the language. */
   path: string;
@@ -23,7 +27,8 @@ export function TextDiff({ path, before, after, sides, inline = false }: Props) 
     loadEditor().then(
       (kit) => {
         if (gone || !host.current) return;
-        const view = kit.createDiff(host.current, { before: left, after: right }, inline);
+        const narrow = host.current.clientWidth < narrowest;
+        const view = kit.createDiff(host.current, { before: left, after: right }, inline || narrow);
         view.show(path, before, after);
         close = () => view.dispose();
       },
@@ -34,5 +39,14 @@ export function TextDiff({ path, before, after, sides, inline = false }: Props) 
       close();
     };
   }, [path, before, after, left, right, inline]);
-  return <div ref={host} className={css.diff} role="region" aria-label={say.changesOf(path)} />;
+  const lines = before.split('\n').length + after.split('\n').length;
+  return (
+    <div
+      ref={host}
+      className={css.diff}
+      style={{ maxHeight: (lines + 2) * lineHeight }}
+      role="region"
+      aria-label={say.changesOf(path)}
+    />
+  );
 }
