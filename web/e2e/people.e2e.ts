@@ -94,7 +94,7 @@ describe('people', () => {
       await expect.poll(() => run.isDisabled()).toBe(false);
 
       await page.goto('/studio/account');
-      await page.getByLabel('Present password').fill(password);
+      await page.getByLabel('Current password').fill(password);
       await page.getByLabel('New password').fill(`${password} 2`);
       expect(await violations(page)).toEqual([]);
       await page.getByRole('button', { name: 'Change the password' }).click();

@@ -8,7 +8,7 @@ export const accountPage = {
   signedInWithAToken:
     'You are signed in with this token, which has no password. Its sessions end with it, on the page of tokens.',
   passwordIsChanged: 'The password is changed',
-  presentPassword: 'Present password',
+  presentPassword: 'Current password',
   presentPasswordHint: 'Leave it empty if you have none yet.',
   newPassword: 'New password',
   newPasswordHint: 'At least 12 characters. All your other sessions end.',
@@ -31,7 +31,7 @@ export const invitationPage = {
   joinAsSomebodyElse: 'Join as somebody else',
   chooseANameAndAPassword: 'Choose a name and a password.',
   loginName: 'Login name',
-  loginNameHint: 'Lower case, such as an address of mail. Who has one here already gives that.',
+  loginNameHint: 'Lower case, such as your e-mail address. If you have an account here, give its name.',
   yourName: 'Your name',
   yourNameHint: 'What others see; the login name without it.',
   password: 'Password',
@@ -56,7 +56,7 @@ export const invitations = {
   makeTheLink: 'Make the link',
   role: 'Role',
   for: 'For',
-  forHint: 'A note on whom it is for. The link does not hold anybody else off.',
+  forHint: 'A note on whom it is for. Whoever has the link can use it.',
   theInvitation: 'The invitation',
   theInvitationAbout:
     'Send the link to one person: it is shown this once, and whoever opens it first becomes a member.',
@@ -148,7 +148,7 @@ export const sessions = {
 export const tokensPage = {
   pageTitle: 'Tokens · Atelier',
   tokens: 'Tokens',
-  lead: 'A program shows a token to come in. Give each its own, with no more scopes than it needs.',
+  lead: 'Programs sign in with a token. Give each its own, with no more scopes than it needs.',
   newToken: 'New token…',
   theTokens: 'the tokens',
   notLoaded: (reason: string) => `The tokens could not be loaded. ${reason}`,

@@ -20,7 +20,7 @@ export const editorPane = {
 
 export const editorSettings = {
   editorSettings: 'Editor settings',
-  about: 'They hold at once, in this browser.',
+  about: 'They apply at once, in this browser only.',
   fontSize: 'Font size',
   fontSizeHint: (min: number, max: number) => `${number(min)} to ${number(max)} pixels`,
   indentation: 'Indentation',

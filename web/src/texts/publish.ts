@@ -42,7 +42,7 @@ export const replaySection = {
   theDraftIsNotSaved: 'The draft is not saved yet.',
   replay: 'Replay',
   about: (latestVersion: string) =>
-    `Runs what ${latestVersion} was called with against the draft, and tells what is otherwise.`,
+    `Runs the draft with inputs that ${latestVersion} had, and lists the outputs that differ.`,
   recordedInputs: 'Recorded inputs',
   lastInputs: (n: number) => `Last ${n} inputs`,
   replaying: 'Replaying…',

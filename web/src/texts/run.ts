@@ -62,7 +62,7 @@ export const historyTab = {
   ofWhichVersion: 'Of which version',
   allVersions: 'All versions',
   compareTwo: 'Compare two',
-  none: 'No run is like that.',
+  none: 'No run matches these filters.',
   toCompare: 'To compare',
   state: 'State',
   version: 'Version',

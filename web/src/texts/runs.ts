@@ -1,7 +1,7 @@
 export const runPage = {
   pageTitle: 'Run · Atelier',
   allRuns: 'All runs',
-  notOpened: (id: string, reason: string) => `The run ${id} could not be opened. ${reason}`,
+  notOpened: (reason: string) => `The run could not be opened. ${reason}`,
   theRun: 'the run',
   run: 'Run',
   runState: 'Run state',
@@ -21,7 +21,8 @@ export const runsPage = {
   ever: 'Ever',
   ranges: { '1h': 'An hour ago', '24h': 'A day ago', '7d': 'A week ago', '30d': 'A month ago' },
   theRuns: 'the runs',
-  none: 'No run is like that.',
+  none: 'No run matches these filters.',
+  noneYet: 'No runs yet. Run an agent, and it is listed here.',
   agent: 'Agent',
   nameThenEnter: 'Name, then Enter',
   by: 'By',

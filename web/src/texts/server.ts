@@ -33,6 +33,6 @@ export const serverPage = {
   disk: 'Disk',
   limitsOfARun: 'Limits of a run',
   limit: 'Limit',
-  unlessSaid: 'Unless said',
-  atMost: 'At most',
+  unlessSaid: 'Default',
+  atMost: 'Maximum',
 };

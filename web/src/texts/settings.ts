@@ -8,13 +8,13 @@ export const settingsPage = {
 };
 
 export const appearance = {
-  about: 'The theme holds at once, in this browser. System follows what the machine is set to.',
+  about: 'The theme applies at once, in this browser only. System follows your operating system.',
   theme: 'Theme',
   themes: { system: 'System', dark: 'Dark', light: 'Light' },
 };
 
 export const keysOfCommands = {
-  about: 'Choose other keys for a command: they hold at once, in this browser. Escape leaves them as they are.',
+  about: 'Choose other keys for a command. They apply at once, in this browser only; Escape keeps those it has.',
   change: 'Change',
   changeKeysOf: (title: string) => `Change the keys of ${title}`,
   pressKeys: 'Press the keys',

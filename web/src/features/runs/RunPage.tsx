@@ -40,7 +40,7 @@ export function RunPage({ id }: { id: string }) {
       <Column>
         {found.isError && (
           <Empty actions={<Button onClick={() => navigate('/runs')}>{say.allRuns}</Button>}>
-            {say.notOpened(id, found.error.message)}
+            {say.notOpened(found.error.message)}
           </Empty>
         )}
         {found.isPending && <Waiting what={say.theRun} onRetry={() => void found.refetch()} />}

@@ -32,6 +32,7 @@ function Runs() {
   const [, navigate] = useLocation();
   const [now] = useState(() => Date.now());
   const listing = useRunListing({ status: state.status ?? '', agent: state.agent ?? '', since: sinceOf(state, now) });
+  const narrowed = Object.keys(state).length > 0;
   const go = (change: Partial<RunsState>): void => navigate(runsUrl({ ...state, ...change }), { replace: true });
   return (
     <section className={css.section}>
@@ -66,7 +67,11 @@ function Runs() {
         </Field>
         <AgentField key={state.agent} agent={state.agent ?? ''} onSet={(agent) => go({ agent })} />
       </div>
-      <Listed listing={listing} what={say.theRuns} empty={<p className={css.lead}>{say.none}</p>}>
+      <Listed
+        listing={listing}
+        what={say.theRuns}
+        empty={<p className={css.lead}>{narrowed ? say.none : say.noneYet}</p>}
+      >
         {(items) => <Table runs={items} now={now} />}
       </Listed>
     </section>
