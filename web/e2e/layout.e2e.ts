@@ -9,6 +9,7 @@ import { Studio } from './kit/studio';
 let atelier: Atelier;
 let browser: Browser;
 let run: string;
+const preRelease = '10.20.30-alpha.beta.gamma.1';
 const long = 'an-agent-whose-name-is-as-long-as-a-name-may-be-and-has-no-end';
 
 beforeAll(async () => {
@@ -22,6 +23,9 @@ beforeAll(async () => {
   await must(atelier, 'PUT', '/secrets/THE_SIGNING_SECRET_OF_A_WEBHOOK', { value: 'correct-horse-battery' });
   await must(atelier, 'POST', '/tokens', { name: 'nightly', scopes: ['read', 'run', 'write'] });
   await saveDraft(atelier, 'weather', program('Fog'));
+  await must(atelier, 'POST', `/code-agents/${long}/versions`, { version: preRelease, changelog: 'Not yet.' });
+  const title = 'Research and early prototypes of the northern department';
+  await must(atelier, 'POST', '/workspaces', { name: 'research', title });
   await publishedAgent(atelier, 'weather-of-old');
   const reason = 'The weather tells more.';
   await must(atelier, 'PATCH', '/code-agents/weather-of-old/versions/1.0.0', { deprecated: true, reason });
@@ -171,5 +175,97 @@ test('what stands below the samples comes with them', async () => {
   expect(await blank.isVisible()).toBe(false);
   release();
   await blank.waitFor();
+  await session.close();
+});
+
+/** What of the header lies over something else in it, by what it says. */
+const overlaps = (page: Page): Promise<string[]> =>
+  page.getByRole('banner').evaluate((header) => {
+    const shown = [...header.querySelectorAll('a, button, h1, [role=status], div > span')].filter(
+      (e) => e.getBoundingClientRect().width > 1 && e.checkVisibility(),
+    );
+    const boxes = shown.map((e) => ({ e, box: e.getBoundingClientRect() }));
+    return boxes.flatMap(({ e, box }, i) =>
+      boxes
+        .slice(i + 1)
+        .filter((other) => !e.contains(other.e) && !other.e.contains(e))
+        .filter((other) => other.box.left < box.right - 1 && box.left < other.box.right - 1)
+        .map((other) => `${e.textContent} and ${other.e.textContent}`),
+    );
+  });
+
+test('on a phone nothing in the header lies over anything else, whatever it has to say', async () => {
+  const session = await signIn(browser, atelier, { width: 390, height: 800 });
+  const { page, context } = session;
+  const studio = new Studio(page);
+  await studio.openAgent(`${long}@${preRelease}`);
+  expect(await overlaps(page)).toEqual([]);
+  await studio.openAgent('weather');
+  await context.setOffline(true);
+  await studio.replace('export default () => 1;\n');
+  await studio.draft.filter({ hasText: 'Offline' }).waitFor();
+  expect(await overlaps(page)).toEqual([]);
+  await context.setOffline(false);
+  await studio.saved();
+  await session.close();
+});
+
+test('on a phone a menu stays in the window, and its long words end in an ellipsis', async () => {
+  const session = await signIn(browser, atelier, { width: 390, height: 800 });
+  const { page } = session;
+  await page.goto('/studio/');
+  await page.getByRole('button', { name: 'Account' }).click();
+  const items = page.getByRole('menu').getByRole('menuitem');
+  await items.filter({ hasText: 'Research and early' }).waitFor();
+  const outside = await items.evaluateAll((all) =>
+    all
+      .map((e) => ({ text: e.textContent, box: e.getBoundingClientRect() }))
+      .filter(({ box }) => box.left < 0 || box.right > window.innerWidth || box.bottom > window.innerHeight)
+      .map(({ text }) => text),
+  );
+  expect(outside).toEqual([]);
+  await session.close();
+});
+
+test('a page has the way to the others in its header, and says which one it is', async () => {
+  const session = await signIn(browser, atelier, { width: 768, height: 800 });
+  const { page } = session;
+  await page.goto('/studio/');
+  const main = page.getByRole('navigation', { name: 'Main' });
+  for (const name of ['Runs', 'Public registry', 'Skills', 'Agents']) {
+    await main.getByRole('link', { name }).click();
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+    expect(await main.locator('[aria-current=page]').allTextContents()).toEqual([name]);
+  }
+  expect(await squeezed(page)).toEqual([]);
+  await session.close();
+});
+
+test('a finger has more room than a pointer', async () => {
+  const context = await browser.newContext({
+    baseURL: atelier.url,
+    viewport: { width: 390, height: 800 },
+    hasTouch: true,
+  });
+  await context.request.post('/api/v1/session', { data: { token: atelier.token } });
+  const page = await context.newPage();
+  await page.goto('/studio/');
+  const button = page.getByRole('button', { name: 'New agent…' });
+  await button.waitFor();
+  expect(await page.evaluate(() => matchMedia('(pointer: coarse)').matches)).toBe(true);
+  expect((await button.boundingBox())?.height).toBe(36);
+  await context.close();
+});
+
+test('what is searched for in the registry stands in the address', async () => {
+  await must(atelier, 'POST', '/code-agents/weather/publish', { public: true });
+  const session = await signIn(browser, atelier, { width: 1280, height: 800 });
+  const { page } = session;
+  await page.goto('/studio/registry?q=nothing-like-it');
+  await page.getByText('nothing-like-it').waitFor();
+  const search = page.getByRole('searchbox', { name: 'Search the registry' });
+  await search.fill('weather');
+  await page.waitForURL('**/registry?q=weather');
+  await page.getByRole('list', { name: 'Listed agents' }).getByText('weather 1.0.0').waitFor();
   await session.close();
 });

@@ -83,6 +83,12 @@ const places: [string, string, (page: Page) => Promise<unknown>][] = [
   ],
   ['its versions', `/studio/a/${name}/versions`, (page) => page.getByRole('heading', { name: 'Versions' }).waitFor()],
   ['the runs', '/studio/runs', (page) => page.getByRole('heading', { name: 'Runs' }).waitFor()],
+  ['the settings', '/studio/settings/keys', (page) => page.getByRole('heading', { name: 'Keys' }).waitFor()],
+  [
+    'the settings of the editor',
+    '/studio/settings/editor',
+    (page) => page.getByRole('spinbutton', { name: 'Font size' }).waitFor(),
+  ],
   ['the server', '/studio/server', (page) => page.getByRole('heading', { name: 'Server', exact: true }).waitFor()],
 ];
 

@@ -3,7 +3,7 @@ import { CircleUser, Moon, Search, Sun } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useSession } from '../api/queries';
-import { rightsOf } from '../api/rights';
+import { rightsOf, useRights } from '../api/rights';
 import { signOut } from '../api/verbs';
 import { brand as say } from '../texts/app';
 import { IconButton } from '../ui/Button';
@@ -31,6 +31,27 @@ export function Brand() {
       </svg>
       <span>Atelier</span>
     </Link>
+  );
+}
+
+/** The places that everybody goes to, on every page that has room for them; the account menu has them all. */
+export function Places() {
+  const [here] = useLocation();
+  const { mayAnywhere } = useRights();
+  if (!mayAnywhere('read')) return null;
+  return (
+    <nav className={css.places} aria-label={say.places}>
+      {[
+        { to: '/', label: say.agents },
+        { to: '/runs', label: say.runs },
+        { to: '/registry', label: say.publicRegistry },
+        { to: '/skills', label: say.skills },
+      ].map(({ to, label }) => (
+        <Link key={to} href={to} aria-current={here === to ? 'page' : undefined}>
+          {label}
+        </Link>
+      ))}
+    </nav>
   );
 }
 

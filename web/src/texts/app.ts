@@ -32,6 +32,8 @@ export const app = {
 
 export const brand = {
   atelierAllAgents: 'Atelier, all agents',
+  places: 'Main',
+  agents: 'Agents',
   commandPalette: (keys: string) => `Command palette (${keys})`,
   switchToLightTheme: 'Switch to light theme',
   switchToDarkTheme: 'Switch to dark theme',

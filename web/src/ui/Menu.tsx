@@ -40,7 +40,7 @@ function Entry({ entry }: { entry: MenuEntry }) {
           disabled={entry.disabled ?? false}
           onSelect={entry.run}
         >
-          {entry.label}
+          <span>{entry.label}</span>
           {entry.keys !== undefined && <kbd>{entry.keys}</kbd>}
         </DropdownMenu.Item>
       );

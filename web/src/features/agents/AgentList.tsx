@@ -135,17 +135,15 @@ function Row({ agent, now, onTag }: { agent: AgentSummary; now: number; onTag: (
     <li className={css.row}>
       <LanguageMark language={language} />
       <div className={css.about}>
-        <Link href={agentUrl(name)}>{name}</Link>
+        <div className={css.tags}>
+          <Link href={agentUrl(name)}>{name}</Link>
+          {tags.map((tag) => (
+            <button key={tag} type="button" aria-label={say.only(tag)} onClick={() => onTag(tag)}>
+              {tag}
+            </button>
+          ))}
+        </div>
         <p>{description === '' ? title : description}</p>
-        {tags.length > 0 && (
-          <div className={css.tags}>
-            {tags.map((tag) => (
-              <button key={tag} type="button" aria-label={say.only(tag)} onClick={() => onTag(tag)}>
-                {tag}
-              </button>
-            ))}
-          </div>
-        )}
       </div>
       <span className={css.version}>
         {latestVersion === '' ? (state === 'draft' ? say.draft : say.preRelease) : latestVersion}

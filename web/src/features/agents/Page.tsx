@@ -1,5 +1,5 @@
 import type { DragEvent, ReactNode } from 'react';
-import { Brand, Grow, HeaderTools } from '../../app/Brand';
+import { Brand, Grow, HeaderTools, Places } from '../../app/Brand';
 import { ServerStatus } from '../../app/StatusLine';
 import { Workbench } from '../../app/Workbench';
 import { AgentsPanel } from './AgentsPanel';
@@ -12,7 +12,7 @@ export function Page({ current, head, children }: { current?: string; head?: Rea
       header={
         <>
           <Brand />
-          {head}
+          {head ?? <Places />}
           <Grow />
           <HeaderTools />
         </>

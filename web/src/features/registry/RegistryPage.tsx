@@ -1,4 +1,5 @@
-import { useDeferredValue, useEffect, useState } from 'react';
+import { useDeferredValue, useEffect } from 'react';
+import { useLocation, useSearch } from 'wouter';
 import { useRegistryListing } from '../../api/listing';
 import { useRights } from '../../api/rights';
 import type { AgentSummary } from '../../api/types';
@@ -26,7 +27,10 @@ export function RegistryPage() {
 }
 
 function Browse() {
-  const [typed, setSearch] = useState('');
+  const [, navigate] = useLocation();
+  const typed = new URLSearchParams(useSearch()).get('q') ?? '';
+  const setSearch = (text: string): void =>
+    navigate(text === '' ? '/registry' : `/registry?${new URLSearchParams({ q: text }).toString()}`, { replace: true });
   const search = useDeferredValue(typed);
   const listing = useRegistryListing(search);
   return (

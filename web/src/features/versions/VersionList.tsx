@@ -51,7 +51,6 @@ export function VersionList({ agent }: { agent: Agent }) {
         )}
       </div>
       <Fault message={versions.isError ? say.notLoaded(versions.error.message) : undefined} />
-      {versions.isPending && <Waiting what={say.theVersions} onRetry={() => void versions.refetch()} />}
       <ul className={css.versions} aria-label={say.versionsOf(name)}>
         <li>
           <div className={css.number}>
@@ -84,6 +83,7 @@ export function VersionList({ agent }: { agent: Agent }) {
           />
         ))}
       </ul>
+      {versions.isPending && <Waiting what={say.theVersions} onRetry={() => void versions.refetch()} />}
     </section>
   );
 }
