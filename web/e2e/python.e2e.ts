@@ -48,6 +48,11 @@ test('A13 a wrong type is marked with its rule', async () => {
   await editing.hasMark(/reportAssignmentType/);
 });
 
+test('a package that no program can import here is marked as missing', async () => {
+  await open('packages', { 'main.py': 'import yaml\n\n\ndef main(input, ctx):\n    return yaml.safe_load(input)\n' });
+  await editing.hasMark(/reportMissingImports/);
+});
+
 test('A14 another file is found, and F12 opens it', async () => {
   await open('two', {
     'main.py': 'from helper import add\n\n\ndef main(input, ctx):\n    return add(1, 2)\n',

@@ -1,9 +1,20 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { inAscii, inEnglish } from './english.mjs';
+import { inAscii, inEnglish, withoutPackages } from './pythonWorker.mjs';
 
 const english = `e.exports=JSON.parse('{"CodeAction":{"createTypeStub":{"message":"Create \\'it\\'","comment":"x"}}}')`;
 const german = `o.exports=JSON.parse('{"CodeAction":{"createTypeStub":"Erstelle \\'es\\' für"}}')`;
+
+const types = (...files) => `e.exports={${files.map((file) => `"/typeshed/${file}`).join(',')}}`;
+const own = 'stdlib/os.pyi":"x: int"';
+
+test('the worker has types of the standard library alone', () => {
+  const yaml = `stubs/PyYAML/yaml/__init__.pyi":'def load(a="\\'"): ...\\n'`;
+  const toml = 'stubs/toml/toml.pyi":"# \\"toml\\","';
+  expect(withoutPackages(types('README.md":"r"', yaml, toml, own))).toBe(types('README.md":"r"', own));
+  expect(() => withoutPackages(types(own))).toThrow('not where they were');
+  expect(() => withoutPackages(types(yaml, 'stubs/a.pyi":`b`', own))).toThrow('not where they were');
+});
 
 describe('the worker in English', () => {
   test('has no other language, and reads the same', () => {

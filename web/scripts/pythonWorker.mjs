@@ -1,5 +1,6 @@
-// Python's worker brings its texts in fourteen languages; the Studio speaks English. The others go, and what is left is
-// written in ASCII: a browser holds a script with a single wider letter at two bytes for each, once for every worker.
+// Python's worker brings what the Studio has no use for: its texts in fourteen languages, and the types of packages that no
+// program can import here. They go, and what is left is written in ASCII: a browser holds a script with a single wider
+// letter at two bytes for each, once for every worker.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +8,17 @@ import { pathToFileURL } from 'node:url';
 const translations = /(\.exports=JSON\.parse\(')(\{"CodeAction":(?:[^'\\]|\\.)*)('\))/g;
 // The English texts are the ones that tell translators what they mean.
 const original = /^\{"CodeAction":\{"\w+":\{"message":/;
+
+// A file of types by its path, and its text.
+const packaged = /"\/typeshed\/stubs\/[^"\\]+":(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'),/g;
+
+/** The same script without the types of what does not come with Python. */
+export function withoutPackages(code) {
+  const short = code.replace(packaged, '');
+  if (short === code || short.includes('"/typeshed/stubs/') || !short.includes('"/typeshed/stdlib/'))
+    throw new Error("the types of Python's worker are not where they were");
+  return short;
+}
 
 export function inEnglish(code) {
   const kept = { english: 0, others: 0 };
@@ -31,6 +43,6 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   if (workers.length !== 1) throw new Error(`there should be one worker for Python, not ${workers.length}`);
   for (const name of workers) {
     const path = join(assets, name);
-    writeFileSync(path, inEnglish(readFileSync(path, 'utf8')));
+    writeFileSync(path, inEnglish(withoutPackages(readFileSync(path, 'utf8'))));
   }
 }
