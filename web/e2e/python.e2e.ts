@@ -93,6 +93,17 @@ test('A14 a name is shown, called and changed across files', async () => {
   await studio.hasNoErrorMarks();
 });
 
+test('a language service that could not be loaded is tried again when it is asked for', async () => {
+  let refused = 0;
+  await page.route(/pyright\.worker/, (route) => (refused < 2 ? (refused++, route.abort()) : route.continue()));
+  await open('later', { 'main.py': 'x: int = "a"\n\n\ndef main(input, ctx):\n    return x\n' });
+  await page.getByText('Python: colours only').waitFor();
+  expect(refused).toBe(2);
+  await page.getByRole('button', { name: 'Try again to start Python’s language service' }).click();
+  await editing.pythonReady();
+  await editing.hasMark(/reportAssignmentType/);
+});
+
 test('syntax that only a newer Python has is marked before a run, and a slip once', async () => {
   // The language service takes it; the interpreter of the server, which runs the program, may not know it yet.
   const newer = 'def main(input, ctx):\n    return {"said": t"{1 + 1}".strings[0]}\n';

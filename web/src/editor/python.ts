@@ -4,6 +4,12 @@ import type { PythonProject, PythonService } from './python/service';
 
 export type PythonState = 'off' | 'starting' | 'ready' | 'failed';
 
+export interface PythonView {
+  state: PythonState;
+  /** Starts it again after it has failed. */
+  retry: () => void;
+}
+
 const idleFor = 10 * 60_000;
 const attempts = 2;
 
@@ -30,15 +36,19 @@ export class Python {
     clearTimeout(this.idle);
     if (python) {
       this.wanted = true;
-      // The server may have been away.
-      if (this.state === 'failed') this.state = 'off';
-      this.settle();
+      this.retry();
     } else if (this.wanted) {
       this.idle = setTimeout(() => {
         this.wanted = false;
         this.settle();
       }, idleFor);
     }
+  }
+
+  /** After it has failed it is tried again: the server may have been away. */
+  retry(): void {
+    if (this.state === 'failed') this.state = 'off';
+    this.settle();
   }
 
   allow(allowed: boolean): void {

@@ -78,6 +78,7 @@ export const agentStatus = {
   starting: 'starting…',
   ready: 'ready',
   coloursOnly: 'colours only',
+  startPythonAgain: 'Try again to start Python’s language service',
   plainText: 'Plain text',
   problems: (errors: number, warnings: number) =>
     `Problems: ${plural(errors, { one: 'error', other: 'errors' })}, ${plural(warnings, { one: 'warning', other: 'warnings' })}`,

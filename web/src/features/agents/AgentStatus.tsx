@@ -2,11 +2,12 @@ import { CircleX, TriangleAlert } from 'lucide-react';
 import { ServerStatus } from '../../app/StatusLine';
 import type { Tab } from '../../app/urlState';
 import { agentStatus as say } from '../../texts/agents';
+import { common } from '../../texts/common';
 import { classes } from '../../ui/classes';
 import { showDialog } from '../../app/dialogs';
 import { setLayout, useLayout } from '../../app/layout';
 import type { Problem } from '../../editor/codeEditor';
-import type { PythonState } from '../../editor/python';
+import type { PythonState, PythonView } from '../../editor/python';
 import css from './AgentStatus.module.css';
 import { useCursor } from './cursor';
 
@@ -25,7 +26,7 @@ const names: Record<string, string> = {
 interface Props {
   tab: Tab;
   problems: Problem[];
-  python: PythonState;
+  python: PythonView | undefined;
 }
 
 const states: Record<PythonState, string> = {
@@ -62,8 +63,13 @@ export function AgentStatus({ tab, problems, python }: Props) {
       <span className={css.number}>{say.lnCol(cursor.line, cursor.column)}</span>
       <span>
         {language}
-        {language === 'Python' && `: ${states[python]}`}
+        {language === 'Python' && `: ${states[python?.state ?? 'off']}`}
       </span>
+      {language === 'Python' && python?.state === 'failed' && (
+        <button type="button" className={css.problems} aria-label={say.startPythonAgain} onClick={python.retry}>
+          {common.tryAgain}
+        </button>
+      )}
       <button type="button" className={css.problems} onClick={() => showDialog({ kind: 'editor' })}>
         {say.editorSettings}
       </button>

@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useState } from 'react';
 import type { Problem } from '../../editor/codeEditor';
-import type { PythonState } from '../../editor/python';
+import type { PythonView } from '../../editor/python';
 import { showRight } from '../../app/layout';
 import { useOfferPlaces } from '../../app/places';
 import type { Tab } from '../../app/urlState';
@@ -26,7 +26,7 @@ export function AgentWorkbench() {
   const agent = useOpenAgent();
   const tabs = useTabs(agent);
   const [problems, setProblems] = useState<Problem[]>([]);
-  const [python, setPython] = useState<PythonState>('off');
+  const [python, setPython] = useState<PythonView>();
   const run = useRun(agent, tabs);
   useAgentCommands(agent, run, tabs);
 

@@ -3,7 +3,7 @@ import type { CodeEditor, Problem } from '../../editor/codeEditor';
 import type { EditorKit } from '../../editor/kit';
 import { loadEditor } from '../../editor/load';
 import type { Workspace } from '../../editor/workspace';
-import type { PythonState } from '../../editor/python';
+import type { PythonState, PythonView } from '../../editor/python';
 import { agentTypes } from '../../schema/declarations';
 import { parametersOf } from '../../schema/toPython';
 import type { Files } from '../../api/types';
@@ -29,7 +29,7 @@ import type { Tabs } from './useTabs';
 interface Props {
   tabs: Tabs;
   onProblems: (problems: Problem[]) => void;
-  onPython: (state: PythonState) => void;
+  onPython: (python: PythonView) => void;
 }
 
 type Kit = { kind: 'loading' } | { kind: 'ready'; kit: EditorKit } | { kind: 'failed' };
@@ -139,7 +139,7 @@ function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
   useCommand('file.format', editor && shown && !readOnly ? () => void format() : undefined);
 
   const { onPython } = events;
-  useEffect(() => onPython(python), [onPython, python]);
+  useEffect(() => onPython({ state: python, retry: () => workspace?.python.retry() }), [onPython, python, workspace]);
 
   useEffect(() => {
     if (!editor || !workspace || !shown) return;
