@@ -53,7 +53,7 @@ type Options struct {
 
 // Engine is the runtime. It is safe for concurrent use.
 type Engine struct {
-	interpreter string
+	interpreter program.Interpreter
 	unavailable error
 	forked      *families    // where runs come from
 	fresh       *worker.Pool // an interpreter started for each run: for those that want that, and where there are no forks
@@ -100,7 +100,7 @@ func New(options Options) *Engine {
 		return program.Job{Ahead: true, Argv: argv(guest + rules.Source() + "\n\nsettle()\nboot(True)\n"), Env: append(program.Environment(), environment...)}
 	}
 	engine := &Engine{
-		interpreter: interpreter.Path, egress: options.Egress, log: options.Log,
+		interpreter: interpreter, egress: options.Egress, log: options.Log,
 		forked: newFamilies(func(starter string) *worker.Pool {
 			p := profile(starter)
 			p.Forks = &sandbox.Command{Argv: argv(guest + rules.Source() + forks), Env: program.Environment()}
@@ -122,7 +122,10 @@ func New(options Options) *Engine {
 }
 
 // Interpreter is the path of the interpreter, "" if there is none.
-func (e *Engine) Interpreter() string { return e.interpreter }
+func (e *Engine) Interpreter() string { return e.interpreter.Path }
+
+// Version is that of the language, 3.11, "" where it is not known.
+func (e *Engine) Version() string { return e.interpreter.Version }
 
 // hello is what the guest script waits for.
 type hello struct {

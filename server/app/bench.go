@@ -125,6 +125,14 @@ func (b *Bench) interpreter(name runtimes.Name) string {
 	return ""
 }
 
+// version is that of the language which an engine runs, "" where it is not known.
+func (b *Bench) version(name runtimes.Name) string {
+	if versioned, ok := b.engines[name].(interface{ Version() string }); ok {
+		return versioned.Version()
+	}
+	return ""
+}
+
 // ceiling is what the runs of a workspace may reach at most.
 func (b *Bench) ceiling(workspace string) hosts.Ceiling {
 	if workspace == doctor.Workspace {

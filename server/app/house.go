@@ -62,7 +62,7 @@ func (h *house) language(language runtimes.Language) httpapi.LanguageState {
 		return state
 	}
 	for _, name := range names {
-		engine := httpapi.EngineState{Runtime: name, Reason: h.app.bench.lacks(name), Interpreter: h.app.bench.interpreter(name)}
+		engine := httpapi.EngineState{Runtime: name, Reason: h.app.bench.lacks(name), Interpreter: h.app.bench.interpreter(name), Version: h.app.bench.version(name)}
 		engine.Available = engine.Reason == ""
 		state.Engines = append(state.Engines, engine)
 	}

@@ -32,6 +32,7 @@ type EngineState struct {
 	Runtime     runtimes.Name `json:"runtime"`
 	Available   bool          `json:"available"`
 	Interpreter string        `json:"interpreter,omitempty"`
+	Version     string        `json:"version,omitempty" doc:"Of the language, 3.11; absent where it is not known."`
 	Reason      string        `json:"reason,omitempty"`
 }
 

@@ -22,6 +22,10 @@ async function open(name: string, files: Record<string, string>): Promise<void> 
   await studio.openAgent(name);
 }
 
+interface Capabilities {
+  languages: { language: string; engines?: { version?: string }[] }[];
+}
+
 const typed = 'import datetime\nimport json\n\n\ndef main(input, ctx):\n    pass\n    return {}\n';
 
 test('A12 input and the standard library are completed', async () => {
@@ -104,12 +108,43 @@ test('a language service that could not be loaded is tried again when it is aske
   await editing.hasMark(/reportAssignmentType/);
 });
 
-test('syntax that only a newer Python has is marked before a run, and a slip once', async () => {
-  // The language service takes it; the interpreter of the server, which runs the program, may not know it yet.
-  const newer = 'def main(input, ctx):\n    return {"said": t"{1 + 1}".strings[0]}\n';
-  await open('newer', { 'main.py': newer });
+const tString = 'def main(input, ctx):\n    return {"said": t"{1 + 1}".strings[0]}\n'; // syntax of 3.14
+
+test('what only a newer Python has is marked: a name of its library, and syntax once', async () => {
+  const { languages } = (await must(atelier, 'GET', '/capabilities')) as Capabilities;
+  const version = languages.find(({ language }) => language === 'python')?.engines?.[0]?.version;
+  // A server that does not know its version leaves the service with the newest.
+  const minor = Number(version?.split('.')[1] ?? 'Infinity');
+  const imports = 'from itertools import accumulate, batched\n\n\n'; // the second came with 3.12
+  const main = 'def main(input, ctx):\n    return [*accumulate([1]), *batched([1], 2)]\n';
+  await open('names', { 'main.py': imports + main });
   await editing.pythonReady();
-  const known = (await must(atelier, 'POST', '/validate', { language: 'python', code: newer })) as { valid: boolean };
+  await page.getByRole('button', { name: /^Problems/ }).click();
+  const list = page.getByRole('region', { name: 'Problems' });
+  if (minor < 12) await list.getByRole('button', { name: /"batched" is unknown import symbol/ }).waitFor();
+  else await list.getByText('Nothing is wrong').waitFor();
+  expect(await list.getByRole('button', { name: /accumulate/ }).count()).toBe(0);
+  if (minor >= 14) return;
+  const refused = page.waitForResponse(
+    async (answer) => answer.url().endsWith('/validate') && !((await answer.json()) as { valid: boolean }).valid,
+  );
+  await studio.replaceCode(tString);
+  await refused;
+  await list.getByRole('button', { name: /require Python 3\.14/ }).waitFor();
+  await expect.poll(() => list.getByRole('button', { name: /SyntaxError/ }).count()).toBe(0);
+});
+
+test('syntax that only a newer Python has is marked by a server that does not say its version, and a slip once', async () => {
+  // A server whose interpreter has no version in its name: the language service takes what the interpreter may not know yet.
+  await page.route('**/api/v1/capabilities', async (route) => {
+    const response = await route.fetch();
+    const known = (await response.json()) as Capabilities;
+    for (const { engines } of known.languages) for (const engine of engines ?? []) delete engine.version;
+    await route.fulfill({ response, json: known });
+  });
+  await open('newer', { 'main.py': tString });
+  await editing.pythonReady();
+  const known = (await must(atelier, 'POST', '/validate', { language: 'python', code: tString })) as { valid: boolean };
   await page.getByRole('button', { name: /^Problems/ }).click();
   const list = page.getByRole('region', { name: 'Problems' });
   const ofTheServer = list.getByRole('button', { name: /SyntaxError/ });

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -14,7 +15,12 @@ import (
 type Interpreter struct {
 	Path   string          // absolute; links stay, they are seen in the jail as well
 	Mounts []sandbox.Mount // read-only
+	// Version is that of the language, 3.11, by the name of the file that links lead to; "" where the name has none.
+	Version string
 }
+
+// versioned is how installations of Python call the program that python3 leads to.
+var versioned = regexp.MustCompile(`^python(3\.\d+)$`)
 
 // FindInterpreter checks an interpreter's path and works out its mounts: /usr, which brings the shared libraries and
 // the usual tools, and if the interpreter lives elsewhere the parts of an installation that are in its folder. What else
@@ -35,6 +41,9 @@ func FindInterpreter(path string) (Interpreter, error) {
 		return Interpreter{}, fmt.Errorf("interpreter %s: not a program", path)
 	}
 	found := Interpreter{Path: path, Mounts: []sandbox.Mount{{Host: "/usr", Path: "/usr"}}}
+	if name := versioned.FindStringSubmatch(filepath.Base(real)); name != nil {
+		found.Version = name[1]
+	}
 	if beneath(real, "/usr") {
 		if !beneath(path, "/usr") && !beneath(path, "/bin") {
 			found.Path = real // the link is not there

@@ -1,6 +1,7 @@
 package program_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -36,6 +37,21 @@ func TestHomeStaysHidden(t *testing.T) {
 	}}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestVersion: where python3 leads to a program that has its version in its name, that is known without starting it.
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"python3.11": "3.11", "python3": "", "python3.11-config": "", "node": ""} {
+		dir := filepath.Join(t.TempDir(), "bin")
+		link := filepath.Join(dir, "start")
+		if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, name), []byte("#!"), 0o755), os.Symlink(name, link)); err != nil {
+			t.Fatal(err)
+		}
+		if found, err := program.FindInterpreter(link); err != nil || found.Version != want {
+			t.Errorf("%s is %q, %v", name, found.Version, err)
+		}
 	}
 }
 

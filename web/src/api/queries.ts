@@ -74,6 +74,9 @@ const forever = { staleTime: Infinity } as const;
 export const useSession = () =>
   useQuery({ queryKey: keys.session, queryFn: ({ signal }) => getSession(signal), staleTime: 60_000 });
 export const useCapabilities = () => useQuery({ queryKey: ['capabilities'], queryFn: getCapabilities, ...forever });
+/** Of the Python that runs programs here, where the server knows it. */
+export const usePythonVersion = (): string | undefined =>
+  useCapabilities().data?.languages.find(({ language }) => language === 'python')?.engines?.[0]?.version;
 export const useHealth = () => useQuery({ queryKey: ['health'], queryFn: getHealth, ...forever });
 export const useSamples = () => useQuery({ queryKey: ['samples'], queryFn: listSamples, ...forever });
 // Engines are busy or not from one moment to the next.

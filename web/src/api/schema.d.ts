@@ -1742,6 +1742,8 @@ export interface components {
       interpreter?: string;
       reason?: string;
       runtime: string;
+      /** @description Of the language, 3.11; absent where it is not known. */
+      version?: string;
     };
     Event: {
       /** Format: date-time */

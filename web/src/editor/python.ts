@@ -28,7 +28,7 @@ export class Python {
     root: string,
     private readonly tell: (state: PythonState) => void,
   ) {
-    this.project = { root, types: '', parameters: [], entrypoint: '' };
+    this.project = { root, types: '', parameters: [], entrypoint: '', version: undefined };
   }
 
   /** Says whether a Python file is on the screen. */
@@ -56,9 +56,18 @@ export class Python {
     this.settle();
   }
 
-  update(change: Omit<PythonProject, 'root'>): void {
+  update(change: Omit<PythonProject, 'root' | 'version'>): void {
     this.project = { ...this.project, ...change };
     this.service?.update(this.project);
+  }
+
+  /** Says which Python runs the programs. The service takes that when it starts; one that has started does so anew. */
+  runsIn(version: string | undefined): void {
+    if (this.project.version === version) return;
+    this.project = { ...this.project, version };
+    if (this.state === 'off' || this.state === 'failed') return;
+    this.stop();
+    this.settle();
   }
 
   dispose(): void {

@@ -16,6 +16,8 @@ export interface PythonProject {
   /** The names of the input's properties that can be parameters. */
   parameters: readonly string[];
   entrypoint: string;
+  /** Of the Python that runs the programs, 3.11; without it the service takes the newest it knows. */
+  version: string | undefined;
 }
 
 const stub = 'agent_types.pyi';
@@ -44,7 +46,7 @@ export class PythonService {
     const { root } = project;
     const models = monaco.editor.getModels().filter((model) => isPython(model) && model.uri.path.startsWith(root));
     const files: Record<string, string> = {
-      [`${root}pyrightconfig.json`]: JSON.stringify(config),
+      [`${root}pyrightconfig.json`]: JSON.stringify({ ...config, pythonVersion: project.version }),
       [`${root}${stub}`]: stubOf(project),
       // So that the stub does not count as one without its module.
       [`${root}agent_types.py`]: '',

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { CodeEditor, Problem } from '../../editor/codeEditor';
 import type { EditorKit } from '../../editor/kit';
+import { usePythonVersion } from '../../api/queries';
 import { loadEditor } from '../../editor/load';
 import type { Workspace } from '../../editor/workspace';
 import type { PythonState, PythonView } from '../../editor/python';
@@ -140,6 +141,8 @@ function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
 
   const { onPython } = events;
   useEffect(() => onPython({ state: python, retry: () => workspace?.python.retry() }), [onPython, python, workspace]);
+  const version = usePythonVersion();
+  useEffect(() => workspace?.python.runsIn(version), [workspace, version]);
 
   useEffect(() => {
     if (!editor || !workspace || !shown) return;
