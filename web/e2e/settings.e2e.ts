@@ -74,7 +74,7 @@ test('a command gets other keys, which hold after a reload; keys of another are 
   await page.keyboard.press('ControlOrMeta+S');
   await row('Command palette').getByText('Ctrl+S starts “Save now” already').waitFor();
   await change('Command palette').click();
-  await page.keyboard.press('x');
+  await page.keyboard.press('ControlOrMeta+C');
   await row('Command palette').getByText('No command can have these keys').waitFor();
   await change('Command palette').click();
   await page.keyboard.press('ControlOrMeta+Shift+Y');
@@ -118,6 +118,34 @@ test('a command gets other keys, which hold after a reload; keys of another are 
   await page.keyboard.press('Escape');
   await change('Save now').waitFor();
   expect(await row('Save now').getByRole('alert').count()).toBe(0);
+});
+
+test('a command gets two letters that are pressed one after the other', async () => {
+  await page.goto('/studio/settings/keys');
+  const asking = page.getByRole('button', { name: 'x, then a letter or digit for Command palette' });
+  const begin = async () => {
+    await change('Command palette').click();
+    await page.keyboard.press('x');
+    await asking.waitFor();
+  };
+  await begin();
+  await page.keyboard.press('Escape');
+  await row('Command palette').getByText('Ctrl+K', { exact: true }).waitFor();
+  await begin();
+  await page.keyboard.press('Enter');
+  await row('Command palette').getByText('After x comes a letter or a digit').waitFor();
+  await change('Command palette').click();
+  await page.keyboard.press('g');
+  await page.keyboard.press('a');
+  await row('Command palette').getByText('g a starts “All agents” already').waitFor();
+  await begin();
+  await page.keyboard.press('p');
+  await row('Command palette').getByText('x p', { exact: true }).waitFor();
+  await page.reload();
+  await row('Command palette').getByText('x p', { exact: true }).waitFor();
+  await page.keyboard.press('x');
+  await page.keyboard.press('p');
+  await page.getByRole('combobox', { name: 'Command palette' }).waitFor();
 });
 
 test('letters that start a command are typed where somebody types', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commands, keysOf, matches, parseChord, showKeys, type Command, type KeyPress } from './hotkeys';
+import { commands, keysOf, matches, parseChord, showKeys, strokeOf, type Command, type KeyPress } from './hotkeys';
 
 const press = (change: Partial<KeyPress>): KeyPress => ({
   key: '',
@@ -66,6 +66,19 @@ describe('hotkeys', () => {
   ];
   it.each(recorded)('records %s', (_, pressed, want) => {
     expect(keysOf(press(pressed), false)).toBe(want);
+  });
+
+  const strokes: [string, Partial<KeyPress>, string | undefined][] = [
+    ['a letter', { key: 'g', code: 'KeyG' }, 'g'],
+    ['a letter of another script by its place', { key: 'п', code: 'KeyG' }, 'g'],
+    ['a digit', { key: '1', code: 'Digit1' }, '1'],
+    ['no capital', { key: 'G', code: 'KeyG', shiftKey: true }, undefined],
+    ['nothing that is held', { key: 'g', code: 'KeyG', ctrlKey: true }, undefined],
+    ['no sign', { key: '[', code: 'BracketLeft' }, undefined],
+    ['no function key', { key: 'F9', code: 'F9' }, undefined],
+  ];
+  it.each(strokes)('takes %s as one of two strokes', (_, pressed, want) => {
+    expect(strokeOf(press(pressed), false)).toBe(want);
   });
 
   it('shows keys as the platform writes them', () => {

@@ -119,12 +119,22 @@ export const lastOf = (keys: string): Chord => parseChord(keys.split(' ').at(-1)
 // The browser keeps some for itself, every field needs others, and some names are of no key.
 const reserved = /^Mod\+(Shift\+)?[NTVWZ]$|^Mod\+[ACX]$|Dead$|Process$|Unidentified$/;
 
-/** The keys that went down, as the registry writes them; undefined when no command may have them. */
-export function keysOf(press: KeyPress, mac: boolean): string | undefined {
-  const typed = plain.test(press.key);
+/** What the key is called: by what it types, where that is a letter or digit, else by its place. */
+function nameOf(press: KeyPress): string {
   const code = /^(?:Key|Digit)(.)$/.exec(press.code)?.[1];
   const sign = Object.keys(codes).find((key) => codes[key] === press.code);
-  const key = typed ? press.key.toUpperCase() : (code ?? sign ?? press.key);
+  return plain.test(press.key) ? press.key.toUpperCase() : (code ?? sign ?? press.key);
+}
+
+/** A letter or digit with nothing held, of which "g s" has two; undefined for any other keys. */
+export function strokeOf(press: KeyPress, mac: boolean): string | undefined {
+  const key = nameOf(press).toLowerCase();
+  return plain.test(key) && matches(parseChord(key), press, mac) ? key : undefined;
+}
+
+/** The keys that went down, as the registry writes them; undefined when no command may have them. */
+export function keysOf(press: KeyPress, mac: boolean): string | undefined {
+  const key = nameOf(press);
   const mod = mac ? press.metaKey : press.ctrlKey;
   const held = [mod && 'Mod', press.shiftKey && 'Shift', press.altKey && 'Alt'].filter((name) => name !== false);
   const keys = [...held, key].join('+');

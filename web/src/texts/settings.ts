@@ -14,17 +14,21 @@ export const appearance = {
 };
 
 export const keysOfCommands = {
-  about: 'Choose other keys for a command. They apply at once, in this browser only; Escape keeps those it has.',
+  about:
+    'Choose other keys for a command: keys held together, or two letters one after the other, as g s. They apply at once, in this browser only; Escape keeps those it has.',
   change: 'Change',
   changeKeysOf: (title: string) => `Change the keys of ${title}`,
   pressKeys: 'Press the keys',
+  thenPress: (first: string) => `${first}, then a letter or digit`,
   pressKeysFor: (title: string) => `Press the keys for ${title}`,
+  thenPressFor: (first: string, title: string) => `${first}, then a letter or digit for ${title}`,
   reset: 'Reset',
   resetKeysOf: (title: string) => `Reset the keys of ${title}`,
   resetAll: 'Reset all keys',
   taken: (keys: string, title: string) => `${keys} starts “${title}” already. Choose others, or change those first.`,
   notThese:
-    'No command can have these keys: they type, or the browser needs them. Hold Ctrl or Alt, or use a function key.',
+    'No command can have these keys: they type, or the browser needs them. Hold Ctrl or Alt, use a function key, or press two letters one after the other.',
+  notAfter: (first: string) => `After ${first} comes a letter or a digit, with nothing held.`,
 };
 
 export const about = {

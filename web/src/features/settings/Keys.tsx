@@ -1,7 +1,7 @@
 import { useRef, useState, type KeyboardEvent } from 'react';
 import { bind, unbindAll, useBindings, useBound } from '../../app/bindings';
 import { isMac, isModifier, pressOf } from '../../app/commands';
-import { groups, keysOf, showKeys, type Command, type CommandId } from '../../app/hotkeys';
+import { groups, keysOf, showKeys, strokeOf, type Command, type CommandId } from '../../app/hotkeys';
 import { shortcuts } from '../../texts/app';
 import { keysOfCommands as say } from '../../texts/settings';
 import { Button } from '../../ui/Button';
@@ -38,7 +38,8 @@ export function Keys() {
 }
 
 function Row({ command, changed }: { command: Command & { id: CommandId }; changed: boolean }) {
-  const [recording, setRecording] = useState(false);
+  // What was pressed since recording began: nothing yet, or the first of two letters.
+  const [recorded, setRecorded] = useState<string>();
   const [fault, setFault] = useState<string>();
   const button = useRef<HTMLButtonElement>(null);
   const { id, title, keys } = command;
@@ -48,14 +49,22 @@ function Row({ command, changed }: { command: Command & { id: CommandId }; chang
   };
   const record = (e: KeyboardEvent): void => {
     // Who starts with Enter may still hold it down.
-    if (!recording || e.repeat || e.key === 'Tab' || isModifier(e)) return;
+    if (recorded === undefined || e.repeat || e.key === 'Tab' || isModifier(e)) return;
     e.preventDefault();
-    setRecording(false);
+    const press = pressOf(e.nativeEvent);
+    const stroke = strokeOf(press, isMac);
+    if (recorded === '' && stroke !== undefined) return setRecorded(stroke);
+    setRecorded(undefined);
     if (e.key === 'Escape') return;
-    const pressed = keysOf(pressOf(e.nativeEvent), isMac);
-    if (pressed === undefined) setFault(say.notThese);
-    else give(pressed);
+    if (recorded === '') {
+      const held = keysOf(press, isMac);
+      if (held === undefined) setFault(say.notThese);
+      else give(held);
+    } else if (stroke === undefined) setFault(say.notAfter(recorded));
+    else give(`${recorded} ${stroke}`);
   };
+  const began = recorded !== undefined && recorded !== '';
+  const label = began ? say.thenPressFor(recorded, title) : say.pressKeysFor(title);
   return (
     <li className={css.row}>
       <span className={css.title}>{title}</span>
@@ -74,18 +83,21 @@ function Row({ command, changed }: { command: Command & { id: CommandId }; chang
         )}
         <Button
           ref={button}
-          aria-label={recording ? say.pressKeysFor(title) : say.changeKeysOf(title)}
-          {...(recording ? { 'data-records-keys': true } : {})}
+          aria-label={recorded === undefined ? say.changeKeysOf(title) : label}
+          {...(recorded === undefined ? {} : { 'data-records-keys': true })}
           onClick={() => {
             button.current?.focus(); // Safari gives a button that is clicked none
             setFault(undefined);
-            setRecording(true);
+            setRecorded('');
           }}
-          onBlur={() => setRecording(false)}
+          onBlur={() => setRecorded(undefined)}
           onKeyDown={record}
         >
-          {recording ? say.pressKeys : say.change}
+          {recorded === undefined ? say.change : began ? say.thenPress(recorded) : say.pressKeys}
         </Button>
+        <span role="status" className="visually-hidden">
+          {began && say.thenPress(recorded)}
+        </span>
       </span>
       <Fault message={fault} />
     </li>
