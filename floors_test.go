@@ -25,6 +25,7 @@ var floors = map[string]int{
 	"internal/config":    1,
 	"internal/hosts":     0,
 	"internal/mask":      0,
+	"internal/pace":      0,
 	"internal/pyhash":    0,
 	"internal/spelling":  0,
 	"internal/telemetry": 0,

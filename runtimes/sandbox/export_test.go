@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"runtime"
 	"syscall"
 	"testing"
 
@@ -69,4 +70,21 @@ func (j *Jail) Stop(tb testing.TB) {
 	if err := j.process.Signal(syscall.SIGSTOP); err != nil {
 		tb.Fatal(err)
 	}
+}
+
+// SlackOfJails is what a jail inherits from a keeper whose thread had the slack.
+func SlackOfJails(slack int) int {
+	k := &keeper{requests: make(chan func()), stopped: make(chan struct{})}
+	go func() {
+		runtime.LockOSThread()
+		_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(slack), 0, 0, 0)
+		k.run()
+	}()
+	inherited := make(chan int, 1)
+	k.requests <- func() {
+		now, _ := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
+		inherited <- now
+	}
+	k.close()
+	return <-inherited
 }

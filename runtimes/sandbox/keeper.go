@@ -19,6 +19,9 @@ type keeper struct {
 	stopped  chan struct{}
 }
 
+// usualSlack is how late Linux lets a thread wake, in nanoseconds.
+const usualSlack = 50_000
+
 func newKeeper() *keeper {
 	k := &keeper{requests: make(chan func()), stopped: make(chan struct{})}
 	go k.run()
@@ -31,6 +34,7 @@ func (k *keeper) run() {
 	if _, err := unix.KeyctlJoinSessionKeyring(""); err == nil {
 		_, _ = unix.KeyctlInt(unix.KEYCTL_REVOKE, unix.KEY_SPEC_SESSION_KEYRING, 0, 0, 0)
 	}
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, usualSlack, 0, 0, 0) // jails inherit that as well, and a server's own may be another
 	for request := range k.requests {
 		request()
 	}

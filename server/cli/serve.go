@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/atelier-run/atelier/internal/config"
+	"github.com/atelier-run/atelier/internal/pace"
 	"github.com/atelier-run/atelier/internal/telemetry"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/server/app"
@@ -31,6 +33,11 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 		return err
 	}
 	log := telemetry.NewLog(p.Stderr, settings.LogFormat, telemetry.Level(settings.LogLevel))
+	end, err := pace.Slow()
+	defer end()
+	if err != nil { // a little slower, and as right
+		log.LogAttrs(ctx, slog.LevelDebug, "the runtime watches at its own pace", slog.Any("error", err))
+	}
 	a, err := app.Open(ctx, app.Options{Config: settings, Version: p.Version, Log: log, Studio: p.Studio, Samples: p.Samples, Skills: p.Skills, Exe: p.Exe})
 	if err != nil {
 		return err
