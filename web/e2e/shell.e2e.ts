@@ -79,6 +79,19 @@ describe('an address', () => {
     expect(asked.sort()).toEqual([...paths].sort());
   });
 
+  test('of an agent whose early answer comes late is not told twice', async () => {
+    await agent('late');
+    let open = (): void => undefined;
+    const opened = new Promise<void>((done) => (open = done));
+    await page.route(/\/api\/v1\/code-agents\/late$/, (route) => opened.then(() => route.continue()), { times: 1 });
+    await page.goto('/studio/a/late', { waitUntil: 'commit' });
+    await page.getByRole('navigation', { name: 'Agents and files' }).waitFor(); // the page has taken the question
+    open();
+    await studio.editorReady();
+    const left = await page.evaluate(() => (window as unknown as { asked: { answers: object } }).asked.answers);
+    expect(left).toEqual({});
+  });
+
   test('of an agent is asked again when the early question failed', async () => {
     await agent('again');
     const asked: string[] = [];

@@ -15,7 +15,11 @@
   function ask(path) {
     answers[path] = fetch(api + path, { headers, credentials: 'same-origin' })
       .then((answer) => (answer.ok ? answer.text() : undefined))
-      .then((text) => (answers[path] = text))
+      .then((text) => {
+        // Who has taken the promise gets the text from it, and nobody else does.
+        if (path in answers) answers[path] = text;
+        return text;
+      })
       .catch(() => undefined);
   }
   ask('/session');
