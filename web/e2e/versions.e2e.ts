@@ -56,6 +56,8 @@ describe('publishing', () => {
     const publish = dialog('Publish forced');
     await publish.getByRole('region', { name: 'Advice' }).getByText('2.0.0').waitFor();
     expect(await publish.getByRole('radio', { name: /2\.0\.0.*advised/ }).isChecked()).toBe(true);
+    const changelog = await publish.getByRole('textbox', { name: 'Changelog' }).inputValue();
+    expect(changelog).toMatch(/^- .*days/);
 
     await publish.getByRole('radio', { name: /1\.0\.1/ }).check();
     const go = publish.getByRole('button', { name: 'Publish 1.0.1 all the same' });
@@ -65,7 +67,10 @@ describe('publishing', () => {
     await go.click();
     await dialog('Published 1.0.1').getByRole('button', { name: 'Done' }).click();
     const version = await must(atelier, 'GET', '/code-agents/forced/versions/1.0.1');
-    expect(version).toMatchObject({ override: { comment: 'Nobody calls it yet.', advice: { version: '2.0.0' } } });
+    expect(version).toMatchObject({
+      changelog,
+      override: { comment: 'Nobody calls it yet.', advice: { version: '2.0.0' } },
+    });
   });
 
   test('replays recorded inputs, and depends on them if asked to', async () => {

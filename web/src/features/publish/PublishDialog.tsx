@@ -52,7 +52,10 @@ export function PublishDialog() {
   const choice = chosen ?? advised;
   const [comment, setComment] = useState('');
   const [own, setOwn] = useState(first ? '1.0.0' : '');
-  const [changelog, setChangelog] = useState('');
+  // What changed is a changelog already, until somebody writes a better one.
+  const [written, setChangelog] = useState<string>();
+  const changelog =
+    written ?? (advice.data?.reasons ?? []).map(({ message }) => `- ${message.replaceAll('`', '')}`).join('\n');
   const [state, setState] = useState<State>({ kind: 'asking' });
   const [gate, setGate] = useState(false);
   const [count, setCount] = useState(20);
