@@ -163,6 +163,17 @@ test('on a tablet the tables of runs are whole', async () => {
   await session.close();
 });
 
+test('on a tablet each command of the settings has one line', async () => {
+  const session = await signIn(browser, atelier, { width: 768, height: 1024 });
+  const { page } = session;
+  await page.goto('/studio/settings/keys');
+  const change = page.getByRole('button', { name: /^Change the keys of/ });
+  await change.first().waitFor();
+  const lefts = await change.evaluateAll((all) => all.map((e) => Math.round(e.getBoundingClientRect().left)));
+  expect(new Set(lefts).size).toBe(1);
+  await session.close();
+});
+
 test('what stands below the samples comes with them', async () => {
   const session = await signIn(browser, atelier, { width: 390, height: 800 });
   const { page } = session;
