@@ -112,7 +112,7 @@ compare:
 	MOVL $0x4000, DX       // MSG_NOSIGNAL
 	MOVL $46, AX           // sendmsg
 	SYSCALL
-	JMP  clear
+	JMP  answered
 
 barren:
 	MOVQ board_control(BX), DI
@@ -121,7 +121,9 @@ barren:
 	MOVL $1, AX            // write
 	SYSCALL
 
-clear:
+answered:
+	TESTQ AX, AX
+	JLT  leave             // who ordered would wait forever
 	MOVQ board_first(BX), DI
 	MOVL $0xffffffff, SI
 	XORL DX, DX

@@ -111,7 +111,7 @@ compare:
 	MOVD $0x4000, R2       // MSG_NOSIGNAL
 	MOVD $211, R8          // sendmsg
 	SVC
-	JMP  clear
+	JMP  answered
 
 barren:
 	MOVD board_control(R22), R0
@@ -120,7 +120,8 @@ barren:
 	MOVD $64, R8           // write
 	SVC
 
-clear:
+answered:
+	TBNZ $63, R0, leave    // who ordered would wait forever
 	MOVD board_first(R22), R0
 	MOVD $0xffffffff, R1
 	MOVD $0, R2

@@ -179,6 +179,25 @@ func TestLoopWithoutProcesses(t *testing.T) {
 	}
 }
 
+// TestLoopUnheard: an answer that cannot be sent ends the fork server. Who ordered the child would wait for it forever.
+func TestLoopUnheard(t *testing.T) {
+	t.Parallel()
+	for name, flags := range map[string]uintptr{"a child": unix.CLONE_PIDFD, "no child": unix.CLONE_PIDFD | unix.CLONE_SIGHAND} {
+		l := startLooping(t, flags)
+		if err := l.control.CloseRead(); err != nil {
+			t.Fatal(err)
+		}
+		l.order(t, 20, 0, 0)
+		if err := l.control.CloseWrite(); err != nil { // a loop that goes on ends well
+			t.Fatal(err)
+		}
+		var exit *exec.ExitError
+		if err := l.server.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitSetup {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestLoopRefuses: an order that is not as it has to be ends the fork server before there is a child. Its descriptors would
 // be others than the calls say.
 func TestLoopRefuses(t *testing.T) {
