@@ -127,7 +127,7 @@ func (c *committer) close() error {
 var errPanic = errors.New("the transaction ended in a panic")
 
 // settle commits the writes and tells each caller. If the transaction fails, each write gets one of its own, so that
-// only the one at fault fails.
+// only the one at fault fails. None is at fault where SQLite began none: each would wait for the same lock again.
 func (c *committer) settle(writes []*write) {
 	tell := func(err error) {
 		writes[0].turn <- turn{err: err}
@@ -139,7 +139,7 @@ func (c *committer) settle(writes []*write) {
 		}
 	}()
 	err := c.transact(writes)
-	if err != nil && len(writes) > 1 {
+	if err != nil && len(writes) > 1 && !errors.Is(err, errNotBegun) {
 		if !errors.Is(err, errApart) {
 			c.log.LogAttrs(context.Background(), slog.LevelWarn, "shared transaction failed, committing one by one",
 				slog.Int("writes", len(writes)), slog.Any("error", err))

@@ -2,12 +2,15 @@ package store_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -156,6 +159,49 @@ func TestPanicOfALeaderIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	read(t, s, run.ID)
+}
+
+// TestBusyDatabaseIsAskedOnceForAll: where another process holds the database, those who wait together are refused together.
+// One after the other they would each wait for it as long as the first.
+func TestBusyDatabaseIsAskedOnceForAll(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	o := storetest.Options(t, storetest.SQLite)
+	o.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	s := storetest.Reopen(t, o)
+	if err := s.Exec(t.Context(), "PRAGMA busy_timeout = 0"); err != nil {
+		t.Fatal(err)
+	}
+	other := storetest.Reopen(t, o)
+	release, err := s.HoldWriter(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const callers = 20
+	var group sync.WaitGroup
+	for range callers {
+		group.Go(func() {
+			if err := s.FinishRun(t.Context(), finished(), nil); err == nil || !strings.Contains(err.Error(), "SQLITE_BUSY") {
+				t.Errorf("a database that is busy: %v", err)
+			}
+		})
+	}
+	for s.Waiting() < callers-1 {
+		runtime.Gosched()
+	}
+	if err := other.Exclusively(t.Context(), func() error {
+		err := release()
+		group.Wait()
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if log.Len() > 0 {
+		t.Errorf("the log says %s", log.String())
+	}
+	if err := s.FinishRun(t.Context(), finished(), nil); err != nil {
+		t.Errorf("when it is not busy any more: %v", err)
+	}
 }
 
 // TestRunsOutliveTheWritingConnection: a caller who goes away while SQLite writes for them costs the connection, and with

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 )
 
 // direct carries out transactions of the run path on SQLite's writing connection itself. A transaction of database/sql has
@@ -14,6 +15,9 @@ type direct struct {
 	db   *sql.DB
 	text map[string]string
 }
+
+// errNotBegun: the database takes no transaction, as another process holds it or it cannot be written.
+var errNotBegun = errors.New("no transaction could begin")
 
 // The statements around a transaction.
 const (
@@ -31,7 +35,7 @@ func newDirect(db *sql.DB, text map[string]string) *direct {
 func (d *direct) transact(ctx context.Context, apply func(exec) error) error {
 	conn, err := d.db.Conn(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errNotBegun, err)
 	}
 	defer conn.Close() // gives it back
 	return conn.Raw(func(raw any) error {
@@ -46,7 +50,7 @@ func (d *direct) transact(ctx context.Context, apply func(exec) error) error {
 func (d *direct) on(ctx context.Context, conn *writingConn, apply func(exec) error) error {
 	run := func(key string, args ...any) (int64, error) { return conn.run(ctx, key, d.text[key], args) }
 	if _, err := run(begin); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errNotBegun, err)
 	}
 	err := apply(run)
 	if err == nil {

@@ -37,6 +37,31 @@ func (panicking) transact(context.Context, func(exec) error) error { panic("on p
 
 func (panicking) close() error { return nil }
 
+// HoldWriter keeps SQLite's writing connection from everybody until release is called.
+func (s *Store) HoldWriter(ctx context.Context) (release func() error, err error) {
+	conn, err := s.write.DB.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return conn.Close, nil
+}
+
+// Exclusively holds the database from other processes.
+func (s *Store) Exclusively(ctx context.Context, do func() error) error {
+	tx, err := s.write.BeginTx(ctx, nil) // which is an immediate one
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(), tx.Rollback())
+}
+
+// Waiting says how many writes of runs wait for the caller who commits.
+func (s *Store) Waiting() int {
+	s.runs.mu.Lock()
+	defer s.runs.mu.Unlock()
+	return len(s.runs.queue)
+}
+
 // LoseWriter closes SQLite's writing connection as a failure of it would.
 func (s *Store) LoseWriter(ctx context.Context) error {
 	conn, err := s.write.DB.Conn(ctx)
