@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 import { preloadEditor } from './scripts/preload';
+import { shortPythonWorker } from './scripts/pythonWorker';
 
 // The server of `make run`; `npm run dev` forwards the API to it so that the page keeps one origin.
 const server = 'http://127.0.0.1:8002';
@@ -10,7 +11,7 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 
 export default defineConfig({
   base: '/studio/',
-  plugins: [react(), preloadEditor()],
+  plugins: [react(), preloadEditor(), shortPythonWorker()],
   resolve: {
     // monaco-vim names Monaco's files as they were called before 0.56, and to browsers it offers a bundle with a half of
     // Monaco inside.

@@ -1,6 +1,7 @@
 import { runInNewContext } from 'node:vm';
+import { build } from 'vite';
 import { describe, expect, test } from 'vitest';
-import { inAscii, inEnglish, withoutPackages } from './pythonWorker.mjs';
+import { inAscii, inEnglish, shortPythonWorker, withoutPackages } from './pythonWorker';
 
 const english = `e.exports=JSON.parse('{"CodeAction":{"createTypeStub":{"message":"Create \\'it\\'","comment":"x"}}}')`;
 const german = `o.exports=JSON.parse('{"CodeAction":{"createTypeStub":"Erstelle \\'es\\' für"}}')`;
@@ -34,4 +35,25 @@ describe('the worker in English', () => {
     expect(() => inAscii('"\\ж"')).toThrow('ASCII');
     expect(() => inAscii('String.raw`ж`')).toThrow('ASCII');
   });
+});
+
+test('the worker is named by what is left of it', async () => {
+  const entry = {
+    name: 'entry',
+    resolveId: (id) => (id === 'entry' ? id : null),
+    load: (id) =>
+      id === 'entry' ? "export { default } from 'browser-basedpyright/dist/pyright.worker.js?url';" : null,
+  };
+  const worker = async (...plugins) => {
+    const built = await build({
+      configFile: false,
+      logLevel: 'silent',
+      plugins: [entry, ...plugins],
+      build: { write: false, assetsInlineLimit: 0, rolldownOptions: { input: 'entry' } },
+    });
+    return built.output.find(({ fileName }) => fileName.includes('pyright.worker-'));
+  };
+  const [whole, short] = [await worker(), await worker(shortPythonWorker())];
+  expect(short.source).not.toContain('/typeshed/stubs/');
+  expect(short.fileName).not.toBe(whole.fileName);
 });
