@@ -1,6 +1,7 @@
 // Asks what a page needs first while its code is still on its way; src/api/early.ts takes the answers. It is a file because
 // the content security policy allows no inline script.
 (function () {
+  if (window.asked) return; // the code was here first
   var workspace = '';
   try {
     workspace = sessionStorage.getItem('atelier.workspace') ?? localStorage.getItem('atelier.workspace') ?? '';

@@ -17,14 +17,14 @@ declare global {
 const freshFor = 10_000;
 
 function fresh(workspace: string): Asked | undefined {
-  if (typeof window === 'undefined' || !window.asked) return undefined;
-  if (window.asked.workspace !== workspace || performance.now() > freshFor) forgetEarly();
+  if (typeof window === 'undefined') return undefined;
+  if (window.asked?.workspace !== workspace || performance.now() > freshFor) forgetEarly();
   return window.asked;
 }
 
-/** What is written makes old what was read before. */
+/** What is written makes old what was read before. A script that comes later than this code finds that nothing is left to ask. */
 export function forgetEarly(): void {
-  if (typeof window !== 'undefined') delete window.asked;
+  if (typeof window !== 'undefined') window.asked = { workspace: '', agent: undefined, answers: {} };
 }
 
 /** The answer to this question, when it is here or soon will be. */
