@@ -1,7 +1,7 @@
 // The frame of the Studio: addresses, the way back, the palette, the list of agents and the list of keys.
 import { describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
-import { must } from './kit/seed';
+import { must, publishedAgent } from './kit/seed';
 import { eachSignedIn, type Stage } from './kit/stage';
 import type { Studio } from './kit/studio';
 
@@ -59,6 +59,23 @@ describe('an address', () => {
     await page.getByRole('tab', { name: 'Result', selected: true }).waitFor();
   });
 
+  /** Opens an agent whose early answers are here before the code of the page. */
+  async function openEarly(name: string): Promise<void> {
+    let open = (): void => undefined;
+    const opened = new Promise<void>((done) => (open = done));
+    await page.route(/assets\/index-.*\.js$/, (route) => opened.then(() => route.continue()));
+    const answers = ['/api/v1/session', `/api/v1/code-agents/${name}`].map((path) =>
+      page.waitForResponse((answer) => new URL(answer.url()).pathname === path),
+    );
+    await page.goto(`/studio/a/${name}`, { waitUntil: 'commit' });
+    for (const answer of answers) {
+      expect((await answer).status()).toBe(200);
+      await (await answer).finished();
+    }
+    open();
+    await studio.editorReady();
+  }
+
   test('of an agent is answered before the code of the page is here, and once', async () => {
     await agent('early');
     const asked: string[] = [];
@@ -67,16 +84,32 @@ describe('an address', () => {
       const { pathname } = new URL(request.url());
       if (paths.includes(pathname)) asked.push(pathname);
     });
-    let open = (): void => undefined;
-    const opened = new Promise<void>((done) => (open = done));
-    await page.route(/assets\/index-.*\.js$/, (route) => opened.then(() => route.continue()));
-    const answers = paths.map((path) => page.waitForResponse((answer) => new URL(answer.url()).pathname === path));
-    await page.goto('/studio/a/early', { waitUntil: 'commit' });
-    for (const answer of answers) expect((await answer).status()).toBe(200);
-    open();
-    await studio.editorReady();
+    await openEarly('early');
     await studio.saved();
     expect(asked.sort()).toEqual([...paths].sort());
+  });
+
+  test('of an agent that was here early is asked for anew at the next visit', async () => {
+    await agent('visited');
+    await openEarly('visited');
+    await studio.replaceCode('export default () => "edited";\n');
+    await page.getByRole('link', { name: 'Atelier, all agents' }).click();
+    await page.getByRole('heading', { name: 'Start with a sample' }).waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'visited' }).click();
+    await studio.editorReady();
+    await page.locator('.view-line').filter({ hasText: 'edited' }).waitFor();
+  });
+
+  test('of a draft shows what was saved, also on the way back from a version', async () => {
+    await publishedAgent(atelier, 'returned');
+    await studio.openAgent('returned');
+    await studio.replaceCode('export default () => "edited";\n');
+    await page.evaluate(() => history.pushState(null, '', '/studio/a/returned@1.0.0'));
+    const edited = page.locator('.view-line').filter({ hasText: 'edited' });
+    await edited.waitFor({ state: 'detached' });
+    await studio.editorReady();
+    await page.goBack();
+    await edited.waitFor();
   });
 
   test('of an agent whose early answer comes late is not told twice', async () => {
@@ -89,6 +122,25 @@ describe('an address', () => {
     open();
     await studio.editorReady();
     const left = await page.evaluate(() => (window as unknown as { asked: { answers: object } }).asked.answers);
+    expect(left).toEqual({});
+  });
+
+  test('of an agent is not asked by a script that comes after the code', async () => {
+    await agent('slow');
+    let open = (): void => undefined;
+    const opened = new Promise<void>((done) => (open = done));
+    await page.route(/\/ask\.js$/, (route) => opened.then(() => route.continue()));
+    await page.goto('/studio/a/slow', { waitUntil: 'commit' });
+    await studio.editorReady();
+    const ask = page.locator('script[src$="ask.js"]');
+    const ran = await ask.evaluateHandle((script) => ({
+      done: new Promise((done) => ((script as HTMLElement).onload = done)),
+    }));
+    open();
+    const left = await ran.evaluate(async ({ done }) => {
+      await done;
+      return (window as unknown as { asked: { answers: object } }).asked.answers;
+    });
     expect(left).toEqual({});
   });
 

@@ -1,5 +1,6 @@
 // What the screens read of the server, cached by key.
 import { QueryClient, useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { agentHere } from './early';
 import { ApiError, sessionEnded, workspaceLost } from './http';
 import {
@@ -95,15 +96,22 @@ export const useOwnSessions = () => useQuery({ queryKey: keys.ownSessions, query
 export const useMembers = () => useQuery({ queryKey: keys.members, queryFn: listMembers });
 export const useInvitations = (enabled: boolean) =>
   useQuery({ queryKey: keys.invitations, queryFn: listInvitations, enabled });
-// The draft belongs to its session once it is open, so it is fetched anew for each visit and never behind its back.
-export const useAgent = (name: string) =>
-  useQuery({
-    queryKey: keys.agent(name),
+// The draft belongs to its session once it is open, so it is fetched anew for each visit and never behind its back. A
+// version takes part in no session: what is beside it is what the server has now.
+export function useAgent(name: string, version: string | undefined) {
+  // What was put here before its page was drawn, as a new agent is, would be kept for minutes, and its draft be old.
+  useEffect(() => {
+    const left = { queryKey: keys.agent(name), exact: true, type: 'inactive' } as const;
+    return () => queueMicrotask(() => queryClient.removeQueries(left)); // the next page may have taken it over
+  }, [name]);
+  return useQuery({
+    queryKey: version === undefined ? keys.agent(name) : keys.facts(name),
     queryFn: () => getAgent(name),
     gcTime: 0,
     staleTime: Infinity,
     refetchOnReconnect: false,
   });
+}
 /** The agent as the server has it now, for what is no draft: usage, listing, origin, versions. */
 export const useFacts = (name: string) => useQuery({ queryKey: keys.facts(name), queryFn: () => getAgent(name) });
 export const useVersions = (name: string) =>

@@ -18,7 +18,7 @@ import { useSchemaTexts } from './useSchemaTexts';
 /** One agent: its draft, or with a version in the address that version. */
 export function AgentPage({ agentRef }: { agentRef: string }) {
   const { name, version } = readRef(agentRef);
-  const agent = useAgent(name);
+  const agent = useAgent(name, version);
   useEffect(() => {
     document.title = say.pageTitle(agentRef);
   }, [agentRef]);
@@ -50,7 +50,7 @@ function useRedirect(agent: Agent | undefined, name: string, version: string | u
   useEffect(() => {
     if (!elsewhere) return;
     if (name !== agent.id) notify('done', say.isNow(name, agent.name));
-    queryClient.setQueryData(keys.agent(agent.name), agent);
+    queryClient.setQueryData((version === undefined ? keys.agent : keys.facts)(agent.name), agent);
     navigate(agentUrl(agent.name, version) + location.search, { replace: true });
   }, [elsewhere, agent, name, version, navigate]);
   return !elsewhere;

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { keys, queryClient, refreshAgents, usePins } from '../../api/queries';
+import { keys, queryClient, refreshAgents, refreshFacts, usePins } from '../../api/queries';
 import type { Agent } from '../../api/types';
 import { deleteAgent, restoreAgent } from '../../api/verbs';
 import { closeDialog } from '../../app/dialogs';
@@ -75,7 +75,7 @@ export function DeleteAgentDialog({ id, name }: { id: string; name: string }) {
 export async function undelete(id: string): Promise<Agent | undefined> {
   try {
     const agent = await restoreAgent(id);
-    void refreshAgents();
+    refreshFacts(agent.name);
     void queryClient.invalidateQueries({ queryKey: keys.agent(agent.name) });
     notify('done', said.isBack(agent.name));
     return agent;
