@@ -105,6 +105,8 @@ test('a language service that could not be loaded is tried again when it is aske
   away = false;
   await page.getByRole('button', { name: 'Try again to start Python’s language service' }).click();
   await editing.pythonReady();
+  const settings = page.getByRole('button', { name: 'Editor settings' });
+  expect(await settings.evaluate((button) => button === document.activeElement)).toBe(true);
   await editing.hasMark(/reportAssignmentType/);
 });
 

@@ -1,4 +1,5 @@
 import { CircleX, TriangleAlert } from 'lucide-react';
+import { useRef } from 'react';
 import { ServerStatus } from '../../app/StatusLine';
 import type { Tab } from '../../app/urlState';
 import { agentStatus as say } from '../../texts/agents';
@@ -39,6 +40,11 @@ const states: Record<PythonState, string> = {
 export function AgentStatus({ tab, problems, python }: Props) {
   const { problemsOpen } = useLayout();
   const cursor = useCursor();
+  const settings = useRef<HTMLButtonElement>(null);
+  const retryPython = (): void => {
+    settings.current?.focus(); // the button goes, and would take the focus with it
+    python?.retry();
+  };
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const warnings = problems.length - errors;
   const language = tab.kind === 'schema' ? 'JSON Schema' : (names[tab.path.split('.').at(-1) ?? ''] ?? say.plainText);
@@ -66,11 +72,11 @@ export function AgentStatus({ tab, problems, python }: Props) {
         {language === 'Python' && `: ${states[python?.state ?? 'off']}`}
       </span>
       {language === 'Python' && python?.state === 'failed' && (
-        <button type="button" className={css.problems} aria-label={say.startPythonAgain} onClick={python.retry}>
+        <button type="button" className={css.problems} aria-label={say.startPythonAgain} onClick={retryPython}>
           {common.tryAgain}
         </button>
       )}
-      <button type="button" className={css.problems} onClick={() => showDialog({ kind: 'editor' })}>
+      <button ref={settings} type="button" className={css.problems} onClick={() => showDialog({ kind: 'editor' })}>
         {say.editorSettings}
       </button>
       <ServerStatus />
