@@ -31,7 +31,7 @@ describe('tokens', () => {
       const { page } = session;
       const name = `report-${theme}`;
       await page.goto('/studio/tokens');
-      await page.getByText('A program shows a token to come in.').waitFor();
+      await page.getByText('Programs sign in with a token.').waitFor();
       await page.getByRole('button', { name: 'New token…' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Name').fill(name);
