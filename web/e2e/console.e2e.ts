@@ -170,7 +170,10 @@ test('A29 a reader who scrolls up stays there, and is told what is new', async (
   );
   await studio.start();
   await page.getByRole('tab', { name: 'Console', selected: true }).waitFor();
-  await lines().filter({ hasText: /line \d{3}/ }).first().waitFor();
+  await lines()
+    .filter({ hasText: /line \d{3}/ })
+    .first()
+    .waitFor();
   const output = page.getByRole('group', { name: 'Program output' });
   await output.hover();
   await page.mouse.wheel(0, -3000);
