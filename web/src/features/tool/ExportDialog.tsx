@@ -222,7 +222,7 @@ function CommandLine({ label, text }: { label: string; text: string }) {
   );
 }
 
-/** The input of the last run here, since it is known to be one; else one that the schema takes. */
+/** The input of the last run here, since it is known to be one; else an example made from the schema. */
 function exampleInput({ id, fields }: OpenAgent): Json {
   const kept = rememberedInput(id);
   try {
