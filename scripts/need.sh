@@ -7,7 +7,7 @@ missing=()
 for package in "$@"; do
   case $package in
     postgresql) present=$(scripts/postgres.sh where) ;;
-    chromium) present=$(scripts/chromium.sh) ;;
+    chromium-headless-shell) present=$(scripts/chromium.sh shell) ;;
     libc6-dev) present=$(ls /usr/include/stdlib.h 2>/dev/null) ;;
     *) present=$(command -v "$package") ;;
   esac

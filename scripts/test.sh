@@ -59,7 +59,7 @@ main() {
   }
 
   title "What the tests need"
-  scripts/need.sh postgresql chromium jq python3 gcc libc6-dev
+  scripts/need.sh postgresql chromium-headless-shell jq python3 gcc libc6-dev
   go build -o "$report" ./scripts/report || exit 1
   if [ -n "$(scripts/postgres.sh where)" ] && url=$(scripts/postgres.sh start "$work/pg"); then
     export ATELIER_TEST_PG_URL=$url
@@ -96,7 +96,7 @@ main() {
   title "Browser"
   if [ ! -f web/dist/app/index.html ]; then
     skip browser "the Studio is not built, for want of Node"
-  elif chromium=$(scripts/chromium.sh) && [ -z "$chromium" ]; then
+  elif chromium=$(scripts/chromium.sh shell) && [ -z "$chromium" ]; then
     skip browser "Chromium is not on this machine"
   else
     ATELIER_TEST_CHROMIUM=$chromium ATELIER_TEST_TALLY=$work/tally vitest browser --config web/e2e/vitest.config.ts
