@@ -12,6 +12,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+
+	"github.com/atelier-run/atelier/internal/sizes"
 )
 
 // MaxDepth is how deep arrays and objects may be nested in a document that is made canonical.
@@ -37,7 +39,7 @@ func JSON(raw []byte) ([]byte, error) {
 // it accepts, JSON makes canonical.
 func Check(raw []byte, limits Limits) error {
 	if limits.Bytes > 0 && len(raw) > limits.Bytes {
-		return &Error{Reason: TooLarge, Message: fmt.Sprintf("has %d bytes, more than the %d that are allowed", len(raw), limits.Bytes)}
+		return &Error{Reason: TooLarge, Message: "is larger than the " + sizes.Text(limits.Bytes) + " that are allowed"}
 	}
 	s := scanner{in: raw, depth: MaxDepth}
 	if limits.Depth > 0 && limits.Depth < MaxDepth {

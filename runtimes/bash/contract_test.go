@@ -1,6 +1,7 @@
 package bash_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -42,6 +43,8 @@ func TestContract(t *testing.T) {
 		"a device for a host":      {source: "set -e\nexec 9<>/dev/tcp/192.0.2.1/80", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "192.0.2.1:80 cannot be reached", File: "main.sh", Line: 2}},
 		"a call of the system":     {source: "set -e\nunshare -n true", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "unshare", File: "main.sh", Line: 2}},
 		"a refusal can be caught":  {source: "atelier call nope '{}' || echo $?", output: `1`},
+		"arguments that are none":  {source: "atelier call nope '{bad' || echo $?", output: `1`},
+		"a call that is too long":  {source: "atelier log \"$(printf '%1100000s')\" || echo $?", output: `1`},
 		"a refusal that is not":    {source: "set -e\natelier call nope '{}'", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "atelier: denied: The host function nope is not granted. (exit code 1)", File: "main.sh", Line: 2}, code: 1},
 		"a denied request":         {source: "set -e\ncurl -sS https://x.example.com/", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "x.example.com:443 cannot be reached", File: "main.sh", Line: 2}, code: 6},
 		"a request dealt with":     {source: "curl -sS https://x.example.com/ || true\nexit 3", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "code 3"}, code: 3},
@@ -141,6 +144,22 @@ for i in 1 2 3 4 5 6 7 8; do (atelier log info "$i") & done; wait`
 	}
 }
 
+// found answers a host function with a result that speaks of an error itself.
+type found struct{ *runtimetest.Host }
+
+func (found) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return json.RawMessage(`{"n":1,"error":null}`), nil
+}
+
+// TestAResultThatSpeaksOfAnError: what a host function answers is no failure because of its words.
+func TestAResultThatSpeaksOfAnError(t *testing.T) {
+	t.Parallel()
+	outcome, err := newEngine(t).Run(t.Context(), programs().Job("atelier call lookUp"), found{runtimetest.NewHost()})
+	if err != nil || outcome.Error != nil || string(outcome.Output) != `{"n":1,"error":null}` {
+		t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
+	}
+}
+
 func TestReservedNames(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
@@ -154,4 +173,74 @@ func TestReservedNames(t *testing.T) {
 	if outcome.Error == nil || !strings.Contains(outcome.Error.Message, "reserved") {
 		t.Errorf("%+v", outcome.Error)
 	}
+}
+
+// TestAJobThatIsKilledInACall: wherever it was, others do not wait for it for ever, and have their own answers.
+func TestAJobThatIsKilledInACall(t *testing.T) {
+	t.Parallel()
+	for where, kills := range map[string]string{
+		"before it said that it has the lock": `(($1 != 1)) || kill -KILL $BASHPID; command printf "${@:2}"`,
+		"when it said that it has the lock":   `command printf "${@:2}"; (($1 != 1)) || kill -KILL $BASHPID`,
+		"within its line":                     `if (($1 == 2)); then command printf "${3:0:9}"; kill -KILL $BASHPID; fi; command printf "${@:2}"`,
+		"before its answer":                   `command printf "${@:2}"; (($1 != 2)) || kill -KILL $BASHPID`,
+		"after its answer":                    `(($1 != 3)) || kill -KILL $BASHPID; command printf "${@:2}"`,
+		"before it gave the lock back":        `(($1 != 4)) || kill -KILL $BASHPID; command printf "${@:2}"`,
+		"after it gave the lock back":         `command printf "${@:2}"; (($1 != 4)) || kill -KILL $BASHPID`,
+	} {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			source := `IFS=5
+( n=0
+  at() { ` + kills + `; }
+  builtin() { if [[ $1 == printf ]]; then at $((++n)) "${@:2}"; else command "$@"; fi; }
+  atelier call echo '{"n":1}' >a ) &
+wait $!
+(atelier call echo '{"n":2}' >b) & (atelier call echo '{"n":3}' >c) &
+atelier call echo '{"n":4}' >d
+wait
+echo "[$(cat b c d | tr '\n' ,)0]"
+`
+			outcome, err := newEngine(t).Run(t.Context(), programs().Job(source), echo{runtimetest.NewHost()})
+			if err != nil || string(outcome.Output) != `[{"n":2},{"n":3},{"n":4},0]` {
+				t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
+			}
+		})
+	}
+}
+
+// TestACallOfATrap: within a call of the same shell it would wait for itself.
+func TestACallOfATrap(t *testing.T) {
+	t.Parallel()
+	source := `trap 'atelier log late 2>said' USR1
+builtin() { command "$@"; [[ $3 != *echo* ]] || kill -USR1 $$; }
+atelier call echo '{"n":1}' >a
+echo "[$(cat a),\"$(cat said)\"]"
+`
+	outcome, err := newEngine(t).Run(t.Context(), programs().Job(source), echo{runtimetest.NewHost()})
+	if err != nil || string(outcome.Output) != `[{"n":1},"atelier: failed: a trap cannot use atelier while a call of the same shell goes on"]` {
+		t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
+	}
+}
+
+// TestAScriptWithFunctionsOfItsOwn: they may have the names of what a call is made with.
+func TestAScriptWithFunctionsOfItsOwn(t *testing.T) {
+	t.Parallel()
+	source := `read() { exit 7; }
+printf() { exit 8; }
+echo() { exit 9; }
+atelier log mine
+atelier call echo '{"n":1}' >"$OUTPUT"
+`
+	host := runtimetest.NewHost()
+	outcome, err := newEngine(t).Run(t.Context(), programs().Job(source), echo{host})
+	if err != nil || string(outcome.Output) != `{"n":1}` {
+		t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
+	}
+}
+
+// echo answers each host call with its arguments.
+type echo struct{ *runtimetest.Host }
+
+func (echo) Call(_ context.Context, _ string, args json.RawMessage) (json.RawMessage, error) {
+	return args, nil
 }

@@ -1,8 +1,10 @@
 # Sourced by bash before the agent's script: gives it the command "atelier" and remembers where it failed. The script's
 # own lines keep their numbers. Works in functions and subshells; another bash that the script starts does not have it.
 unset BASH_ENV
+__atelier_holder=/work/.atelier/holder __atelier_tag=0
+builtin printf '%-20s\n' -0 >"$__atelier_holder"
 # The script may want 3, 4 and 5 for itself.
-exec {__atelier_host}<&3 {__atelier_take}<&4 {__atelier_give}>&5 3>&- 4<&- 5>&-
+exec {__atelier_host}<&3 {__atelier_pipe}<&4 {__atelier_give}>&5 3>&- 4<&- 5>&-
 
 atelier() {
   local - __atelier_args __atelier_reply __atelier_status
@@ -29,7 +31,7 @@ atelier() {
   progress)
     local __atelier_total=${3:-0}
     if ! __atelier_plain "${2-}" || ! __atelier_plain "$__atelier_total"; then
-      echo 'atelier: usage: atelier progress DONE [TOTAL [MESSAGE]], with numbers' >&2
+      builtin echo 'atelier: usage: atelier progress DONE [TOTAL [MESSAGE]], with numbers' >&2
       return 2
     fi
     __atelier_quote "${4-}"
@@ -37,10 +39,10 @@ atelier() {
     ;;
   call)
     __atelier_ask "${2-}" "${3:-{\}}" || return
-    printf '%s\n' "$__atelier_reply"
+    builtin printf '%s\n' "$__atelier_reply"
     ;;
   *)
-    echo 'atelier: usage: atelier log [LEVEL] MESSAGE [KEY=VALUE…] | progress DONE [TOTAL [MESSAGE]] | call NAME [JSON]' >&2
+    builtin echo 'atelier: usage: atelier log [LEVEL] MESSAGE [KEY=VALUE…] | progress DONE [TOTAL [MESSAGE]] | call NAME [JSON]' >&2
     return 2
     ;;
   esac
@@ -53,9 +55,9 @@ __atelier_quote() {
   __atelier_text=${__atelier_text//\"/\\\"}
   if [[ $__atelier_text == *[$'\x01'-$'\x1f']* ]]; then
     for ((__atelier_code = 1; __atelier_code < 32; __atelier_code++)); do
-      printf -v __atelier_char '\\x%02x' "$__atelier_code"
-      printf -v __atelier_char "$__atelier_char"
-      printf -v __atelier_quoted '\\u%04x' "$__atelier_code"
+      builtin printf -v __atelier_char '\\x%02x' "$__atelier_code"
+      builtin printf -v __atelier_char "$__atelier_char"
+      builtin printf -v __atelier_quoted '\\u%04x' "$__atelier_code"
       __atelier_text=${__atelier_text//"$__atelier_char"/"$__atelier_quoted"}
     done
   fi
@@ -68,25 +70,67 @@ __atelier_plain() {
   [[ $1 =~ ^(-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?|true|false|null)$ ]]
 }
 
-# One request and its answer. The byte in the pipe is a lock: subshells share the channel.
+# One request and its answer, which has its tag.
 __atelier_ask() {
-  local __atelier_lock
+  if [[ ${__atelier_holds-} == "$BASHPID" ]]; then
+    builtin echo 'atelier: failed: a trap cannot use atelier while a call of the same shell goes on' >&2
+    return 1
+  fi
+  local __atelier_holds=$BASHPID __atelier_byte
+  __atelier_tag=$((BASHPID << 20 | (__atelier_tag + 1) & 0xfffff))
+  IFS= builtin read -r -N 1 -t 0.2 -u "$__atelier_pipe" __atelier_byte || __atelier_wait
+  builtin printf '%-20s\n' "$__atelier_tag" 1<>"$__atelier_holder"
   __atelier_quote "$1"
-  IFS= read -r -N 1 -u "$__atelier_take" __atelier_lock
-  printf '%s\n' '{"call":'"$__atelier_quoted"',"args":'"${2//$'\n'/ }"'}' >&"$__atelier_host"
-  IFS= read -r __atelier_reply <&"$__atelier_host"
-  printf x >&"$__atelier_give"
-  case $__atelier_reply in
-  '{"id":'*'"error":'*)
+  builtin printf '%s\n' '{"call":'"$__atelier_quoted"',"tag":'"$__atelier_tag"',"args":'"${2//$'\n'/ }"'}' >&"$__atelier_host"
+  until [[ ${__atelier_reply-} == *",\"tag\":$__atelier_tag}" ]]; do # there may be answers to one that was killed
+    IFS= builtin read -r __atelier_reply <&"$__atelier_host" || (($? > 128)) || break
+  done
+  builtin printf '%-20s\n' "-$__atelier_tag" 1<>"$__atelier_holder"
+  builtin printf x >&"$__atelier_give"
+  __atelier_reply=${__atelier_reply%,*}\}
+  case ${__atelier_reply#*,} in # behind the id, and not in what the host says
+  '"error":'*)
     __atelier_reply=${__atelier_reply#*\"code\":\"}
     __atelier_quoted=${__atelier_reply#*\"message\":\"}
     __atelier_quoted=${__atelier_quoted%%\",\"rule\":*}
-    printf 'atelier: %s: %s\n' "${__atelier_reply%%\"*}" "${__atelier_quoted%\"\}\}}" >&2
+    builtin printf 'atelier: %s: %s\n' "${__atelier_reply%%\"*}" "${__atelier_quoted%\"\}\}}" >&2
     return 1
     ;;
   esac
   __atelier_reply=${__atelier_reply#*\"result\":}
   __atelier_reply=${__atelier_reply%\}}
+}
+
+# The byte in the pipe is a lock: subshells share the channel. Who is killed while it has the byte does not give it back:
+# who waits finds the tag of a dead process as the last one to have had it, and takes its place. The minus of one that gave
+# it back stays for a moment only, or the next was killed before it said its own.
+__atelier_wait() {
+  local __atelier_last __atelier_now __atelier_rounds=0
+  until IFS= builtin read -r -N 1 -t 0.2 -u "$__atelier_pipe" __atelier_byte; do
+    (($? > 128)) || return
+    IFS= builtin read -r __atelier_now <"$__atelier_holder" || continue # the same for all, whatever their IFS
+    [[ $__atelier_now == "${__atelier_last-}" ]] || __atelier_rounds=0
+    __atelier_last=$__atelier_now
+    case $__atelier_last in
+    -*) ((++__atelier_rounds > 15)) || continue ;;
+    *)
+      __atelier_dead "$((__atelier_last >> 20))" || continue
+      IFS= builtin read -r __atelier_now <"$__atelier_holder"
+      [[ $__atelier_now == "$__atelier_last" ]] || continue
+      ;;
+    esac
+    set -C # one of those who wait
+    if : >"$__atelier_holder.$__atelier_last"; then
+      builtin printf '\n' >&"$__atelier_host" # after what was half said
+      return
+    fi
+  done
+} 2>/dev/null
+
+__atelier_dead() {
+  local __atelier_stat
+  IFS= builtin read -r __atelier_stat <"/proc/$1/stat" || return 0
+  [[ ${__atelier_stat##*) } == [ZX]* ]]
 }
 
 __atelier_left() {
@@ -100,7 +144,7 @@ __atelier_left() {
   __atelier_quote "$2" && __atelier_end=',"command":'$__atelier_quoted
   __atelier_quote "$3" && __atelier_end+=',"function":'$__atelier_quoted
   __atelier_quote "$__atelier_file" && __atelier_end+=',"file":'$__atelier_quoted
-  printf '{"end":{"line":%d%s}}\n' "${__atelier_line:-0}" "$__atelier_end" >&"$__atelier_host"
+  builtin printf '{"end":{"line":%d%s}}\n' "${__atelier_line:-0}" "$__atelier_end" >&"$__atelier_host"
 } 2>/dev/null
 
 trap '__atelier_failed=$?:$BASH_COMMAND __atelier_failed_line=$LINENO __atelier_failed_file=${BASH_SOURCE[0]-}' ERR

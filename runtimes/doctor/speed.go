@@ -15,19 +15,22 @@ const (
 // speed runs the ordinary program of each language some times, one after the other.
 func (d *Doctor) speed(ctx context.Context, engines []Engine) {
 	for _, e := range engines {
-		var starts, totals []time.Duration
-		for range samples {
-			t, wrong := hello(ctx, e)
-			if wrong != "" {
-				d.add(Check{Group: Speed, Name: "start", Language: e.Language, Verdict: Fail, Evidence: "It does not work: " + wrong, Fix: d.remedyOfEngine(e)})
-				return
-			}
-			starts, totals = append(starts, t.outcome.Usage.Start), append(totals, t.took)
-		}
-		c := judgeSpeed(starts, totals)
+		c := d.clock(ctx, e)
 		c.Language = e.Language
 		d.add(c)
 	}
+}
+
+func (d *Doctor) clock(ctx context.Context, e Engine) Check {
+	var starts, totals []time.Duration
+	for range samples {
+		t, wrong := hello(ctx, e)
+		if wrong != "" {
+			return Check{Group: Speed, Name: "start", Verdict: Fail, Evidence: "It does not work: " + wrong, Fix: d.remedyOfEngine(e)}
+		}
+		starts, totals = append(starts, t.outcome.Usage.Start), append(totals, t.took)
+	}
+	return judgeSpeed(starts, totals)
 }
 
 func judgeSpeed(starts, totals []time.Duration) Check {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/sizes"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -172,7 +173,7 @@ func (d *Door) fetch(request *http.Request, redirect string) (*fetched, error) {
 		return nil, err
 	}
 	if int64(len(body)) > limit {
-		return nil, &refusal{message: fmt.Sprintf("fetch: the answer has more than %d bytes.", limit)}
+		return nil, &refusal{message: fmt.Sprintf("fetch: the answer has more than %s.", sizes.Text(limit))}
 	}
 	_, phrase, _ := strings.Cut(answer.Status, " ")
 	result := &fetched{

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/sizes"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -105,7 +106,7 @@ func tooMany(target hosts.Target, most Limits) *refusal {
 
 func tooMuch(target hosts.Target, most Limits) *refusal {
 	return &refusal{
-		rule: RuleBytes, message: fmt.Sprintf("The exchange with %s ended: the run has moved its %d bytes over the network.", target, most.Bytes),
+		rule: RuleBytes, message: fmt.Sprintf("The exchange with %s ended: the run has moved its %s over the network.", target, sizes.Text(most.Bytes)),
 		remedy: "Move less in one run.",
 	}
 }

@@ -25,7 +25,7 @@ const (
 	Started Kind = 's' // the program has started, the time limit counts from here; empty, or how many microseconds ago it did
 	Stdout  Kind = 'o' // raw bytes
 	Stderr  Kind = 'e' // raw bytes
-	CallReq Kind = 'c' // JSON Call; the worker waits for the Reply before it goes on
+	CallReq Kind = 'c' // JSON Call; the worker may say more before the Reply comes
 	Done    Kind = 'd' // JSON Result; the last frame of a job
 )
 
@@ -42,13 +42,15 @@ type Call struct {
 	ID   int64           `json:"id"`
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args"`
+	Tag  int64           `json:"tag,omitempty"` // a program's own number
 }
 
-// Answer is the reply to the call with the same ID: exactly one of Result and Error is set.
+// Answer is the reply to the call with the same ID and tag: exactly one of Result and Error is set.
 type Answer struct {
 	ID     int64               `json:"id"`
 	Result json.RawMessage     `json:"result,omitempty"`
 	Error  *runtimes.CallError `json:"error,omitempty"`
+	Tag    int64               `json:"tag,omitempty"`
 }
 
 // Reason says why a program is interrupted.

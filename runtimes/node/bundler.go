@@ -1,14 +1,13 @@
 package node
 
 import (
-	"container/list"
 	"context"
 	"encoding/json"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/recent"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/bundle"
 	"github.com/atelier-run/atelier/runtimes/node/guest"
@@ -34,22 +33,12 @@ const (
 // bundler turns agents' files into programs, in a jail, and keeps the programs: versions do not change.
 type bundler struct {
 	pool *worker.Pool
-
-	mu     sync.Mutex
-	kept   map[string]*list.Element
-	recent *list.List // of *bundled, the most recently used first
-	bytes  int
-}
-
-// bundled is a program that is kept.
-type bundled struct {
-	key string
-	guest.Program
+	kept *recent.Cache[string, guest.Program]
 }
 
 func newBundler(options Options) *bundler {
 	return &bundler{
-		kept: map[string]*list.Element{}, recent: list.New(),
+		kept: recent.New[string, guest.Program](maxKept, maxKeptBytes),
 		pool: worker.NewPool(worker.Options{
 			Jailer: options.Jailer, Max: options.Max, Log: options.Log,
 			Profile: sandbox.Profile{Role: guest.RoleName, Filter: sandbox.FilterWorker, Limits: runtimes.DefaultLimits()},
@@ -64,7 +53,7 @@ func (b *bundler) bundle(ctx context.Context, job runtimes.Job) (guest.Program, 
 	if job.CodeDigest != "" && job.Workspace != "" { // what made it has read what the workspace wrote, and is believed by nobody else
 		key = job.Workspace + " " + job.CodeDigest + " " + string(job.Language) + " " + job.Entrypoint
 	}
-	if made, ok := b.find(key); ok {
+	if made, ok := b.kept.Get(key); ok {
 		return made, nil, nil
 	}
 	own := job
@@ -83,37 +72,10 @@ func (b *bundler) bundle(ctx context.Context, job runtimes.Job) (guest.Program, 
 	if err := json.Unmarshal(outcome.Output, &made); err != nil {
 		return guest.Program{}, nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The bundler answered what it should not.", Err: err}
 	}
-	b.keep(key, made)
+	if key != "" {
+		b.kept.Keep(key, made, size(made))
+	}
 	return made, nil, nil
-}
-
-func (b *bundler) find(key string) (guest.Program, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	element, ok := b.kept[key]
-	if !ok {
-		return guest.Program{}, false
-	}
-	b.recent.MoveToFront(element)
-	return element.Value.(*bundled).Program, true
-}
-
-func (b *bundler) keep(key string, made guest.Program) {
-	if key == "" {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if _, twice := b.kept[key]; twice {
-		return
-	}
-	b.kept[key] = b.recent.PushFront(&bundled{key, made})
-	b.bytes += size(made)
-	for b.recent.Len() > maxKept || b.bytes > maxKeptBytes && b.recent.Len() > 1 {
-		last := b.recent.Remove(b.recent.Back()).(*bundled)
-		delete(b.kept, last.key)
-		b.bytes -= size(last.Program)
-	}
 }
 
 func size(p guest.Program) int { return len(p.Code) + len(p.Map) }

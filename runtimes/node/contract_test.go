@@ -63,10 +63,10 @@ func TestContract(t *testing.T) {
 		"recursion":            {source: "const f = (x) => f(x) + 1\nexport default () => f(1)", want: runtimes.ProgramError{Type: runtimes.RecursionLimit, File: "main.js", Line: 1}},
 		"deep but not endless": {source: "const f = (n) => n ? f(n - 1) + 1 : 0\nexport default () => f(9000)", output: `9000`},
 		"memory": {
-			source: "export default () => { const all = []; for (;;) all.push({ a: all.length }) }", want: runtimes.ProgramError{Type: runtimes.MemoryLimit, Message: "268435456 bytes"},
+			source: "export default () => { const all = []; for (;;) all.push({ a: all.length }) }", want: runtimes.ProgramError{Type: runtimes.MemoryLimit, Message: "memory limit of 256 MiB."},
 		},
 		"memory in buffers": {
-			source: "export default () => { const all = []; for (;;) all.push(Buffer.alloc(1 << 20, 1)) }", want: runtimes.ProgramError{Type: runtimes.MemoryLimit, Message: "268435456 bytes"},
+			source: "export default () => { const all = []; for (;;) all.push(Buffer.alloc(1 << 20, 1)) }", want: runtimes.ProgramError{Type: runtimes.MemoryLimit, Message: "memory limit of 256 MiB."},
 		},
 		"garbage is no memory": {source: "export default () => { let n = 0; for (let i = 0; i < 2e6; i++) n += [i, i, i, i].concat([i]).length; return n }", output: `10000000`},
 		"little memory": {

@@ -149,12 +149,12 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 		environment = map[string]string{}
 	}
 	greets := hello{Entry: job.Entrypoint, Input: input, Env: environment, Largest: job.Limits.OutputBytes}
-	brief, err := json.Marshal(greets)
+	brief, err := program.JSON(greets)
 	if err != nil {
 		return runtimes.Outcome{}, err
 	}
 	greets.Files, greets.Code, greets.Map = slices.Sorted(maps.Keys(job.Files)), bundled.Code, bundled.Map
-	greeting, err := json.Marshal(greets)
+	greeting, err := program.JSON(greets)
 	if err != nil {
 		return runtimes.Outcome{}, err
 	}

@@ -1,7 +1,9 @@
 package python_test
 
 import (
+	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,7 +27,11 @@ func TestContract(t *testing.T) {
 		"input named input":          {source: "def main(input, other=1): return [input, other]", input: `{"other":2}`, output: `[{"other":2},2]`},
 		"positional only":            {source: "def main(a, /, b): return [a, b]", input: `{"a":1,"b":2}`, output: `[1,2]`},
 		"one parameter, no object":   {source: "def main(items): return items", input: `[1]`, output: `[1]`},
-		"no parameters":              {source: "def main(): return True", input: `{"a":1}`, output: `true`},
+		"a document with a mark of its bytes": {
+			source: "def main(ctx):\n    Response = type(ctx).fetch.__globals__['Response']\n    told = {'url': '', 'status': 200, 'statusText': '', 'redirected': False, 'headers': [], 'text': '\\ufeff[1]'}\n    return Response(told).json()",
+			output: `[1]`,
+		},
+		"no parameters": {source: "def main(): return True", input: `{"a":1}`, output: `true`},
 		"decorated": {
 			source: "import functools\ndef d(f):\n    @functools.wraps(f)\n    def w(*a, **k): return f(*a, **k)\n    return w\n@d\ndef main(a): return a",
 			input:  `{"a":1}`, output: `1`,
@@ -163,5 +169,278 @@ func TestEntryInAFolder(t *testing.T) {
 	outcome, _ := runtimetest.Run(t, newEngine(t), job)
 	if string(outcome.Output) != `[1,2,2,"/work/app/my-agent.v1.py"]` {
 		t.Errorf("%s, %+v", outcome.Output, outcome.Error)
+	}
+}
+
+// echo answers each host call with its arguments.
+type echo struct{ *runtimetest.Host }
+
+func (echo) Call(_ context.Context, _ string, args json.RawMessage) (json.RawMessage, error) {
+	return args, nil
+}
+
+// TestACallThatWasGivenUp: its answer is nobody's, and not that of the next call. Programs that set themselves an alarm
+// leave a call so.
+func TestACallThatWasGivenUp(t *testing.T) {
+	t.Parallel()
+	source := `import os
+class Late(Exception): pass
+real = os.read
+def late(*_):
+    os.read = real
+    raise Late
+def main(input, ctx):
+    for n in (1, 2):
+        os.read = late
+        try:
+            ctx.call("echo", n=n)
+        except Late:
+            pass
+    return [ctx.call("echo", n=3), ctx.call("echo", n=4)]
+`
+	outcome, err := newEngine(t).Run(t.Context(), programs().Job(source), echo{runtimetest.NewHost()})
+	if err != nil || string(outcome.Output) != `[{"n":3},{"n":4}]` {
+		t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
+	}
+}
+
+// TestCallsThatAnAlarmEnds: wherever in a call the alarm comes, the next one has its own answer.
+func TestCallsThatAnAlarmEnds(t *testing.T) {
+	t.Parallel()
+	source := `import random, signal
+class Late(Exception): pass
+def late(*_): raise Late
+def main(input, ctx):
+    signal.signal(signal.SIGALRM, late)
+    for n in range(500):
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 1e-6 + random.random() * 3e-4)
+            got = ctx.call("echo", n=n)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            if got != {"n": n}:
+                return [n, got]
+        except Late:
+            pass
+    return "done"
+`
+	outcome, err := newEngine(t).Run(t.Context(), programs().Job(source), echo{runtimetest.NewHost()})
+	if err != nil || string(outcome.Output) != `"done"` {
+		t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
+	}
+}
+
+// TestAResultBesideACall: a thread may still be saying what it asks when main returns.
+func TestAResultBesideACall(t *testing.T) {
+	t.Parallel()
+	source := `import os, sys, threading
+begun, real, first = threading.Event(), os.write, threading.main_thread().ident
+def write(fd, data):
+    if threading.get_ident() == first:
+        return real(fd, data)
+    os.write = real
+    begun.set()
+    done = real(fd, data[:10])
+    while sys._current_frames()[first].f_code.co_name not in ("send", "write"):
+        pass
+    return done
+def main(input, ctx):
+    os.write = write
+    threading.Thread(target=ctx.call, args=("echo",), kwargs={"text": "x"}).start()
+    begun.wait()
+    return "done"
+`
+	outcome, err := newEngine(t).Run(t.Context(), programs().Job(source), echo{runtimetest.NewHost()})
+	if err != nil || string(outcome.Output) != `"done"` {
+		t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
+	}
+}
+
+// endless never answers while the program is there.
+type endless struct{ *runtimetest.Host }
+
+func (endless) Call(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// TestACallThatGoesOn: when main returns, what a thread still waits for is nobody's business. A large result does not fit
+// into what lies between the program and the server, which has to read on.
+func TestACallThatGoesOn(t *testing.T) {
+	t.Parallel()
+	const source = `import os, threading
+begun, real = threading.Event(), os.read
+def read(*args):
+    begun.set()
+    return real(*args)
+def main(input, ctx):
+    os.read = read
+    threading.Thread(target=ctx.call, args=("endless",)).start()
+    begun.wait()
+    print("o" * input)
+    return "r" * input
+`
+	engine := newEngine(t)
+	for _, size := range []int{4, 500_000} {
+		job := programs().Job(source, func(j *runtimes.Job) {
+			j.Input, j.Limits.TimeoutMs = json.RawMessage(strconv.Itoa(size)), 10_000
+		})
+		outcome, err := engine.Run(t.Context(), job, endless{runtimetest.NewHost()})
+		if want := `"` + strings.Repeat("r", size) + `"`; err != nil || string(outcome.Output) != want {
+			t.Errorf("%d bytes of %d, %+v, %v", len(outcome.Output), len(want), outcome.Error, err)
+		}
+	}
+}
+
+// TestACallWithinACall: a signal's handler may use ctx while main does, whether main still sends, waits or reads, and each
+// has its own answer.
+func TestACallWithinACall(t *testing.T) {
+	t.Parallel()
+	for where, source := range map[string]string{
+		"before it reads":  "os.read = once('read', lambda real, args: (raised(), real(*args))[1])",
+		"when it has":      "os.read = once('read', lambda real, args: (real(*args), raised())[0])",
+		"before it sends":  "os.write = once('write', lambda real, args: (raised(), real(*args))[1])",
+		"when it has sent": "os.write = once('write', lambda real, args: (real(*args), raised())[0])",
+	} {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			source = `import os, signal
+def once(name, does):
+    real = getattr(os, name)
+    def function(*args):
+        setattr(os, name, real)
+        return does(real, args)
+    return function
+def raised():
+    signal.raise_signal(signal.SIGUSR1)
+def main(input, ctx):
+    inner = []
+    signal.signal(signal.SIGUSR1, lambda *_: inner.append(ctx.call("echo", n=2)))
+    ` + source + `
+    return [ctx.call("echo", n=1), inner, ctx.call("echo", n=3)]
+`
+			outcome, err := newEngine(t).Run(t.Context(), programs().Job(source), echo{runtimetest.NewHost()})
+			if err != nil || string(outcome.Output) != `[{"n":1},[{"n":2}],{"n":3}]` {
+				t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
+			}
+		})
+	}
+}
+
+// released answers slow when something was logged, and other calls with their arguments.
+type released struct {
+	*runtimetest.Host
+	logged chan struct{}
+}
+
+func (r released) Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
+	switch name {
+	case "log":
+		close(r.logged)
+	case "slow":
+		select {
+		case <-r.logged:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return args, nil
+}
+
+// TestALogWithinACall: it does not wait until the call is over.
+func TestALogWithinACall(t *testing.T) {
+	t.Parallel()
+	source := `import signal
+def main(input, ctx):
+    signal.signal(signal.SIGALRM, lambda *_: ctx.log("info", "late"))
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    return ctx.call("slow", n=1)
+`
+	outcome, err := newEngine(t).Run(t.Context(), programs().Job(source), released{runtimetest.NewHost(), make(chan struct{})})
+	if err != nil || string(outcome.Output) != `{"n":1}` {
+		t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
+	}
+}
+
+// TestCallsOfAnAlarm: wherever in a call the alarm comes, its handler and main have their own answers. A long one takes more
+// than one read. Each of the calls waits for several processes in turn: how long that takes where many want to run is not meant.
+func TestCallsOfAnAlarm(t *testing.T) {
+	t.Parallel()
+	source := `import random, signal
+def main(input, ctx):
+    wrong, heard, own = [], 0, -1
+    def late(*_):
+        nonlocal heard, own
+        own, heard = own - 1, heard + 1
+        text = "x" * random.choice((1, 3_000, 3_000, 70_000))
+        mine = own
+        if ctx.call("echo", n=mine, text=text) != {"n": mine, "text": text}:
+            wrong.append(mine)
+    signal.signal(signal.SIGALRM, late)
+    for n in range(300):
+        text = "y" * random.choice((1, 3_000, 3_000, 70_000))
+        signal.setitimer(signal.ITIMER_REAL, 1e-6 + random.random() * 3e-4)
+        if ctx.call("echo", n=n, text=text) != {"n": n, "text": text}:
+            wrong.append(n)
+    return [heard > 0, wrong]
+`
+	outcome, err := newEngine(t).Run(t.Context(), programs().Job(source, func(j *runtimes.Job) { j.Limits.TimeoutMs = 120_000 }), echo{runtimetest.NewHost()})
+	if err != nil || string(outcome.Output) != `[true,[]]` {
+		t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
+	}
+}
+
+// TestACallAtItsLimit: a line that the host does not take is refused, the largest that it takes is not.
+func TestACallAtItsLimit(t *testing.T) {
+	t.Parallel()
+	source := `def main(input, ctx):
+    size = (1 << 20) - len('{"call": "echo", "tag": 1, "args": {"text": ""}}')
+    whole = len(ctx.call("echo", text="x" * size)["text"]) == size
+    try:
+        ctx.call("echo", text="x" * (size + 1))
+    except Exception as e:
+        return [whole, e.code, str(e), ctx.call("echo", n=1)]
+`
+	outcome, err := newEngine(t).Run(t.Context(), programs().Job(source), echo{runtimetest.NewHost()})
+	if err != nil || string(outcome.Output) != `[true,"invalid_arguments","A call of the host has at most 1 MiB.",{"n":1}]` {
+		t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
+	}
+}
+
+// TestAForkThatComesOutOfMain: a program forks itself, perhaps while a thread says something to the host. The child ends as
+// it likes, and the parent's result is the program's.
+func TestAForkThatComesOutOfMain(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ ends, output, stderr string }{
+		"returns":  {ends: "return 'child'", output: `["parent",0]`},
+		"exits":    {ends: "sys.exit(3)", output: `["parent",3]`},
+		"fails":    {ends: "raise ValueError('of the child')", output: `["parent",1]`, stderr: "ValueError: of the child\n"},
+		"uses ctx": {ends: "ctx.log('x')", output: `["parent",1]`, stderr: "ctx can be used in the main process only."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			source := `import os, sys, threading
+begun, forked, real = threading.Event(), threading.Event(), os.write
+def write(*args):
+    os.write = real
+    begun.set()
+    forked.wait()
+    return real(*args)
+def main(input, ctx):
+    os.write = write
+    threading.Thread(target=ctx.call, args=("echo",)).start()
+    begun.wait()
+    child = os.fork()
+    if child == 0:
+        ` + test.ends + `
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    forked.set()
+    return ["parent", code]
+`
+			host := runtimetest.NewHost()
+			outcome, err := newEngine(t).Run(t.Context(), programs().Job(source), echo{host})
+			if err != nil || string(outcome.Output) != test.output || !strings.Contains(host.Stderr(t), test.stderr) || test.stderr == "" && host.Stderr(t) != "" {
+				t.Errorf("%s, %+v, %v, %q", outcome.Output, outcome.Error, err, host.Stderr(t))
+			}
+		})
 	}
 }

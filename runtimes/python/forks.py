@@ -1,14 +1,22 @@
 # The fork server: a warm interpreter that forks a child for each run. It goes with guest.py, in one namespace. It never
 # sees a byte of a user's: a child reads its job when it is in its cell, where it has no privileges any more. It has no
 # threads, and keeps nothing open but the socket of its orders.
+import _random
 import ctypes
 import fcntl
 import gc
+import random
+import socket
+import tempfile
+import threading
 
 FIRST = 32  # descriptors below are for programs
 BOARD = 1 << 16  # bytes
 READ, WRITE, EXECUTE, PRIVATE, ANONYMOUS = 1, 2, 4, 2, 32
 DUMPABLE, TID_ADDRESS = 4, 40
+PROGRAM = b"def main(input, ctx):\n    return {'sum': input['a'] + 1}\n"
+NEW = b'{"entry":"main.py","env":{},"recursion":1000,"largest":1000,"input":{"a":1.5,"b":["x"]}}'
+JOB = NEW[:-1] + b',"code":"' + binascii.b2a_base64(MAGIC + marshal.dumps(compile(PROGRAM, ROOT + "/main.py", "exec")), newline=False) + b'"}'
 
 
 def preload():
@@ -19,17 +27,31 @@ def preload():
 
 
 def warm(times):
-    """Goes the way of a run. The first compile in a child takes five times as long if the parent has never compiled, and
-    what a child touches for the first time the kernel has to copy: one that waits for its job does that ahead of it."""
-    for _ in range(times):
-        code = compile("def main(input, ctx):\n    return {'sum': input['a'] + 1}\n", "warm", "exec", dont_inherit=True)
-        names = {"__name__": "warm"}
-        exec(code, names)
-        value = json.loads('{"a": 1.5, "b": ["x"]}')
-        args, named = arguments(names["main"], value, None)
-        encode(names["main"](*args, **named), 1000)
-        with open(os.devnull, "rb") as file:
-            file.read()
+    """Goes the whole way of a run. Code that was never run before writes to itself and to the interpreter's caches when it
+    runs, and a child pays for each page of that. The first compile in a child would take five times as long."""
+    ours, theirs = socket.socketpair()
+    os.dup2(theirs.fileno(), 3)
+    for job in (NEW,) * 9 + (JOB,) * times:
+        channel = Channel()
+        ours.send(job + b"\n")
+        end(channel, *rehearse(begin(channel), channel))
+        ours.recv(1 << 16)
+        renew()
+    ours.close()
+    theirs.close()
+
+
+def rehearse(job, channel):
+    """Runs a program of our own, and leaves nothing of it. A child that waits for its job does that too: what it touches for
+    the first time the kernel has to copy."""
+    global content
+    read, argv = content, sys.argv
+    read(os.devnull)
+    content = lambda path: PROGRAM  # noqa: E731
+    ended = run(job, channel)
+    content, sys.argv = read, argv
+    del sys.path[0], sys.modules[PACKAGE], sys.modules[PACKAGE + ".main"], sys.modules["main"]
+    return ended
 
 
 def place(libc, content, size, access):
@@ -58,7 +80,6 @@ def serve():
         low = os.dup(0)
     os.close(low)
     control = fcntl.fcntl(3, fcntl.F_DUPFD_CLOEXEC, FIRST)
-    os.dup2(0, 3)
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long
@@ -71,22 +92,22 @@ def serve():
     ctypes.memmove(board, image, len(image))
     preload()
     settle()
-    warm(20)
+    warm(30)
+    os.dup2(0, 3)
     libc.prctl(DUMPABLE, 0, 0, 0, 0)
     gc.collect()
     gc.freeze()
     os.write(control, b"ready")
     loop(board)
     renew()
-    warm(1)
+    rehearse(scan(str(JOB, "ascii"), 0)[0], None)
 
 
 def renew():
     """Makes anew what a child must not have in common with others."""
-    import random, tempfile, threading  # noqa: E401
-    random.seed()
+    _random.Random.seed(random._inst)  # as random.seed() does
     tempfile._name_sequence = None
-    threading.main_thread()._set_native_id()
+    threading._main_thread._native_id = _thread.get_native_id()
 
 
 serve()

@@ -1,14 +1,26 @@
 # Runs one agent's program inside its jail. It is there ahead of the run, with what every run needs imported, and waits on
 # descriptor 3 for one line: what to run. On the same descriptor it asks the host (one line, one answer) and says at last
 # how the program ended. Nothing of this can be trusted by the server, and is not: it only makes the messages good.
+import _frozen_importlib_external
 import _thread
+import binascii
+import itertools
 import json
+import marshal
 import os
 import sys
+
+# A fork pays for each page of memory that it touches, also when a counter of references in it changes: what goes straight to
+# what json, open and update end up with touches a third less.
+scan = json.JSONDecoder().scan_once
+compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 ROOT = "/work"
 PACKAGE = "__agent__"  # what relative imports are relative to
 MESSAGE, STACK, DEPTH = 16_000, 64_000, 256
+CALL = (1 << 20) + 1  # bytes of a line that the host takes, with its end
+KEPT = 64 << 10  # bytes of code that the host keeps
+MAGIC = _frozen_importlib_external.MAGIC_NUMBER  # begins them: they are of use to interpreters of this version only
 
 
 class HostError(Exception):
@@ -20,32 +32,75 @@ class HostError(Exception):
 
 
 class Channel:
+    """Descriptor 3. A signal's handler may throw behind any call, and what was read or how much was written must not be lost
+    with it: it is in a list before Python looks for signals again. It may also ask the host itself, wherever it finds us: each
+    answer has the tag of its call, and what one of us reads is there for the other."""
+
     def __init__(self):
-        self.lock, self.owner, self.rest = _thread.allocate_lock(), os.getpid(), b""
+        self.lock, self.saying, self.owner = _thread.RLock(), _thread.RLock(), os.getpid()
+        self.parts, self.parsing, self.answers, self.tags = [b""], False, {}, itertools.count(1)
+        self.begun = None  # a line, and what each write took of it
 
     def receive(self):
-        parts = [self.rest]
-        while b"\n" not in parts[-1]:
-            part = os.read(3, 1 << 16)
-            if not part:
-                os._exit(1)  # there is nobody left to work for
-            parts.append(part)
-        line, _, self.rest = b"".join(parts).partition(b"\n")
-        return json.loads(line)
+        self.parts.extend(map(os.read, (3,), (1 << 16,)))
+        if not self.parts[-1] and len(self.parts) > 1:
+            os._exit(1)  # there is nobody left to work for
+        if b"\n" not in self.parts[-1]:
+            return
+        inside, self.parsing = self.parsing, True
+        seen = len(self.parts)  # a handler may add to them
+        *lines, rest = b"".join(self.parts[:seen]).split(b"\n")
+        for line in lines:
+            answer = scan(str(line, "utf-8", "surrogatepass"), 0)[0]
+            self.answers[answer.get("tag")] = answer
+        if not inside:
+            self.parts[:seen] = [rest]
+            self.parsing = False
+
+    def job(self):
+        while not self.answers:
+            self.receive()
+        return self.answers.popitem()[1]
 
     def send(self, line):
-        view = memoryview(line)
-        while view:
-            view = view[os.write(3, view):]
+        inside = self.saying._is_owned()  # in a handler: what is begun goes on after it
+        with self.saying:  # the program may end beside a thread that asks
+            before = self.begun
+            if before and before[1]:
+                if not inside:
+                    self.write(*before)  # it was given up
+                elif sum(before[1]) < len(before[0]):
+                    raise HostError("failed", "A signal's handler cannot use ctx while a large call is being sent.")
+            said = []
+            self.begun = line, said
+            self.write(line, said)
+            self.begun = before if inside else None
+
+    def write(self, line, said):
+        while sum(said) < len(line):
+            said.extend(map(os.write, (3,), (memoryview(line)[sum(said):],)))
 
     def ask(self, name, args):
         if os.getpid() != self.owner:
             raise HostError("failed", "ctx can be used in the main process only.")
-        line = json.dumps({"call": name, "args": args}, default=str, allow_nan=False).encode() + b"\n"
+        tag = next(self.tags)
+        line = json.dumps({"call": name, "tag": tag, "args": args}, default=str, allow_nan=False).encode() + b"\n"
+        if len(line) > CALL:
+            raise HostError("invalid_arguments", "A call of the host has at most 1 MiB.")
         flush()  # what was printed before comes before
+        inside = self.lock._is_owned()
         with self.lock:
-            self.send(line)
-            answer = self.receive()
+            if not inside:
+                self.parsing = False
+                self.answers.clear()  # to calls that were given up
+            try:
+                self.send(line)
+                while tag not in self.answers:
+                    self.receive()
+                answer = self.answers.pop(tag)
+            finally:
+                if inside:
+                    self.send(b"\n")  # is refused: whom we interrupted may be reading, and have its answer by now
         error = answer.get("error")
         if error:
             raise HostError(error.get("code"), error.get("message"), error.get("rule"), error.get("remedy"), error.get("grant"))
@@ -72,7 +127,7 @@ class Response:
         return self._text if self._text is not None else self.bytes().decode(errors="replace")
 
     def json(self):
-        return json.loads(self.text())
+        return json.loads(self.text().removeprefix("\ufeff"))
 
 
 class Context:
@@ -138,9 +193,60 @@ def relative(path):
     return path[len(ROOT) + 1:] if path and path.startswith(ROOT + "/") else ""
 
 
-def load(entry, rules=None):
+def content(path):
+    """Reads a file."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    parts = [os.read(file, 1 << 16)]
+    while parts[-1]:
+        parts.append(os.read(file, 1 << 16))
+    os.close(file)
+    return b"".join(parts)
+
+
+def translate(path, entry):
+    """Compiles the entry file."""
+    source = content(path)
+    try:
+        try:
+            return compile(source, path, "exec", dont_inherit=True)
+        except SyntaxError:
+            # Of bytes, Python counts the column in bytes. Of text it counts characters.
+            return compile(str(source, "utf-8-sig"), path, "exec", dont_inherit=True)
+    except UnicodeDecodeError as e:
+        line = source[:e.start].count(b"\n") + 1
+        raise Stop("syntax_error", f"SyntaxError: the file is not UTF-8 (byte {source[e.start]:#x})", file=entry, line=line) from None
+    except (MemoryError, RecursionError):
+        raise Stop("syntax_error", "The program is nested too deeply.", file=entry) from None
+    except ValueError as e:  # null bytes, before Python 3.12
+        raise Stop("syntax_error", f"SyntaxError: {e}", file=entry) from None
+
+
+def code_of(path, job, channel):
+    """The code of the entry file. The host keeps it for the next runs of the same program, if it asks: that is said before any
+    of the program runs, which would say what it likes."""
+    kept = binascii.a2b_base64(job.get("code", ""))
+    if kept.startswith(MAGIC):
+        return marshal.loads(kept[len(MAGIC):])
+    if not job.get("keep"):
+        return translate(path, job["entry"])
+    import warnings
+    said, show = [], warnings.showwarning
+    warnings.showwarning = lambda *one, **more: (said.append(one), show(*one, **more))
+    code = translate(path, job["entry"])
+    warnings.showwarning = show
+    try:
+        kept = b"" if said else MAGIC + marshal.dumps(code)  # each run has to warn
+    except (ValueError, MemoryError):
+        kept = b""  # nested more deeply than marshal goes, or too large
+    channel.send(b'{"kept":"' + binascii.b2a_base64(kept if len(kept) <= KEPT else b"", newline=False) + b'"}\n')
+    return code
+
+
+def load(job, channel, rules=None):
     """Makes a module of the entry file, as part of a package so that relative imports work."""
+    entry = job["entry"]
     path = f"{ROOT}/{entry}"
+    code = code_of(path, job, channel)  # before the program's files can be imported: to compile takes modules of the library
     *folders, last = entry.removesuffix(".py").split("/")
     package = ".".join([PACKAGE, *folders])
     name = f"{package}.{last.replace('.', '_')}"
@@ -149,21 +255,6 @@ def load(entry, rules=None):
     sys.modules[PACKAGE] = root
     sys.path.insert(0, ROOT)
     sys.argv = [entry]
-    with open(path, "rb") as file:
-        source = file.read()
-    try:
-        try:
-            code = compile(source, path, "exec", dont_inherit=True)
-        except SyntaxError:
-            # Of bytes, Python counts the column in bytes. Of text it counts characters.
-            code = compile(str(source, "utf-8-sig"), path, "exec", dont_inherit=True)
-    except UnicodeDecodeError as e:
-        line = source[:e.start].count(b"\n") + 1
-        raise Stop("syntax_error", f"SyntaxError: the file is not UTF-8 (byte {source[e.start]:#x})", file=entry, line=line) from None
-    except (MemoryError, RecursionError):
-        raise Stop("syntax_error", "The program is nested too deeply.", file=entry) from None
-    except ValueError as e:  # null bytes, before Python 3.12
-        raise Stop("syntax_error", f"SyntaxError: {e}", file=entry) from None
     module = type(sys)(name)
     module.__file__, module.__package__ = path, package
     module.__spec__ = type(sys.__spec__)(name, None, origin=path)
@@ -318,7 +409,7 @@ def encodes(text):
 
 def encode(value, largest):
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        text = compact(value).encode()
     except (ValueError, TypeError, RecursionError) as e:
         sys.setrecursionlimit(sys.getrecursionlimit() + 2 * DEPTH)
         message, remedy = flaw(value, "output", frozenset()) or (f"output: {e}", "")
@@ -353,7 +444,6 @@ def position(error):
 def column(code, trace):
     if not hasattr(code, "co_positions"):
         return 0
-    import itertools
     line, _, start, _ = next(itertools.islice(code.co_positions(), trace.tb_lasti // 2, None), (None,) * 4)
     if start is None or line != trace.tb_lineno:
         return 0
@@ -512,7 +602,8 @@ def fail(error):
 
 def run(job, channel):
     environment = job["env"]
-    os.environ.update(environment)
+    for name, value in environment.items():
+        os.environ[name] = value
     ctx = Context(channel, dict(environment))
     sys.setrecursionlimit(job["recursion"] + 10)  # ours, below the program's first
     try:
@@ -521,7 +612,7 @@ def run(job, channel):
             rules = Rules(job["rules"], ROOT)
             obey(rules, job["entry"])
             rules.govern()
-        module = load(job["entry"], rules)
+        module = load(job, channel, rules)
         function = getattr(module, "main", None)
         if not callable(function):
             function = getattr(module, "run", None)
@@ -550,15 +641,33 @@ def settle():
     sys.stdout.reconfigure(line_buffering=True)
 
 
+def part(told, code):
+    """Ends a fork that came out of main. How the program ends is its parent's to say."""
+    if told.startswith(b'{"error"'):
+        sys.stderr.write(json.loads(told)["error"].get("stack", ""))
+        flush()
+    os._exit(code)
+
+
+def begin(channel):
+    job = channel.job()
+    channel.send(b'{"start":true}\n')  # from here it is the program's time
+    return job
+
+
+def end(channel, told, code):
+    flush()
+    if os.getpid() != channel.owner:
+        part(told, code)
+    channel.send(b'{"end":' + told + b',"code":' + str(code).encode() + b"}\n")
+
+
 def boot(ready):
     channel = Channel()
     if ready:
         channel.send(b'{"ready":true}\n')
-    job = channel.receive()
-    channel.send(b'{"start":true}\n')  # from here it is the program's time
-    told, code = run(job, channel)
+    told, code = run(begin(channel), channel)
     if "atexit" in sys.modules:
         sys.modules["atexit"]._run_exitfuncs()
-    flush()
-    channel.send(b'{"end":' + told + b',"code":' + str(code).encode() + b"}\n")
+    end(channel, told, code)
     os._exit(code)

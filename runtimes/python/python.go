@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/recent"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/egress"
 	"github.com/atelier-run/atelier/runtimes/frames"
@@ -33,6 +34,11 @@ var guest string
 //
 //go:embed forks.py
 var forks string
+
+// start compiles and starts what its argument holds.
+//
+//go:embed start.py
+var start string
 
 // ModelsDir is where a jail has the directory of models, under its own name.
 const ModelsDir = "/models"
@@ -60,10 +66,27 @@ type Engine struct {
 	granted     *worker.Pool // as fresh, for programs that were granted hosts
 	models      *worker.Pool // as fresh, with the directory of models in sight; nil for none
 	egress      *egress.Proxy
+	codes       *recent.Cache[string, []byte] // of entrypoints, compiled
 	log         *slog.Logger
 
 	mu     sync.Mutex
 	resume time.Time // until then no fork server is asked for: the last time it could not be had
+}
+
+// Bounds on the compiled entrypoints that are kept, and on one of them.
+const (
+	maxCode      = 64 << 10
+	maxCodes     = 1024
+	maxCodeBytes = 16 << 20
+)
+
+// codeKey names what a job's entrypoint compiles to, "" for what is not kept. What made it has read what the workspace wrote,
+// and is believed by nobody else.
+func codeKey(job runtimes.Job) string {
+	if job.CodeDigest == "" || job.Workspace == "" {
+		return ""
+	}
+	return job.Workspace + " " + job.CodeDigest + " " + job.Entrypoint
 }
 
 // pause is how long runs get fresh interpreters after a fork server could not be had: asking again costs a run its start.
@@ -88,8 +111,8 @@ func New(options Options) *Engine {
 		}
 	}
 	// Isolated from the environment and the user's site, no byte code written, UTF-8 whatever the locale.
-	argv := func(script string) []string {
-		return []string{interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", script}
+	argv := func(script string, more ...string) []string {
+		return append([]string{interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", script}, more...)
 	}
 	if options.Egress == nil {
 		options.Egress = egress.New(egress.Options{})
@@ -100,10 +123,10 @@ func New(options Options) *Engine {
 		return program.Job{Ahead: true, Argv: argv(guest + rules.Source() + "\n\nsettle()\nboot(True)\n"), Env: append(program.Environment(), environment...)}
 	}
 	engine := &Engine{
-		interpreter: interpreter, egress: options.Egress, log: options.Log,
+		interpreter: interpreter, egress: options.Egress, log: options.Log, codes: recent.New[string, []byte](maxCodes, maxCodeBytes),
 		forked: newFamilies(func(starter string) *worker.Pool {
 			p := profile(starter)
-			p.Forks = &sandbox.Command{Argv: argv(guest + rules.Source() + forks), Env: program.Environment()}
+			p.Forks = &sandbox.Command{Argv: argv(start, guest+rules.Source()+forks), Env: program.Environment()}
 			return worker.NewPool(worker.Options{Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log, Profile: p})
 		}),
 		fresh: worker.NewPool(worker.Options{
@@ -135,6 +158,8 @@ type hello struct {
 	Recursion int64             `json:"recursion"`
 	Largest   int64             `json:"largest"`
 	Rules     []string          `json:"rules,omitempty"` // modules that may be imported; none means no rules
+	Code      []byte            `json:"code,omitempty"`  // of the entrypoint, as another run compiled it
+	Keep      bool              `json:"keep,omitempty"`  // say what you compile
 }
 
 // Run implements runtimes.Runtime.
@@ -160,7 +185,10 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if job.Rules != nil {
 		greets.Rules = rules.Imports(*job.Rules)
 	}
-	greeting, err := json.Marshal(greets)
+	key := codeKey(job)
+	greets.Code, _ = e.codes.Get(key)
+	greets.Keep = key != "" && greets.Code == nil
+	greeting, err := program.JSON(greets)
 	if err != nil {
 		return runtimes.Outcome{}, fault.Invalid("/input", "The input is not JSON.")
 	}
@@ -169,10 +197,16 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	task := worker.Task{
 		Job: job,
 		Payload: program.Job{
-			Files: job.Files, Hello: greeting, Largest: job.Limits.OutputBytes,
+			Files: job.Files, Hello: greeting, Largest: job.Limits.OutputBytes, Keep: greets.Keep,
 			Rlimits: program.LimitsOf(job.Limits, stackBytes),
 		},
-		Interpret: interpret,
+		Interpret: func(result frames.Result) frames.Result {
+			result, report := program.Conclude(result, crash)
+			if greets.Keep && len(report.Kept) > 0 && len(report.Kept) <= maxCode {
+				e.codes.Keep(key, report.Kept, len(report.Kept))
+			}
+			return result
+		},
 	}
 	var outcome runtimes.Outcome
 	switch {
@@ -221,12 +255,6 @@ func (e *Engine) giveUp(ctx context.Context, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.resume = time.Now().Add(pause)
-}
-
-// interpret reads what the guest script said at the end, or why it said nothing.
-func interpret(result frames.Result) frames.Result {
-	result, _ = program.Conclude(result, crash)
-	return result
 }
 
 // crash tells what a signal that ended the interpreter means.

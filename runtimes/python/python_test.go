@@ -244,6 +244,32 @@ def main():
 	}
 }
 
+// TestForksAreAsOnesOwn: what a fork server did to be warm is not seen by its children. They find what an interpreter of
+// one's own has.
+func TestForksAreAsOnesOwn(t *testing.T) {
+	t.Parallel()
+	engine := newEngine(t)
+	const source = `
+import gc, os, sys
+def main(input, ctx):
+    ours = sorted(name for name in sys.modules if name == "main" or name.startswith("__agent__"))
+    return [sys.path, sys.argv, len(sys.meta_path), ours, sys.getrecursionlimit(), sorted(os.environ), __file__, gc.isenabled()]
+`
+	said := map[runtimes.Isolation]string{}
+	for _, isolation := range []runtimes.Isolation{runtimes.Pooled, runtimes.Strict} {
+		job := programs().Job(source)
+		job.Isolation = isolation
+		outcome, _ := runtimetest.Run(t, engine, job)
+		if outcome.Error != nil || !strings.Contains(string(outcome.Output), `"__agent__.main"`) {
+			t.Fatalf("%s: %s %+v", isolation, outcome.Output, outcome.Error)
+		}
+		said[isolation] = string(outcome.Output)
+	}
+	if diff := cmp.Diff(said[runtimes.Strict], said[runtimes.Pooled]); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestForksSucceed: a fork server serves a few hundred runs, then another one takes over and nobody waits for it.
 func TestForksSucceed(t *testing.T) {
 	t.Parallel()

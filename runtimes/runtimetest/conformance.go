@@ -104,6 +104,9 @@ func (s suite) echo(t *testing.T) {
 		got, _ := s.run(t, s.Echo, func(j *runtimes.Job) { j.Input = json.RawMessage(input) })
 		same(t, "output", normal(t, got), normal(t, input))
 	}
+	page := `"` + strings.Repeat("<p>&</p>", 100_000) + `"` // well within the limit, unless each bracket becomes six bytes
+	got, _ := s.run(t, s.Echo, func(j *runtimes.Job) { j.Input = json.RawMessage(page) })
+	same(t, "a page", got, page)
 }
 
 func (s suite) order(t *testing.T) {
@@ -224,7 +227,7 @@ func (s suite) cancelled(t *testing.T) {
 func (s suite) flood(t *testing.T) {
 	const limit = 100_000
 	e, host := s.fails(t, s.Flood, runtimes.OutputLimit, func(j *runtimes.Job) { j.Limits.OutputBytes = limit })
-	if !strings.Contains(e.Message, "100000") || e.Remedy == "" {
+	if !strings.Contains(e.Message, "limit of 98 KiB.") || !strings.Contains(e.Remedy, "(now 98 KiB)") {
 		t.Errorf("message %q, remedy %q", e.Message, e.Remedy)
 	}
 	if n := len(host.Stdout(t)); n > limit || n < limit-3 {
@@ -238,7 +241,7 @@ func (s suite) flood(t *testing.T) {
 
 func (s suite) bigResult(t *testing.T) {
 	e, _ := s.fails(t, s.BigResult, runtimes.OutputLimit)
-	if !strings.Contains(e.Message, "1048576") || !strings.Contains(e.Remedy, "limits.outputBytes") {
+	if !strings.Contains(e.Message, "limit of 1 MiB.") || !strings.Contains(e.Remedy, "limits.outputBytes") {
 		t.Errorf("message %q, remedy %q", e.Message, e.Remedy)
 	}
 }

@@ -124,28 +124,48 @@ func (j *Jail) markBase() {
 
 // Usage reads the counters. CPU time of a pooled worker counts from its start: take the difference.
 func (j *Jail) Usage() Usage {
-	now, alive := j.usageNow()
+	now, alive := alive(j, j.usage)
 	if alive {
-		select {
-		case <-j.ended:
-		default:
-			return now
-		}
+		return now
 	}
-	// The counters may have been taken away while they were read, and then said 0; those of a cell may count for another
-	// already. What they said last is in exit.
 	<-j.gone
 	return j.exit.Usage
 }
 
-// usageNow reads the counters unless they are not the jail's any more.
-func (j *Jail) usageNow() (now Usage, alive bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.state == cellBuried {
-		return Usage{}, false
+// CPU reads one counter of Usage.
+func (j *Jail) CPU() time.Duration {
+	now, alive := alive(j, j.cpu)
+	if alive {
+		return now
 	}
-	return j.usage(), true
+	<-j.gone
+	return j.exit.Usage.CPU
+}
+
+// alive reads counters unless they are not the jail's any more: they may have been taken away while they were read, and then
+// said 0, or count for another cell already. What they said last is in exit then.
+func alive[T any](j *Jail, read func() T) (now T, ok bool) {
+	j.mu.Lock()
+	if ok = j.state != cellBuried; ok {
+		now = read()
+	}
+	j.mu.Unlock()
+	select {
+	case <-j.ended:
+		return now, false
+	default:
+		return now, ok
+	}
+}
+
+func (j *Jail) cpu() time.Duration {
+	switch {
+	case j.group != nil:
+		return j.group.CPU()
+	case j.watch != nil:
+		return j.watch.stats().CPU
+	}
+	return 0
 }
 
 func (j *Jail) usage() Usage {

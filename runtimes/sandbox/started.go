@@ -66,9 +66,6 @@ func (j *Jail) killCell() {
 	}
 	j.killed = true
 	_ = unix.PidfdSendSignal(j.handle, unix.SIGKILL, nil, 0)
-	if j.group != nil {
-		j.group.Kill()
-	}
 	j.burial = time.AfterFunc(buryTime, j.unburied)
 }
 

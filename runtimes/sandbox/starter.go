@@ -295,7 +295,7 @@ func (s *starter) request(profile Profile) (j *Jail, message []byte, theirs pass
 	if j.id, err = box.ids.take(); err != nil {
 		return nil, nil, passed{}, err
 	}
-	if j.group, err = box.groups.New(); err != nil {
+	if j.group, err = box.groups.Cell(); err != nil {
 		box.ids.give(j.id)
 		return nil, nil, passed{}, err
 	}

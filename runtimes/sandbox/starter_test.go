@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"os"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"github.com/atelier-run/atelier/internal/mask"
@@ -237,6 +239,67 @@ func TestResultOnce(t *testing.T) {
 	}
 	if result := c.finish(t); string(result.Output) != "7" { // and the frame was not too large to be read
 		t.Errorf("%+v", result)
+	}
+}
+
+// TestCallsInOneWrite: two host calls that come at once are two, also when the first of them takes along what was printed
+// before it.
+func TestCallsInOneWrite(t *testing.T) {
+	t.Parallel()
+	c := newCell(t, sandboxtest.New(t, guestsExe(t)), "one")
+	// Nothing is read of what it prints before it has said that it starts.
+	script := `read -r hello <&3; printf '%200s'; printf '{"start":true}\n{"call":"one"}\n{"call":"two"}\n' >/tmp/said; cat /tmp/said >&3`
+	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", script}, "hello": map[string]any{}}
+	if err := c.out.WriteJSON(frames.Job, job); err != nil {
+		t.Fatal(err)
+	}
+	in := frames.NewReader(c.Conn(), map[frames.Kind]int{frames.Started: 0, frames.Stdout: 1 << 10, frames.CallReq: 1 << 10, frames.Done: 1 << 10})
+	var heard []string
+	for {
+		kind, payload, err := in.Read()
+		if err != nil {
+			t.Fatal(err, heard)
+		}
+		if kind == frames.Done {
+			break
+		}
+		heard = append(heard, fmt.Sprintf("%c %s", byte(kind), strings.TrimSpace(string(payload))))
+	}
+	want := []string{
+		fmt.Sprintf("%c ", byte(frames.Started)), fmt.Sprintf("%c ", byte(frames.Stdout)),
+		fmt.Sprintf(`%c {"id":1,"name":"one","args":{}}`, byte(frames.CallReq)), fmt.Sprintf(`%c {"id":2,"name":"two","args":{}}`, byte(frames.CallReq)),
+	}
+	if diff := cmp.Diff(want, heard); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestCallAfterMuch: a host call comes behind all that was printed before it, as much as a pipe holds, also where nothing of
+// it was read before.
+func TestCallAfterMuch(t *testing.T) {
+	t.Parallel()
+	const much = 60_000
+	c := newCell(t, sandboxtest.New(t, guestsExe(t)), "much")
+	script := fmt.Sprintf(`read -r hello <&3; printf '%%%ds'; printf '{"start":true}\n{"call":"one"}\n' >/tmp/said; cat /tmp/said >&3`, much)
+	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", script}, "hello": map[string]any{}}
+	if err := c.out.WriteJSON(frames.Job, job); err != nil {
+		t.Fatal(err)
+	}
+	in := frames.NewReader(c.Conn(), map[frames.Kind]int{frames.Started: 0, frames.Stdout: much, frames.CallReq: 1 << 10})
+	for printed := 0; ; {
+		kind, payload, err := in.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kind == frames.Stdout {
+			printed += len(payload)
+		}
+		if kind == frames.CallReq {
+			if printed != much {
+				t.Errorf("the call comes after %d of %d bytes", printed, much)
+			}
+			return
+		}
 	}
 }
 

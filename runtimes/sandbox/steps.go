@@ -83,6 +83,7 @@ func (config setup) steps(groups int) []step {
 		do("namespaces", unix.SYS_UNSHARE, number(unix.CLONE_NEWNS|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS|unix.CLONE_NEWCGROUP)),
 		do("session", unix.SYS_SETSID),
 		do("umask", unix.SYS_UMASK, number(0o077)),
+		do("timer slack", unix.SYS_PRCTL, number(unix.PR_SET_TIMERSLACK), number(usualSlack)),
 	)
 	// The private disk goes over its own place, and its part for work over that: its root is out of reach then.
 	then(

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/frames"
@@ -37,6 +38,7 @@ func (s *stage) Conn() net.Conn              { return s.server }
 func (s *stage) Limit(runtimes.Limits) error { return nil }
 func (s *stage) ResetPeak()                  {}
 func (s *stage) Usage() sandbox.Usage        { return sandbox.Usage{} }
+func (s *stage) CPU() time.Duration          { return 0 }
 func (s *stage) Kill()                       { s.kill() }
 func (s *stage) Done() <-chan struct{}       { return s.killed }
 func (s *stage) Network() net.Listener       { return nil }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/atelier-run/atelier/internal/sizes"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
@@ -72,8 +73,8 @@ func TestPrograms(t *testing.T) {
 		"endless loop":    {input: `{"do":"loop"}`, edit: func(j *runtimes.Job) { j.Limits.TimeoutMs = 5000 }, fails: runtimes.Timeout, says: "5000 ms"},
 		"long sleep":      {input: `{"do":"sleep"}`, edit: func(j *runtimes.Job) { j.Limits.TimeoutMs = 300 }, fails: runtimes.Timeout},
 		"processor time":  {input: `{"do":"loop"}`, edit: func(j *runtimes.Job) { j.Limits.CPUMs = 300 }, fails: runtimes.Timeout, says: "CPU"},
-		"memory":          {input: `{"do":"memory"}`, edit: func(j *runtimes.Job) { j.Limits.MemoryBytes = 64 << 20 }, fails: runtimes.MemoryLimit, says: "67108864"},
-		"hardly memory":   {input: `{"do":"hello"}`, edit: func(j *runtimes.Job) { j.Limits.MemoryBytes = 1 << 20 }, fails: runtimes.MemoryLimit, says: "1048576"},
+		"memory":          {input: `{"do":"memory"}`, edit: func(j *runtimes.Job) { j.Limits.MemoryBytes = 64 << 20 }, fails: runtimes.MemoryLimit, says: "limit of 64 MiB."},
+		"hardly memory":   {input: `{"do":"hello"}`, edit: func(j *runtimes.Job) { j.Limits.MemoryBytes = 1 << 20 }, fails: runtimes.MemoryLimit, says: "limit of 1 MiB."},
 		"endless calls":   {input: `{"do":"deep"}`, fails: runtimes.RecursionLimit},
 		"flood":           {input: `{"do":"flood"}`, fails: runtimes.OutputLimit},
 		"large output":    {input: `{"do":"big","bytes":2000000}`, fails: runtimes.OutputLimit},
@@ -99,7 +100,7 @@ func TestPrograms(t *testing.T) {
 				t.Errorf("output %s, %+v", outcome.Output, outcome.Error)
 			case tt.fails != "" && (outcome.Error == nil || outcome.Error.Type != tt.fails || !strings.Contains(outcome.Error.Message, tt.says)):
 				t.Errorf("output %s, %+v, want %s", outcome.Output, outcome.Error, tt.fails)
-			case tt.fails == runtimes.MemoryLimit && !strings.Contains(outcome.Error.Remedy, fmt.Sprintf("(now %d)", job.Limits.MemoryBytes)):
+			case tt.fails == runtimes.MemoryLimit && !strings.Contains(outcome.Error.Remedy, "(now "+sizes.Text(job.Limits.MemoryBytes)+")"):
 				t.Errorf("the remedy is %q", outcome.Error.Remedy)
 			}
 			if printed := host.Stderr(t); tt.prints != "" && printed != tt.prints {

@@ -2,33 +2,36 @@ package worker
 
 import (
 	"fmt"
+	"strconv"
 
+	"github.com/atelier-run/atelier/internal/sizes"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
 // reached is the error of a run that hit one of its limits. It names the limit, its value and what would help.
 func reached(kind runtimes.ErrorType, limits runtimes.Limits) *runtimes.ProgramError {
 	failure := &runtimes.ProgramError{Type: kind}
-	raise := func(field string, value int64) string { return fmt.Sprintf("Raise limits.%s (now %d)", field, value) }
+	raise := func(field, now string) string { return "Raise limits." + field + " (now " + now + ")" }
+	count := func(n int64) string { return strconv.FormatInt(n, 10) }
 	switch kind {
 	case runtimes.Timeout:
 		failure.Message = fmt.Sprintf("The program was stopped after %d ms, its time limit.", limits.TimeoutMs)
-		failure.Remedy = raise("timeoutMs", limits.TimeoutMs) + " or do less in one run."
+		failure.Remedy = raise("timeoutMs", count(limits.TimeoutMs)) + " or do less in one run."
 	case runtimes.MemoryLimit:
-		failure.Message = fmt.Sprintf("The program needed more than its memory limit of %d bytes.", limits.MemoryBytes)
-		failure.Remedy = raise("memoryBytes", limits.MemoryBytes) + " or keep less in memory at once. Files that the program writes count as memory."
+		failure.Message = fmt.Sprintf("The program needed more than its memory limit of %s.", sizes.Text(limits.MemoryBytes))
+		failure.Remedy = raise("memoryBytes", sizes.Text(limits.MemoryBytes)) + " or keep less in memory at once. Files that the program writes count as memory."
 	case runtimes.OutputLimit:
-		failure.Message = fmt.Sprintf("The program produced more than its output limit of %d bytes.", limits.OutputBytes)
-		failure.Remedy = raise("outputBytes", limits.OutputBytes) + " or print and return less."
+		failure.Message = fmt.Sprintf("The program produced more than its output limit of %s.", sizes.Text(limits.OutputBytes))
+		failure.Remedy = raise("outputBytes", sizes.Text(limits.OutputBytes)) + " or print and return less."
 	case runtimes.ProcessLimit:
 		failure.Message = fmt.Sprintf("The program wanted more than its limit of %d processes and threads.", limits.Processes)
-		failure.Remedy = raise("processes", limits.Processes) + " or start fewer at once."
+		failure.Remedy = raise("processes", count(limits.Processes)) + " or start fewer at once."
 	case runtimes.DiskLimit:
-		failure.Message = fmt.Sprintf("The program filled its disk of %d bytes.", limits.DiskBytes)
-		failure.Remedy = raise("diskBytes", limits.DiskBytes) + " or delete files that are no longer needed."
+		failure.Message = fmt.Sprintf("The program filled its disk of %s.", sizes.Text(limits.DiskBytes))
+		failure.Remedy = raise("diskBytes", sizes.Text(limits.DiskBytes)) + " or delete files that are no longer needed."
 	case runtimes.RecursionLimit:
 		failure.Message = fmt.Sprintf("The program called itself deeper than its limit of %d calls.", limits.RecursionDepth)
-		failure.Remedy = raise("recursionDepth", limits.RecursionDepth) + " or look for a call that never ends."
+		failure.Remedy = raise("recursionDepth", count(limits.RecursionDepth)) + " or look for a call that never ends."
 	case runtimes.Cancelled:
 		failure.Message = "The run was cancelled."
 	}
@@ -48,7 +51,7 @@ func cpuReached(limits runtimes.Limits) *runtimes.ProgramError {
 func resultTooLarge(limits runtimes.Limits) *runtimes.ProgramError {
 	return &runtimes.ProgramError{
 		Type:    runtimes.OutputLimit,
-		Message: fmt.Sprintf("The program's result is larger than its output limit of %d bytes.", limits.OutputBytes),
-		Remedy:  fmt.Sprintf("Raise limits.outputBytes (now %d) or return less.", limits.OutputBytes),
+		Message: fmt.Sprintf("The program's result is larger than its output limit of %s.", sizes.Text(limits.OutputBytes)),
+		Remedy:  fmt.Sprintf("Raise limits.outputBytes (now %s) or return less.", sizes.Text(limits.OutputBytes)),
 	}
 }

@@ -374,8 +374,11 @@ func (p *Pool) release(m *member, job runtimes.Job, fit bool) {
 	} else {
 		p.bury(m)
 	}
+	wanting := p.wanting()
 	p.mu.Unlock()
-	p.nudge()
+	if wanting { // the keeper would wake a thread for nothing
+		p.nudge()
+	}
 }
 
 // bury kills a worker and frees its place when nothing is left of it. Nobody waits for that: it takes the kernel longer
@@ -450,6 +453,11 @@ func (p *Pool) unused() int {
 	return n
 }
 
+// wanting says whether one more jail should be prepared ahead. It needs the lock.
+func (p *Pool) wanting() bool {
+	return p.ctx.Err() == nil && !p.rests() && p.waiting == 0 && p.unused() < p.options.Idle && p.places < p.options.Max
+}
+
 func (p *Pool) nudge() {
 	select {
 	case p.wake <- struct{}{}:
@@ -463,7 +471,7 @@ func (p *Pool) keep() {
 	for {
 		p.mu.Lock()
 		p.sweep()
-		wanted := p.ctx.Err() == nil && !p.rests() && p.waiting == 0 && p.unused() < p.options.Idle && p.places < p.options.Max
+		wanted := p.wanting()
 		if wanted {
 			p.places++
 			p.preparing++

@@ -1,7 +1,11 @@
 package worker_test
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"net"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -107,6 +111,69 @@ func TestLateStart(t *testing.T) {
 	outcome, err = worker.Run(t.Context(), newStage(t, func(a *actor) { a.read(); a.send(frames.Started, "5"); a.stuck() }), limited, newAudience())
 	if err != nil || outcome.Error == nil || outcome.Error.Type != runtimes.Timeout {
 		t.Errorf("%+v, %v", outcome.Error, err)
+	}
+}
+
+// waiting is a host that answers a call when the worker is gone.
+type waiting struct {
+	*audience
+	gone <-chan struct{}
+}
+
+func (w waiting) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	<-w.gone
+	return nil, nil
+}
+
+// endless is a host whose calls go on until nobody wants them any more.
+type endless struct{ *audience }
+
+func (endless) Call(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// asksAndEnds is a worker whose program does not wait for what it asked: in a thread or in the background it asks, and ends
+// meanwhile. What it sent is in the socket when it is gone.
+func asksAndEnds(t *testing.T) *stage {
+	t.Helper()
+	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	client, err := net.Dial("unix", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	return newStageOver(t, server, client, func(a *actor) {
+		a.begin()
+		a.send(frames.CallReq, `{"id":1,"name":"fetch","args":{}}`)
+		a.send(frames.CallReq, `{"id":2,"name":"fetch","args":{}}`)
+		a.send(frames.Done, `{"output":7}`)
+	})
+}
+
+// TestEndBeforeAnAnswer: such a program has its result, whether its calls are over then or would go on.
+func TestEndBeforeAnAnswer(t *testing.T) {
+	t.Parallel()
+	for name, host := range map[string]func(*stage) runtimes.Host{
+		"late answers": func(s *stage) runtimes.Host { return waiting{newAudience(), s.done} },
+		"no answers":   func(*stage) runtimes.Host { return endless{newAudience()} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			jail := asksAndEnds(t)
+			outcome, err := worker.Run(t.Context(), jail, worker.Task{Job: job()}, host(jail))
+			if err != nil || string(outcome.Output) != "7" {
+				t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
+			}
+		})
 	}
 }
 

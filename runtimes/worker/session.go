@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -62,7 +63,8 @@ type session struct {
 	calls     int64     // of this run, for the IDs
 	notes     int64     // log and progress calls
 	noteBytes int64
-	lost      error // how a worker ended that was not ended by us
+	serving   chan error // tells how the call went that is being served, nil for none
+	lost      error      // how a worker ended that was not ended by us
 }
 
 func newSession(p *peer, task Task, host runtimes.Host, asked time.Time) *session {
@@ -72,9 +74,9 @@ func newSession(p *peer, task Task, host runtimes.Host, asked time.Time) *sessio
 
 // run answers how the program ended and whether the worker is fit for another run.
 func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, err error) {
-	before := s.jail.Usage()
-	s.watch = startWatch(ctx, s.peer, s.limits, s.task.Grace, before.CPU)
-	result, err := s.converse(s.watch.calls)
+	before := s.jail.CPU()
+	s.watch = startWatch(ctx, s.peer, s.limits, s.task.Grace, before)
+	result, err := s.converse()
 	s.watch.stop()
 	s.output.close(err != nil || result.Signal != 0)
 
@@ -98,7 +100,7 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 	}
 	finished := time.Now()
 	outcome = s.judge(end)
-	outcome.Usage = runtimes.Usage{CPU: max(0, end.usage.CPU-before.CPU), PeakMemory: end.usage.PeakMemory}
+	outcome.Usage = runtimes.Usage{CPU: max(0, end.usage.CPU-before), PeakMemory: end.usage.PeakMemory}
 	if !s.started.IsZero() {
 		outcome.Usage.Start, outcome.Usage.Run = s.started.Sub(s.asked), finished.Sub(s.started)
 	}
@@ -107,7 +109,19 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 }
 
 // converse sends the job and serves the worker until it says Done. Any error means that the worker is of no more use.
-func (s *session) converse(ctx context.Context) (*frames.Result, error) {
+func (s *session) converse() (*frames.Result, error) {
+	result, err := s.listen()
+	if s.serving == nil {
+		return result, err
+	}
+	s.watch.endCalls() // nobody waits for its answer
+	if unsaid := <-s.serving; err != nil && unsaid != nil {
+		return nil, unsaid // which ended the worker
+	}
+	return result, err
+}
+
+func (s *session) listen() (*frames.Result, error) {
 	if err := s.sendJob(s.programs[s.task.Program]); err != nil {
 		return nil, err
 	}
@@ -147,7 +161,7 @@ func (s *session) converse(ctx context.Context) (*frames.Result, error) {
 				s.watch.end(runtimes.OutputLimit)
 			}
 		case frames.CallReq:
-			if err := s.call(ctx, payload); err != nil {
+			if err := s.call(payload); err != nil {
 				return nil, err
 			}
 		case frames.Done:
@@ -197,8 +211,9 @@ func (s *session) since(payload []byte) (time.Time, error) {
 	return started, nil
 }
 
-// call serves one host call. Its events come after everything that the program printed before it.
-func (s *session) call(ctx context.Context, payload []byte) error {
+// call begins to serve one host call. Its events come after everything that the program printed before it. What takes time
+// is served beside what the program says meanwhile, one after the other: it may have threads that print, and may end.
+func (s *session) call(payload []byte) error {
 	var call frames.Call
 	if err := json.Unmarshal(payload, &call); err != nil {
 		return errors.New("read call: not the JSON of one")
@@ -207,8 +222,63 @@ func (s *session) call(ctx context.Context, payload []byte) error {
 		return fmt.Errorf("call %d has another number", s.calls)
 	}
 	s.output.sync()
-	answer := frames.Answer{ID: call.ID}
-	result, err := s.answer(ctx, call)
+	switch {
+	case call.Name == "" || len(call.Name) > maxName:
+		return s.reply(call, nil, &runtimes.CallError{Code: "invalid_arguments", Message: "A host function's name has 1 to 64 bytes."})
+	case len(call.Args) == 0 || string(call.Args) == "null":
+		call.Args = json.RawMessage("{}")
+	case !shallow(call.Args):
+		return s.reply(call, nil, &runtimes.CallError{Code: "invalid_arguments", Message: fmt.Sprintf("The arguments of a host function nest at most %d levels.", maxDepth)})
+	}
+	if call.Name == "log" || call.Name == "progress" {
+		return s.note(call)
+	}
+	if err := s.served(); err != nil {
+		return err
+	}
+	serving := make(chan error, 1)
+	s.serving = serving
+	go func() {
+		result, err := s.host.Call(s.watch.calls, call.Name, call.Args)
+		if err = s.reply(call, result, err); err != nil {
+			s.jail.Kill() // who reads finds out
+		}
+		serving <- err
+	}()
+	return nil
+}
+
+// served waits for the call that is being served, which has no more use when the worker is gone.
+func (s *session) served() error {
+	if s.serving == nil {
+		return nil
+	}
+	serving := s.serving
+	s.serving = nil
+	select {
+	case err := <-serving:
+		return err
+	case <-s.jail.Done():
+		s.watch.endCalls()
+		return <-serving
+	}
+}
+
+// note serves a call that takes no time.
+func (s *session) note(call frames.Call) error {
+	s.notes++
+	if s.notes > maxNotes || s.noteBytes+int64(len(call.Args)) > s.limits.OutputBytes {
+		s.output.drop(len(call.Args))
+		return s.reply(call, nil, nil)
+	}
+	s.noteBytes += int64(len(call.Args))
+	result, err := s.host.Call(s.watch.calls, call.Name, call.Args)
+	return s.reply(call, result, err)
+}
+
+// reply answers a call.
+func (s *session) reply(call frames.Call, result json.RawMessage, err error) error {
+	answer := frames.Answer{ID: call.ID, Tag: call.Tag}
 	var refused *runtimes.CallError
 	switch {
 	case errors.As(err, &refused):
@@ -221,27 +291,11 @@ func (s *session) call(ctx context.Context, payload []byte) error {
 	default:
 		answer.Result = result
 	}
-	return s.out.WriteJSON(frames.Reply, answer)
-}
-
-func (s *session) answer(ctx context.Context, call frames.Call) (json.RawMessage, error) {
-	switch {
-	case call.Name == "" || len(call.Name) > maxName:
-		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: "A host function's name has 1 to 64 bytes."}
-	case len(call.Args) == 0 || string(call.Args) == "null":
-		call.Args = json.RawMessage("{}")
-	case !shallow(call.Args):
-		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: fmt.Sprintf("The arguments of a host function nest at most %d levels.", maxDepth)}
+	err = s.out.WriteJSON(frames.Reply, answer)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		return nil // the program ended beside its call: its result is on the way, or the end of the connection
 	}
-	if call.Name == "log" || call.Name == "progress" {
-		s.notes++
-		if s.notes > maxNotes || s.noteBytes+int64(len(call.Args)) > s.limits.OutputBytes {
-			s.output.drop(len(call.Args))
-			return nil, nil
-		}
-		s.noteBytes += int64(len(call.Args))
-	}
-	return s.host.Call(ctx, call.Name, call.Args)
+	return err
 }
 
 // neverStarted tells why the program did not even start. It had no part in that, but its limits may have.

@@ -128,7 +128,7 @@ func (w *watch) look() {
 		w.jail.Kill()
 	case late:
 		w.stopFor(runtimes.Timeout)
-	case w.limits.CPUMs > 0 && w.jail.Usage().CPU-w.cpuBase > w.limits.CPU():
+	case w.limits.CPUMs > 0 && w.jail.CPU()-w.cpuBase > w.limits.CPU():
 		w.mu.Lock()
 		w.cpu = w.reason == ""
 		w.mu.Unlock()

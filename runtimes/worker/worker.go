@@ -21,6 +21,7 @@ type Jail interface {
 	Limit(runtimes.Limits) error
 	ResetPeak()
 	Usage() sandbox.Usage
+	CPU() time.Duration // of Usage
 	Kill()
 	Wait() sandbox.Exit
 	Done() <-chan struct{}

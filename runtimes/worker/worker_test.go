@@ -37,6 +37,12 @@ type stage struct {
 func newStage(t testing.TB, play func(*actor)) *stage {
 	t.Helper()
 	server, client := net.Pipe()
+	return newStageOver(t, server, client, play)
+}
+
+// newStageOver is a stage with a connection of another kind.
+func newStageOver(t testing.TB, server, client net.Conn, play func(*actor)) *stage {
+	t.Helper()
 	s := &stage{server: server, client: client, done: make(chan struct{})}
 	s.kill = sync.OnceFunc(func() {
 		_ = client.Close()
@@ -59,6 +65,7 @@ func (s *stage) Limit(runtimes.Limits) error { return nil }
 func (s *stage) ResetPeak()                  {}
 func (s *stage) Done() <-chan struct{}       { return s.done }
 func (s *stage) Network() net.Listener       { return s.network }
+func (s *stage) CPU() time.Duration          { return s.Usage().CPU }
 
 func (s *stage) Usage() sandbox.Usage {
 	s.mu.Lock()
@@ -317,7 +324,7 @@ func TestRunOutcomes(t *testing.T) {
 				a.begin()
 				a.set(func(u *sandbox.Usage, e *sandbox.Exit) { u.OOMKilled = true; e.Signal = 9 })
 			},
-			want: runtimes.MemoryLimit, says: "268435456",
+			want: runtimes.MemoryLimit, says: "limit of 256 MiB.",
 		},
 		"dies of a stack overflow": {
 			play: func(a *actor) {
@@ -358,7 +365,7 @@ func TestRunOutcomes(t *testing.T) {
 				a.begin()
 				a.send(frames.Done, `{"diskFull":true,"error":{"type":"runtime_error","message":"no space"}}`)
 			},
-			want: runtimes.DiskLimit, says: "67108864",
+			want: runtimes.DiskLimit, says: "of 64 MiB.",
 		},
 		"points at a foreign file": {
 			play: func(a *actor) {

@@ -28,6 +28,8 @@ func TestGlobals(t *testing.T) {
 		`new TextDecoder().decode(new Uint8Array([97, 0xff, 98]))`:                                                                                                `"a�b"`,
 		`(() => { try { new TextDecoder("utf-8", { fatal: true }).decode(new Uint8Array([0xff])) } catch (e) { return e.name } })()`:                              `"TypeError"`,
 		`(() => { const d = new TextDecoder(); return d.decode(new Uint8Array([226, 130]), { stream: true }) + d.decode(new Uint8Array([172])) })()`:              `"€"`,
+		`await new Response("1e400").json() > 1`:                                                                                                                  `true`,
+		`await new Response("\ufeff[1]").json()`:                                                                                                                  `[1]`,
 		`new TextDecoder("latin1").decode(new Uint8Array([0xfc]))`:                                                                                                `"ü"`,
 		`new TextDecoder("utf-16le").decode(new Uint8Array([0xfc, 0]).buffer)`:                                                                                    `"ü"`,
 		`(() => { class Odd extends Uint8Array { get byteLength() { return 1e9 } } try { new TextDecoder().decode(new Odd(1)) } catch (e) { return e.name } })()`: `"RangeError"`,

@@ -11,7 +11,7 @@ import (
 
 // mend closes gaps of goja that would give a silently wrong answer, as far as the program names what they concern.
 func (r *run) mend(vm *goja.Runtime, w words) {
-	if w.has("JSON") {
+	if w.has("JSON", "fetch", "Response") { // what was fetched is parsed as well
 		mendParse(vm)
 	}
 	if w.has("toString") {

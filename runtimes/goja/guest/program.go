@@ -1,7 +1,6 @@
 package guest
 
 import (
-	"container/list"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -34,43 +33,6 @@ const (
 	maxPrograms     = 64
 	maxProgramBytes = 8 << 20
 )
-
-// programs caches compiled agents, the least recently used go first.
-type programs struct {
-	byKey  map[string]*list.Element
-	recent *list.List
-	bytes  int
-}
-
-type cached struct {
-	key     string
-	program *program
-}
-
-func newPrograms() *programs { return &programs{byKey: map[string]*list.Element{}, recent: list.New()} }
-
-// find answers a program that was compiled before, nil if there is none.
-func (c *programs) find(key string) *program {
-	element, ok := c.byKey[key]
-	if !ok {
-		return nil
-	}
-	c.recent.MoveToFront(element)
-	return element.Value.(*cached).program
-}
-
-// add compiles the program of a job that brings its files.
-func (c *programs) add(key string, job Job) *program {
-	p := compile(job)
-	c.byKey[key] = c.recent.PushFront(&cached{key: key, program: p})
-	c.bytes += p.size
-	for c.recent.Len() > maxPrograms || c.bytes > maxProgramBytes && c.recent.Len() > 1 {
-		last := c.recent.Remove(c.recent.Back()).(*cached)
-		delete(c.byKey, last.key)
-		c.bytes -= last.program.size
-	}
-	return p
-}
 
 // key names the program of a job: the digest that the server computed, else one of our own.
 func (j Job) key() string {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/atelier-run/atelier/internal/recent"
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
@@ -43,7 +44,7 @@ func Serve(conn net.Conn) error {
 // worker is the state that outlives a run: what was compiled, and a VM that nothing ran in yet.
 type worker struct {
 	out      *frames.Writer
-	programs *programs
+	programs *recent.Cache[string, *program]
 	spare    *goja.Runtime
 	fresh    int64                         // memory taken before the first run
 	base     int64                         // memory taken before the run
@@ -51,7 +52,7 @@ type worker struct {
 }
 
 func serve(conn net.Conn) error {
-	w := &worker{out: frames.NewWriter(conn), programs: newPrograms(), spare: newVM(), web: sync.OnceValues(compileWeb)}
+	w := &worker{out: frames.NewWriter(conn), programs: recent.New[string, *program](maxPrograms, maxProgramBytes), spare: newVM(), web: sync.OnceValues(compileWeb)}
 	w.fresh = taken()
 	w.base = w.fresh
 	jobs := make(chan *run)
@@ -124,7 +125,7 @@ func listen(conn net.Conn, w *worker, jobs chan<- *run, ended <-chan struct{}) e
 func (w *worker) carryOut(r *run) error {
 	r.began = time.Now()
 	key := r.job.key()
-	r.program = w.programs.find(key)
+	r.program, _ = w.programs.Get(key)
 	if r.program == nil && len(r.job.Files) == 0 {
 		return w.out.Write(frames.Need, nil) // the whole job is the next one
 	}
@@ -133,7 +134,8 @@ func (w *worker) carryOut(r *run) error {
 		if err := w.out.Flush(); err != nil {
 			return err
 		}
-		r.program = w.programs.add(key, r.job)
+		r.program = compile(r.job)
+		w.programs.Keep(key, r.program, r.program.size)
 	}
 	result := r.carryOut()
 	bound(result.Error)

@@ -446,7 +446,8 @@
     }
     async text() {
       const body = await this.arrayBuffer();
-      return native.decode(body, 0, body.byteLength, "utf-8", false);
+      const text = native.decode(body, 0, body.byteLength, "utf-8", false);
+      return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
     }
     async json() {
       return JSON.parse(await this.text());

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -183,23 +184,43 @@ func enable(dir string) error {
 // Mode says which control groups are in use.
 func (t *Tree) Mode() Mode { return t.mode }
 
-// Doors is how many files Group.Doors opens.
-func (t *Tree) Doors() int { return len(t.bases) }
+// Doors is how many files Group.Doors opens, of a group for a cell.
+func (t *Tree) Doors() int { return len(t.limiting()) }
+
+// limiting are the hierarchies that a cell needs. It dies with its process 1, so that those of version 1 and 2 at once that are
+// there to kill are of no use to it; to join that of version 2 takes the lock of all groups.
+func (t *Tree) limiting() map[string]string {
+	if t.mode == V2 {
+		return t.bases
+	}
+	limiting := maps.Clone(t.bases)
+	delete(limiting, "unified")
+	delete(limiting, "freezer")
+	return limiting
+}
 
 // Missing says in sentences what the host does not let us do.
 func (t *Tree) Missing() []string { return t.missing }
 
 // New makes a group for one tree of processes, nil in mode None.
-func (t *Tree) New() (*Group, error) {
-	if t.mode == None {
-		return nil, nil
-	}
+func (t *Tree) New() (*Group, error) { return t.group(t.bases) }
+
+// Cell answers a group for processes that die with the first of them, new or used before, nil in mode None. It goes back by
+// Retire.
+func (t *Tree) Cell() (*Group, error) {
 	if g := t.free.take(); g != nil {
 		return g, nil
 	}
+	return t.group(t.limiting())
+}
+
+func (t *Tree) group(bases map[string]string) (*Group, error) {
+	if t.mode == None {
+		return nil, nil
+	}
 	dirs := map[string]string{}
 	leaf := "j" + strconv.FormatInt(t.next.Add(1), 10)
-	for controller, base := range t.bases {
+	for controller, base := range bases {
 		dir := filepath.Join(base, leaf)
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			_ = newGroup(t.mode == V2, dirs).Remove()

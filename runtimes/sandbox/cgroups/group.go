@@ -129,16 +129,21 @@ func (g *Group) Stats() Stats {
 
 // Used is what has been used so far: the counters without Memory and Pids, which say what is there now.
 func (g *Group) Used() Stats {
-	unit := time.Nanosecond
-	if g.v2 {
-		unit = time.Microsecond
-	}
 	return Stats{
-		CPU:      g.since(time.Duration(g.counters.read(countCPU)) * unit),
+		CPU:      g.CPU(),
 		Peak:     g.counters.read(countPeak),
 		OOMKills: g.counters.read(countKills),
 		PidsHits: g.counters.read(countHits),
 	}
+}
+
+// CPU is the processor time that has been used so far.
+func (g *Group) CPU() time.Duration {
+	unit := time.Nanosecond
+	if g.v2 {
+		unit = time.Microsecond
+	}
+	return max(0, time.Duration(g.counters.read(countCPU))*unit-g.base)
 }
 
 // ResetPeak starts a new peak of memory, where the kernel can do that: version 2 since Linux 6.12, and there for those

@@ -165,13 +165,59 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// TestCell: a group for a cell counts what joins by its doors, and is in no hierarchy that is only there to kill.
+func TestCell(t *testing.T) {
+	t.Parallel()
+	tree := open(t)
+	group, err := tree.Cell()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doors, err := group.Doors()
+	if err != nil || len(doors) != tree.Doors() || len(doors) != len(group.Dirs()) {
+		t.Fatalf("%d doors, %d were promised, of %q, %v", len(doors), tree.Doors(), group.Dirs(), err)
+	}
+	for _, dir := range group.Dirs() {
+		if tree.Mode() != cgroups.V2 && (strings.Contains(dir, "unified") || strings.Contains(dir, "freezer")) {
+			t.Errorf("it is in %s", dir)
+		}
+	}
+	cmd := exec.Command("/bin/bash", "-c", "for fd in \"$@\"; do echo 0 >&$fd || exit 9; done; for ((i = 0; i < 20000; i++)); do :; done; echo in; read", "cell")
+	for i, door := range doors {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, door)
+		cmd.Args = append(cmd.Args, strconv.Itoa(3+i))
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 8)); err != nil {
+		t.Errorf("it did not join: %v", err)
+	}
+	if stats := group.Stats(); stats.CPU == 0 || stats.Pids != 1 || stats.Memory == 0 {
+		t.Errorf("%+v", stats)
+	}
+	_ = in.Close()
+	_ = cmd.Wait()
+	if err := tree.Retire(group); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestRetire: a group is used again with counters that begin anew, but not when it tells of the one before.
 func TestRetire(t *testing.T) {
 	t.Parallel()
 	tree := open(t)
 	use := func(script string, pids int64) (*cgroups.Group, []string) {
 		t.Helper()
-		group, err := tree.New()
+		group, err := tree.Cell()
 		if err != nil {
 			t.Fatal(err)
 		}

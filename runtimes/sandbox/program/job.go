@@ -5,6 +5,7 @@
 package program
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/atelier-run/atelier/runtimes"
@@ -27,6 +28,7 @@ type Job struct {
 	Result  string            `json:"result,omitempty"`  // file beneath the work directory to read when all is over
 	Largest int64             `json:"largest,omitempty"` // bytes that the result may have
 	Rlimits sandbox.Rlimits   `json:"rlimits"`
+	Keep    bool              `json:"keep,omitempty"` // the program says something to keep before it runs, as the first after its Start
 	Stay    bool              `json:"stay,omitempty"` // the program may stay after its end; the word of one that may not is nothing
 }
 
@@ -40,6 +42,8 @@ type Report struct {
 	Flaw string          `json:"flaw,omitempty"` // what is wrong with an invalid one
 
 	Stays bool `json:"stays,omitempty"` // it waits for another job
+
+	Kept []byte `json:"kept,omitempty"` // what a program with Keep said that it keeps
 }
 
 // FileState says what became of the result file.
@@ -55,18 +59,32 @@ const (
 )
 
 // Message is one line that the program sends over descriptor 3: that it waits for its Hello, if it was started ahead; that
-// it has read it and begins; a host call, which is answered with one line; its end. Without a Hello it began when it was
-// started.
+// it has read it and begins; what it keeps, if it was asked for that; a host call, which is answered with one line; its end.
+// Without a Hello it began when it was started.
 type Message struct {
-	Ready bool `json:"ready"`
-	Start bool `json:"start"`
+	Ready bool   `json:"ready"`
+	Start bool   `json:"start"`
+	Kept  []byte `json:"kept"`
 
 	Call string          `json:"call"`
 	Args json.RawMessage `json:"args"`
+	Tag  int64           `json:"tag"` // of a call: the program's own, its answer has it too
 	End  json.RawMessage `json:"end"`
 	Code *uint8          `json:"code"` // goes with End: how the program is about to exit
 	// Again goes with End too: a program that may stay does, and says Ready when it waits for another Hello.
 	Again bool `json:"again"`
+}
+
+// JSON is v as JSON, with <, > and & in it as they are. json.Marshal makes six bytes of each, also in raw messages: a page
+// that is within a limit would be beyond it.
+func JSON(v any) (json.RawMessage, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
 }
 
 // LimitsOf are the rlimits that go with a run's limits. They stand behind the control group: its counters tell us which

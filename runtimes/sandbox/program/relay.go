@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/atelier-run/atelier/internal/sizes"
 	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
@@ -19,7 +21,9 @@ import (
 const (
 	// maxCall is how long the line of a host call may be, and maxName the name in it.
 	maxCall = 1 << 20
-	maxName = 64
+	// headOfCall is what is kept of a longer one.
+	headOfCall = 1 << 10
+	maxName    = 64
 	// maxEndExtra is what an end may have beyond the largest result: an error with its stack.
 	maxEndExtra = 256 << 10
 )
@@ -35,6 +39,8 @@ type relay struct {
 	started bool // the server was told that the program runs
 	ready   bool // the program waits for its Hello
 	may     bool // stay after its job
+	keeps   bool // the next line is what it keeps: nothing of the user's has run yet that could say another
+	kept    []byte
 	stays   bool // it has ended its job, and says that it will be ready for another
 
 	calls int64
@@ -42,9 +48,9 @@ type relay struct {
 	code  *uint8 // that came with the end
 	huge  bool
 
-	buf  [32 << 10]byte
-	line bytes.Buffer // the unfinished line on the channel
-	skip bool         // that line is too long: forget it until its end
+	streams, lines buffer       // a host call among the lines takes the streams along
+	line           bytes.Buffer // the unfinished line on the channel
+	skip           bool         // that line is too long: forget it until its end
 }
 
 // run relays until everything is dead and the pipes are empty.
@@ -126,7 +132,7 @@ func (r *relay) flush() error {
 
 // renew forgets a job, for the next one of a program that stays.
 func (r *relay) renew() {
-	r.started, r.ready, r.stays, r.huge, r.skip = false, false, false, false, false
+	r.started, r.ready, r.stays, r.huge, r.skip, r.kept = false, false, false, false, false, nil
 	r.calls, r.end, r.code = 0, nil, nil
 	r.line.Reset()
 }
@@ -182,17 +188,21 @@ func (r *relay) pump(s *stream, all bool) error {
 	}
 }
 
-// drain relays what a pipe holds and reports whether its other end is still open. It reads no more than a pipe's usual
-// capacity at once, so that a flood in one of them does not silence the rest.
+// pipeSize is the usual capacity of a pipe.
+const pipeSize = 64 << 10
+
+// drain relays what a pipe holds and reports whether its other end is still open. It reads as much as a pipe may hold, so
+// that nothing stays behind what comes after it, and little more, so that a flood in one of them does not silence the rest.
 func (r *relay) drain(fd int, kind frames.Kind) (open bool, err error) {
-	for range 3 {
-		n, err := read1(fd, r.buf[:])
+	for left := pipeSize; left > 0; {
+		text, n, err := r.streams.read(fd)
 		if n <= 0 || err != nil {
 			return n < 0, err
 		}
-		if err := r.out.Write(kind, r.buf[:n]); err != nil {
+		if err := r.out.Write(kind, text); err != nil {
 			return false, err
 		}
+		left -= n
 	}
 	return true, nil
 }
@@ -200,11 +210,10 @@ func (r *relay) drain(fd int, kind frames.Kind) (open bool, err error) {
 // listen takes what the channel holds, line by line.
 func (r *relay) listen() (open bool, err error) {
 	for {
-		n, err := read1(r.channel.fd, r.buf[:])
+		rest, n, err := r.lines.read(r.channel.fd)
 		if n <= 0 || err != nil {
 			return n < 0, err
 		}
-		rest := r.buf[:n]
 		for len(rest) > 0 {
 			head, tail, whole := bytes.Cut(rest, []byte{'\n'})
 			rest = tail
@@ -229,32 +238,35 @@ func (r *relay) collect(part []byte, whole bool) error {
 		if r.line.Len() > limit {
 			r.skip = true
 			r.huge = r.huge || limit != maxCall
-			r.line.Reset()
-			r.line.WriteByte('!') // an unfinished line is never empty
+			r.line.Truncate(headOfCall) // an unfinished line is never empty
 		}
 	}
 	if !whole {
 		return nil
 	}
-	line, skip := r.line.Bytes(), r.skip
+	line, skip, keeps := r.line.Bytes(), r.skip, r.keeps && r.started
 	r.skip = false
+	r.keeps = r.keeps && !keeps
 	defer r.line.Reset()
 	if skip {
-		r.refuse(fmt.Sprintf("A line on this channel has at most %d bytes.", maxCall))
+		r.refuse(tagOf(line), fmt.Sprintf("A line on this channel has at most %s.", sizes.Text(maxCall)))
 		return nil
 	}
-	return r.take(line)
+	return r.take(line, keeps)
 }
 
-// take carries out one line of the program.
-func (r *relay) take(line []byte) error {
+// take carries out one line of the program, which may be what it keeps.
+func (r *relay) take(line []byte, keeps bool) error {
 	var m Message
 	switch err := json.Unmarshal(line, &m); {
 	case err != nil:
-		r.refuse("A line on this channel is a JSON object with call and args.")
+		r.refuse(tagOf(line), "A line on this channel is a JSON object with call and args.")
 		return nil
 	case m.Ready:
 		r.ready = true
+		return nil
+	case keeps && m.Kept != nil:
+		r.kept = m.Kept
 		return nil
 	case m.Start && !r.started:
 		r.started = true
@@ -266,7 +278,7 @@ func (r *relay) take(line []byte) error {
 		}
 		return nil
 	case m.Call == "" || len(m.Call) > maxName:
-		r.refuse(fmt.Sprintf("The name of a host function has 1 to %d bytes.", maxName))
+		r.refuse(m.Tag, fmt.Sprintf("The name of a host function has 1 to %d bytes.", maxName))
 		return nil
 	}
 	if err := r.flush(); err != nil {
@@ -276,13 +288,55 @@ func (r *relay) take(line []byte) error {
 		m.Args = json.RawMessage("{}")
 	}
 	r.calls++
-	return r.out.WriteJSON(frames.CallReq, frames.Call{ID: r.calls, Name: m.Call, Args: m.Args})
+	return r.out.WriteJSON(frames.CallReq, frames.Call{ID: r.calls, Name: m.Call, Args: m.Args, Tag: m.Tag})
+}
+
+// tagOf finds the tag in the head of a call that cannot be read. Whoever sent it waits for an answer that has it.
+func tagOf(line []byte) int64 {
+	in := json.NewDecoder(bytes.NewReader(line))
+	if start, err := in.Token(); err != nil || start != json.Delim('{') {
+		return 0
+	}
+	for in.More() {
+		var value json.RawMessage
+		name, err := in.Token()
+		if err = errors.Join(err, in.Decode(&value)); err != nil {
+			return 0
+		}
+		if name == "tag" {
+			tag, _ := strconv.ParseInt(string(value), 10, 64)
+			return tag
+		}
+	}
+	return 0
 }
 
 // refuse answers a line that does not reach the server.
-func (r *relay) refuse(message string) {
-	answer, _ := json.Marshal(frames.Answer{Error: refusal(message)})
+func (r *relay) refuse(tag int64, message string) {
+	answer, _ := json.Marshal(frames.Answer{Error: refusal(message), Tag: tag})
 	r.channel.line(answer)
+}
+
+// Sizes of a buffer: most programs say little, and clearing 32 kB for each was a twentieth of a starter's time.
+const (
+	firstBuffer   = 2 << 10
+	largestBuffer = 32 << 10
+)
+
+// buffer grows with what is read into it.
+type buffer []byte
+
+// read reads once, as read1 does. What it answers is good until the next read.
+func (b *buffer) read(fd int) (text []byte, n int, err error) {
+	if len(*b) == 0 {
+		*b = make(buffer, firstBuffer)
+	}
+	n, err = read1(fd, *b)
+	text = (*b)[:max(n, 0)]
+	if n == len(*b) && n < largestBuffer {
+		*b = make(buffer, 2*n)
+	}
+	return text, n, err
 }
 
 // read1 reads once: n > 0 bytes, 0 at the end, -1 when there is nothing now.

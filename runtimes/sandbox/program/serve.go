@@ -103,7 +103,7 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 
 // one sees a program through one job.
 func one(job Job, relay *relay) error {
-	relay.started, relay.may = job.Hello == nil, job.Stay
+	relay.started, relay.may, relay.keeps = job.Hello == nil, job.Stay, job.Keep
 	if job.Result == "" { // otherwise the result is a file, and the end says only why there is none
 		relay.largest = int(job.Largest)
 	}
@@ -118,7 +118,7 @@ func one(job Job, relay *relay) error {
 	if err := relay.run(); err != nil {
 		return err
 	}
-	report := Report{End: relay.end, Huge: relay.huge, Stays: relay.stays}
+	report := Report{End: relay.end, Huge: relay.huge, Stays: relay.stays, Kept: relay.kept}
 	result := frames.Result{DiskFull: relay.Full()}
 	// It is dead, with everything that it started. How, its parent knows, and a fork server takes its time to say so: what
 	// a program said itself, with its result, has to do. It could exit with any code it likes as well.
@@ -131,7 +131,7 @@ func one(job Job, relay *relay) error {
 	if job.Result != "" {
 		result.Output, report.File, report.Flaw = read(relay.Work(), job.Result, job.Largest)
 	}
-	stats, err := json.Marshal(report)
+	stats, err := JSON(report)
 	if err != nil {
 		return err
 	}

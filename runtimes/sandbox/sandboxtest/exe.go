@@ -82,7 +82,7 @@ func build(pkg string) (string, error) {
 	if err := copyForUpdate(path, next); err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-o", next, module+pkg)
+	cmd := exec.Command("go", "build", "-trimpath", "-o", next, module+pkg) // as the release is built: with other flags all packages are compiled twice
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, text)

@@ -301,7 +301,7 @@ func build(t *testing.T) string {
 		t.Fatal(err)
 	}
 	exe := filepath.Join(dir, "covertest")
-	cmd := exec.Command("go", "build", "-cover", "-covermode=atomic", "-coverpkg="+measured, "-o", exe, "./runtimes/sandbox/sandboxtest/covertest")
+	cmd := exec.Command("go", "build", "-trimpath", "-cover", "-covermode=atomic", "-coverpkg="+measured, "-o", exe, "./runtimes/sandbox/sandboxtest/covertest")
 	cmd.Dir = filepath.Join("..", "..", "..", "..")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {

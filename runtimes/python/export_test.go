@@ -1,0 +1,6 @@
+package python
+
+import "github.com/atelier-run/atelier/runtimes"
+
+// KeepCode keeps what another interpreter compiled a job's entry file to.
+func (e *Engine) KeepCode(job runtimes.Job, code []byte) { e.codes.Keep(codeKey(job), code, len(code)) }
