@@ -42,6 +42,7 @@ type Agent struct {
 	Tags             []string
 	Metadata         json.RawMessage // an object of the client's own
 	Listed           bool
+	Publisher        string  // in the registry: the name of the workspace that lists it
 	Origin           *Origin // nil for an agent that was made here
 	VersionCount     int64   // pre-releases included
 	LatestVersion    string  // what a reference to latest stands for, "" before the first publish

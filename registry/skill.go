@@ -3,6 +3,8 @@ package registry
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/atelier-run/atelier/runtimes"
 )
 
 // SkillOrigin says how a skill came here.
@@ -26,8 +28,9 @@ type Skill struct {
 	Title       string
 	Description string
 	Tags        []string
-	Uninstalled bool // the agent is deleted; its name and versions are kept
-	Published   bool // there is a version that is no pre-release
+	Uninstalled bool              // the agent is deleted; its name and versions are kept
+	Published   bool              // there is a version that is no pre-release
+	Language    runtimes.Language // of the draft
 	Origin      SkillOrigin
 	Source      string // where from: an address without its query, the name of an archive
 	Handler     string // as in skill.yaml

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/sizes"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/compat"
 	"github.com/atelier-run/atelier/runtimes"
@@ -197,7 +199,11 @@ func ofSettings(before, after registry.Spec) []registry.Reason {
 	}
 	for _, l := range limits(before.Limits, after.Limits) {
 		if l.before != l.after {
-			say("/limits/"+l.name, "the limit %s is %d; it was %d", l.name, l.after, l.before)
+			is, was := l.text(l.after), l.text(l.before)
+			if is == was { // they differ by less than is written
+				is, was = count(l.after), count(l.before)
+			}
+			say("/limits/"+l.name, "the %s is %s; it was %s", l.words, is, was)
 		}
 	}
 	for _, name := range both(before.Environment, after.Environment) {
@@ -245,17 +251,26 @@ func rules(r *runtimes.Rules) string {
 }
 
 type limit struct {
-	name          string
+	name, words   string
 	before, after int64
+	text          func(int64) string
 }
 
 func limits(before, after runtimes.Limits) []limit {
 	return []limit{
-		{"timeoutMs", before.TimeoutMs, after.TimeoutMs}, {"cpuMs", before.CPUMs, after.CPUMs}, {"memoryBytes", before.MemoryBytes, after.MemoryBytes},
-		{"processes", before.Processes, after.Processes}, {"outputBytes", before.OutputBytes, after.OutputBytes}, {"diskBytes", before.DiskBytes, after.DiskBytes},
-		{"recursionDepth", before.RecursionDepth, after.RecursionDepth},
+		{"timeoutMs", "timeout", before.TimeoutMs, after.TimeoutMs, seconds},
+		{"cpuMs", "limit of CPU time", before.CPUMs, after.CPUMs, seconds},
+		{"memoryBytes", "memory limit", before.MemoryBytes, after.MemoryBytes, sizes.Text[int64]},
+		{"processes", "limit of processes", before.Processes, after.Processes, count},
+		{"outputBytes", "output limit", before.OutputBytes, after.OutputBytes, sizes.Text[int64]},
+		{"diskBytes", "disk limit", before.DiskBytes, after.DiskBytes, sizes.Text[int64]},
+		{"recursionDepth", "recursion limit", before.RecursionDepth, after.RecursionDepth, count},
 	}
 }
+
+func seconds(ms int64) string { return strconv.FormatFloat(float64(ms)/1000, 'f', -1, 64) + " s" }
+
+func count(n int64) string { return strconv.FormatInt(n, 10) }
 
 func ofCode(before, after registry.Spec) []registry.Reason {
 	var reasons []registry.Reason

@@ -58,7 +58,7 @@ func TestCompileRefuses(t *testing.T) {
 		"same names":            {`{"allOf":[{"$id":"x"},{"$id":"x"}]}`, []string{": schema: cannot be compiled: check every $id, $anchor and $ref"}},
 		"many stray references": {strays(65), []string{"/allOf/64/$ref: schema_too_complex: is one of more than 64 references to places that hold no schema; put what is shared under $defs"}},
 		"a long chain":          {chain(200), []string{"/$defs/d72: schema_too_complex: nests more than 128 references and combinations for one value"}},
-		"too many bytes":        {`{"title":"` + strings.Repeat("x", 256<<10) + `"}`, []string{": too_large: has 262156 bytes, more than the 262144 that are allowed"}},
+		"too many bytes":        {`{"title":"` + strings.Repeat("x", 256<<10) + `"}`, []string{": too_large: is larger than the 256 KiB that are allowed"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/canon"
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/sizes"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 )
@@ -69,7 +70,7 @@ func (s *Skill) readSchemas(files map[string]registry.File, all *faults) {
 		all.say(SchemaFile, 0, `is missing: it holds {"input": …, "output": …}, two JSON Schemas.`)
 		return
 	case len(text) > MaxSchema:
-		all.say(SchemaFile, 0, "has more than %d bytes.", MaxSchema)
+		all.say(SchemaFile, 0, "has more than %s.", sizes.Text(MaxSchema))
 		return
 	}
 	if err := canon.Check(text, canon.Limits{Depth: maxDepth, Bytes: MaxSchema}); err != nil {

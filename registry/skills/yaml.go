@@ -15,6 +15,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/canon"
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/sizes"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/schema"
 	"github.com/atelier-run/atelier/runtimes"
@@ -34,7 +35,7 @@ var settingsSchema = sync.OnceValues(func() (*schema.Schema, error) {
 // readSettings reads skill.yaml. It holds it to the published schema, so that an editor and this house say the same.
 func (s *Skill) readSettings(text []byte, all *faults) {
 	if len(text) > MaxSettings {
-		all.say(SettingsFile, 0, "has more than %d bytes.", MaxSettings)
+		all.say(SettingsFile, 0, "has more than %s.", sizes.Text(MaxSettings))
 		return
 	}
 	document, problem := parseYAML(text)

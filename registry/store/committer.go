@@ -21,11 +21,15 @@ const (
 	batchBytes  = 8 << 20
 	// attempts at a transaction that PostgreSQL gave up for another's sake.
 	attempts = 5
+	// enough writes share the price of a transaction so well that it waits for no more; for fewer it waits so long.
+	enough   = 16
+	patience = time.Millisecond
 )
 
 // committer is the group commit of runs: callers that come while a transaction is being synced share the next one, so
-// that the price of a sync is paid once for all of them. Nobody is made to wait for company: a write that comes alone is
-// committed at once, by its caller. There is no goroutine that commits: it would have to be woken, and wake the caller.
+// that the price of a sync is paid once for all of them. A transaction also waits a moment for callers who were in company
+// with the one before, as their next writes are likely to be near; after a write that was alone nobody waits. There is no
+// goroutine that commits: it would have to be woken, and wake the caller.
 type committer struct {
 	ledger  ledger
 	log     *slog.Logger
@@ -36,6 +40,9 @@ type committer struct {
 	queue  []*write // of callers that wait, the oldest first
 	busy   int      // callers that commit
 	idle   *sync.Cond
+	crowd  int           // callers who were here when the last transaction ended
+	missed int           // the length of the queue that one who commits waits for, 0 where none does
+	whole  chan struct{} // tells them that it is reached; has room for one
 }
 
 // write is one caller's part of a transaction. It is repeatable: it may be applied, rolled back and applied again.
@@ -57,6 +64,7 @@ type turn struct {
 func newCommitter(db *sql.DB, d dialect, log *slog.Logger) *committer {
 	c := &committer{ledger: newLedger(db, d), log: log, writers: d.writers()}
 	c.idle = sync.NewCond(&c.mu)
+	c.whole = make(chan struct{}, 1)
 	return c
 }
 
@@ -69,8 +77,14 @@ func (c *committer) commit(w *write) error {
 		return fault.New(fault.ShuttingDown, "The server is shutting down.")
 	}
 	w.turn = make(chan turn, 1)
-	if c.busy == c.writers {
+	if c.busy == c.writers || c.missed > 0 {
 		c.queue = append(c.queue, w)
+		if len(c.queue) == c.missed {
+			select {
+			case c.whole <- struct{}{}:
+			default: // told already, when the queue was as long before
+			}
+		}
 		c.mu.Unlock()
 		if t := <-w.turn; !t.lead {
 			return t.err
@@ -79,11 +93,41 @@ func (c *committer) commit(w *write) error {
 	} else {
 		c.busy++
 	}
+	c.awaitCrowd()
 	writes := c.gather(w)
 	c.mu.Unlock()
 	defer c.pass()
 	c.settle(writes)
 	return (<-w.turn).err
+}
+
+// awaitCrowd lets those come who shared the last transaction or came while it was made. It gives the lock up meanwhile.
+func (c *committer) awaitCrowd() {
+	others := min(c.crowd, enough) - 1
+	if c.missed > 0 || len(c.queue) >= others {
+		return
+	}
+	c.missed = others
+	c.mu.Unlock()
+	late := time.NewTimer(patience)
+	select {
+	case <-c.whole:
+	case <-late.C:
+	}
+	late.Stop()
+	c.mu.Lock()
+	c.missed = 0
+	select { // the last may have come after all
+	case <-c.whole:
+	default:
+	}
+}
+
+// count notes who is here at the end of a transaction of so many writes, before its callers are told: those come again.
+func (c *committer) count(writes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.crowd = writes + len(c.queue) + c.busy - 1
 }
 
 // gather adds to a write what waits, up to the bounds of a transaction.
@@ -98,11 +142,11 @@ func (c *committer) gather(first *write) []*write {
 	return writes
 }
 
-// pass lets the first who waits commit, or nobody.
+// pass lets the first who waits commit, or nobody: those whom another caller waits for are that one's.
 func (c *committer) pass() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.queue) == 0 {
+	if len(c.queue) == 0 || c.missed > 0 {
 		c.busy--
 		c.idle.Broadcast()
 		return
@@ -139,6 +183,7 @@ func (c *committer) settle(writes []*write) {
 		}
 	}()
 	err := c.transact(writes)
+	c.count(len(writes))
 	if err != nil && len(writes) > 1 && !errors.Is(err, errNotBegun) {
 		if !errors.Is(err, errApart) {
 			c.log.LogAttrs(context.Background(), slog.LevelWarn, "shared transaction failed, committing one by one",
@@ -248,12 +293,11 @@ func (b *batch) addEvents() error {
 // insert inserts rows in chunks of these sizes, the last of which is 1, and says how many were written.
 func (b *batch) insert(key string, chunks []int, rows [][]any) (int64, error) {
 	var written int64
-	var args []any
 	for _, size := range chunks {
 		for len(rows) >= size {
-			args = args[:0]
-			for _, row := range rows[:size] {
-				args = append(args, row...)
+			args := rows[0]
+			if size > 1 {
+				args = slices.Concat(rows[:size]...)
 			}
 			n, err := b.exec(key+strconv.Itoa(size), args...)
 			if err != nil {

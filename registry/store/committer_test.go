@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -135,6 +137,48 @@ func TestRunsAreRecordedWhenTheCallerIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		same(t, read(t, s, run.ID), run)
+	})
+}
+
+// TestCrowdCommitsTogether: callers who once met in a transaction meet in the next ones. One who does not come back is waited
+// for once, and one who is alone waits for nobody. The clock is the test's: it goes on when nobody else can.
+func TestCrowdCommitsTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := storetest.Open(t, storetest.SQLite)
+		transactions := s.Transactions()
+		release, err := s.HoldWriter(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		finish := func(times int) {
+			for range times {
+				if err := s.FinishRun(t.Context(), finished(), events(1, 3)); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		const callers, each = 8, 20
+		var group sync.WaitGroup
+		for range callers {
+			group.Go(func() { finish(each) })
+		}
+		synctest.Wait() // one commits, the others wait for that
+		began := time.Now()
+		if err := release(); err != nil {
+			t.Fatal(err)
+		}
+		group.Wait()
+		// The first was alone, so it is missed in the last.
+		if got, waited := transactions.Load(), time.Since(began); got != each+1 || waited != time.Millisecond {
+			t.Errorf("%d callers with %d runs each made %d transactions and waited %v", callers, each, got, waited)
+		}
+		finish(1)
+		began = time.Now()
+		finish(each)
+		if waited := time.Since(began); waited != 0 {
+			t.Errorf("a caller who was alone before waited %v", waited)
+		}
 	})
 }
 

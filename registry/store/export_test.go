@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"sync/atomic"
 
 	"github.com/uptrace/bun"
 )
@@ -29,6 +30,23 @@ func (s *Store) Panic() (end func()) {
 	kept := s.runs.ledger
 	s.runs.ledger = panicking{}
 	return func() { s.runs.ledger = kept }
+}
+
+// Transactions counts those of runs from now on.
+func (s *Store) Transactions() *atomic.Int64 {
+	var n atomic.Int64
+	s.runs.ledger = counting{s.runs.ledger, &n}
+	return &n
+}
+
+type counting struct {
+	ledger
+	n *atomic.Int64
+}
+
+func (c counting) transact(ctx context.Context, apply func(exec) error) error {
+	c.n.Add(1)
+	return c.ledger.transact(ctx, apply)
 }
 
 type panicking struct{}

@@ -63,6 +63,9 @@ func (s *Store) Listed(ctx context.Context, f registry.AgentFilter) (registry.Ag
 		return registry.AgentPage{}, wrap("list the registry", err)
 	}
 	page, err := agentPage(told(rows), pageSize(f.Limit))
+	for i := range page.Items {
+		page.Items[i].Publisher = rows[i].Publisher
+	}
 	return page, wrap("list the registry", err)
 }
 
@@ -71,23 +74,40 @@ func (s *Store) ListedAgent(ctx context.Context, id string) (registry.Agent, err
 	if impossible(id) {
 		return registry.Agent{}, noAgent(id)
 	}
+	return s.listedAgent(ctx, id, "a.id = ?", id)
+}
+
+// ListedAs is ListedAgent for the agent that the publisher, a workspace by its name, lists under a name, also a former one.
+// It is one question whatever there is: how long it takes tells nothing of what is not listed.
+func (s *Store) ListedAs(ctx context.Context, publisher, name string) (registry.Agent, error) {
+	said := publisher + "/" + name
+	if impossible(publisher, name) {
+		return registry.Agent{}, noAgent(said)
+	}
+	id := s.read.NewSelect().Model((*nameRow)(nil)).Column("n.agent_id").Join("JOIN workspaces AS p ON p.id = n.workspace_id").
+		Where("p.name = ?", publisher).Where("n.name_key = ?", registry.NameKey(name))
+	return s.listedAgent(ctx, said, "a.id = (?)", id)
+}
+
+func (s *Store) listedAgent(ctx context.Context, said, condition string, value any) (registry.Agent, error) {
 	var rows []listedRow
-	if err := s.listed(&rows).Where("a.id = ?", id).Scan(ctx); err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err := s.listed(&rows).Where(condition, value).Scan(ctx); err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return registry.Agent{}, wrap("read the registry", err)
 	}
 	if len(rows) == 0 {
-		return registry.Agent{}, noAgent(id)
+		return registry.Agent{}, noAgent(said)
 	}
 	a, err := told(rows)[0].agent()
+	a.Publisher = rows[0].Publisher
 	return a, wrap("read the registry", err)
 }
 
 // listed begins a query over the registry.
 func (s *Store) listed(rows *[]listedRow) *bun.SelectQuery {
 	return s.read.NewSelect().Model(rows).ColumnExpr("a.*").ColumnExpr(usageColumn).
-		ColumnExpr("v.title AS said_title, v.description AS said_description, v.language AS said_language, v.published_at AS said_at").
-		Join("JOIN versions AS v ON v.agent_id = a.id AND v.version = a.latest_version").Join("LEFT JOIN agent_usage AS u ON u.agent_id = a.id").
-		Where("a.listed").Where("a.deleted_at IS NULL").Where("a.latest_version <> ''")
+		ColumnExpr("v.title AS said_title, v.description AS said_description, v.language AS said_language, v.published_at AS said_at, w.name AS publisher").
+		Join("JOIN versions AS v ON v.agent_id = a.id AND v.version = a.latest_version").Join("JOIN workspaces AS w ON w.id = a.workspace_id").
+		Join("LEFT JOIN agent_usage AS u ON u.agent_id = a.id").Where("a.listed").Where("a.deleted_at IS NULL").Where("a.latest_version <> ''")
 }
 
 // listedRow is an agent with what its latest version says.
@@ -98,6 +118,7 @@ type listedRow struct {
 	SaidDescription string    `bun:"said_description,scanonly"`
 	SaidLanguage    string    `bun:"said_language,scanonly"`
 	SaidAt          time.Time `bun:"said_at,scanonly"`
+	Publisher       string    `bun:"publisher,scanonly"`
 }
 
 // told puts what a version says in the place of what the draft says.

@@ -13,6 +13,11 @@ import (
 func TestListed(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for _, name := range []string{"a", "b"} {
+			if err := s.CreateWorkspace(t.Context(), registry.Workspace{ID: name, Name: "team-" + name, CreatedAt: start}, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
 		for _, one := range []struct {
 			workspace, name string
 			listed, release bool
@@ -50,6 +55,12 @@ func TestListed(t *testing.T) {
 			}
 			for _, a := range page.Items {
 				names = append(names, a.Workspace+"/"+a.Name)
+				if a.Publisher != "team-"+a.Workspace {
+					t.Errorf("%s is listed by %q", a.Name, a.Publisher)
+				}
+				if again, err := s.ListedAs(t.Context(), a.Publisher, a.Name); err != nil || again.ID != a.ID || again.Publisher != a.Publisher {
+					t.Errorf("%+v %v", again, err)
+				}
 				if again, err := s.ListedAgent(t.Context(), a.ID); err != nil || again.Origin == nil || again.Origin.Name != a.Name {
 					t.Errorf("%+v %v", again, err)
 				}
@@ -57,6 +68,10 @@ func TestListed(t *testing.T) {
 			if f.Cursor = page.NextCursor; f.Cursor == "" {
 				break
 			}
+		}
+		for _, one := range [][2]string{{"team-b", "hidden"}, {"team-b", "draft"}, {"team-a", "gone"}, {"team-b", "zulu"}, {"b", "alpha"}, {"team-c", "alpha"}} {
+			_, err := s.ListedAs(t.Context(), one[0], one[1])
+			expect(t, err, fault.NotFound)
 		}
 		if len(names) != 3 || names[2] != "a/zulu" {
 			t.Error(names)
@@ -116,6 +131,11 @@ func TestTheRegistrySaysWhatTheLatestVersionSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		publish(t, s, saved, "1.1.0")
+		for _, name := range []string{"climate", "weather"} { // as a reference, it is found by a former name too
+			if one, err := s.ListedAs(t.Context(), "default", name); err != nil || one.Name != "climate" {
+				t.Errorf("%s: %+v %v", name, one, err)
+			}
+		}
 		if got := found(registry.AgentFilter{Query: "climate unreleased", Language: "bash"}); got != "Secret/Unreleased/bash/1.1.0" {
 			t.Error(got)
 		}

@@ -74,6 +74,11 @@ func hotQuestions(t *testing.T, a registry.Agent, v registry.Version) map[string
 		"agents deleted":   agents(registry.AgentFilter{State: "deleted"}),
 		"agents unused":    agents(registry.AgentFilter{UnusedSince: ago}),
 		"registry":         listed(registry.AgentFilter{}), "registry searched": listed(registry.AgentFilter{Query: "rare", Language: "bash", Tag: "x", Cursor: agentCursor}),
+		"listed by name": func(s *store.Store) error {
+			_, err := s.ListedAs(ctx, w, a.Name)
+			expect(t, err, fault.NotFound)
+			return nil
+		},
 		"listed agent": func(s *store.Store) error {
 			_, err := s.ListedAgent(ctx, a.ID)
 			expect(t, err, fault.NotFound)

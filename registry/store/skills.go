@@ -9,6 +9,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
 )
 
 // PutSkill keeps what makes a skill of an agent, in place of what was kept before. Error: InvalidInput for text that
@@ -80,7 +81,7 @@ func noSkill(name string) error { return fault.New(fault.NotFound, "Skill not fo
 
 func (s *Store) skills(rows *[]namedSkillRow, workspace string) *bun.SelectQuery {
 	return s.read.NewSelect().Model(rows).ColumnExpr("s.*").
-		ColumnExpr("a.name AS name, a.title AS title, a.description AS description, a.tags AS tags, a.deleted_at AS deleted_at, a.latest_version AS latest_version").
+		ColumnExpr("a.name AS name, a.title AS title, a.description AS description, a.tags AS tags, a.deleted_at AS deleted_at, a.language AS language, a.latest_version AS latest_version").
 		Join("JOIN agents AS a ON a.id = s.agent_id").Where("s.workspace_id = ?", workspace)
 }
 
@@ -129,12 +130,13 @@ type namedSkillRow struct {
 	Tags          string     `bun:"tags,scanonly"`
 	DeletedAt     *time.Time `bun:"deleted_at,scanonly"`
 	LatestVersion string     `bun:"latest_version,scanonly"`
+	Language      string     `bun:"language,scanonly"`
 }
 
 func (row *namedSkillRow) skill() (registry.Skill, error) {
 	skill := registry.Skill{
 		AgentID: row.AgentID, Workspace: row.WorkspaceID, Name: row.Name, Title: row.Title, Description: row.Description,
-		Uninstalled: row.DeletedAt != nil, Published: row.LatestVersion != "",
+		Uninstalled: row.DeletedAt != nil, Published: row.LatestVersion != "", Language: runtimes.Language(row.Language),
 		Origin: registry.SkillOrigin(row.Origin), Source: row.Source, Handler: row.Handler, Drafted: row.Drafted,
 		Claims: json.RawMessage(row.Claims), InstalledAt: row.InstalledAt.UTC(), Installer: actor(row.WorkspaceID, row.ByID, row.ByType, row.ByName),
 	}

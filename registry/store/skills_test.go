@@ -18,7 +18,7 @@ func TestSkillsAreKeptOncePerAgent(t *testing.T) {
 	each(t, func(t *testing.T, o store.Options) {
 		s := storetest.Reopen(t, o)
 		a := create(t, s, agent("weather"))
-		skill := registry.Skill{AgentID: a.ID, Workspace: ws, Name: a.Name, Title: a.Title, Description: a.Description, Tags: a.Tags, Origin: registry.CreatedSkill, Handler: "handler.run", Drafted: true,
+		skill := registry.Skill{AgentID: a.ID, Workspace: ws, Name: a.Name, Title: a.Title, Description: a.Description, Tags: a.Tags, Language: a.Draft.Language, Origin: registry.CreatedSkill, Handler: "handler.run", Drafted: true,
 			Claims: json.RawMessage(`{"score": 1}`), InstalledAt: start, Installer: ada}
 		for range 2 {
 			if err := s.PutSkill(t.Context(), skill); err != nil {

@@ -4,6 +4,7 @@ package storetest
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/atelier-run/atelier/registry/blobs"
@@ -33,7 +34,11 @@ func Each(t *testing.T, test func(t *testing.T, s *store.Store)) {
 // Open returns an empty store that is closed when the test ends.
 func Open(tb testing.TB, d Dialect) *store.Store {
 	tb.Helper()
-	return Reopen(tb, Options(tb, d))
+	o := Options(tb, d)
+	if path, ok := strings.CutPrefix(o.URL, "sqlite:"); ok {
+		Put(tb, path)
+	}
+	return Reopen(tb, o)
 }
 
 // Options are those of a new and empty database, for tests that open it more than once.
