@@ -15,6 +15,7 @@ import (
 	"github.com/atelier-run/atelier/internal/telemetry"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/runtimes/doctor"
 	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/server/httpapi"
 	"github.com/atelier-run/atelier/server/problem"
@@ -44,6 +45,10 @@ type Options struct {
 	Exe     string            // the binary that is started in jails; "" is the running one
 	Traces  *telemetry.Traces // nil makes them as configured
 	Now     func() time.Time  // nil is time.Now
+	// Examined is what an examination found of the same walls a moment ago, for tests that start many servers; nil examines.
+	Examined *doctor.Report
+	// Cost is what a guess at a password costs, for tests with many people; zero is that of RFC 9106.
+	Cost access.Cost
 	// Asked is told of every statement that the database is asked; nil for nobody.
 	Asked func(ctx context.Context, operation string)
 }

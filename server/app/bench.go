@@ -150,6 +150,9 @@ func (b *Bench) Level() sandbox.Level { return b.proof.level(b.sandbox.Level()) 
 func (a *App) keepBench(bench *Bench) {
 	a.bench = bench
 	a.closers.add("runtimes", bench.Close)
+	if a.Examined != nil {
+		bench.proof.examine = func(context.Context) doctor.Report { return *a.Examined }
+	}
 	bench.Prove()
 	a.showLoad()
 }

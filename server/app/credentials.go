@@ -53,7 +53,10 @@ func (a *App) WriteCredentials(ctx context.Context, listening net.Addr) error {
 		return err
 	}
 	next := path + ".next"
-	if err := errors.Join(os.WriteFile(next, append(text, '\n'), 0o600), os.Rename(next, path)); err != nil {
+	if err = os.WriteFile(next, append(text, '\n'), 0o600); err == nil {
+		err = os.Rename(next, path)
+	}
+	if err != nil {
 		return fmt.Errorf("write %s: %w", credentialsFile, err)
 	}
 	return nil

@@ -49,6 +49,9 @@ func (b *Bench) Prove() { b.proof.begin() }
 // Level is how much of the sandbox this server enforces.
 func (a *App) Level() sandbox.Level { return a.bench.Level() }
 
+// Found waits for the examination of the start and returns what it found.
+func (a *App) Found(ctx context.Context) (doctor.Report, error) { return a.bench.proof.result(ctx) }
+
 // Examination is what an examination of this server needs beyond the server.
 type Examination struct {
 	Planted doctor.Planted     // from before the server was opened
@@ -59,7 +62,7 @@ type Examination struct {
 
 // Examine lets the doctor make every check there is, after the short examination of the start.
 func (a *App) Examine(ctx context.Context, e Examination) (start, full doctor.Report, err error) {
-	if start, err = a.bench.proof.result(ctx); err != nil {
+	if start, err = a.Found(ctx); err != nil {
 		return start, full, err
 	}
 	o := a.bench.doctor()

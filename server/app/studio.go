@@ -24,7 +24,7 @@ func (a *App) openStudio(context.Context) error {
 	resolver := references.New(a.store, a.Now)
 	a.access = access.New(access.Options{
 		Tokens: a.store, Sessions: a.store, Agents: a.store, Users: a.store, Members: a.store, Invitations: a.store, Workspaces: a.store,
-		Identities: a.store, Groups: a.groupRoles(), Admin: a.Config.Token, Now: a.now, NewID: a.newID,
+		Identities: a.store, Groups: a.groupRoles(), Admin: a.Config.Token, Cost: a.Cost, Now: a.now, NewID: a.newID,
 	})
 	a.pins = pins.New(a.store, a.store, resolver, a.now)
 	a.quotas = quotas.New(quotas.Options{
@@ -33,7 +33,7 @@ func (a *App) openStudio(context.Context) error {
 	a.archives = archives.New(archives.Options{
 		Agents: a.store, Names: a.store, Versions: a.store, Resolver: resolver, Quotas: a.quotas, Specs: a.bench.Specs, Now: a.now, NewID: a.newID,
 	})
-	a.catalog = catalog.New(catalog.Options{Listings: a.store, Agents: a.store, Resolver: resolver, Quotas: a.quotas, Specs: a.bench.Specs, Now: a.now, NewID: a.newID})
+	a.catalog = catalog.New(catalog.Options{Listings: a.store, Pages: a.store, Agents: a.store, Resolver: resolver, Quotas: a.quotas, Specs: a.bench.Specs, Now: a.now, NewID: a.newID})
 	models, err := a.modelsFor()
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"github.com/atelier-run/atelier/internal/sizes"
 	"github.com/atelier-run/atelier/internal/telemetry"
 	"github.com/atelier-run/atelier/registry"
 )
@@ -45,7 +46,7 @@ func showChanges(out io.Writer, from, to map[string]registry.File) {
 		}
 		_, _ = fmt.Fprintf(out, "%s %s\n", what, telemetry.Escape(path))
 		if !utf8.Valid(before) || !utf8.Valid(after) {
-			_, _ = fmt.Fprintf(out, "  %d bytes become %d\n", len(before), len(after))
+			_, _ = fmt.Fprintf(out, "  %s become %s\n", sizes.Text(len(before)), sizes.Text(len(after)))
 			continue
 		}
 		unified := strings.TrimSuffix(udiff.Unified("", "", string(before), string(after)), "\n")

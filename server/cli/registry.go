@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 )
 
 type registryCommand struct {
@@ -19,9 +20,9 @@ const registryPath = "/api/v1/code-agents/registry"
 
 // listedAgent is an agent of the registry.
 type listedAgent struct {
-	ID, Name, Title, Language, LatestVersion string
-	LatestDeprecated                         bool
-	UsageCount                               int64
+	ID, Publisher, Name, Title, Language, LatestVersion string
+	LatestDeprecated                                    bool
+	UsageCount                                          int64
 }
 
 type registrySearchCommand struct {
@@ -34,16 +35,16 @@ type registrySearchCommand struct {
 func (c *registrySearchCommand) run(ctx context.Context, p Process) error {
 	query := said(map[string]string{"q": c.Query, "language": c.Language, "tag": c.Tag})
 	return list(ctx, p, c.asked, registryPath, query, 10_000, func(agents []listedAgent) error {
-		t := newTable(p.Stdout, "NAME", "LANGUAGE", "LATEST", "RUNS", "ID", "TITLE")
+		t := newTable(p.Stdout, "PUBLISHER", "NAME", "LANGUAGE", "LATEST", "RUNS", "ID", "TITLE")
 		for _, a := range agents {
-			t.row(a.Name, a.Language, latest(a.LatestVersion, a.LatestDeprecated), strconv.FormatInt(a.UsageCount, 10), a.ID, a.Title)
+			t.row(a.Publisher, a.Name, a.Language, latest(a.LatestVersion, a.LatestDeprecated), strconv.FormatInt(a.UsageCount, 10), a.ID, a.Title)
 		}
 		return t.flush()
 	})
 }
 
 type registryCopyCommand struct {
-	Agent   string `arg:"" help:"ID, or a name that only one agent of the registry has."`
+	Agent   string `arg:"" help:"publisher/name, ID, or a name that only one agent of the registry has."`
 	Name    string `help:"Of the copy; the origin's without it." placeholder:"NAME"`
 	Version string `help:"Which version; the latest without it." placeholder:"VERSION"`
 	asked
@@ -69,8 +70,13 @@ func (c *registryCopyCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-// idInRegistry turns a name into the ID of the only agent that has it. What no agent is named may be an ID.
+// idInRegistry turns publisher/name, or a name, into the ID of the only agent that has it. What no agent is named may be an ID.
 func idInRegistry(ctx context.Context, server *client, wanted string) (string, error) {
+	if publisher, name, ok := strings.Cut(wanted, "/"); ok {
+		var found listedAgent
+		err := server.call(ctx, http.MethodGet, registryPath+"/"+url.PathEscape(publisher)+"/"+url.PathEscape(name), nil, &found)
+		return found.ID, err
+	}
 	agents, err := all[listedAgent](ctx, server, registryPath, said(map[string]string{"q": wanted}), 10_000)
 	if err != nil {
 		return "", err
@@ -80,7 +86,7 @@ func idInRegistry(ctx context.Context, server *client, wanted string) (string, e
 		switch {
 		case a.Name != wanted:
 		case id != "":
-			return "", misusedf("several workspaces list an agent %s; name it by its ID, which `atelier registry search %s` shows", wanted, wanted)
+			return "", misusedf("several workspaces list an agent %s; name its publisher as well, which `atelier registry search %s` shows: PUBLISHER/%s", wanted, wanted, wanted)
 		default:
 			id = a.ID
 		}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 
 	"github.com/atelier-run/atelier/runtimes"
 )
@@ -26,7 +25,8 @@ func (c *runCommand) runReference(ctx context.Context, p Process, out *console, 
 		}
 		err := server.exchange(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(ref.Agent)+"/execute", body,
 			map[string]string{"Prefer": "respond-async"}, func(header http.Header, text io.Reader) error {
-				if note, err := strconv.Unquote(header.Get("Atelier-Deprecated")); err == nil {
+				var note string
+				if json.Unmarshal([]byte(header.Get("Atelier-Deprecated")), &note) == nil {
 					_, _ = fmt.Fprintln(p.Stderr, "note: "+lines(note))
 				}
 				return into(&accepted)(header, text)

@@ -33,8 +33,8 @@ type ofAgent struct {
 	Agent string `help:"The agent that has it for itself; without it, the secret of the workspace." placeholder:"NAME"`
 }
 
-func (o ofAgent) path(name, more string) string {
-	path := "/api/v1/secrets/" + url.PathEscape(name) + more
+func (o ofAgent) path(name string) string {
+	path := "/api/v1/secrets/" + url.PathEscape(name)
 	if o.Agent != "" {
 		path += "?" + url.Values{"agent": {o.Agent}}.Encode()
 	}
@@ -66,12 +66,13 @@ func (c *secretsSet) run(ctx context.Context, p Process) error {
 	if c.Host != "" {
 		body["bind"] = registry.Binding{Host: c.Host, Header: c.Header, Format: c.Format}
 	}
-	return c.ask(ctx, p, http.MethodPut, c.path(c.Name, ""), body, func(json.RawMessage) error {
+	return c.ask(ctx, p, http.MethodPut, c.path(c.Name), body, func(json.RawMessage) error {
 		return p.say("%s is set", c.Name)
 	})
 }
 
-// value reads what is to be kept. The line break that ends what echo prints is no part of it.
+// value reads what is to be kept, and enough of what is too long to be refused as that. The line break that ends what echo
+// prints is no part of it.
 func (c *secretsSet) value(p Process) (string, error) {
 	if file, ok := p.Stdin.(*os.File); ok && c.From == "" && term.IsTerminal(int(file.Fd())) {
 		_, _ = fmt.Fprintf(p.Stderr, "Value of %s (it is not shown): ", lines(c.Name))
@@ -79,7 +80,7 @@ func (c *secretsSet) value(p Process) (string, error) {
 		_, _ = fmt.Fprintln(p.Stderr)
 		return string(text), err
 	}
-	text, err := io.ReadAll(io.LimitReader(bufio.NewReader(p.Stdin), secrets.MaxBytes+2))
+	text, err := io.ReadAll(io.LimitReader(bufio.NewReader(p.Stdin), secrets.MaxBytes+3))
 	value := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
 	if err == nil && value == "" {
 		err = misusedf("there is no value on stdin; pipe it in, such as: atelier secrets set %s < FILE", c.Name)
@@ -127,7 +128,7 @@ type secretsRemove struct {
 }
 
 func (c *secretsRemove) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, http.MethodDelete, c.path(c.Name, ""), nil, func(json.RawMessage) error {
+	return c.ask(ctx, p, http.MethodDelete, c.path(c.Name), nil, func(json.RawMessage) error {
 		return p.say("%s is removed", c.Name)
 	})
 }
@@ -139,13 +140,10 @@ type secretsUses struct {
 }
 
 func (c *secretsUses) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, http.MethodGet, c.path(c.Name, "/uses"), nil, func(answer json.RawMessage) error {
-		var uses registry.SecretUses
-		if err := read(answer, &uses); err != nil {
-			return err
-		}
+	path, query := "/api/v1/secrets/"+url.PathEscape(c.Name)+"/uses", said(map[string]string{"agent": c.Agent})
+	return list(ctx, p, c.asked, path, query, 10_000, func(uses []registry.SecretUse) error {
 		t := newTable(p.Stdout, "RUN", "AGENT", "VERSION", "WHEN")
-		for _, use := range uses.Items {
+		for _, use := range uses {
 			t.row(use.RunID, use.RunAgent, use.Version, use.At.UTC().Format(time.RFC3339))
 		}
 		return t.flush()

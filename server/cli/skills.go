@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/atelier-run/atelier/internal/fault"
 	folders "github.com/atelier-run/atelier/registry/skills"
 )
 
@@ -26,10 +27,7 @@ type installedSkill struct {
 	Name, Version, Digest, Origin, Source, State string
 	Error                                        *struct {
 		Message string
-		Details []struct {
-			File, Message string
-			Line          int
-		}
+		Details []fault.Detail
 	}
 }
 
@@ -60,7 +58,7 @@ func (c *skillsList) run(ctx context.Context, p Process) error {
 			told[s.Name] = true
 			text := "\n" + s.Name + ": " + s.Error.Message
 			for _, d := range s.Error.Details {
-				text += fmt.Sprintf("\n  %s:%d: %s", d.File, d.Line, d.Message)
+				text += "\n  " + place(d) + d.Message
 			}
 			_, _ = fmt.Fprintln(p.Stderr, lines(text))
 		}
@@ -171,7 +169,7 @@ func (c *skillsCheck) run(_ context.Context, p Process) (err error) {
 		return err
 	}
 	for _, w := range skill.Warnings {
-		_, _ = fmt.Fprintln(p.Stderr, lines(fmt.Sprintf("note: %s:%d: %s", w.File, w.Line, w.Message)))
+		_, _ = fmt.Fprintln(p.Stderr, lines("note: "+place(w)+w.Message))
 	}
 	_, err = fmt.Fprintf(p.Stdout, "%s@%s: %d files in %s\n", skill.Settings.Name, skill.Settings.Version, len(skill.Spec.Files), skill.Spec.Language)
 	return err

@@ -10,30 +10,20 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/server/gate"
+	"github.com/atelier-run/atelier/server/gate/gatetest"
 )
-
-// connection is a writer that remembers until when its client may take to send.
-type connection struct {
-	*httptest.ResponseRecorder
-	read time.Time
-}
-
-func (c *connection) SetReadDeadline(t time.Time) error {
-	c.read = t
-	return nil
-}
 
 // A client without a credential announced a body and sent none: the refusal was never sent, and the connection never
 // closed, because the server first reads what nobody has read.
 func TestABodyThatIsRefusedUnreadIsNotWaitedForInVain(t *testing.T) {
 	t.Parallel()
 	for body, waits := range map[string]bool{"{}": true, "": false} {
-		w := &connection{ResponseRecorder: httptest.NewRecorder()}
+		w := gatetest.Connect()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/things/1", strings.NewReader(body))
 		r.Host = "localhost"
 		open(t).ServeHTTP(w, r)
-		if w.Code != http.StatusUnauthorized || w.read.IsZero() == waits {
-			t.Errorf("body %q: status %d, deadline %v", body, w.Code, w.read)
+		if w.Code != http.StatusUnauthorized || w.Until.IsZero() == waits {
+			t.Errorf("body %q: status %d, deadline %v", body, w.Code, w.Until)
 		}
 	}
 }
@@ -43,7 +33,7 @@ func TestABodyThatIsRefusedUnreadIsNotWaitedForInVain(t *testing.T) {
 func TestHalfABodyKeepsItsDeadline(t *testing.T) {
 	t.Parallel()
 	for name, whole := range map[string]bool{"half": false, "whole": true} {
-		w := &connection{ResponseRecorder: httptest.NewRecorder()}
+		w := gatetest.Connect()
 		body := io.Reader(strings.NewReader("{}"))
 		if !whole {
 			body = io.MultiReader(strings.NewReader("{"), broken{})
@@ -52,8 +42,8 @@ func TestHalfABodyKeepsItsDeadline(t *testing.T) {
 		r.ContentLength = 2
 		r.Header.Set("Content-Type", "application/json")
 		_, err := gate.Body(w, r, 100)
-		if fault.Is(err, fault.BadRequest) == whole || w.read.IsZero() != whole {
-			t.Errorf("%s: %v, deadline %v", name, err, w.read)
+		if fault.Is(err, fault.BadRequest) == whole || w.Until.IsZero() != whole {
+			t.Errorf("%s: %v, deadline %v", name, err, w.Until)
 		}
 	}
 }
@@ -67,10 +57,11 @@ func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 // stopped installing what took longer.
 func TestBytesThatArrivedHaveNoDeadline(t *testing.T) {
 	t.Parallel()
-	w := &connection{ResponseRecorder: httptest.NewRecorder(), read: time.Now()}
+	w := gatetest.Connect()
+	w.Until = time.Now()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("bytes"))
-	if body, err := gate.Whole(w, r, 5); err != nil || string(body) != "bytes" || !w.read.IsZero() {
-		t.Errorf("%q, %v, deadline %v", body, err, w.read)
+	if body, err := gate.Whole(w, r, 5); err != nil || string(body) != "bytes" || !w.Until.IsZero() {
+		t.Errorf("%q, %v, deadline %v", body, err, w.Until)
 	}
 	r = httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", io.MultiReader(strings.NewReader("bytes and more")))
 	if _, err := gate.Whole(w, r, 5); !fault.Is(err, fault.BodyTooLarge) {

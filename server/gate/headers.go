@@ -1,6 +1,9 @@
 package gate
 
-import "net/http"
+import (
+	"maps"
+	"net/http"
+)
 
 // policy lets pages load and reach this server only, and run no text as code. Monaco needs inline styles.
 const policy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; " +
@@ -8,20 +11,17 @@ const policy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-
 
 // secure sets the headers that every answer has, workers and errors included.
 func secure(next http.Handler) http.Handler {
-	fixed := map[string]string{
-		"Content-Security-Policy":      policy,
-		"X-Content-Type-Options":       "nosniff",
-		"Referrer-Policy":              "no-referrer",
-		"Cross-Origin-Opener-Policy":   "same-origin",
-		"Cross-Origin-Resource-Policy": "same-origin",
-		"Permissions-Policy":           "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=()",
-		"X-Frame-Options":              "DENY",
+	fixed := http.Header{ // one for all answers: who sets a header replaces its list, who adds to it gets a new one
+		"Content-Security-Policy":      {policy},
+		"X-Content-Type-Options":       {"nosniff"},
+		"Referrer-Policy":              {"no-referrer"},
+		"Cross-Origin-Opener-Policy":   {"same-origin"},
+		"Cross-Origin-Resource-Policy": {"same-origin"},
+		"Permissions-Policy":           {"accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=()"},
+		"X-Frame-Options":              {"DENY"},
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		for name, value := range fixed {
-			h.Set(name, value)
-		}
+		maps.Copy(w.Header(), fixed)
 		next.ServeHTTP(w, r)
 	})
 }

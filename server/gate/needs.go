@@ -40,17 +40,20 @@ func needs() map[string]need {
 		agents  = api + "/code-agents"
 		one     = agents + "/{agent}"
 		version = one + "/versions/{version}"
+		listed  = agents + "/registry/{publisher}/{name}"
 		oneRun  = api + "/runs/{run}"
 	)
 	return map[string]need{
 		"GET " + agents:                               {read, workspace},
 		"POST " + agents:                              {write, workspace},
 		"GET " + agents + "/registry":                 {read, workspace},
+		"GET " + listed:                               {read, workspace},
+		"GET " + listed + "/versions/{version}":       {read, workspace},
 		"POST " + agents + "/registry/{id}/copy":      {write, workspace},
 		"GET " + one:                                  {read, agent},
 		"PUT " + one:                                  {write, agent},
 		"PATCH " + one:                                {write, agent},
-		"DELETE " + one:                               {write, agent},
+		"DELETE " + one:                               {write, agent},     // and approve if the agent is a skill
 		"POST " + one + "/copy":                       {write, workspace}, // the copy is another agent
 		"GET " + one + "/diff":                        {read, agent},
 		"POST " + one + "/draft":                      {write, agent},
@@ -59,12 +62,12 @@ func needs() map[string]need {
 		"GET " + one + "/pins":                        {read, agent},
 		"POST " + one + "/publish":                    {write, agent},
 		"POST " + one + "/replay":                     {execute, agent},
-		"POST " + one + "/restore":                    {write, agent},
+		"POST " + one + "/restore":                    {write, agent}, // and approve if the agent is a skill
 		"GET " + one + "/runtime":                     {read, agent},
 		"GET " + one + "/versions":                    {read, agent},
 		"POST " + one + "/versions":                   {write, agent}, // and approve if the agent is a skill
 		"GET " + version:                              {read, agent},
-		"PATCH " + version:                            {write, agent},
+		"PATCH " + version:                            {write, agent}, // and approve if the agent is a skill
 		"GET " + version + "/diff/{other}":            {read, agent},
 		"GET " + version + "/manifest":                {use, agent},
 		"GET " + api + "/archive":                     {read, workspace},

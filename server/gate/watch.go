@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
 )
 
 // ErrEnded is why the context of a stream ends when its reader has lost the right to it.
@@ -27,7 +29,7 @@ func (g *Gate) watch(ctx context.Context, r *http.Request) (watched context.Cont
 		defer tick.Stop()
 		for {
 			changed := g.Rights.Changed() // before looking: no change is missed
-			if caller, _, err := g.known(r); err != nil || g.permit(r, caller.Caller) != nil {
+			if lost(g.still(r)) {
 				cancel(ErrEnded)
 				return
 			}
@@ -44,3 +46,16 @@ func (g *Gate) watch(ctx context.Context, r *http.Request) (watched context.Cont
 		<-ended
 	}
 }
+
+// still is nil while a request could be made anew.
+func (g *Gate) still(r *http.Request) error {
+	caller, _, err := g.known(r)
+	if err != nil {
+		return err
+	}
+	return g.permit(r, caller.Caller)
+}
+
+// lost says whether an error takes the right to a stream. What only kept the gate from looking, such as a busy database,
+// takes none: the next look is as good.
+func lost(err error) bool { return err != nil && !fault.Is(err, fault.Internal) }

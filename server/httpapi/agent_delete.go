@@ -18,6 +18,9 @@ func (a *API) deleteAgent() {
 		about:  "Leaves a tombstone: the name and its versions are never given to other content. While somebody pins a version the answer is conflict with pins.",
 		status: http.StatusNoContent, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, q *in) (*none, error) {
+		if err := a.mayChange(ctx, q.Agent); err != nil {
+			return nil, err
+		}
 		return &none{}, a.Agents.Delete(ctx, actor(ctx), q.Agent, q.Force, q.Comment)
 	})
 }

@@ -32,8 +32,8 @@ func (a *API) answerWithOrigin(ctx context.Context, agent registry.Agent) (*agen
 	if agent.Origin == nil {
 		return answer, nil
 	}
-	newer, err := a.Catalog.Newer(ctx, agent)
-	answer.Body.Origin.Newer = newer
+	publisher, newer, err := a.Catalog.AtOrigin(ctx, agent)
+	answer.Body.Origin.Publisher, answer.Body.Origin.Newer = publisher, newer
 	return answer, err
 }
 

@@ -59,6 +59,9 @@ func (a *API) restoreAgent() {
 		about:      "The agent has its draft, its versions and its names again.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, q *AgentRef) (*agentAnswer, error) {
+		if err := a.mayChange(ctx, q.Agent); err != nil {
+			return nil, err
+		}
 		return answered(a.Agents.Restore(ctx, actor(ctx), q.Agent))
 	})
 }

@@ -56,11 +56,11 @@ func (a *API) readArchive(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(uploadDeadline)) // a writer of a test has no connection
 	agents, err := a.Archives.Import(r.Context(), actor(r.Context()), http.MaxBytesReader(w, r.Body, archives.MaxUpload+1), req)
-	_ = control.SetReadDeadline(time.Time{})
-	if err != nil {
+	if err != nil { // the deadline stays: the server may wait for the rest of the body before it answers
 		a.Problems.Write(w, r, err)
 		return
 	}
+	_ = control.SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(ImportReport{Agents: agents, DryRun: req.DryRun}) // the client may have gone
 }

@@ -122,6 +122,8 @@ func (a *API) agentRoutes() {
 	a.exportTool()
 	a.listInRegistry()
 	a.browseRegistry()
+	a.getListedAgent()
+	a.getListedVersion()
 	a.copyFromRegistry()
 	a.exportArchive()
 	a.importArchive()

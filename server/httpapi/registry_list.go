@@ -70,7 +70,7 @@ func (a *API) copyFromRegistry() {
 	add(a, endpoint{
 		id: "copyFromRegistry", method: http.MethodPost, path: Base + "/code-agents/registry/{id}/copy", tag: "registry", summary: "Copy into the workspace",
 		about:  "Makes an agent whose draft is the version; it remembers its origin, and tells when there is a newer version there.",
-		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NameTaken},
+		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NameTaken, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
 		agent, err := a.Catalog.Copy(ctx, actor(ctx), q.ID, catalog.CopyRequest(q.Body))
 		if err != nil {

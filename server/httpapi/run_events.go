@@ -60,7 +60,9 @@ func (a *API) streamRunEvents(w http.ResponseWriter, r *http.Request) bool {
 		a.Problems.Write(w, r, err)
 		return true
 	}
-	sendEvents(w, r, events)
+	if err := sendEvents(w, r, events, heartbeat); err != nil {
+		a.Problems.Write(w, r, err)
+	}
 	return true
 }
 

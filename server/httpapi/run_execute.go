@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -105,7 +104,11 @@ func deprecation(v registry.Version) string {
 	if v.Successor != "" {
 		text += " Use " + v.Successor + " instead."
 	}
-	return strconv.QuoteToASCII(strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), ""))
+	header, err := quoted([]string{strings.Join(strings.Fields(text), " ")})
+	if err != nil {
+		return ""
+	}
+	return header[0]
 }
 
 // run executes in the manner that was asked for.

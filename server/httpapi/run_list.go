@@ -18,7 +18,7 @@ func (a *API) listRuns() {
 	type in struct {
 		Paging
 		Agent   string          `query:"agent" maxLength:"100" doc:"Name or ID."`
-		Version string          `query:"version" maxLength:"200" doc:"Without an agent it is looked for among a thousand runs at a time: a page may then be short, or empty, and not be the last."`
+		Version string          `query:"version" maxLength:"200" doc:"As the runs have it, 1.2.0 or draft, and no range. Every page but the last is full, with an agent and without."`
 		Status  registry.Status `query:"status"`
 		Since   time.Time       `query:"since" doc:"RFC 3339; only runs that were asked for then or later."`
 	}

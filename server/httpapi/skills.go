@@ -22,7 +22,7 @@ type Skill struct {
 	Origin        registry.SkillOrigin `json:"origin" enum:"builtin,folder,archive,url,created,registered"`
 	Source        string               `json:"source" doc:"Where it was fetched from; empty otherwise."`
 	State         string               `json:"state" enum:"active,draft,active_with_draft,broken"`
-	Language      runtimes.Language    `json:"language,omitempty"`
+	Language      runtimes.Language    `json:"language,omitempty" doc:"Of the version above, else of the draft."`
 	Version       string               `json:"version" doc:"The latest; empty if nothing is published."`
 	Digest        string               `json:"digest"`
 	SafetyFlags   []string             `json:"safetyFlags"`
@@ -37,7 +37,7 @@ type Skill struct {
 func skillOf(e skills.Entry) Skill {
 	s := Skill{
 		Name: e.Name, AgentID: e.AgentID, Title: e.Title, Description: e.Description, Tags: e.Tags, Origin: e.Origin, Source: e.Source, State: skills.State(e),
-		SafetyFlags: []string{}, Handler: e.Handler, Claims: e.Claims, InstalledBy: e.Installer.Name, FolderMissing: e.Missing, Problem: e.Problem,
+		Language: e.Language, SafetyFlags: []string{}, Handler: e.Handler, Claims: e.Claims, InstalledBy: e.Installer.Name, FolderMissing: e.Missing, Problem: e.Problem,
 	}
 	if !e.InstalledAt.IsZero() {
 		s.InstalledAt = &e.InstalledAt

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -21,45 +22,47 @@ type follower interface {
 }
 
 // sendEvents writes server-sent events until the result, until the reader goes away or the gate gives up on it. It may
-// come back with Last-Event-ID: nothing is lost.
-func sendEvents(w http.ResponseWriter, r *http.Request, events follower) {
-	s := eventStream{w: w, control: http.NewResponseController(w)}
-	event, err := s.next(r.Context(), events)
-	if err != nil {
-		// Everything was seen: 204 is what tells an EventSource not to come back.
-		w.WriteHeader(http.StatusNoContent)
-		return
-	}
-	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-	w.Header().Set("X-Accel-Buffering", "no")
-	w.WriteHeader(http.StatusOK)
-	for err == nil {
-		if err = s.send(event); err == nil {
-			event, err = s.next(r.Context(), events)
+// come back with Last-Event-ID: nothing is lost. An error that it returns is to be answered: nothing was sent.
+func sendEvents(w http.ResponseWriter, r *http.Request, events follower, beat time.Duration) error {
+	s := eventStream{w: w, control: http.NewResponseController(w), beat: beat}
+	for {
+		event, err := s.next(r.Context(), events)
+		if err == nil {
+			err = s.send(event)
 		}
+		switch {
+		case err == nil:
+			continue
+		case s.started:
+			return nil
+		case errors.Is(err, io.EOF) || r.Context().Err() != nil:
+			// Everything was seen, or may be seen no more: 204 is what tells an EventSource not to come back.
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		}
+		return err
 	}
 }
 
-// eventStream writes one stream. started says that a heartbeat may go out.
+// eventStream writes one stream. It starts with the first event or heartbeat: until then it may turn out that there is none.
 type eventStream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
+	beat    time.Duration
 	started bool
 }
 
 // next waits for an event, and writes a heartbeat whenever none came for a while.
 func (s *eventStream) next(ctx context.Context, events follower) (runtimes.Event, error) {
 	for {
-		waiting, cancel := context.WithTimeout(ctx, heartbeat)
+		waiting, cancel := context.WithTimeout(ctx, s.beat)
 		event, err := events.Next(waiting)
 		cancel()
 		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 			return event, err
 		}
-		if s.started {
-			if err := s.write([]byte(": still here\n\n")); err != nil {
-				return event, err
-			}
+		if err := s.write([]byte(": still here\n\n")); err != nil {
+			return event, err
 		}
 	}
 }
@@ -73,11 +76,16 @@ func (s *eventStream) send(event runtimes.Event) error {
 	text.WriteString("id: " + strconv.FormatInt(event.Seq, 10) + "\nevent: " + string(event.Kind) + "\ndata: ")
 	text.Write(data)
 	text.WriteString("\n\n")
-	s.started = true
 	return s.write(text.Bytes())
 }
 
 func (s *eventStream) write(text []byte) error {
+	if !s.started {
+		s.started = true
+		s.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		s.w.Header().Set("X-Accel-Buffering", "no")
+		s.w.WriteHeader(http.StatusOK)
+	}
 	if _, err := s.w.Write(text); err != nil {
 		return err
 	}

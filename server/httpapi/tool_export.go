@@ -37,7 +37,7 @@ func (a *API) exportTool() {
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NoVersion},
 	}, func(ctx context.Context, q *in) (*manifestAnswer, error) {
 		if q.Body.Publish {
-			if err := a.mayPublish(ctx, q.Agent); err != nil {
+			if err := a.mayChange(ctx, q.Agent); err != nil {
 				return nil, err
 			}
 		}

@@ -33,6 +33,9 @@ func (a *API) deprecateVersion() {
 		summary: "Deprecate a version", about: "A deprecated version still runs; ranges and latest take it only if nothing else fits. Runs say so in Atelier-Deprecated. The answer lists who must move.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*out, error) {
+		if err := a.mayChange(ctx, q.Agent); err != nil {
+			return nil, err
+		}
 		v, pins, err := a.Agents.Deprecate(ctx, actor(ctx), q.Agent, q.Version, agents.DeprecateRequest(q.Body))
 		if err != nil {
 			return nil, err

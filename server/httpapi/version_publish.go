@@ -37,7 +37,7 @@ func (a *API) publishVersion() {
 		about:  "A number smaller than the changes ask for is refused with bump_too_small: errors has the reasons, advisedBump and advisedVersion the way out.",
 		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.VersionExists, fault.BumpTooSmall, fault.Conflict, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*versionAnswer, error) {
-		if err := a.mayPublish(ctx, q.Agent); err != nil {
+		if err := a.mayChange(ctx, q.Agent); err != nil {
 			return nil, err
 		}
 		v, err := a.Agents.Publish(ctx, actor(ctx), q.Agent, agents.PublishRequest{
@@ -50,9 +50,9 @@ func (a *API) publishVersion() {
 	})
 }
 
-// mayPublish asks for write, and for approve where a new version is at once what callers of a skill run. Looking at skills
-// is spared callers who may approve.
-func (a *API) mayPublish(ctx context.Context, agent string) error {
+// mayChange asks for write, and for approve where another version is at once what callers of a skill run, or none is. Looking at
+// skills is spared callers who may approve.
+func (a *API) mayChange(ctx context.Context, agent string) error {
 	if err := gate.Require(ctx, registry.WriteScope); err != nil {
 		return err
 	}

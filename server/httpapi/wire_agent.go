@@ -35,7 +35,8 @@ type Agent struct {
 // Origin is the version of the public registry that an agent was copied from.
 type Origin struct {
 	registry.Origin
-	Newer string `json:"newer,omitempty" doc:"The latest version there, when it is above the one that was copied; told by GET of one agent."`
+	Publisher string `json:"publisher,omitempty" doc:"The workspace that lists it, while it is listed; told by GET of one agent."`
+	Newer     string `json:"newer,omitempty" doc:"The latest version there, when it is above the one that was copied; told by GET of one agent."`
 }
 
 func originOf(a registry.Agent) *Origin {
@@ -60,6 +61,7 @@ func agentOf(a registry.Agent) Agent {
 type AgentSummary struct {
 	ID               string            `json:"id"`
 	Name             string            `json:"name"`
+	Publisher        string            `json:"publisher,omitempty" doc:"In the registry: the workspace that lists it."`
 	Title            string            `json:"title"`
 	Description      string            `json:"description"`
 	Tags             []string          `json:"tags"`
@@ -90,7 +92,7 @@ func agentSummaryOf(a registry.Agent) AgentSummary {
 		deletion = (*Deletion)(&a.Deletion)
 	}
 	return AgentSummary{
-		ID: a.ID, Name: a.Name, Title: a.Title, Description: a.Description, Tags: orEmpty(a.Tags), Language: a.Draft.Language, State: state,
+		ID: a.ID, Name: a.Name, Publisher: a.Publisher, Title: a.Title, Description: a.Description, Tags: orEmpty(a.Tags), Language: a.Draft.Language, State: state,
 		Listed: a.Listed, LatestVersion: a.LatestVersion, LatestDeprecated: a.LatestDeprecated, UsageCount: a.UsageCount, LastUsedAt: a.LastUsedAt, Revision: a.Draft.Revision, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 		DeletedAt: a.DeletedAt, Deletion: deletion,
 	}

@@ -85,7 +85,7 @@ func TestKilledServerLosesNothingAcknowledged(t *testing.T) {
 func TestGracefulStop(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	p := servertest.Spawn(t, data, "--script-runtime", "--shutdown-grace", "1s", "--token", "a-token-that-is-long-enough-to-be-one")
+	p := servertest.Spawn(t, data, "--script-runtime", "--shutdown-grace", "5s", "--token", "a-token-that-is-long-enough-to-be-one")
 	p.Token = "a-token-that-is-long-enough-to-be-one"
 	endless := p.Start(t, "print begun\nwait")
 	socket := p.Stream(t, endless, "")
@@ -98,13 +98,17 @@ func TestGracefulStop(t *testing.T) {
 		answer, err := p.Try(t.Context(), "POST", "/api/v1/execute", servertest.ScriptBody(script))
 		into <- told{answer, err}
 	}
-	go ask("sleep 300ms\noutput \"done\"", short)
+	running := func(n int) func() bool {
+		return func() bool {
+			var list struct{ Items []servertest.Run }
+			p.Want(t, 200, "GET", "/api/v1/runs?status=running", nil).Into(t, &list)
+			return len(list.Items) == n
+		}
+	}
 	go ask("wait", long)
-	servertest.Eventually(t, "three runs run", func() bool {
-		var list struct{ Items []servertest.Run }
-		p.Want(t, 200, "GET", "/api/v1/runs?status=running", nil).Into(t, &list)
-		return len(list.Items) == 3
-	})
+	servertest.Eventually(t, "two runs run", running(2))
+	go ask("sleep 3s\noutput \"done\"", short) // long enough to be seen, and well within the grace
+	servertest.Eventually(t, "three runs run", running(3))
 	p.Signal(t, os.Interrupt)
 	if got := <-short; got.err != nil || string(got.answer.Run(t).Output) != `"done"` {
 		t.Errorf("the short run: %v %s", got.err, got.answer.Body)

@@ -23,7 +23,7 @@ var built = sync.OnceValues(func() (string, error) {
 
 var building sync.Once
 
-// Binary builds the real program, without cgo as it is released.
+// Binary builds the real program as it is released: without cgo, and from the packages that were compiled for that one.
 func Binary(t testing.TB) string {
 	t.Helper()
 	path, err := built()
@@ -31,7 +31,7 @@ func Binary(t testing.TB) string {
 		t.Fatal(err)
 	}
 	building.Do(func() {
-		cmd := exec.Command("go", "build", "-o", path, ".")
+		cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, ".")
 		cmd.Dir, cmd.Env = Root(t), append(os.Environ(), "CGO_ENABLED=0")
 		if text, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("build: %v\n%s", err, text)

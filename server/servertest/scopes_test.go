@@ -200,7 +200,8 @@ func TestRunWithoutReadSeesItsOwnRuns(t *testing.T) {
 	s.Want(t, 409, "POST", "/api/v1/runs/"+run.RunID+"/cancel", nil, runner)
 }
 
-// A version of a skill is what its callers run at once: making one needs approve, by whichever route.
+// A version of a skill is what its callers run at once: making one needs approve, by whichever route, and so does taking it
+// from them.
 func TestVersionsOfSkillsNeedApprove(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
@@ -225,6 +226,18 @@ func TestVersionsOfSkillsNeedApprove(t *testing.T) {
 	}
 	approver := scoped(t, s, map[string]any{"scopes": []string{"approve"}})
 	s.Want(t, 200, "POST", "/v1/skills/promote", `{"name":"adder"}`, approver)
+	for route, body := range map[string]string{"PATCH /versions/1.0.0": `{"deprecated":true}`, "DELETE ": ""} {
+		method, path, _ := strings.Cut(route, " ")
+		if p := s.Want(t, 403, method, "/api/v1/code-agents/adder"+path, body, writer).Problem(t); !slices.Equal(p.Needs, []string{"approve"}) {
+			t.Errorf("%s: %+v", route, p)
+		}
+	}
+	s.Want(t, 200, "PATCH", "/api/v1/code-agents/plain/versions/1.0.0", `{"deprecated":true}`, writer)
+	s.Want(t, 204, "DELETE", "/api/v1/code-agents/adder", nil)
+	if p := s.Want(t, 403, "POST", "/api/v1/code-agents/adder/restore", nil, writer).Problem(t); !slices.Equal(p.Needs, []string{"approve"}) {
+		t.Errorf("restore: %+v", p)
+	}
+	s.Want(t, 200, "POST", "/api/v1/code-agents/adder/restore", nil)
 }
 
 // A token may do all but what admin is for unless told otherwise, and what was asked for wrongly is told by field.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -163,6 +164,10 @@ func TestSecretsCommands(t *testing.T) {
 			t.Errorf("%s: %+v", name, said)
 		}
 	}
+	// A value that is too long was cut where a line of it ended, and kept.
+	if said := atelier(strings.Repeat("x", 16<<10)+"\r\n"+"more", "secrets", "set", "KEY"); said.Code != 1 || !strings.Contains(said.Stderr, "/value must have at most 16 KiB") {
+		t.Errorf("too long: %+v", said)
+	}
 	if said := atelier("short", "secrets", "set", "KEY"); said.Code != 1 || !strings.Contains(said.Stderr, "/value must have at least 8 bytes") {
 		t.Errorf("%+v", said)
 	}
@@ -188,6 +193,26 @@ func TestSecretsCommands(t *testing.T) {
 		t.Errorf("%+v", said)
 	}
 	if said := atelier("", "quotas"); said.Code != 0 || !strings.Contains(said.Stdout, "this workspace") || !strings.Contains(said.Stdout, "none") {
+		t.Errorf("%+v", said)
+	}
+}
+
+// A list of uses is longer than a page of it.
+func TestAllUsesOfASecretAreListed(t *testing.T) {
+	t.Parallel()
+	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		run, next := "first", "more"
+		if r.FormValue("cursor") == "more" {
+			run, next = "second", ""
+		}
+		if r.URL.Path != "/api/v1/secrets/KEY/uses" || r.FormValue("agent") != "measure" {
+			t.Errorf("asked for %s", r.URL)
+		}
+		fmt.Fprintf(w, `{"items": [{"runId": %q, "version": "1.0.0"}], "nextCursor": %q}`, run, next)
+	}))
+	t.Cleanup(pages.Close)
+	said := servertest.Command(t, "", "secrets", "uses", "KEY", "--agent", "measure", "--server", pages.URL, "--token", "t")
+	if said.Code != 0 || !strings.Contains(said.Stdout, "first") || !strings.Contains(said.Stdout, "second") {
 		t.Errorf("%+v", said)
 	}
 }

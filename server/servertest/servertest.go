@@ -13,8 +13,10 @@ import (
 
 	"github.com/atelier-run/atelier/internal/config"
 	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/registry/store/storetest"
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
 	"github.com/atelier-run/atelier/server/app"
+	"github.com/atelier-run/atelier/studio/access"
 
 	"os"
 	"testing/fstest"
@@ -56,7 +58,12 @@ func Traces(traces *telemetry.Traces) Setup {
 // New starts a server on a free port with its own data directory, and stops it with the test.
 func New(t testing.TB, setup ...Setup) *Server {
 	t.Helper()
-	return On(t, t.TempDir(), setup...)
+	data := t.TempDir()
+	return On(t, data, append(setup, func(o *app.Options) {
+		if o.Config.DatabaseURL == "" {
+			storetest.Put(t, filepath.Join(data, "atelier.db"))
+		}
+	})...)
 }
 
 // On starts a server on a data directory.
@@ -67,10 +74,13 @@ func On(t testing.TB, data string, setup ...Setup) *Server {
 		Config: load(t, map[string]string{"listen": "127.0.0.1:0", "data": data}), Version: "test", Log: telemetry.NewLog(log, "text", slog.LevelDebug),
 		Studio:  fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Studio</title>")}, "assets/app-1.js": {Data: []byte("1")}},
 		Samples: os.DirFS(filepath.Join(Root(t), "samples")), Exe: sandboxtest.Exe(t),
+		// Guessing is not tried by strength here, and under the race detector a hash took a third of a second and 64 MiB.
+		Cost: access.Cost{Time: 1, Memory: 64, Threads: 1},
 	}
 	for _, change := range setup {
 		change(&o)
 	}
+	o.Examined = examined(o)
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	a, err := app.Open(ctx, o)
 	if err != nil {
@@ -120,6 +130,7 @@ func (s *Server) Stop(t testing.TB) {
 		if err := s.App.Close(); err != nil {
 			t.Error(err)
 		}
+		keep(t, s.App)
 	})
 }
 

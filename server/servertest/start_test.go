@@ -1,6 +1,7 @@
 package servertest_test
 
 import (
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -67,6 +68,27 @@ func TestDataDirectoryIsPrivate(t *testing.T) {
 	}
 	s.Stop(t)
 	servertest.On(t, data) // the lock is free again
+}
+
+// A disk that was full when a server started took the token of the command line away.
+func TestCredentialsThatCannotBeWrittenStay(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	file, text := filepath.Join(data, "cli-token"), `{"url":"http://127.0.0.1:1","token":"of before"}`
+	if err := errors.Join(os.WriteFile(file, []byte(text), 0o600), os.Symlink("/dev/full", file+".next")); err != nil {
+		t.Fatal(err)
+	}
+	said := servertest.Command(t, "", "serve", "--data", data, "--listen", "127.0.0.1:0")
+	if said.Code != 1 || !strings.Contains(said.Stderr, "write cli-token") {
+		t.Errorf("exit %d: %s", said.Code, said.Stderr)
+	}
+	info, err := os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() { // to read the other would never end
+		t.Fatalf("afterwards it is no file any more: %v", err)
+	}
+	if kept, err := os.ReadFile(file); err != nil || string(kept) != text {
+		t.Errorf("afterwards it holds %q, %v", kept, err)
+	}
 }
 
 func TestServerIsReadyAtOnce(t *testing.T) {

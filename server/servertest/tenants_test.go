@@ -136,6 +136,7 @@ func walks(has possessions) map[string]walk {
 		agents = "/api/v1/code-agents"
 		one    = agents + "/{agent}"
 		exact  = one + "/versions/{version}"
+		listed = agents + "/registry/{publisher}/{name}"
 		code   = `{"language":"javascript","code":"export default () => 1"}`
 	)
 	agent := func(body string) walk {
@@ -157,6 +158,8 @@ func walks(has possessions) map[string]walk {
 		"GET " + agents:                           {query: "q=alpha&code=true&limit=200"},
 		"POST " + agents:                          {body: `{"name":"another","language":"javascript","code":"export default () => 1"}`},
 		"GET " + agents + "/registry":             {query: "q=alpha&tag=alphatag"},
+		"GET " + listed:                           {about: has.agents, at: "name"},
+		"GET " + listed + "/versions/{version}":   {about: has.agents, at: "name"},
 		"POST " + agents + "/registry/{id}/copy":  {about: has.unlisted, at: "id", body: `{}`},
 		"GET " + one:                              agent(""),
 		"PUT " + one:                              agent(code),
@@ -286,7 +289,7 @@ var (
 func (w walk) asked(pattern, value string) (path, body string) {
 	path = parameterIn.ReplaceAllStringFunc(pattern, func(p string) string {
 		name := strings.Trim(p, "{}")
-		own := map[string]string{"agent": "mine", "version": "1.0.0", "other": "1.1.0", "name": "MY_KEY", "run": nowhere, "id": nowhere}
+		own := map[string]string{"agent": "mine", "version": "1.0.0", "other": "1.1.0", "name": "MY_KEY", "run": nowhere, "id": nowhere, "publisher": "acme"}
 		if name == w.at {
 			return url.PathEscape(value)
 		}
@@ -382,10 +385,16 @@ func TestWhatIsListedIsForAll(t *testing.T) {
 		t.Errorf("the registry has %s", listing.Body)
 	}
 	copied := s.Want(t, 201, "POST", "/api/v1/code-agents/registry/"+has.unlisted[0][0]+"/copy", `{"name":"mine"}`, other.bearer())
+	read := s.Want(t, 200, "GET", "/api/v1/code-agents/registry/acme/alpha-ledger", nil, other.bearer())
+	version := s.Want(t, 200, "GET", "/api/v1/code-agents/registry/acme/alpha-ledger/versions/^1", nil, other.bearer())
+	if !strings.Contains(string(read.Body), "alphachange") || !strings.Contains(string(version.Body), "alphasource, again") {
+		t.Errorf("%s\n%s", read.Body, version.Body)
+	}
+	told := string(listing.Body) + string(copied.Body) + string(read.Body) + string(version.Body)
 	private := []string{acme.me.Actor.ID, acme.me.Actor.Name, acme.me.Workspace.ID, acme.me.Workspace.Title, "token of acme", "alphaprinted", "alphasecretvalue"}
 	for _, marker := range private {
-		if strings.Contains(string(listing.Body)+string(copied.Body), marker) {
-			t.Errorf("the registry tells %q: %s\n%s", marker, listing.Body, copied.Body)
+		if strings.Contains(told, marker) {
+			t.Errorf("the registry tells %q: %s", marker, told)
 		}
 	}
 	for _, path := range []string{"", "/versions", "/pins", "/versions/1.0.0/manifest"} {
@@ -393,6 +402,9 @@ func TestWhatIsListedIsForAll(t *testing.T) {
 	}
 	s.Want(t, 200, "POST", "/api/v1/code-agents/alpha-ledger/publish", `{"public":false}`, acme.bearer())
 	s.Want(t, 404, "POST", "/api/v1/code-agents/registry/"+has.unlisted[0][0]+"/copy", `{"name":"again"}`, other.bearer())
+	for _, path := range []string{"", "/versions/1.0.0"} {
+		s.Want(t, 404, "GET", "/api/v1/code-agents/registry/acme/alpha-ledger"+path, nil, other.bearer())
+	}
 }
 
 // inventory is everything that a workspace tells its own administrator, without what merely looking changes.

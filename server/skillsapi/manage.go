@@ -163,8 +163,12 @@ func (d *Door) create(w http.ResponseWriter, r *http.Request) {
 	i := installationOf(created.Entry)
 	answer := skillVerdict{Action: "approve", Passed: true, Promoted: created.Promoted, Warnings: []string{}, Errors: []fault.Detail{}, Installation: &i,
 		Reason: "Every check has passed. The skill is a draft until somebody with the scope approve promotes it: POST /v1/skills/promote."}
-	if created.Promoted {
+	switch {
+	case created.Promoted:
 		answer.Reason = "Every check has passed, and the skill is active."
+	case created.Refused != nil:
+		answer.Action, answer.Passed, answer.Errors = "warn", false, orNone(created.Refused.Details)
+		answer.Reason = "The draft is kept, and was not promoted. " + sentence(d.Problems.Describe(r.Context(), created.Refused))
 	}
 	for _, warning := range created.Warnings {
 		answer.Action = "warn"

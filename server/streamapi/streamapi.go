@@ -201,10 +201,11 @@ type end struct {
 	reason string
 }
 
-// send writes events, and pings while there are none.
+// send writes events, and pings, also between events: a peer is known to be there by its pongs alone.
 func (d *Door) send(ctx context.Context, conn *websocket.Conn, events Follower) end {
+	ping := time.Now().Add(d.Ping)
 	for {
-		event, err := d.next(ctx, conn, events)
+		event, err := d.next(ctx, conn, events, &ping)
 		switch {
 		case ctx.Err() != nil:
 			return endFor(context.Cause(ctx))
@@ -235,17 +236,20 @@ func endFor(cause error) end {
 	return end{}
 }
 
-// next waits for an event and pings the peer while it waits.
-func (d *Door) next(ctx context.Context, conn *websocket.Conn, events Follower) (runtimes.Event, error) {
+// next waits for an event and pings the peer whenever that is due.
+func (d *Door) next(ctx context.Context, conn *websocket.Conn, events Follower, ping *time.Time) (runtimes.Event, error) {
 	for {
-		waiting, cancel := context.WithTimeout(ctx, d.Ping)
+		if now := time.Now(); !now.Before(*ping) {
+			*ping = now.Add(d.Ping)
+			if err := conn.WriteControl(websocket.PingMessage, nil, now.Add(d.Write)); err != nil {
+				return runtimes.Event{}, err
+			}
+		}
+		waiting, cancel := context.WithDeadline(ctx, *ping)
 		event, err := events.Next(waiting)
 		cancel()
 		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 			return event, err
-		}
-		if err := conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(d.Write)); err != nil {
-			return runtimes.Event{}, err
 		}
 	}
 }

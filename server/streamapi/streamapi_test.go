@@ -203,6 +203,42 @@ func TestQuietSocketIsPinged(t *testing.T) {
 	}
 }
 
+// chatter is a run that never falls silent until enough is closed.
+type chatter struct {
+	seq    int64
+	enough chan struct{}
+}
+
+func (f *chatter) Next(context.Context) (runtimes.Event, error) {
+	select {
+	case <-f.enough:
+		return runtimes.Event{}, io.EOF
+	default:
+	}
+	f.seq++
+	e := runtimes.Text(runtimes.KindStdout, "x")
+	e.Seq = f.seq
+	return e, nil
+}
+
+// TestBusySocketIsPingedToo holds that a peer is known to be there by its pongs also while events come without a pause: it would
+// be taken for gone otherwise.
+func TestBusySocketIsPingedToo(t *testing.T) {
+	t.Parallel()
+	f := &chatter{enough: make(chan struct{})}
+	conn := serve(t, streamapi.Options{Follow: follow(f), Ping: 5 * time.Millisecond, Write: 5 * time.Second}).dial(t, "")
+	pings := 0
+	conn.SetPingHandler(func(string) error {
+		if pings++; pings == 3 {
+			close(f.enough)
+		}
+		return conn.WriteControl(websocket.PongMessage, nil, time.Now().Add(time.Second))
+	})
+	if _, closed := rest(t, conn); closed.Code != websocket.CloseNormalClosure || pings < 3 {
+		t.Errorf("closed %v after %d pings", closed, pings)
+	}
+}
+
 func TestSlowReaderIsClosedWithWhereToComeBack(t *testing.T) {
 	t.Parallel()
 	conn := serve(t, streamapi.Options{Follow: follow(&tape{events: events(5, "x"), hold: true}), Slow: time.Nanosecond}).dial(t, "")

@@ -3,6 +3,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -85,7 +86,7 @@ const (
 	mostSessions = 100
 )
 
-// Options configures a Service. Admin is the administrator's fixed token, "" for none.
+// Options configures a Service. Admin is the administrator's fixed token, "" for none. Without a Cost, that of RFC 9106 is taken.
 type Options struct {
 	Tokens      Tokens
 	Sessions    Sessions
@@ -97,6 +98,7 @@ type Options struct {
 	Identities  Identities
 	Groups      []GroupRole // what groups of the provider of logins have
 	Admin       string
+	Cost        Cost
 	Now         func() time.Time
 	NewID       func() string
 }
@@ -115,6 +117,7 @@ type Service struct {
 	admin       string // hash of the administrator's fixed token, "" for none
 	now         func() time.Time
 	newID       func() string
+	cost        Cost
 	callers     *callers
 	uses        *uses         // of tokens, by their IDs
 	visits      *uses         // of sessions, by the hashes of their cookies
@@ -127,7 +130,7 @@ func New(o Options) *Service {
 	s := &Service{
 		tokens: o.Tokens, sessions: o.Sessions, agents: o.Agents, users: o.Users, members: o.Members, invitations: o.Invitations, workspaces: o.Workspaces,
 		identities: o.Identities, groups: o.Groups,
-		now: o.Now, newID: o.NewID,
+		now: o.Now, newID: o.NewID, cost: cmp.Or(o.Cost, rfc9106()),
 		callers: newCallers(), uses: newUses(), visits: newUses(), hashing: make(chan struct{}, hashesAtOnce), argon2: argon2.IDKey,
 	}
 	if o.Admin != "" {

@@ -33,7 +33,7 @@ func (s *Service) Invite(ctx context.Context, caller registry.Caller, q Invitati
 	now, secret := s.now(), newSecret(invitationPrefix)
 	expires := now.Add(inviteFor)
 	if q.ExpiresAt != nil {
-		expires = *q.ExpiresAt
+		expires = q.ExpiresAt.UTC() // as lists say it
 	}
 	if !now.Before(expires) || expires.After(now.Add(inviteForAtMost)) {
 		return "", registry.Invitation{}, fault.Invalid("/expiresAt", "The expiry must be within the next 30 days.")
@@ -150,7 +150,7 @@ func (s *Service) userOf(ctx context.Context, cookie string) (registry.User, err
 }
 
 func spent() error {
-	return fault.New(fault.Unauthenticated, "This invitation was used, was taken back or has expired; ask for another.")
+	return fault.New(fault.Unauthenticated, "This invitation was used or withdrawn, or it has expired. Ask for a new one.")
 }
 
 // asSpent says the same of an invitation that is not there, for whichever reason.

@@ -14,13 +14,19 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// What a guess costs: the second recommendation of RFC 9106. A stored hash names its own, so that these can be raised.
+// Cost is what a guess at a password costs. A stored hash names its own, so that it can be raised.
+type Cost struct {
+	Time    uint32
+	Memory  uint32 // KiB
+	Threads uint8
+}
+
+// rfc9106 is the second recommendation of RFC 9106.
+func rfc9106() Cost { return Cost{Time: 3, Memory: 64 << 10, Threads: 4} }
+
 const (
-	argonTime    = 3
-	argonMemory  = 64 << 10 // KiB
-	argonThreads = 4
-	saltBytes    = 16
-	keyBytes     = 32
+	saltBytes = 16
+	keyBytes  = 32
 )
 
 // hashesAtOnce bounds the memory that logging in takes.
@@ -46,8 +52,8 @@ func checkPassword(field, name, password string) error {
 func (s *Service) hashPassword(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	rand.Read(salt) // never fails: crypto/rand ends the process instead
-	key, err := s.derive(ctx, password, salt, argonTime, argonMemory, argonThreads)
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads,
+	key, err := s.derive(ctx, password, salt, s.cost)
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, s.cost.Memory, s.cost.Time, s.cost.Threads,
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), err
 }
 
@@ -58,34 +64,33 @@ func (s *Service) fits(ctx context.Context, stored, password string) (bool, erro
 		password = ""
 	}
 	if stored == "" {
-		_, err := s.derive(ctx, password, make([]byte, saltBytes), argonTime, argonMemory, argonThreads)
+		_, err := s.derive(ctx, password, make([]byte, saltBytes), s.cost)
 		return false, err
 	}
 	var version int
-	var memory, time uint32
-	var threads uint8
+	var cost Cost
 	parts := strings.Split(stored, "$")
 	if len(parts) != 6 || parts[1] != "argon2id" {
 		return false, fmt.Errorf("a stored password is no argon2id hash")
 	}
 	_, versionErr := fmt.Sscanf(parts[2], "v=%d", &version)
-	_, costErr := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &memory, &time, &threads)
+	_, costErr := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &cost.Memory, &cost.Time, &cost.Threads)
 	salt, saltErr := base64.RawStdEncoding.DecodeString(parts[4])
 	want, keyErr := base64.RawStdEncoding.DecodeString(parts[5])
 	if versionErr != nil || costErr != nil || saltErr != nil || keyErr != nil || version != argon2.Version || len(want) != keyBytes {
 		return false, fmt.Errorf("a stored password cannot be read")
 	}
-	key, err := s.derive(ctx, password, salt, time, memory, threads)
+	key, err := s.derive(ctx, password, salt, cost)
 	return err == nil && subtle.ConstantTimeCompare(key, want) == 1, err
 }
 
 // derive waits for its turn.
-func (s *Service) derive(ctx context.Context, password string, salt []byte, time, memory uint32, threads uint8) ([]byte, error) {
+func (s *Service) derive(ctx context.Context, password string, salt []byte, cost Cost) ([]byte, error) {
 	select {
 	case s.hashing <- struct{}{}:
 		defer func() { <-s.hashing }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	return s.argon2([]byte(password), salt, time, memory, threads, keyBytes), nil
+	return s.argon2([]byte(password), salt, cost.Time, cost.Memory, cost.Threads, keyBytes), nil
 }

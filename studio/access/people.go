@@ -20,7 +20,7 @@ func (s *Service) LoginByPassword(ctx context.Context, name, password string, fr
 		return "", time.Time{}, err
 	}
 	if !ok {
-		return "", time.Time{}, fault.New(fault.Unauthenticated, "The name and the password do not fit.")
+		return "", time.Time{}, fault.New(fault.Unauthenticated, "The name or the password is wrong.")
 	}
 	return s.OpenSession(ctx, user.ID, from)
 }

@@ -2,8 +2,11 @@ package access_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
@@ -192,3 +195,32 @@ func TestWorkspacesAreMadeAndClosedByWhoRunsTheServer(t *testing.T) {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+// TestCostOfAPassword: it is hashed at the cost that is asked for, and a hash that was made at another one still fits.
+func TestCostOfAPassword(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t, storetest.SQLite)
+	service := func(cost access.Cost) *access.Service {
+		return access.New(access.Options{
+			Tokens: db, Sessions: db, Agents: db, Users: db, Members: db, Invitations: db, Workspaces: db, Now: time.Now, Cost: cost, NewID: uuid.NewString,
+		})
+	}
+	low, high := service(access.Cost{Time: 1, Memory: 64, Threads: 1}), service(access.Cost{Time: 2, Memory: 128, Threads: 2})
+	secret, _, err := low.Invite(t.Context(), access.Host(), access.InvitationRequest{Role: registry.Viewer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const password = "correct horse battery"
+	if _, _, err := low.Accept(t.Context(), secret, access.Acceptance{Name: "ada", Password: password}, registry.Device{}); err != nil {
+		t.Fatal(err)
+	}
+	if ada, err := db.UserByName(t.Context(), "ada"); err != nil || !strings.HasPrefix(ada.Password, "$argon2id$v=19$m=64,t=1,p=1$") {
+		t.Errorf("kept as %q %v", ada.Password, err)
+	}
+	if _, _, err := high.LoginByPassword(t.Context(), "ada", password, registry.Device{}); err != nil {
+		t.Errorf("the cost of another time: %v", err)
+	}
+	if _, _, err := high.LoginByPassword(t.Context(), "ada", password+"!", registry.Device{}); !fault.Is(err, fault.Unauthenticated) {
+		t.Errorf("another password: %v", err)
+	}
+}

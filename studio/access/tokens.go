@@ -130,6 +130,10 @@ func (s *Service) CreateToken(ctx context.Context, caller registry.Caller, q Tok
 	if err != nil {
 		return "", registry.Token{}, err
 	}
+	if q.ExpiresAt != nil {
+		expires := q.ExpiresAt.UTC() // as lists say it
+		q.ExpiresAt = &expires
+	}
 	secret := newSecret(prefix)
 	t := registry.Token{
 		ID: s.newID(), Workspace: caller.Actor.Workspace, Name: q.Name, Hash: hash(secret), User: caller.User, Scopes: scopes, Agents: agents,

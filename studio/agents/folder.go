@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/sizes"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/studio/specs"
 )
@@ -74,7 +75,7 @@ func readFiles(folder fs.FS) (map[string]registry.File, error) {
 			return err
 		}
 		if total += int(info.Size()); total > specs.MaxModuleBytes || len(files) >= specs.MaxFiles {
-			return fault.Invalid("/files", "A folder has at most %d files of %d bytes together.", specs.MaxFiles, specs.MaxModuleBytes)
+			return fault.Invalid("/files", "A folder has at most %d files of %s together.", specs.MaxFiles, sizes.Text(specs.MaxModuleBytes))
 		}
 		data, err := fs.ReadFile(folder, path)
 		files[path] = data
@@ -118,8 +119,14 @@ func writeJSON(out *bytes.Buffer, n *yaml.Node, depth int) error {
 	}
 	switch n.Kind {
 	case yaml.MappingNode:
+		seen := map[string]bool{}
 		return writeList(out, '{', '}', len(n.Content)/2, func(i int) error {
-			key, err := json.Marshal(n.Content[2*i].Value)
+			name := n.Content[2*i]
+			if seen[name.Value] {
+				return fmt.Errorf("line %d: has %q twice", name.Line, name.Value)
+			}
+			seen[name.Value] = true
+			key, err := json.Marshal(name.Value)
 			if err != nil {
 				return err
 			}
@@ -134,9 +141,11 @@ func writeJSON(out *bytes.Buffer, n *yaml.Node, depth int) error {
 			out.WriteString(n.Value) // with all its digits
 			return nil
 		}
-		var value any
-		if err := n.Decode(&value); err != nil {
-			return err
+		var value any = n.Value // a date is what was written: JSON has no moments
+		if n.Tag != "!!timestamp" {
+			if err := n.Decode(&value); err != nil {
+				return err
+			}
 		}
 		text, err := json.Marshal(value)
 		out.Write(text)

@@ -32,7 +32,7 @@ func TestSamplesLoad(t *testing.T) {
 func TestReadFolder(t *testing.T) {
 	t.Parallel()
 	folder, err := agents.ReadFolder(fstest.MapFS{
-		"agent.yaml":  {Data: []byte("name: a\nlanguage: python\nruntime: auto\nisolation: reuse\ninputSchema:\n  properties:\n    zebra: {type: string}\n    apple: {type: integer, maximum: 9007199254740993}\n")},
+		"agent.yaml":  {Data: []byte("name: a\nlanguage: python\nruntime: auto\nisolation: reuse\ntitle: 2026-11-22\nenvironment: {SINCE: 2026-11-22}\ninputSchema:\n  properties:\n    zebra: {type: string}\n    apple: {type: integer, maximum: 9007199254740993}\n")},
 		"input.json":  {Data: []byte("{\"zebra\": 1}\n")},
 		"main.py":     {Data: []byte("def main(): pass\n")},
 		"lib/util.py": {Data: []byte("x = 1\n")},
@@ -43,6 +43,9 @@ func TestReadFolder(t *testing.T) {
 	}
 	if spec := agents.SpecOf(folder.Agent); spec.Runtime != runtimes.Auto || spec.Isolation != runtimes.Reuse {
 		t.Errorf("runtime %s, isolation %s", spec.Runtime, spec.Isolation)
+	}
+	if title, since := *folder.Agent.Title, (*folder.Agent.Environment)["SINCE"]; title != "2026-11-22" || since != title {
+		t.Errorf("dates became %s and %s", title, since)
 	}
 	const want = `{"properties":{"zebra":{"type":"string"},"apple":{"type":"integer","maximum":9007199254740993}}}`
 	if got := string(folder.Agent.InputSchema); got != want {
@@ -61,6 +64,7 @@ func TestReadFolderRefuses(t *testing.T) {
 		"unknown setting": {"name: a\ncolour: red\n", "colour"},
 		"alias bomb":      {"a: &a [x]\nb: [*a, *a]\n", "aliases"},
 		"deep nest":       {"name: " + strings.Repeat("[", 100) + strings.Repeat("]", 100), "deep"},
+		"a name twice":    {"name: a\nlimits:\n  timeoutMs: 1\n  timeoutMs: 2\n", `line 4: has "timeoutMs" twice`},
 		"wrong type":      {"name: a\nlimits: many\n", "limits"},
 	}
 	for name, tt := range tests {

@@ -26,6 +26,9 @@ func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string,
 	if a.Draft.Spec, err = s.Specs.Complete(v.Spec); err != nil {
 		return registry.Agent{}, err
 	}
+	if err := s.Specs.Grants(actor.Workspace, a.Draft.Spec); err != nil {
+		return registry.Agent{}, err
+	}
 	a.Title, a.Description = v.Title, v.Description
 	a.UpdatedAt, a.Editor = s.Now(), actor
 	return s.Agents.SaveDraft(ctx, a, revision)
@@ -41,6 +44,9 @@ func (s *Service) Copy(ctx context.Context, actor registry.Actor, ref, name stri
 		return registry.Agent{}, err
 	}
 	if err := registry.CheckName(name); err != nil {
+		return registry.Agent{}, err
+	}
+	if err := s.Specs.Grants(actor.Workspace, from.Draft.Spec); err != nil {
 		return registry.Agent{}, err
 	}
 	now := s.Now()

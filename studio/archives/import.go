@@ -45,7 +45,7 @@ type ImportRequest struct{ DryRun, Listed bool }
 //
 // Agents that are new here or were deleted appear all at once, with all their versions, when everything is written; if that is
 // interrupted they are not there, and the same archive goes on where it stopped. An agent that is there gets what it lacks one
-// by one. Errors: InvalidInput, VersionExists, NameTaken; TooManyRequests while others are being sent.
+// by one. Errors: BadRequest for one that breaks off while it is sent; InvalidInput, VersionExists, NameTaken; TooManyRequests while others are being sent.
 func (s *Service) Import(ctx context.Context, actor registry.Actor, r io.Reader, req ImportRequest) (report []Imported, err error) {
 	if s.Quotas != nil && !req.DryRun {
 		if err := s.Quotas.Room(ctx, actor.Workspace); err != nil {
@@ -96,7 +96,7 @@ func spool(r io.Reader) (*os.File, error) {
 	if err := os.Remove(file.Name()); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	n, err := io.Copy(file, io.LimitReader(r, MaxUpload+1))
+	n, err := io.Copy(file, io.LimitReader(arriving{r}, MaxUpload+1))
 	if err == nil && n > MaxUpload {
 		err = &fault.Error{Code: fault.BodyTooLarge, Message: "The archive is larger than this server takes.", Extra: map[string]any{"maxBytes": MaxUpload}}
 	}
@@ -107,6 +107,18 @@ func spool(r io.Reader) (*os.File, error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil
+}
+
+// arriving is an upload that may break off, which is no failure of the house.
+type arriving struct{ io.Reader }
+
+// Read implements io.Reader.
+func (a arriving) Read(p []byte) (int, error) {
+	n, err := a.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = &fault.Error{Code: fault.BadRequest, Message: "The archive did not arrive whole; send it again.", Err: err}
+	}
+	return n, err
 }
 
 // visit meets an archive twice: first it only looks, then it writes.

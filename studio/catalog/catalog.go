@@ -26,6 +26,12 @@ type Agents interface {
 	CreateAgent(ctx context.Context, a registry.Agent) error
 }
 
+// Pages are what one reads of a listed agent: it, by the names of its workspace and its own, and its versions.
+type Pages interface {
+	ListedAs(ctx context.Context, publisher, name string) (registry.Agent, error)
+	Versions(ctx context.Context, workspace, agentID string) ([]registry.Version, error)
+}
+
 // Resolver gives the version that a reference stands for.
 type Resolver interface {
 	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
@@ -39,6 +45,7 @@ type Quotas interface {
 // Options configures a Service.
 type Options struct {
 	Listings Listings
+	Pages    Pages
 	Agents   Agents
 	Resolver Resolver
 	Quotas   Quotas // nil for none
@@ -81,7 +88,7 @@ type CopyRequest struct {
 }
 
 // Copy makes an agent of the actor's workspace whose draft is a version of the registry. Errors: NotFound, also for an agent
-// that is not listed and for a pre-release; NameTaken.
+// that is not listed and for a pre-release; NameTaken; InvalidInput for hosts that the workspace may not be granted.
 func (s *Service) Copy(ctx context.Context, actor registry.Actor, id string, req CopyRequest) (registry.Agent, error) {
 	if s.Quotas != nil {
 		if err := s.Quotas.Room(ctx, actor.Workspace); err != nil {
@@ -95,15 +102,15 @@ func (s *Service) Copy(ctx context.Context, actor registry.Actor, id string, req
 	if req.Version == "" {
 		req.Version = registry.Latest
 	}
-	v, err := s.Resolver.Resolve(ctx, origin.Workspace, registry.Reference{Agent: origin.ID, Version: req.Version})
+	v, err := s.version(ctx, origin, req.Version)
 	if err != nil {
 		return registry.Agent{}, err
 	}
-	if number, err := semver.StrictNewVersion(v.Version); err != nil || number.Prerelease() != "" {
-		return registry.Agent{}, fault.New(fault.NotFound, "No such version in the registry: %s. It lists released versions, no pre-releases.", v.Reference())
-	}
 	spec, err := s.Specs.Complete(v.Spec)
 	if err != nil {
+		return registry.Agent{}, err
+	}
+	if err := s.Specs.Grants(actor.Workspace, spec); err != nil {
 		return registry.Agent{}, err
 	}
 	now := s.Now()
@@ -122,23 +129,23 @@ func (s *Service) Copy(ctx context.Context, actor registry.Actor, id string, req
 	return a, s.Agents.CreateAgent(ctx, a)
 }
 
-// Newer returns the latest version at an agent's origin if it is above the one that was copied and not deprecated, else "". An
-// origin that is listed no more has nothing to tell.
-func (s *Service) Newer(ctx context.Context, a registry.Agent) (string, error) {
+// AtOrigin returns who lists an agent's origin, and its latest version if it is above the one that was copied and not
+// deprecated, else "". An origin that is listed no more has nothing to tell.
+func (s *Service) AtOrigin(ctx context.Context, a registry.Agent) (publisher, newer string, err error) {
 	if a.Origin == nil {
-		return "", nil
+		return "", "", nil
 	}
 	origin, err := s.Listings.ListedAgent(ctx, a.Origin.AgentID)
 	if fault.Is(err, fault.NotFound) {
-		return "", nil
+		return "", "", nil
 	}
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	latest, errLatest := semver.StrictNewVersion(origin.LatestVersion)
 	copied, errCopied := semver.StrictNewVersion(a.Origin.Version)
 	if errLatest != nil || errCopied != nil || origin.LatestDeprecated || !latest.GreaterThan(copied) {
-		return "", nil //nolint:nilerr // versions are checked when they are published
+		return origin.Publisher, "", nil //nolint:nilerr // versions are checked when they are published
 	}
-	return origin.LatestVersion, nil
+	return origin.Publisher, origin.LatestVersion, nil
 }

@@ -87,7 +87,10 @@ func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec re
 	if choice.Runs, choice.CPUMs, err = c.measure(ctx, workspace, agentID, spec); err != nil {
 		return "", nil, err
 	}
-	took := fmt.Sprintf("the draft takes %.0f ms of processor time in goja (the median of %d)", choice.CPUMs, choice.Runs)
+	took := fmt.Sprintf("the draft takes %.0f ms of processor time in goja", choice.CPUMs)
+	if choice.Runs > 1 {
+		took += fmt.Sprintf(" (the median of %d)", choice.Runs)
+	}
 	switch {
 	case len(choice.Gaps) > 0:
 		c.settle(choice, registry.RuntimeGap, named(choice.Gaps))

@@ -92,7 +92,7 @@ func TestChoose(t *testing.T) {
 		says    string
 	}{
 		"plain":          {plain, nil, "", runtimes.Goja, registry.RuntimeFits, "goja has all that the program uses."},
-		"quick":          {plain, []registry.Run{run(t, program(plain), 20, nil)}, "", runtimes.Goja, registry.RuntimeFits, "20 ms of processor time in goja (the median of 1)"},
+		"quick":          {plain, []registry.Run{run(t, program(plain), 20, nil)}, "", runtimes.Goja, registry.RuntimeFits, "20 ms of processor time in goja."},
 		"a global":       {intl, nil, "", runtimes.NodeEngine, registry.RuntimeGap, "Node was chosen: Intl is not available in the goja runtime (main.ts:2)."},
 		"no Node":        {intl, nil, "Install it.", runtimes.Goja, registry.RuntimeUnavailable, "Node would be chosen: Intl is not available in the goja runtime (main.ts:2). But this server runs it in goja: Install it."},
 		"many gaps":      {"export default () => [Blob, File, FormData, Intl]", nil, "", runtimes.NodeEngine, registry.RuntimeGap, "; and 1 more."},

@@ -28,7 +28,10 @@ func (s *Service) exchangeFailed(ctx context.Context, err error) error {
 	return s.unavailable(ctx, errors.New(answer.Response.Status)) // not the error itself, which has the whole body
 }
 
+// mostSaid is how much of an error is logged: it may have all that the provider answered, of whom it may concern too.
+const mostSaid = 300
+
 func (s *Service) unavailable(ctx context.Context, err error) error {
-	s.Log.LogAttrs(ctx, slog.LevelWarn, "the provider of logins does not answer as one", slog.String("issuer", s.Issuer), slog.Any("error", err))
+	s.Log.LogAttrs(ctx, slog.LevelWarn, "the provider of logins does not answer as one", slog.String("issuer", s.Issuer), slog.String("error", fault.Shown(err.Error(), mostSaid)))
 	return fault.New(fault.ProviderUnavailable, "The provider of logins cannot be reached, or does not answer as one; use another way to log in, or try again later.")
 }

@@ -256,6 +256,22 @@ func TestAProviderThatComesBackIsAskedAgain(t *testing.T) {
 	}
 }
 
+// The page of a proxy in the provider's place went into the log whole, up to a megabyte with every login.
+func TestWhatAProviderAnswersIsNotLoggedWhole(t *testing.T) {
+	t.Parallel()
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadGateway)
+		_, _ = w.Write([]byte(strings.Repeat("page ", 2000)))
+	}))
+	t.Cleanup(page.Close)
+	var log bytes.Buffer
+	s := oidc.New(oidc.Options{Issuer: page.URL, Client: "studio", Log: slog.New(slog.NewTextHandler(&log, nil)), Now: time.Now})
+	t.Cleanup(s.Close)
+	if _, _, err := s.Begin(t.Context(), callback); !fault.Is(err, fault.ProviderUnavailable) || log.Len() > 1000 || !strings.Contains(log.String(), "502") {
+		t.Errorf("%v, and %d bytes in the log: %.200s", err, log.Len(), log.String())
+	}
+}
+
 // TestCodesGoNowhereUnencrypted: what a provider says of itself may not lead to the open.
 func TestCodesGoNowhereUnencrypted(t *testing.T) {
 	t.Parallel()

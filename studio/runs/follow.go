@@ -12,9 +12,10 @@ import (
 // page is how many stored events are read at once.
 const page = 500
 
-// Events returns the events of a run after seq from, the result included once the run has ended.
+// Events returns the events of a run after seq from, the result included once the run has ended: of one that is about to
+// tell it, it is waited for.
 func (s *Service) Events(ctx context.Context, actor registry.Actor, id string, from int64) ([]runtimes.Event, error) {
-	if l := s.find(actor, id); l != nil {
+	if l := s.find(actor, id); l != nil && !l.snapshot().Status.Final() {
 		return l.recording.Events(from), nil
 	}
 	f, err := s.Follow(ctx, actor, id, from)
@@ -94,12 +95,12 @@ func (f *Follower) nextStored(ctx context.Context) (runtimes.Event, bool, error)
 
 // result makes the last event again from the stored run: it is not kept twice.
 func (f *Follower) result(ctx context.Context) (runtimes.Event, error) {
-	f.ended = true
-	last, err := f.lastSeq(ctx)
+	seq, err := f.resultSeq(ctx)
 	if err != nil {
 		return runtimes.Event{}, err
 	}
-	if f.seq > last { // the reader has seen the result already
+	f.ended = true    // not before: a reader may ask again after an error
+	if f.seq >= seq { // the reader has seen the result already
 		return runtimes.Event{}, io.EOF
 	}
 	raw, err := encode(AnswerOf(f.run))
@@ -110,18 +111,23 @@ func (f *Follower) result(ctx context.Context) (runtimes.Event, error) {
 	if f.run.FinishedAt != nil {
 		at = *f.run.FinishedAt
 	}
-	return runtimes.Event{Seq: last + 1, At: at, Kind: runtimes.KindResult, Data: raw}, nil
+	return runtimes.Event{Seq: seq, At: at, Kind: runtimes.KindResult, Data: raw}, nil
 }
 
-// lastSeq is the seq of the last stored event. A reader that asked from beyond it has seen the result.
-func (f *Follower) lastSeq(ctx context.Context) (int64, error) {
-	if f.seq == 0 {
-		return 0, nil
+// sweptSeq is the seq of a result whose run has no events any more: the largest that every JSON reader knows exactly, so that
+// it is new to whoever comes with less.
+const sweptSeq = 1<<53 - 1
+
+// resultSeq is the seq of the result: behind the last stored event. A reader that asked from beyond that has seen it, unless
+// the events were swept meanwhile.
+func (f *Follower) resultSeq(ctx context.Context) (int64, error) {
+	events, err := f.service.Archive.Events(ctx, f.run.Workspace, f.run.ID, f.seq-1, 1)
+	if err != nil || len(events) > 0 {
+		return f.seq + 1, err
 	}
-	at := f.seq - 1
-	events, err := f.service.Archive.Events(ctx, f.run.Workspace, f.run.ID, at, 1)
+	events, err = f.service.Archive.Events(ctx, f.run.Workspace, f.run.ID, 0, 1)
 	if err != nil || len(events) > 0 {
 		return f.seq, err
 	}
-	return f.seq - 1, nil
+	return sweptSeq, nil
 }

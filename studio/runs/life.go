@@ -291,11 +291,14 @@ func (l *life) report(ctx context.Context, run registry.Run, houseErr, storeErr 
 	if run.Error != nil {
 		attrs = append(attrs, slog.String("error_type", string(run.Error.Type))) // the message may hold guest text
 	}
-	for name, err := range map[string]error{"house_error": houseErr, "store_error": storeErr} {
-		if err != nil {
+	for _, failed := range [...]struct {
+		name string
+		err  error
+	}{{"house_error", houseErr}, {"store_error", storeErr}} {
+		if failed.err != nil {
 			level = slog.LevelError
-			attrs = append(attrs, slog.String(name, l.mask.Text(err.Error())))
-			l.span.SetStatus(codes.Error, name)
+			attrs = append(attrs, slog.String(failed.name, l.mask.Text(failed.err.Error())))
+			l.span.SetStatus(codes.Error, failed.name)
 		}
 	}
 	l.service.Log.LogAttrs(ctx, level, "run finished", attrs...)

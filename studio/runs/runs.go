@@ -198,7 +198,10 @@ func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (
 		if err != nil {
 			return registry.Run{}, err
 		}
-		return registry.Run{}, fault.New(fault.Conflict, "The run has ended already: %s.", run.Status)
+		return registry.Run{}, endedAlready(run)
+	}
+	if run := l.snapshot(); run.Status.Final() {
+		return registry.Run{}, endedAlready(run)
 	}
 	l.cancel(errCancelled)
 	select {
@@ -207,6 +210,10 @@ func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (
 	case <-ctx.Done():
 		return registry.Run{}, context.Cause(ctx)
 	}
+}
+
+func endedAlready(run registry.Run) error {
+	return fault.New(fault.Conflict, "The run has ended already: %s.", run.Status)
 }
 
 // Close interrupts the runs that are still live, waits until they are recorded, and refuses new ones.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -36,6 +37,11 @@ type counter chan registry.Run
 
 func (c counter) RunFinished(run registry.Run) { c <- run }
 
+// meter does what a test wants while a run has ended and its result is not told yet.
+type meter func(registry.Run)
+
+func (m meter) RunFinished(run registry.Run) { m(run) }
+
 // kit is the service over the real store and the script runtime.
 type kit struct {
 	*runs.Service
@@ -53,17 +59,23 @@ func newKit(t *testing.T, running, queue int) *kit {
 func newKitOver(t *testing.T, running, queue int, journal func(*store.Store) runs.Journal) *kit {
 	t.Helper()
 	s := storetest.Open(t, storetest.SQLite)
+	finished := make(counter, 1000)
+	return &kit{Service: serviceOver(t, s, journal(s), running, queue, finished), store: s, finished: finished, actor: access.Administrator()}
+}
+
+func serviceOver(t *testing.T, s *store.Store, journal runs.Journal, running, queue int, counts runs.Meter) *runs.Service {
+	t.Helper()
 	validator := specs.NewValidator(schema.NewCache(16))
-	checker, finished := specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings()), make(counter, 1000)
+	checker := specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings())
 	service := runs.New(runs.Options{
-		Journal: journal(s), Archive: s, Drafts: s, Resolver: references.New(s, time.Now), Validator: validator,
+		Journal: journal, Archive: s, Drafts: s, Resolver: references.New(s, time.Now), Validator: validator,
 		Specs: checker, Engines: engines.New(engines.Options{Specs: checker}),
 		Router: router.New(router.Options{Engines: map[runtimes.Name]runtimes.Runtime{runtimes.Script: script.New()}, Running: running, Queue: queue}),
-		Meter:  finished, Tracer: noop.NewTracerProvider().Tracer(""), Log: slog.New(slog.DiscardHandler),
+		Meter:  counts, Tracer: noop.NewTracerProvider().Tracer(""), Log: slog.New(slog.DiscardHandler),
 		Ceilings: runtimes.DefaultCeilings(), Level: "none", Now: time.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
 	})
 	t.Cleanup(service.Close)
-	return &kit{Service: service, store: s, finished: finished, actor: access.Administrator()}
+	return service
 }
 
 // program is a request for an inline script.
@@ -338,5 +350,123 @@ func TestFollowLiveToTheEnd(t *testing.T) {
 	stored, err := k.Events(t.Context(), k.actor, run.ID, 0)
 	if err != nil || int64(len(stored)) != seq {
 		t.Fatalf("%d events live, %d stored, %v", seq, len(stored), err)
+	}
+}
+
+// beforeTold executes a run and does what a test wants in the moment in which it has ended and its result is not told yet.
+func beforeTold(t *testing.T, then func(service *runs.Service, actor registry.Actor, id string) error) {
+	t.Helper()
+	s := storetest.Open(t, storetest.SQLite)
+	var service *runs.Service
+	actor, told := access.Administrator(), make(chan error, 1)
+	service = serviceOver(t, s, s, 2, 2, meter(func(run registry.Run) {
+		seen, err := service.Get(t.Context(), actor, run.ID)
+		if err != nil || !seen.Status.Final() {
+			told <- fmt.Errorf("the run is %s, %v", seen.Status, err)
+			return
+		}
+		told <- then(service, actor, run.ID)
+	}))
+	if _, err := service.Execute(t.Context(), actor, program("print 1\noutput 2")); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-told; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEventsOfARunThatHasEnded: whoever sees that a run has ended finds its result among its events.
+func TestEventsOfARunThatHasEnded(t *testing.T) {
+	t.Parallel()
+	beforeTold(t, func(service *runs.Service, actor registry.Actor, id string) error {
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		events, err := service.Events(gone, actor, id, 0)
+		if !errors.Is(err, context.Canceled) { // it did not wait
+			return fmt.Errorf("%d events came at once, %v", len(events), err)
+		}
+		return nil
+	})
+}
+
+// TestARunThatHasEndedIsNotCancelled: whoever sees that a run has ended is told so by a cancel, and not that it worked.
+func TestARunThatHasEndedIsNotCancelled(t *testing.T) {
+	t.Parallel()
+	beforeTold(t, func(service *runs.Service, actor registry.Actor, id string) error {
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := service.Cancel(gone, actor, id); !fault.Is(err, fault.Conflict) {
+			return fmt.Errorf("cancelling it: %v", err)
+		}
+		return nil
+	})
+}
+
+// A reader that came back after the events were swept was told nothing, as if it had seen the result.
+func TestAResultAfterItsEventsWereSwept(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, 1, 1)
+	run, err := k.Execute(t.Context(), k.actor, program("print a\nprint b\noutput {}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := func(seq int64) []runtimes.Event {
+		t.Helper()
+		events, err := k.Events(t.Context(), k.actor, run.ID, seq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return events
+	}
+	whole := after(0)
+	seen := whole[len(whole)-1].Seq
+	if more := after(seen); len(more) != 0 {
+		t.Errorf("after the result came %+v", more)
+	}
+	if n, err := k.store.SweepEvents(t.Context(), time.Now().Add(time.Hour), 10); err != nil || n == 0 {
+		t.Fatalf("%d events were swept, %v", n, err)
+	}
+	for _, from := range []int64{0, 1, seen - 1, seen} {
+		events := after(from)
+		if len(events) != 1 || events[0].Kind != runtimes.KindResult || events[0].Seq <= from {
+			t.Fatalf("from %d came %+v", from, events)
+		}
+		if more := after(events[0].Seq); len(more) != 0 {
+			t.Errorf("from %d came %+v after the result", from, more)
+		}
+	}
+}
+
+// A reader that is not answered in time asks again, and gets the result then.
+func TestAResultThatCouldNotBeReadComesLater(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, 1, 1)
+	run, err := k.Execute(t.Context(), k.actor, program("print a\noutput {}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := k.Events(t.Context(), k.actor, run.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	follower, err := k.Follow(t.Context(), k.actor, run.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range events[1:] {
+		if _, err := follower.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	late, cancel := context.WithCancel(t.Context())
+	cancel()
+	if e, err := follower.Next(late); err == nil {
+		t.Fatalf("a read that was given up answered %s", e.Kind)
+	}
+	if e, err := follower.Next(t.Context()); err != nil || e.Kind != runtimes.KindResult || e.Seq != int64(len(events)) {
+		t.Errorf("afterwards came %q at %d, %v; want the result at %d", e.Kind, e.Seq, err, len(events))
+	}
+	if _, err := follower.Next(t.Context()); err != io.EOF {
+		t.Errorf("after the result came %v", err)
 	}
 }

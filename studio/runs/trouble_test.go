@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -60,10 +61,11 @@ func TestEventsThatCouldNotBeStoredAreStoredLater(t *testing.T) {
 type slow struct {
 	*store.Store
 	asked, release chan struct{}
+	once           sync.Once // a run that lasts is written when it ends, too
 }
 
 func (s *slow) BeginRun(ctx context.Context, run registry.Run) error {
-	close(s.asked)
+	s.once.Do(func() { close(s.asked) })
 	<-s.release
 	return s.Store.BeginRun(ctx, run)
 }

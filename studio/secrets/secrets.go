@@ -16,6 +16,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/internal/hosts"
 	"github.com/atelier-run/atelier/internal/mask"
+	"github.com/atelier-run/atelier/internal/sizes"
 	"github.com/atelier-run/atelier/internal/vault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
@@ -195,7 +196,7 @@ func (s *Service) Open(ctx context.Context, workspace, agentID string, names []s
 		return Given{}, absent(missing)
 	}
 	if total > MaxRun {
-		return Given{}, fault.New(fault.Conflict, "The secrets of this version have more than %d bytes together; declare fewer.", MaxRun)
+		return Given{}, fault.New(fault.Conflict, "The secrets of this version have more than %s together; declare fewer.", sizes.Text(MaxRun))
 	}
 	return given, nil
 }
@@ -207,7 +208,7 @@ func absent(names []string) error {
 	}
 	return &fault.Error{
 		Code: fault.SecretMissing, Extra: map[string]any{"secrets": names},
-		Message: fmt.Sprintf("This version declares %s no value in this workspace. Set it in the Studio under Secrets, or with: atelier secrets set %s", what, names[0]),
+		Message: fmt.Sprintf("The program declares %s no value in this workspace. Set it in the Studio under Secrets, or with: atelier secrets set %s", what, names[0]),
 	}
 }
 
@@ -266,7 +267,7 @@ func check(q *Request) error {
 	case strings.TrimSpace(q.Value) == "":
 		return fault.Invalid("/value", "is required.")
 	case len(q.Value) > MaxBytes:
-		return fault.Invalid("/value", "must have at most %d bytes.", MaxBytes)
+		return fault.Invalid("/value", "must have at most %s.", sizes.Text(MaxBytes))
 	case strings.ContainsRune(q.Value, 0), !utf8.ValidString(q.Value):
 		return fault.Invalid("/value", "must be text without the character U+0000; encode bytes, for example in base64.")
 	case len(strings.TrimSpace(q.Value)) < mask.Shortest:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -28,6 +29,7 @@ type Creation struct {
 type Created struct {
 	Entry    Entry
 	Promoted bool
+	Refused  *fault.Error // why the draft, which is kept, was not promoted though that was asked for
 	Warnings []fault.Detail
 }
 
@@ -37,7 +39,7 @@ const (
 )
 
 // Create makes a draft of a skill, under the rule pack restricted; asked to, it promotes it as well, when every check has
-// passed. A skill that exists keeps its versions: the draft waits beside them.
+// passed, and tells why not. A skill that exists keeps its versions: the draft waits beside them.
 func (s *Service) Create(ctx context.Context, actor registry.Actor, c Creation) (Created, error) {
 	if err := s.ready(ctx); err != nil {
 		return Created{}, err
@@ -54,14 +56,24 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, c Creation) 
 	}
 	created := Created{Warnings: warnings}
 	if c.Promote {
-		if _, err := s.Promote(ctx, actor, Promotion{Name: sk.Settings.Name}); err != nil {
+		_, err := s.Promote(ctx, actor, Promotion{Name: sk.Settings.Name})
+		if created.Refused = refusal(err); err != nil && created.Refused == nil {
 			return Created{}, err
 		}
-		created.Promoted = true
+		created.Promoted = err == nil
 	}
 	s.report(ctx)
 	created.Entry, err = s.Find(ctx, actor, sk.Settings.Name)
 	return created, err
+}
+
+// refusal is an error that says what is wrong with a draft, nil for others.
+func refusal(err error) *fault.Error {
+	var refused *fault.Error
+	if errors.As(err, &refused) && slices.Contains([]fault.Code{fault.InvalidInput, fault.BumpTooSmall, fault.VersionExists, fault.Conflict}, refused.Code) {
+		return refused
+	}
+	return nil
 }
 
 // written makes a folder of a creation and checks it. Code with run(action, args) is called by action, other code's main
@@ -232,7 +244,7 @@ func settingsOf(v registry.Version, tags []string, handler string) folders.Setti
 }
 
 // Register makes a skill of what a client describes, active at once. Its code comes along, or lies in the folder of its
-// name in the skills directory.
+// name in the skills directory, which is that of the default workspace.
 func (s *Service) Register(ctx context.Context, actor registry.Actor, settings folders.Settings, input, output json.RawMessage, program map[string]registry.File) (Entry, error) {
 	if err := s.ready(ctx); err != nil {
 		return Entry{}, err
@@ -243,18 +255,14 @@ func (s *Service) Register(ctx context.Context, actor registry.Actor, settings f
 	if err := registry.CheckName(settings.Name); err != nil {
 		return Entry{}, err
 	}
-	how, write := registry.Skill{Origin: registry.RegisteredSkill}, s.writable(settings.Name)
+	how, write := registry.Skill{Origin: registry.RegisteredSkill}, actor.Workspace != registry.DefaultWorkspace || s.writable(settings.Name)
 	if !write {
 		how.Origin = registry.FolderSkill
 	}
 	if len(program) == 0 {
-		lying, err := folders.ReadFolder(folders.Dir(s.root, settings.Name))
-		if err != nil || len(lying) == 0 {
+		if program = s.programIn(settings.Name, actor); program == nil {
 			return Entry{}, fault.Invalid("/handler_path", "names code that is not here: send it as code or files, or put it into the folder %s of the skills directory first.", settings.Name)
 		}
-		delete(lying, folders.SettingsFile)
-		delete(lying, folders.SchemaFile)
-		program = lying
 	}
 	files, err := folders.FolderOf(settings, input, output, program)
 	if err != nil {
@@ -276,4 +284,18 @@ func (s *Service) Register(ctx context.Context, actor registry.Actor, settings f
 	s.changing.Unlock()
 	s.report(ctx)
 	return s.Find(ctx, actor, settings.Name)
+}
+
+// programIn are the files of a folder beside those that say what a skill is; nil for none that the actor may read.
+func (s *Service) programIn(folder string, actor registry.Actor) map[string]registry.File {
+	if actor.Workspace != registry.DefaultWorkspace {
+		return nil
+	}
+	program, err := folders.ReadFolder(folders.Dir(s.root, folder))
+	if err != nil || len(program) == 0 {
+		return nil
+	}
+	delete(program, folders.SettingsFile)
+	delete(program, folders.SchemaFile)
+	return program
 }

@@ -39,7 +39,15 @@ const (
 // looks stands for the parser of Python: these tests are about what is done with its answer, and how often it is asked.
 type looks struct{ jobs, programs atomic.Int64 }
 
+// Check is asked before a version is made.
 func (l *looks) Check(_ context.Context, r inspect.Request) (inspect.Report, error) {
+	if strings.Contains(string(r.Files["handler.py"]), "# draft only") {
+		return inspect.Report{Errors: []fault.Detail{{File: r.Entrypoint, Line: 1, Message: "is no version."}}}, nil
+	}
+	return l.look(r)
+}
+
+func (l *looks) look(r inspect.Request) (inspect.Report, error) {
 	if strings.Contains(string(r.Files[r.Entrypoint]), "def echo(:") {
 		return inspect.Report{Errors: []fault.Detail{{File: r.Entrypoint, Line: 1, Code: "syntax_error", Message: "SyntaxError."}}}, nil
 	}
@@ -57,14 +65,14 @@ func (l *looks) Format(context.Context, string, int) (string, []fault.Detail, er
 	return "", nil, nil
 }
 
-func (l *looks) CheckAll(ctx context.Context, programs []inspect.Request) []inspect.Result {
+func (l *looks) CheckAll(_ context.Context, programs []inspect.Request) []inspect.Result {
 	if len(programs) > 0 {
 		l.jobs.Add(1)
 		l.programs.Add(int64(len(programs)))
 	}
 	results := make([]inspect.Result, len(programs))
 	for n, p := range programs {
-		results[n].Report, results[n].Err = l.Check(ctx, p)
+		results[n].Report, results[n].Err = l.look(p)
 	}
 	return results
 }
@@ -375,6 +383,11 @@ func TestPromotion(t *testing.T) {
 	}
 	_, err = w.Promote(t.Context(), me(), skills.Promotion{Name: "adder", Version: "1.0.1"})
 	expect(t, err, fault.VersionExists, "1.0.1")
+	next.Code += "# draft only\n"
+	created, err = w.Create(t.Context(), me(), next)
+	if err != nil || created.Promoted || created.Refused == nil || len(created.Refused.Details) != 1 || skills.State(created.Entry) != "active_with_draft" {
+		t.Errorf("created and not promoted is %+v, %v", created, err)
+	}
 	if e, err := w.Find(t.Context(), me(), "adder"); err != nil || skills.State(e) != "active_with_draft" || e.Version.Version != "1.0.1" {
 		t.Errorf("after a refusal it is %s, %v", skills.State(e), err)
 	}
@@ -446,5 +459,11 @@ func TestOtherWorkspaces(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "_drafts/adder")); err == nil {
 		t.Error("a draft of another workspace lies in the directory")
+	}
+	_, err := w.Register(t.Context(), other, folderSettings("echo"), []byte(`{"type": "object"}`), []byte(`{}`), nil)
+	expect(t, err, fault.InvalidInput, "names code that is not here")
+	program := map[string]registry.File{"handler.py": registry.File(handler)}
+	if e, err := w.Register(t.Context(), other, folderSettings("echo"), []byte(`{"type": "object"}`), []byte(`{}`), program); err != nil || e.Origin != registry.RegisteredSkill || e.Missing {
+		t.Errorf("registered is %+v, %v", e, err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // CapGrants sets what the agents of a workspace may be granted at most. It is called before the checker is used.
 func (c *Checker) CapGrants(ceiling func(workspace string) hosts.Ceiling) { c.ceiling = ceiling }
 
-// Grants refuses hosts that the agents of a workspace may not be granted. A version that was published before the ceiling
+// Grants refuses hosts that the agents of a workspace may not be granted, by name: who copies a spec has not written it. A version that was published before the ceiling
 // was lowered is held to it when it runs.
 func (c *Checker) Grants(workspace string, spec registry.Spec) error {
 	if c.ceiling == nil {
@@ -19,7 +19,7 @@ func (c *Checker) Grants(workspace string, spec registry.Spec) error {
 	ceiling, faults := c.ceiling(workspace), &faults{}
 	for i, host := range spec.Capabilities.Hosts {
 		if grant, err := hosts.ParseGrant(host); err == nil && !ceiling.Allows(grant) {
-			faults.say(fmt.Sprintf("/capabilities/hosts/%d", i), "may not be granted to agents of this workspace; the operator of the server allows it with --egress-hosts.")
+			faults.say(fmt.Sprintf("/capabilities/hosts/%d", i), "%s may not be granted to agents of this workspace; the operator of the server allows it with --egress-hosts.", host)
 		}
 	}
 	return faults.err()

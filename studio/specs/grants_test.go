@@ -2,6 +2,7 @@ package specs_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -26,7 +27,7 @@ func TestGrantsHaveACeiling(t *testing.T) {
 		t.Errorf("free: %v", err)
 	}
 	var refused *fault.Error
-	if err := c.Grants("capped", spec); !errors.As(err, &refused) || len(refused.Details) != 1 || refused.Details[0].Pointer != "/capabilities/hosts/1" {
+	if err := c.Grants("capped", spec); !errors.As(err, &refused) || len(refused.Details) != 1 || refused.Details[0].Pointer != "/capabilities/hosts/1" || !strings.Contains(refused.Details[0].Message, "api.example.org:443") {
 		t.Errorf("capped: %v", err)
 	}
 }

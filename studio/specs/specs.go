@@ -11,6 +11,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/sizes"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 )
@@ -48,32 +49,40 @@ func New(schemas Schemas, defaults, ceilings runtimes.Limits, restricted ...stri
 	return &Checker{schemas: schemas, defaults: defaults, ceilings: ceilings, restricted: restricted}
 }
 
-// languages lists, for each language, its entry file and its runtimes, the one that auto means first.
-func languages() map[runtimes.Language]struct {
+// language is the entry file of a language, what its files are called, and its runtimes, the one that auto means first.
+type language struct {
 	entry    string
 	suffixes []string
 	runtimes []runtimes.Name
-} {
-	type l = struct {
-		entry    string
-		suffixes []string
-		runtimes []runtimes.Name
+}
+
+// known answers a language, or that there is none of this name. Every run asks.
+func known(name runtimes.Language) (language, bool) {
+	switch name {
+	case runtimes.JavaScript:
+		return language{"main.js", []string{".js", ".mjs", ".cjs", ".jsx"}, []runtimes.Name{runtimes.Goja, runtimes.NodeEngine, runtimes.Script}}, true
+	case runtimes.TypeScript:
+		return language{"main.ts", []string{".ts", ".mts", ".cts", ".tsx"}, []runtimes.Name{runtimes.Goja, runtimes.NodeEngine, runtimes.Script}}, true
+	case runtimes.Python:
+		return language{"main.py", []string{".py"}, []runtimes.Name{runtimes.PythonEngine, runtimes.Script}}, true
+	case runtimes.Bash:
+		return language{"main.sh", []string{".sh", ".bash"}, []runtimes.Name{runtimes.BashEngine, runtimes.Script}}, true
+	case runtimes.WASM:
+		return language{"main.wasm", []string{".wasm"}, []runtimes.Name{runtimes.WASMEngine, runtimes.Script}}, true
 	}
-	return map[runtimes.Language]l{
-		runtimes.JavaScript: {"main.js", []string{".js", ".mjs", ".cjs", ".jsx"}, []runtimes.Name{runtimes.Goja, runtimes.NodeEngine, runtimes.Script}},
-		runtimes.TypeScript: {"main.ts", []string{".ts", ".mts", ".cts", ".tsx"}, []runtimes.Name{runtimes.Goja, runtimes.NodeEngine, runtimes.Script}},
-		runtimes.Python:     {"main.py", []string{".py"}, []runtimes.Name{runtimes.PythonEngine, runtimes.Script}},
-		runtimes.Bash:       {"main.sh", []string{".sh", ".bash"}, []runtimes.Name{runtimes.BashEngine, runtimes.Script}},
-		runtimes.WASM:       {"main.wasm", []string{".wasm"}, []runtimes.Name{runtimes.WASMEngine, runtimes.Script}},
-	}
+	return language{}, false
 }
 
 // Entrypoint is the entry file that a language has by default.
-func Entrypoint(language runtimes.Language) string { return languages()[language].entry }
+func Entrypoint(name runtimes.Language) string {
+	l, _ := known(name)
+	return l.entry
+}
 
 // Runtimes lists the runtimes that execute a language, the one that auto means first; script is left out.
-func Runtimes(language runtimes.Language) []runtimes.Name {
-	return slices.DeleteFunc(languages()[language].runtimes, func(n runtimes.Name) bool { return n == runtimes.Script })
+func Runtimes(name runtimes.Language) []runtimes.Name {
+	l, _ := known(name)
+	return slices.DeleteFunc(l.runtimes, func(n runtimes.Name) bool { return n == runtimes.Script })
 }
 
 // Languages lists the languages in the order people see them.
@@ -83,7 +92,7 @@ func Languages() []runtimes.Language {
 
 // Runtime returns the runtime of a spec; auto becomes the best of its language.
 func (c *Checker) Runtime(spec registry.Spec) (runtimes.Name, error) {
-	l, ok := languages()[spec.Language]
+	l, ok := known(spec.Language)
 	if !ok {
 		return "", unknownLanguage()
 	}
@@ -117,7 +126,7 @@ func join[T ~string](names []T) string {
 
 // Complete fills in defaults and checks everything that can be checked without running a parser over code.
 func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
-	l, ok := languages()[spec.Language]
+	l, ok := known(spec.Language)
 	if !ok {
 		return spec, unknownLanguage()
 	}
@@ -228,7 +237,7 @@ func checkFiles(faults *faults, spec registry.Spec, suffixes []string) {
 		most = MaxModuleBytes
 	}
 	if total > most {
-		faults.say("/files", "must have at most %d bytes together.", most)
+		faults.say("/files", "must have at most %s together.", sizes.Text(most))
 	}
 	if _, ok := spec.Files[spec.Entrypoint]; !ok {
 		faults.say("/entrypoint", "must be one of the files; there is no %s.", spec.Entrypoint)
@@ -258,7 +267,7 @@ func checkEnvironment(faults *faults, spec registry.Spec) {
 		}
 	}
 	if total > MaxEnvironmentBytes {
-		faults.say("/environment", "must have at most %d bytes together.", MaxEnvironmentBytes)
+		faults.say("/environment", "must have at most %s together.", sizes.Text(MaxEnvironmentBytes))
 	}
 	if len(spec.Secrets) > MaxNames {
 		faults.say("/secrets", "must have at most %d names.", MaxNames)

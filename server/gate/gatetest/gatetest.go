@@ -1,0 +1,22 @@
+// Package gatetest is what tests of several doors need of a connection that is none.
+package gatetest
+
+import (
+	"net/http/httptest"
+	"time"
+)
+
+// Connection is a writer that remembers until when its client may take to send.
+type Connection struct {
+	*httptest.ResponseRecorder
+	Until time.Time
+}
+
+// Connect returns a connection whose client may take its time.
+func Connect() *Connection { return &Connection{ResponseRecorder: httptest.NewRecorder()} }
+
+// SetReadDeadline is what http.ResponseController asks for.
+func (c *Connection) SetReadDeadline(until time.Time) error {
+	c.Until = until
+	return nil
+}

@@ -1,0 +1,4 @@
+package httpapi
+
+// What tests look at by itself.
+var SendEvents = sendEvents

@@ -1,0 +1,61 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/server/httpapi"
+)
+
+// quiet is a run without events until it was asked three times, and then its end.
+type quiet struct {
+	asked int
+	end   error
+}
+
+func (f *quiet) Next(ctx context.Context) (runtimes.Event, error) {
+	if f.asked++; f.asked > 3 {
+		return runtimes.Event{}, f.end
+	}
+	<-ctx.Done()
+	return runtimes.Event{}, context.Cause(ctx)
+}
+
+// A reader that comes back to a run which prints nothing for long must be told that it is there: proxies give up on an
+// answer that does not begin.
+func TestQuietStreamBegins(t *testing.T) {
+	t.Parallel()
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	if err := httpapi.SendEvents(w, r, &quiet{end: io.EOF}, time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if w.Code != http.StatusOK || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream") || w.Body.String() != strings.Repeat(": still here\n\n", 3) {
+		t.Errorf("%d %v %q", w.Code, w.Header(), w.Body)
+	}
+}
+
+// That everything was seen is said only when it was: an EventSource does not come back then.
+func TestStreamThatCannotBeReadIsAnError(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the database is away")
+	for name, want := range map[string]error{"end": nil, "error": broken} {
+		end := io.EOF
+		if want != nil {
+			end = want
+		}
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		err := httpapi.SendEvents(w, r, &quiet{asked: 3, end: end}, time.Hour)
+		if !errors.Is(err, want) || (want == nil) != (w.Code == http.StatusNoContent) {
+			t.Errorf("%s: %v, status %d", name, err, w.Code)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package agents_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/schema"
+	"github.com/atelier-run/atelier/registry/store/storetest"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/access"
+	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/catalog"
+	"github.com/atelier-run/atelier/studio/engines"
+	"github.com/atelier-run/atelier/studio/pins"
+	"github.com/atelier-run/atelier/studio/references"
+	"github.com/atelier-run/atelier/studio/specs"
+)
+
+// A version was made a draft again, and copied, with hosts that the workspace may not be granted any more; the next save of
+// it failed.
+func TestCopiesAskForNoMoreThanTheWorkspaceMayBeGranted(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.SQLite)
+	validator := specs.NewValidator(schema.NewCache(16))
+	resolver, checker := references.New(s, time.Now), specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings())
+	ceiling := hosts.Ceiling{All: true}
+	checker.CapGrants(func(string) hosts.Ceiling { return ceiling })
+	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
+	service := agents.New(agents.Options{
+		Agents: s, Versions: s, Resolver: resolver, Pins: pins.New(s, s, resolver, time.Now), Validator: validator, Specs: checker, Engines: engines.New(engines.Options{Specs: checker}),
+		Now: time.Now, NewID: newID, Inspector: plain{},
+	})
+	shelf := catalog.New(catalog.Options{Listings: s, Agents: s, Pages: s, Resolver: resolver, Specs: checker, Now: time.Now, NewID: newID})
+
+	actor, name, language, code := access.Administrator(), "weather", runtimes.Bash, "echo 1\n"
+	a, err := service.Create(t.Context(), actor, agents.Input{Name: &name, Language: &language, Code: &code, Capabilities: &runtimes.Capabilities{Hosts: []string{"api.example.com:443"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := service.Publish(t.Context(), actor, name, agents.PublishRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := shelf.List(t.Context(), actor, name, true); err != nil {
+		t.Fatal(err)
+	}
+	copies := map[string]func() (registry.Agent, error){
+		"a draft of a version": func() (registry.Agent, error) { return service.Redraft(t.Context(), actor, name, 1, registry.Latest) },
+		"a copy of an agent":   func() (registry.Agent, error) { return service.Copy(t.Context(), actor, a.ID, "copy") },
+		"a copy of what is listed": func() (registry.Agent, error) {
+			return shelf.Copy(t.Context(), actor, a.ID, catalog.CopyRequest{Name: "copy-of-listed"})
+		},
+	}
+	ceiling = hosts.Ceiling{}
+	for what, copied := range copies {
+		if _, err := copied(); !fault.Is(err, fault.InvalidInput) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	ceiling = hosts.Ceiling{All: true}
+	for what, copied := range copies {
+		if _, err := copied(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}

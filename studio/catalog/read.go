@@ -1,0 +1,64 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Listed is an agent of the registry with its released versions, newest first, without files.
+type Listed struct {
+	registry.Agent
+	Versions []registry.Version
+}
+
+// Agent returns the agent that a workspace lists under a name, also a former one. Error: NotFound, the same for what is not
+// listed and for what is not there.
+func (s *Service) Agent(ctx context.Context, publisher, name string) (Listed, error) {
+	a, err := s.Pages.ListedAs(ctx, publisher, name)
+	if err != nil {
+		return Listed{}, err
+	}
+	all, err := s.Pages.Versions(ctx, a.Workspace, a.ID)
+	if err != nil {
+		return Listed{}, err
+	}
+	found := Listed{Agent: a, Versions: make([]registry.Version, 0, len(all))}
+	for _, v := range all {
+		if released(v) {
+			found.Versions = append(found.Versions, v)
+		}
+	}
+	return found, nil
+}
+
+// Version returns a released version with its files, as every workspace may read it: without who published it, and why its
+// number is smaller than advised. Errors are those of Agent, and NotFound for a pre-release.
+func (s *Service) Version(ctx context.Context, publisher, name, version string) (registry.Version, error) {
+	a, err := s.Pages.ListedAs(ctx, publisher, name)
+	if err != nil {
+		return registry.Version{}, err
+	}
+	v, err := s.version(ctx, a, version)
+	v.PublishedBy, v.Publisher, v.Override = "", registry.Actor{}, nil
+	return v, err
+}
+
+// version resolves what a reader of the registry may know of an agent. Error: NotFound, in the same words for a pre-release
+// and for what is not there.
+func (s *Service) version(ctx context.Context, listed registry.Agent, version string) (registry.Version, error) {
+	v, err := s.Resolver.Resolve(ctx, listed.Workspace, registry.Reference{Agent: listed.ID, Version: version})
+	if fault.Is(err, fault.NotFound) || err == nil && !released(v) {
+		asked := registry.Reference{Agent: listed.Name, Version: version}
+		return registry.Version{}, fault.New(fault.NotFound, "No such version in the registry: %s. It lists released versions, no pre-releases.", asked)
+	}
+	return v, err
+}
+
+func released(v registry.Version) bool {
+	number, err := semver.StrictNewVersion(v.Version)
+	return err == nil && number.Prerelease() == ""
+}
