@@ -1,8 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
+import { fewerMonacoFeatures } from './scripts/monacoFeatures';
 import { preloadEditor } from './scripts/preload';
+import { asciiScripts } from './scripts/asciiScripts';
 import { shortPythonWorker } from './scripts/pythonWorker';
+import { shortTypeScriptWorker } from './scripts/typescriptWorker';
 
 // The server of `make run`; `npm run dev` forwards the API to it so that the page keeps one origin.
 const server = 'http://127.0.0.1:8002';
@@ -11,7 +14,14 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 
 export default defineConfig({
   base: '/studio/',
-  plugins: [react(), preloadEditor(), shortPythonWorker()],
+  plugins: [
+    react(),
+    fewerMonacoFeatures(),
+    preloadEditor(),
+    shortPythonWorker(),
+    shortTypeScriptWorker(),
+    asciiScripts(),
+  ],
   resolve: {
     // monaco-vim names Monaco's files as they were called before 0.56, and to browsers it offers a bundle with a half of
     // Monaco inside.
@@ -28,7 +38,7 @@ export default defineConfig({
   experimental: {
     renderBuiltUrl: (file, { hostType }) => (hostType === 'html' ? `/studio/${file}` : { relative: true }),
   },
-  worker: { format: 'es' },
+  worker: { format: 'es', plugins: () => [shortTypeScriptWorker(), asciiScripts()] },
   build: {
     // Not dist itself: a placeholder lives there, so that the Go embed has a directory before the Studio is built.
     outDir: 'dist/app',

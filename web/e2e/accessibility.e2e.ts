@@ -85,11 +85,24 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
   },
   'a deleted agent': async (page) => {
     await page.goto('/studio/a/gone');
-    await page.getByRole('button', { name: 'Bring it back' }).waitFor();
+    await page.getByRole('button', { name: 'Restore it' }).waitFor();
   },
   'the registry': async (page) => {
     await page.goto('/studio/registry');
     await page.getByRole('list', { name: 'Listed agents' }).waitFor();
+  },
+  'the registry, narrowed to nothing': async (page) => {
+    await page.goto('/studio/registry?tag=none&lang=python');
+    await page.getByRole('button', { name: 'Show all' }).waitFor();
+  },
+  'an agent of the registry': async (page) => {
+    await page.goto('/studio/registry/default/old?v=1.0.0');
+    await page.getByRole('note').waitFor();
+    await page.getByRole('textbox', { name: /read only/ }).waitFor({ state: 'attached' });
+  },
+  'an agent that is not in the registry': async (page) => {
+    await page.goto('/studio/registry/default/nothing');
+    await page.getByText('There is no agent').waitFor();
   },
   'the versions of an agent': async (page, studio) => {
     await studio.versions('old');
@@ -146,12 +159,12 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
     await page.getByRole('button', { name: 'Import…', exact: true }).click();
     const file = { name: 'agents.tar.gz', mimeType: 'application/gzip', buffer };
     await page.getByLabel('Choose an archive').setInputFiles(file);
-    await page.getByRole('list', { name: 'Agents of the archive' }).waitFor();
+    await page.getByRole('list', { name: 'Agents in the archive' }).waitFor();
   },
   'the history': async (page, studio) => {
     await studio.openAgent('old');
     await (await studio.panel('History')).getByRole('row').nth(1).waitFor();
-    await page.getByRole('img', { name: /median/ }).waitFor();
+    await page.getByRole('img', { name: /^1 run, 0 failed/ }).waitFor();
   },
   'a table of the output': async (page, studio) => {
     await studio.openAgent('rows');

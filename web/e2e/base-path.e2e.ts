@@ -68,7 +68,7 @@ test('everything works beneath a base path, and nothing is asked beside it', asy
 
   const guest = await openSession(browser, { ...atelier, url: proxy.url });
   await guest.page.goto(link);
-  await guest.page.getByText('You are invited into the workspace').waitFor();
+  await guest.page.getByText('You are invited to the workspace').waitFor();
   await guest.close();
   expect(proxy.beside).toEqual([]);
 });
@@ -78,7 +78,7 @@ test('a provider of logins leads back beneath the base path', async () => {
   const session = await openSession(browser, { ...atelier, url: proxy.url }, { also: provider.issuer });
   const { page } = session;
   await page.goto(`${path}/studio/`);
-  await page.getByRole('link', { name: 'Log in with Example' }).click();
+  await page.getByRole('link', { name: 'Sign in with Example' }).click();
   await page.getByPlaceholder('Enter any login').fill('ada');
   await page.getByPlaceholder('and password').fill('anything');
   await page.getByRole('button', { name: 'Sign-in' }).click();

@@ -1,6 +1,7 @@
 // Edits are not lost: not by a reload, not by a server or a page that ends, not by a second tab.
 import { expect, test } from 'vitest';
 import type { Session } from './kit/browser';
+import { hold } from './kit/hold';
 import { must } from './kit/seed';
 import { eachSignedIn, type Stage } from './kit/stage';
 import { Studio } from './kit/studio';
@@ -71,7 +72,7 @@ test('A18 edits come back when page and server ended before they were saved, and
   const page = await session.context.newPage();
   const again = new Studio(page);
   await again.openAgent('crashes');
-  await page.getByText('Edits that had not been saved are back').waitFor();
+  await page.getByText('Unsaved edits were restored').waitFor();
   await expect.poll(stored('crashes')).toBe(program('crashed'));
   await page.getByRole('button', { name: 'Discard them' }).click();
   await expect.poll(stored('crashes')).toBe(program('first'));
@@ -143,4 +144,32 @@ test('theme and settings of one tab hold in the others', async () => {
       .first()
       .evaluate((span) => getComputedStyle(span).fontSize);
   await expect.poll(size).toBe('19px');
+});
+
+test('who comes back before the last edit has arrived finds it', async () => {
+  await open('returns');
+  const { page } = session;
+  const release = await hold(page, '**/code-agents/*', 'PUT');
+  const sent = page.waitForRequest((request) => request.method() === 'PUT');
+  await studio.replace(program('second'));
+  await sent;
+  await page.getByRole('link', { name: 'Atelier, all agents' }).click();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  let read = 0;
+  page.on('request', (request) => {
+    if (request.method() === 'GET' && request.url().endsWith('/code-agents/returns')) read++;
+  });
+  await page
+    .getByRole('navigation', { name: 'Agents and files' })
+    .getByRole('link', { name: /returns/ })
+    .click();
+  await page.waitForURL('**/a/returns');
+  await page.getByText('Loading returns').waitFor();
+  expect(read).toBe(0);
+  release();
+  await studio.editorReady();
+  await page.getByText('"second"').waitFor();
+  await studio.saved();
+  expect(await page.getByRole('region', { name: 'Notices' }).getByRole('button').count()).toBe(0);
+  expect(await stored('returns')()).toBe(program('second'));
 });

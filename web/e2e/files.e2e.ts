@@ -101,6 +101,7 @@ test('files are uploaded and downloaded, and what is no text is shown as such', 
   const view = page.getByRole('region', { name: 'dot.png' });
   await view.getByText(/dot\.png is binary, \d+ B\./).waitFor();
   await expect.poll(() => view.getByRole('img').evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1);
+  await page.getByText(/^Ln \d+, Col/).waitFor({ state: 'detached' });
   await expect.poll(() => filesOf('carried')).toMatchObject({ 'dot.png': { base64: dot }, 'words.txt': 'hé\n' });
 
   const saved = page.waitForEvent('download');
@@ -127,7 +128,7 @@ test('the tree is used with the keyboard alone', async () => {
   await row('util.ts').waitFor({ state: 'hidden' });
   await page.keyboard.press('m');
   await expect.poll(focused).toBe('main.ts entry');
-  await page.keyboard.press('Home');
+  await row('lib').focus();
   await page.keyboard.press('Delete');
   await page.getByRole('dialog', { name: 'Delete lib?' }).getByRole('button', { name: 'Delete' }).press('Enter');
   await row('lib').waitFor({ state: 'hidden' });
@@ -135,11 +136,56 @@ test('the tree is used with the keyboard alone', async () => {
   const field = page.getByRole('textbox', { name: 'Path of the new file' });
   await field.fill('main.ts');
   await field.press('Enter');
-  await page.getByRole('alert').filter({ hasText: 'main.ts is there already.' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'main.ts already exists.' }).waitFor();
   await field.fill('deep/er/notes.md');
   await field.press('Enter');
   await row('notes.md').waitFor();
   await tab('notes.md').waitFor();
+});
+
+test('the menu of a row opens by the other button and by the keyboard, and the row has the focus after', async () => {
+  await open('asked');
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+  const menu = page.getByRole('menu');
+  await row('util.ts').click({ button: 'right' });
+  await menu.getByRole('menuitem', { name: 'Make entrypoint' }).waitFor();
+  await page.keyboard.press('Escape');
+  await menu.waitFor({ state: 'detached' });
+  await expect.poll(focused).toBe('util.ts');
+  await page.keyboard.press('ContextMenu');
+  await menu.waitFor();
+  await page.keyboard.press('Escape');
+  await menu.waitFor({ state: 'detached' });
+  await expect.poll(focused).toBe('util.ts'); // it comes back a moment after the menu is gone
+  await page.keyboard.press('ArrowUp');
+  await expect.poll(focused).toBe('lib');
+  await page.keyboard.press('Shift+F10');
+  await menu.getByRole('menuitem', { name: /^Rename or move/ }).click();
+  await page.getByRole('textbox', { name: 'New path of lib' }).waitFor();
+
+  await must(atelier, 'POST', '/code-agents/asked/versions', { version: '1.0.0', changelog: '' });
+  await page.goto('/studio/a/asked@1.0.0');
+  await row('lib').click({ button: 'right' });
+  await row('util.ts').click({ button: 'right' });
+  await menu.getByRole('menuitem', { name: 'Download' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Actions for lib', exact: true }).count()).toBe(0); // there are none
+});
+
+test('who deletes the entrypoint, or the folder it is in, is told what that means', async () => {
+  await open('headless', {
+    entrypoint: 'src/main.ts',
+    files: { 'src/main.ts': 'export default () => 1;\n', 'notes.md': '' },
+  });
+  await row('main.ts entry').press('Delete');
+  const asked = page.getByRole('dialog');
+  await asked.getByText('src/main.ts is the entrypoint').waitFor();
+  await asked.getByRole('button', { name: 'Cancel' }).click();
+  await row('src').press('Delete');
+  await asked.getByText('src/main.ts is the entrypoint').waitFor();
+  await asked.getByRole('button', { name: 'Cancel' }).click();
+  await row('notes.md').press('Delete');
+  await asked.getByText('It leaves the draft at once').waitFor();
+  expect(await asked.getByText('is the entrypoint').count()).toBe(0);
 });
 
 test('a text is found in every file and leads to its line', async () => {
@@ -153,4 +199,33 @@ test('a text is found in every file and leads to its line', async () => {
   await page.getByText(/^Ln 3, Col/).waitFor();
   await page.getByRole('button', { name: 'Back to the files' }).click();
   await row('util.ts').waitFor();
+});
+
+test('every match of a line is marked', async () => {
+  await open('marked', { files: { 'main.ts': 'export default () => ["one", "one", "One"];\n' } });
+  await page.keyboard.press('ControlOrMeta+Shift+F');
+  await page.getByRole('searchbox', { name: 'Search in files' }).fill('one');
+  const found = page.getByRole('list', { name: 'Lines found' });
+  await expect.poll(() => found.locator('mark').allInnerTexts()).toEqual(['one', 'one', 'One']);
+});
+
+test('the open agent stands in sight among many, however it was opened', async () => {
+  const name = (n: number): string => `many-${String(n).padStart(2, '0')}`;
+  const agent = { language: 'javascript', code: 'export default () => 1;\n' };
+  for (let n = 0; n < 60; n++) await must(atelier, 'POST', '/code-agents', { ...agent, name: name(n) });
+  const panel = page.getByRole('region', { name: 'Agents' });
+  const current = panel
+    .getByRole('link', { name: new RegExp(`many-(40|59)`) })
+    .and(panel.locator('[aria-current=page]'));
+  for (const n of [40, 59]) {
+    await studio.openAgent(name(n));
+    await current.filter({ hasText: name(n) }).waitFor();
+    const inSight = (): Promise<boolean> =>
+      current.evaluate((link) => {
+        const row = link.getBoundingClientRect();
+        const list = link.closest('section')?.getBoundingClientRect();
+        return list !== undefined && row.top >= list.top && row.bottom <= list.bottom;
+      });
+    await expect.poll(inSight).toBe(true);
+  }
 });

@@ -2,7 +2,9 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
+import { violations } from './kit/axe';
 import { launch, signIn } from './kit/browser';
+import { hold } from './kit/hold';
 import { must, program, publishedAgent, saveDraft } from './kit/seed';
 import { Studio } from './kit/studio';
 
@@ -19,6 +21,7 @@ beforeAll(async () => {
   const input = { city: 'Oslo' };
   const answer = await must(atelier, 'POST', `/code-agents/${long}/execute`, { version: '1.0.0', input });
   run = (answer as { runId: string }).runId;
+  await must(atelier, 'POST', `/code-agents/${long}/publish`, { public: true });
   await must(atelier, 'PUT', '/pins', { owner: 'flow/1', label: 'Morning report', references: [`${long}@1.0.0`] });
   await must(atelier, 'PUT', '/secrets/THE_SIGNING_SECRET_OF_A_WEBHOOK', { value: 'correct-horse-battery' });
   await must(atelier, 'POST', '/tokens', { name: 'nightly', scopes: ['read', 'run', 'write'] });
@@ -38,6 +41,7 @@ afterAll(async () => {
 const pages = (): string[] => [
   '/',
   '/registry',
+  `/registry/default/${long}`,
   '/runs',
   `/runs/${run}`,
   '/server',
@@ -163,6 +167,22 @@ test('on a tablet the tables of runs are whole', async () => {
   await session.close();
 });
 
+test('on a phone the answers to a dialog have one line', async () => {
+  const session = await signIn(browser, atelier, { width: 390, height: 800 });
+  const { page } = session;
+  const studio = new Studio(page);
+  await studio.versions('weather');
+  await studio.choose('Actions for 1.0.0', 'New draft from this version…', 'main');
+  const dialog = page.getByRole('dialog');
+  const [cancel, go] = await Promise.all([
+    dialog.getByRole('button', { name: 'Cancel' }).boundingBox(),
+    dialog.getByRole('button', { name: /^(Replace the draft|Discard)$/ }).boundingBox(),
+  ]);
+  expect(cancel).not.toBeNull();
+  expect(cancel?.y).toBe(go?.y);
+  await session.close();
+});
+
 test('on a tablet each command of the settings has one line', async () => {
   const session = await signIn(browser, atelier, { width: 768, height: 1024 });
   const { page } = session;
@@ -177,15 +197,45 @@ test('on a tablet each command of the settings has one line', async () => {
 test('what stands below the samples comes with them', async () => {
   const session = await signIn(browser, atelier, { width: 390, height: 800 });
   const { page } = session;
-  let release = (): void => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
-  await page.route('**/api/v1/samples', (route) => held.then(() => route.continue()));
+  const release = await hold(page, '**/api/v1/samples');
   await page.goto('/studio/');
   await page.getByRole('status').filter({ hasText: 'samples' }).waitFor();
   const blank = page.getByRole('button', { name: 'Blank agent…' });
   expect(await blank.isVisible()).toBe(false);
   release();
   await blank.waitFor();
+  await session.close();
+});
+
+test('what is on its way has its form before it is there, says so once, and offers to try again', async () => {
+  const session = await signIn(browser, atelier, { width: 1280, height: 800 });
+  const { page } = session;
+  await page.clock.install();
+  let asked = 0;
+  page.on('request', (request) => {
+    if (request.url().includes('/code-agents/registry?')) asked++;
+  });
+  const release = await hold(page, '**/code-agents/registry?*');
+  await page.goto('/studio/registry');
+  await expect.poll(() => asked).toBeGreaterThan(0); // the page is there; what stood for its code said the same
+  const main = page.getByRole('main');
+  const said = main.getByRole('status');
+  await said.filter({ hasText: /^Loading the registry…$/ }).waitFor();
+  const form = main.locator('[aria-busy=true]');
+  expect((await form.boundingBox())?.height).toBeGreaterThan(100);
+  await expect.poll(() => form.evaluate((e) => getComputedStyle(e).visibility)).toBe('visible'); // not at once
+  expect((await said.boundingBox())?.width).toBe(1); // it is not for the eye
+  expect(await form.locator('> *').evaluate((e) => getComputedStyle(e).animationName)).toBe('none'); // as less motion asks for
+  expect(await violations(page)).toEqual([]);
+  await page.clock.fastForward(6000);
+  await said.filter({ hasText: /^Still loading the registry…$/ }).waitFor();
+  expect((await said.boundingBox())?.width).toBeGreaterThan(1);
+  const before = asked;
+  await main.getByRole('button', { name: 'Retry' }).click();
+  await expect.poll(() => asked).toBeGreaterThan(before);
+  release();
+  await main.getByRole('list', { name: 'Listed agents' }).waitFor();
+  expect(await form.count()).toBe(0);
   await session.close();
 });
 
@@ -218,6 +268,87 @@ test('on a phone nothing in the header lies over anything else, whatever it has 
   expect(await overlaps(page)).toEqual([]);
   await context.setOffline(false);
   await studio.saved();
+  await session.close();
+});
+
+test.each([390, 768])('%i wide, a refusal leaves the name its place', async (width) => {
+  const session = await signIn(browser, atelier, { width, height: 800 });
+  const { page } = session;
+  const studio = new Studio(page);
+  await studio.openAgent('weather');
+  if (width < 760) await page.getByRole('button', { name: 'Configuration' }).click();
+  else await page.getByRole('button', { name: 'Toggle configuration' }).click();
+  await page.getByRole('button', { name: /^Network/ }).click();
+  const hosts = page.getByRole('textbox', { name: 'Hosts, one per line' });
+  await hosts.fill('http://*');
+  await studio.draft.filter({ hasText: 'Not saved' }).waitFor();
+  expect(await overlaps(page)).toEqual([]);
+  const name = await page.getByRole('heading', { level: 1 }).boundingBox();
+  expect(name?.width).toBeGreaterThan(30);
+  await studio.saving(() => hosts.fill(''));
+  await session.close();
+});
+
+test.each([
+  [1280, true],
+  [768, false],
+])('%i wide, the switch of the configuration tells whether it is seen', async (width, seen) => {
+  const session = await signIn(browser, atelier, { width, height: 800 });
+  const { page } = session;
+  await new Studio(page).openAgent('weather');
+  const toggle = page.getByRole('button', { name: 'Toggle configuration' });
+  const configuration = page.getByRole('complementary', { name: 'Configuration' });
+  expect(await toggle.getAttribute('aria-expanded')).toBe(String(seen));
+  expect(await configuration.isVisible()).toBe(seen);
+  await toggle.click();
+  await configuration.waitFor({ state: seen ? 'hidden' : 'visible' });
+  expect(await toggle.getAttribute('aria-expanded')).toBe(String(!seen));
+  await session.close();
+});
+
+test('a section that is opened at the edge of the configuration comes into sight', async () => {
+  const session = await signIn(browser, atelier, { width: 1280, height: 800 });
+  const { page } = session;
+  await new Studio(page).openAgent('weather');
+  await page.getByRole('button', { name: /^Safety flags/ }).click();
+  const [last, frame] = await Promise.all([
+    page.getByText('It reaches the hosts granted under Network.').boundingBox(),
+    page.getByRole('complementary', { name: 'Configuration' }).boundingBox(),
+  ]);
+  expect(last && frame && last.y + last.height <= frame.y + frame.height).toBe(true);
+  await session.close();
+});
+
+test('the bar of the times is whole, however short the run was', async () => {
+  const session = await signIn(browser, atelier, { width: 1280, height: 800 });
+  const { page } = session;
+  await page.route('**/api/v1/runs/*', async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.json()) as { metrics: object };
+    const metrics = { ...body.metrics, queuedMs: 0, startMs: 0.2, runMs: 0.1, totalMs: 0.4 };
+    await route.fulfill({ response: answer, json: { ...body, metrics } });
+  });
+  await page.goto(`/studio/runs/${run}`);
+  const bar = page.getByRole('heading', { name: 'Time' }).locator('+ div');
+  const left = (e: Element): number =>
+    e.getBoundingClientRect().right - (e.lastElementChild?.getBoundingClientRect().right ?? 0);
+  await bar.waitFor();
+  expect(await bar.evaluate(left)).toBeLessThan(1);
+  await session.close();
+});
+
+test('on a phone a notice leaves the panes in reach', async () => {
+  const session = await signIn(browser, atelier, { width: 390, height: 800 });
+  const { page } = session;
+  await new Studio(page).openAgent('weather');
+  await page.keyboard.press('Alt+c');
+  const notice = page.getByRole('region', { name: 'Notices' }).getByText('Copied weather').locator('..');
+  await notice.waitFor();
+  const [told, panes] = await Promise.all([
+    notice.boundingBox(),
+    page.getByRole('group', { name: 'Panes' }).boundingBox(),
+  ]);
+  expect(told && panes && told.y + told.height <= panes.y).toBe(true);
   await session.close();
 });
 
@@ -266,17 +397,4 @@ test('a finger has more room than a pointer', async () => {
   expect(await page.evaluate(() => matchMedia('(pointer: coarse)').matches)).toBe(true);
   expect((await button.boundingBox())?.height).toBe(36);
   await context.close();
-});
-
-test('what is searched for in the registry stands in the address', async () => {
-  await must(atelier, 'POST', '/code-agents/weather/publish', { public: true });
-  const session = await signIn(browser, atelier, { width: 1280, height: 800 });
-  const { page } = session;
-  await page.goto('/studio/registry?q=nothing-like-it');
-  await page.getByText('nothing-like-it').waitFor();
-  const search = page.getByRole('searchbox', { name: 'Search the registry' });
-  await search.fill('weather');
-  await page.waitForURL('**/registry?q=weather');
-  await page.getByRole('list', { name: 'Listed agents' }).getByText('weather 1.0.0').waitFor();
-  await session.close();
 });

@@ -56,7 +56,7 @@ test('what cannot be run is refused by name, and nothing is lost', async () => {
   const { page } = session;
   await begin('wanting', 'notes.txt', wanting);
   const dialog = page.getByRole('dialog', { name: 'New agent' });
-  await expect.poll(() => dialog.getByRole('alert').textContent()).toContain('has to end in .wasm');
+  await expect.poll(() => dialog.getByRole('alert').textContent()).toContain('must end in .wasm');
   await dialog
     .getByLabel('Module', { exact: true })
     .setInputFiles({ name: 'main.wasm', mimeType: 'application/wasm', buffer: wanting });

@@ -31,13 +31,29 @@ async function invite(page: Page, role: string, note: string): Promise<string> {
   await dialog.getByLabel('Role').selectOption(role);
   await dialog.getByLabel('For').fill(note);
   expect(await violations(page)).toEqual([]);
-  await dialog.getByRole('button', { name: 'Make the link' }).click();
+  await dialog.getByRole('button', { name: 'Create link' }).click();
   const link = (await dialog.getByRole('status', { name: 'Link' }).textContent()) ?? '';
   await dialog.getByRole('button', { name: 'Done' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('list', { name: 'Invitations' }).getByText(note, { exact: true }).waitFor();
   return link;
 }
+
+test('an invitation that is spent or cut leads on', async () => {
+  const stranger = await openSession(browser, atelier);
+  await stranger.page.goto('/studio/invitation#ati_spent');
+  await stranger.page.getByText(/Ask for a new one/).waitFor();
+  expect(await violations(stranger.page)).toEqual([]);
+  await stranger.page.getByRole('link', { name: 'Sign in' }).click();
+  await stranger.page.getByRole('button', { name: 'Sign in' }).waitFor();
+  await stranger.close();
+  const admin = await signIn(browser, atelier, { theme: 'light', width: 390, height: 800 });
+  await admin.page.goto('/studio/invitation');
+  await admin.page.getByText('The link is incomplete').waitFor();
+  await admin.page.getByRole('link', { name: 'Open the Studio' }).click();
+  await admin.page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+  await admin.close();
+});
 
 describe('people', () => {
   for (const [theme, width] of [
@@ -52,13 +68,14 @@ describe('people', () => {
       const { page } = session;
       const studio = new Studio(page);
       await page.goto(link);
-      await page.getByText('You are invited into the workspace').waitFor();
+      await page.getByText('You are invited to the workspace').waitFor();
       expect(page.url()).not.toContain('ati_');
       await page.getByLabel('Login name').fill(name);
       await page.getByLabel('Your name').fill(`Grace ${theme}`);
       await page.getByLabel('Password').fill('too short');
       await page.getByRole('button', { name: 'Join' }).click();
       await page.getByText('A password has 12 to 1024 bytes of UTF-8.').waitFor();
+      expect(await page.getByLabel('Password').getAttribute('aria-invalid')).toBe('true');
       await page.getByLabel('Password').fill(password);
       expect(await violations(page)).toEqual([]);
       await page.getByRole('button', { name: 'Join' }).click();
@@ -71,7 +88,7 @@ describe('people', () => {
       expect(await page.getByRole('button', { name: 'Publish…' }).count()).toBe(0);
       const run = page.getByRole('banner').getByRole('button', { name: /^Run/ });
       expect(await run.isDisabled()).toBe(true);
-      expect(await run.getAttribute('title')).toBe('This needs the role developer, and yours is viewer.');
+      expect(await run.getAttribute('title')).toBe('This needs the role developer; yours is viewer.');
       await page.getByRole('button', { name: 'More about weather' }).click();
       await page.getByRole('menuitem', { name: 'Copy name' }).waitFor();
       for (const item of ['Rename…', 'Delete…', 'Publish…']) {
@@ -86,7 +103,7 @@ describe('people', () => {
       const people = admin.page.getByRole('list', { name: 'People' });
       await admin.page.reload();
       await people.getByLabel(`Role of Grace ${theme}`).selectOption('developer');
-      await admin.page.getByText(`Grace ${theme} is developer now`).waitFor();
+      await admin.page.getByText(`Grace ${theme} is now developer`).waitFor();
       expect(await violations(admin.page)).toEqual([]);
       await page.reload();
       await studio.editorReady();
@@ -97,15 +114,15 @@ describe('people', () => {
       await page.getByLabel('Current password').fill(password);
       await page.getByLabel('New password').fill(`${password} 2`);
       expect(await violations(page)).toEqual([]);
-      await page.getByRole('button', { name: 'Change the password' }).click();
-      await page.getByText('The password is changed').waitFor();
+      await page.getByRole('button', { name: 'Change password' }).click();
+      await page.getByText('Password changed').waitFor();
       await page.getByRole('button', { name: 'Account' }).click();
       await page.getByRole('menuitem', { name: 'Sign out' }).click();
-      await page.getByRole('button', { name: 'Use a name and a password' }).click();
+      await page.getByRole('button', { name: 'Use a name and password' }).click();
       await page.getByLabel('Name').fill(name);
       await page.getByLabel('Password').fill(password);
       await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.getByText('The name and the password do not fit.').waitFor();
+      await page.getByText('The name or the password is wrong.').waitFor();
       expect(await violations(page)).toEqual([]);
       await page.getByLabel('Password').fill(`${password} 2`);
       await page.getByRole('button', { name: 'Sign in' }).click();
@@ -160,7 +177,7 @@ describe('people', () => {
     const session = await openSession(browser, atelier, { theme: 'light', width: 390, height: 800 });
     await session.context.request.post('/api/v1/session', { data: { token: made.secret } });
     await session.page.goto('/studio/account');
-    await session.page.getByText('You are signed in with this token').waitFor();
+    await session.page.getByText('You are signed in with a token').waitFor();
     expect(await session.page.getByLabel('New password').count()).toBe(0);
     expect(await session.page.getByText('could not be loaded').count()).toBe(0);
     expect(await violations(session.page)).toEqual([]);

@@ -112,7 +112,7 @@ test('a draft that changed since, and code that is not kept, are no forgery', as
   await verdict().getByText('Verified: all of it matches what was recorded.').waitFor();
   await saveDraft(atelier, 'moving', { language: 'python', entrypoint: 'main.py', files: { 'main.py': `${code}#\n` } });
   await verify(id);
-  await verdict().getByText('What can be checked matches.').waitFor();
+  await verdict().getByText('Everything that can be checked matches.').waitFor();
   await verdict().getByText('Code: The draft has changed since.').waitFor();
   const inline = (await must(atelier, 'POST', '/execute', { language: 'python', code, input: {} })) as {
     runId: string;

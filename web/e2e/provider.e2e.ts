@@ -37,7 +37,7 @@ afterAll(async () => {
 /** Goes from the login page through the provider's own pages, and back. */
 async function logIn(page: Page, name: string): Promise<void> {
   await page.goto('/studio/');
-  await page.getByRole('link', { name: 'Log in with Example' }).click();
+  await page.getByRole('link', { name: 'Sign in with Example' }).click();
   await page.getByPlaceholder('Enter any login').fill(name);
   await page.getByPlaceholder('and password').fill('anything');
   await page.getByRole('button', { name: 'Sign-in' }).click();
@@ -80,7 +80,7 @@ describe('a provider of logins', () => {
     expect(await violations(session.page)).toEqual([]);
     expect(await role(session)).toBe(401);
     provider.people.set('bob', { name: 'Bob', email: 'bob@example.com', groups: ['ops'] });
-    await session.page.getByRole('link', { name: 'Log in with Example' }).click();
+    await session.page.getByRole('link', { name: 'Sign in with Example' }).click();
     await session.page.getByRole('heading', { name: 'Start with a sample' }).waitFor(); // the provider still knows him
     expect(await role(session)).toBe('administrator');
     await session.close();
@@ -89,7 +89,7 @@ describe('a provider of logins', () => {
   test('takes nobody who began elsewhere', async () => {
     const session = await openSession(browser, atelier, { also: provider.issuer });
     await session.page.goto('/login/oidc/callback?state=x&code=y');
-    await session.page.getByRole('alert').filter({ hasText: 'did not begin in this browser' }).waitFor();
+    await session.page.getByRole('alert').filter({ hasText: 'was not started in this browser' }).waitFor();
     expect(await role(session)).toBe(401);
     await session.close();
   });
@@ -99,7 +99,7 @@ describe('a provider of logins', () => {
     try {
       const session = await openSession(browser, away);
       await session.page.goto('/studio/');
-      await session.page.getByRole('link', { name: 'Log in with single sign-on' }).click();
+      await session.page.getByRole('link', { name: 'Sign in with single sign-on' }).click();
       await session.page.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor();
       expect(await violations(session.page)).toEqual([]);
       await session.page.getByLabel('Token').fill(away.token);

@@ -102,12 +102,16 @@ test('a language service that could not be loaded is tried again when it is aske
   await page.route(/pyright\.worker/, (route) => (away ? route.abort() : route.continue()));
   await open('later', { 'main.py': 'x: int = "a"\n\n\ndef main(input, ctx):\n    return x\n' });
   await page.getByText('Python: colours only').waitFor();
+  const service = page.getByRole('status', { name: 'Python’s language service', exact: true });
+  expect(await service.innerText()).toBe('colours only');
+  const said = await service.elementHandle();
   away = false;
-  await page.getByRole('button', { name: 'Try again to start Python’s language service' }).click();
+  await page.getByRole('button', { name: 'Retry starting Python’s language service' }).click();
   await editing.pythonReady();
   const settings = page.getByRole('button', { name: 'Editor settings' });
   expect(await settings.evaluate((button) => button === document.activeElement)).toBe(true);
   await editing.hasMark(/reportAssignmentType/);
+  expect(await said.innerText()).toBe('ready'); // of the same element, so that a screen reader hears of it
 });
 
 const tString = 'def main(input, ctx):\n    return {"said": t"{1 + 1}".strings[0]}\n'; // syntax of 3.14
@@ -124,7 +128,7 @@ test('what only a newer Python has is marked: a name of its library, and syntax 
   await page.getByRole('button', { name: /^Problems/ }).click();
   const list = page.getByRole('region', { name: 'Problems' });
   if (minor < 12) await list.getByRole('button', { name: /"batched" is unknown import symbol/ }).waitFor();
-  else await list.getByText('Nothing is wrong').waitFor();
+  else await list.getByText('No problems in the files').waitFor();
   expect(await list.getByRole('button', { name: /accumulate/ }).count()).toBe(0);
   if (minor >= 14) return;
   const refused = page.waitForResponse(
@@ -150,7 +154,7 @@ test('syntax that only a newer Python has is marked by a server that does not sa
   await page.getByRole('button', { name: /^Problems/ }).click();
   const list = page.getByRole('region', { name: 'Problems' });
   const ofTheServer = list.getByRole('button', { name: /SyntaxError/ });
-  if (known.valid) await list.getByText('Nothing is wrong').waitFor();
+  if (known.valid) await list.getByText('No problems in the files').waitFor();
   else await ofTheServer.waitFor();
   // Of this the service says more than the server, whose word goes.
   const validated = page.waitForResponse((answer) => answer.url().endsWith('/validate'));
@@ -159,5 +163,5 @@ test('syntax that only a newer Python has is marked by a server that does not sa
   await list.getByRole('button', { name: /was not closed/ }).waitFor();
   await expect.poll(() => ofTheServer.count()).toBe(0);
   await studio.replaceCode('def main(input, ctx):\n    return {}\n');
-  await list.getByText('Nothing is wrong').waitFor();
+  await list.getByText('No problems in the files').waitFor();
 });

@@ -1,6 +1,7 @@
 // The run panel: the form of the input, what became of a run, where its time went, and the runs before it.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { hold } from './kit/hold';
 import { must } from './kit/seed';
 import { eachSignedIn, type Stage } from './kit/stage';
 import type { Studio } from './kit/studio';
@@ -78,6 +79,7 @@ describe('a run', () => {
     await studio.ended(/^Out of memory in/);
     const result = await studio.panel('Result');
     await result.getByText(/ of 64 MiB$/).waitFor();
+    await result.getByText(/Raise the limit “Memory” \(now 64 MiB\)/).waitFor();
     await result.getByRole('button', { name: 'Raise limit' }).click();
     const limit = page.getByRole('textbox', { name: /^Memory/ });
     await expect.poll(() => limit.evaluate((field) => field === document.activeElement)).toBe(true);
@@ -172,12 +174,7 @@ describe('a run that has to wait for the draft to be saved', () => {
     await open(name, 'javascript', 'main.js', echo);
     await studio.start();
     await studio.ended(/^Succeeded in/);
-    let release = (): void => undefined;
-    const released = new Promise<void>((done) => (release = done));
-    await page.route('**/api/v1/code-agents/*', async (route) => {
-      if (route.request().method() === 'PUT') await released;
-      await route.continue();
-    });
+    const release = await hold(page, '**/api/v1/code-agents/*', 'PUT');
     const saving = page.waitForRequest((request) => request.method() === 'PUT');
     await studio.replace('export default () => "second";\n');
     await saving;
@@ -250,7 +247,7 @@ describe('an input', () => {
     await page.reload();
     await studio.choose('Saved inputs (1)', 'north');
     await expect.poll(() => city.inputValue()).toBe('Hammerfest');
-    await studio.choose('Saved inputs (1)', 'Forget “north”');
+    await studio.choose('Saved inputs (1)', 'Delete “north”');
     await input.getByRole('button', { name: 'Saved inputs', exact: true }).waitFor();
   });
 });

@@ -34,6 +34,19 @@ test('every run is listed, narrowed by its address, and opened where it ran', as
   await studio.ended(/^Succeeded in/);
 });
 
+test('filters that leave no run are taken off in one step', async () => {
+  await must(atelier, 'POST', '/execute', { language: 'javascript', code: 'throw new Error("no")', input: {} });
+  await page.goto('/studio/runs?status=succeeded&agent=nobody');
+  await page.getByText('No run matches these filters.').waitFor();
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await page
+    .getByRole('row', { name: /^Failed inline javascript/ })
+    .first()
+    .waitFor();
+  expect(new URL(page.url()).search).toBe('');
+  expect(await page.getByRole('searchbox', { name: 'Agent', exact: true }).inputValue()).toBe('');
+});
+
 test('a run of code without an agent has an address too', async () => {
   const run = (await must(atelier, 'POST', '/execute', {
     language: 'python',
@@ -41,10 +54,73 @@ test('a run of code without an agent has an address too', async () => {
     input: { n: 21 },
   })) as { runId: string };
   await page.goto(`/studio/runs/${run.runId}`);
+  const place = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Runs' });
+  expect(await place.getAttribute('aria-current')).toBe('true');
   await studio.ended(/^Succeeded in/);
   await page.getByRole('region', { name: 'Output value' }).getByText('42').waitFor();
   await page.getByRole('listitem').filter({ hasText: 'seen 21' }).waitFor();
   await page.getByText('Provenance').waitFor();
+});
+
+test('an output fits a schema only where there is one', async () => {
+  const ran = async (name: string, outputSchema: object): Promise<string> => {
+    await must(atelier, 'POST', '/code-agents', {
+      name,
+      language: 'javascript',
+      entrypoint: 'main.js',
+      files: { 'main.js': 'export default () => ({ n: 42 });\n' },
+      outputSchema,
+    });
+    return ((await must(atelier, 'POST', `/code-agents/${name}/execute`, { version: 'draft' })) as { runId: string })
+      .runId;
+  };
+  const [free, asked] = [await ran('free', {}), await ran('asked', { type: 'object', required: ['n'] })];
+  const output = page.getByRole('region', { name: 'Output value' });
+  for (const place of [`/runs/${asked}`, `/a/asked?panel=result&run=${asked}`]) {
+    await page.goto(`/studio${place}`);
+    await output.getByText('fits the output schema').waitFor();
+  }
+  for (const place of [`/runs/${free}`, `/a/free?panel=result&run=${free}`]) {
+    // Before the schema has come nothing is said of it either.
+    const schema = page.waitForResponse((answer) => answer.url().endsWith('/api/v1/code-agents/free'));
+    await page.goto(`/studio${place}`);
+    await output.getByText('42').waitFor();
+    await (await schema).finished();
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    expect(await output.getByText('schema').count(), place).toBe(0);
+  }
+});
+
+test('what is read of runs stays when it cannot be asked again, and a draft fits the schema that it has now', async () => {
+  await must(atelier, 'POST', '/code-agents', {
+    name: 'kept',
+    language: 'javascript',
+    entrypoint: 'main.js',
+    files: { 'main.js': 'export default () => ({ n: 42 });\n' },
+    outputSchema: { type: 'object', required: ['n'] },
+  });
+  await must(atelier, 'POST', '/code-agents/kept/execute', { version: 'draft' });
+  await page.goto('/studio/a/kept?schema=output&panel=history');
+  const history = page.getByRole('tabpanel', { name: 'History' });
+  await history.getByRole('button', { name: 'Show' }).click();
+  await page.getByRole('tab', { name: 'Result' }).click();
+  const output = page.getByRole('region', { name: 'Output value' });
+  await output.getByText('fits the output schema').waitFor();
+  await page.getByRole('button', { name: 'Add property' }).click();
+  await page.getByRole('checkbox', { name: 'property is required' }).check();
+  await output.getByText('does not fit the output schema').waitFor();
+
+  await page.route('**/api/v1/runs?*', (route) => route.fulfill({ status: 404, json: { title: 'Not now.' } }));
+  const asked = page.waitForResponse((answer) => answer.status() === 404);
+  await studio.start(); // the list is old once a run has ended
+  await studio.ended(/ in /);
+  await page.getByRole('tab', { name: 'History' }).click();
+  await (await asked).finished();
+  await history
+    .getByRole('row', { name: /Succeeded/ })
+    .getByRole('checkbox')
+    .check();
+  expect(await history.getByRole('button', { name: 'Retry' }).count()).toBe(0);
 });
 
 test('a run that is not there is told of, with a way on', async () => {

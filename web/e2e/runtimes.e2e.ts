@@ -68,7 +68,7 @@ test('one process for many runs is offered with node, and goes with it', async (
     files: { 'main.ts': plain },
   });
   await studio.openAgent('again');
-  const isolation = page.getByRole('combobox', { name: 'Isolation of runs' });
+  const isolation = page.getByRole('combobox', { name: 'Run isolation' });
   await studio.saving(() => isolation.selectOption('reuse'));
   await studio.saving(() => page.getByRole('combobox', { name: 'Runtime' }).selectOption('goja'));
   await expect.poll(() => isolation.inputValue()).toBe('');
@@ -89,10 +89,7 @@ test('a runtime that is missing cannot be chosen and says what to install', asyn
   await studio.openAgent('money');
   const option = page.getByRole('combobox', { name: 'Runtime' }).locator('option[value=node]');
   await expect.poll(() => option.isDisabled()).toBe(true);
-  await page
-    .getByText(/install it, or name it with --node/)
-    .first()
-    .waitFor();
   await expect.poll(() => page.getByRole('note', { name: 'Runtime' }).innerText()).toContain('Node would be chosen');
+  await expect.poll(() => page.getByText(/install it, or name it with --node/).count()).toBe(1);
   await session.close();
 });

@@ -35,7 +35,11 @@ const schemaOf = async (name: string): Promise<unknown> =>
 
 test('a property is added, named, typed and described in the table, and the JSON says the same', async () => {
   await open('tabled', 'input');
-  await expect.poll(() => table().getByRole('combobox', { name: 'Type of units' }).inputValue()).toBe('other');
+  await expect.poll(() => table().getByRole('combobox', { name: 'Type of units' }).inputValue()).toBe('choice');
+  const choices = table().getByRole('textbox', { name: 'Choices of units, with commas between' });
+  expect(await choices.inputValue()).toBe('a, b');
+  await choices.fill('metric, imperial');
+  await choices.press('Enter');
   await page.getByRole('button', { name: 'Add property' }).click();
   const name = table().getByRole('textbox', { name: 'Name of property' });
   await name.fill('zip');
@@ -50,17 +54,54 @@ test('a property is added, named, typed and described in the table, and the JSON
       type: 'object',
       properties: {
         city: { type: 'string', minLength: 2 },
-        units: { enum: ['a', 'b'] },
+        units: { enum: ['metric', 'imperial'] },
         zip: { type: 'integer', default: 150, description: 'Where it is.' },
       },
       required: ['city', 'zip'],
     });
+  const line = page.getByRole('contentinfo').getByText(/^Ln \d/);
+  expect(await line.count()).toBe(0); // a table has none
   await page.getByRole('radio', { name: 'JSON' }).first().click();
+  await line.waitFor();
   await studio.replace('{"type": "object", "properties": {"street": {"type": "boolean"}}}');
   await page.getByRole('radio', { name: 'Table' }).click();
   await expect.poll(() => table().getByRole('combobox', { name: 'Type of street' }).inputValue()).toBe('boolean');
   await table().getByRole('button', { name: 'Remove street' }).click();
-  await page.getByText('Any input is taken.').first().waitFor();
+  await page.getByText('Any input is accepted.').first().waitFor();
+  expect(await table().count()).toBe(0); // no headings over nothing
+  await page.keyboard.press('Enter'); // the focus is where one goes on
+  await table().getByRole('textbox', { name: 'Name of property' }).waitFor();
+});
+
+test('what is wrong in the table is said beneath, and does not become that of another property', async () => {
+  await open('wrong', 'input', {
+    inputSchema: { type: 'object', properties: { days: { type: 'integer' }, hours: { type: 'integer' } } },
+  });
+  const cell = (name: string): Locator => table().getByRole('textbox', { name: `Default of ${name}` });
+  await cell('days').fill('[');
+  await cell('days').press('Enter');
+  const fault = table().getByText('This is not valid JSON yet.');
+  expect(await cell('days').getAttribute('aria-describedby')).toBe(await fault.getAttribute('id'));
+  await table().getByRole('button', { name: 'Remove days' }).click();
+  await table().getByRole('button', { name: 'Remove days' }).waitFor({ state: 'hidden' });
+  expect(await cell('hours').inputValue()).toBe('');
+  expect(await fault.count()).toBe(0);
+});
+
+test.each([390, 768, 1280])('%i wide, the table of a schema is whole', async (width) => {
+  await page.setViewportSize({ width, height: 800 });
+  await open(`whole-${String(width)}`, 'input');
+  const sheet = page.getByRole('region', { name: 'Input schema as a table' });
+  await table().getByRole('row').nth(1).waitFor();
+  expect(await sheet.evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
+  const ground = (e: Element): string => getComputedStyle(e).backgroundColor;
+  const unticked = sheet.getByRole('checkbox', { checked: false }).first();
+  expect(await unticked.evaluate(ground)).toBe(await sheet.getByRole('textbox').first().evaluate(ground));
+  const frame = await sheet.boundingBox();
+  for (const field of await sheet.locator('input, select, button').all()) {
+    const box = await field.boundingBox();
+    expect(box && frame && box.x >= frame.x && box.x + box.width <= frame.x + frame.width).toBe(true);
+  }
 });
 
 test('a schema is inferred from the last input, and keeps what fits', async () => {

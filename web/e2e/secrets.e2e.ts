@@ -33,12 +33,16 @@ describe('secrets', () => {
       await page.getByText('cannot be read again').waitFor();
       await page.getByRole('button', { name: 'New secret…' }).click();
       const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Set' }).click();
+      await dialog.getByText('A name has up to 64 letters').waitFor();
+      await dialog.getByText('Enter a value.').waitFor();
       await dialog.getByLabel('Name').fill(name);
-      await dialog.getByLabel('Value').fill('short');
+      await dialog.getByLabel('Value', { exact: true }).fill('short');
       await dialog.getByRole('button', { name: 'Set' }).click();
       await dialog.getByText('must have at least 8 bytes').waitFor();
+      expect(await dialog.getByLabel('Value', { exact: true }).getAttribute('aria-invalid')).toBe('true');
       expect(await violations(page)).toEqual([]);
-      await dialog.getByLabel('Value').fill(value);
+      await dialog.getByLabel('Value', { exact: true }).fill(value);
       await dialog.getByLabel('Send it to one host').check();
       await dialog.getByLabel('Host', { exact: true }).fill('api.example.com:443');
       expect(await violations(page)).toEqual([]);
@@ -50,9 +54,9 @@ describe('secrets', () => {
       await page.getByRole('list', { name: 'Quotas' }).getByText('Runs at once').waitFor();
       expect(await violations(page)).toEqual([]);
       await row.getByRole('button', { name: `Replace ${name}` }).click();
-      expect(await dialog.getByLabel('Value').inputValue()).toBe('');
+      expect(await dialog.getByLabel('Value', { exact: true }).inputValue()).toBe('');
       await dialog.getByLabel('Send it to one host').uncheck();
-      await dialog.getByLabel('Value').fill(value);
+      await dialog.getByLabel('Value', { exact: true }).fill(value);
       await dialog.getByRole('button', { name: 'Replace' }).click();
       await dialog.waitFor({ state: 'detached' });
       await row.getByText('Sent to').waitFor({ state: 'detached' });
@@ -86,7 +90,7 @@ describe('secrets', () => {
     await studio.openAgent('speaker');
     const section = page.getByRole('button', { name: /^Secrets/ });
     if ((await section.getAttribute('aria-expanded')) === 'false') await section.click();
-    await page.getByRole('textbox', { name: 'Names, one a line' }).fill('API_KEY');
+    await page.getByRole('textbox', { name: 'Names, one per line' }).fill('API_KEY');
     const declared = page.getByRole('list', { name: 'Declared secrets' });
     await declared.getByText('not set').waitFor();
     await studio.saved();
@@ -94,7 +98,7 @@ describe('secrets', () => {
     await declared.getByRole('button', { name: 'Set API_KEY' }).click();
     const dialog = page.getByRole('dialog');
     expect(await dialog.getByLabel('Only for this agent').inputValue()).toBe('speaker');
-    await dialog.getByLabel('Value').fill(value);
+    await dialog.getByLabel('Value', { exact: true }).fill(value);
     await dialog.getByRole('button', { name: 'Set' }).click();
     await declared.getByText('set for this agent').waitFor();
     await studio.start();
@@ -106,6 +110,46 @@ describe('secrets', () => {
     expect(heard).not.toContain(value);
     await session.close();
   });
+
+  for (const [theme, width] of [
+    ['dark', 1280],
+    ['light', 390],
+  ] as const) {
+    test(`a run that lacks a secret leads to where it is set, and then starts (${theme}, ${width})`, async () => {
+      const name = `lacking-${theme}`;
+      await must(atelier, 'POST', '/code-agents', {
+        name,
+        language: 'javascript',
+        secrets: ['WEATHER_KEY'],
+        code: 'export default (input, ctx) => ctx.env.WEATHER_KEY.length;\n',
+      });
+      const session = await signIn(browser, atelier, { theme, width, height: 800 });
+      const { page } = session;
+      const studio = new Studio(page);
+      await studio.openAgent(name);
+      await studio.start();
+      await studio.ended(/^Not started$/);
+      const result = page.getByRole('tabpanel', { name: 'Result' });
+      await result.getByText('it declares WEATHER_KEY, which has no value in this workspace').waitFor();
+      expect(await violations(page)).toEqual([]);
+      await result.getByRole('button', { name: 'Set WEATHER_KEY…' }).click();
+      const dialog = page.getByRole('dialog', { name: 'New secret' });
+      expect(await dialog.getByLabel('Name').inputValue()).toBe('WEATHER_KEY');
+      const focused = page.locator('*:focus');
+      expect(await focused.getAttribute('id')).toBe(
+        await dialog.getByLabel('Value', { exact: true }).getAttribute('id'),
+      );
+      await focused.fill(value);
+      await dialog.getByRole('button', { name: 'Set' }).click();
+      await result.getByText('Its secrets have values now.').waitFor();
+      await dialog.waitFor({ state: 'detached' });
+      // The button that led here is gone; the focus is at what has its place.
+      await expect.poll(() => focused.innerText()).toMatch(/^Run/);
+      await page.keyboard.press('Enter');
+      await studio.ended(/^Succeeded in/);
+      await session.close();
+    });
+  }
 
   test('a secret of several lines reaches the program as it was pasted, and is covered while it is typed', async () => {
     const key = `-----BEGIN KEY-----\n${'A1b2C3d4'.repeat(8)}\n-----END KEY-----\n`;
@@ -121,7 +165,7 @@ describe('secrets', () => {
     await page.getByRole('button', { name: 'New secret…' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('PEM');
-    const field = dialog.getByLabel('Value');
+    const field = dialog.getByLabel('Value', { exact: true });
     await page.evaluate((text) => navigator.clipboard.writeText(text), key);
     await field.focus();
     await page.keyboard.press('Control+V');

@@ -37,7 +37,7 @@ test('the settings are found in the account menu and the palette, and each secti
   await page.goto('/studio/settings/tokens');
   await page.getByRole('heading', { name: 'Tokens' }).waitFor();
   await page.goto('/studio/settings/nothing');
-  await page.getByText('The settings have no such section.').waitFor();
+  await page.getByText('There is no such section in the settings.').waitFor();
 });
 
 test('a theme is chosen, stays, and is given back to the system', async () => {
@@ -72,10 +72,10 @@ test('a command gets other keys, which hold after a reload; keys of another are 
   await page.getByRole('link', { name: 'Keys', exact: true }).click();
   await change('Command palette').click();
   await page.keyboard.press('ControlOrMeta+S');
-  await row('Command palette').getByText('Ctrl+S starts “Save now” already').waitFor();
+  await row('Command palette').getByText('Ctrl+S already runs “Save now”').waitFor();
   await change('Command palette').click();
   await page.keyboard.press('ControlOrMeta+C');
-  await row('Command palette').getByText('No command can have these keys').waitFor();
+  await row('Command palette').getByText('These keys cannot be used').waitFor();
   await change('Command palette').click();
   await page.keyboard.press('ControlOrMeta+Shift+Y');
   await row('Command palette').getByText('Ctrl+Shift+Y', { exact: true }).waitFor();
@@ -102,7 +102,7 @@ test('a command gets other keys, which hold after a reload; keys of another are 
   await row('Save now').getByText('Ctrl+K', { exact: true }).waitFor();
   const reset = (title: string) => page.getByRole('button', { name: `Reset the keys of ${title}` });
   await reset('Command palette').click();
-  await row('Command palette').getByText('Ctrl+K starts “Save now” already').waitFor();
+  await row('Command palette').getByText('Ctrl+K already runs “Save now”').waitFor();
   await reset('Save now').click();
   await reset('Command palette').click();
   await row('Command palette').getByText('Ctrl+K', { exact: true }).waitFor();
@@ -133,11 +133,11 @@ test('a command gets two letters that are pressed one after the other', async ()
   await row('Command palette').getByText('Ctrl+K', { exact: true }).waitFor();
   await begin();
   await page.keyboard.press('Enter');
-  await row('Command palette').getByText('After x comes a letter or a digit').waitFor();
+  await row('Command palette').getByText('After x, press a letter or a digit').waitFor();
   await change('Command palette').click();
   await page.keyboard.press('g');
   await page.keyboard.press('a');
-  await row('Command palette').getByText('g a starts “All agents” already').waitFor();
+  await row('Command palette').getByText('g a already runs “All agents”').waitFor();
   await begin();
   await page.keyboard.press('p');
   await row('Command palette').getByText('x p', { exact: true }).waitFor();
@@ -173,4 +173,23 @@ test('letters that lead to a file start no command', async () => {
     await expect.poll(() => row(name).evaluate((element) => element === document.activeElement)).toBe(true);
   }
   expect(new URL(page.url()).pathname).toBe('/studio/a/walked');
+});
+
+test('what the browser kept and nobody can read keeps no page from showing', async () => {
+  const wrong = [
+    '{',
+    'null',
+    '{"state":null}',
+    '{"state":{"chosen":null,"sections":null,"left":"wide","fontSize":[]}}',
+  ];
+  await publishedAgent(atelier, 'kept');
+  await studio.home();
+  for (const text of wrong) {
+    await page.evaluate((was) => {
+      for (const name of ['keys', 'layout', 'editor', 'theme']) localStorage.setItem(`atelier.${name}`, was);
+    }, text);
+    await page.goto('/studio/settings/keys');
+    await change('Command palette').waitFor();
+    await studio.openAgent('kept');
+  }
 });

@@ -191,6 +191,23 @@ describe('the palette', () => {
     expect(await theme()).toBe('light');
   });
 
+  test('gives the focus back, also after a dialog that it led to', async () => {
+    await page.goto('/studio/');
+    const account = page.getByRole('button', { name: 'Account' });
+    const focused = () => account.evaluate((button) => button === document.activeElement);
+    await account.focus();
+    await page.keyboard.press('ControlOrMeta+K');
+    const typed = page.getByRole('combobox', { name: 'Command palette' });
+    await typed.press('Escape');
+    await expect.poll(focused).toBe(true);
+    await page.keyboard.press('ControlOrMeta+K');
+    await typed.fill('new agent');
+    await typed.press('Enter');
+    await page.getByRole('dialog', { name: 'New agent' }).waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(focused).toBe(true);
+  });
+
   test('A50 has every command that has a key, and so has the list of keys', async () => {
     await agent('keyed');
     await must(atelier, 'POST', '/code-agents/keyed/versions', { version: '1.0.0', changelog: '' });

@@ -32,7 +32,7 @@ describe('skills', () => {
     const session = await signIn(browser, atelier);
     const { page } = session;
     await page.goto('/studio/skills');
-    await page.getByText('There is no skill yet.').waitFor();
+    await page.getByText('No skills yet.').waitFor();
     await write('handler.py', 'def greet(name):\n    return {"text": name}\n');
     await write('schema.json', '{"input": {"type": "object"}, "output": {"type": "object"}}');
     await write('skill.yaml', settings('1.0.0'));
@@ -62,6 +62,11 @@ describe('skills', () => {
     const session = await signIn(browser, atelier, { theme: 'light', width: 390, height: 800 });
     const { page } = session;
     await page.goto('/studio/skills');
+    const draft = page
+      .getByRole('list', { name: 'Skills' })
+      .getByRole('listitem')
+      .filter({ hasText: 'Adds numbers up.' });
+    await draft.getByText('Python', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Promote adder' }).click();
     await page.getByRole('button', { name: 'Promote adder' }).waitFor({ state: 'detached' });
     const run = await atelier.api('POST', '/v1/skills/run', { name: 'adder', args: { n: [1, 2] } });
@@ -75,7 +80,7 @@ describe('skills', () => {
     await dialog.getByText('Morning report').waitFor();
     expect(await dialog.getByRole('button', { name: 'Uninstall', exact: true }).count()).toBe(0);
     expect(await violations(page)).toEqual([]);
-    await dialog.getByRole('button', { name: 'Uninstall all the same' }).click();
+    await dialog.getByRole('button', { name: 'Uninstall anyway' }).click();
     await dialog.waitFor({ state: 'detached' }); // as long as it is there, nothing behind it has a role
     await page.getByRole('button', { name: 'Uninstall adder' }).waitFor({ state: 'detached' });
     expect((await atelier.api('GET', '/skills/adder')).status).toBe(404);

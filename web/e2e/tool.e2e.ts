@@ -19,7 +19,7 @@ test('A37 a host is granted and kept, one that is everything is refused with a r
   await publishedAgent(atelier, 'reaching');
   await studio.openAgent('reaching');
   await page.getByRole('button', { name: /^Network/ }).click();
-  const hosts = page.getByRole('textbox', { name: 'Hosts, one a line' });
+  const hosts = page.getByRole('textbox', { name: 'Hosts, one per line' });
   await studio.saving(() => hosts.fill('api.example.com:443'));
   await page.reload();
   await expect.poll(() => hosts.inputValue()).toBe('api.example.com:443');
@@ -77,6 +77,17 @@ test('A40 two versions are compared by lines, side by side, and their schemas in
   await lines.getByRole('textbox', { name: '1.0.0' }).waitFor({ state: 'attached' });
   await lines.getByText(/Sun/).first().waitFor();
   await lines.getByText(/Fog/).first().waitFor();
+  const beside = dialog.getByRole('radio', { name: 'Side by side' });
+  const within = dialog.getByRole('radio', { name: 'Inline' });
+  await lines.locator('.side-by-side').waitFor();
+  await expect.poll(async () => (await lines.boundingBox())?.height).toBeLessThan(4 * 18); // two lines of 18, and no void
+  await page.setViewportSize({ width: 500, height: 800 });
+  await expect.poll(() => within.isChecked()).toBe(true);
+  expect([await beside.isChecked(), await beside.isDisabled()]).toEqual([false, true]);
+  await lines.locator('.monaco-diff-editor:not(.side-by-side)').waitFor();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await expect.poll(() => beside.isChecked()).toBe(true);
+  await lines.locator('.side-by-side').waitFor();
 });
 
 test('A41 a reference is copied, and the line that calls it', async () => {
@@ -112,6 +123,50 @@ test('A42 every form is shown with the input schema, and downloaded as it is sho
     await dialog.getByRole('button', { name: 'Download the manifest' }).click();
     expect((await readFile(await (await saved).path(), 'utf8')).trim()).toBe(shown.trim());
   }
+});
+
+test.each([390, 768, 1280])('%i wide, the forms and what is done with them have their lines', async (width) => {
+  const name = `formed-${String(width)}`;
+  await publishedAgent(atelier, name);
+  await page.setViewportSize({ width, height: 800 });
+  await page.goto(`/studio/a/${name}`);
+  await studio.editorReady();
+  await page.keyboard.press('ControlOrMeta+Shift+E');
+  const dialog = page.getByRole('dialog');
+  const manifest = dialog.getByRole('region', { name: 'Manifest' });
+  await manifest.getByText('"function"', { exact: true }).first().waitFor();
+  const list = dialog.getByRole('combobox', { name: 'Format' });
+  const row = dialog.getByRole('tablist', { name: 'Format' });
+  expect([await list.count(), await row.count()]).toEqual(width < 760 ? [1, 0] : [0, 1]);
+  const tops = await row
+    .getByRole('tab')
+    .evaluateAll((all) => all.map((e) => Math.round(e.getBoundingClientRect().top)));
+  expect(new Set(tops).size).toBe(width < 760 ? 0 : 1);
+  const [shown, last] = await Promise.all([
+    manifest.boundingBox(),
+    dialog.getByRole('button', { name: 'Download the manifest' }).boundingBox(),
+  ]);
+  expect(shown && last && Math.abs(shown.x + shown.width - last.x - last.width)).toBeLessThan(1);
+  if (width < 760) {
+    expect(await list.evaluate((e) => e === document.activeElement)).toBe(true);
+    await list.selectOption('MCP');
+    await manifest.getByText('"inputSchema"').waitFor();
+  }
+});
+
+test('the lines that call it hold an input that fits, also before there was one', async () => {
+  await publishedAgent(atelier, 'unfed');
+  await studio.openAgent('unfed');
+  const lines = page.getByRole('dialog').getByRole('region', { name: 'Call it from a terminal' });
+  const shown = async (input: string): Promise<void> => {
+    await page.keyboard.press('ControlOrMeta+Shift+E');
+    await lines.getByText(`atelier run unfed@1.0.0 --input '${input}'`, { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await lines.waitFor({ state: 'detached' });
+  };
+  await shown('{"city":"text"}');
+  await page.getByRole('textbox', { name: 'city' }).fill('Oslo');
+  await shown('{"city":"Oslo"}');
 });
 
 test('a version is tried as the tool that it is', async () => {

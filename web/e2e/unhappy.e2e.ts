@@ -103,6 +103,92 @@ describe('an input that does not fit', () => {
   });
 });
 
+describe('without a network', () => {
+  test('nothing is begun that needs one, the reason is said, and all is back when it is', async () => {
+    await agentWith('cut-off', 'javascript', 'main.js', 'export default () => 1;\n');
+    await studio.openAgent('cut-off');
+    const { page, context } = session;
+    const run = page.getByRole('banner').getByRole('button', { name: 'Run', exact: true });
+    const publish = page.getByRole('button', { name: 'Publish…' });
+    await publish.click();
+    const send = page.getByRole('dialog').getByRole('button', { name: 'Publish 1.0.0' });
+    await context.setOffline(true);
+    await page.getByRole('dialog').getByText('There is no network.').waitFor();
+    expect(await send.isDisabled()).toBe(true);
+    await page.keyboard.press('Escape');
+    for (const button of [run, publish]) {
+      expect(await button.isDisabled()).toBe(true);
+      expect(await button.getAttribute('title')).toContain('There is no network.');
+    }
+    await page.getByRole('button', { name: 'More about cut-off' }).click();
+    const item = page.getByRole('menuitem', { name: /^Publish….*There is no network\./ });
+    expect(await item.getAttribute('aria-disabled')).toBe('true');
+    await page.keyboard.type('publish'); // the keys lead to it, so that it is heard why
+    await expect.poll(() => item.evaluate((e) => e === document.activeElement)).toBe(true);
+    await page.keyboard.press('Enter');
+    expect(await page.getByRole('menu').count()).toBe(1);
+    await page.keyboard.press('Escape');
+    const result = await studio.panel('Result');
+    expect(await result.getByRole('button', { name: 'Run' }).isDisabled()).toBe(true);
+    await context.setOffline(false);
+    await expect.poll(() => run.isEnabled()).toBe(true);
+    await expect.poll(() => publish.isEnabled()).toBe(true);
+    await studio.start();
+    await studio.ended(/^Succeeded in/);
+  });
+
+  test('the agents say that they could not be loaded, and come when asked again', async () => {
+    await agentWith('kept-away', 'javascript', 'main.js', 'export default () => 1;\n');
+    const { page, context } = session;
+    await page.goto('/studio/settings/about');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.route('**/api/v1/code-agents?*', (route) => route.abort());
+    await page.reload();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await context.setOffline(true);
+    await page.getByRole('link', { name: 'Atelier, all agents' }).click();
+    const failed = page.getByRole('main').getByRole('alert').filter({ hasText: 'Could not load the agents.' });
+    await failed.waitFor();
+    await context.setOffline(false);
+    await failed.waitFor();
+    await page.unrouteAll();
+    await failed.getByRole('button', { name: 'Retry' }).click();
+    await page.getByRole('main').getByRole('link', { name: 'kept-away' }).waitFor();
+    await failed.waitFor({ state: 'detached' });
+  });
+
+  test('what was never read keeps its message until it is asked again', async () => {
+    const { page } = session;
+    await page.clock.install();
+    await page.route('**/api/v1/runtimes', (route) => route.abort());
+    await page.goto('/studio/server');
+    await page.getByRole('main').getByText('The engines could not be loaded.').waitFor();
+    let asked = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith('/api/v1/runtimes')) asked++;
+    });
+    await page.clock.runFor(10_000);
+    expect(asked).toBe(0);
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.getByRole('region', { name: 'Engines' }).getByRole('rowheader').first().waitFor();
+  });
+
+  test('an agent that could not be opened comes when there is one again', async () => {
+    await agentWith('comes-back', 'javascript', 'main.js', 'export default () => 1;\n');
+    await agentWith('seen-before', 'javascript', 'main.js', 'export default () => 1;\n');
+    await studio.openAgent('seen-before'); // so its page is here
+    const { page, context } = session;
+    const link = page.getByRole('navigation', { name: 'Agents and files' }).getByRole('link', { name: 'comes-back' });
+    await link.waitFor();
+    await context.setOffline(true);
+    await link.click();
+    await page.getByRole('button', { name: 'Retry' }).waitFor();
+    await context.setOffline(false);
+    await studio.editorReady();
+  });
+});
+
 describe('a draft in two tabs', () => {
   test('A19 asks which one to keep, and loses nothing in silence', async () => {
     await agentWith('shared', 'python', 'main.py', 'def main(input, ctx):\n    return 1\n');

@@ -7,9 +7,11 @@ import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { signIn } from './kit/browser';
+import { hold } from './kit/hold';
 import { must, program, publishedAgent, saveDraft } from './kit/seed';
 import { eachSignedIn, type Stage } from './kit/stage';
 import { Studio } from './kit/studio';
+import { countChanges, typeAtOnce } from './kit/typing';
 
 let atelier: Stage['atelier'];
 let browser: Stage['browser'];
@@ -43,7 +45,8 @@ describe('comparing', () => {
     await expect.poll(() => lines.innerText()).toMatch(/^-.*Sun[^]*^\+.*Fog/m);
 
     await compare.getByRole('combobox', { name: 'To' }).selectOption('1.0.0');
-    await compare.getByText('They say and do the same.').waitFor();
+    await compare.getByText('They are identical.').waitFor();
+    expect(await compare.getByText('difference').count()).toBe(0); // it is said once
   });
 });
 
@@ -60,10 +63,10 @@ describe('publishing', () => {
     expect(changelog).toMatch(/^- .*days/);
 
     await publish.getByRole('radio', { name: /1\.0\.1/ }).check();
-    const go = publish.getByRole('button', { name: 'Publish 1.0.1 all the same' });
-    await go.click();
-    await publish.getByRole('alert').getByText('Say why').waitFor();
-    await publish.getByRole('textbox', { name: 'Why may it be smaller than advised?' }).fill('Nobody calls it yet.');
+    const go = publish.getByRole('button', { name: 'Publish 1.0.1 anyway' });
+    await publish.getByText('Say why the number can be smaller').waitFor();
+    expect(await go.isDisabled()).toBe(true);
+    await publish.getByRole('textbox', { name: 'Why can it be smaller than advised?' }).fill('Nobody calls it yet.');
     await go.click();
     await dialog('Published 1.0.1').getByRole('button', { name: 'Done' }).click();
     const version = await must(atelier, 'GET', '/code-agents/forced/versions/1.0.1');
@@ -86,15 +89,69 @@ describe('publishing', () => {
     await replay.getByText('2 of 2 recorded inputs differ.').waitFor();
     const differs = replay.getByRole('list', { name: 'What differs' }).getByRole('listitem');
     expect(await differs.first().innerText()).toMatch(/Another output[^]*Sun in Rome[^]*Fog in Rome/);
+    const advice = publish.getByRole('region', { name: 'Advice' });
+    await advice.getByRole('status').getByText('Advised: 1.1.0, a minor version').waitFor(); // said when it changes
+    await advice.getByText('2 of 2 recorded inputs give another output').waitFor();
+    expect(await publish.getByRole('radio', { name: /1\.1\.0.*advised/ }).isChecked()).toBe(true);
 
-    await replay.getByRole('checkbox', { name: 'Publish only if they are answered as before' }).check();
-    await publish.getByRole('button', { name: 'Publish 1.0.1' }).click();
+    await replay.getByRole('checkbox', { name: 'Publish only if every output stays the same' }).check();
+    await publish.getByRole('button', { name: 'Publish 1.1.0' }).click();
     await publish.getByRole('alert').getByText('nothing was published').waitFor();
     expect(await must(atelier, 'GET', '/code-agents/replayed')).toMatchObject({ latestVersion: '1.0.0' });
 
-    await replay.getByRole('checkbox', { name: 'Publish only if they are answered as before' }).uncheck();
-    await publish.getByRole('button', { name: 'Publish 1.0.1' }).click();
-    await dialog('Published 1.0.1').waitFor();
+    await replay.getByRole('checkbox', { name: 'Publish only if every output stays the same' }).uncheck();
+    await publish.getByRole('button', { name: 'Publish 1.1.0' }).click();
+    await dialog('Published 1.1.0').waitFor();
+  });
+
+  test('says what the editor marks first, and leads there', async () => {
+    await publishedAgent(atelier, 'marked');
+    await saveDraft(atelier, 'marked', {
+      files: { 'main.js': 'export default (input) => {\n  return input +;\n};\n' },
+    });
+    await studio.openAgent('marked');
+    await page.getByTitle(/^[1-9]\d* errors?$/).waitFor();
+    await page.getByRole('button', { name: 'Publish…' }).click();
+    const marked = dialog('Publish marked').getByRole('region', { name: 'Errors in the editor' });
+    await marked.getByText(/The editor marks 1 error/).waitFor();
+    await marked.getByRole('button', { name: 'main.js:2' }).click();
+    await dialog('Publish marked').waitFor({ state: 'detached' });
+    await page.getByText(/^Ln 2, Col/).waitFor();
+    await expect.poll(() => studio.editor.evaluate((box) => box === document.activeElement)).toBe(true);
+  });
+
+  test('lists many reasons whole when asked, in the one page that scrolls', async () => {
+    await publishedAgent(atelier, 'many');
+    const properties: Record<string, object> = { city: { type: 'string' } };
+    for (let n = 0; n < 12; n++) properties[`field${String(n)}`] = { type: 'string' };
+    await saveDraft(atelier, 'many', { inputSchema: { type: 'object', properties } });
+    await studio.openAgent('many');
+    await page.getByRole('button', { name: 'Publish…' }).click();
+    const advice = dialog('Publish many').getByRole('region', { name: 'Advice' });
+    await expect.poll(() => advice.getByRole('listitem').count()).toBe(6);
+    await advice.getByRole('button', { name: 'Show all 13' }).click();
+    await expect.poll(() => advice.getByRole('listitem').count()).toBe(13);
+    // The focus is where it was, and the way back is the same.
+    const fewer = advice.getByRole('button', { name: 'Show fewer' });
+    expect(await fewer.evaluate((button) => button === document.activeElement)).toBe(true);
+    expect(await advice.evaluate((box) => box.scrollHeight - box.clientHeight)).toBe(0);
+  });
+
+  test('gives the focus back when it is given up, and when it is done', async () => {
+    await publishedAgent(atelier, 'given-up');
+    await studio.openAgent('given-up');
+    const open = page.getByRole('button', { name: 'Publish…' });
+    await open.click();
+    await dialog('Publish given-up').getByRole('button', { name: 'Cancel' }).click();
+    await expect.poll(() => open.evaluate((button) => button === document.activeElement)).toBe(true);
+
+    await open.click(); // the dialog that follows another gives it back to what led to the first
+    await dialog('Publish given-up')
+      .getByRole('radio', { name: /1\.0\.1/ })
+      .check();
+    await dialog('Publish given-up').getByRole('button', { name: 'Publish 1.0.1' }).click();
+    await dialog('Published 1.0.1').getByRole('button', { name: 'Done' }).click();
+    await expect.poll(() => open.evaluate((button) => button === document.activeElement)).toBe(true);
   });
 });
 
@@ -111,6 +168,10 @@ describe('who references an agent', () => {
   test('is told who must move, with the reason and where to', async () => {
     await studio.versions('pinned');
     await page.getByRole('list', { name: 'Who references it' }).getByText('Morning report').waitFor();
+    await studio.choose('Actions for 1.0.0', 'Deprecate…');
+    await page.getByRole('textbox', { name: 'Why' }).press('Escape');
+    const actions = page.getByRole('button', { name: 'Actions for 1.0.0', exact: true });
+    await expect.poll(() => actions.evaluate((button) => button === document.activeElement)).toBe(true);
     await studio.choose('Actions for 1.0.0', 'Deprecate…');
     const deprecate = dialog('Deprecate pinned@1.0.0');
     await deprecate.getByRole('region', { name: 'Who must move' }).getByText('Morning report').waitFor();
@@ -135,7 +196,7 @@ describe('who references an agent', () => {
 
     await studio.versions('pinned');
     await studio.choose('Actions for 1.0.0', 'Change the deprecation…');
-    await deprecate.getByRole('button', { name: 'Take it back' }).click();
+    await deprecate.getByRole('button', { name: 'Undo deprecation' }).click();
     await deprecate.waitFor({ state: 'hidden' });
     await page.getByText('deprecated, must move').waitFor({ state: 'detached' });
   });
@@ -145,9 +206,9 @@ describe('who references an agent', () => {
     await studio.choose('Actions for pinned', 'Delete…', 'main');
     const ask = dialog('Delete pinned?');
     await ask.getByText('Morning report').waitFor();
-    const go = ask.getByRole('button', { name: 'Delete all the same' });
+    const go = ask.getByRole('button', { name: 'Delete anyway' });
     expect(await go.isDisabled()).toBe(true);
-    await ask.getByRole('textbox', { name: 'Why it is deleted all the same' }).fill('Replaced by another.');
+    await ask.getByRole('textbox', { name: 'Why it is deleted anyway' }).fill('Replaced by another.');
     await go.click();
     await page.getByRole('button', { name: 'Undo' }).waitFor();
     expect((await atelier.api('GET', '/api/v1/code-agents/pinned')).status).toBe(404);
@@ -157,7 +218,7 @@ describe('who references an agent', () => {
     await page.goto('/studio/?state=deleted');
     const gone = page.getByRole('list', { name: 'Deleted agents' });
     await gone.getByText('Replaced by another.').waitFor();
-    await gone.getByRole('button', { name: 'Bring back pinned' }).click();
+    await gone.getByRole('button', { name: 'Restore pinned' }).click();
     await page.getByText('No agent is deleted.').waitFor();
     expect((await atelier.api('GET', '/api/v1/code-agents/pinned/versions/1.0.0')).status).toBe(200);
   });
@@ -170,7 +231,7 @@ describe('a draft', () => {
     await studio.replaceCode('export default () => 7;\n');
     await studio.choose('More about redrafted', 'Discard the draft…');
     await dialog('Discard the draft?').getByRole('button', { name: 'Discard' }).click();
-    await page.getByText('The draft is what 1.0.0 is').waitFor();
+    await page.getByText('The draft is now the same as 1.0.0').waitFor();
     await expect.poll(async () => studio.editor.inputValue().catch(() => '')).not.toContain('=> 7');
     expect(await must(atelier, 'GET', '/code-agents/redrafted')).toMatchObject({
       draft: { files: program('Sun').files },
@@ -212,13 +273,31 @@ describe('an agent', () => {
       await other.close();
     }
     await page.goto('/studio/a/formerly');
-    await page.getByText('formerly is now-called now').waitFor();
+    await page.getByText('formerly is now now-called').waitFor();
     await expect.poll(() => new URL(page.url()).pathname).toBe('/studio/a/now-called');
     const run = await must(atelier, 'POST', '/code-agents/formerly/execute', {
       version: '1.0.0',
       input: { city: 'Oslo' },
     });
     expect(run).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('renamed in a list has its new name there before the server is asked again', async () => {
+    await publishedAgent(atelier, 'listed-so');
+    await page.goto('/studio/');
+    const list = page.getByRole('navigation', { name: 'Agents and files' });
+    await list.getByRole('link', { name: 'listed-so' }).waitFor();
+    const release = await hold(page, '**/api/v1/code-agents?*');
+    await list.getByRole('button', { name: 'Actions for listed-so' }).click();
+    await page.getByRole('menuitem', { name: 'Rename…' }).click();
+    const ask = dialog('Rename listed-so');
+    await ask.getByRole('textbox', { name: 'New name' }).fill('called-so');
+    await ask.getByRole('button', { name: 'Rename' }).click();
+    await ask.waitFor({ state: 'detached' });
+    await list.getByRole('link', { name: 'called-so' }).waitFor();
+    expect(await page.getByRole('link', { name: 'listed-so' }).count()).toBe(0);
+    release();
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   test('is copied', async () => {
@@ -239,11 +318,16 @@ describe('an agent', () => {
     });
     await page.goto('/studio/');
     const found = page.getByRole('list', { name: 'Agents found' });
-    await page.getByRole('searchbox', { name: 'Find agents' }).fill('zyzzyva');
+    const box = page.getByRole('searchbox', { name: 'Find agents' });
+    await box.waitFor();
+    const changes = await countChanges(page);
+    expect(await typeAtOnce(box, 'zyzzyva')).toEqual({ value: 'zyzzyva', changes: 0 });
     await page
       .getByText(/^Nothing matches/)
       .first()
       .waitFor();
+    await page.waitForURL('**/studio/?q=zyzzyva');
+    expect(await changes()).toBe(1);
     await page.getByRole('checkbox', { name: 'Also in code' }).check();
     await found.getByRole('link', { name: 'hidden' }).waitFor();
     expect(new URL(page.url()).search).toBe('?q=zyzzyva&code=true');
@@ -263,7 +347,7 @@ describe('the public registry', () => {
     await publishedAgent(atelier, 'shared');
     await studio.versions('shared');
     await studio.choose('Actions for shared', 'List in the registry…', 'main');
-    await dialog('List shared in the registry?').getByRole('button', { name: 'List it' }).click();
+    await dialog('List shared in the registry?').getByRole('button', { name: 'List' }).click();
     await page.getByText('In the public registry').waitFor();
 
     await page.goto('/studio/registry');
@@ -280,10 +364,24 @@ describe('the public registry', () => {
     await must(atelier, 'POST', '/code-agents/shared/versions', { bump: 'auto' });
     await studio.versions('mine');
     await page.getByText('Newer version at origin: 1.0.1.').waitFor();
+    await page.getByRole('link', { name: 'Look at it in the registry' }).click();
+    await page.waitForURL(/\/registry\/default\/[a-z-]+\?v=1\.0\.1$/);
 
     await studio.versions('shared');
-    await studio.choose('Actions for shared', 'Take out of the registry…', 'main');
-    await dialog('Take shared out of the registry?').getByRole('button', { name: 'Take it out' }).click();
+    let failed = 0;
+    page.on('requestfailed', (request) => {
+      if (request.url().endsWith('/code-agents/shared')) failed++;
+    });
+    await page.route('**/api/v1/code-agents/shared', (route) => route.abort());
+    await studio.choose('Actions for shared', 'Remove from the registry…', 'main');
+    await dialog('Remove shared from the registry?').getByRole('button', { name: 'Remove' }).click();
+    // What is read stays when it could only not be asked again: it is asked three times.
+    await expect.poll(() => failed).toBeGreaterThanOrEqual(3);
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    await page.getByRole('heading', { name: 'shared', level: 1 }).waitFor();
+    expect(await page.getByText('could not').count()).toBe(0);
+    await page.unrouteAll();
+    await page.reload();
     await page.getByText('In the public registry').waitFor({ state: 'detached' });
   });
 });
@@ -307,7 +405,7 @@ describe('archives', () => {
     await page.getByRole('button', { name: 'Import…', exact: true }).click();
     const ask = dialog('Import an archive');
     await ask.getByLabel('Choose an archive').setInputFiles(file);
-    await ask.getByText(/^The archive is in order\. Importing brings 1 agent/).waitFor();
+    await ask.getByText(/^The archive is valid\. Importing adds 1 agent/).waitFor();
     expect((await atelier.api('GET', '/api/v1/code-agents/kept')).status).toBe(404);
     await ask.getByRole('button', { name: 'Import', exact: true }).click();
     await ask.getByText(/^Imported 1 agent/).waitFor();
@@ -327,7 +425,7 @@ describe('archives', () => {
       heading.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: data }));
     });
     const ask = dialog('Import an archive');
-    expect(await ask.getByRole('alert').innerText()).toMatch(/holiday\.zip was refused, and nothing was written\./);
+    expect(await ask.getByRole('alert').innerText()).toMatch(/holiday\.zip was refused, and nothing was imported\./);
     expect(await ask.getByRole('button', { name: 'Import', exact: true }).isDisabled()).toBe(true);
   });
 
@@ -364,5 +462,53 @@ describe('archives', () => {
     expect(shares).toEqual([...shares].sort((a, b) => a - b));
     await line.detach();
     await rm(folder, { recursive: true });
+  });
+});
+
+describe('what a dialog waits for', () => {
+  const height = async (shown: Locator): Promise<number> => (await shown.boundingBox())?.height ?? NaN;
+  const waits = async (shown: Locator, what: string): Promise<void> => {
+    await shown
+      .getByRole('status')
+      .filter({ hasText: `Loading ${what}…` })
+      .waitFor();
+    expect(await shown.locator('[aria-busy=true]').count()).toBe(1);
+  };
+
+  test.each([
+    ['Actions for 1.0.0', 'Deprecate…', 'Deprecate slow-1@1.0.0', 'slow-1'],
+    ['Actions for slow-2', 'Delete…', 'Delete slow-2?', 'slow-2'],
+  ])('has its form from %s, %s', async (menu, item, title, name) => {
+    await publishedAgent(atelier, name);
+    const release = await hold(page, '**/code-agents/*/pins*');
+    await studio.versions(name);
+    await studio.choose(menu, item, 'main');
+    const shown = dialog(title);
+    await waits(shown, 'its references');
+    const before = await height(shown);
+    release();
+    await shown.getByText('Nobody is registered as using it.').waitFor();
+    expect(Math.abs((await height(shown)) - before)).toBeLessThan(1); // what is less than a pixel nobody sees
+  });
+
+  test('has its form where versions are compared', async () => {
+    await publishedAgent(atelier, 'slow-3');
+    await saveDraft(atelier, 'slow-3', program('Fog'));
+    const release = await hold(page, '**/diff?*');
+    await studio.versions('slow-3');
+    const since = page.getByRole('list', { name: 'Versions of slow-3' });
+    await since.getByText('Comparing with 1.0.0…').waitFor();
+    await page.getByRole('button', { name: 'Compare…' }).click();
+    await waits(dialog('Compare slow-3'), 'the comparison');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Publish the draft…' }).click();
+    const shown = dialog('Publish slow-3');
+    await waits(shown, 'the advice');
+    const before = await height(shown);
+    release();
+    await shown.getByRole('region', { name: 'Advice' }).getByText('1.0.1').waitFor();
+    expect(Math.abs((await height(shown)) - before)).toBeLessThan(1); // what is less than a pixel nobody sees
+    await page.keyboard.press('Escape');
+    await since.getByText('A patch change since 1.0.0: 1.0.1 comes next.').waitFor();
   });
 });

@@ -155,13 +155,13 @@ test('Vim asks beneath the editor, by name, and Escape leads back into it', asyn
 
 test('keys that could not be loaded are told of until others are chosen, and asked for once more', async () => {
   await open('lost');
-  await page.route(/\/assets\/open-/, (route) => route.abort());
+  await page.route(/\/assets\/openVim-/, (route) => route.abort());
   await choose('Vim');
   const told = page.getByRole('alert').filter({ hasText: 'The keys of Vim could not be loaded.' });
   await told.waitFor();
   await choose('Default');
   await told.waitFor({ state: 'detached' });
-  await page.unroute(/\/assets\/open-/);
+  await page.unroute(/\/assets\/openVim-/);
   await choose('Vim');
   await inMode('Normal');
 });

@@ -9,6 +9,8 @@ export default defineConfig({
     include: ['*.e2e.ts'],
     environment: 'node',
     maxWorkers: 2,
+    // The files of a worker load Playwright and the kit once: neither keeps anything for the next file.
+    isolate: false,
     // What is waited for is a state; how long is said here and in kit/browser.ts alone, for the slowest machine that is healthy.
     testTimeout: 180_000,
     hookTimeout: 180_000,

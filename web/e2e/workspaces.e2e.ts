@@ -38,42 +38,42 @@ describe('workspaces', () => {
       expect(await page.getByRole('button', { name: /^Close / }).count()).toBe((await rows.count()) - 1);
 
       await page.getByRole('button', { name: 'New workspace…' }).click();
-      await dialog.getByRole('button', { name: 'Make it' }).click();
-      await dialog.getByText('A name is needed.').waitFor();
+      await dialog.getByRole('button', { name: 'Create workspace' }).click();
+      await dialog.getByText('Enter a name.').waitFor();
       for (const [wrong, says] of [
         ['Acme Ltd', /lower-case|letters/],
         ['default', /taken|has this name|exists/],
       ] as const) {
         await dialog.getByLabel('Name').fill(wrong);
-        await dialog.getByRole('button', { name: 'Make it' }).click();
+        await dialog.getByRole('button', { name: 'Create workspace' }).click();
         await dialog.getByText(says).first().waitFor();
         expect(await dialog.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
       }
       expect(await violations(page)).toEqual([]);
       await dialog.getByLabel('Name').fill(name);
       await dialog.getByLabel('Title').fill(title);
-      await dialog.getByRole('button', { name: 'Make it' }).click();
+      await dialog.getByRole('button', { name: 'Create workspace' }).click();
       await dialog.waitFor({ state: 'detached' });
       await row.getByText('you are administrator').waitFor();
       expect(await violations(page)).toEqual([]);
 
       await row.getByRole('button', { name: `Quotas of ${title}` }).click();
       await dialog.getByText('Used 0, no limit.').first().waitFor();
-      expect(await dialog.getByLabel('Runs a day').inputValue()).toBe('');
-      await dialog.getByLabel('Runs a day').fill('many');
+      expect(await dialog.getByLabel('Runs per day').inputValue()).toBe('');
+      await dialog.getByLabel('Runs per day').fill('many');
       await dialog.getByLabel('Storage').fill('2 GB');
       await dialog.getByRole('button', { name: 'Save' }).click();
-      await dialog.getByText('A whole number, 0 or more.').waitFor();
+      await dialog.getByText('Enter a whole number, 0 or more.').waitFor();
       await dialog.getByText('such as 2 GiB').first().waitFor();
       expect(await violations(page)).toEqual([]);
-      await dialog.getByLabel('Runs a day').fill('5');
+      await dialog.getByLabel('Runs per day').fill('5');
       await dialog.getByLabel('Storage').fill('1.5 GiB');
       await dialog.getByRole('button', { name: 'Save' }).click();
       await dialog.waitFor({ state: 'detached' });
       await row.getByRole('button', { name: `Quotas of ${title}` }).click();
       await dialog.getByText('Used 0 of 5.').waitFor();
       expect(await dialog.getByLabel('Storage').inputValue()).toBe('1536 MiB');
-      await dialog.getByLabel('Runs a day').fill('');
+      await dialog.getByLabel('Runs per day').fill('');
       await dialog.getByRole('button', { name: 'Save' }).click();
       await dialog.waitFor({ state: 'detached' });
       const told = (await must(atelier, 'GET', `/quotas/${name}`)) as { own: unknown };
@@ -93,7 +93,7 @@ describe('workspaces', () => {
       await page.getByText(`Who works in ${title} Ltd`).waitFor();
 
       await page.goto('/studio/workspaces');
-      await page.getByText('are for who runs it').waitFor();
+      await page.getByText('are only for those who run it').waitFor();
       expect(await violations(page)).toEqual([]);
       await page.getByRole('button', { name: 'Account' }).click();
       expect(await page.getByRole('menuitem', { name: 'Workspaces' }).count()).toBe(0);
@@ -102,7 +102,7 @@ describe('workspaces', () => {
 
       await page.goto('/studio/workspaces');
       await row.getByRole('button', { name: `Close ${title} Ltd` }).click();
-      const close = dialog.getByRole('button', { name: 'Close the workspace' });
+      const close = dialog.getByRole('button', { name: 'Close workspace' });
       await dialog.getByLabel(`Type ${name} to close it`).fill('acme');
       expect(await close.isDisabled()).toBe(true);
       expect(await violations(page)).toEqual([]);
@@ -132,7 +132,7 @@ describe('pages that are not for everybody', () => {
     const found: string[] = [];
     for (const path of all) {
       await page.goto(`/studio${path}`);
-      const instead = page.getByText(/are not shown to you|are for who runs it/);
+      const instead = page.getByText(/are not shown to you|are only for those who run it/);
       await page.getByRole('heading', { level: 1 }).or(instead).first().waitFor();
       if (await instead.isVisible()) {
         found.push(path);
@@ -153,7 +153,7 @@ describe('pages that are not for everybody', () => {
     for (const name of [/^Replace/, /^Remove/, /^New secret/]) {
       expect(await page.getByRole('button', { name }).count()).toBe(0);
     }
-    await page.getByText('Whoever runs the server changes it.').waitFor();
+    await page.getByText('Whoever runs the server can change it.').waitFor();
     await page.goto('/studio/tokens');
     await page.getByRole('button', { name: 'All agents' }).click();
     await page.getByRole('link', { name: 'weather', exact: true }).first().waitFor();
@@ -176,7 +176,7 @@ describe('pages that are not for everybody', () => {
     expect(found).toEqual([...all]);
     expect(denied).toEqual([]);
     await page.goto('/studio/runs');
-    await page.getByText('This token is for weather alone.').waitFor();
+    await page.getByText('This token works only for weather.').waitFor();
     await page.getByRole('button', { name: 'Open weather' }).click();
     await page.getByRole('button', { name: 'More about weather' }).waitFor();
     await close();

@@ -1,5 +1,5 @@
-// What the Studio may weigh. Limits are of brotli at quality 11, at which a release could be packed; the build packs at 9,
-// which leaves files up to an eighth larger, so brotli counts by what it would be.
+// What the Studio may weigh. Limits are of brotli at quality 11. Only what the editor waits for is packed at that; the rest
+// is at 9, which leaves files up to an eighth larger, so that it counts by what it would be.
 const allowance = 1.12;
 const kB = 1000;
 
@@ -11,19 +11,24 @@ const wholes = {
 
 const editorParts = ['index.html', 'src/features/agents/AgentPage.tsx', 'src/editor/kit.ts'];
 
+/** The scripts and styles that the editor waits for. */
+export const untilEditor = (manifest) =>
+  new Set(reach(manifest, editorParts).flatMap((chunk) => [chunk.file, ...(chunk.css ?? [])]));
+
 /**
  * Counts what was built against its budgets. `manifest` is Vite's, `files` says of each file how many bytes of it are
- * brotli and how many are not.
+ * brotli, whether at quality 11, and how many are not.
  */
 export function weigh(manifest, files) {
   const names = Object.keys(files);
   const sum = (what, limit, counted, also = 0) => {
-    const brotli = counted.reduce((total, name) => total + sizeOf(name).brotli, 0);
-    return { what, limit, bytes: Math.round(brotli / allowance + also) };
+    const brotli = counted.reduce((total, name) => total + sizeOf(name), 0);
+    return { what, limit, bytes: Math.round(brotli + also) };
   };
   const sizeOf = (name) => {
     if (!files[name]) throw new Error(`${name} was not built, so that its budget would say nothing.`);
-    return files[name];
+    const { brotli, dense } = files[name];
+    return dense ? brotli : brotli / allowance;
   };
   const called = (stem) => {
     const found = names.filter((name) => stemOf(name) === stem);

@@ -1,6 +1,6 @@
 import { parseAst } from 'vite';
 import { describe, expect, test } from 'vitest';
-import { complaint, evaluates, weigh } from './budgets.mjs';
+import { complaint, evaluates, untilEditor, weigh } from './budgets.mjs';
 
 const chunk = (name, more = {}) => ({ file: `assets/${name}-12345678.js`, ...more });
 const tsMode = '../node_modules/monaco-editor/esm/vs/languages/features/typescript/tsMode.js';
@@ -53,6 +53,16 @@ describe('budgets', () => {
   test('of everything count what is not brotli as it is', () => {
     expect(over({ 'lazy-12345678.js': 1 }, 12_487_000 - 1000)).toEqual([]);
     expect(over({ 'lazy-12345678.js': 1 }, 12_487_000 + 1000)).toEqual(['everything in the binary']);
+  });
+
+  test('count as it is what is packed as densely as they are meant', () => {
+    const files = Object.fromEntries(names.map((name) => [name, { brotli: 1000, dense: true, other: 0 }]));
+    expect(weigh(manifest, files)[0]).toMatchObject({ what: 'code before the first screen', bytes: 2000 });
+  });
+
+  test('know what the editor waits for', () => {
+    const awaited = 'index shared AgentPage kit monaco tsMode'.split(' ').map((stem) => `assets/${stem}-12345678.js`);
+    expect(untilEditor(manifest)).toEqual(new Set([...awaited, 'assets/index-12345678.css']));
   });
 
   test('that would measure nothing are refused', () => {

@@ -4,6 +4,7 @@
 // by its name, which has to be that of what they get.
 import { readFileSync } from 'node:fs';
 import type { Plugin } from 'vite';
+import { inAscii } from './asciiScripts';
 
 const address = /\/(pyright\.worker\.js)\?url$/;
 
@@ -46,10 +47,4 @@ export function inEnglish(code: string): string {
   if (kept.english !== 1 || kept.others === 0)
     throw new Error(`the texts of Python's worker are not where they were: ${JSON.stringify(kept)}`);
   return inAscii(short);
-}
-
-/** The same script in ASCII. It is not for a script in which a backslash stands before a wider letter, or String.raw. */
-export function inAscii(code: string): string {
-  if (/\\[^\0-\x7f]/.test(code) || code.includes('String.raw')) throw new Error('cannot be written in ASCII');
-  return code.replace(/[^\0-\x7f]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -15,6 +15,26 @@ export type Session = {
 /** How a session looks, and another server that it may go to, whose pages are not ours to judge. */
 export type Look = { theme?: 'dark' | 'light'; width?: number; height?: number; scale?: number; also?: string };
 
+// The first ones are Playwright's own, whose switch this one takes the place of. The last ones are the browser's: every window
+// has two pages behind its address bar, in processes that took more of a processor than the window itself.
+const without = [
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsUpgrades',
+  'HttpsFirstBalancedModeAutoEnable',
+  'LensOverlay',
+  'MediaRouter',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'OptimizationHints',
+  'NetworkTimeServiceQuerying',
+  'AimEnabled',
+  'PreconnectToSearch',
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+];
+
 const started = {
   executablePath: process.env['ATELIER_TEST_CHROMIUM'] ?? '/usr/bin/chromium',
   // The browser itself must not call home either, and as root it has no sandbox of its own.
@@ -26,6 +46,7 @@ const started = {
     '--disable-background-networking',
     '--disable-component-update',
     '--disable-sync',
+    `--disable-features=${without.join(',')}`,
   ],
 };
 

@@ -125,6 +125,9 @@ function asString(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
+/** Whether there is no such thing, or none for this person. */
+export const isMissing = (error: Error): boolean => error instanceof ApiError && error.status === 404;
+
 /** What to tell a person about any failure of a call. */
 export function explain(error: unknown): string {
   return error instanceof Error ? error.message : say.somethingWentWrong;

@@ -2,10 +2,18 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { keys } from './queries';
 import type { AgentSummary, RunSummary } from './types';
-import { browseRegistry, listAgents, pageRuns, type AgentFilter, type ListPage, type RunFilter } from './verbs';
+import {
+  browseRegistry,
+  listAgents,
+  pageRuns,
+  type AgentFilter,
+  type ListPage,
+  type RegistryFilter,
+  type RunFilter,
+} from './verbs';
 
 export type Listing<T> =
-  | { kind: 'waiting'; retry: () => void }
+  | { kind: 'waiting' }
   | { kind: 'failed'; message: string; retry: () => void }
   | {
       kind: 'loaded';
@@ -36,7 +44,7 @@ export function useListing<T>(
       reading: found.isFetchingNextPage,
     };
   }
-  return found.isError ? { kind: 'failed', message: found.error.message, retry } : { kind: 'waiting', retry };
+  return found.isError ? { kind: 'failed', message: found.error.message, retry } : { kind: 'waiting' };
 }
 
 export const useAgentListing = (filter: AgentFilter): Listing<AgentSummary> =>
@@ -45,5 +53,5 @@ export const useAgentListing = (filter: AgentFilter): Listing<AgentSummary> =>
 export const useRunListing = (filter: RunFilter): Listing<RunSummary> =>
   useListing([...keys.allRuns, filter], (cursor, signal) => pageRuns(filter, cursor, signal));
 
-export const useRegistryListing = (search: string): Listing<AgentSummary> =>
-  useListing([...keys.registry, search.trim()], (cursor, signal) => browseRegistry(search, cursor, signal));
+export const useRegistryListing = (filter: RegistryFilter): Listing<AgentSummary> =>
+  useListing([...keys.registry, filter], (cursor, signal) => browseRegistry(filter, cursor, signal));

@@ -1,7 +1,8 @@
 // What the screens read of the server, cached by key.
-import { QueryClient, useQuery } from '@tanstack/react-query';
+import { QueryClient, useQuery, type InfiniteData, type Query } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { agentHere } from './early';
+import { draftArrived } from './leaving';
 import { ApiError, sessionEnded, workspaceLost } from './http';
 import {
   diff,
@@ -9,6 +10,8 @@ import {
   getCapabilities,
   getDraftRuntime,
   getHealth,
+  getListedAgent,
+  getListedVersion,
   getQuotas,
   getQuotasOf,
   getSession,
@@ -26,13 +29,16 @@ import {
   listTokens,
   listVersions,
   listWorkspaces,
+  type ListPage,
 } from './verbs';
+import type { Agent, AgentSummary } from './types';
 import { chosenWorkspace } from './workspace';
 
 export const keys = {
   session: ['session'] as const,
   agents: ['agents'] as const,
   registry: ['registry'] as const,
+  listed: (publisher: string, name: string) => ['registry', publisher, name] as const,
   skills: ['skills'] as const,
   tokens: ['tokens'] as const,
   secrets: ['secrets'] as const,
@@ -60,6 +66,9 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
+      // Without a network a question would wait in silence; so it fails, says so, and is asked again when there is one.
+      networkMode: 'always',
+      refetchOnReconnect: true,
       retry: (count, error) => count < 2 && !(error instanceof ApiError && error.status < 500),
     },
   },
@@ -80,10 +89,12 @@ export const usePythonVersion = (): string | undefined =>
   useCapabilities().data?.languages.find(({ language }) => language === 'python')?.engines?.[0]?.version;
 export const useHealth = () => useQuery({ queryKey: ['health'], queryFn: getHealth, ...forever });
 export const useSamples = () => useQuery({ queryKey: ['samples'], queryFn: listSamples, ...forever });
+// What was never read is asked again by hand, or once there is a network: each question takes the message about the last away.
+const refetchInterval = ({ state }: { state: { data: unknown } }) => (state.data === undefined ? false : 2000);
 // Engines are busy or not from one moment to the next.
-export const useRuntimes = () => useQuery({ queryKey: ['runtimes'], queryFn: listRuntimes, refetchInterval: 2000 });
+export const useRuntimes = () => useQuery({ queryKey: ['runtimes'], queryFn: listRuntimes, refetchInterval });
 // Folders change behind the page's back.
-export const useSkills = () => useQuery({ queryKey: keys.skills, queryFn: listSkills, refetchInterval: 2000 });
+export const useSkills = () => useQuery({ queryKey: keys.skills, queryFn: listSkills, refetchInterval });
 export const useTokens = () => useQuery({ queryKey: keys.tokens, queryFn: listTokens });
 export const useSecrets = (enabled = true) => useQuery({ queryKey: keys.secrets, queryFn: listSecrets, enabled });
 export const useQuotas = () => useQuery({ queryKey: keys.quotas, queryFn: getQuotas });
@@ -106,16 +117,29 @@ export function useAgent(name: string, version: string | undefined) {
   }, [name]);
   return useQuery({
     queryKey: version === undefined ? keys.agent(name) : keys.facts(name),
-    queryFn: () => getAgent(name),
+    queryFn: async () => {
+      await draftArrived(name);
+      return getAgent(name);
+    },
     gcTime: 0,
     staleTime: Infinity,
-    refetchOnReconnect: false,
+    refetchOnReconnect: ({ state }) => state.data === undefined,
   });
 }
 /** The agent as the server has it now, for what is no draft: usage, listing, origin, versions. */
 export const useFacts = (name: string) => useQuery({ queryKey: keys.facts(name), queryFn: () => getAgent(name) });
 export const useVersions = (name: string) =>
   useQuery({ queryKey: keys.versions(name), queryFn: () => listVersions(name) });
+/** An agent of the public registry, of whatever workspace. */
+export const useListedAgent = (publisher: string, name: string) =>
+  useQuery({ queryKey: keys.listed(publisher, name), queryFn: () => getListedAgent(publisher, name) });
+export const useListedVersion = (publisher: string, name: string, version: string) =>
+  useQuery({
+    queryKey: [...keys.listed(publisher, name), version],
+    queryFn: () => getListedVersion(publisher, name, version),
+    enabled: version !== '',
+    ...forever,
+  });
 export const usePins = (name: string) => useQuery({ queryKey: keys.pins(name), queryFn: () => listPins(name) });
 export const useVersion = (name: string, version: string) =>
   useQuery({ queryKey: keys.version(name, version), queryFn: () => getVersion(name, version), ...forever });
@@ -143,6 +167,13 @@ export async function knowEarly(): Promise<boolean> {
   return true;
 }
 
+/** Asks anew for all that the screen still waits for: a request that hangs is given up, which a refetch alone would join. */
+export async function askAgain(): Promise<void> {
+  const unanswered = { type: 'active', predicate: ({ state }: Query) => state.data === undefined } as const;
+  await queryClient.cancelQueries(unanswered);
+  await queryClient.refetchQueries(unanswered);
+}
+
 /** After something about an agent changed that is no draft. */
 export function refreshFacts(name: string): void {
   for (const queryKey of [keys.facts(name), keys.versions(name), keys.pins(name), keys.diffs(name), keys.agents])
@@ -158,6 +189,26 @@ export async function refreshWorkspaces(): Promise<void> {
   await Promise.all([keys.workspaces, keys.session].map((queryKey) => queryClient.invalidateQueries({ queryKey })));
 }
 export const refreshTokens = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.tokens });
+/** After an agent got another name: lists show it at once, and nothing that was read under the former name is shown again. */
+export function agentRenamed(agent: Agent, former: string): void {
+  const renamed = (item: AgentSummary): AgentSummary => (item.id === agent.id ? { ...item, name: agent.name } : item);
+  for (const queryKey of [keys.agents, keys.registry]) {
+    queryClient.setQueriesData<InfiniteData<ListPage<AgentSummary>>>(
+      { queryKey, predicate: isListing },
+      (list) => list && { ...list, pages: list.pages.map((page) => ({ ...page, items: page.items.map(renamed) })) },
+    );
+    void queryClient.invalidateQueries({ queryKey });
+  }
+  for (const name of [former, agent.name]) {
+    queryClient.removeQueries({ queryKey: keys.agent(name), type: 'inactive' });
+    queryClient.removeQueries({ queryKey: keys.facts(name), type: 'inactive' });
+    refreshFacts(name);
+  }
+}
+
+/** Beside the lists of the registry stand the agents of it. */
+const isListing = ({ queryKey }: { queryKey: readonly unknown[] }): boolean => typeof queryKey[1] === 'object';
+
 export const refreshAgents = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.agents });
 
 export const refreshMembers = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.members });

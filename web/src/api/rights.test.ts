@@ -15,7 +15,7 @@ test('admin stands for every scope, and a viewer only reads', () => {
     true,
     false,
   ]);
-  expect(viewer.why('run')).toBe('This needs the role developer, and yours is viewer.');
+  expect(viewer.why('run')).toBe('This needs the role developer; yours is viewer.');
 });
 
 test('a session of a token has no role to speak of', () => {
@@ -35,7 +35,7 @@ test('who administers the workspace of the server runs it, and nobody else', () 
 test('a token for some agents sees these, and no lists', () => {
   const few = rightsOf({ ...known('default', ['weather', 'tides']), scopes: ['read'] });
   expect([few.may('read'), few.mayAnywhere('read'), few.mayAnywhere('run')]).toEqual([true, false, false]);
-  expect(few.why('read')).toBe('This token is for weather, tides alone.');
+  expect(few.why('read')).toBe('This token works only for weather, tides.');
   expect(few.why('run')).toBe('This needs the scope run.');
 });
 

@@ -100,6 +100,43 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v1/code-agents/registry/{publisher}/{name}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** An agent of the public registry with its versions */
+    get: operations['getListedAgent'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v1/code-agents/registry/{publisher}/{name}/versions/{version}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * A version of the public registry with its files
+     * @description Who published it is told in its own workspace only: publishedBy is empty.
+     */
+    get: operations['getListedVersion'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v1/code-agents/{agent}': {
     parameters: {
       query?: never;
@@ -1557,6 +1594,8 @@ export interface components {
       latestVersion: string;
       listed: boolean;
       name: string;
+      /** @description In the registry: the workspace that lists it. */
+      publisher?: string;
       /** Format: int64 */
       revision: number;
       /** @enum {string} */
@@ -2045,6 +2084,36 @@ export interface components {
     ListBody: {
       public: boolean;
     };
+    ListedAgent: {
+      description: string;
+      id: string;
+      /** @enum {string} */
+      language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
+      /** @description The latest version is deprecated, and so are all others. */
+      latestDeprecated?: boolean;
+      /** @description What latest stands for. */
+      latestVersion: string;
+      name: string;
+      /** @description The workspace that lists it. */
+      publisher: string;
+      tags: string[];
+      title: string;
+      /** Format: int64 */
+      usageCount: number;
+      /** @description Released ones, newest first. */
+      versions: components['schemas']['ListedVersion'][];
+    };
+    ListedVersion: {
+      changelog: string;
+      deprecated: boolean;
+      digest: string;
+      /** Format: date-time */
+      publishedAt: string;
+      reason?: string;
+      runtime: string;
+      successor?: string;
+      version: string;
+    };
     LoginProvider: {
       /** @description What to call it. */
       name: string;
@@ -2149,6 +2218,8 @@ export interface components {
       name: string;
       /** @description The latest version there, when it is above the one that was copied; told by GET of one agent. */
       newer?: string;
+      /** @description The workspace that lists it, while it is listed; told by GET of one agent. */
+      publisher?: string;
       version: string;
     };
     Override: {
@@ -2676,7 +2747,10 @@ export interface components {
       /** Format: date-time */
       installedAt?: string;
       installedBy: string;
-      /** @enum {string} */
+      /**
+       * @description Of the version above, else of the draft.
+       * @enum {string}
+       */
       language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       name: string;
       /** @enum {string} */
@@ -3506,6 +3580,148 @@ export interface operations {
       };
       /** @description Unsupported Media Type */
       415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getListedAgent: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The workspace that lists it, by its name. */
+        publisher: string;
+        /** @description The present name or a former one. */
+        name: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ListedAgent'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Unprocessable Entity */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Internal Server Error */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getListedVersion: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The workspace that lists it, by its name. */
+        publisher: string;
+        /** @description The present name or a former one. */
+        name: string;
+        /** @description 1.2.0, ^1, latest or sha256:…. */
+        version: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description OK */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Version'];
+        };
+      };
+      /** @description Unauthorized */
+      401: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Forbidden */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Not Found */
+      404: {
         headers: {
           [name: string]: unknown;
         };
@@ -7184,7 +7400,7 @@ export interface operations {
         limit?: number;
         /** @description Name or ID. */
         agent?: string;
-        /** @description Without an agent it is looked for among a thousand runs at a time: a page may then be short, or empty, and not be the last. */
+        /** @description As the runs have it, 1.2.0 or draft, and no range. Every page but the last is full, with an agent and without. */
         version?: string;
         status?:
           | 'queued'

@@ -23,6 +23,8 @@ export type About = With<
 >;
 export type Agent = With<Wire['Agent'], { draft: Draft; metadata: Record<string, unknown> }>;
 export type AgentSummary = Wire['AgentSummary'];
+export type ListedAgent = Wire['ListedAgent'];
+export type ListedVersion = Wire['ListedVersion'];
 export type Skill = Wire['Skill'];
 export type SkillList = Wire['SkillList'];
 export type Token = Wire['Token'];

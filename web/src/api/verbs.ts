@@ -19,6 +19,7 @@ import type {
   Invited,
   JsonSchema,
   Language,
+  ListedAgent,
   LoginWays,
   Member,
   NewInvitation,
@@ -106,6 +107,13 @@ async function readPage<T>(path: string, query: Record<string, string>, signal: 
   return { items: page.items, nextCursor: page.nextCursor ?? '' };
 }
 
+/** How the public registry is narrowed; what is not said does not narrow. */
+export interface RegistryFilter {
+  search?: string;
+  language?: Language;
+  tag?: string;
+}
+
 /** What a list of agents is narrowed by; what is empty does not narrow. */
 export interface AgentFilter {
   search?: string;
@@ -161,8 +169,18 @@ export function saveAgent(id: string, about: About, draft: Draft, signal?: Abort
 }
 
 /** A page of the public registry; every word of the search must occur. */
-export const browseRegistry = (search: string, cursor: string, signal: AbortSignal): Promise<ListPage<AgentSummary>> =>
-  readPage('/code-agents/registry', { limit: '50', q: search.trim(), cursor }, signal);
+export const browseRegistry = (
+  { search = '', language, tag = '' }: RegistryFilter,
+  cursor: string,
+  signal: AbortSignal,
+): Promise<ListPage<AgentSummary>> =>
+  readPage('/code-agents/registry', { limit: '50', q: search.trim(), language: language ?? '', tag, cursor }, signal);
+const listedPath = (publisher: string, name: string): string =>
+  `/code-agents/registry/${encodeURIComponent(publisher)}/${encodeURIComponent(name)}`;
+export const getListedAgent = (publisher: string, name: string): Promise<ListedAgent> =>
+  request(listedPath(publisher, name));
+export const getListedVersion = (publisher: string, name: string, version: string): Promise<Version> =>
+  request(`${listedPath(publisher, name)}/versions/${encodeURIComponent(version)}`);
 export const listInRegistry = (agent: string, listed: boolean): Promise<Agent> =>
   request(`${agentPath(agent)}/publish`, { method: 'POST', body: { public: listed } });
 export const listSkills = (): Promise<SkillList> => request('/skills');
@@ -207,8 +225,8 @@ export const renameWorkspace = (workspace: string, title: string): Promise<Works
   request(workspacePath(workspace), { method: 'PATCH', body: { title } });
 export const closeWorkspace = (workspace: string): Promise<null> =>
   request(workspacePath(workspace), { method: 'DELETE' });
-export const copyFromRegistry = (id: string, name: string): Promise<Agent> =>
-  request(`/code-agents/registry/${encodeURIComponent(id)}/copy`, { method: 'POST', body: { name } });
+export const copyFromRegistry = (id: string, name: string, version: string): Promise<Agent> =>
+  request(`/code-agents/registry/${encodeURIComponent(id)}/copy`, { method: 'POST', body: { name, version } });
 
 export async function listVersions(agent: string): Promise<VersionSummary[]> {
   return (await request<Page<VersionSummary>>(`${agentPath(agent)}/versions`)).items;

@@ -1,16 +1,17 @@
 // Which workspace the screens are about. With one there is nothing to choose, and nothing is said to the server.
+import { keep, ofTab, readKept } from './kept';
+
 const kept = 'atelier.workspace';
 
 let chosen: string | undefined;
 
 /** The name of the chosen one; '' is the first of one's own. A new tab begins where the last choice was made. */
-export const chosenWorkspace = (): string =>
-  (chosen ??= sessionStorage.getItem(kept) ?? localStorage.getItem(kept) ?? '');
+export const chosenWorkspace = (): string => (chosen ??= readKept(kept, String, ofTab) ?? readKept(kept, String) ?? '');
 
 export function chooseWorkspace(name: string): void {
   chosen = name;
-  sessionStorage.setItem(kept, name);
-  localStorage.setItem(kept, name);
+  keep(kept, name, ofTab);
+  keep(kept, name);
 }
 
 /** An address that is opened without headers of ours: of a socket, or of a file to save. */

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import type { AgentPage } from '../features/agents/AgentPage';
 import { Page } from '../features/agents/Page';
 import { app as say } from '../texts/app';
-import { Waiting } from '../ui/Empty';
+import { Waiting } from '../ui/Waiting';
 import { readRef } from './urlState';
 
 type Loaded = { Page: typeof AgentPage } | { error: unknown };
@@ -35,7 +35,7 @@ export function AgentRoute({ agentRef }: { agentRef: string }) {
   if (!loaded) {
     return (
       <Page current={readRef(agentRef).name}>
-        <Waiting what={say.theAgent} />
+        <Waiting shape="code" what={say.theAgent} />
       </Page>
     );
   }

@@ -6,12 +6,13 @@ import { useSession } from '../api/queries';
 import { useRights } from '../api/rights';
 import { Guarded } from '../features/access/Guarded';
 import { exportArchive } from '../features/agents/agentMenu';
-import { Page } from '../features/agents/Page';
+import { Column, Page } from '../features/agents/Page';
 import { HomePage } from '../features/samples/HomePage';
 import { common } from '../texts/common';
 import { app as say } from '../texts/app';
 import { Button } from '../ui/Button';
-import { Empty, Waiting } from '../ui/Empty';
+import { Empty } from '../ui/Empty';
+import { Waiting } from '../ui/Waiting';
 import { AgentRoute } from './AgentRoute';
 import { listenForKeys, useCommand } from './commands';
 import { showDialog, useDialog } from './dialogs';
@@ -21,7 +22,7 @@ import { Notices } from './Notices';
 import { nextRegion } from './regions';
 import { SignIn } from './SignIn';
 import { switchTheme } from './theme';
-import { readRef } from './urlState';
+import { decoded, readRef } from './urlState';
 
 // Pages and dialogs that are not needed for the first paint.
 const SkillsPage = lazy(() => import('../features/skills/SkillsPage').then((m) => ({ default: m.SkillsPage })));
@@ -37,6 +38,7 @@ const InvitationPage = lazy(() =>
   import('../features/access/InvitationPage').then((m) => ({ default: m.InvitationPage })),
 );
 const RegistryPage = lazy(() => import('../features/registry/RegistryPage').then((m) => ({ default: m.RegistryPage })));
+const ListedPage = lazy(() => import('../features/registry/ListedPage').then((m) => ({ default: m.ListedPage })));
 const VersionsPage = lazy(() => import('../features/versions/VersionsPage').then((m) => ({ default: m.VersionsPage })));
 const WorkspacesPage = lazy(() =>
   import('../features/workspaces/WorkspacesPage').then((m) => ({ default: m.WorkspacesPage })),
@@ -86,12 +88,12 @@ function SessionGate() {
   if (session.data) return <Pages />;
   if (session.isError) {
     return (
-      <Empty actions={<Button onClick={() => void session.refetch()}>{common.tryAgain}</Button>}>
-        {say.theServerDoesNotAnswer(session.error.message)}
+      <Empty actions={<Button onClick={() => void session.refetch()}>{common.retry}</Button>}>
+        {session.error.message}
       </Empty>
     );
   }
-  return <Waiting what={say.theStudio} onRetry={() => void session.refetch()} />;
+  return <Waiting what={say.theStudio} retry />;
 }
 
 function Pages() {
@@ -136,10 +138,19 @@ function Pages() {
             </Framed>
           </Guarded>
         </Route>
+        <Route path="/registry/:publisher/:name">
+          {({ publisher, name }) => (
+            <Guarded what={say.agentsOfTheRegistry} needs="read">
+              <Framed what={say.theAgent}>
+                <ListedPage key={`${publisher}/${name}`} publisher={publisher} name={name} />
+              </Framed>
+            </Guarded>
+          )}
+        </Route>
         <Route path="/a/:ref/versions">
           {({ ref }) => (
             <Framed what={say.theVersions}>
-              <VersionsPage key={ref} name={readRef(decodeURIComponent(ref)).name} />
+              <VersionsPage key={ref} name={readRef(decoded(ref)).name} />
             </Framed>
           )}
         </Route>
@@ -212,7 +223,7 @@ function Pages() {
             </Framed>
           </Guarded>
         </Route>
-        <Route path="/a/:ref">{({ ref }) => <AgentRoute key={ref} agentRef={decodeURIComponent(ref)} />}</Route>
+        <Route path="/a/:ref">{({ ref }) => <AgentRoute key={ref} agentRef={decoded(ref)} />}</Route>
         <Route>
           <Page>
             <Empty actions={<Button onClick={() => navigate('/')}>{say.allAgents}</Button>}>
@@ -230,7 +241,9 @@ function Pages() {
 function Framed({ what, children }: { what: string; children: ReactNode }) {
   const waiting = (
     <Page>
-      <Waiting what={what} />
+      <Column>
+        <Waiting shape="page" what={what} />
+      </Column>
     </Page>
   );
   return <Suspense fallback={waiting}>{children}</Suspense>;

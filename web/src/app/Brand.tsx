@@ -47,7 +47,11 @@ export function Places() {
         { to: '/registry', label: say.publicRegistry },
         { to: '/skills', label: say.skills },
       ].map(({ to, label }) => (
-        <Link key={to} href={to} aria-current={here === to ? 'page' : undefined}>
+        <Link
+          key={to}
+          href={to}
+          aria-current={here === to ? 'page' : to !== '/' && here.startsWith(`${to}/`) ? 'true' : undefined}
+        >
           {label}
         </Link>
       ))}

@@ -1,8 +1,9 @@
 import { Command as Cmdk } from 'cmdk';
-import { useDeferredValue, useState } from 'react';
+import { Dialog } from 'radix-ui';
+import { useDeferredValue, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { palette as say } from '../texts/app';
-import { classes } from '../ui/classes';
+import { giveBack, pathOfFocus } from '../ui/focusBack';
 import { useAgentListing } from '../api/listing';
 import { useBound } from './bindings';
 import { isMac, runCommand, useHandlers } from './commands';
@@ -20,61 +21,69 @@ export function Palette({ scope }: { scope: 'all' | 'places' }) {
   const { places } = usePlaces();
   const [, navigate] = useLocation();
   const all = useBound();
-  // The dialog must be gone before a command runs, since it may open the next one and takes the focus back.
+  const [before] = useState(pathOfFocus);
+  const picked = useRef<() => void>(undefined);
   const pick = (run: () => void) => () => {
+    picked.current = run;
     closeDialog();
-    setTimeout(run);
+  };
+  // What was picked may open a dialog, which gives the focus back to what has it then.
+  const end = (e: Event): void => {
+    e.preventDefault();
+    giveBack(before);
+    if (picked.current) queueMicrotask(picked.current);
   };
   return (
-    <Cmdk.Dialog
-      open
-      onOpenChange={(open) => !open && closeDialog()}
-      label={say.commandPalette}
-      className={classes(css.palette)}
-      overlayClassName={classes(css.veil)}
-    >
-      <Cmdk.Input
-        value={typed}
-        onValueChange={setTyped}
-        placeholder={scope === 'all' ? say.typeAnything : say.typeAPlace}
-      />
-      <Cmdk.List className={css.list}>
-        <Cmdk.Empty>{say.nothingMatches}</Cmdk.Empty>
-        {scope === 'all' && (
-          <Cmdk.Group heading={say.commands}>
-            {all
-              .filter((c) => handlers[c.id] !== undefined && c.id !== 'palette')
-              .map((c) => (
-                <Cmdk.Item key={c.id} value={c.title} onSelect={pick(() => runCommand(c.id))}>
-                  {c.title}
-                  {c.keys !== undefined && <kbd>{showKeys(c.keys, isMac)}</kbd>}
-                </Cmdk.Item>
-              ))}
-          </Cmdk.Group>
-        )}
-        {places.length > 0 && (
-          <Cmdk.Group heading={say.files}>
-            {places.map((place) => (
-              <Cmdk.Item key={place.label} value={`file ${place.label}`} onSelect={pick(place.open)}>
-                {place.label}
-              </Cmdk.Item>
-            ))}
-          </Cmdk.Group>
-        )}
-        <Cmdk.Group heading={say.agents}>
-          {(agents.kind === 'loaded' ? agents.items : []).map((a) => (
-            <Cmdk.Item
-              key={a.id}
-              value={`agent ${a.name} ${a.title}`}
-              keywords={[a.description, ...a.tags]}
-              onSelect={pick(() => navigate(agentUrl(a.name)))}
-            >
-              {a.name}
-              <span>{a.title}</span>
-            </Cmdk.Item>
-          ))}
-        </Cmdk.Group>
-      </Cmdk.List>
-    </Cmdk.Dialog>
+    <Dialog.Root open onOpenChange={(open) => !open && closeDialog()}>
+      <Dialog.Portal>
+        <Dialog.Overlay className={css.veil} />
+        <Dialog.Content aria-label={say.commandPalette} aria-describedby={undefined} onCloseAutoFocus={end}>
+          <Cmdk label={say.commandPalette} className={css.palette}>
+            <Cmdk.Input
+              value={typed}
+              onValueChange={setTyped}
+              placeholder={scope === 'all' ? say.typeAnything : say.typeAPlace}
+            />
+            <Cmdk.List className={css.list}>
+              <Cmdk.Empty>{say.nothingMatches}</Cmdk.Empty>
+              {scope === 'all' && (
+                <Cmdk.Group heading={say.commands}>
+                  {all
+                    .filter((c) => handlers[c.id] !== undefined && c.id !== 'palette')
+                    .map((c) => (
+                      <Cmdk.Item key={c.id} value={c.title} onSelect={pick(() => runCommand(c.id))}>
+                        {c.title}
+                        {c.keys !== undefined && <kbd>{showKeys(c.keys, isMac)}</kbd>}
+                      </Cmdk.Item>
+                    ))}
+                </Cmdk.Group>
+              )}
+              {places.length > 0 && (
+                <Cmdk.Group heading={say.files}>
+                  {places.map((place) => (
+                    <Cmdk.Item key={place.label} value={`file ${place.label}`} onSelect={pick(place.open)}>
+                      {place.label}
+                    </Cmdk.Item>
+                  ))}
+                </Cmdk.Group>
+              )}
+              <Cmdk.Group heading={say.agents}>
+                {(agents.kind === 'loaded' ? agents.items : []).map((a) => (
+                  <Cmdk.Item
+                    key={a.id}
+                    value={`agent ${a.name} ${a.title}`}
+                    keywords={[a.description, ...a.tags]}
+                    onSelect={pick(() => navigate(agentUrl(a.name)))}
+                  >
+                    {a.name}
+                    <span>{a.title}</span>
+                  </Cmdk.Item>
+                ))}
+              </Cmdk.Group>
+            </Cmdk.List>
+          </Cmdk>
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
   );
 }

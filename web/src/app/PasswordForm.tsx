@@ -9,7 +9,7 @@ import { useTask } from '../ui/useTask';
 import css from './SignIn.module.css';
 
 /** The way in for a person who has a name and a password. */
-export function PasswordForm({ onDone }: { onDone: () => void }) {
+export function PasswordForm({ look, onDone }: { look: 'plain' | 'primary'; onDone: () => void }) {
   const client = useQueryClient();
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
@@ -34,7 +34,7 @@ export function PasswordForm({ onDone }: { onDone: () => void }) {
         onChange={setPassword}
       />
       <Fault message={task.fault} />
-      <Button look="primary" type="submit" disabled={task.busy}>
+      <Button look={look} type="submit" disabled={task.busy}>
         {say.signIn}
       </Button>
     </form>

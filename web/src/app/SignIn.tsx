@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { keep, readKept } from '../api/kept';
 import { listLoginWays } from '../api/verbs';
 import { signIn as said } from '../texts/app';
 import { Button } from '../ui/Button';
@@ -40,7 +41,9 @@ export function SignIn() {
   const ways = useQuery({ queryKey: ['loginWays'], queryFn: listLoginWays });
   const [refused] = useState(refusal);
   useEffect(() => forgetCode, []);
-  const [way, setWay] = useState(localStorage.getItem(kept) === 'password' ? 'password' : 'token');
+  const [way, setWay] = useState(readKept(kept, (was) => (was === 'password' ? was : undefined)) ?? 'token');
+  const provider = ways.data?.provider;
+  const look = provider ? 'plain' : 'primary'; // one way is the first that somebody should take
   return (
     <main className={css.page}>
       <div className={css.card}>
@@ -50,12 +53,19 @@ export function SignIn() {
             {refused}
           </p>
         )}
-        {ways.data?.provider && (
-          <a className={classes(button.button, button.primary, css.provider)} href={ways.data.provider.path}>
-            {said.logInWith(ways.data.provider.name)}
-          </a>
+        {provider && (
+          <>
+            <a className={classes(button.button, button.primary, css.provider)} href={provider.path}>
+              {said.logInWith(provider.name)}
+            </a>
+            <hr className={css.rule} />
+          </>
         )}
-        {way === 'password' ? <PasswordForm onDone={() => localStorage.setItem(kept, 'password')} /> : <TokenForm />}
+        {way === 'password' ? (
+          <PasswordForm look={look} onDone={() => keep(kept, 'password')} />
+        ) : (
+          <TokenForm look={look} />
+        )}
         <Button look="link" onClick={() => setWay(way === 'password' ? 'token' : 'password')}>
           {way === 'password' ? said.useALinkOr : said.useANameAnd}
         </Button>

@@ -1,7 +1,7 @@
-import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { useCapabilities } from '../api/queries';
 import { statusLine as say } from '../texts/app';
+import { useOnline } from './online';
 import css from './StatusLine.module.css';
 
 /** What is true of the whole server: whether it is reachable and how well it isolates. */
@@ -24,18 +24,4 @@ export function ServerStatus() {
       <span className={online ? undefined : css.offline}>{online ? say.connected : say.noNetwork}</span>
     </>
   );
-}
-
-function useOnline(): boolean {
-  const [online, setOnline] = useState(navigator.onLine);
-  useEffect(() => {
-    const update = (): void => setOnline(navigator.onLine);
-    window.addEventListener('online', update);
-    window.addEventListener('offline', update);
-    return () => {
-      window.removeEventListener('online', update);
-      window.removeEventListener('offline', update);
-    };
-  }, []);
-  return online;
 }

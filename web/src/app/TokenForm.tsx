@@ -8,7 +8,7 @@ import { TextField } from '../ui/TextField';
 import css from './SignIn.module.css';
 
 /** The way in for whoever runs the server, and for who has a token. */
-export function TokenForm() {
+export function TokenForm({ look }: { look: 'plain' | 'primary' }) {
   const client = useQueryClient();
   const [token, setToken] = useState('');
   const [state, setState] = useState<{ kind: 'idle' } | { kind: 'busy' } | { kind: 'failed'; message: string }>({
@@ -41,7 +41,7 @@ export function TokenForm() {
         value={token}
         onChange={setToken}
       />
-      <Button look="primary" type="submit" disabled={state.kind === 'busy'}>
+      <Button look={look} type="submit" disabled={state.kind === 'busy'}>
         {say.signIn}
       </Button>
     </form>

@@ -1,6 +1,8 @@
 // Which keys start which command: those of the registry, unless somebody has chosen others. Kept in their browser.
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
+import { isObject } from '../api/json';
+import { entriesOf, isText } from '../api/kept';
 import { commands, type Command, type CommandId } from './hotkeys';
 
 type Chosen = Partial<Record<CommandId, string>>;
@@ -8,8 +10,12 @@ type Chosen = Partial<Record<CommandId, string>>;
 const kept = 'atelier.keys';
 const all: readonly (Command & { id: CommandId })[] = commands;
 
+export const readBindings = (was: unknown): { chosen: Chosen } => ({
+  chosen: isObject(was) ? entriesOf(was['chosen'], isText) : {},
+});
+
 export const useBindings = create<{ chosen: Chosen }>()(
-  persist((): { chosen: Chosen } => ({ chosen: {} }), { name: kept }),
+  persist((): { chosen: Chosen } => ({ chosen: {} }), { name: kept, merge: readBindings }),
 );
 
 // What is chosen in one tab holds in all.

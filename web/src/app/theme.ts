@@ -1,4 +1,6 @@
 // Dark or light: the system's choice until a person makes one. public/theme.js does the same before the first paint.
+import { forgetKept, keep, readKept } from '../api/kept';
+
 export type Theme = 'dark' | 'light';
 export type ThemeChoice = Theme | 'system';
 
@@ -6,7 +8,7 @@ const key = 'atelier.theme';
 const listeners = new Set<() => void>();
 const system = matchMedia('(prefers-color-scheme: light)');
 
-let chosen: ThemeChoice = kept();
+let chosen: ThemeChoice = readKept(key, read) ?? 'system';
 
 export const currentTheme = (): Theme => (document.documentElement.dataset['theme'] === 'light' ? 'light' : 'dark');
 export const chosenTheme = (): ThemeChoice => chosen;
@@ -19,12 +21,8 @@ export function onTheme(listener: () => void): () => void {
 export const switchTheme = (): void => chooseTheme(currentTheme() === 'dark' ? 'light' : 'dark');
 
 export function chooseTheme(choice: ThemeChoice): void {
-  try {
-    if (choice === 'system') localStorage.removeItem(key);
-    else localStorage.setItem(key, choice);
-  } catch {
-    // The choice then lasts as long as the page.
-  }
+  if (choice === 'system') forgetKept(key);
+  else keep(key, choice);
   show(choice);
 }
 
@@ -34,14 +32,6 @@ system.addEventListener('change', () => show(chosen));
 window.addEventListener('storage', (e) => {
   if (e.key === key) show(read(e.newValue));
 });
-
-function kept(): ThemeChoice {
-  try {
-    return read(localStorage.getItem(key));
-  } catch {
-    return 'system';
-  }
-}
 
 function read(value: string | null): ThemeChoice {
   return value === 'dark' || value === 'light' ? value : 'system';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listUrl, readList, readRef, readUrl, writeUrl, type ListState, type UrlState } from './urlState';
+import { decoded, listUrl, readList, readRef, readUrl, writeUrl, type ListState, type UrlState } from './urlState';
 
 describe('url state', () => {
   const cases: Record<string, { url: string; state: UrlState }> = {
@@ -27,6 +27,11 @@ describe('url state', () => {
   it('reads a reference', () => {
     expect(readRef('weather@1.0.0')).toEqual({ name: 'weather', version: '1.0.0' });
     expect(readRef('weather')).toEqual({ name: 'weather', version: undefined });
+  });
+
+  it('takes a part of an address for what it means, whatever it is', () => {
+    expect(decoded('weather%401.0.0')).toBe('weather@1.0.0');
+    expect(decoded('50%')).toBe('50%');
   });
 });
 

@@ -54,6 +54,15 @@ export function readRef(ref: string): AgentRef {
   return at < 0 ? { name: ref, version: undefined } : { name: ref.slice(0, at), version: ref.slice(at + 1) };
 }
 
+/** A part of an address as it is meant, where @ may be written %40. A % that spells nothing is what it is. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 export const agentUrl = (name: string, version?: string): string =>
   `/a/${name}${version === undefined ? '' : `@${version}`}`;
 /** The version of a run as an address says it: that of the draft, or of code without an agent, is none. */

@@ -106,7 +106,7 @@ describe('Ring', () => {
     });
     ring.append([request('allowed'), request('denied', '::1'), request('failed'), request('denied', '')]);
     expect(texts(ring)).toEqual([
-      'api.example.com:443 reached: 1,234 bytes in 30 ms.',
+      'api.example.com:443 reached: 1.2 KiB in 30 ms.',
       '[::1]:443 denied by capabilities.hosts.',
       'api.example.com:443 could not be reached.',
       'A request that names no host denied by capabilities.hosts.',

@@ -36,6 +36,8 @@ export class CodeEditor {
       fontFamily: "'JetBrains Mono Variable', ui-monospace, monospace",
       fontLigatures: false,
       fixedOverflowWidgets: true,
+      // Who types on sees no list of words; making one keeps a language's only thread from what is asked next.
+      quickSuggestionsDelay: 80,
       scrollBeyondLastLine: false,
       padding: { top: 8, bottom: 8 },
       accessibilitySupport: 'auto',

@@ -13,7 +13,7 @@ export interface DiffSides {
   after: string;
 }
 
-export function openDiff(host: HTMLElement, sides: DiffSides, inline: boolean): DiffView {
+export function openDiff(host: HTMLElement, called: DiffSides, inline: boolean): DiffView {
   const editor = monaco.editor.createDiffEditor(host, {
     automaticLayout: true,
     readOnly: true,
@@ -28,8 +28,15 @@ export function openDiff(host: HTMLElement, sides: DiffSides, inline: boolean): 
     renderOverviewRuler: false,
     lineNumbersMinChars: 3,
   });
-  editor.getOriginalEditor().updateOptions({ ariaLabel: sides.before });
-  editor.getModifiedEditor().updateOptions({ ariaLabel: sides.after });
+  editor.getOriginalEditor().updateOptions({ ariaLabel: called.before });
+  editor.getModifiedEditor().updateOptions({ ariaLabel: called.after });
+  // As high as its lines, of which those that are the same are folded. Inline, the side before is not drawn.
+  const sides = inline ? [editor.getModifiedEditor()] : [editor.getOriginalEditor(), editor.getModifiedEditor()];
+  const border = 2;
+  const fit = (): void => {
+    host.style.maxHeight = `${Math.max(...sides.map((side) => side.getContentHeight())) + border}px`;
+  };
+  for (const side of sides) side.onDidContentSizeChange(fit);
   let shown: monaco.IDisposable[] = [];
   const clear = (): void => {
     editor.setModel(null);

@@ -30,7 +30,7 @@ export class EditorKeys {
 
   private async open(): Promise<void> {
     try {
-      const { openVim } = await import('./vim/open');
+      const { openVim } = await import('./vim/openVim');
       if (this.wanted === 'vim' && !this.opened) this.opened = openVim(this.editor, this.line);
     } catch {
       if (this.wanted !== 'vim') return;

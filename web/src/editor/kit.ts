@@ -7,11 +7,13 @@ import { followTheme } from './theme';
 import { setEngine, setTypes, setUpTypeScript } from './typescript';
 import { Workspace, type WorkspaceEvents } from './workspace';
 import { CodeEditor, type EditorEvents } from './codeEditor';
+import { openReader, type Reader } from './reader';
 import { openDiff, type DiffSides, type DiffView } from './diff';
 
 export interface EditorKit {
   createEditor(host: HTMLElement, modeLine: HTMLElement, events: EditorEvents): CodeEditor;
   createWorkspace(name: string, events: WorkspaceEvents): Workspace;
+  createReader(host: HTMLElement): Reader;
   createDiff(host: HTMLElement, sides: DiffSides, inline: boolean): DiffView;
   setTypes(declarations: string): void;
   setEngine(engine: string): void;
@@ -32,6 +34,7 @@ function makeKit(): EditorKit {
   return {
     createEditor: (host, modeLine, events) => new CodeEditor(host, modeLine, events),
     createWorkspace: (name, events) => new Workspace(name, events),
+    createReader: openReader,
     createDiff: openDiff,
     setTypes,
     setEngine,

@@ -1,6 +1,7 @@
 // How somebody likes their editor, kept in their browser.
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
+import { isOneOf, isSwitch, isWithin, settingsOf } from '../api/kept';
 
 export interface EditorSettings {
   fontSize: number;
@@ -20,19 +21,29 @@ export const fontSizes = { min: 10, max: 24 };
 
 const kept = 'atelier.editor';
 
+const initial: EditorSettings = {
+  fontSize: 13,
+  wrap: false,
+  wrapOutput: false,
+  minimap: false,
+  tabSize: 0,
+  python: true,
+  keys: 'own',
+};
+
+export const readEditorSettings = (was: unknown): EditorSettings =>
+  settingsOf(was, initial, {
+    fontSize: isWithin(fontSizes.min, fontSizes.max),
+    wrap: isSwitch,
+    wrapOutput: isSwitch,
+    minimap: isSwitch,
+    tabSize: isWithin(0, 8),
+    python: isSwitch,
+    keys: isOneOf('own', 'vim'),
+  });
+
 export const useEditorSettings = create<EditorSettings>()(
-  persist(
-    (): EditorSettings => ({
-      fontSize: 13,
-      wrap: false,
-      wrapOutput: false,
-      minimap: false,
-      tabSize: 0,
-      python: true,
-      keys: 'own',
-    }),
-    { name: kept },
-  ),
+  persist((): EditorSettings => initial, { name: kept, merge: readEditorSettings }),
 );
 
 // What is chosen in one tab holds in all.

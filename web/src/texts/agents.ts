@@ -51,10 +51,10 @@ export const agentList = {
   deletedAgents: 'Deleted agents',
   agentsFound: 'Agents found',
   noAgentIsDeleted: 'No agent is deleted.',
-  noneUnused: 'Every agent was run since, or is newer.',
-  none: 'There is none.',
+  noneUnused: 'Every agent has been run since then, or is newer.',
+  none: 'No agents here.',
   nothingMatches: (search: string) => `Nothing matches “${search}”.`,
-  lookInCode: (search: string) => `Nothing matches “${search}”; tick “Also in code” to look into the programs.`,
+  lookInCode: (search: string) => `Nothing matches “${search}”; tick “Also in code” to search the programs too.`,
   only: (tag: string) => `Only ${tag}`,
   draft: 'Draft',
   preRelease: 'Pre-release',
@@ -64,13 +64,13 @@ export const agentList = {
   last: (when: string) => `last ${when}`,
   deletedWhen: (when: string, by: string, why: string) =>
     `Deleted ${when}${by === '' ? '' : ` by ${by}`}${why === '' ? '' : `: ${why}`}`,
-  bringBack: (name: string) => `Bring back ${name}`,
-  bringBackButton: 'Bring back',
+  bringBack: (name: string) => `Restore ${name}`,
+  bringBackButton: 'Restore',
 };
 
 export const agentPage = {
-  pageTitle: (agentRef: string) => `${agentRef} · Atelier Studio`,
-  isNow: (before: string, name: string) => `${before} is ${name} now`,
+  pageTitle: (agentRef: string) => `${agentRef} · Atelier`,
+  isNow: (before: string, name: string) => `${before} is now ${name}`,
 };
 
 export const agentStatus = {
@@ -78,7 +78,9 @@ export const agentStatus = {
   starting: 'starting…',
   ready: 'ready',
   coloursOnly: 'colours only',
-  startPythonAgain: 'Try again to start Python’s language service',
+  pythonIs: 'Python: ',
+  pythonService: 'Python’s language service',
+  startPythonAgain: 'Retry starting Python’s language service',
   plainText: 'Plain text',
   problems: (errors: number, warnings: number) =>
     `Problems: ${plural(errors, { one: 'error', other: 'errors' })}, ${plural(warnings, { one: 'warning', other: 'warnings' })}`,
@@ -89,6 +91,7 @@ export const agentStatus = {
 };
 
 export const agentsPanel = {
+  theAgents: 'the agents',
   preRelease: 'pre-release',
   agents: 'Agents',
   newAgent: 'New agent',
@@ -97,12 +100,19 @@ export const agentsPanel = {
   notLoaded: (reason: string) => `The agents could not be loaded. ${reason}`,
   noAgentsYet: 'No agents yet.',
   nothingMatches: (search: string) => `Nothing matches “${search}”.`,
-  lookInCodeToo: 'Look in code too',
+  lookInCodeToo: 'Search code too',
+  open: 'Open',
   drafts: 'Drafts',
   published: 'Published',
   showMore: 'Show more',
   actionsFor: (name: string) => `Actions for ${name}`,
   versions: 'Versions',
+};
+
+/** Why the server cannot be asked now. */
+export const cutOff = {
+  noNetwork: 'There is no network. It works again when there is one.',
+  notReached: 'The server cannot be reached. It works again when the draft is saved.',
 };
 
 export const conflictBar = {
@@ -122,22 +132,22 @@ export const deleteAgentDialog = {
   undo: 'Undo',
   delete: (name: string) => `Delete ${name}?`,
   deleteAbout:
-    'The draft and its versions go, and references to them stop working. Nothing else ever gets their name, and the deletion can be taken back.',
-  deleteAllTheSame: 'Delete all the same',
+    'This deletes the draft and its versions, and references to them stop working. The name stays reserved, and the agent can be restored.',
+  deleteAllTheSame: 'Delete anyway',
   verb: 'Delete',
-  lookingWhoReferencesIt: 'Looking who references it…',
-  notRead: (reason: string) => `Who references it could not be read. ${reason}`,
-  others: 'Others reference it, and would fail. Let them move first, or say why it must go.',
-  whyItIsDeleted: 'Why it is deleted all the same',
-  whyItIsDeletedHint: 'Kept with the deletion, for whoever looks for it.',
-  isBack: (name: string) => `${name} is back`,
-  notBroughtBack: (reason: string) => `It could not be brought back. ${reason}`,
+  references: 'its references',
+  nobodyIsRegisteredAsUsing: 'Nobody is registered as using it.',
+  notRead: (reason: string) => `What references it could not be loaded. ${reason}`,
+  others: 'Others reference it and would fail. Let them move first, or say why it must go.',
+  whyItIsDeleted: 'Why it is deleted anyway',
+  whyItIsDeletedHint: 'Kept with the deletion, for anyone who looks for the agent.',
+  isBack: (name: string) => `Restored ${name}`,
+  notBroughtBack: (reason: string) => `It could not be restored. ${reason}`,
 };
 
 export const duplicateDialog = {
   copy: (name: string) => `Copy ${name}`,
-  copyAbout:
-    'You get a new agent with this draft, its description and its tags. It has no versions, and nobody refers to it.',
+  copyAbout: 'Creates a new agent with this draft, its description and its tags. It starts without versions.',
   nameOfTheCopy: 'Name of the copy',
   verb: 'Copy',
 };
@@ -145,14 +155,23 @@ export const duplicateDialog = {
 export const newAgentDialog = {
   notAvailableOnThisServer: 'Not available on this server.',
   newAgent: 'New agent',
-  newAgentAbout: 'A draft of your own, with one small program or your module to begin with.',
+  newAgentAbout: 'Creates a draft with a small starter program, or with your own module.',
   name: 'Name',
-  nameHint: 'It is in every reference, like weather@1.0.0.',
+  nameHint: 'It is part of every reference, such as weather@1.0.0.',
   language: 'Language',
   chooseAModule: 'Choose a module…',
   aWasiCommandOfUp: 'A WASI command of up to 32 MiB, built elsewhere.',
   create: 'Create',
-  noModuleWasChosen: 'No module was chosen.',
+  noModuleWasChosen: 'Choose a module.',
+};
+
+/** Why an agent cannot have a name. */
+export const nameFaults = {
+  needed: 'Enter a name.',
+  firstLetter: 'A name begins with a lower-case letter.',
+  signs: 'A name can have only lower-case letters, digits, - and _.',
+  tooLong: 'A name has at most 63 characters.',
+  taken: 'The Studio itself uses this name.',
 };
 
 export const notOpened = {
@@ -162,18 +181,18 @@ export const notOpened = {
   notOpened: (agentRef: string, reason: string) => `${agentRef} could not be opened. ${reason}`,
   wasDeleted: (name: ReactNode, when: string, by: string, why: string) =>
     rich`${name} was deleted ${when}${by === '' ? '' : ` by ${by}`}${why === '' ? '.' : `: ${why}`}`,
-  bringItBack: 'Bring it back',
+  bringItBack: 'Restore it',
   thereIsNoAgent: (name: ReactNode) => rich`There is no agent ${name}.`,
   createIt: 'Create it',
 };
 
 export const renameDialog = {
-  isNowAndWas: (before: string, name: string) => `${before} is ${name} now; calls of ${before} go on working`,
-  isNow: (before: string, name: string) => `${before} is ${name} now`,
+  isNowAndWas: (before: string, name: string) => `${before} is now ${name}; calls to ${before} keep working`,
+  isNow: (before: string, name: string) => `${before} is now ${name}`,
   rename: (name: string) => `Rename ${name}`,
   renameAbout: (name: string) =>
-    `References to ${name} go on working: whoever asks for it gets the agent under its new name. Nobody else can take the old one.`,
-  unpublishedAbout: 'It has no version yet, so nobody refers to it. The old name becomes free.',
+    `References to ${name} keep working: they lead to the agent under its new name. Nobody else can take the old one.`,
+  unpublishedAbout: 'It has no version yet, so nothing references it. The old name becomes free.',
   newName: 'New name',
   verb: 'Rename',
 };
@@ -181,7 +200,7 @@ export const renameDialog = {
 export const agentMenu = {
   copyName: 'Copy name',
   exportAsArchive: 'Export as archive',
-  takeOutOfTheRegistry: 'Take out of the registry…',
+  takeOutOfTheRegistry: 'Remove from the registry…',
   listInTheRegistry: 'List in the registry…',
   rename: 'Rename…',
   copy: 'Copy…',
@@ -190,7 +209,7 @@ export const agentMenu = {
 };
 
 export const settle = {
-  theDraftIsNotSaved: 'The draft is not saved yet. Settle that first: the header says what is wrong.',
+  theDraftIsNotSaved: 'The draft is not saved yet. Fix that first: the header says what is wrong.',
 };
 
 export const useAgentCommands = {
@@ -198,10 +217,10 @@ export const useAgentCommands = {
 };
 
 export const useDraftSession = {
-  editsThatHadNot: 'Edits that had not been saved are back',
+  editsThatHadNot: 'Unsaved edits were restored',
   discardThem: 'Discard them',
 };
 
 export const useSchemaTexts = {
-  aSchemaIsAnObject: 'A schema is an object, true or false.',
+  aSchemaIsAnObject: 'A schema must be an object, true or false.',
 };

@@ -3,7 +3,6 @@ import { rich } from './rich';
 
 export const app = {
   theInvitation: 'the invitation',
-  theServerDoesNotAnswer: (reason: string) => `The server does not answer. ${reason}`,
   theStudio: 'the Studio',
   theRegistry: 'the registry',
   theVersions: 'the versions',
@@ -76,7 +75,7 @@ export const palette = {
 };
 
 export const passwordForm = {
-  giveYourNameAnd: 'Give your name and your password.',
+  giveYourNameAnd: 'Enter your name and password.',
   name: 'Name',
   password: 'Password',
   signIn: 'Sign in',
@@ -89,16 +88,17 @@ export const shortcuts = {
 };
 
 export const signIn = {
-  thatLoginDidNotBegin: 'That login did not begin in this browser, or it took longer than ten minutes. Start again.',
-  theProviderDidNotLet: 'The provider did not let you in, or what it said did not hold. Start again.',
-  youAreWhoYouSay: 'You are who you say, but none of your groups has a role here. Ask an administrator for one.',
-  theProviderOfLoginsCannot: 'The provider of logins cannot be reached. Use another way below, or try again later.',
-  tooManyLoginsFailed: 'Too many logins failed from here. Wait a minute, then start again.',
-  theServerFailedToLog: 'The server failed to log you in. Its log says why.',
+  thatLoginDidNotBegin:
+    'That sign-in was not started in this browser, or it took longer than ten minutes. Start again.',
+  theProviderDidNotLet: 'The provider did not let you in, or its answer could not be verified. Start again.',
+  youAreWhoYouSay: 'The provider knows you, but none of your groups has a role here. Ask an administrator for one.',
+  theProviderOfLoginsCannot: 'The sign-in provider cannot be reached. Use another way below, or try again later.',
+  tooManyLoginsFailed: 'Too many failed sign-ins from here. Wait a minute, then try again.',
+  theServerFailedToLog: 'The server could not sign you in. Its log says why.',
   signInToAtelier: 'Sign in to Atelier',
-  logInWith: (name: string) => `Log in with ${name}`,
+  logInWith: (name: string) => `Sign in with ${name}`,
   useALinkOr: 'Use a link or a token',
-  useANameAnd: 'Use a name and a password',
+  useANameAnd: 'Use a name and password',
 };
 
 export const statusLine = {
@@ -109,11 +109,11 @@ export const statusLine = {
 };
 
 export const tokenForm = {
-  pasteTheTokenFirst: 'Paste the token first.',
-  opensNothing: 'This token opens nothing here: it is not whole, has expired or was revoked.',
+  pasteTheTokenFirst: 'Paste a token first.',
+  opensNothing: 'This token does not work here: it is incomplete, has expired or was revoked.',
   openTheLinkThatPrinted: (command: ReactNode) =>
     rich`Open the link that ${command} printed when it started. It works once; every start of the server prints a new one.`,
-  orPasteAToken: 'Or paste a token. What you may then do is what it may do.',
+  orPasteAToken: 'Or paste a token. You can then do what the token allows.',
   token: 'Token',
   signIn: 'Sign in',
 };
@@ -149,7 +149,7 @@ export const hotkeys = {
   renameThisAgent: 'Rename this agent…',
   copyThisAgent: 'Copy this agent…',
   exportThisAgentAsArchive: 'Export this agent as archive',
-  listInTheRegistry: 'List in the registry, or take out…',
+  listInTheRegistry: 'List in the registry, or remove…',
   deleteThisAgent: 'Delete this agent…',
   importAnArchive: 'Import an archive…',
   exportAllAgentsAsArchive: 'Export all agents as archive',

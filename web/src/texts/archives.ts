@@ -4,10 +4,11 @@ import { rich } from './rich';
 
 export const importDialog = {
   importAnArchive: 'Import an archive',
-  importAnArchiveAbout: 'Agents with all their versions, as Export wrote them. What is here already stays as it is.',
-  listAgainInThePublic: 'List again in the public registry what was listed there',
-  listAgainInThePublicHint: 'Every workspace of this server can then read and copy it.',
-  anotherFile: 'Another file',
+  importAnArchiveAbout:
+    'Agents with all their versions, from an archive that was exported. What is already here stays as it is.',
+  listAgainInThePublic: 'List again what was in the public registry',
+  listAgainInThePublicHint: 'Every workspace of this server can then read and copy these agents.',
+  anotherFile: 'Choose another file',
   import: 'Import',
   orDropItHere: (chooseAnArchive: ReactNode) => rich`${chooseAnArchive}, or drop it here`,
   chooseAnArchive: 'Choose an archive',
@@ -15,33 +16,33 @@ export const importDialog = {
   checking: 'Checking',
   importing: 'Importing',
   sendingOf: (name: string, sent: string, size: string) => `Sending ${name}, ${sent} of ${size}`,
-  agentsOfTheArchive: 'Agents of the archive',
+  agentsOfTheArchive: 'Agents in the archive',
   versionsAdded: (n: number) => `${plural(n, { one: 'version', other: 'versions' })} added`,
-  thereAlready: (kept: number) => `${kept} there already`,
+  thereAlready: (kept: number) => `${kept} already there`,
   formerNames: (n: number) => plural(n, { one: 'former name', other: 'former names' }),
 };
 
 const hereAlready = (n: number): string =>
-  n === 0 ? '' : `; ${n} ${form(n, { one: 'was', other: 'were' })} here already`;
+  n === 0 ? '' : `; ${n} ${form(n, { one: 'was', other: 'were' })} already here`;
 
 export const outcome = {
   isNew: 'is new',
-  made: 'made',
-  comesBack: 'comes back',
-  broughtBack: 'brought back',
-  getsVersions: 'gets versions',
-  gotVersions: 'got versions',
-  isHereAlready: 'is here already',
-  leftAsItIs: 'left as it is',
-  refused: 'was refused, and nothing was written.',
+  made: 'created',
+  comesBack: 'will be restored',
+  broughtBack: 'restored',
+  getsVersions: 'gets new versions',
+  gotVersions: 'got new versions',
+  isHereAlready: 'is already here',
+  leftAsItIs: 'left unchanged',
+  refused: 'was refused, and nothing was imported.',
   brokenOff:
-    'was not imported to its end. Agents that were here may have got versions of it; import it again to go on.',
-  empty: 'The archive is in order, and holds no agent.',
+    'was only partly imported. Agents that were here may have some of its versions; import it again to finish.',
+  empty: 'The archive is valid, but holds no agents.',
   nothingToImport: (n: number) =>
-    `Nothing to import: ${plural(n, { one: 'agent', other: 'agents' })} of the archive, all here already.`,
+    `Nothing to import: ${plural(n, { one: 'agent', other: 'agents' })} in the archive, all already here.`,
   agents: (agents: number, versions: number) =>
     plural(agents, { one: 'agent', other: 'agents' }) +
     (versions === 0 ? '' : ` with ${plural(versions, { one: 'version', other: 'versions' })}`),
   imported: (what: string, here: number) => `Imported ${what}${hereAlready(here)}.`,
-  wouldImport: (what: string, here: number) => `The archive is in order. Importing brings ${what}${hereAlready(here)}.`,
+  wouldImport: (what: string, here: number) => `The archive is valid. Importing adds ${what}${hereAlready(here)}.`,
 };

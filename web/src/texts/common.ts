@@ -1,5 +1,5 @@
 export const common = {
   cancel: 'Cancel',
   done: 'Done',
-  tryAgain: 'Try again',
+  retry: 'Retry',
 };

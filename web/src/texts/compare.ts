@@ -3,7 +3,6 @@ export const changes = {
   capabilities: 'Capabilities',
   limits: 'Limits',
   settings: 'Settings',
-  nothingDiffers: 'Nothing differs.',
   schemasAsJson: 'Schemas as JSON',
   whatChanged: 'What changed',
   changesOf: (title: string) => `Changes of ${title}`,
@@ -16,10 +15,10 @@ export const compareDialog = {
   from: 'From',
   to: 'To',
   swap: 'Swap',
-  comparing: 'Comparing…',
+  theComparison: 'the comparison',
   notCompared: (reason: string) => `They could not be compared. ${reason}`,
   theDraft: 'The draft',
-  same: 'They say and do the same.',
+  same: 'They are identical.',
   aChange: (bump: string) => `A ${bump} change.`,
   aChangeTo: (bump: string, version: string) => `A ${bump} change: the next version is ${version}.`,
 };
@@ -28,12 +27,12 @@ export const fileChange = {
   lines: 'Lines',
   sideBySide: 'Side by side',
   inline: 'Inline',
+  noRoom: 'There is no room here for two columns.',
   showAs: (path: string) => `Show ${path} as`,
-  itIsNotText: 'It is not text.',
-  emptyOrTooLarge: 'It is empty, or too large to compare line by line.',
+  itIsNotText: 'This file is not text.',
+  emptyOrTooLarge: 'This file is empty, or too large to compare line by line.',
   changesOf: (path: string) => `Changes of ${path}`,
   notLoaded: (reason: string) => `The file could not be loaded. ${reason}`,
-  loading: 'Loading…',
 };
 
 export const textDiff = {

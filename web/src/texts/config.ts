@@ -4,7 +4,7 @@ export const environmentSection = {
   environment: 'Environment',
   none: 'None',
   variables: (count: number) => plural(count, { one: 'variable', other: 'variables' }),
-  plainValuesInCtxEnv: 'Plain values, in ctx.env and as environment variables. Secrets have a list of their own below.',
+  plainValuesInCtxEnv: 'Plain values, in ctx.env and as environment variables. Secrets are listed separately below.',
   nameOfVariable: (n: number) => `Name of variable ${n}`,
   valueOf: (name: string, n: number) => `Value of ${name === '' ? `variable ${n}` : name}`,
   remove: (name: string, n: number) => `Remove ${name === '' ? `variable ${n}` : name}`,
@@ -25,9 +25,9 @@ export const networkSection = {
   network: 'Network',
   off: 'Off',
   hosts: (n: number) => plural(n, { one: 'host', other: 'hosts' }),
-  hostsOneALine: 'Hosts, one a line',
+  hostsOneALine: 'Hosts, one per line',
   hostsOneALineHint:
-    'host:port. *.example.com:443 is every name beneath example.com; an address of a private network is listed as such.',
+    'As host:port. *.example.com:443 is every name below example.com. A private network needs its address listed.',
   placeholder: 'api.example.com:443',
 };
 
@@ -40,26 +40,26 @@ export const runtimeSection = {
   thisServerCannotRun: (language: string, reason = '') => `This server cannot run ${language}. ${reason}`,
   runtime: 'Runtime',
   entrypoint: 'Entrypoint',
-  isolationOfRuns: 'Isolation of runs',
+  isolationOfRuns: 'Run isolation',
 };
 
 export const safetySection = {
   personalData: 'Personal data',
   itMayReadOrReturn: 'It may read or return data about people.',
   externalCall: 'External call',
-  itCallsAServiceOutside: 'It calls a service outside of the workspace.',
+  itCallsAServiceOutside: 'It calls a service outside the workspace.',
   sideEffect: 'Side effect',
   runningItTwiceIs: 'Running it twice is not the same as once.',
   files: 'Files',
   itReadsOrWritesFiles: 'It reads or writes files beyond its own.',
   network: 'Network',
-  itReachesTheHosts: 'It reaches the hosts that are granted under Network.',
+  itReachesTheHosts: 'It reaches the hosts granted under Network.',
   safetyFlags: 'Safety flags',
   none: 'None',
-  theyTellCallersWhat: 'They tell callers what to expect and grant nothing.',
+  theyTellCallersWhat: 'They tell callers what to expect, and grant nothing.',
   restrictedPython: 'Restricted Python',
   restrictedPythonHint:
-    'Imports from a list only; no eval, exec, compile, open or __import__. A convention: the sandbox is what holds.',
+    'Only imports from a list; no eval, exec, compile, open or __import__. It is a convention: the sandbox is what protects.',
 };
 
 export const schemaSection = {
@@ -68,14 +68,6 @@ export const schemaSection = {
   anyValue: 'Any value',
   properties: (n: number) => plural(n, { one: 'property', other: 'properties' }),
   notValid: 'Not valid',
-  anyInputIsTaken: 'Any input is taken.',
-  anyOutputIsTaken: 'Any output is taken.',
-  name: 'Name',
-  type: 'Type',
-  default: 'Default',
-  presence: 'Presence',
-  required: 'required',
-  optional: 'optional',
   edit: 'Edit',
   show: 'Show',
 };
@@ -85,7 +77,7 @@ export const secretsSection = {
   notSet: (n: number) => `${n} not set`,
   none: 'None',
   secretsNamed: (n: number) => plural(n, { one: 'secret', other: 'secrets' }),
-  namesOneALine: 'Names, one a line',
+  namesOneALine: 'Names, one per line',
   namesOneALineHint: 'Values come from the workspace when it runs, in ctx.env and as environment variables.',
   placeholder: 'API_KEY',
   declaredSecrets: 'Declared secrets',
@@ -102,23 +94,23 @@ export const versionsSection = {
   none: 'None',
   versionsNamed: (n: number) => plural(n, { one: 'version', other: 'versions' }),
   notLoaded: (reason: string) => `The versions could not be loaded. ${reason}`,
-  aVersionNeverChanges: 'A version never changes, so others can pin it. There is none yet.',
+  aVersionNeverChanges: 'A version never changes, so others can pin it. There are none yet.',
   publishTheFirstVersion: 'Publish the first version…',
   deprecated: (reason = '', successor = '') =>
     `deprecated${reason === '' ? '' : `: ${reason}`}${successor === '' ? '' : `, use ${successor}`}`,
   compareWithTheDraft: (version: string) => `Compare ${version} with the draft`,
   copyReference: (name: string, version: string) => `Copy reference ${name}@${version}`,
   export: (version: string) => `Export ${version}`,
-  allAboutItsVersions: 'All about its versions',
+  allAboutItsVersions: 'All versions',
 };
 
 export const environment = {
-  aNameIsNeeded: 'A name is needed.',
+  aNameIsNeeded: 'Enter a name.',
   aNameHasLettersDigits: 'A name has letters, digits and _, and does not begin with a digit.',
   isReservedByTheSandbox: (name: string) => `${name} is reserved by the sandbox.`,
-  isThereTwice: (name: string) => `${name} is there twice.`,
+  isThereTwice: (name: string) => `${name} appears twice.`,
   atMostVariables: (mostNames: number) => `At most ${mostNames} variables.`,
-  allNamesAndValuesTogether: 'All names and values together may have 32 KiB.',
+  allNamesAndValuesTogether: 'All names and values together can have up to 32 KiB.',
 };
 
 export const limits = {
@@ -129,6 +121,8 @@ export const limits = {
   output: 'Output',
   disk: 'Disk',
   recursion: 'Recursion',
+  named: (label: string) => `the limit “${label}”`,
+  namedNow: (label: string, now: string) => `the limit “${label}” (now ${now})`,
   upTo: (ceiling: string) => `up to ${ceiling}`,
   mustBeANumberAbove: 'Must be a number above 0.',
   tooSmall: 'Too small.',
@@ -136,9 +130,9 @@ export const limits = {
 };
 
 export const runtimes = {
-  itIsNotOn: 'It is not on this server.',
-  notHere: (runtime: string) => `${runtime} (not here)`,
-  theRuntimesOwn: 'the runtime’s own',
+  itIsNotOn: 'It is not available on this server.',
+  notHere: (runtime: string) => `${runtime} (not available)`,
+  theRuntimesOwn: 'the runtime’s default',
   strictAFreshProcess: 'strict, a fresh process for each run',
   reuseOneProcessOfNode: 'reuse, one process of node for many runs',
 };

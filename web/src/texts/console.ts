@@ -1,4 +1,4 @@
-import { number, plural } from './format';
+import { bytes, number, plural } from './format';
 
 const newLines = (n: number): string => plural(n, { one: 'new line', other: 'new lines' });
 
@@ -35,10 +35,10 @@ export const consoleTools = {
 const asked = (host: string): string => (host === '' ? 'A request that names no host' : host);
 
 export const ring = {
-  notKept: (bytes: number) => `${number(bytes)} bytes were over the output limit and are not kept.`,
+  notKept: (over: number) => `${bytes(over)} of output went over the limit and was not kept.`,
   progress: (done: number, total: number) => `${done} of ${total}`,
   denied: (host: string, rule: string) => `${asked(host)} denied by ${rule}.`,
   couldNotBeReached: (host: string) => `${asked(host)} could not be reached.`,
-  reached: (host: string, bytes: number, ms: number) =>
-    `${asked(host)} reached: ${number(bytes)} bytes in ${Math.round(ms)} ms.`,
+  reached: (host: string, moved: number, ms: number) =>
+    `${asked(host)} reached: ${bytes(moved)} in ${Math.round(ms)} ms.`,
 };

@@ -14,13 +14,13 @@ export const binaryView = {
 export const editorPane = {
   notLoaded: 'The editor could not be loaded.',
   noFormatter: 'There is no formatter for this language.',
-  notSavedUntilMended: (message: string) => `${message} The draft is not saved until it is mended.`,
+  notSavedUntilMended: (message: string) => `${message} The draft is not saved until it is fixed.`,
   lastValidIsKept: (message: string) => `${message} The last valid schema is kept.`,
 };
 
 export const editorSettings = {
   editorSettings: 'Editor settings',
-  about: 'They apply at once, in this browser only.',
+  about: 'These settings apply at once, in this browser only.',
   fontSize: 'Font size',
   fontSizeHint: (min: number, max: number) => `${number(min)} to ${number(max)} pixels`,
   indentation: 'Indentation',
@@ -30,7 +30,7 @@ export const editorSettings = {
   keysOf: { own: 'Default', vim: 'Vim' },
   keysHint: 'The keys of the Studio come first: those that run, save and leave the editor.',
   wrapLongLines: 'Wrap long lines',
-  overview: 'Overview of the file at its edge',
+  overview: 'Minimap',
   python: 'Language service for Python',
   pythonHint: 'Completion and type checks in this page. It takes about 290 MB of memory while a Python file is open.',
 };
@@ -53,7 +53,7 @@ export const fileSearch = {
   placeholder: 'Text in any file',
   backToTheFiles: 'Back to the files',
   matchCase: 'Match case',
-  none: 'No line has it.',
+  none: 'No line matches.',
   found: (lines: number, more: boolean, files: number) =>
     `${plural(lines, { one: 'line', other: 'lines' })}${more ? ' and more' : ''} in ${plural(files, { one: 'file', other: 'files' })}`,
   linesFound: 'Lines found',
@@ -69,9 +69,9 @@ export const filesPanel = {
   notMoved: (path: string, why: string) => `${path} was not moved. ${why}`,
   notRead: 'A file could not be read. Folders cannot be dropped here; choose their files.',
   notUploaded: (why: string) => `Nothing was uploaded. ${why}`,
-  makeItTheEntrypoint: 'Make it the entrypoint',
-  newFileInIt: 'New file in it',
-  uploadIntoIt: 'Upload into it…',
+  makeItTheEntrypoint: 'Make entrypoint',
+  newFileInIt: 'New file here',
+  uploadIntoIt: 'Upload here…',
   download: 'Download',
   renameOrMove: 'Rename or move',
   delete: 'Delete…',
@@ -81,18 +81,20 @@ export const filesPanel = {
   filesToUpload: 'Files to upload',
   pathOfTheNewFile: 'Path of the new file',
   deleteNamed: (path: string) => `Delete ${path}?`,
-  deleteAbout: 'The draft loses it at once; published versions keep theirs.',
+  deleteAbout: 'It leaves the draft at once; published versions keep theirs.',
+  deleteEntryAbout: (entrypoint: string) =>
+    `${entrypoint} is the entrypoint: without it nothing can run until the configuration names another file. Published versions keep theirs.`,
   deleteVerb: 'Delete',
   replaceNamed: (path: string) => `Replace ${path}?`,
   replaceFiles: (n: number) => `Replace ${plural(n, { one: 'file', other: 'files' })}?`,
   replaceAbout: (paths: string[]) =>
-    `${paths.join(', ')} ${form(paths.length, { one: 'is', other: 'are' })} there already. The draft loses what it has now.`,
+    `${paths.join(', ')} ${form(paths.length, { one: 'exists', other: 'exist' })} already. What the draft has now is replaced.`,
   replaceVerb: 'Replace',
 };
 
 export const module = {
   choose: 'Choose the module, a file that ends in .wasm.',
-  isNoModule: (name: string) => `${name} is not a module: its name has to end in .wasm.`,
+  isNoModule: (name: string) => `${name} is not a module: its name must end in .wasm.`,
   isTooLarge: (name: string, size: number, most: number) =>
     `${name} has ${bytes(size)}; a module has at most ${bytes(most)}.`,
   notRead: (name: string) => `${name} could not be read.`,
@@ -104,8 +106,8 @@ export const moduleInput = {
 
 export const moduleView = {
   replace: 'Replace…',
-  looking: 'what the module needs and offers',
-  notLookedAt: (reason: string) => `The module could not be looked at. ${reason}`,
+  looking: 'what the module imports and exports',
+  notLookedAt: (reason: string) => `The module could not be inspected. ${reason}`,
   about:
     'A WASI command: it reads the input as JSON on stdin and prints the output as JSON on stdout; what it prints on stderr is in the console.',
   imports: 'Imports',
@@ -117,17 +119,17 @@ export const moduleView = {
 export const problems = {
   problems: 'Problems',
   closeTheList: 'Close the list of problems',
-  none: 'Nothing is wrong in the files that were looked at.',
+  none: 'No problems in the files that were checked.',
   error: 'Error',
   warning: 'Warning',
 };
 
 /** Why a path cannot be a file of an agent. */
 export const pathFaults = {
-  aNameIsNeeded: 'A name is needed.',
-  nameBetweenSlashes: 'A path has a name between slashes.',
-  staysInside: 'A path stays inside the agent.',
-  onlyLetters: 'A path has only letters, digits, and - _ . /',
-  isThereAlready: (path: string) => `${path} is there already.`,
-  cannotBeAFolderToo: 'A file cannot be a folder too.',
+  aNameIsNeeded: 'Enter a name.',
+  nameBetweenSlashes: 'A path needs a name between slashes.',
+  staysInside: 'A path must stay inside the agent.',
+  onlyLetters: 'A path can have only letters, digits, and - _ . /',
+  isThereAlready: (path: string) => `${path} already exists.`,
+  cannotBeAFolderToo: 'A file cannot also be a folder.',
 };

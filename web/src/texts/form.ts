@@ -40,7 +40,7 @@ export const locate = {
 const withArticle = (type: string): string => (type === 'null' ? type : `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`);
 
 export const validate = {
-  nothingIsAllowedHere: 'Nothing is allowed here.',
+  nothingIsAllowedHere: 'No value is allowed here.',
   required: 'Required.',
   mustBeAtLeast: (text: string) => `Must be at least ${text}.`,
   mustBeAtMost: (text: string) => `Must be at most ${text}.`,

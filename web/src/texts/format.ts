@@ -3,7 +3,8 @@ const locale = 'en';
 
 const rules = new Intl.PluralRules(locale);
 const grouped = new Intl.NumberFormat(locale);
-const clock = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+// Swedish writes days as they stand everywhere here, 2026-11-23, and hours from 0 to 24.
+const clock = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'short' });
 const fixed = [0, 1, 2].map(
   (digits) =>
     new Intl.NumberFormat(locale, {
@@ -42,8 +43,9 @@ export function milliseconds(ms: number): string {
 
 export function bytes(n: number): string {
   if (n < 1024) return `${n} B`;
-  if (n < 1024 ** 2) return `${size(n / 1024)} KiB`;
-  if (n < 1024 ** 3) return `${size(n / 1024 ** 2)} MiB`;
+  // What is written as 1024 is one of the next.
+  if (n / 1024 < 1023.5) return `${size(n / 1024)} KiB`;
+  if (n / 1024 ** 2 < 1023.5) return `${size(n / 1024 ** 2)} MiB`;
   return `${size(n / 1024 ** 3)} GiB`;
 }
 
@@ -62,5 +64,5 @@ export function ago(iso: string, now: number): string {
 /** The day of a time of the server: the same in every language, and in every zone. */
 export const day = (iso: string): string => iso.slice(0, 10);
 
-/** A moment by the clock of whoever reads. */
+/** A moment by the clock of whoever reads: 2026-11-23 00:00. */
 export const moment = (iso: string): string => clock.format(new Date(iso));

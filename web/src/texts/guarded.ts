@@ -1,10 +1,10 @@
 // Apart from the texts of access: every page is guarded, so that these come with the first screen.
 export const guarded = {
-  pageTitle: 'Not for you · Atelier',
+  pageTitle: 'No access · Atelier',
   allAgents: 'All agents',
   open: (name: string) => `Open ${name}`,
   goTo: (title: string) => `Go to ${title}`,
   whatThisServerCanDo: 'What this server can do',
-  forWhoRunsIt: (what: string) => `${what} are for who runs it: the administrators of its own workspace.`,
+  forWhoRunsIt: (what: string) => `${what} are only for those who run it: the administrators of its own workspace.`,
   notShown: (what: string, why: string) => `${what} are not shown to you. ${why}`,
 };

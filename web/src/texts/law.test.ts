@@ -18,7 +18,7 @@ const programs =
   /^(features\/agents\/blank|features\/tool\/(recipes|commands)|schema\/(declarations|toTypes|toPython)|editor\/(jsonModule|python\/(annotate|service))\b)/;
 
 const word = /\p{L}{2}/u;
-const sentence = /^(?!\(|color-mix\(|.*\[).*\p{L}{2}[,;:.]? \p{Ll}{2}/su;
+const sentence = /^(?!\(|:|color-mix\(|.*\[).*\p{L}{2}[,;:.]? \p{Ll}{2}/su;
 
 const textOf = (node: ts.Node): string | undefined => {
   if (ts.isStringLiteralLike(node)) return node.text;
@@ -57,7 +57,7 @@ function isText(node: ts.Node): boolean {
   const at = place(node);
   if (at && ts.isJsxExpression(at)) return word.test(text);
   if (at && shown.test(at.name.getText())) return word.test(text);
-  return !(at && at.name.getText() === 'className') && sentence.test(text);
+  return !(at && /^(className|rel)$/.test(at.name.getText())) && sentence.test(text);
 }
 
 function textsIn(path: string): string[] {

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { bytes, milliseconds, number, plural, seconds } from './format';
+import { bytes, form, milliseconds, number, plural, seconds } from './format';
 import { rich } from './rich';
 
 export const compareRuns = {
@@ -18,21 +18,21 @@ export const compareRuns = {
   total: 'Total',
   cpu: 'CPU',
   peakMemory: 'Peak memory',
-  theSame: 'The same.',
+  theSame: 'No difference.',
 };
 
 export const controller = {
   tryAgainIn: (reason: string, retryAfter: number) => `${reason} Try again in ${retryAfter} s.`,
-  notStopped: (reason: string) => `Stop did not reach the run. ${reason}`,
+  notStopped: (reason: string) => `The run could not be stopped. ${reason}`,
 };
 
 export const deniedHost = {
   allow: (hosts: string) => `Allow ${hosts}`,
   notSaved: (problems: string) => `Not saved: ${problems}`,
   granted: (hosts: ReactNode) => rich`capabilities.hosts ${hosts}`,
-  draftMayReachItNow: 'The draft may reach it now.',
-  draftMayReachIt: 'The draft may reach it.',
-  versionMayNot: (version: string) => `${version} does not: a new capability makes the next version a major one.`,
+  draftMayReachItNow: 'The draft can reach it now.',
+  draftMayReachIt: 'The draft can reach it.',
+  versionMayNot: (version: string) => `${version} cannot: a new capability makes the next version a major one.`,
   runAgain: 'Run again',
   showWhatChanged: 'Show what changed',
 };
@@ -46,14 +46,13 @@ export const errorCard = {
 
 export const history = {
   bars: (runs: number, failed: number, medianMs: number) =>
-    `${plural(runs, { one: 'run', other: 'runs' })}, ${failed} failed, median ${milliseconds(medianMs)}`,
+    `${plural(runs, { one: 'run', other: 'runs' })}, ${failed} failed, ${runs > 1 ? 'median ' : ''}${milliseconds(medianMs)}`,
 };
 
 export const historyTab = {
   inputNotFetched: (reason: string) => `The input could not be fetched. ${reason}`,
   theRuns: 'the runs',
   notLoaded: (reason: string) => `The runs could not be loaded. ${reason}`,
-  start: 'Start',
   noRunsYet: 'No runs yet. Run the program to see how long it takes.',
   whichRuns: 'Which runs',
   allRuns: 'All runs',
@@ -94,6 +93,14 @@ export const jsonTree = {
   path: 'path',
 };
 
+export const missingSecrets = {
+  haveNoValue: (names: string[]) =>
+    `The program was not started: it declares ${names.join(', ')}, which ${form(names.length, { one: 'has', other: 'have' })} no value in this workspace.`,
+  mayNotSet: 'Ask someone who can edit agents here to set it under Secrets.',
+  areSet: 'Its secrets have values now.',
+  set: (name: string) => `Set ${name}…`,
+};
+
 export const output = {
   outputValue: 'Output value',
   output: 'Output',
@@ -129,15 +136,18 @@ export const provenance = {
   verify: 'Verify',
   verification: 'Verification',
   doesNotMatch: 'Does not match what was recorded.',
-  someMatches: 'What can be checked matches.',
+  someMatches: 'Everything that can be checked matches.',
   allMatches: 'Verified: all of it matches what was recorded.',
   finding: (part: string, why: string) => `${part}: ${why}`,
   marks: { same: 'Matches', differs: 'Does not match', unknown: 'Not checked' },
 };
 
+export const startButton = {
+  run: 'Run',
+};
+
 export const resultTab = {
   whenItEnds: 'The result is shown here when the program ends.',
-  start: 'Start',
   noResultYet: 'No result yet. Run the program to see what it returns.',
 };
 
@@ -146,6 +156,7 @@ export const runFacts = {
   queue: 'Queue',
   start: 'Start',
   run: 'Run',
+  other: 'Other',
   total: 'Total',
   cpu: 'CPU',
   peakMemory: 'Peak memory',
@@ -170,23 +181,24 @@ export const runPanel = {
 };
 
 export const savedInputs = {
-  noRoom: 'This browser has no room to keep the input.',
+  noRoom: 'This browser has no room left to store the input.',
   saveThisInput: 'Save this input…',
-  forget: (name: string) => `Forget “${name}”`,
+  notJsonYet: 'It is not valid JSON yet.',
+  forget: (name: string) => `Delete “${name}”`,
   savedInputs: (n: number) => (n === 0 ? 'Saved inputs' : `Saved inputs (${n})`),
   title: 'Save this input',
   about: 'It is kept in this browser, for this agent.',
   replace: 'Replace',
   save: 'Save',
   name: 'Name',
-  isReplaced: 'The input of this name is replaced.',
+  isReplaced: 'This replaces the input of the same name.',
 };
 
 export const unsaved = {
   other: 'The draft could not be saved.',
   offline: 'The server cannot be reached, so the draft could not be saved and run.',
   conflict: 'Someone else changed this draft. Choose which one to keep, then run.',
-  refused: 'The server refuses this draft. Mend what the configuration shows, then run.',
+  refused: 'The server refused this draft. Fix what the configuration shows, then run.',
 };
 
 export const words = {
@@ -199,7 +211,7 @@ export const words = {
     interrupted: 'Interrupted',
     queued: 'Queued',
     running: 'Running',
-    awaiting_approval: 'Waits for approval',
+    awaiting_approval: 'Waiting for approval',
   },
   causes: {
     memory_limit: 'Out of memory',

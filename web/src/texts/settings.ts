@@ -4,7 +4,7 @@ export const settingsPage = {
   sectionsOfTheSettings: 'Sections of the settings',
   sections: { appearance: 'Appearance', keys: 'Keys', editor: 'Editor', about: 'About and licences' },
   tokens: 'Tokens',
-  noSuchSection: 'The settings have no such section.',
+  noSuchSection: 'There is no such section in the settings.',
 };
 
 export const appearance = {
@@ -15,7 +15,7 @@ export const appearance = {
 
 export const keysOfCommands = {
   about:
-    'Choose other keys for a command: keys held together, or two letters one after the other, as g s. They apply at once, in this browser only; Escape keeps those it has.',
+    'Choose other keys for a command: keys held together, or two letters one after the other, such as g s. They apply at once, in this browser only. Escape cancels.',
   change: 'Change',
   changeKeysOf: (title: string) => `Change the keys of ${title}`,
   pressKeys: 'Press the keys',
@@ -25,17 +25,17 @@ export const keysOfCommands = {
   reset: 'Reset',
   resetKeysOf: (title: string) => `Reset the keys of ${title}`,
   resetAll: 'Reset all keys',
-  taken: (keys: string, title: string) => `${keys} starts “${title}” already. Choose others, or change those first.`,
+  taken: (keys: string, title: string) => `${keys} already runs “${title}”. Choose other keys, or change those first.`,
   notThese:
-    'No command can have these keys: they type, or the browser needs them. Hold Ctrl or Alt, use a function key, or press two letters one after the other.',
-  notAfter: (first: string) => `After ${first} comes a letter or a digit, with nothing held.`,
+    'These keys cannot be used: they type text, or the browser needs them. Hold Ctrl or Alt, use a function key, or press two letters one after the other.',
+  notAfter: (first: string) => `After ${first}, press a letter or a digit on its own.`,
 };
 
 export const about = {
   theVersion: 'the version',
-  notLoaded: (reason: string) => `The version could not be asked. ${reason}`,
+  notLoaded: (reason: string) => `The version could not be loaded. ${reason}`,
   version: (version: string) => `Atelier ${version}`,
-  licences: 'The Studio asks nothing of any other host. The notices name what it is built from, each with its licence.',
+  licences: 'The Studio makes no requests to other hosts. The notices list what it is built from, with each licence.',
   thirdPartyNotices: 'Third-party notices',
   theApi: 'The API',
 };

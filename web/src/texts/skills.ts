@@ -6,15 +6,15 @@ export const skillsPage = {
   pageTitle: 'Skills · Atelier',
   skills: 'Skills',
   lead: (execute: ReactNode, run: ReactNode) =>
-    rich`Agents that lie in folders and are called by name, by ${execute} and ${run}. A change of a folder becomes a version at once.`,
+    rich`Agents that live in folders and are called by name, with ${execute} and ${run}. A change in a folder becomes a version at once.`,
   watched: (directory: ReactNode) => rich`Watched: ${directory}`,
   theSkills: 'the skills',
   notLoaded: (reason: string) => `The skills could not be loaded. ${reason}`,
   none: (command: ReactNode) =>
-    rich`There is no skill yet. Put a folder with skill.yaml, schema.json and a handler into the directory, or run ${command}.`,
+    rich`No skills yet. Put a folder with skill.yaml, schema.json and a handler into the directory, or run ${command}.`,
   broken: (n: number) =>
     `${plural(n, { one: 'folder is', other: 'folders are' })} broken. What was installed before still runs.`,
-  aDraftWaits: 'a draft waits',
+  aDraftWaits: 'draft waiting',
   notInstalled: 'not installed',
   builtIn: 'built in',
   folder: 'folder',
@@ -37,9 +37,10 @@ export const uninstallDialog = {
   uninstall: (name: string) => `Uninstall ${name}?`,
   uninstallAbout:
     'Callers get an error from now on. Its versions and runs are kept, and installing it by name brings it back.',
-  uninstallAllTheSame: 'Uninstall all the same',
+  uninstallAllTheSame: 'Uninstall anyway',
   verb: 'Uninstall',
-  lookingWhoReferencesIt: 'Looking who references it…',
-  notRead: (reason: string) => `Who references it could not be read. ${reason}`,
-  others: 'Others reference it, and would fail. Let them move first, or uninstall it all the same.',
+  references: 'its references',
+  nobodyIsRegisteredAsUsing: 'Nobody is registered as using it.',
+  notRead: (reason: string) => `What references it could not be loaded. ${reason}`,
+  others: 'Others reference it and would fail. Let them move first, or uninstall it anyway.',
 };

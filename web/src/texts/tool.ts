@@ -7,7 +7,7 @@ export const exportDialog = {
   exportAsAToolAbout: 'What a model or a workflow needs to call it: its name, its input and where it is.',
   notSaved: 'The draft is not saved yet, so it cannot be published.',
   noVersion: (name: string) =>
-    `A tool points at a version, since a draft changes under whoever calls it. ${name} has no version yet: publish it as 1.0.0 and export that.`,
+    `A tool points to a version, because a draft changes. ${name} has no version yet: publish it as 1.0.0 to export it.`,
   publishAndExport: 'Publish and export',
   version: 'Version',
   copyTheManifest: 'Copy the manifest',
@@ -16,8 +16,8 @@ export const exportDialog = {
   download: 'Download',
   theManifest: 'the manifest',
   manifest: 'Manifest',
-  notes: (n: number) => `${plural(n, { one: 'note', other: 'notes' })} on what this form cannot say`,
-  notesOnThisForm: 'Notes on this form',
+  notes: (n: number) => `${plural(n, { one: 'note', other: 'notes' })} on what this format cannot say`,
+  notesOnThisFormat: 'Notes on this format',
   callItOverHttp: 'Call it over HTTP',
   callItFromATerminal: 'Call it from a terminal',
   everyCallNeedsAToken: (variable: ReactNode, command: ReactNode) =>
@@ -43,7 +43,7 @@ export const tryTool = {
 };
 
 export const recipes = {
-  typedClient: 'Make a typed client of it',
+  typedClient: 'Generate a typed client',
   giveToModel: (library: string) => `Give it to a model, with the package ${library}`,
   makeTool: (library: string) => `Make a tool of it, with the package ${library}`,
   serve: (library: string) => `Serve it to any MCP client over stdio, with the package ${library}`,

@@ -1,7 +1,11 @@
-export const empty = {
-  retry: 'Retry',
+export const waiting = {
   stillLoading: (what: string) => `Still loading ${what}…`,
   loading: (what: string) => `Loading ${what}…`,
+};
+
+export const few = {
+  showAll: (n: number) => `Show all ${n}`,
+  showFewer: 'Show fewer',
 };
 
 export const listed = {

@@ -7,26 +7,25 @@ export const about = {
   actionsFor: (name: string) => `Actions for ${name}`,
   inThePublicRegistry: 'In the public registry',
   tags: 'Tags',
-  neverRun: (made: string) => `Never run · ${made}`,
-  runsTheLast: (usageCount: number, when: string, made: string) =>
-    `${plural(usageCount, { one: 'run', other: 'runs' })}, the last ${when} · ${made}`,
+  neverRun: (created: string) => `Never run · created ${created}`,
+  runsTheLast: (usageCount: number, when: string, created: string) =>
+    `${plural(usageCount, { one: 'run', other: 'runs' })}, the last ${when} · created ${created}`,
 };
 
 export const deprecateDialog = {
-  deprecate: (version: string) => `Deprecate ${version}`,
-  lookingWhoReferencesIt: 'Looking who references it…',
+  references: 'its references',
   isDeprecated: (name: string, version: string) => `${name}@${version} is deprecated`,
-  isAsGoodAsNew: (name: string, version: string) => `${name}@${version} is as good as new`,
+  isAsGoodAsNew: (name: string, version: string) => `${name}@${version} is no longer deprecated`,
   sayWhy: 'Say why: callers read it with every run.',
   deprecateNamed: (name: string, version: string) => `Deprecate ${name}@${version}`,
-  deprecateAbout: 'It goes on running and says so with every run. Ranges and latest take it only if nothing else fits.',
-  takeItBack: 'Take it back',
+  deprecateAbout: 'It keeps running, and says so with every run. Ranges and latest use it only if nothing else fits.',
+  takeItBack: 'Undo deprecation',
   change: 'Change',
   verb: 'Deprecate',
   why: 'Why',
   whyHint: 'A sentence for callers, such as what it does wrong.',
   whatToUseInstead: 'What to use instead',
-  noOther: 'There is no other version to move to; another agent’s reference is as good.',
+  noOther: 'There is no other version to move to; a reference to another agent works too.',
   whatToUseInsteadHint: 'A version of this agent, or a reference to another one.',
   whoMustMove: 'Who must move',
   theseMustMove: (successor: string) => `These use it now and must move${successor === '' ? '' : ` to ${successor}`}:`,
@@ -41,20 +40,22 @@ export const originNote = {
 
 export const pinTable = {
   whoReferencesIt: 'Who references it',
-  standsForNothingNow: 'stands for nothing now',
+  pinned: 'pinned',
+  gets: (version: string) => `gets ${version}`,
+  standsForNothingNow: 'matches no version now',
   deprecatedMustMove: 'deprecated, must move',
   getsWhichIsDeprecated: (version: string) => `gets ${version}, which is deprecated`,
 };
 
 export const redraftDialog = {
-  done: (from: string) => `The draft is what ${from} is`,
+  done: (from: string) => `The draft is now the same as ${from}`,
   discardTheDraft: 'Discard the draft?',
   newDraftFrom: (from: string) => `New draft from ${from}?`,
   about: (from: string) =>
-    `The draft becomes what ${from} is: its files, its schemas and its settings. What was edited and not published is gone. No version changes.`,
-  seeWhatWouldGo: 'See what would go',
+    `${from} replaces the draft: its files, its schemas and its settings. Edits that were not published are lost. No version changes.`,
+  seeWhatWouldGo: 'See what would be lost',
   discard: 'Discard',
-  makeItTheDraft: 'Make it the draft',
+  makeItTheDraft: 'Replace the draft',
 };
 
 export const versionList = {
@@ -94,11 +95,11 @@ export const versionList = {
 
 export const versionsPage = {
   pageTitle: (name: string) => `Versions of ${name} · Atelier`,
-  isNow: (name: string, present: string) => `${name} is ${present} now`,
+  isNow: (name: string, present: string) => `${name} is now ${present}`,
   versions: 'Versions',
   whoReferencesIt: 'Who references it',
-  notLoaded: (reason: string) => `Who references it could not be loaded. ${reason}`,
+  notLoaded: (reason: string) => `What references it could not be loaded. ${reason}`,
   pins: 'who references it',
   none: (command: ReactNode, request: ReactNode) =>
-    rich`Nobody has said so. Workflows, tool sets and other programs register what they reference with ${command} or ${request}; then nobody deletes it from under them.`,
+    rich`Nothing is registered yet. Workflows, tool sets and other programs register what they reference with ${command} or ${request}, so that nobody deletes it under them.`,
 };

@@ -2,45 +2,45 @@ export const closeWorkspaceDialog = {
   done: (title: string) => `Closed ${title}`,
   title: (title: string) => `Close ${title}?`,
   about:
-    'Nobody enters it from then on, its tokens are revoked, and what it listed leaves the registry. What is in it is kept, and so is its name. This cannot be taken back.',
-  close: 'Close the workspace',
+    'Nobody can enter it any more, its tokens are revoked, and what it listed leaves the registry. What is in it is kept, and so is its name. This cannot be undone.',
+  close: 'Close workspace',
   typeTheName: (name: string) => `Type ${name} to close it`,
 };
 
 export const newWorkspaceDialog = {
-  aNameIsNeeded: 'A name is needed.',
-  done: (title: string) => `Made ${title}`,
+  aNameIsNeeded: 'Enter a name.',
+  done: (title: string) => `Created ${title}`,
   goThere: 'Go there',
   newWorkspace: 'New workspace',
-  about: 'You become its administrator. Go there to invite its people, or make a token there for a program that does.',
-  makeIt: 'Make it',
+  about: 'You become its administrator. Go there to invite people, or create a token there for a program that does.',
+  makeIt: 'Create workspace',
   name: 'Name',
-  nameHint: 'What programs say in X-Workspace, such as acme. It stays, and nobody else ever gets it.',
+  nameHint: 'What programs send in X-Workspace, such as acme. It cannot be changed or used again.',
   title: 'Title',
-  titleHint: 'What people see; the name without it.',
+  titleHint: 'What people see. Leave empty to use the name.',
 };
 
 export const quotaDialog = {
   fields: {
     concurrentRuns: {
       label: 'Runs at once',
-      hint: (used: string) => `Used ${used}. Those that wait included.`,
+      hint: (used: string) => `Used ${used}, including those that wait.`,
     },
     runsPerDay: {
-      label: 'Runs a day',
-      hint: (used: string) => `Used ${used}. Days are those of UTC.`,
+      label: 'Runs per day',
+      hint: (used: string) => `Used ${used}. Days are in UTC.`,
     },
     cpuSecondsPerDay: {
-      label: 'Processor time a day, in seconds',
-      hint: (used: string) => `Used ${used}. Of all its runs together.`,
+      label: 'Processor time per day, in seconds',
+      hint: (used: string) => `Used ${used}. All runs together.`,
     },
     storageBytes: {
       label: 'Storage',
-      hint: (used: string) => `Used ${used}. Code and what runs leave; written like 2 GiB.`,
+      hint: (used: string) => `Used ${used}. Code, and what runs leave behind. Write it like 2 GiB.`,
     },
   },
   quotasOf: (title: string) => `Quotas of ${title}`,
-  about: 'They count from the next run on. An empty field takes the server’s default, 0 is no limit.',
+  about: 'They apply from the next run on. An empty field uses the server’s default; 0 means no limit.',
   save: 'Save',
   theQuotas: 'the quotas',
   notLoaded: (reason: string) => `The quotas could not be loaded. ${reason}`,
@@ -49,14 +49,14 @@ export const quotaDialog = {
 };
 
 export const quotaForm = {
-  notBytes: 'A number with B, KiB, MiB, GiB or TiB that makes whole bytes, such as 2 GiB.',
-  notACount: 'A whole number, 0 or more.',
+  notBytes: 'Enter a size in B, KiB, MiB, GiB or TiB that makes whole bytes, such as 2 GiB.',
+  notACount: 'Enter a whole number, 0 or more.',
 };
 
 export const renameWorkspaceDialog = {
-  done: (title: string) => `The workspace is ${title} now`,
+  done: (title: string) => `The workspace is now ${title}`,
   renameTheWorkspace: 'Rename the workspace',
-  about: (name: string) => `Programs go on calling it ${name}: only what people see changes.`,
+  about: (name: string) => `Programs keep calling it ${name}; only what people see changes.`,
   rename: 'Rename',
   title: 'Title',
 };
@@ -65,12 +65,12 @@ export const workspacesPage = {
   pageTitle: 'Workspaces · Atelier',
   workspaces: 'Workspaces',
   about:
-    'Each has its own people, agents, runs, secrets and tokens, and sees nothing of the others. Whoever runs the server makes and closes them, and says what each may take.',
+    'Each has its own people, agents, runs, secrets and tokens, and sees nothing of the others. Whoever runs the server creates and closes them, and sets their quotas.',
   newWorkspace: 'New workspace…',
   theWorkspaces: 'the workspaces',
   notLoaded: (reason: string) => `The workspaces could not be loaded. ${reason}`,
-  youAreNoMember: (name: string, made: string) => `${name} · made ${made} · you are no member`,
-  youAre: (name: string, made: string, role: string) => `${name} · made ${made} · you are ${role}`,
+  youAreNoMember: (name: string, made: string) => `${name} · created ${made} · you are not a member`,
+  youAre: (name: string, made: string, role: string) => `${name} · created ${made} · you are ${role}`,
   theServersOwn: 'The server’s own, where you are now',
   enterNamed: (title: string) => `Enter ${title}`,
   enter: 'Enter',

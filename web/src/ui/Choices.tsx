@@ -3,7 +3,7 @@ import css from './Choices.module.css';
 
 interface Props<T extends string> {
   label: string;
-  choices: { value: T; label: string; disabled?: boolean }[];
+  choices: { value: T; label: string; disabled?: boolean; title?: string | undefined }[];
   value: T;
   onChange: (value: T) => void;
 }
@@ -32,6 +32,7 @@ export function Choices<T extends string>({ label, choices, value, onChange }: P
           aria-checked={c.value === value}
           tabIndex={c.value === value ? 0 : -1}
           disabled={c.disabled}
+          title={c.title}
           onClick={() => onChange(c.value)}
         >
           {c.label}

@@ -1,10 +1,11 @@
 import { X } from 'lucide-react';
 import { Dialog as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { dialog as say } from '../texts/ui';
 import { IconButton } from './Button';
 import { classes } from './classes';
 import css from './Dialog.module.css';
+import { giveBack, pathOfFocus, rememberPath } from './focusBack';
 
 interface Props {
   title: string;
@@ -19,12 +20,20 @@ interface Props {
 
 /** A modal dialog; it is open as long as it is rendered. */
 export function Dialog({ title, about, wide, medium, onClose, children, foot }: Props) {
+  const [before] = useState(pathOfFocus);
   return (
     <Radix.Root open onOpenChange={(open) => !open && onClose?.()}>
       <Radix.Portal>
         <Radix.Overlay className={css.veil} />
         <Radix.Content
+          ref={(dialog) => {
+            if (dialog) rememberPath(dialog, before);
+          }}
           onOpenAutoFocus={focusWithin}
+          onCloseAutoFocus={(e) => {
+            e.preventDefault();
+            giveBack(before);
+          }}
           className={classes(css.dialog, wide && css.wide, medium && css.medium)}
           {...(about === undefined ? { 'aria-describedby': undefined } : {})}
         >
@@ -59,9 +68,9 @@ function focusWithin(e: Event): void {
   if (!(dialog instanceof HTMLElement) || dialog.contains(document.activeElement)) return;
   const finger = matchMedia('(pointer: coarse)').matches;
   const fields = 'input:not([type=radio], [type=checkbox]), select, textarea, [role=tab][tabindex="0"]';
-  const first =
-    (finger ? null : dialog.querySelector<HTMLElement>(`[data-dialog=body] :is(${fields})`)) ??
-    dialog.querySelector<HTMLElement>('[data-dialog=foot] button');
+  const seen = (selector: string): HTMLElement | undefined =>
+    [...dialog.querySelectorAll<HTMLElement>(selector)].find((e) => e.checkVisibility());
+  const first = (finger ? undefined : seen(`[data-dialog=body] :is(${fields})`)) ?? seen('[data-dialog=foot] button');
   if (!first) return;
   e.preventDefault();
   first.focus();

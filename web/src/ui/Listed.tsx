@@ -3,28 +3,31 @@ import type { Listing } from '../api/listing';
 import { common } from '../texts/common';
 import { listed as say } from '../texts/ui';
 import { Button } from './Button';
-import { Waiting } from './Empty';
+import { Waiting } from './Waiting';
 import field from './Field.module.css';
+import type { Shape } from './Skeleton';
 
 interface Props<T> {
   listing: Listing<T>;
   /** What is listed, as in "Loading the registry…". */
   what: string;
+  /** The form of the items, while they are on their way. */
+  shape?: Shape;
   /** What to say when there is nothing. */
   empty: ReactNode;
   children: (items: T[]) => ReactNode;
 }
 
 /** A list in whatever state it is. */
-export function Listed<T>({ listing, what, empty, children }: Props<T>) {
+export function Listed<T>({ listing, what, shape = 'rows', empty, children }: Props<T>) {
   switch (listing.kind) {
     case 'waiting':
-      return <Waiting what={what} onRetry={listing.retry} />;
+      return <Waiting shape={shape} what={what} retry />;
     case 'failed':
       return (
         <p role="alert" className={field.failed}>
           <span>{say.couldNotLoad(what, listing.message)}</span>
-          <Button onClick={listing.retry}>{common.tryAgain}</Button>
+          <Button onClick={listing.retry}>{common.retry}</Button>
         </p>
       );
     case 'loaded':

@@ -1,33 +1,78 @@
 import { DropdownMenu } from 'radix-ui';
-import { useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { classes } from './classes';
 import css from './Menu.module.css';
 
 export type MenuEntry =
-  | { kind: 'item'; label: string; keys?: string; danger?: boolean; disabled?: boolean; run: () => void }
+  | {
+      kind: 'item';
+      label: string;
+      keys?: string;
+      danger?: boolean;
+      /** Why it cannot be chosen now, which is then said in it. */
+      why?: string | undefined;
+      /** It wants the focus, so it begins once the menu has given that back. */
+      later?: boolean;
+      run: () => void;
+    }
   | { kind: 'label'; label: string }
   | { kind: 'rule' };
 
+interface Props {
+  trigger: ReactNode;
+  entries: MenuEntry[] | (() => MenuEntry[]);
+  /** Where something else than the button opens it too. */
+  opened?: { open: boolean; onOpen: (open: boolean) => void };
+  /** What has the focus once it is closed, if not the button. */
+  back?: () => HTMLElement | null | undefined;
+}
+
 /** A menu on a button. Entries that a function gives are asked for when it opens. */
-export function Menu({ trigger, entries }: { trigger: ReactNode; entries: MenuEntry[] | (() => MenuEntry[]) }) {
+export function Menu({ trigger, entries, opened, back }: Props) {
+  const waiting = useRef<() => void>(undefined);
+  const giveBack = (e: Event): void => {
+    if (waiting.current) queueMicrotask(waiting.current);
+    waiting.current = undefined;
+    const element = back?.();
+    if (!element) return;
+    e.preventDefault();
+    element.focus();
+  };
+  const choose = ({ later = false, run }: Item): void => {
+    if (later) waiting.current = run;
+    else run();
+  };
   return (
-    <DropdownMenu.Root>
+    <DropdownMenu.Root {...(opened && { open: opened.open, onOpenChange: opened.onOpen })}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>
-        <DropdownMenu.Content className={css.menu} align="end" sideOffset={4} collisionPadding={8}>
-          <Entries of={entries} />
+        <DropdownMenu.Content
+          className={css.menu}
+          align="end"
+          sideOffset={4}
+          collisionPadding={8}
+          onCloseAutoFocus={giveBack}
+        >
+          <Entries of={entries} onChoose={choose} />
         </DropdownMenu.Content>
       </DropdownMenu.Portal>
     </DropdownMenu.Root>
   );
 }
 
-function Entries({ of }: { of: MenuEntry[] | (() => MenuEntry[]) }) {
-  const [entries] = useState(of);
-  return entries.map((entry, i) => <Entry key={i} entry={entry} />);
+type Item = Extract<MenuEntry, { kind: 'item' }>;
+
+interface EntriesProps {
+  of: Props['entries'];
+  onChoose: (item: Item) => void;
 }
 
-function Entry({ entry }: { entry: MenuEntry }) {
+function Entries({ of, onChoose }: EntriesProps) {
+  const [entries] = useState(of);
+  return entries.map((entry, i) => <Entry key={i} entry={entry} onChoose={onChoose} />);
+}
+
+function Entry({ entry, onChoose }: { entry: MenuEntry; onChoose: EntriesProps['onChoose'] }) {
   switch (entry.kind) {
     case 'rule':
       return <DropdownMenu.Separator className={css.rule} />;
@@ -37,10 +82,17 @@ function Entry({ entry }: { entry: MenuEntry }) {
       return (
         <DropdownMenu.Item
           className={classes(css.item, entry.danger && css.danger)}
-          disabled={entry.disabled ?? false}
-          onSelect={entry.run}
+          // The arrows pass over what is `disabled`, and who goes by them would not hear why.
+          aria-disabled={entry.why !== undefined}
+          onSelect={(e) => {
+            if (entry.why === undefined) onChoose(entry);
+            else e.preventDefault();
+          }}
         >
-          <span>{entry.label}</span>
+          <span>
+            {entry.label}
+            {entry.why !== undefined && <small>{entry.why}</small>}
+          </span>
           {entry.keys !== undefined && <kbd>{entry.keys}</kbd>}
         </DropdownMenu.Item>
       );

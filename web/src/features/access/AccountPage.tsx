@@ -41,7 +41,7 @@ function Password() {
     e.preventDefault();
     task.run(async () => {
       await changePassword(current, next).catch((error: unknown) => {
-        throw complaint(error);
+        throw complaint(error, ['/current', '/new']);
       });
       setCurrent('');
       setNext('');
@@ -54,6 +54,7 @@ function Password() {
       <TextField
         label={say.presentPassword}
         hint={say.presentPasswordHint}
+        error={task.at('/current')}
         type="password"
         autoComplete="current-password"
         value={current}
@@ -62,6 +63,7 @@ function Password() {
       <TextField
         label={say.newPassword}
         hint={say.newPasswordHint}
+        error={task.at('/new')}
         type="password"
         autoComplete="new-password"
         value={next}

@@ -1,15 +1,15 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, type SyntheticEvent } from 'react';
-import { useLocation } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { useSession } from '../../api/queries';
 import { acceptInvitation, readInvitation } from '../../api/verbs';
 import css from '../../app/SignIn.module.css';
 import { invitationPage as say } from '../../texts/access';
 import { Button } from '../../ui/Button';
-import { Waiting } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import { Fault } from '../../ui/Fault';
 import { TextField } from '../../ui/TextField';
-import { useTask } from '../../ui/useTask';
+import { useTask, type Task } from '../../ui/useTask';
 import { complaint } from './complaint';
 
 /** Where the link of an invitation leads. Its secret follows the #; it is taken out of the address at once. */
@@ -26,9 +26,8 @@ export function InvitationPage() {
         <h1>{say.invitation}</h1>
         {secret === '' && <Fault message={say.linkIsNotWhole} />}
         {secret !== '' && invited.isError && <Fault message={invited.error.message} />}
-        {secret !== '' && invited.isPending && (
-          <Waiting what={say.theInvitation} onRetry={() => void invited.refetch()} />
-        )}
+        {(secret === '' || invited.isError) && <WayOn />}
+        {secret !== '' && invited.isPending && <Waiting shape="text" what={say.theInvitation} retry />}
         {invited.data && (
           <>
             <p>
@@ -46,6 +45,18 @@ export function InvitationPage() {
   );
 }
 
+/** Who cannot come in by this link may be a member already. */
+function WayOn() {
+  const session = useSession();
+  if (session.isPending) return null;
+  return (
+    <>
+      {!session.data && <p>{say.mayBeAMember}</p>}
+      <Link href="/">{session.data ? say.openTheStudio : say.signIn}</Link>
+    </>
+  );
+}
+
 function Join({ secret }: { secret: string }) {
   const session = useSession();
   const client = useQueryClient();
@@ -55,7 +66,7 @@ function Join({ secret }: { secret: string }) {
   const accept = (who: { signedIn: true } | { name: string; title: string; password: string }): void =>
     task.run(async () => {
       await acceptInvitation({ secret, ...who }).catch((error: unknown) => {
-        throw complaint(error);
+        throw complaint(error, ['/name', '/title', '/password']);
       });
       navigate('/');
       await client.resetQueries();
@@ -75,23 +86,21 @@ function Join({ secret }: { secret: string }) {
       </>
     );
   }
-  return <Ask busy={task.busy} fault={task.fault} onFail={task.fail} onJoin={accept} />;
+  return <Ask task={task} onJoin={accept} />;
 }
 
 interface AskProps {
-  busy: boolean;
-  fault: string | undefined;
-  onFail: (message: string) => void;
+  task: Task;
   onJoin: (who: { name: string; title: string; password: string }) => void;
 }
 
-function Ask({ busy, fault, onFail, onJoin }: AskProps) {
+function Ask({ task, onJoin }: AskProps) {
   const [name, setName] = useState('');
   const [title, setTitle] = useState('');
   const [password, setPassword] = useState('');
   const submit = (e: SyntheticEvent): void => {
     e.preventDefault();
-    if (name.trim() === '' || password === '') return onFail(say.chooseANameAndAPassword);
+    if (name.trim() === '' || password === '') return task.fail(say.chooseANameAndAPassword);
     onJoin({ name: name.trim(), title: title.trim(), password });
   };
   return (
@@ -99,21 +108,30 @@ function Ask({ busy, fault, onFail, onJoin }: AskProps) {
       <TextField
         label={say.loginName}
         hint={say.loginNameHint}
+        error={task.at('/name')}
         autoComplete="username"
         value={name}
         onChange={setName}
       />
-      <TextField label={say.yourName} hint={say.yourNameHint} autoComplete="name" value={title} onChange={setTitle} />
+      <TextField
+        label={say.yourName}
+        hint={say.yourNameHint}
+        error={task.at('/title')}
+        autoComplete="name"
+        value={title}
+        onChange={setTitle}
+      />
       <TextField
         label={say.password}
         hint={say.passwordHint}
+        error={task.at('/password')}
         type="password"
         autoComplete="new-password"
         value={password}
         onChange={setPassword}
       />
-      <Fault message={fault} />
-      <Button look="primary" type="submit" disabled={busy}>
+      <Fault message={task.fault} />
+      <Button look="primary" type="submit" disabled={task.busy}>
         {say.join}
       </Button>
     </form>

@@ -10,7 +10,7 @@ import { day } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Dialog } from '../../ui/Dialog';
-import { Waiting } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
 import { FormDialog } from '../../ui/FormDialog';
@@ -36,7 +36,7 @@ export function Invitations() {
           {say.invite}
         </Button>
       </div>
-      {found.isPending && <Waiting what={say.theInvitations} onRetry={() => void found.refetch()} />}
+      {found.isPending && <Waiting shape="rows" what={say.theInvitations} retry />}
       <Fault message={found.isError ? say.notLoaded(found.error.message) : undefined} />
       {found.isSuccess && open.length === 0 && <p className={entries.lead}>{say.noneIsOpen}</p>}
       {open.length > 0 && (

@@ -9,7 +9,7 @@ import { members as say } from '../../texts/access';
 import { day } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
-import { Waiting } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import field from '../../ui/Field.module.css';
 import { Fault } from '../../ui/Fault';
 import entries from '../../ui/Entries.module.css';
@@ -34,7 +34,7 @@ export function Members() {
         {may('admin') && <Button onClick={() => setRenaming(true)}>{say.renameTheWorkspace}</Button>}
       </div>
       {renaming && workspace && <RenameWorkspaceDialog workspace={workspace} onClose={() => setRenaming(false)} />}
-      {found.isPending && <Waiting what={say.thePeople} onRetry={() => void found.refetch()} />}
+      {found.isPending && <Waiting shape="rows" what={say.thePeople} retry />}
       <Fault message={found.isError ? say.notLoaded(found.error.message) : undefined} />
       <ul className={entries.list} aria-label={say.people}>
         {members.map((member) => (

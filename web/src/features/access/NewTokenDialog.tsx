@@ -11,7 +11,8 @@ import { Dialog } from '../../ui/Dialog';
 import { Check, Field } from '../../ui/Field';
 import { FormDialog } from '../../ui/FormDialog';
 import { TextField } from '../../ui/TextField';
-import { useTask } from '../../ui/useTask';
+import { FieldFaults, useTask } from '../../ui/useTask';
+import { complaint } from './complaint';
 import { namesIn, scopeWords } from './scopes';
 import css from './TokensPage.module.css';
 
@@ -43,7 +44,7 @@ function Ask({ onMade, onClose }: { onMade: (token: NewToken) => void; onClose: 
     setScopes(next);
   };
   const submit = (): void => {
-    if (name.trim() === '') return task.fail(say.sayWhatItIsFor);
+    if (name.trim() === '') return task.fail(say.sayWhatItIsFor, '/name');
     if (scopes.size === 0) return task.fail(say.chooseWhatItMayDo);
     task.run(async () => {
       const token = await createToken({
@@ -67,7 +68,14 @@ function Ask({ onMade, onClose }: { onMade: (token: NewToken) => void; onClose: 
       onSubmit={submit}
       onClose={onClose}
     >
-      <TextField label={say.name} hint={say.nameHint} maxLength={100} value={name} onChange={setName} />
+      <TextField
+        label={say.name}
+        hint={say.nameHint}
+        error={task.at('/name')}
+        maxLength={100}
+        value={name}
+        onChange={setName}
+      />
       <fieldset className={css.fieldset}>
         <legend>{say.itMay}</legend>
         {scopeWords.map(([scope, words]) => (
@@ -83,6 +91,7 @@ function Ask({ onMade, onClose }: { onMade: (token: NewToken) => void; onClose: 
       <TextField
         label={say.onlyForTheseAgents}
         hint={say.onlyForTheseAgentsHint}
+        error={task.at('/agents')}
         mono
         value={agents}
         onChange={setAgents}
@@ -107,7 +116,8 @@ function inWords(error: unknown, agents: string[]): unknown {
   const [first] = error instanceof ApiError ? error.fields : [];
   if (first === undefined) return error;
   const agent = /^\/agents\/(\d+)$/.exec(first.pointer)?.[1];
-  return new Error(agent === undefined ? first.message : say.aboutAgent(agents[Number(agent)] ?? '', first.message));
+  if (agent === undefined) return complaint(error, ['/name']);
+  return new FieldFaults(new Map([['/agents', say.aboutAgent(agents[Number(agent)] ?? '', first.message)]]));
 }
 
 function Made({ token, onClose }: { token: NewToken; onClose: () => void }) {

@@ -8,7 +8,7 @@ import { sessions as say } from '../../texts/access';
 import { ago, day } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
-import { Waiting } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import field from '../../ui/Field.module.css';
 import entries from '../../ui/Entries.module.css';
 import { browserName } from './browserName';
@@ -37,7 +37,7 @@ function Shown({ found, end }: Props) {
         <h2>{say.sessions}</h2>
         <p className={entries.lead}>{say.lead}</p>
       </div>
-      {found.isPending && <Waiting what={say.theSessions} onRetry={() => void found.refetch()} />}
+      {found.isPending && <Waiting shape="rows" what={say.theSessions} retry />}
       {found.isError && (
         <p role="alert" className={field.failed}>
           {say.notLoaded(found.error.message)}

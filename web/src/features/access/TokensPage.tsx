@@ -9,7 +9,7 @@ import { ago, day } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { classes } from '../../ui/classes';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
-import { Waiting } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import { Check } from '../../ui/Field';
 import field from '../../ui/Field.module.css';
 import entries from '../../ui/Entries.module.css';
@@ -53,7 +53,7 @@ function Tokens() {
           {say.newToken}
         </Button>
       </div>
-      {found.isPending && <Waiting what={say.theTokens} onRetry={() => void found.refetch()} />}
+      {found.isPending && <Waiting shape="rows" what={say.theTokens} retry />}
       {found.isError && (
         <p role="alert" className={field.failed}>
           {say.notLoaded(found.error.message)}

@@ -1,5 +1,6 @@
 import { lazy, Suspense } from 'react';
 import { useDialog } from '../../app/dialogs';
+import type { EditorErrorsProps } from '../publish/EditorErrors';
 
 const PublishDialog = lazy(() => import('../publish/PublishDialog').then((m) => ({ default: m.PublishDialog })));
 const CompareDialog = lazy(() => import('../compare/CompareDialog').then((m) => ({ default: m.CompareDialog })));
@@ -10,11 +11,11 @@ const DeprecateDialog = lazy(() => import('../versions/DeprecateDialog').then((m
 const EditorSettings = lazy(() => import('../files/EditorSettings').then((m) => ({ default: m.EditorSettings })));
 
 /** The dialogs that speak of the open agent. */
-export function AgentDialogs() {
+export function AgentDialogs({ editor }: { editor?: EditorErrorsProps }) {
   const { open } = useDialog();
   return (
     <Suspense>
-      {open.kind === 'publish' && <PublishDialog />}
+      {open.kind === 'publish' && <PublishDialog editor={editor} />}
       {open.kind === 'compare' && <CompareDialog key={`${open.from} ${open.to}`} from={open.from} to={open.to} />}
       {open.kind === 'export' && <ExportDialog version={open.version} />}
       {open.kind === 'editor' && <EditorSettings />}

@@ -7,15 +7,17 @@ import { useKeys } from '../../app/bindings';
 import { isMac, runCommand } from '../../app/commands';
 import { showDialog } from '../../app/dialogs';
 import { ariaKeys, showKeys } from '../../app/hotkeys';
-import { toggleRight } from '../../app/layout';
+import { toggleRight, useRightSeen } from '../../app/layout';
 import { agentUrl, versionsUrl } from '../../app/urlState';
 import { agentHeader as say } from '../../texts/agents';
 import { Button, IconButton } from '../../ui/Button';
 import { classes } from '../../ui/classes';
 import { Menu, type MenuEntry } from '../../ui/Menu';
+import { subjectOf } from '../config/subject';
 import css from './AgentHeader.module.css';
 import { agentEntries, ask } from './agentMenu';
 import { useOpenAgent, type OpenAgent } from './openAgent';
+import { useCutOff } from './useCutOff';
 
 interface Props {
   busy: boolean;
@@ -31,6 +33,8 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
   const edits = agent.session !== undefined;
   const { may } = useRights();
   const publish = useKeys('agent.publish');
+  const cutOff = useCutOff();
+  const configured = useRightSeen();
   return (
     <>
       <Brand />
@@ -55,6 +59,8 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
           <Button
             className={css.wide}
             aria-keyshortcuts={ariaKeys(publish, isMac)}
+            disabled={cutOff !== undefined}
+            title={cutOff}
             onClick={() => showDialog({ kind: 'publish' })}
           >
             {say.publish}
@@ -69,7 +75,7 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
         <More agent={agent} />
       </div>
       <span className={css.rule} />
-      <IconButton label={say.toggleConfiguration} onClick={toggleRight} className={css.wide}>
+      <IconButton label={say.toggleConfiguration} aria-expanded={configured} onClick={toggleRight} className={css.wide}>
         <PanelRight size={16} aria-hidden />
       </IconButton>
       <HeaderTools />
@@ -83,13 +89,14 @@ function More({ agent }: { agent: OpenAgent }) {
   const [, navigate] = useLocation();
   const facts = useFacts(name);
   const { may } = useRights();
+  const cutOff = useCutOff();
   const published = latestVersion !== '';
   const entries: MenuEntry[] = [
     ask(say.exportAsTool, version === undefined ? { kind: 'export' } : { kind: 'export', version }),
     ...(!may('write')
       ? []
       : version === undefined
-        ? [ask(say.publish, { kind: 'publish' })]
+        ? [{ ...ask(say.publish, { kind: 'publish' }), why: cutOff }]
         : [ask(say.newDraftFromThisVersion, { kind: 'redraft', from: version })]),
     { kind: 'rule' },
     { kind: 'item', label: say.versions, run: () => navigate(versionsUrl(name)) },
@@ -120,6 +127,7 @@ export function showExport({ version }: OpenAgent): void {
 
 function RunButton({ busy, fixed, onStop }: Props) {
   const { may, why } = useRights();
+  const cutOff = useCutOff();
   const start = useKeys('run.start');
   const stop = useKeys('run.stop');
   if (busy) {
@@ -141,8 +149,8 @@ function RunButton({ busy, fixed, onStop }: Props) {
       look="primary"
       className={css.run}
       aria-keyshortcuts={ariaKeys(start, isMac)}
-      disabled={!may('run')}
-      title={may('run') ? undefined : why('run')}
+      disabled={!may('run') || cutOff !== undefined}
+      title={may('run') ? cutOff : why('run')}
       onClick={() => runCommand('run.start')}
     >
       <Play size={12} fill="currentColor" aria-hidden />
@@ -167,7 +175,7 @@ function SaveStatus({ agent }: { agent: OpenAgent }) {
   );
 }
 
-function saveWords({ save, schemas }: OpenAgent): { text: string; look: 'quiet' | 'warn' | 'err' } {
+function saveWords({ save, schemas, fields }: OpenAgent): { text: string; look: 'quiet' | 'warn' | 'err' } {
   const unreadable = schemas.input.fault ? 'input' : schemas.output.fault ? 'output' : undefined;
   switch (save.kind) {
     case 'saved':
@@ -182,12 +190,12 @@ function saveWords({ save, schemas }: OpenAgent): { text: string; look: 'quiet' 
     case 'conflict':
       return { text: say.conflict, look: 'err' };
     case 'refused':
-      return { text: say.notSaved(reasonOf(save)), look: 'err' };
+      return { text: say.notSaved(reasonOf(save, fields)), look: 'err' };
   }
 }
 
 /** The first field that the server names says more than its sentence for all of them. */
-function reasonOf({ message, fields }: Extract<OpenAgent['save'], { kind: 'refused' }>): string {
-  const [first] = fields;
-  return first === undefined ? message : `${first.pointer.slice(1)} ${first.message}`;
+function reasonOf(save: Extract<OpenAgent['save'], { kind: 'refused' }>, draft: OpenAgent['fields']): string {
+  const [first] = save.fields;
+  return first === undefined ? save.message : `${subjectOf(first.pointer, draft)} ${first.message}`;
 }

@@ -13,6 +13,7 @@ import { Button } from '../../ui/Button';
 import { Check, Field } from '../../ui/Field';
 import { classes } from '../../ui/classes';
 import { Listed } from '../../ui/Listed';
+import { useTypedSearch } from '../../ui/useTypedSearch';
 import { exportArchive } from './agentMenu';
 import css from './AgentList.module.css';
 import { undelete } from './DeleteAgentDialog';
@@ -23,12 +24,12 @@ export function AgentList({ narrowed }: { narrowed: ListState }) {
   const [, navigate] = useLocation();
   const { may } = useRights();
   const [today] = useState(() => Date.now());
-  const filter = filterOf(narrowed, today);
-  // What is typed stands in the address at once; the server is asked when there is time.
-  const listing = useAgentListing(useDeferredValue(filter));
+  const { inCode = false, state, tag, unused } = narrowed;
+  const typed = useTypedSearch(narrowed.search ?? '', (search) => narrow({ search }));
+  const asked: ListState = { ...narrowed, search: typed.text };
   const narrow = (change: Partial<Record<keyof ListState, ListState[keyof ListState] | undefined>>): void =>
-    navigate(listUrl({ ...narrowed, ...change } as ListState), { replace: true });
-  const { search = '', inCode = false, state, tag, unused } = narrowed;
+    navigate(listUrl({ ...asked, ...change } as ListState), { replace: true });
+  const listing = useAgentListing(useDeferredValue(filterOf(asked, today)));
   return (
     <section className={css.section} aria-labelledby="agents">
       <div className={css.bar}>
@@ -49,8 +50,9 @@ export function AgentList({ narrowed }: { narrowed: ListState }) {
               {...control}
               type="search"
               placeholder={inCode ? say.findInAll : say.findInWords}
-              value={search}
-              onChange={(e) => narrow({ search: e.target.value })}
+              value={typed.text}
+              onChange={(e) => typed.type(e.target.value)}
+              onKeyDown={(e) => e.key === 'Enter' && typed.settle()}
             />
           )}
         </Field>
@@ -92,7 +94,7 @@ export function AgentList({ narrowed }: { narrowed: ListState }) {
           </Button>
         )}
       </div>
-      <Listed listing={listing} what={say.theAgents} empty={<None narrowed={narrowed} />}>
+      <Listed listing={listing} what={say.theAgents} empty={<None narrowed={asked} />}>
         {(items) => (
           <ul className={css.list} aria-label={state === 'deleted' ? say.deletedAgents : say.agentsFound}>
             {items.map((agent) =>
@@ -143,7 +145,7 @@ function Row({ agent, now, onTag }: { agent: AgentSummary; now: number; onTag: (
             </button>
           ))}
         </div>
-        <p>{description === '' ? title : description}</p>
+        <p dir="auto">{description === '' ? title : description}</p>
       </div>
       <span className={css.version}>
         {latestVersion === '' ? (state === 'draft' ? say.draft : say.preRelease) : latestVersion}

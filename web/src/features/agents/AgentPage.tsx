@@ -6,7 +6,7 @@ import type { Agent } from '../../api/types';
 import { notify } from '../../app/noticeStore';
 import { agentUrl, readRef } from '../../app/urlState';
 import { agentPage as say } from '../../texts/agents';
-import { Waiting } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import { AgentWorkbench } from './AgentWorkbench';
 import { NotOpened } from './NotOpened';
 import { OpenAgentProvider, openDraft, openFacts, openVersion, type Opened } from './openAgent';
@@ -38,7 +38,7 @@ export function AgentPage({ agentRef }: { agentRef: string }) {
   if (agent.isError) return <NotOpened agentRef={agentRef} error={agent.error} onRetry={() => void agent.refetch()} />;
   return (
     <Page current={name}>
-      <Waiting what={name} onRetry={() => void agent.refetch()} />
+      <Waiting shape="code" what={name} retry />
     </Page>
   );
 }
@@ -80,7 +80,7 @@ function VersionPage({ agent, version }: { agent: Agent; version: string }) {
   }
   return (
     <Page current={agent.name}>
-      <Waiting what={`${agent.name}@${version}`} onRetry={() => void shown.refetch()} />
+      <Waiting shape="code" what={`${agent.name}@${version}`} retry />
     </Page>
   );
 }

@@ -66,14 +66,17 @@ export function AgentStatus({ tab, problems, python }: Props) {
           {warnings}
         </span>
       </button>
-      <span className={css.number}>{say.lnCol(cursor.line, cursor.column)}</span>
+      {cursor.inText && <span className={css.number}>{say.lnCol(cursor.line, cursor.column)}</span>}
       <span>
-        {language}
-        {language === 'Python' && `: ${states[python?.state ?? 'off']}`}
+        {language === 'Python' ? say.pythonIs : language}
+        {/* It is always there, so that what changes in it is said. */}
+        <span role="status" aria-label={say.pythonService} aria-atomic>
+          {language === 'Python' && states[python?.state ?? 'off']}
+        </span>
       </span>
       {language === 'Python' && python?.state === 'failed' && (
         <button type="button" className={css.problems} aria-label={say.startPythonAgain} onClick={retryPython}>
-          {common.tryAgain}
+          {common.retry}
         </button>
       )}
       <button ref={settings} type="button" className={css.problems} onClick={() => showDialog({ kind: 'editor' })}>

@@ -39,6 +39,10 @@ export function AgentWorkbench() {
   useOfferPlaces(places);
 
   const goTo = useCallback((path: string, line: number) => open({ kind: 'file', path }, line), [open]);
+  const goToColumn = useCallback(
+    (path: string, line: number, column: number) => open(tabOf(path), line, column),
+    [open],
+  );
   const { name } = agent;
   const { active, renamed, showPanel } = tabs;
   const { busy, stop, view } = run;
@@ -64,10 +68,10 @@ export function AgentWorkbench() {
       <div style={{ display: 'flex', flexDirection: 'column', height: '100%' }}>
         <ConflictBar />
         <EditorPane tabs={tabs} onProblems={setProblems} onPython={setPython} />
-        <Problems problems={problems} onGoTo={(path, line, column) => open(tabOf(path), line, column)} />
+        <Problems problems={problems} onGoTo={goToColumn} />
       </div>
     ),
-    [tabs, open, problems],
+    [tabs, goToColumn, problems],
   );
   const right = useMemo(
     () => <ConfigPanel onSchema={(which) => open({ kind: 'schema', which })} active={schemaOf(active)} />,
@@ -96,7 +100,7 @@ export function AgentWorkbench() {
         right={right}
         status={status}
       />
-      <AgentDialogs />
+      <AgentDialogs editor={{ problems, onGoTo: goToColumn }} />
     </>
   );
 }

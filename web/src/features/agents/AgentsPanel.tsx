@@ -2,14 +2,16 @@ import { Ellipsis, Plus, Search } from 'lucide-react';
 import { useDeferredValue, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAgentListing, type Listing } from '../../api/listing';
-import { useSession } from '../../api/queries';
+import { useFacts, useSession } from '../../api/queries';
 import { useRights } from '../../api/rights';
 import type { AgentSummary } from '../../api/types';
 import { showDialog } from '../../app/dialogs';
 import { agentUrl, listUrl, versionsUrl } from '../../app/urlState';
 import { agentsPanel as say } from '../../texts/agents';
+import { common } from '../../texts/common';
 import { Button, IconButton } from '../../ui/Button';
 import { Menu } from '../../ui/Menu';
+import { Waiting } from '../../ui/Waiting';
 import panel from '../../ui/Panel.module.css';
 import { agentEntries } from './agentMenu';
 import css from './AgentsPanel.module.css';
@@ -31,6 +33,15 @@ function All({ current }: { current?: string }) {
   const { may } = useRights();
   const none = [drafts, published].every((list) => list.kind === 'loaded' && list.items.length === 0);
   const failed = [drafts, published].find((list) => list.kind === 'failed');
+  // Of a list that is on its way nobody knows whether the open agent is in it.
+  const settled = [drafts, published].every((list) => list.kind !== 'waiting');
+  const unread = settled && [drafts, published].some((list) => list.kind === 'loaded' && list.more !== undefined);
+  const here = [drafts, published].some((list) => list.kind === 'loaded' && list.items.some(isNamed(current)));
+  const list = useRef<HTMLDivElement>(null);
+  // Each list moves what stands below it.
+  useEffect(() => {
+    list.current?.querySelector('[data-current=true]')?.scrollIntoView({ block: 'nearest' });
+  }, [current, drafts.kind, published.kind]);
   return (
     <section className={css.panel} aria-label={say.agents}>
       <div className={panel.head}>
@@ -52,8 +63,16 @@ function All({ current }: { current?: string }) {
           onKeyDown={(e) => e.key === 'Escape' && setSearch('')}
         />
       </div>
-      <div className={css.list}>
-        {failed && <p className={css.none}>{say.notLoaded(failed.message)}</p>}
+      <div className={css.list} ref={list}>
+        {current !== undefined && search === '' && unread && !here && <FarDown name={current} />}
+        {failed && (
+          <p className={css.none}>
+            {say.notLoaded(failed.message)}{' '}
+            <Button look="link" onClick={failed.retry}>
+              {common.retry}
+            </Button>
+          </p>
+        )}
         {none && search === '' && <p className={css.none}>{say.noAgentsYet}</p>}
         {none && search !== '' && (
           <p className={css.none}>
@@ -63,6 +82,7 @@ function All({ current }: { current?: string }) {
             </Button>
           </p>
         )}
+        {drafts.kind === 'waiting' && published.kind === 'waiting' && <Waiting shape="names" what={say.theAgents} />}
         <Group title={say.drafts} listing={drafts} current={current} />
         <Group title={say.published} listing={published} current={current} />
       </div>
@@ -89,6 +109,27 @@ function Few() {
           ))}
       </ul>
     </section>
+  );
+}
+
+const isNamed =
+  (name: string | undefined) =>
+  (agent: AgentSummary): boolean =>
+    agent.name === name;
+
+/** The open agent, where the lists are not read as far as it. */
+function FarDown({ name }: { name: string }) {
+  const { data } = useFacts(name);
+  if (!data) return null;
+  const { draft, latestVersion } = data;
+  const state = latestVersion === '' ? 'draft' : 'published';
+  return (
+    <>
+      <h3 className={css.group}>{say.open}</h3>
+      <ul>
+        <Row agent={{ ...data, language: draft.language, state }} current />
+      </ul>
+    </>
   );
 }
 
@@ -126,16 +167,14 @@ function Group({ title, listing, current }: GroupProps) {
   );
 }
 
-function Row({ agent, current }: { agent: AgentSummary; current: boolean }) {
+type Shown = Pick<AgentSummary, 'id' | 'name' | 'title' | 'language' | 'latestVersion' | 'listed' | 'state'>;
+
+function Row({ agent, current }: { agent: Shown; current: boolean }) {
   const { id, name, title, language, latestVersion, listed, state } = agent;
   const [, navigate] = useLocation();
   const { may } = useRights();
-  const here = useRef<HTMLLIElement>(null);
-  useEffect(() => {
-    if (current) here.current?.scrollIntoView({ block: 'nearest' });
-  }, [current]);
   return (
-    <li ref={here} className={css.row} data-current={current}>
+    <li className={css.row} data-current={current}>
       <Link href={agentUrl(name)} aria-current={current ? 'page' : undefined} title={title === '' ? name : title}>
         <LanguageMark language={language} />
         <span className={css.name}>{name}</span>

@@ -13,6 +13,7 @@ import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
 import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
+import { Waiting } from '../../ui/Waiting';
 import { PinTable } from '../versions/PinTable';
 
 /** Deletes an agent. While others reference it, it says who, and wants to know why it is to go all the same. */
@@ -51,8 +52,9 @@ export function DeleteAgentDialog({ id, name }: { id: string; name: string }) {
         </>
       }
     >
-      {pins.isPending && <p>{said.lookingWhoReferencesIt}</p>}
+      {pins.isPending && <Waiting shape="line" what={said.references} />}
       <Fault message={pins.isError ? said.notRead(pins.error.message) : undefined} />
+      {pins.data && !held && <p>{said.nobodyIsRegisteredAsUsing}</p>}
       {held && (
         <>
           <p>{said.others}</p>

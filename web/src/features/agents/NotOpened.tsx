@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { ApiError } from '../../api/http';
+import { isMissing } from '../../api/http';
 import { useAgentListing } from '../../api/listing';
 import { useRights } from '../../api/rights';
 import { showDialog } from '../../app/dialogs';
@@ -18,7 +18,7 @@ export function NotOpened({ agentRef, error, onRetry }: { agentRef: string; erro
   const [, navigate] = useLocation();
   const { name, version } = readRef(agentRef);
   const home = <Button onClick={() => navigate('/')}>{say.allAgents}</Button>;
-  const missing = error instanceof ApiError && error.status === 404;
+  const missing = isMissing(error);
   return (
     <Page current={name}>
       {missing && version === undefined ? (
@@ -30,7 +30,7 @@ export function NotOpened({ agentRef, error, onRetry }: { agentRef: string; erro
               {missing ? (
                 <Button onClick={() => navigate(agentUrl(name))}>{say.openTheDraft}</Button>
               ) : (
-                <Button onClick={onRetry}>{common.tryAgain}</Button>
+                <Button onClick={onRetry}>{common.retry}</Button>
               )}
               {home}
             </>

@@ -1,5 +1,5 @@
 import { useLocation } from 'wouter';
-import { keys, queryClient, refreshAgents } from '../../api/queries';
+import { agentRenamed, keys, queryClient } from '../../api/queries';
 import { renameAgent } from '../../api/verbs';
 import { notify } from '../../app/noticeStore';
 import { agentUrl } from '../../app/urlState';
@@ -13,11 +13,12 @@ export function RenameDialog({ id, name, published }: { id: string; name: string
   const rename = async (wanted: string): Promise<void> => {
     await settleDraft(id);
     const agent = await renameAgent(id, wanted);
-    queryClient.setQueryData(keys.agent(agent.name), agent);
-    void refreshAgents();
+    agentRenamed(agent, name);
     notify('done', published ? say.isNowAndWas(name, agent.name) : say.isNow(name, agent.name));
     const [, here, rest] = /^\/a\/([^/@]+)(.*)$/.exec(path) ?? [];
-    if (here === name) navigate(agentUrl(agent.name) + (rest ?? ''), { replace: true });
+    if (here !== name) return;
+    queryClient.setQueryData(keys.agent(agent.name), agent); // its page takes this over at once
+    navigate(agentUrl(agent.name) + (rest ?? ''), { replace: true });
   };
   return (
     <NameDialog

@@ -35,9 +35,9 @@ export function agentEntries({ id, name, published, listed }: Known, writes: boo
   ];
 }
 
-/** An entry that opens a dialog. The menu must be gone before, since it takes the focus back. */
+/** An entry that opens a dialog. */
 export function ask(label: string, dialog: OpenDialog): Extract<MenuEntry, { kind: 'item' }> {
-  return { kind: 'item', label, run: () => setTimeout(() => showDialog(dialog)) };
+  return { kind: 'item', label, later: true, run: () => showDialog(dialog) };
 }
 
 /** The named agents with all their versions as one file, or the whole workspace. */

@@ -1,5 +1,6 @@
 // The agents that "New agent" begins with: one small program in each language that shows the contract.
 import type { AgentBody, FileContent, Language } from '../../api/types';
+import { nameFaults as say } from '../../texts/agents';
 
 export const languageNames: Record<Language, string> = {
   typescript: 'TypeScript',
@@ -73,11 +74,11 @@ export function blankAgent(name: string, begin: Beginning): AgentBody {
 
 /** Why a name cannot be used, or undefined. The server has the last word. */
 export function nameFault(name: string): string | undefined {
-  if (name === '') return 'A name is needed.';
-  if (!/^[a-z]/.test(name)) return 'A name begins with a lower-case letter.';
-  if (!/^[a-z0-9_-]*$/.test(name)) return 'Only lower-case letters, digits, - and _.';
-  if (name.length > 63) return 'A name has at most 63 characters.';
-  if (name === 'registry' || name === 'new') return 'This name is taken by the Studio.';
+  if (name === '') return say.needed;
+  if (!/^[a-z]/.test(name)) return say.firstLetter;
+  if (!/^[a-z0-9_-]*$/.test(name)) return say.signs;
+  if (name.length > 63) return say.tooLong;
+  if (name === 'registry' || name === 'new') return say.taken;
   return undefined;
 }
 

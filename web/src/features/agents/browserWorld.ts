@@ -1,4 +1,5 @@
 // The world of a draft session in a browser: the API, and localStorage as the place that survives a closed tab.
+import { local, ofTab, withStorage } from '../../api/kept';
 import { getAgent, saveAgent } from '../../api/verbs';
 import { forgetEdits, keepEdits, takeEdits } from './kept';
 import type { Content, SessionWorld } from './session';
@@ -17,7 +18,7 @@ export const browserWorld: SessionWorld = {
   },
   forget(id) {
     waiting.delete(id);
-    store(localStorageOf, (s) => forgetEdits(s, id, tab()));
+    withStorage(local, (s) => forgetEdits(s, id, tab()));
   },
   later(run, ms) {
     const later = setTimeout(run, ms);
@@ -45,37 +46,23 @@ const channel = (): BroadcastChannel => (opened ??= new BroadcastChannel('atelie
 window.addEventListener('pagehide', writeNow);
 
 /** Edits of this draft that no server has. */
-export const keptDraft = (id: string): Content | undefined => store(localStorageOf, (s) => takeEdits(s, id, tab()));
+export const keptDraft = (id: string): Content | undefined => withStorage(local, (s) => takeEdits(s, id, tab()));
 
 function writeNow(): void {
   clearTimeout(timer);
   timer = undefined;
-  for (const [id, content] of waiting) store(localStorageOf, (s) => keepEdits(s, id, tab(), content, Date.now()));
+  for (const [id, content] of waiting) withStorage(local, (s) => keepEdits(s, id, tab(), content, Date.now()));
   waiting.clear();
 }
 
-const localStorageOf = (): Storage => localStorage;
-
 /** What this tab is called, also after it was loaded anew. */
 function tab(): string {
-  const name = store(
-    () => sessionStorage,
-    (s) => {
-      const known = s.getItem(tabKey) ?? String(crypto.getRandomValues(new Uint32Array(1))[0]);
-      s.setItem(tabKey, known);
-      return known;
-    },
-  );
+  const name = withStorage(ofTab, (s) => {
+    const known = s.getItem(tabKey) ?? String(crypto.getRandomValues(new Uint32Array(1))[0]);
+    s.setItem(tabKey, known);
+    return known;
+  });
   return name ?? '';
 }
 
 const tabKey = 'atelier.tab';
-
-/** Storage may be full or forbidden; edits then live in memory until they are saved. */
-function store<T>(open: () => Storage, act: (storage: Storage) => T): T | undefined {
-  try {
-    return act(open());
-  } catch {
-    return undefined;
-  }
-}

@@ -5,6 +5,8 @@ import { create } from 'zustand';
 export interface Cursor {
   line: number;
   column: number;
+  /** Whether what is shown has lines at all. */
+  inText: boolean;
 }
 
-export const useCursor = create<Cursor>()(() => ({ line: 1, column: 1 }));
+export const useCursor = create<Cursor>()(() => ({ line: 1, column: 1, inText: true }));

@@ -1,5 +1,6 @@
 // Edits that the server does not have yet, in a place that survives the page. Each tab keeps its own: one that saves must
 // not throw away what another could not.
+import { isObject, type JsonObject } from '../../api/json';
 import type { Content } from './session';
 
 /** The part of localStorage that is used. */
@@ -35,8 +36,18 @@ export function takeEdits(shelf: Shelf, id: string, tab: string): Content | unde
 
 function read(text: string | null): Kept | undefined {
   try {
-    return text === null ? undefined : (JSON.parse(text) as Kept);
+    const kept: unknown = text === null ? undefined : JSON.parse(text);
+    return isKept(kept) ? kept : undefined;
   } catch {
     return undefined;
   }
 }
+
+/** As far as a screen would stop at anything else; the server judges the rest when it is saved. */
+const isKept = (kept: unknown): kept is Kept & JsonObject =>
+  isObject(kept) &&
+  typeof kept['at'] === 'number' &&
+  isObject(kept['content']) &&
+  isObject(kept['content']['about']) &&
+  isObject(kept['content']['draft']) &&
+  isObject(kept['content']['draft']['files']);

@@ -72,7 +72,7 @@ export function openFacts(agent: Agent): Opened {
   };
 }
 
-export function openVersion(agent: Agent, version: Version): Opened {
+export function openVersion(agent: Pick<Agent, 'id' | 'latestVersion'> & About, version: Version): Opened {
   const { id, name, latestVersion } = agent;
   const fields = version;
   return {

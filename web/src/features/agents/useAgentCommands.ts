@@ -12,6 +12,7 @@ import type { RunHandle } from '../run/useRun';
 import { showExport } from './AgentHeader';
 import { exportArchive } from './agentMenu';
 import type { OpenAgent } from './openAgent';
+import { useCutOff } from './useCutOff';
 
 type Life = Pick<OpenAgent, 'id' | 'name' | 'latestVersion'>;
 
@@ -48,12 +49,13 @@ export function useAgentCommands(agent: OpenAgent, run: RunHandle, tabs: Tabs): 
     if (next) tabs.open(next);
   };
   useLifeCommands(agent, useFacts(name).data?.listed);
-  const runs = useRights().may('run');
+  const reached = useCutOff() === undefined;
+  const runs = useRights().may('run') && reached;
   useCommand('run.start', run.busy || !runs ? undefined : run.start);
   useCommand('run.again', run.busy || !runs ? undefined : run.again);
   useCommand('run.stop', run.busy ? run.stop : undefined);
   useCommand('agent.save', session && (() => void session.flush()));
-  useCommand('agent.publish', session && (() => showDialog({ kind: 'publish' })));
+  useCommand('agent.publish', session && reached ? () => showDialog({ kind: 'publish' }) : undefined);
   useCommand('agent.export', () => showExport(agent));
   useCommand('view.editor', () => showDialog({ kind: 'editor' }));
   useCommand('tab.next', step(1));

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { draftLeft } from '../../api/leaving';
 import type { Agent } from '../../api/types';
 import { notify } from '../../app/noticeStore';
 import { useDraftSession as say } from '../../texts/agents';
@@ -21,7 +22,11 @@ export function useDraftSession(agent: Agent): DraftSession | undefined {
     const closed = draftOpened(agent.id, opened);
     return () => {
       closed();
-      void opened.flush().finally(() => opened.dispose());
+      const { id, about } = opened.get();
+      draftLeft(
+        [id, about.name],
+        opened.flush().finally(() => opened.dispose()),
+      );
     };
   }, [agent]);
   return session;

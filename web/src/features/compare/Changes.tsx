@@ -14,8 +14,7 @@ const groups = {
 
 /** What separates two versions: sentences, then fields as tables, then files as text. */
 export function Changes({ diff }: { diff: Diff }) {
-  if (diff.advice.reasons.length === 0 && diff.files.length === 0 && diff.settings.length === 0)
-    return <p>{say.nothingDiffers}</p>;
+  if (diff.advice.reasons.length === 0 && diff.files.length === 0 && diff.settings.length === 0) return null;
   return (
     <div className={css.changes}>
       <Reasons reasons={diff.advice.reasons} />
@@ -39,7 +38,7 @@ export function Changes({ diff }: { diff: Diff }) {
   );
 }
 
-export function Reasons({ reasons }: { reasons: Diff['advice']['reasons'] }) {
+export function Reasons({ reasons }: { reasons: readonly Diff['advice']['reasons'][number][] }) {
   return (
     <ul className={css.reasons} aria-label={say.whatChanged}>
       {reasons.map((r) => (

@@ -7,6 +7,7 @@ import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
+import { Waiting } from '../../ui/Waiting';
 import { useOpenAgent } from '../agents/openAgent';
 import { Changes } from './Changes';
 import css from './CompareDialog.module.css';
@@ -30,7 +31,11 @@ export function CompareDialog({ from: first, to: second }: { from: string; to: s
         <Side label={said.to} value={to} choices={choices} onChange={(v) => setSides({ from, to: v })} />
         <Button onClick={() => setSides({ from: to, to: from })}>{said.swap}</Button>
       </div>
-      {found.isPending && <p role="status">{said.comparing}</p>}
+      {found.isPending && (
+        <div className={css.waiting}>
+          <Waiting shape="text" what={said.theComparison} />
+        </div>
+      )}
       <Fault message={found.isError ? said.notCompared(found.error.message) : undefined} />
       {found.data && (
         <>

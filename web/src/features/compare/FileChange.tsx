@@ -1,33 +1,38 @@
 import { useQueries } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { keys } from '../../api/queries';
 import type { Diff, Files } from '../../api/types';
 import { getAgent, getVersion } from '../../api/verbs';
 import { fileChange as say } from '../../texts/compare';
 import { Choices } from '../../ui/Choices';
+import { Waiting } from '../../ui/Waiting';
 import { Fault } from '../../ui/Fault';
+import { useWide } from '../../ui/useWide';
 import { useOpenAgent } from '../agents/openAgent';
 import css from './Changes.module.css';
-import { TextDiff } from './TextDiff';
+import { narrowest, TextDiff } from './TextDiff';
 
 type Look = 'lines' | 'beside' | 'within';
-const looks: { value: Look; label: string }[] = [
-  { value: 'lines', label: say.lines },
-  { value: 'beside', label: say.sideBySide },
-  { value: 'within', label: say.inline },
-];
 
 /** What became of a file: the lines around each change, or the whole of both in the diff editor. */
 export function FileChange({ file, from, to }: { file: Diff['files'][number]; from: string; to: string }) {
   const { path, status, unified, binary } = file;
-  const [look, setLook] = useState<Look>('lines');
+  const [chosen, setLook] = useState<Look>('lines');
+  const section = useRef<HTMLElement>(null);
+  const wide = useWide(section, narrowest);
+  const look = chosen === 'beside' && !wide ? 'within' : chosen;
+  const looks = [
+    { value: 'lines', label: say.lines },
+    { value: 'beside', label: say.sideBySide, disabled: !wide, title: wide ? undefined : say.noRoom },
+    { value: 'within', label: say.inline },
+  ] as const;
   return (
-    <section aria-label={path}>
+    <section ref={section} aria-label={path}>
       <div className={css.fileHead}>
         <h3>
           {path} {status}
         </h3>
-        {!binary && <Choices label={say.showAs(path)} choices={looks} value={look} onChange={setLook} />}
+        {!binary && <Choices label={say.showAs(path)} choices={[...looks]} value={look} onChange={setLook} />}
       </div>
       {look !== 'lines' ? (
         <Whole path={path} from={from} to={to} inline={look === 'within'} />
@@ -53,7 +58,7 @@ function Whole({ path, from, to, inline }: { path: string; from: string; to: str
   });
   const error = before?.error ?? after?.error;
   if (error) return <Fault message={say.notLoaded(error.message)} />;
-  if (!before?.data || !after?.data) return <p role="status">{say.loading}</p>;
+  if (!before?.data || !after?.data) return <Waiting shape="code" what={path} />;
   return (
     <TextDiff
       path={path}

@@ -2,10 +2,11 @@ import { useEffect, useRef } from 'react';
 import type { DiffSides } from '../../editor/diff';
 import { loadEditor } from '../../editor/load';
 import { textDiff as say } from '../../texts/compare';
+import { useWide } from '../../ui/useWide';
 import css from './TextDiff.module.css';
 
 // Two texts beside each other need so many pixels to be read.
-const narrowest = 520;
+export const narrowest = 520;
 const lineHeight = 18;
 
 interface Props {
@@ -20,6 +21,7 @@ interface Props {
 /** Two texts in the editor's own view of what differs. */
 export function TextDiff({ path, before, after, sides, inline = false }: Props) {
   const host = useRef<HTMLDivElement>(null);
+  const wide = useWide(host, narrowest);
   const { before: left, after: right } = sides;
   useEffect(() => {
     let close = (): void => undefined;
@@ -27,8 +29,7 @@ export function TextDiff({ path, before, after, sides, inline = false }: Props) 
     loadEditor().then(
       (kit) => {
         if (gone || !host.current) return;
-        const narrow = host.current.clientWidth < narrowest;
-        const view = kit.createDiff(host.current, { before: left, after: right }, inline || narrow);
+        const view = kit.createDiff(host.current, { before: left, after: right }, inline || !wide);
         view.show(path, before, after);
         close = () => view.dispose();
       },
@@ -38,7 +39,7 @@ export function TextDiff({ path, before, after, sides, inline = false }: Props) 
       gone = true;
       close();
     };
-  }, [path, before, after, left, right, inline]);
+  }, [path, before, after, left, right, inline, wide]);
   const lines = before.split('\n').length + after.split('\n').length;
   return (
     <div

@@ -1,11 +1,12 @@
 import { useState } from 'react';
 import { useCapabilities } from '../../api/queries';
-import { runtimeSection as say } from '../../texts/config';
+import { limits as limitsSay, runtimeSection as say } from '../../texts/config';
+import { bytes, milliseconds } from '../../texts/format';
 import { Field, suffix, suffixed } from '../../ui/Field';
 import { languageNames } from '../agents/blank';
 import { problemAt, useOpenAgent } from '../agents/openAgent';
 import css from './ConfigPanel.module.css';
-import { ceilingText, inUnit, limitFields, readLimit, type LimitField } from './limits';
+import { inUnit, limitFields, limitText, readLimit, unitOf, type LimitField, type Unit } from './limits';
 import { RuntimeOutlook } from './RuntimeReason';
 import { isolationOptions, mayReuse, runtimeOptions } from './runtimes';
 import { Section } from './Section';
@@ -17,13 +18,12 @@ export function RuntimeSection() {
   const capabilities = useCapabilities();
   const known = capabilities.data?.languages.find((l) => l.language === language);
   const runtimes = runtimeOptions(known, runtime);
-  const missing = runtimes.find((r) => r.missing !== undefined);
   const isolation = fields.isolation ?? '';
   const disabled = session === undefined;
   // What the next runtime cannot do is not kept: the draft would be refused for it.
   const withRuntime = (next: string) =>
     isolation === 'reuse' && !mayReuse(language, next) ? { runtime: next, isolation: '' } : { runtime: next };
-  const summary = `${runtime} · ${timeoutMs / 1000} s · ${Math.round(memoryBytes / 2 ** 20)} MiB`;
+  const summary = `${runtime} · ${milliseconds(timeoutMs)} · ${bytes(memoryBytes)}`;
   return (
     <Section id="runtime" title={say.runtimeAndLimits} summary={summary}>
       {known?.available === false && (
@@ -63,12 +63,7 @@ export function RuntimeSection() {
           )}
         </Field>
       </div>
-      {missing && (
-        <p className={css.quiet}>
-          {missing.runtime}: {missing.missing}
-        </p>
-      )}
-      <RuntimeOutlook />
+      <RuntimeOutlook missing={runtimes.find((r) => r.missing !== undefined)} />
       <Field label={say.isolationOfRuns} error={problemAt(save, '/isolation')}>
         {(control) => (
           <select
@@ -100,12 +95,14 @@ export function RuntimeSection() {
 function Limit({ field, ceiling }: { field: LimitField; ceiling: number | undefined }) {
   const { fields, save, session } = useOpenAgent();
   const wire = fields.limits[field.key];
-  const [typed, setTyped] = useState<string>();
-  const read = typed === undefined ? undefined : readLimit(field, typed, ceiling);
+  // The unit stays while somebody types: a number that grows is still meant in it.
+  const [typed, setTyped] = useState<{ text: string; unit: Unit }>();
+  const unit = typed?.unit ?? unitOf(field, wire);
+  const read = typed === undefined ? undefined : readLimit(field, unit, typed.text, ceiling);
   const error = read?.ok === false ? read.message : problemAt(save, `/limits/${field.key}`);
   const change = (text: string): void => {
-    setTyped(text);
-    const now = readLimit(field, text, ceiling);
+    setTyped({ text, unit });
+    const now = readLimit(field, unit, text, ceiling);
     if (now.ok) session?.editDraft({ limits: { ...fields.limits, [field.key]: now.wire } });
   };
   return (
@@ -113,7 +110,7 @@ function Limit({ field, ceiling }: { field: LimitField; ceiling: number | undefi
       label={
         <>
           {field.label}
-          {ceiling !== undefined && <em> {ceilingText(field, ceiling)}</em>}
+          {ceiling !== undefined && <em> {limitsSay.upTo(limitText(field, ceiling))}</em>}
         </>
       }
       error={error}
@@ -126,13 +123,13 @@ function Limit({ field, ceiling }: { field: LimitField; ceiling: number | undefi
             inputMode="decimal"
             autoComplete="off"
             readOnly={session === undefined}
-            value={typed ?? inUnit(field, wire)}
+            value={typed?.text ?? inUnit(unit, wire)}
             onChange={(e) => change(e.target.value)}
             onBlur={() => read?.ok !== false && setTyped(undefined)}
           />
-          {field.unit !== '' && (
+          {unit.name !== '' && (
             <span className={suffix} aria-hidden>
-              {field.unit}
+              {unit.name}
             </span>
           )}
         </div>

@@ -1,10 +1,7 @@
-import { isObject } from '../../api/json';
-import type { JsonSchema } from '../../api/types';
-import { readNode } from '../../schema/form/shape';
-import { toTypes } from '../../schema/toTypes';
 import { schemaSection as say } from '../../texts/config';
 import { Button } from '../../ui/Button';
 import { problemAt, schemaOf, useOpenAgent } from '../agents/openAgent';
+import { SchemaSummary, summaryOf } from '../schemas/SchemaSummary';
 import css from './ConfigPanel.module.css';
 import { Section } from './Section';
 
@@ -20,7 +17,7 @@ export function SchemaSection({ which, active, onEdit }: Props) {
   const schema = schemaOf(agent.fields, which);
   const fault = agent.schemas[which].fault ?? problemAt(agent.save, `/${which}Schema`);
   const title = which === 'input' ? say.inputSchema : say.outputSchema;
-  const rows = rowsOf(schema);
+  const rows = summaryOf(schema);
   return (
     <Section
       id={which}
@@ -33,34 +30,7 @@ export function SchemaSection({ which, active, onEdit }: Props) {
           {fault}
         </p>
       )}
-      {rows.length === 0 ? (
-        <p className={css.hint}>{which === 'input' ? say.anyInputIsTaken : say.anyOutputIsTaken}</p>
-      ) : (
-        <table className={css.properties}>
-          <thead>
-            <tr>
-              <th scope="col">{say.name}</th>
-              <th scope="col">{say.type}</th>
-              <th scope="col">{which === 'input' ? say.default : say.presence}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={row.name}>
-                <td title={row.name}>{row.name}</td>
-                <td title={row.type}>{row.type}</td>
-                <td>
-                  {which === 'input'
-                    ? (row.initial ?? (row.required ? say.required : ''))
-                    : row.required
-                      ? say.required
-                      : say.optional}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+      <SchemaSummary which={which} rows={rows} />
       <div>
         <Button aria-pressed={active} onClick={onEdit}>
           {agent.session ? say.edit : say.show} {title.toLowerCase()}
@@ -68,33 +38,4 @@ export function SchemaSection({ which, active, onEdit }: Props) {
       </div>
     </Section>
   );
-}
-
-interface Row {
-  name: string;
-  type: string;
-  required: boolean;
-  initial: string | undefined;
-}
-
-function rowsOf(schema: JsonSchema): Row[] {
-  const { shape } = readNode(schema, schema);
-  if (shape.kind !== 'object') return [];
-  return shape.properties.map(({ key, schema: property, required }) => {
-    const { schema: node } = readNode(property, schema);
-    const initial = 'default' in node ? JSON.stringify(node['default']) : undefined;
-    return { name: key, type: typeOf(node, schema), required, initial };
-  });
-}
-
-/** The TypeScript type on one line, which is the shortest way to say it. */
-function typeOf(node: JsonSchema, root: JsonSchema): string {
-  const defs = isObject(root) && isObject(root['$defs']) ? { $defs: root['$defs'] } : {};
-  const { description: _, ...bare } = isObject(node) ? node : {};
-  const declared = toTypes('T', { ...bare, ...defs });
-  const first = declared
-    .replace(/\/\*\*[^]*?\*\//g, '')
-    .replace(/\s+/g, ' ')
-    .trim();
-  return (/^type T = (.*?);(?: type |$)/.exec(first)?.[1] ?? '').replace(/Array<([^<>{}]*)>/g, '$1[]');
 }

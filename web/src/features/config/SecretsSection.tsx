@@ -6,6 +6,7 @@ import { secretsSection as say } from '../../texts/config';
 import { Button } from '../../ui/Button';
 import { problemAt, useOpenAgent } from '../agents/openAgent';
 import { SetSecretDialog } from '../secrets/SetSecretDialog';
+import { valueOf } from '../secrets/words';
 import css from './ConfigPanel.module.css';
 import { LinesField } from './LinesField';
 import { Section } from './Section';
@@ -69,11 +70,6 @@ export function SecretsSection() {
     </Section>
   );
 }
-
-/** The agent's own goes before the one of the workspace. */
-const valueOf = (all: Secret[], name: string, agentId: string): Secret | undefined =>
-  all.find((s) => s.name === name && s.agentId === agentId) ??
-  all.find((s) => s.name === name && s.agentId === undefined);
 
 function stateOf({ agentId, bind }: Secret): string {
   if (bind !== undefined) return say.setSentTo(bind.host);

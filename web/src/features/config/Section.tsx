@@ -1,5 +1,6 @@
 import { ChevronDown, ChevronRight } from 'lucide-react';
-import { useId, type ReactNode } from 'react';
+import { useId, useRef, type ReactNode } from 'react';
+import { flushSync } from 'react-dom';
 import { setLayout, useLayout } from '../../app/layout';
 import { classes } from '../../ui/classes';
 import css from './ConfigPanel.module.css';
@@ -16,17 +17,17 @@ interface Props {
 export function Section({ id, title, summary, wrong, children }: Props) {
   const { sections } = useLayout();
   const body = useId();
+  const whole = useRef<HTMLElement>(null);
   const open = sections[id] ?? false;
+  /** What is opened at the edge of the panel comes into sight. */
+  const toggle = (): void => {
+    flushSync(() => setLayout({ sections: { ...sections, [id]: !open } }));
+    if (!open) whole.current?.scrollIntoView({ block: 'nearest' });
+  };
   return (
-    <section className={css.section}>
+    <section ref={whole} className={css.section}>
       <h2 style={{ display: 'contents' }}>
-        <button
-          type="button"
-          className={css.head}
-          aria-expanded={open}
-          aria-controls={body}
-          onClick={() => setLayout({ sections: { ...sections, [id]: !open } })}
-        >
+        <button type="button" className={css.head} aria-expanded={open} aria-controls={body} onClick={toggle}>
           {open ? <ChevronDown size={14} aria-hidden /> : <ChevronRight size={14} aria-hidden />}
           <span className={css.heading}>{title}</span>
           <span className={classes(css.summary, wrong && css.wrong)}>{open && !wrong ? '' : summary}</span>

@@ -9,8 +9,10 @@ import { agentUrl, versionsUrl } from '../../app/urlState';
 import { Button, IconButton } from '../../ui/Button';
 import { copyReference } from '../agents/useAgentCommands';
 import { useOpenAgent } from '../agents/openAgent';
+import { useCutOff } from '../agents/useCutOff';
 import { OriginNote } from '../versions/OriginNote';
 import css from './ConfigPanel.module.css';
+import { inOneLine } from './lines';
 import { Section } from './Section';
 
 /** What was published: each version can be read, copied as a reference and exported. */
@@ -18,6 +20,7 @@ export function VersionsSection() {
   const { name, version, session } = useOpenAgent();
   const versions = useVersions(name);
   const facts = useFacts(name);
+  const cutOff = useCutOff();
   const [now] = useState(() => Date.now());
   const all = versions.data ?? [];
   return (
@@ -28,7 +31,9 @@ export function VersionsSection() {
           <p className={css.hint}>{say.aVersionNeverChanges}</p>
           {session && (
             <div>
-              <Button onClick={() => showDialog({ kind: 'publish' })}>{say.publishTheFirstVersion}</Button>
+              <Button disabled={cutOff !== undefined} title={cutOff} onClick={() => showDialog({ kind: 'publish' })}>
+                {say.publishTheFirstVersion}
+              </Button>
             </div>
           )}
         </>
@@ -43,7 +48,7 @@ export function VersionsSection() {
             <p title={v.changelog}>
               {ago(v.publishedAt, now)}
               {v.deprecated && ` · ${say.deprecated(v.reason, v.successor)}`}
-              {v.changelog !== '' && ` · ${v.changelog}`}
+              {v.changelog !== '' && ` · ${inOneLine(v.changelog)}`}
             </p>
             <span className={css.tools}>
               <IconButton

@@ -22,7 +22,7 @@ test('a runtime that is not there is shown with what is missing', () => {
     ['goja', undefined],
     ['node', 'Install it.'],
   ]);
-  expect(options[2]?.label).toContain('not here');
+  expect(options[2]?.label).toContain('not available');
 });
 
 test('before the server has said what it can do there is auto and the present one', () => {

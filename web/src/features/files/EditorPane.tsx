@@ -55,6 +55,8 @@ export function EditorPane({ tabs, ...events }: Props) {
   const text = textOf(agent, active);
   const schema = active.kind === 'schema' ? active.which : undefined;
   const rows = useSchemaRows(schema);
+  const inText = text !== undefined && rows === undefined;
+  useEffect(() => useCursor.setState({ inText }), [inText]);
   return (
     <div className={css.pane}>
       <EditorTabs tabs={tabs} agent={agent} />
@@ -62,7 +64,7 @@ export function EditorPane({ tabs, ...events }: Props) {
       {schema && <SchemaBar which={schema} />}
       <div className={css.host}>
         {kit.kind === 'failed' && (
-          <Empty actions={<Button onClick={() => setAttempt((n) => n + 1)}>{common.tryAgain}</Button>}>
+          <Empty actions={<Button onClick={() => setAttempt((n) => n + 1)}>{common.retry}</Button>}>
             {say.notLoaded}
           </Empty>
         )}

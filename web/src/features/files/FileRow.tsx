@@ -1,5 +1,5 @@
 import { Binary, ChevronDown, ChevronRight, Ellipsis, FileCode } from 'lucide-react';
-import { memo, useState, type DragEvent } from 'react';
+import { memo, useRef, useState, type DragEvent, type SyntheticEvent } from 'react';
 import { IconButton } from '../../ui/Button';
 import { classes } from '../../ui/classes';
 import { Menu, type MenuEntry } from '../../ui/Menu';
@@ -10,6 +10,8 @@ import type { TreeRow } from './tree';
 /** What a row tells the tree. */
 export interface RowHandlers {
   press: (row: TreeRow) => void;
+  /** The row was focused, also by what is no key of the tree: a press that became a drag, or a screen reader. */
+  focus: (row: TreeRow) => void;
   drag: (e: DragEvent, row: TreeRow) => void;
   dragEnd: () => void;
   over: (e: DragEvent, row: TreeRow) => void;
@@ -44,8 +46,13 @@ export const FileRow = memo(function FileRow({
   on,
 }: Props) {
   const [pointed, setPointed] = useState(false);
+  const [menuOpen, setMenuOpen] = useState(false);
+  const item = useRef<HTMLDivElement>(null);
+  // With a folder of a version nothing can be done.
+  const acts = movable || row.kind === 'file';
   return (
     <div
+      ref={item}
       role="treeitem"
       data-path={row.path}
       aria-label={say.labelled(row.name, entry, binary)}
@@ -64,22 +71,37 @@ export const FileRow = memo(function FileRow({
       onDragOver={(e) => on.over(e, row)}
       onDrop={(e) => on.drop(e, row)}
       onPointerEnter={() => setPointed(true)}
+      onFocus={() => on.focus(row)}
       onClick={() => on.press(row)}
+      onContextMenu={(e) => {
+        e.preventDefault();
+        setMenuOpen(acts);
+      }}
     >
       <Icon row={row} binary={binary} />
       {/* A name may be written from right to left; it begins where all others do. */}
       <bdi className={css.name}>{row.name}</bdi>
       {entry && <span className={css.entry}> {say.entry}</span>}
       {/* Only where it can be reached, so that many files are no burden. */}
-      {(focused || pointed) && <RowMenu row={row} on={on} />}
+      {acts && (focused || pointed || menuOpen) && (
+        <RowMenu row={row} on={on} opened={{ open: menuOpen, onOpen: setMenuOpen }} back={() => item.current} />
+      )}
     </div>
   );
 });
 
-function RowMenu({ row, on }: { row: TreeRow; on: RowHandlers }) {
+interface RowMenuProps {
+  row: TreeRow;
+  on: RowHandlers;
+  opened: { open: boolean; onOpen: (open: boolean) => void };
+  back: () => HTMLElement | null;
+}
+
+function RowMenu({ row, on, opened, back }: RowMenuProps) {
+  const keep = (e: SyntheticEvent): void => e.stopPropagation();
   return (
-    // Clicks on the menu must not reach the row.
-    <span onClick={(e) => e.stopPropagation()} onKeyDown={(e) => e.stopPropagation()}>
+    // What is done in the menu must not reach the row.
+    <span onClick={keep} onKeyDown={keep} onContextMenu={keep}>
       <Menu
         trigger={
           <IconButton small className={css.more} label={say.actionsFor(row.path)} tabIndex={-1}>
@@ -87,6 +109,8 @@ function RowMenu({ row, on }: { row: TreeRow; on: RowHandlers }) {
           </IconButton>
         }
         entries={() => on.menu(row)}
+        opened={opened}
+        back={back}
       />
     </span>
   );

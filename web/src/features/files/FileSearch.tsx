@@ -48,9 +48,13 @@ export function FileSearch({ files, onOpen, onClose }: Props) {
               <button type="button" className={css.hit} onClick={() => onOpen(hit.path, hit.line)}>
                 <span className={css.line}>{hit.line}</span>
                 <span className={css.text}>
-                  {leadOf(hit.text.slice(0, hit.from).trimStart())}
-                  <mark>{hit.text.slice(hit.from, hit.to)}</mark>
-                  {hit.text.slice(hit.to)}
+                  {leadOf(hit.text.slice(0, hit.at[0]).trimStart())}
+                  {hit.at.map((at, n) => (
+                    <Fragment key={at}>
+                      <mark>{hit.text.slice(at, at + hit.length)}</mark>
+                      {hit.text.slice(at + hit.length, hit.at[n + 1])}
+                    </Fragment>
+                  ))}
                 </span>
               </button>
             </li>

@@ -128,6 +128,7 @@ export function FileTree({ files, entrypoint, current, renaming, onRenamed, acti
       setCursor(row.path);
       activate(row);
     },
+    focus: (row) => setCursor(row.path),
     drag: (e, row) => {
       setDragged(row.path);
       e.dataTransfer.setData(dragType, row.path);
@@ -214,6 +215,7 @@ function useLatest(handlers: RowHandlers): RowHandlers {
   });
   const [on] = useState<RowHandlers>(() => ({
     press: (row) => latest.current.press(row),
+    focus: (row) => latest.current.focus(row),
     drag: (e, row) => latest.current.drag(e, row),
     dragEnd: () => latest.current.dragEnd(),
     over: (e, row) => latest.current.over(e, row),

@@ -103,8 +103,7 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
   useCommand('file.upload', session && (() => choose('')));
   useCommand('file.search', search);
 
-  // A menu gives the focus back when it closes, so what wants it begins after.
-  const later = (next: Doing) => (): void => void setTimeout(() => setDoing(next));
+  const begins = (next: Doing) => ({ later: true, run: () => setDoing(next) });
   const menu = (row: TreeRow): MenuEntry[] => {
     const { path, kind } = row;
     const content = files[path];
@@ -117,7 +116,7 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
       });
     if (session && kind === 'folder')
       entries.push(
-        { kind: 'item', label: say.newFileInIt, run: later({ kind: 'new', folder: path }) },
+        { kind: 'item', label: say.newFileInIt, ...begins({ kind: 'new', folder: path }) },
         { kind: 'item', label: say.uploadIntoIt, run: () => choose(path) },
       );
     if (content !== undefined)
@@ -128,9 +127,9 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
       });
     if (session)
       entries.push(
-        { kind: 'item', label: say.renameOrMove, keys: 'F2', run: later({ kind: 'rename', path }) },
+        { kind: 'item', label: say.renameOrMove, keys: 'F2', ...begins({ kind: 'rename', path }) },
         { kind: 'rule' },
-        { kind: 'item', label: say.delete, keys: 'Del', danger: true, run: later({ kind: 'delete', path }) },
+        { kind: 'item', label: say.delete, keys: 'Del', danger: true, ...begins({ kind: 'delete', path }) },
       );
     return entries;
   };
@@ -204,7 +203,7 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
       {doing.kind === 'delete' && (
         <ConfirmDialog
           title={say.deleteNamed(doing.path)}
-          about={say.deleteAbout}
+          about={holds(doing.path, entrypoint) ? say.deleteEntryAbout(entrypoint) : say.deleteAbout}
           verb={say.deleteVerb}
           onClose={done}
           onConfirm={() => session?.editDraft(removePath(files, doing.path))}
@@ -224,5 +223,8 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
     </section>
   );
 }
+
+/** Whether a path is that of a file, or of a folder around it. */
+const holds = (path: string, file: string): boolean => path === file || file.startsWith(`${path}/`);
 
 const pathIn = (folder: string, file: File): string => (folder === '' ? file.name : `${folder}/${file.name}`);

@@ -2,7 +2,7 @@ import { useEffect, useState, type ReactNode } from 'react';
 import { explain } from '../../api/http';
 import type { FileContent, Finding, Module, ModuleFunction } from '../../api/types';
 import { validate } from '../../api/verbs';
-import { Waiting } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import { moduleView as say } from '../../texts/files';
 import { bytes } from '../../texts/format';
 import { useOpenAgent } from '../agents/openAgent';
@@ -61,7 +61,7 @@ export function ModuleView({ path, content }: { path: string; content: FileConte
 function Body({ looked }: { looked: Looked }): ReactNode {
   switch (looked.kind) {
     case 'looking':
-      return <Waiting what={say.looking} />;
+      return <Waiting shape="text" what={say.looking} />;
     case 'failed':
       return <p className={css.error}>{say.notLookedAt(looked.message)}</p>;
     case 'seen':

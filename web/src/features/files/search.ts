@@ -5,9 +5,9 @@ export interface Hit {
   path: string;
   line: number;
   text: string;
-  /** Where the match stands in `text`. */
-  from: number;
-  to: number;
+  /** Where matches begin in `text`; each is as long as what is searched for. */
+  at: number[];
+  length: number;
 }
 
 export interface Found {
@@ -19,6 +19,13 @@ export interface Found {
 const mostHits = 500;
 const around = 60;
 
+/** Where a text stands in another, none within the one before it. */
+function allOf(text: string, needle: string): number[] {
+  const at: number[] = [];
+  for (let from = text.indexOf(needle); from >= 0; from = text.indexOf(needle, from + needle.length)) at.push(from);
+  return at;
+}
+
 export function searchFiles(files: Files, wanted: string, matchCase: boolean): Found {
   const hits: Hit[] = [];
   if (wanted === '') return { hits, more: false };
@@ -28,12 +35,12 @@ export function searchFiles(files: Files, wanted: string, matchCase: boolean): F
     const content = files[path];
     if (typeof content !== 'string' || !fold(content).includes(needle)) continue;
     for (const [index, line] of content.split('\n').entries()) {
-      const at = fold(line).indexOf(needle);
-      if (at < 0) continue;
+      const first = fold(line).indexOf(needle);
+      if (first < 0) continue;
       if (hits.length === mostHits) return { hits, more: true };
-      const start = Math.max(0, at - around);
-      const text = line.slice(start, at + needle.length + 200);
-      hits.push({ path, line: index + 1, text, from: at - start, to: at - start + needle.length });
+      const start = Math.max(0, first - around);
+      const text = line.slice(start, first + needle.length + 200);
+      hits.push({ path, line: index + 1, text, at: allOf(fold(text), needle), length: needle.length });
     }
   }
   return { hits, more: false };

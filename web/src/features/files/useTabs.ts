@@ -1,8 +1,9 @@
 // The open tabs, and which of them, which line and which panel the address names.
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { useLocation, useSearch } from 'wouter';
+import { useLocation } from 'wouter';
 import { agentUrl, readUrl, writeUrl, type Panel, type Tab, type UrlState } from '../../app/urlState';
 import { setLayout, useLayout } from '../../app/layout';
+import { useSearch } from '../../app/search';
 import type { OpenAgent } from '../agents/openAgent';
 
 export interface Tabs {

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState, type SyntheticEvent } from 'react';
+import { useId, useState, type SyntheticEvent } from 'react';
 import { useLocation } from 'wouter';
 import { ApiError, explain } from '../../api/http';
 import { keys, refreshFacts } from '../../api/queries';
-import type { Advice as AdviceOf, FieldProblem, RuntimeChoice } from '../../api/types';
+import type { Advice as AdviceOf, FieldProblem, ReplayReport, RuntimeChoice } from '../../api/types';
 import { diff, publish } from '../../api/verbs';
 import { closeDialog, showDialog } from '../../app/dialogs';
 import { agentUrl } from '../../app/urlState';
@@ -12,11 +12,17 @@ import { publishDialog as said } from '../../texts/publish';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Dialog } from '../../ui/Dialog';
+import { Few } from '../../ui/Few';
 import { Field } from '../../ui/Field';
 import { TextField } from '../../ui/TextField';
+import { Waiting } from '../../ui/Waiting';
 import { useOpenAgent, type OpenAgent } from '../agents/openAgent';
+import { useCutOff } from '../agents/useCutOff';
 import { Reasons } from '../compare/Changes';
 import { RuntimeOutlook, RuntimeReason } from '../config/RuntimeReason';
+import { subjectOf } from '../config/subject';
+import { EditorErrors, type EditorErrorsProps } from './EditorErrors';
+import { differs, heard } from './heard';
 import css from './PublishDialog.module.css';
 import { ReplaySection } from './ReplaySection';
 import { bumped, isSemver, isSmaller, type Bump } from './semver';
@@ -34,8 +40,8 @@ const bumps: { bump: Bump; about: string }[] = [
 ];
 
 /** Makes a version of the draft. */
-export function PublishDialog() {
-  const { name, latestVersion, session } = useOpenAgent();
+export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefined }) {
+  const { name, latestVersion, fields, session } = useOpenAgent();
   const first = latestVersion === '';
   const advice = useQuery({
     queryKey: keys.diff(name, 'latest', 'draft'),
@@ -46,8 +52,10 @@ export function PublishDialog() {
       return (await diff(name, latestVersion, 'draft')).advice;
     },
   });
+  const [report, setReport] = useState<ReplayReport>();
+  const told = advice.data && heard(advice.data, latestVersion, report);
   // Below 1.0.0 the middle number stands for what breaks.
-  const advised = bumps.find(({ bump }) => bumped(latestVersion, bump) === advice.data?.version)?.bump ?? 'patch';
+  const advised = bumps.find(({ bump }) => bumped(latestVersion, bump) === told?.version)?.bump ?? 'patch';
   const [chosen, setChoice] = useState<Bump | 'own' | undefined>(first ? 'own' : undefined);
   const choice = chosen ?? advised;
   const [comment, setComment] = useState('');
@@ -63,17 +71,14 @@ export function PublishDialog() {
 
   const smaller = isSmaller(version, advice.data?.version ?? '');
   const forced = smaller || (state.kind === 'failed' && state.tooSmall === true);
+  const cutOff = useCutOff();
+  const causeId = useId();
+  const cause = cutOff ?? (forced && comment.trim() === '' ? said.sayWhyFirst : undefined);
 
   const submit = async (e: SyntheticEvent): Promise<void> => {
     e.preventDefault();
     if (!isSemver(version)) return setState({ kind: 'failed', message: said.notAVersion, fields: [] });
-    if (forced && comment.trim() === '')
-      return setState({
-        kind: 'failed',
-        message: said.sayWhyTheNumber,
-        fields: [],
-        tooSmall: true,
-      });
+    if (cause !== undefined) return;
     setState({ kind: 'busy' });
     if (!(await flushed(session))) {
       return setState({
@@ -111,12 +116,16 @@ export function PublishDialog() {
       onClose={closeDialog}
       foot={
         <>
+          <p id={causeId} role="status" className={cause === undefined ? 'visually-hidden' : css.cause}>
+            {cause}
+          </p>
           <Button onClick={closeDialog}>{common.cancel}</Button>
           <Button
             look={forced ? 'danger' : 'primary'}
             type="submit"
             form="publish"
-            disabled={state.kind === 'busy' || (!first && advice.isPending)}
+            disabled={state.kind === 'busy' || (!first && advice.isPending) || cause !== undefined}
+            aria-describedby={causeId}
           >
             {state.kind === 'busy' && gate
               ? said.replaying
@@ -128,6 +137,7 @@ export function PublishDialog() {
       }
     >
       <form id="publish" onSubmit={(e) => void submit(e)} className={css.form}>
+        {editor && <EditorErrors {...editor} />}
         {!first && (
           <fieldset>
             <legend className={css.legend}>{said.theLastVersionIs(latestVersion)}</legend>
@@ -136,7 +146,7 @@ export function PublishDialog() {
                 <label key={bump} className={css.choice}>
                   <input type="radio" name="bump" checked={choice === bump} onChange={() => setChoice(bump)} />
                   <strong>{bumped(latestVersion, bump)}</strong>
-                  <span>{bump === advised && advice.data ? said.advised(about) : about}</span>
+                  <span>{bump === advised && told ? said.advised(about) : about}</span>
                 </label>
               ))}
               <label className={css.choice}>
@@ -147,13 +157,19 @@ export function PublishDialog() {
           </fieldset>
         )}
         {choice === 'own' && <TextField label={said.version} mono value={own} onChange={setOwn} />}
-        {!first && advice.isPending && <p className={css.legend}>{said.comparingWith(latestVersion)}</p>}
+        {!first && advice.isPending && (
+          <div className={css.advice}>
+            <Waiting shape="lines" what={said.theAdvice} />
+          </div>
+        )}
         {advice.isError && (
           <p role="alert" className={css.error}>
             {said.notTold(advice.error.message)}
           </p>
         )}
-        {advice.data && <Advice advice={advice.data} latestVersion={latestVersion} />}
+        {told && (
+          <Advice advice={told} latestVersion={latestVersion} otherwise={report !== undefined && differs(report)} />
+        )}
         {forced && (
           <div className={css.forced}>
             <TextField
@@ -174,6 +190,8 @@ export function PublishDialog() {
           <ReplaySection
             name={name}
             latestVersion={latestVersion}
+            report={report}
+            onReport={setReport}
             count={count}
             onCount={setCount}
             gate={gate}
@@ -187,8 +205,7 @@ export function PublishDialog() {
             <ul>
               {state.fields.map((f) => (
                 <li key={f.pointer + f.message}>
-                  {f.pointer === '' || f.pointer === '/replay' ? '' : `${f.pointer}: `}
-                  {f.message}
+                  {f.pointer === '' || f.pointer === '/replay' ? '' : subjectOf(f.pointer, fields)} {f.message}
                 </li>
               ))}
             </ul>
@@ -199,13 +216,27 @@ export function PublishDialog() {
   );
 }
 
+interface AdviceProps {
+  advice: AdviceOf;
+  latestVersion: string;
+  /** Whether a replay found other outputs. */
+  otherwise: boolean;
+}
+
 /** What the changes ask for, and why. */
-function Advice({ advice, latestVersion }: { advice: AdviceOf; latestVersion: string }) {
-  if (advice.bump === 'none') return <p className={css.legend}>{said.nothingDiffersFrom(latestVersion)}</p>;
+function Advice({ advice, latestVersion, otherwise }: AdviceProps) {
+  if (advice.bump === 'none')
+    return (
+      <p role="status" className={css.legend}>
+        {said.nothingDiffersFrom(latestVersion)} {otherwise && said.soItIsNotTheDraft}
+      </p>
+    );
   return (
     <section aria-label={said.advice} className={css.advice} data-bump={advice.bump}>
-      <p>{said.advisedBecause(<strong>{advice.version}</strong>, advice.bump)}</p>
-      <Reasons reasons={advice.reasons} />
+      <p role="status">{said.advisedBecause(<strong>{advice.version}</strong>, advice.bump)}</p>
+      <Few items={advice.reasons} most={6}>
+        {(shown) => <Reasons reasons={shown} />}
+      </Few>
     </section>
   );
 }

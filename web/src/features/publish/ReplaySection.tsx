@@ -1,9 +1,9 @@
-import { useState } from 'react';
 import type { ReplayItem, ReplayReport } from '../../api/types';
 import { replay } from '../../api/verbs';
 import { milliseconds } from '../../texts/format';
 import { replaySection as say } from '../../texts/publish';
 import { Button } from '../../ui/Button';
+import { Few } from '../../ui/Few';
 import { Fault } from '../../ui/Fault';
 import { Check, Field } from '../../ui/Field';
 import { useTask } from '../../ui/useTask';
@@ -22,6 +22,8 @@ const counts = [5, 20, 50, 100];
 interface Props {
   name: string;
   latestVersion: string;
+  report: ReplayReport | undefined;
+  onReport: (report: ReplayReport | undefined) => void;
   count: number;
   onCount: (count: number) => void;
   /** Whether publishing depends on it. */
@@ -32,14 +34,14 @@ interface Props {
 }
 
 /** What callers of the latest version would notice: its recorded inputs, run against the draft. */
-export function ReplaySection({ name, latestVersion, count, onCount, gate, onGate, flush }: Props) {
-  const [report, setReport] = useState<ReplayReport>();
+export function ReplaySection(props: Props) {
+  const { name, latestVersion, report, onReport, count, onCount, gate, onGate, flush } = props;
   const task = useTask();
   const go = (): void =>
     task.run(async () => {
-      setReport(undefined);
+      onReport(undefined);
       if (!(await flush())) throw new Error(say.theDraftIsNotSaved);
-      setReport(await replay(name, count));
+      onReport(await replay(name, count));
     });
   return (
     <section className={css.section} aria-label={say.replay}>
@@ -78,11 +80,15 @@ function Findings({ report }: { report: ReplayReport }) {
           ? say.same(report.items.length, report.version)
           : say.differ(noticed.length, report.items.length)}
       </p>
-      <ul className={css.list} aria-label={say.whatDiffers} hidden={noticed.length === 0}>
-        {noticed.map((item) => (
-          <Finding key={item.before.runId} item={item} from={report.version} />
-        ))}
-      </ul>
+      <Few items={noticed} most={4}>
+        {(shown) => (
+          <ul className={css.list} aria-label={say.whatDiffers} hidden={noticed.length === 0}>
+            {shown.map((item) => (
+              <Finding key={item.before.runId} item={item} from={report.version} />
+            ))}
+          </ul>
+        )}
+      </Few>
     </>
   );
 }

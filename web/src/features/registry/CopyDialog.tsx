@@ -16,7 +16,7 @@ export function CopyDialog({ id, name, version }: { id: string; name: string; ve
       verb={say.verb}
       name={name}
       onName={async (wanted) => {
-        const agent = await copyFromRegistry(id, wanted);
+        const agent = await copyFromRegistry(id, wanted, version);
         void refreshAgents();
         navigate(agentUrl(agent.name));
       }}

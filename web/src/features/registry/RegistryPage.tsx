@@ -1,18 +1,24 @@
-import { useDeferredValue, useEffect } from 'react';
-import { useLocation, useSearch } from 'wouter';
+import { X } from 'lucide-react';
+import { useDeferredValue, useEffect, useRef } from 'react';
+import { Link, useLocation } from 'wouter';
 import { useRegistryListing } from '../../api/listing';
 import { useRights } from '../../api/rights';
-import type { AgentSummary } from '../../api/types';
+import type { AgentSummary, Language } from '../../api/types';
+import type { RegistryFilter } from '../../api/verbs';
 import { showDialog } from '../../app/dialogs';
+import { useSearch } from '../../app/search';
 import { registryPage as say } from '../../texts/registry';
 import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
 import { Listed } from '../../ui/Listed';
+import { useTypedSearch } from '../../ui/useTypedSearch';
+import { languageNames } from '../agents/blank';
 import { LanguageMark } from '../agents/LanguageMark';
 import { Column, Page } from '../agents/Page';
 import css from './RegistryPage.module.css';
+import { languages, listedUrl, readRegistry, registryUrl } from './registryState';
 
-/** What the workspaces of this server list for one another: to search, and to copy. */
+/** What the workspaces of this server list for one another: to search, to read, and to copy. */
 export function RegistryPage() {
   useEffect(() => {
     document.title = say.pageTitle;
@@ -28,39 +34,94 @@ export function RegistryPage() {
 
 function Browse() {
   const [, navigate] = useLocation();
-  const typed = new URLSearchParams(useSearch()).get('q') ?? '';
-  const setSearch = (text: string): void =>
-    navigate(text === '' ? '/registry' : `/registry?${new URLSearchParams({ q: text }).toString()}`, { replace: true });
-  const search = useDeferredValue(typed);
-  const listing = useRegistryListing(search);
+  const said = readRegistry(useSearch());
+  const { search = '', language, tag } = said;
+  // The first words since one came to the box are a step of the history; what becomes of them is not.
+  const begun = useRef(false);
+  const typed = useTypedSearch(search, (text) => {
+    navigate(registryUrl({ ...said, search: text }), { replace: begun.current });
+    begun.current = true;
+  });
+  const narrow = ({ language: lang = language, tag: only = tag }: { language?: Language | ''; tag?: string }): void =>
+    navigate(
+      registryUrl({
+        search: typed.text,
+        tag: only ?? '',
+        ...(lang === undefined || lang === '' ? {} : { language: lang }),
+      }),
+    );
+  const filter: RegistryFilter = { ...said, search: typed.text.trim() };
+  const listing = useRegistryListing(useDeferredValue(filter));
+  const narrowed = filter.search !== '' || language !== undefined || tag !== undefined;
   return (
     <section className={css.section}>
       <div>
         <h1>{say.publicRegistry}</h1>
         <p className={css.lead}>{say.lead}</p>
       </div>
-      <div className={css.search}>
-        <Field label={say.searchTheRegistry}>
+      <form
+        className={css.filters}
+        role="search"
+        aria-label={say.publicRegistry}
+        onSubmit={(e) => {
+          e.preventDefault();
+          typed.settle();
+        }}
+      >
+        <Field label={say.searchTheRegistry} hideLabel>
           {(control) => (
             <input
               {...control}
               type="search"
               placeholder={say.placeholder}
-              value={typed}
-              onChange={(e) => setSearch(e.target.value)}
+              maxLength={200}
+              value={typed.text}
+              onFocus={() => (begun.current = false)}
+              onChange={(e) => typed.type(e.target.value)}
             />
           )}
         </Field>
-      </div>
+        <Field label={say.language} hideLabel>
+          {(control) => (
+            <select
+              {...control}
+              value={language ?? ''}
+              onChange={(e) => narrow({ language: e.target.value as Language })}
+            >
+              <option value="">{say.allLanguages}</option>
+              {languages.map((one) => (
+                <option key={one} value={one}>
+                  {languageNames[one]}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        {tag !== undefined && (
+          <Button aria-label={say.anyTagNotOnly(tag)} onClick={() => narrow({ tag: '' })}>
+            {tag}
+            <X size={14} aria-hidden />
+          </Button>
+        )}
+      </form>
       <Listed
         listing={listing}
         what={say.theRegistry}
-        empty={<p className={css.lead}>{search.trim() === '' ? say.nothingIsListedYet : say.nothingMatches(search)}</p>}
+        empty={
+          <p className={css.lead}>
+            {narrowed ? say.nothingMatches : say.nothingIsListedYet}{' '}
+            {narrowed && (
+              <Button look="link" onClick={() => navigate('/registry')}>
+                {say.showAll}
+              </Button>
+            )}
+          </p>
+        }
       >
         {(items) => (
           <ul className={css.list} aria-label={say.listedAgents}>
             {items.map((agent) => (
-              <Row key={agent.id} agent={agent} />
+              <Row key={agent.id} agent={agent} onTag={(one) => narrow({ tag: one })} />
             ))}
           </ul>
         )}
@@ -69,18 +130,31 @@ function Browse() {
   );
 }
 
-function Row({ agent }: { agent: AgentSummary }) {
-  const { id, name, title, description, language, latestVersion, tags, usageCount } = agent;
+function Row({ agent, onTag }: { agent: AgentSummary; onTag: (tag: string) => void }) {
+  const { id, publisher = '', name, title, description, language, latestVersion, tags, usageCount } = agent;
   const { may } = useRights();
   return (
     <li className={css.row}>
       <LanguageMark language={language} />
       <div className={css.about}>
-        <strong>
-          {name} <span className={css.version}>{latestVersion}</span>
-        </strong>
+        <div className={css.name}>
+          <Link href={listedUrl(publisher, name)}>{name}</Link>
+          <span className={css.version}>{latestVersion}</span>
+          {agent.latestDeprecated === true && <span className={css.deprecated}>{say.deprecated}</span>}
+        </div>
         <p>{description === '' ? title : description}</p>
-        <small>{[say.runs(usageCount), ...tags].join(' · ')}</small>
+        <small>{say.facts(publisher, usageCount)}</small>
+        {tags.length > 0 && (
+          <ul className={css.tags}>
+            {tags.map((one) => (
+              <li key={one}>
+                <button type="button" aria-label={say.onlyTag(one)} onClick={() => onTag(one)}>
+                  {one}
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
       </div>
       {may('write') && (
         <Button

@@ -8,7 +8,7 @@ import { compareRuns as say } from '../../texts/run';
 import { bytes, milliseconds } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
-import { Waiting } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import { Fault } from '../../ui/Fault';
 import { TextDiff } from '../compare/TextDiff';
 import css from './CompareRuns.module.css';
@@ -23,7 +23,11 @@ export function CompareRuns({ older, newer, onClose }: { older: RunSummary; newe
   return (
     <Dialog wide title={say.title} onClose={onClose} foot={<Button onClick={onClose}>{common.done}</Button>}>
       {failed && <Fault message={say.notLoaded(failed.message)} />}
-      {a?.data && b?.data ? <Both older={a.data} newer={b.data} /> : !failed && <Waiting what={say.theRuns} />}
+      {a?.data && b?.data ? (
+        <Both older={a.data} newer={b.data} />
+      ) : (
+        !failed && <Waiting shape="table" what={say.theRuns} />
+      )}
     </Dialog>
   );
 }

@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import { showDialog } from '../../app/dialogs';
 import { showRight } from '../../app/layout';
-import { runCommand } from '../../app/commands';
 import { deniedHost as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import { useOpenAgent } from '../agents/openAgent';
 import { hostProblems, withHosts } from '../config/hosts';
 import css from './ResultTab.module.css';
+import { StartButton } from './StartButton';
 
 /** The smallest grant for what was denied: one press changes the draft, and what that means is told. */
 export function DeniedHost({ hosts }: { hosts: readonly string[] }) {
@@ -37,7 +37,7 @@ export function DeniedHost({ hosts }: { hosts: readonly string[] }) {
         {latestVersion !== '' && say.versionMayNot(latestVersion)}
       </p>
       <div className={css.actions}>
-        <Button onClick={() => runCommand('run.start')}>{say.runAgain}</Button>
+        <StartButton wording={say.runAgain} />
         {latestVersion !== '' && (
           <Button look="link" onClick={() => showDialog({ kind: 'compare', from: latestVersion, to: 'draft' })}>
             {say.showWhatChanged}

@@ -2,6 +2,7 @@ import type { RunAnswer } from '../../api/types';
 import { errorCard as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import { useOpenAgent } from '../agents/openAgent';
+import { withLimitsNamed } from '../config/limits';
 import { DeniedHost } from './DeniedHost';
 import css from './ResultTab.module.css';
 import { finalWords, limitOf } from './words';
@@ -19,12 +20,16 @@ export function ErrorCard({ answer, onGoTo, onRaise }: Props) {
   if (!error) return null;
   const { type, message, file, line, column, stack, remedy, rule, grant } = error;
   const limit = session && limitOf(type);
+  const { word, look } = finalWords(answer);
   const place = file !== undefined && line !== undefined && file in fields.files ? { file, line } : undefined;
   return (
-    <section className={css.error} aria-label={say.error}>
-      <h2>{finalWords(answer).word}</h2>
+    <section className={css.error} data-look={look} aria-label={say.error}>
+      <h2>{word}</h2>
       <p className={css.message}>{message}</p>
-      {remedy !== undefined && remedy !== '' && <p className={css.remedy}>{remedy}</p>}
+      {/* The button of a grant is the remedy. */}
+      {remedy !== undefined && remedy !== '' && !(session && grant) && (
+        <p className={css.remedy}>{withLimitsNamed(remedy)}</p>
+      )}
       {rule !== undefined && rule !== '' && <p className={css.rule}>{say.rule(<code>{rule}</code>)}</p>}
       {grant && <DeniedHost key={answer.runId} hosts={grant.hosts} />}
       <div className={css.actions}>

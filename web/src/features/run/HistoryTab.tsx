@@ -8,7 +8,8 @@ import { historyTab as say } from '../../texts/run';
 import { ago, milliseconds } from '../../texts/format';
 import { notify } from '../../app/noticeStore';
 import { Button } from '../../ui/Button';
-import { Empty, Waiting } from '../../ui/Empty';
+import { Empty } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import { useOpenAgent } from '../agents/openAgent';
 import { hasEnded, narrow, type HistoryFilter, type Kept } from './history';
 import css from './HistoryTab.module.css';
@@ -41,14 +42,15 @@ export function HistoryTab({ run }: { run: RunHandle }) {
   const choose = (runId: string, on: boolean): void =>
     setChosen((now) => (on ? [...now, runId].slice(-2) : now.filter((id) => id !== runId)));
 
-  if (runs.isPending) return <Waiting what={say.theRuns} onRetry={() => void runs.refetch()} />;
-  if (runs.isError)
+  if (runs.isPending) return <Waiting shape="table" what={say.theRuns} retry />;
+  // What is being read stays when it could only not be asked again.
+  if (!runs.data)
     return (
-      <Empty actions={<Button onClick={() => void runs.refetch()}>{common.tryAgain}</Button>}>
+      <Empty actions={<Button onClick={() => void runs.refetch()}>{common.retry}</Button>}>
         {say.notLoaded(runs.error.message)}
       </Empty>
     );
-  if (runs.data.length === 0) return <Empty actions={<StartButton>{say.start}</StartButton>}>{say.noRunsYet}</Empty>;
+  if (runs.data.length === 0) return <Empty actions={<StartButton />}>{say.noRunsYet}</Empty>;
   const shown = narrow(runs.data, filter);
   const versions = [...new Set(runs.data.map((r) => r.version))];
   const [older, newer] = runs.data.filter((r) => chosen.includes(r.runId)).reverse();

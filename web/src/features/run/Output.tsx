@@ -9,11 +9,13 @@ import { Choices } from '../../ui/Choices';
 import { CopyButton } from '../../ui/CopyButton';
 import { JsonTree } from './JsonTree';
 import css from './Output.module.css';
+import { useFit, type Fit, type OnScreen } from './outputSchema';
 import { cellText, imagesOf, looksOf, tablesOf, textsOf, type Look, type Named, type Table } from './shown';
 
 /** What the program returned, in the look that fits or that was chosen. */
-export function Output({ answer }: { answer: RunAnswer }) {
-  const { output, runId, validation } = answer;
+export function Output({ answer, open }: { answer: RunAnswer; open?: OnScreen }) {
+  const { output, runId } = answer;
+  const fit = useFit(answer, open);
   const looks = looksOf(output);
   const [chosen, setChosen] = useState<Look>();
   // A picture is meant to be looked at; of the others the tree says most.
@@ -23,17 +25,16 @@ export function Output({ answer }: { answer: RunAnswer }) {
     <section aria-label={say.outputValue}>
       <div className={css.head}>
         <h2>{say.output}</h2>
-        <Check state={validation.output} />
-        <span className={css.grow} />
-        {looks.length > 1 && (
-          <Choices
-            label={say.outputAs}
-            choices={looks.map((value) => ({ value, label: say.looks[value] }))}
-            value={look}
-            onChange={setChosen}
-          />
-        )}
+        {fit && <Check fit={fit} />}
         <span className={css.tools}>
+          {looks.length > 1 && (
+            <Choices
+              label={say.outputAs}
+              choices={looks.map((value) => ({ value, label: say.looks[value] }))}
+              value={look}
+              onChange={setChosen}
+            />
+          )}
           <CopyButton label={say.copyAsJson} text={json} />
           <IconButton small label={say.download} onClick={() => download(`${runId}.json`, json(), 'application/json')}>
             <Download size={14} aria-hidden />
@@ -101,12 +102,11 @@ function Rows({ table: { path, value } }: { table: Named<Table> }) {
   );
 }
 
-function Check({ state }: { state: string }) {
-  if (state !== 'passed' && state !== 'failed') return null;
+function Check({ fit }: { fit: NonNullable<Fit> }) {
   return (
-    <span className={css.check} data-state={state}>
-      {state === 'passed' ? <CircleCheck size={12} aria-hidden /> : <CircleX size={12} aria-hidden />}
-      {state === 'passed' ? say.fits : say.doesNotFit}
+    <span className={css.check} data-state={fit}>
+      {fit === 'passed' ? <CircleCheck size={12} aria-hidden /> : <CircleX size={12} aria-hidden />}
+      {fit === 'passed' ? say.fits : say.doesNotFit}
     </span>
   );
 }

@@ -1,9 +1,8 @@
-import { useKeys } from '../../app/bindings';
-import { isMac } from '../../app/commands';
-import { showKeys } from '../../app/hotkeys';
 import { resultTab as say } from '../../texts/run';
 import { Empty } from '../../ui/Empty';
+import { useOpenAgent } from '../agents/openAgent';
 import { ErrorCard } from './ErrorCard';
+import { MissingSecrets } from './MissingSecrets';
 import { Output } from './Output';
 import css from './ResultTab.module.css';
 import { RunFacts } from './RunFacts';
@@ -18,27 +17,20 @@ interface Props {
 
 export function ResultTab({ run, onGoTo, onRaise }: Props) {
   const { run: state } = run.view;
-  const start = useKeys('run.start');
+  const { version, fields } = useOpenAgent();
   if (state.kind !== 'done') {
     if (run.busy) return <Empty>{say.whenItEnds}</Empty>;
-    return (
-      <Empty
-        actions={
-          <StartButton>
-            {say.start} <kbd aria-hidden>{showKeys(start, isMac)}</kbd>
-          </StartButton>
-        }
-      >
-        {state.kind === 'refused' ? state.message : say.noResultYet}
-      </Empty>
-    );
+    if (state.kind === 'refused' && state.secrets.length > 0) return <MissingSecrets names={state.secrets} />;
+    return <Empty actions={<StartButton />}>{state.kind === 'refused' ? state.message : say.noResultYet}</Empty>;
   }
   const { answer } = state;
   return (
     <div className={css.tab}>
       <div className={css.main}>
         {answer.error && <ErrorCard answer={answer} onGoTo={onGoTo} onRaise={onRaise} />}
-        {(answer.success || answer.output !== null) && <Output key={answer.runId} answer={answer} />}
+        {(answer.success || answer.output !== null) && (
+          <Output key={answer.runId} answer={answer} open={{ version, outputSchema: fields.outputSchema }} />
+        )}
       </div>
       <div className={css.side}>
         <RunFacts answer={answer} memoryLimit={run.memoryLimit} />

@@ -3,20 +3,23 @@ import { runFacts as say } from '../../texts/run';
 import { bytes, milliseconds } from '../../texts/format';
 import { Provenance } from './Provenance';
 import css from './ResultTab.module.css';
+import { timesOf } from './times';
 
 /** Where the time went, and the proof of what ran. */
 export function RunFacts({ answer, memoryLimit }: { answer: RunAnswer; memoryLimit?: number | undefined }) {
   const { metrics, exitCode } = answer;
+  const times = timesOf(metrics);
   return (
     <>
       <h2>{say.time}</h2>
       <TimeBar metrics={metrics} />
       <dl className={css.facts}>
-        <Part look="queued" label={say.queue} ms={metrics.queuedMs} />
-        <Part look="start" label={say.start} ms={metrics.startMs} />
-        <Part look="run" label={say.run} ms={metrics.runMs} />
+        <Part look="queued" label={say.queue} time={times.queued} />
+        <Part look="start" label={say.start} time={times.start} />
+        <Part look="run" label={say.run} time={times.run} />
+        {times.hasOther && <Part look="rest" label={say.other} time={times.other} />}
         <dt>{say.total}</dt>
-        <dd>{milliseconds(metrics.totalMs)}</dd>
+        <dd>{times.total}</dd>
         <dt>{say.cpu}</dt>
         <dd>{milliseconds(metrics.cpuMs)}</dd>
         {metrics.peakMemoryBytes > 0 && (
@@ -41,29 +44,30 @@ export function RunFacts({ answer, memoryLimit }: { answer: RunAnswer; memoryLim
   );
 }
 
-type PartLook = 'queued' | 'start' | 'run';
+type PartLook = 'queued' | 'start' | 'run' | 'rest';
 
-function Part({ look, label, ms }: { look: PartLook; label: string; ms: number }) {
+function Part({ look, label, time }: { look: PartLook; label: string; time: string }) {
   return (
     <>
       <dt>
         <span className={`${css.swatch} ${css[look]}`} />
         {label}
       </dt>
-      <dd>{milliseconds(ms)}</dd>
+      <dd>{time}</dd>
     </>
   );
 }
 
 /** The parts are in the list below in words, so the bar is for the eye only. */
 function TimeBar({ metrics: { queuedMs, startMs, runMs, totalMs } }: { metrics: Metrics }) {
-  const rest = Math.max(0, totalMs - queuedMs - startMs - runMs);
+  const parts = { queued: queuedMs, start: startMs, run: runMs, rest: 0 };
+  parts.rest = Math.max(0, totalMs - queuedMs - startMs - runMs);
+  // In microseconds: of growths that are less than 1 together, flexbox leaves the remainder empty.
   return (
     <div className={css.time} aria-hidden>
-      <span className={css.queued} style={{ flexGrow: queuedMs }} />
-      <span className={css.start} style={{ flexGrow: startMs }} />
-      <span className={css.run} style={{ flexGrow: runMs }} />
-      <span className={css.rest} style={{ flexGrow: rest }} />
+      {(['queued', 'start', 'run', 'rest'] as const).map((part) => (
+        <span key={part} className={css[part]} style={{ flexGrow: parts[part] * 1000 }} />
+      ))}
     </div>
   );
 }

@@ -39,8 +39,9 @@ export function SavedInputs({ id, input, onLoad }: Props) {
     {
       kind: 'item',
       label: say.saveThisInput,
-      disabled: input.fault !== undefined,
-      run: () => setTimeout(() => setNaming(true)),
+      why: input.fault === undefined ? undefined : say.notJsonYet,
+      later: true,
+      run: () => setNaming(true),
     },
     ...names.map((name): MenuEntry => ({
       kind: 'item',

@@ -10,7 +10,8 @@ import { controller as say } from '../../texts/run';
 export type RunState =
   | { kind: 'idle' }
   | { kind: 'starting' }
-  | { kind: 'refused'; message: string; fields: FieldProblem[] }
+  /** With the names of the secrets that it lacks, where that is why. */
+  | { kind: 'refused'; message: string; fields: FieldProblem[]; secrets: string[] }
   | { kind: 'queued'; runId: string; position: number | undefined }
   | { kind: 'running'; runId: string; since: number }
   | { kind: 'done'; runId: string; answer: RunAnswer };
@@ -26,6 +27,12 @@ export interface RunView {
   stream: StreamState | undefined;
   progress: Progress | undefined;
   stopping: boolean;
+}
+
+/** The secrets that a refusal names as those without a value. */
+function secretsOf(error: unknown): string[] {
+  const names = error instanceof ApiError ? error.problem['secrets'] : undefined;
+  return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
 }
 
 const idle: RunView = { run: { kind: 'idle' }, stream: undefined, progress: undefined, stopping: false };
@@ -79,7 +86,7 @@ export class RunController {
     const reason = explain(error);
     const retryAfter = error instanceof ApiError ? error.retryAfter : undefined;
     const message = retryAfter === undefined ? reason : say.tryAgainIn(reason, retryAfter);
-    this.update({ run: { kind: 'refused', message, fields } });
+    this.update({ run: { kind: 'refused', message, fields, secrets: secretsOf(error) } });
   }
 
   async stop(): Promise<void> {

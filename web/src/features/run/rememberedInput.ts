@@ -1,18 +1,22 @@
-// The input of an agent's last run, kept in the browser so that a reload does not lose it.
-const key = (id: string): string => `atelier.input.${id}`;
+// The input that was typed last for an agent, kept in the browser so that a reload does not lose it.
+import { parseJson, type Json } from '../../api/json';
+import { forgetKept, keep, readKept } from '../../api/kept';
 
-export function rememberInput(id: string, text: string): void {
-  try {
-    localStorage.setItem(key(id), text);
-  } catch {
-    // Full or forbidden storage only costs the convenience.
-  }
+const key = (id: string): string => `atelier.input.${id}`;
+const fittingKey = (id: string): string => `atelier.fitting.${id}`;
+
+/** Keeps what is typed, and whether it fits: who only shows how the agent is called has nothing to check it with. */
+export function rememberInput(id: string, text: string, fits: boolean): void {
+  keep(key(id), text);
+  if (fits) keep(fittingKey(id), text);
+  else forgetKept(fittingKey(id));
 }
 
 export function rememberedInput(id: string): string | undefined {
-  try {
-    return localStorage.getItem(key(id)) ?? undefined;
-  } catch {
-    return undefined;
-  }
+  return readKept(key(id), String);
+}
+
+/** What was typed last, unless it does not fit. */
+export function fittingInput(id: string): Json | undefined {
+  return readKept(fittingKey(id), parseJson);
 }

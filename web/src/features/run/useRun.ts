@@ -61,12 +61,13 @@ export function useRun(agent: OpenAgent, tabs: Tabs): RunHandle {
     [tried, local, refused],
   );
 
-  useEffect(() => rememberInput(id, input.text), [id, input.text]);
+  const fits = input.fault === undefined && local.length === 0 && Object.keys(input.partial).length === 0;
+  useEffect(() => rememberInput(id, input.text, fits), [id, input.text, fits]);
 
   const { showPanel, run: shownRun } = tabs;
-  const latest = useRef({ input, local, panel: tabs.panel });
+  const latest = useRef({ input, fits, panel: tabs.panel });
   useLayoutEffect(() => {
-    latest.current = { input, local, panel: tabs.panel };
+    latest.current = { input, fits, panel: tabs.panel };
   });
 
   const { memoryBytes } = agent.fields.limits;
@@ -79,7 +80,7 @@ export function useRun(agent: OpenAgent, tabs: Tabs): RunHandle {
         else if (fieldsOf(controller) > 0) {
           showPanel('input');
           setFocusProblem((n) => n + 1);
-        }
+        } else if (controller.get().run.kind === 'refused') showPanel('result');
       });
     },
     // eslint-disable-next-line react-hooks/exhaustive-deps -- these say which draft or version it is
@@ -87,10 +88,10 @@ export function useRun(agent: OpenAgent, tabs: Tabs): RunHandle {
   );
 
   const start = useCallback(() => {
-    const { input: now, local: wrong } = latest.current;
+    const { input: now, fits: ready } = latest.current;
     setTried(true);
     setLayout({ bottomOpen: true, pane: 'output' });
-    if (now.fault !== undefined || wrong.length > 0 || Object.keys(now.partial).length > 0) {
+    if (!ready) {
       showPanel('input');
       setFocusProblem((n) => n + 1);
       return;

@@ -10,7 +10,8 @@ import { Console } from '../../console/Console';
 import { runPage as say } from '../../texts/runs';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
-import { Empty, Waiting } from '../../ui/Empty';
+import { Empty } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import { JsonText } from '../../ui/JsonText';
 import { Column, Page } from '../agents/Page';
 import { RunController, type RunState } from '../run/controller';
@@ -26,7 +27,8 @@ export function RunPage({ id }: { id: string }) {
   const [controller] = useState(() => new RunController());
   const view = useSyncExternalStore(controller.subscribe, controller.get);
   const found = useQuery({ queryKey: keys.run(id), queryFn: () => getRun(id) });
-  const there = found.isSuccess;
+  // What is being read stays when it could only not be asked again.
+  const there = found.data !== undefined;
   useEffect(() => {
     document.title = say.pageTitle;
     if (there) controller.attach(id);
@@ -38,12 +40,12 @@ export function RunPage({ id }: { id: string }) {
   return (
     <Page>
       <Column>
-        {found.isError && (
+        {found.isError && !there && (
           <Empty actions={<Button onClick={() => navigate('/runs')}>{say.allRuns}</Button>}>
             {say.notOpened(found.error.message)}
           </Empty>
         )}
-        {found.isPending && <Waiting what={say.theRun} onRetry={() => void found.refetch()} />}
+        {found.isPending && <Waiting shape="page" what={say.theRun} retry />}
         {found.data && (
           <section className={css.section}>
             <div className={css.head}>
@@ -69,7 +71,7 @@ export function RunPage({ id }: { id: string }) {
                     <JsonText text={stringifyJson(found.data.input, 2)} />
                   </pre>
                 </div>
-                {answer && (answer.success || answer.output !== null) && <Output answer={answer} />}
+                {answer && (answer.success || answer.output !== null) && <Output key={answer.runId} answer={answer} />}
               </div>
               {answer && (
                 <div className={css.side}>

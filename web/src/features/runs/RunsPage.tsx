@@ -1,10 +1,12 @@
 import { useEffect, useState } from 'react';
-import { Link, useLocation, useSearch } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { useRunListing } from '../../api/listing';
 import type { RunSummary } from '../../api/types';
+import { useSearch } from '../../app/search';
 import { runsPage as say } from '../../texts/runs';
 import { ago, milliseconds } from '../../texts/format';
 import { agentUrl, pinnedOf, runUrl, writeUrl } from '../../app/urlState';
+import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
 import { Listed } from '../../ui/Listed';
 import { Column, Page } from '../agents/Page';
@@ -70,7 +72,17 @@ function Runs() {
       <Listed
         listing={listing}
         what={say.theRuns}
-        empty={<p className={css.lead}>{narrowed ? say.none : say.noneYet}</p>}
+        shape="table"
+        empty={
+          <p className={css.lead}>
+            {narrowed ? say.none : say.noneYet}{' '}
+            {narrowed && (
+              <Button look="link" onClick={() => navigate(runsUrl({}))}>
+                {say.showAll}
+              </Button>
+            )}
+          </p>
+        }
       >
         {(items) => <Table runs={items} now={now} />}
       </Listed>

@@ -1,11 +1,12 @@
 import { useEffect } from 'react';
-import { useSearch } from 'wouter';
 import { useAgentListing } from '../../api/listing';
 import { useRights } from '../../api/rights';
 import { showDialog } from '../../app/dialogs';
+import { useSearch } from '../../app/search';
 import { readList } from '../../app/urlState';
 import { homePage as say } from '../../texts/samples';
-import { Waiting } from '../../ui/Empty';
+import { Listed } from '../../ui/Listed';
+import { Waiting } from '../../ui/Waiting';
 import { AgentList } from '../agents/AgentList';
 import { Column, Page } from '../agents/Page';
 import { Samples } from './Samples';
@@ -22,12 +23,21 @@ export function HomePage() {
   const narrowed = readList(text);
   const looking = Object.keys(narrowed).length > 0;
   const unknown = anything.kind === 'waiting' && !looking;
+  const failed = anything.kind === 'failed' && !looking;
   const empty = anything.kind === 'loaded' && anything.items.length === 0;
   return (
     <Page>
       <Column {...(may('approve') ? { onDrop: (file) => showDialog({ kind: 'import', file }) } : {})}>
         {unknown ? (
-          <Waiting what={say.theAgents} onRetry={anything.retry} />
+          <Waiting shape="page" what={say.theAgents} retry />
+        ) : failed ? (
+          // The list would ask again as soon as it is there, and that it waits would take it away.
+          <section>
+            <h1>{say.agents}</h1>
+            <Listed listing={anything} what={say.theAgents} empty={null}>
+              {() => null}
+            </Listed>
+          </section>
         ) : (
           (!empty || looking) && <AgentList narrowed={narrowed} />
         )}

@@ -4,13 +4,15 @@ import { useRights } from '../../api/rights';
 import type { Sample } from '../../api/types';
 import { showDialog } from '../../app/dialogs';
 import { agentUrl, listUrl } from '../../app/urlState';
+import { common } from '../../texts/common';
 import { samples as say } from '../../texts/samples';
 import { Button } from '../../ui/Button';
-import { Waiting } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import { Fault } from '../../ui/Fault';
 import { useTask } from '../../ui/useTask';
 import { languageNames } from '../agents/blank';
 import { createFromSample } from '../agents/create';
+import field from '../../ui/Field.module.css';
 import css from './Samples.module.css';
 
 /** Programs to begin with; opening one makes a draft of one's own. */
@@ -32,8 +34,13 @@ export function Samples({ first }: { first: boolean }) {
         <p className={css.lead}>{say.lead}</p>
       </div>
       <Fault message={task.fault === undefined ? undefined : say.notOpened(task.fault)} />
-      {samples.isPending && <Waiting what={say.theSamples} onRetry={() => void samples.refetch()} />}
-      <Fault message={samples.isError ? say.notLoaded(samples.error.message) : undefined} />
+      {samples.isPending && <Waiting shape="cards" what={say.theSamples} retry />}
+      {samples.isError && (
+        <p role="alert" className={field.failed}>
+          <span>{say.notLoaded(samples.error.message)}</span>
+          <Button onClick={() => void samples.refetch()}>{common.retry}</Button>
+        </p>
+      )}
       <ul className={css.samples}>
         {samples.data?.map((sample) => (
           <li key={sample.name}>

@@ -1,15 +1,19 @@
 import { Plus, X } from 'lucide-react';
-import { useState } from 'react';
+import { useId, useLayoutEffect, useRef, useState, type ComponentProps } from 'react';
 import { parseJson, type Json } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 import { schemaTable as say } from '../../texts/schemas';
 import { Button, IconButton } from '../../ui/Button';
+import { Empty } from '../../ui/Empty';
 import {
   addRow,
+  chooseRow,
+  readChoices,
   removeRow,
   renameRow,
   requireRow,
   sayRow,
+  showChoices,
   simpleTypes,
   typeRow,
   type RowType,
@@ -26,8 +30,29 @@ interface Props {
 }
 
 export function SchemaTable({ which, schema, rows, onChange }: Props) {
+  const [removals, setRemovals] = useState(0);
+  const adds = useRef<HTMLButtonElement>(null);
+  // The button that removed the last row went with it, and the focus with the button.
+  useLayoutEffect(() => {
+    if (removals > 0 && document.activeElement === document.body) adds.current?.focus();
+  }, [removals]);
+  const remove =
+    onChange &&
+    ((name: string): void => {
+      setRemovals(removals + 1);
+      onChange(removeRow(schema, name));
+    });
+  const add = onChange && (
+    <Button ref={adds} onClick={() => onChange(addRow(schema, 'property'))}>
+      <Plus size={14} aria-hidden />
+      {say.addProperty}
+    </Button>
+  );
+  if (rows.length === 0) {
+    return <Empty actions={add}>{which === 'input' ? say.anyInputIsTaken : say.anyOutputIsTaken}</Empty>;
+  }
   return (
-    <div className={css.scroll} tabIndex={0} role="region" aria-label={say.propertiesOfTheSchema(which)}>
+    <div className={css.scroll} tabIndex={0} role="region" aria-label={say.asATable(which)}>
       <table className={css.table} aria-label={say.propertiesOfTheSchema(which)}>
         <thead>
           <tr>
@@ -41,22 +66,20 @@ export function SchemaTable({ which, schema, rows, onChange }: Props) {
             </th>
           </tr>
         </thead>
-        <tbody>
-          {rows.map((row, i) => (
-            // By place: a row that is renamed is the same row, and keeps the focus.
-            <Row key={i} row={row} taken={rows.map((r) => r.name)} schema={schema} onChange={onChange} />
-          ))}
-        </tbody>
+        {rows.map((row, i) => (
+          // By place: a row that is renamed is the same row, and keeps the focus.
+          <Row
+            key={i}
+            row={row}
+            taken={rows.map((r) => r.name)}
+            removals={removals}
+            schema={schema}
+            onChange={onChange}
+            onRemove={remove}
+          />
+        ))}
       </table>
-      {rows.length === 0 && (
-        <p className={css.none}>{which === 'input' ? say.anyInputIsTaken : say.anyOutputIsTaken}</p>
-      )}
-      {onChange && (
-        <Button onClick={() => onChange(addRow(schema, 'property'))}>
-          <Plus size={14} aria-hidden />
-          {say.addProperty}
-        </Button>
-      )}
+      {add}
     </div>
   );
 }
@@ -64,72 +87,93 @@ export function SchemaTable({ which, schema, rows, onChange }: Props) {
 interface RowProps {
   row: SchemaRow;
   taken: string[];
+  /** Rises when places are taken over by other rows: what was typed there and is no value yet belongs to none of them. */
+  removals: number;
   schema: JsonSchema;
   onChange: Props['onChange'];
+  onRemove: ((name: string) => void) | undefined;
 }
 
-function Row({ row, taken, schema, onChange }: RowProps) {
+function Row({ row, taken, removals, schema, onChange, onRemove }: RowProps) {
   const { name, type, required, initial, description } = row;
   const readOnly = onChange === undefined;
   return (
-    <tr>
-      <td>
-        <NameCell name={name} taken={taken} onRename={onChange && ((to) => onChange(renameRow(schema, name, to)))} />
-      </td>
-      <td>
-        <select
-          aria-label={say.typeOf(name)}
-          disabled={readOnly}
-          value={type}
-          onChange={(e) => {
-            const next = e.target.value as RowType;
-            if (next !== 'other') onChange?.(typeRow(schema, name, next));
-          }}
-        >
-          {simpleTypes.map((t) => (
-            <option key={t} value={t}>
-              {t}
+    <tbody>
+      <tr>
+        <td>
+          <NameCell name={name} taken={taken} onRename={onChange && ((to) => onChange(renameRow(schema, name, to)))} />
+        </td>
+        <td>
+          <select
+            aria-label={say.typeOf(name)}
+            disabled={readOnly}
+            value={type}
+            onChange={(e) => {
+              const next = e.target.value as RowType;
+              if (next !== 'other') onChange?.(typeRow(schema, name, next));
+            }}
+          >
+            {simpleTypes.map((t) => (
+              <option key={t} value={t}>
+                {t}
+              </option>
+            ))}
+            <option value="other" disabled>
+              {say.seeJson}
             </option>
-          ))}
-          <option value="other" disabled>
-            {say.seeJson}
-          </option>
-        </select>
-      </td>
-      <td className={css.middle}>
-        <input
-          type="checkbox"
-          aria-label={say.isRequired(name)}
-          disabled={readOnly}
-          checked={required}
-          onChange={(e) => onChange?.(requireRow(schema, name, e.target.checked))}
-        />
-      </td>
-      <td>
-        <DefaultCell
-          row={row}
-          key={initial}
-          onSay={onChange && ((to) => onChange(sayRow(schema, name, 'default', to)))}
-        />
-      </td>
-      <td>
-        <input
-          aria-label={say.descriptionOf(name)}
-          readOnly={readOnly}
-          value={description}
-          onChange={(e) =>
-            onChange?.(sayRow(schema, name, 'description', e.target.value === '' ? undefined : e.target.value))
-          }
-        />
-      </td>
-      <td>
-        {onChange && (
-          <IconButton small label={say.remove(name)} onClick={() => onChange(removeRow(schema, name))}>
-            <X size={14} aria-hidden />
-          </IconButton>
-        )}
-      </td>
-    </tr>
+          </select>
+        </td>
+        <td data-label={say.required}>
+          <input
+            type="checkbox"
+            aria-label={say.isRequired(name)}
+            disabled={readOnly}
+            checked={required}
+            onChange={(e) => onChange?.(requireRow(schema, name, e.target.checked))}
+          />
+        </td>
+        <td data-label={say.default}>
+          <DefaultCell
+            row={row}
+            key={`${removals} ${type} ${initial}`}
+            onSay={onChange && ((to) => onChange(sayRow(schema, name, 'default', to)))}
+          />
+        </td>
+        <td data-label={say.description}>
+          <input
+            aria-label={say.descriptionOf(name)}
+            readOnly={readOnly}
+            value={description}
+            onChange={(e) =>
+              onChange?.(sayRow(schema, name, 'description', e.target.value === '' ? undefined : e.target.value))
+            }
+          />
+        </td>
+        <td>
+          {onRemove && (
+            <IconButton small label={say.remove(name)} onClick={() => onRemove(name)}>
+              <X size={14} aria-hidden />
+            </IconButton>
+          )}
+        </td>
+      </tr>
+      {type === 'choice' && (
+        <tr className={css.more}>
+          <td />
+          <td colSpan={4}>
+            <div data-label={say.choices}>
+              <span>
+                <ChoicesCell
+                  row={row}
+                  key={`${removals} ${showChoices(row.choices)}`}
+                  onChoose={onChange && ((to) => onChange(chooseRow(schema, name, to)))}
+                />
+              </span>
+            </div>
+          </td>
+        </tr>
+      )}
+    </tbody>
   );
 }
 
@@ -146,12 +190,9 @@ function NameCell({
   const [typed, setTyped] = useState<string>();
   const wrong = typed !== undefined && typed !== name && (typed === '' || taken.includes(typed));
   return (
-    <input
-      className={css.name}
-      aria-label={say.nameOf(name)}
-      aria-invalid={wrong}
-      title={wrong ? (typed === '' ? say.aPropertyHasAName : say.thereIsAlready(typed)) : undefined}
-      spellCheck={false}
+    <Words
+      label={say.nameOf(name)}
+      fault={wrong ? (typed === '' ? say.aPropertyHasAName : say.thereIsAlready(typed)) : undefined}
       readOnly={onRename === undefined}
       value={typed ?? name}
       onChange={(e) => setTyped(e.target.value)}
@@ -171,17 +212,13 @@ function NameCell({
 function DefaultCell({ row, onSay }: { row: SchemaRow; onSay: ((to: Json | undefined) => void) | undefined }) {
   const { name, type, initial } = row;
   const value = initial === '' ? undefined : parseJson(initial);
-  const shown = type === 'string' && typeof value === 'string' ? value : initial;
+  const shown = isText(type) && typeof value === 'string' ? value : initial;
   const [typed, setTyped] = useState(shown);
   const read = readDefault(typed, type);
-  const wrong = read === 'none';
   return (
-    <input
-      className={css.mono}
-      aria-label={say.defaultOf(name)}
-      aria-invalid={wrong}
-      title={wrong ? say.thisIsNotJsonYet : undefined}
-      spellCheck={false}
+    <Words
+      label={say.defaultOf(name)}
+      fault={read === 'none' ? say.thisIsNotJsonYet : undefined}
       readOnly={onSay === undefined}
       value={typed}
       onChange={(e) => setTyped(e.target.value)}
@@ -193,12 +230,62 @@ function DefaultCell({ row, onSay }: { row: SchemaRow; onSay: ((to: Json | undef
   );
 }
 
+const isText = (type: RowType): boolean => type === 'string' || type === 'choice';
+
 function readDefault(text: string, type: RowType): { value: Json | undefined } | 'none' {
   if (text === '') return { value: undefined };
-  if (type === 'string') return { value: text };
+  if (isText(type)) return { value: text };
   try {
     return { value: parseJson(text) };
   } catch {
     return 'none';
   }
+}
+
+/** What a choice chooses from, with commas between. */
+function ChoicesCell({ row, onChoose }: { row: SchemaRow; onChoose: ((to: string[]) => void) | undefined }) {
+  const shown = showChoices(row.choices);
+  const [typed, setTyped] = useState(shown);
+  const read = readChoices(typed);
+  return (
+    <Words
+      label={say.choicesOf(row.name)}
+      fault={read === undefined ? say.aChoiceHasAWord : undefined}
+      readOnly={onChoose === undefined}
+      value={typed}
+      onChange={(e) => setTyped(e.target.value)}
+      onKeyDown={(e) => e.key === 'Enter' && e.currentTarget.blur()}
+      onBlur={() => {
+        if (read !== undefined && typed !== shown) onChoose?.(read);
+      }}
+    />
+  );
+}
+
+interface WordsProps extends ComponentProps<'input'> {
+  label: string;
+  /** What is wrong with what was typed. */
+  fault: string | undefined;
+}
+
+/** Names and values in a cell, with what is wrong with them beneath. */
+function Words({ label, fault, ...input }: WordsProps) {
+  const faultId = useId();
+  return (
+    <>
+      <input
+        {...input}
+        className={css.mono}
+        aria-label={label}
+        aria-invalid={fault !== undefined}
+        aria-describedby={fault === undefined ? undefined : faultId}
+        spellCheck={false}
+      />
+      {fault !== undefined && (
+        <p id={faultId} className={css.fault}>
+          {fault}
+        </p>
+      )}
+    </>
+  );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonSchema } from '../../api/types';
-import { addRow, readRows, removeRow, renameRow, requireRow, sayRow, typeRow } from './rows';
+import { addRow, chooseRow, readChoices, readRows, removeRow, renameRow, requireRow, sayRow, typeRow } from './rows';
 
 const schema = {
   type: 'object',
@@ -16,9 +16,9 @@ const schema = {
 describe('the rows of a schema', () => {
   it('show what the table can say', () => {
     expect(readRows(schema)).toEqual([
-      { name: 'city', type: 'string', required: true, initial: '"Oslo"', description: '' },
-      { name: 'days', type: 'integer[]', required: true, initial: '', description: 'Which.' },
-      { name: 'units', type: 'other', required: false, initial: '', description: '' },
+      { name: 'city', type: 'string', required: true, initial: '"Oslo"', description: '', choices: [] },
+      { name: 'days', type: 'integer[]', required: true, initial: '', description: 'Which.', choices: [] },
+      { name: 'units', type: 'choice', required: false, initial: '', description: '', choices: ['a', 'b'] },
     ]);
     expect(readRows({ properties: { a: {}, b: true, c: { description: 'x' } } })?.map((r) => r.type)).toEqual([
       'any',
@@ -36,6 +36,13 @@ describe('the rows of a schema', () => {
     expect(readRows(other)).toBeUndefined();
   });
 
+  it('are required once, also under a name that was required before it was there', () =>
+    expect(renameRow({ properties: { a: {} }, required: ['a', 'b'] }, 'a', 'b')).toMatchObject({ required: ['b'] }));
+  it('lose a default that is no choice any more', () => {
+    const units = { properties: { units: { enum: ['a', 'b'], default: 'a' } } };
+    expect(chooseRow(units, 'units', ['a', 'c'])).toMatchObject({ properties: { units: { default: 'a' } } });
+    expect(chooseRow(units, 'units', ['b'])).toEqual({ type: 'object', properties: { units: { enum: ['b'] } } });
+  });
   it('are added, renamed in place and removed', () => {
     const added = addRow(addRow(schema, 'city'), 'zip');
     expect(Object.keys(added['properties'] ?? {})).toEqual(['city', 'days', 'units', 'city2', 'zip']);
@@ -63,6 +70,30 @@ describe('the rows of a schema', () => {
       city: { title: 'City', type: 'array', items: { type: 'number' } },
     });
     expect(JSON.stringify(typeRow(schema, 'city', 'any'))).not.toContain('minLength');
+  });
+
+  it.each<[string, JsonSchema]>([
+    ['a number', { enum: ['a', 1] }],
+    ['a comma', { enum: ['a', 'b, c'] }],
+    ['room around it', { enum: [' a'] }],
+    ['nothing', { enum: ['', 'a'] }],
+    ['the same twice', { enum: ['a', 'a'] }],
+    ['no choice at all', { enum: [] }],
+    ['another type', { type: ['string', 'null'], enum: ['a'] }],
+    ['more than words', { enum: ['a'], oneOf: [{}] }],
+  ])('leave to the JSON a choice with %s', (_, property) => {
+    expect(readRows({ properties: { it: property } })?.[0]).toMatchObject({ type: 'other', choices: [] });
+  });
+
+  it('choose from words, and keep what else is said', () => {
+    const described = { properties: { it: { type: 'string', enum: ['a'], description: 'Which.' } } };
+    expect(readRows(described)?.[0]).toMatchObject({ type: 'choice', choices: ['a'] });
+    expect(chooseRow(described, 'it', ['a', 'b'])['properties']).toEqual({
+      it: { type: 'string', enum: ['a', 'b'], description: 'Which.' },
+    });
+    expect(readChoices(' metric,imperial ,, metric')).toEqual(['metric', 'imperial']);
+    expect(readChoices(' , ')).toBeUndefined();
+    expect(readRows(typeRow(schema, 'city', 'choice'))?.[0]).toMatchObject({ type: 'choice' });
   });
 
   it('have words said and taken back', () => {

@@ -1,6 +1,6 @@
 // A schema of an object as rows of a table, and each change of a row as a change of the schema. What the table does not
 // show (limits, patterns, titles, what is nested) stays as it is in the JSON.
-import { isObject, type Json, type JsonObject } from '../../api/json';
+import { isObject, stringifyJson, type Json, type JsonObject } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 
 export interface SchemaRow {
@@ -10,10 +10,19 @@ export interface SchemaRow {
   /** As JSON; empty is none. */
   initial: string;
   description: string;
+  /** What a choice chooses from; empty for every other type. */
+  choices: string[];
 }
 
 const scalars = ['string', 'integer', 'number', 'boolean'] as const;
-export const simpleTypes = [...scalars, 'object', ...scalars.map((t) => `${t}[]` as const), 'object[]', 'any'] as const;
+export const simpleTypes = [
+  ...scalars,
+  'choice',
+  'object',
+  ...scalars.map((t) => `${t}[]` as const),
+  'object[]',
+  'any',
+] as const;
 type SimpleType = (typeof simpleTypes)[number];
 /** A type of the table, or one that only the JSON can say. */
 export type RowType = SimpleType | 'other';
@@ -33,6 +42,7 @@ export function readRows(schema: JsonSchema): SchemaRow[] | undefined {
     required: required.includes(name),
     initial: isObject(property) && 'default' in property ? JSON.stringify(property['default']) : '',
     description: isObject(property) && typeof property['description'] === 'string' ? property['description'] : '',
+    choices: choicesOf(property) ?? [],
   }));
 }
 
@@ -40,12 +50,39 @@ function typeOf(property: Json): RowType {
   if (property === true || (isObject(property) && Object.keys(property).every((key) => words.includes(key))))
     return 'any';
   if (!isObject(property)) return 'other';
+  if (choicesOf(property) !== undefined) return 'choice';
   const { type, items } = property;
-  if (['enum', 'const', 'oneOf', 'anyOf', 'allOf', '$ref'].some((word) => word in property)) return 'other';
+  if (notSimple.some((word) => word in property)) return 'other';
   const item = isObject(items) ? items['type'] : undefined;
   const simple = type === 'array' ? typeof item === 'string' && `${item}[]` : type;
-  return simpleTypes.find((t) => t === simple && t !== 'any') ?? 'other';
+  return simpleTypes.find((t) => t === simple && t !== 'any' && t !== 'choice') ?? 'other';
 }
+
+/** The words of an enum, where one line with commas between them can hold each as it is. */
+function choicesOf(property: Json): string[] | undefined {
+  if (!isObject(property) || !Array.isArray(property['enum'])) return undefined;
+  if (notSimple.some((word) => word !== 'enum' && word in property)) return undefined;
+  if ('type' in property && property['type'] !== 'string') return undefined;
+  const choices = property['enum'].filter((value) => typeof value === 'string');
+  if (choices.length === 0 || choices.length !== property['enum'].length) return undefined;
+  return stringifyJson(readChoices(showChoices(choices)) ?? []) === stringifyJson(choices) ? choices : undefined;
+}
+
+export const showChoices = (choices: string[]): string => choices.join(', ');
+
+/** What was typed between commas, each once; undefined where that is nothing. */
+export function readChoices(typed: string): string[] | undefined {
+  const choices = new Set(
+    typed
+      .split(',')
+      .map((choice) => choice.trim())
+      .filter((choice) => choice !== ''),
+  );
+  return choices.size > 0 ? [...choices] : undefined;
+}
+
+// What decides by more than a type.
+const notSimple = ['enum', 'const', 'oneOf', 'anyOf', 'allOf', '$ref'];
 
 // What says nothing about the value, and so may stay whatever the type becomes.
 const words = ['title', 'description', 'default', 'x-multiline', 'x-secret'];
@@ -84,7 +121,7 @@ export function renameRow(schema: JsonSchema, from: string, to: string): JsonObj
   const properties = Object.fromEntries(
     Object.entries(propertiesOf(schema)).map(([key, value]) => [named(key), value]),
   );
-  return withProperties(schema, properties, requiredOf(schema).map(named));
+  return withProperties(schema, properties, [...new Set(requiredOf(schema).map(named))]);
 }
 
 export function requireRow(schema: JsonSchema, name: string, on: boolean): JsonObject {
@@ -110,8 +147,17 @@ export function typeRow(schema: JsonSchema, name: string, type: SimpleType): Jso
 
 function schemaOfType(type: SimpleType): JsonObject {
   if (type === 'any') return {};
+  // An enum of nothing takes nothing, so a new one has words to be typed over.
+  if (type === 'choice') return { enum: ['first', 'second'] };
   if (type.endsWith('[]')) return { type: 'array', items: { type: type.slice(0, -2) } };
   return { type };
+}
+
+/** Other choices. A default that is none of them any more goes. */
+export function chooseRow(schema: JsonSchema, name: string, choices: string[]): JsonObject {
+  const { default: initial, ...rest } = objectAt(schema, name);
+  const kept = typeof initial === 'string' && choices.includes(initial) ? { default: initial } : {};
+  return withRow(schema, name, { ...rest, ...kept, enum: choices });
 }
 
 /** A default or a description; undefined takes it away. */

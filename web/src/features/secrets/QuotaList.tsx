@@ -4,7 +4,7 @@ import { useRights } from '../../api/rights';
 import { moment } from '../../texts/format';
 import { quotaList as say } from '../../texts/secrets';
 import { classes } from '../../ui/classes';
-import { Waiting } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import field from '../../ui/Field.module.css';
 import entries from '../../ui/Entries.module.css';
 import css from './SecretsPage.module.css';
@@ -22,7 +22,7 @@ export function QuotaList() {
           {runsServer ? say.changeItUnder(<Link href="/workspaces">{say.workspaces}</Link>) : say.changedByTheServer}
         </p>
       </div>
-      {found.isPending && <Waiting what={say.theQuotas} onRetry={() => void found.refetch()} />}
+      {found.isPending && <Waiting shape="text" what={say.theQuotas} retry />}
       {found.isError && (
         <p role="alert" className={field.failed}>
           {say.notLoaded(found.error.message)}

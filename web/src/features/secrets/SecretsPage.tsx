@@ -10,7 +10,7 @@ import { notify } from '../../app/noticeStore';
 import { Button } from '../../ui/Button';
 import { classes } from '../../ui/classes';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
-import { Waiting } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import field from '../../ui/Field.module.css';
 import entries from '../../ui/Entries.module.css';
 import { Column, Page } from '../agents/Page';
@@ -53,7 +53,7 @@ function Secrets() {
           </Button>
         )}
       </div>
-      {found.isPending && <Waiting what={say.theSecrets} onRetry={() => void found.refetch()} />}
+      {found.isPending && <Waiting shape="rows" what={say.theSecrets} retry />}
       {found.isError && (
         <p role="alert" className={field.failed}>
           {say.notLoaded(found.error.message)}

@@ -9,7 +9,7 @@ import { classes } from '../../ui/classes';
 import { Check, Field } from '../../ui/Field';
 import { FormDialog } from '../../ui/FormDialog';
 import { TextField } from '../../ui/TextField';
-import { useTask } from '../../ui/useTask';
+import { FieldFaults, useTask } from '../../ui/useTask';
 import css from './SecretsPage.module.css';
 import { nameFault } from './words';
 
@@ -30,15 +30,18 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
   const [shown, setShown] = useState(false);
   const [bound, setBound] = useState(secret?.bind !== undefined);
   const [bind, setBind] = useState({ host: '', header: 'Authorization', format: 'Bearer {value}', ...secret?.bind });
+  const fixed = secret !== undefined;
   const task = useTask();
   const submit = (): void => {
     const fault = nameFault(name);
-    if (fault !== undefined) return task.fail(fault);
-    if (value === '') return task.fail(say.aValueIsNeeded);
+    const wrong = new Map<string, string>();
+    if (fault !== undefined) wrong.set('/name', fault);
+    if (value === '') wrong.set('/value', say.aValueIsNeeded);
+    if (wrong.size > 0) return task.failAt(wrong);
     task.run(async () => {
       await setSecret(name, secret?.agentId ?? agent.trim(), { value, ...(bound ? { bind } : {}) }).catch(
         (error: unknown) => {
-          throw inWords(error);
+          throw inWords(error, fixed);
         },
       );
       await refreshSecrets();
@@ -46,7 +49,6 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
       onClose();
     });
   };
-  const fixed = secret !== undefined;
   return (
     <FormDialog
       title={fixed ? say.replaceNamed(secret.name) : say.newSecret}
@@ -59,7 +61,15 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
     >
       {!fixed && (
         <>
-          <TextField label={say.name} hint={say.nameHint} mono maxLength={64} value={name} onChange={setName} />
+          <TextField
+            label={say.name}
+            hint={say.nameHint}
+            error={task.at('/name')}
+            mono
+            maxLength={64}
+            value={name}
+            onChange={setName}
+          />
           <TextField
             label={say.onlyForThisAgent}
             hint={say.onlyForThisAgentHint}
@@ -69,12 +79,13 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
           />
         </>
       )}
-      <Field label={say.value} hint={say.valueHint} mono>
+      <Field label={say.value} hint={say.valueHint} error={task.at('/value')} mono>
         {(control) => (
           <textarea
             {...control}
             className={classes(control.className, css.value, shown && css.shown)}
             rows={3}
+            autoFocus={wanted !== ''}
             value={value}
             autoComplete="off"
             autoCapitalize="off"
@@ -90,12 +101,14 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
           <TextField
             label={say.host}
             hint={say.hostHint}
+            error={task.at('/bind/host')}
             mono
             value={bind.host}
             onChange={(typed) => setBind({ ...bind, host: typed })}
           />
           <TextField
             label={say.header}
+            error={task.at('/bind/header')}
             mono
             value={bind.header}
             onChange={(typed) => setBind({ ...bind, header: typed })}
@@ -103,6 +116,7 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
           <TextField
             label={say.whatTheHeaderSays}
             hint={say.whatTheHeaderSaysHint}
+            error={task.at('/bind/format')}
             mono
             value={bind.format}
             onChange={(typed) => setBind({ ...bind, format: typed })}
@@ -113,9 +127,15 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
   );
 }
 
-/** The server's complaint about a field, which its message begins with. */
-function inWords(error: unknown): unknown {
-  const [first] = error instanceof ApiError ? error.fields : [];
+/** The server's complaints about fields, which their messages begin with. The name of one that is replaced is not shown. */
+function inWords(error: unknown, fixed: boolean): unknown {
+  const fields = error instanceof ApiError ? error.fields : [];
+  const said = fields.map(({ pointer, message }): [string, string] => [
+    pointer,
+    say.faults[pointer]?.(message) ?? message,
+  ]);
+  const [first] = said;
   if (first === undefined) return error;
-  return new Error(say.faults[first.pointer]?.(first.message) ?? first.message);
+  const shown = said.filter(([pointer]) => pointer in say.faults && !(fixed && pointer === '/name'));
+  return shown.length > 0 ? new FieldFaults(new Map(shown)) : new Error(first[1]);
 }

@@ -40,3 +40,8 @@ export function quotaRows({ limits, used }: Quotas): QuotaRow[] {
 export function nameFault(name: string): string | undefined {
   return /^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name) ? undefined : say.notAName;
 }
+
+/** What an agent is given under a name: its own goes before the one of the workspace. */
+export const valueOf = (all: Secret[], name: string, agentId: string): Secret | undefined =>
+  all.find((s) => s.name === name && s.agentId === agentId) ??
+  all.find((s) => s.name === name && s.agentId === undefined);

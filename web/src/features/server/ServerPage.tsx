@@ -1,10 +1,12 @@
 import { useEffect } from 'react';
 import { useCapabilities, useRuntimes } from '../../api/queries';
 import type { Capabilities, RuntimeState } from '../../api/types';
+import { common } from '../../texts/common';
 import { bytes, milliseconds } from '../../texts/format';
 import { serverPage as say } from '../../texts/server';
+import { Button } from '../../ui/Button';
 import { classes } from '../../ui/classes';
-import { Waiting } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import { Fault } from '../../ui/Fault';
 import { languageNames } from '../agents/blank';
 import { Column, Page } from '../agents/Page';
@@ -22,7 +24,7 @@ export function ServerPage() {
         <h1>{say.server}</h1>
         <Engines />
         <Fault message={capabilities.isError ? say.notLoaded(capabilities.error.message) : undefined} />
-        {capabilities.isPending && <Waiting what={say.theLimits} onRetry={() => void capabilities.refetch()} />}
+        {capabilities.isPending && <Waiting shape="table" what={say.theLimits} retry />}
         {capabilities.data && (
           <>
             <Jail sandbox={capabilities.data.sandbox} />
@@ -40,8 +42,13 @@ function Engines() {
   return (
     <section className={css.section} aria-labelledby="engines">
       <h2 id="engines">{say.engines}</h2>
-      {runtimes.isPending && <Waiting what={say.theEngines} onRetry={() => void runtimes.refetch()} />}
+      {runtimes.isPending && <Waiting shape="table" what={say.theEngines} retry />}
       <Fault message={runtimes.isError ? say.notAsked(runtimes.error.message) : undefined} />
+      {runtimes.isLoadingError && (
+        <div>
+          <Button onClick={() => void runtimes.refetch()}>{common.retry}</Button>
+        </div>
+      )}
       {runtimes.data && (
         <div className={css.scroll} tabIndex={0} role="region" aria-label={say.engines}>
           <table className={classes(css.table, css.engines)}>

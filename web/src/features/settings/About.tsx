@@ -1,7 +1,7 @@
 import { useHealth } from '../../api/queries';
 import { basePath } from '../../api/base';
 import { about as say } from '../../texts/settings';
-import { Waiting } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import { Fault } from '../../ui/Fault';
 import css from './SettingsPage.module.css';
 
@@ -9,7 +9,7 @@ export function About() {
   const health = useHealth();
   return (
     <>
-      {health.isPending && <Waiting what={say.theVersion} onRetry={() => void health.refetch()} />}
+      {health.isPending && <Waiting shape="text" what={say.theVersion} retry />}
       <Fault message={health.isError ? say.notLoaded(health.error.message) : undefined} />
       {health.data && <p>{say.version(health.data.version)}</p>}
       <p className={css.lead}>{say.licences}</p>

@@ -7,6 +7,7 @@ import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
 import { useTask } from '../../ui/useTask';
+import { Waiting } from '../../ui/Waiting';
 import { PinTable } from '../versions/PinTable';
 
 /** Uninstalls a skill. While others reference it, it says who, and does so only when told again. */
@@ -38,8 +39,9 @@ export function UninstallDialog({ name, onClose }: { name: string; onClose: () =
         </>
       }
     >
-      {pins.isPending && <p>{say.lookingWhoReferencesIt}</p>}
+      {pins.isPending && <Waiting shape="line" what={say.references} />}
       <Fault message={pins.isError ? say.notRead(pins.error.message) : undefined} />
+      {pins.data && !held && <p>{say.nobodyIsRegisteredAsUsing}</p>}
       {held && (
         <>
           <p>{say.others}</p>

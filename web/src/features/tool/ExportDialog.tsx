@@ -3,7 +3,7 @@ import { Download } from 'lucide-react';
 import { useState, type KeyboardEvent } from 'react';
 import { serverUrl } from '../../api/base';
 import { explain } from '../../api/http';
-import { parseJson, stringifyJson, type Json } from '../../api/json';
+import { stringifyJson, type Json } from '../../api/json';
 import { keys, queryClient, refreshAgents, useCapabilities, useVersions } from '../../api/queries';
 import { exportTool } from '../../api/verbs';
 import { download } from '../../app/clipboard';
@@ -13,11 +13,11 @@ import { exportDialog as say } from '../../texts/tool';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Dialog } from '../../ui/Dialog';
-import { Waiting } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import { Field } from '../../ui/Field';
 import { JsonText } from '../../ui/JsonText';
 import { useOpenAgent, type OpenAgent } from '../agents/openAgent';
-import { rememberedInput } from '../run/rememberedInput';
+import { fittingInput } from '../run/rememberedInput';
 import { curlLine, runLine } from './commands';
 import { TryTool } from './TryTool';
 import { manifestFile, recipeOf, type Recipe } from './recipes';
@@ -138,7 +138,7 @@ function Exported({ first }: { first: string }) {
       )}
       {manifest.isPending && (
         <div className={css.waiting}>
-          <Waiting what={say.theManifest} />
+          <Waiting shape="text" what={say.theManifest} />
         </div>
       )}
       {text !== undefined && (
@@ -149,7 +149,7 @@ function Exported({ first }: { first: string }) {
       {notes.length > 0 && (
         <details className={css.notes}>
           <summary>{say.notes(notes.length)}</summary>
-          <ul aria-label={say.notesOnThisForm}>
+          <ul aria-label={say.notesOnThisFormat}>
             {notes.map((note) => (
               <li key={note}>{note}</li>
             ))}
@@ -167,6 +167,7 @@ function Exported({ first }: { first: string }) {
   );
 }
 
+/** A row of all, or a list to choose from where the row has no room. */
 function Formats({ formats, format, onPick }: { formats: string[]; format: string; onPick: (f: string) => void }) {
   const key = (e: KeyboardEvent): void => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
@@ -177,21 +178,36 @@ function Formats({ formats, format, onPick }: { formats: string[]; format: strin
     e.currentTarget.querySelector<HTMLElement>(`[data-format="${next}"]`)?.focus();
   };
   return (
-    <div className={css.formats} role="tablist" aria-label={say.format} onKeyDown={key}>
-      {formats.map((f) => (
-        <button
-          key={f}
-          type="button"
-          role="tab"
-          data-format={f}
-          aria-selected={f === format}
-          tabIndex={f === format ? 0 : -1}
-          onClick={() => onPick(f)}
-        >
-          {formatNames[f] ?? f}
-        </button>
-      ))}
-    </div>
+    <>
+      <div className={css.formats} role="tablist" aria-label={say.format} onKeyDown={key}>
+        {formats.map((f) => (
+          <button
+            key={f}
+            type="button"
+            role="tab"
+            data-format={f}
+            aria-selected={f === format}
+            tabIndex={f === format ? 0 : -1}
+            onClick={() => onPick(f)}
+          >
+            {formatNames[f] ?? f}
+          </button>
+        ))}
+      </div>
+      <div className={css.format}>
+        <Field label={say.format} hideLabel>
+          {(control) => (
+            <select {...control} value={format} onChange={(e) => onPick(e.target.value)}>
+              {formats.map((f) => (
+                <option key={f} value={f}>
+                  {formatNames[f] ?? f}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+    </>
   );
 }
 
@@ -222,13 +238,7 @@ function CommandLine({ label, text }: { label: string; text: string }) {
   );
 }
 
-/** The input of the last run here, since it is known to be one; else an example made from the schema. */
-function exampleInput({ id, fields }: OpenAgent): Json {
-  const kept = rememberedInput(id);
-  try {
-    if (kept !== undefined) return parseJson(kept);
-  } catch {
-    // What was kept may be text that is no JSON yet.
-  }
-  return exampleValue(fields.inputSchema);
+/** The input that stands in the form here, if it fits; else an example made from the schema. */
+function exampleInput({ id, fields: { inputSchema } }: OpenAgent): Json {
+  return fittingInput(id) ?? exampleValue(inputSchema);
 }

@@ -12,5 +12,9 @@ export function curlLine(origin: string, name: string, version: string, input: J
   ].join(' \\\n  ');
 }
 
+/** Takes a version of the public registry into one's own workspace. */
+export const copyLine = (publisher: string, name: string, version: string): string =>
+  `atelier registry copy ${publisher}/${name} --version ${version}`;
+
 export const runLine = (name: string, version: string, input: Json): string =>
   `atelier run ${name}@${version} --input ${shellQuote(stringifyJson(input))}`;

@@ -1,6 +1,6 @@
 import { Ellipsis } from 'lucide-react';
 import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { useRights } from '../../api/rights';
 import type { Agent } from '../../api/types';
 import { ago } from '../../texts/format';
@@ -8,6 +8,7 @@ import { agentUrl, listUrl } from '../../app/urlState';
 import { about as say } from '../../texts/versions';
 import { Button, IconButton } from '../../ui/Button';
 import { Menu } from '../../ui/Menu';
+import { Tags } from '../../ui/Tags';
 import { agentEntries } from '../agents/agentMenu';
 import { LanguageMark } from '../agents/LanguageMark';
 import { OriginNote } from './OriginNote';
@@ -42,15 +43,7 @@ export function About({ agent }: { agent: Agent }) {
       <p className={css.quiet}>
         <Usage agent={agent} />
       </p>
-      {tags.length > 0 && (
-        <ul className={css.tags} aria-label={say.tags}>
-          {tags.map((tag) => (
-            <li key={tag}>
-              <Link href={listUrl({ tag })}>{tag}</Link>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Tags label={say.tags} tags={tags} to={(tag) => listUrl({ tag })} />
       <OriginNote agent={agent} />
     </section>
   );
@@ -58,7 +51,7 @@ export function About({ agent }: { agent: Agent }) {
 
 function Usage({ agent: { usageCount, lastUsedAt, createdAt } }: { agent: Agent }) {
   const [now] = useState(() => Date.now());
-  const made = `made ${ago(createdAt, now)}`;
-  if (lastUsedAt === undefined) return <>{say.neverRun(made)}</>;
-  return <>{say.runsTheLast(usageCount, ago(lastUsedAt, now), made)}</>;
+  const created = ago(createdAt, now);
+  if (lastUsedAt === undefined) return <>{say.neverRun(created)}</>;
+  return <>{say.runsTheLast(usageCount, ago(lastUsedAt, now), created)}</>;
 }

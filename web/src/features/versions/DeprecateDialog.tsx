@@ -11,7 +11,9 @@ import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
 import { TextField } from '../../ui/TextField';
+import { Skeleton } from '../../ui/Skeleton';
 import { useTask } from '../../ui/useTask';
+import { Waiting } from '../../ui/Waiting';
 import { useOpenAgent } from '../agents/openAgent';
 import { PinTable } from './PinTable';
 
@@ -21,27 +23,14 @@ export function DeprecateDialog({ version }: { version: string }) {
   const versions = useVersions(name);
   const pins = usePins(name);
   const shown = versions.data?.find((v) => v.version === version);
-  if (!shown || !pins.data) {
-    return (
-      <Dialog title={say.deprecate(version)} onClose={closeDialog}>
-        <Fault message={versions.error?.message ?? pins.error?.message} />
-        {!versions.isError && !pins.isError && <p>{say.lookingWhoReferencesIt}</p>}
-      </Dialog>
-    );
-  }
-  return <Ask shown={shown} others={others(versions.data ?? [], version)} pins={pins.data} />;
-}
-
-const others = (all: VersionSummary[], version: string): VersionSummary[] =>
-  all.filter((v) => v.version !== version && !v.deprecated);
-
-function Ask({ shown, others: choices, pins }: { shown: VersionSummary; others: VersionSummary[]; pins: Pin[] }) {
-  const { name } = useOpenAgent();
-  const { version } = shown;
-  const [reason, setReason] = useState(shown.reason ?? '');
-  const [successor, setSuccessor] = useState(shown.successor ?? choices[0]?.reference ?? '');
+  const choices = others(versions.data ?? [], version);
+  const [typedReason, setReason] = useState<string>();
+  const [typedSuccessor, setSuccessor] = useState<string>();
+  const reason = typedReason ?? shown?.reason ?? '';
+  const successor = typedSuccessor ?? shown?.successor ?? likely(choices)?.reference ?? '';
   const task = useTask();
-  const moving = pins.filter((pin) => pin.version === version);
+  const known = shown !== undefined && pins.data !== undefined;
+  const fault = known ? undefined : (versions.error?.message ?? pins.error?.message);
 
   const put = (deprecated: boolean): void =>
     task.run(async () => {
@@ -68,43 +57,73 @@ function Ask({ shown, others: choices, pins }: { shown: VersionSummary; others: 
       foot={
         <>
           <Button onClick={closeDialog}>{common.cancel}</Button>
-          {shown.deprecated && (
+          {shown?.deprecated && (
             <Button disabled={task.busy} onClick={() => put(false)}>
               {say.takeItBack}
             </Button>
           )}
-          <Button look="primary" type="submit" form="deprecate" disabled={task.busy}>
-            {shown.deprecated ? say.change : say.verb}
+          <Button look="primary" type="submit" form="deprecate" disabled={task.busy || !known}>
+            {shown?.deprecated ? say.change : say.verb}
           </Button>
         </>
       }
     >
-      <form id="deprecate" onSubmit={submit} style={{ display: 'grid', gap: 12 }}>
-        <TextField label={say.why} hint={say.whyHint} error={task.fault} value={reason} onChange={setReason} />
-        <Field label={say.whatToUseInstead} mono hint={choices.length === 0 ? say.noOther : say.whatToUseInsteadHint}>
-          {(control) => (
-            <>
-              <input
-                {...control}
-                list="successors"
-                value={successor}
-                autoComplete="off"
-                spellCheck={false}
-                onChange={(e) => setSuccessor(e.target.value)}
-              />
-              <datalist id="successors">
-                {choices.map((v) => (
-                  <option key={v.version} value={v.reference} />
-                ))}
-              </datalist>
-            </>
-          )}
-        </Field>
-      </form>
-      <section aria-label={say.whoMustMove} style={{ display: 'grid', gap: 8 }}>
-        <p>{moving.length === 0 ? say.nobodyIsRegisteredAsUsing : say.theseMustMove(successor.trim())}</p>
-        {moving.length > 0 && <PinTable pins={moving} />}
-      </section>
+      <Fault message={fault} />
+      {!known && fault === undefined && (
+        <>
+          <Waiting shape="fields" what={say.references} />
+          <Skeleton shape="line" />
+        </>
+      )}
+      {known && (
+        <form id="deprecate" onSubmit={submit} style={{ display: 'grid', gap: 12 }}>
+          <TextField
+            label={say.why}
+            hint={say.whyHint}
+            error={task.fault}
+            autoFocus
+            value={reason}
+            onChange={setReason}
+          />
+          <Field label={say.whatToUseInstead} mono hint={choices.length === 0 ? say.noOther : say.whatToUseInsteadHint}>
+            {(control) => (
+              <>
+                <input
+                  {...control}
+                  list="successors"
+                  value={successor}
+                  autoComplete="off"
+                  spellCheck={false}
+                  onChange={(e) => setSuccessor(e.target.value)}
+                />
+                <datalist id="successors">
+                  {choices.map((v) => (
+                    <option key={v.version} value={v.reference} />
+                  ))}
+                </datalist>
+              </>
+            )}
+          </Field>
+        </form>
+      )}
+      {known && <Movers pins={pins.data.filter((pin) => pin.version === version)} successor={successor.trim()} />}
     </Dialog>
+  );
+}
+
+const others = (all: VersionSummary[], version: string): VersionSummary[] =>
+  all.filter((v) => v.version !== version && !v.deprecated);
+
+/** A pre-release replaces something only where there is nothing else. */
+const likely = (all: VersionSummary[]): VersionSummary | undefined =>
+  all.find(({ version }) => !version.replace(/\+.*/, '').includes('-')) ?? all[0];
+
+/** Who is registered as using the version. */
+function Movers({ pins, successor }: { pins: Pin[]; successor: string }) {
+  return (
+    <section aria-label={say.whoMustMove} style={{ display: 'grid', gap: 8 }}>
+      <p>{pins.length === 0 ? say.nobodyIsRegisteredAsUsing : say.theseMustMove(successor)}</p>
+      {pins.length > 0 && <PinTable pins={pins} />}
+    </section>
   );
 }

@@ -25,5 +25,5 @@ function standsFor({ version, reference, deprecated }: Pin): string {
   if (version === '') return say.standsForNothingNow;
   const exact = reference.endsWith(`@${version}`);
   if (deprecated) return exact ? say.deprecatedMustMove : say.getsWhichIsDeprecated(version);
-  return exact ? 'pinned' : `gets ${version}`;
+  return exact ? say.pinned : say.gets(version);
 }

@@ -38,13 +38,17 @@ export function RedraftDialog({ from }: { from: string }) {
       foot={
         <>
           <Button onClick={closeDialog}>{common.cancel}</Button>
-          <Button onClick={() => showDialog({ kind: 'compare', from, to: 'draft' })}>{say.seeWhatWouldGo}</Button>
           <Button look="danger" disabled={task.busy} onClick={confirm}>
             {discard ? say.discard : say.makeItTheDraft}
           </Button>
         </>
       }
     >
+      <div>
+        <Button look="link" onClick={() => showDialog({ kind: 'compare', from, to: 'draft' })}>
+          {say.seeWhatWouldGo}
+        </Button>
+      </div>
       <Fault message={task.fault} />
     </Dialog>
   );

@@ -9,11 +9,13 @@ import { ago } from '../../texts/format';
 import { agentUrl } from '../../app/urlState';
 import { versionList as say } from '../../texts/versions';
 import { Button, IconButton } from '../../ui/Button';
-import { Waiting } from '../../ui/Empty';
+import { Skeleton } from '../../ui/Skeleton';
+import { Waiting } from '../../ui/Waiting';
 import { Fault } from '../../ui/Fault';
 import { Menu, type MenuEntry } from '../../ui/Menu';
 import { ask } from '../agents/agentMenu';
 import { copyReference } from '../agents/useAgentCommands';
+import { useCutOff } from '../agents/useCutOff';
 import { runLine } from '../tool/commands';
 import css from './VersionsPage.module.css';
 
@@ -23,6 +25,7 @@ export function VersionList({ agent }: { agent: Agent }) {
   const versions = useVersions(name);
   const pins = usePins(name);
   const { may } = useRights();
+  const cutOff = useCutOff();
   const [now] = useState(() => Date.now());
   const all = versions.data ?? [];
   const [first, second] = all;
@@ -45,7 +48,12 @@ export function VersionList({ agent }: { agent: Agent }) {
           </Button>
         )}
         {may('write') && (
-          <Button look="primary" onClick={() => showDialog({ kind: 'publish' })}>
+          <Button
+            look="primary"
+            disabled={cutOff !== undefined}
+            title={cutOff}
+            onClick={() => showDialog({ kind: 'publish' })}
+          >
             {say.publishTheDraft}
           </Button>
         )}
@@ -83,7 +91,7 @@ export function VersionList({ agent }: { agent: Agent }) {
           />
         ))}
       </ul>
-      {versions.isPending && <Waiting what={say.theVersions} onRetry={() => void versions.refetch()} />}
+      {versions.isPending && <Waiting shape="rows" what={say.theVersions} retry />}
     </section>
   );
 }
@@ -91,8 +99,15 @@ export function VersionList({ agent }: { agent: Agent }) {
 /** What the draft is to the latest version. */
 function Since({ name, latest }: { name: string; latest: string }) {
   const found = useDiff(name, latest, 'draft');
+  if (found.isError) return <p className={css.quiet}>{found.error.message}</p>;
+  // One line in the place of one: nothing below it has to wait.
   if (!found.data)
-    return <p className={css.quiet}>{found.isError ? found.error.message : say.comparingWith(latest)}</p>;
+    return (
+      <div>
+        <span className="visually-hidden">{say.comparingWith(latest)}</span>
+        <Skeleton shape="line" />
+      </div>
+    );
   const { bump, version } = found.data.advice;
   return <p>{bump === 'none' ? say.theSameAs(latest) : say.aChangeSince(bump, latest, version)}</p>;
 }

@@ -1,12 +1,13 @@
 import { useEffect, useMemo } from 'react';
 import { Link, useLocation } from 'wouter';
+import { isMissing } from '../../api/http';
 import { useFacts, usePins } from '../../api/queries';
 import type { Agent } from '../../api/types';
 import { notify } from '../../app/noticeStore';
 import { agentUrl, versionsUrl } from '../../app/urlState';
 import { versionsPage as say } from '../../texts/versions';
 import { Fault } from '../../ui/Fault';
-import { Waiting } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import { AgentDialogs } from '../agents/AgentDialogs';
 import { NotOpened } from '../agents/NotOpened';
 import { OpenAgentProvider, openFacts } from '../agents/openAgent';
@@ -31,7 +32,9 @@ export function VersionsPage({ name }: { name: string }) {
     notify('done', say.isNow(name, present));
     navigate(versionsUrl(present), { replace: true });
   }, [present, name, navigate]);
-  if (facts.isError) return <NotOpened agentRef={name} error={facts.error} onRetry={() => void facts.refetch()} />;
+  // What is being read stays when it could only not be asked again.
+  if (facts.isError && (facts.data === undefined || isMissing(facts.error)))
+    return <NotOpened agentRef={name} error={facts.error} onRetry={() => void facts.refetch()} />;
   return (
     <Page
       current={name}
@@ -43,7 +46,13 @@ export function VersionsPage({ name }: { name: string }) {
         </div>
       }
     >
-      {facts.data ? <Loaded agent={facts.data} /> : <Waiting what={name} onRetry={() => void facts.refetch()} />}
+      {facts.data ? (
+        <Loaded agent={facts.data} />
+      ) : (
+        <Column>
+          <Waiting shape="page" what={name} retry />
+        </Column>
+      )}
     </Page>
   );
 }
@@ -70,7 +79,7 @@ function Pins({ name }: { name: string }) {
     <section className={css.section} aria-labelledby="pins">
       <h2 id="pins">{say.whoReferencesIt}</h2>
       <Fault message={pins.isError ? say.notLoaded(pins.error.message) : undefined} />
-      {pins.isPending && <Waiting what={say.pins} onRetry={() => void pins.refetch()} />}
+      {pins.isPending && <Waiting shape="table" what={say.pins} retry />}
       {pins.data?.length === 0 && (
         <p className={css.quiet}>{say.none(<code>atelier pins put</code>, <code>PUT /api/v1/pins</code>)}</p>
       )}

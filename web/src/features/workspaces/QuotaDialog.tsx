@@ -7,7 +7,7 @@ import { common } from '../../texts/common';
 import { quotaDialog as say } from '../../texts/workspaces';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
-import { Waiting } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
 import { useTask } from '../../ui/useTask';
@@ -35,7 +35,7 @@ export function QuotaDialog({ workspace, onClose }: { workspace: Workspace; onCl
         </>
       }
     >
-      {found.isPending && <Waiting what={say.theQuotas} onRetry={() => void found.refetch()} />}
+      {found.isPending && <Waiting shape="text" what={say.theQuotas} retry />}
       <Fault message={found.isError ? say.notLoaded(found.error.message) : undefined} />
       {found.isSuccess && <Form workspace={workspace} quotas={found.data} task={task} onDone={onClose} />}
     </Dialog>

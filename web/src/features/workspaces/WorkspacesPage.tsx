@@ -5,7 +5,7 @@ import { ago } from '../../texts/format';
 import { workspacesPage as say } from '../../texts/workspaces';
 import { useEnterWorkspace } from '../../app/enterWorkspace';
 import { Button } from '../../ui/Button';
-import { Waiting } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
 import { Fault } from '../../ui/Fault';
 import entries from '../../ui/Entries.module.css';
 import { Column, Page } from '../agents/Page';
@@ -35,7 +35,7 @@ export function WorkspacesPage() {
               {say.newWorkspace}
             </Button>
           </div>
-          {found.isPending && <Waiting what={say.theWorkspaces} onRetry={() => void found.refetch()} />}
+          {found.isPending && <Waiting shape="rows" what={say.theWorkspaces} retry />}
           <Fault message={found.isError ? say.notLoaded(found.error.message) : undefined} />
           <ul className={entries.list} aria-label={say.workspaces}>
             {workspaces.map((workspace) => (

@@ -1,9 +1,11 @@
 // The value a form begins with: defaults where the schema has them, empty containers where something is required.
 import { isObject, type Json, type JsonObject } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
-import { readNode, type Shape } from './shape';
+import { exampleOf } from './example';
+import { readNode } from './shape';
 
 const deepest = 8;
+const mostItems = 20;
 
 export function initialValue(schema: JsonSchema, root: JsonSchema = schema, depth = 0): Json | undefined {
   const { shape, schema: node } = readNode(schema, root);
@@ -38,32 +40,23 @@ export function initialValue(schema: JsonSchema, root: JsonSchema = schema, dept
 export function exampleValue(schema: JsonSchema, root: JsonSchema = schema, depth = 0): Json {
   const { shape, schema: node } = readNode(schema, root);
   const initial = initialValue(schema, root);
-  if ('default' in node || shape.kind !== 'object' || depth > deepest) return initial ?? something(shape, node);
-  const value: JsonObject = isObject(initial) ? initial : {};
-  for (const { key, schema: property, required } of shape.properties) {
-    if (required) value[key] = exampleValue(property, root, depth + 1);
-  }
-  return value;
-}
-
-const texts = { text: 'text', date: '2026-01-31', email: 'name@example.com', url: 'https://example.com' };
-
-function something(shape: Shape, node: JsonObject): Json {
-  const [given] = Array.isArray(node['examples']) ? node['examples'] : [];
-  if (given !== undefined) return given;
+  if ('default' in node || depth > deepest) return initial ?? exampleOf(shape, node);
   switch (shape.kind) {
-    case 'text':
-      return texts[shape.input];
-    case 'moment':
-      return '2026-01-31T12:00:00Z';
-    case 'number':
-      return node['minimum'] ?? 0;
-    case 'switch':
-      return false;
-    case 'choice':
-      return shape.options[0]?.value ?? null;
+    case 'object': {
+      const value: JsonObject = isObject(initial) ? initial : {};
+      for (const { key, schema: property, required } of shape.properties) {
+        if (required) value[key] = exampleValue(property, root, depth + 1);
+      }
+      return value;
+    }
+    case 'list': {
+      if ('examples' in node) return exampleOf(shape, node);
+      const least = typeof node['minItems'] === 'number' ? Math.min(node['minItems'], mostItems) : 0;
+      // Lists in lists multiply, so each counts as several steps down.
+      return Array.from({ length: least }, () => exampleValue(shape.items, root, depth + 3));
+    }
     default:
-      return null;
+      return initial ?? exampleOf(shape, node);
   }
 }
 

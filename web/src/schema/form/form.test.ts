@@ -114,6 +114,37 @@ describe('exampleValue', () => {
     expect(value).toMatchObject({ days: 2, units: 'metric', note: 'By hand', language: 'en' });
     expect(value).not.toHaveProperty('tags');
   });
+
+  it.each<[JsonSchema, unknown]>([
+    [{ type: 'integer', exclusiveMinimum: 3 }, 4],
+    [{ type: 'integer', exclusiveMaximum: 0 }, -1],
+    [{ type: 'integer', minimum: 3, multipleOf: 5 }, 5],
+    [{ type: 'integer', exclusiveMinimum: 5, multipleOf: 5 }, 10],
+    [{ type: 'integer', minimum: 0.5 }, 1],
+    [{ type: 'integer', maximum: -3 }, -3],
+    [{ type: 'integer', minimum: -3 }, 0],
+    [{ type: 'number', exclusiveMinimum: 0 }, 1],
+    [{ type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1 }, 0.5],
+    [{ type: 'number', exclusiveMinimum: 0, multipleOf: 0.1 }, 0.1],
+    [{ type: 'string' }, 'text'],
+    [{ type: 'string', minLength: 9 }, 'texttextt'],
+    [{ type: 'string', maxLength: 2 }, 'te'],
+    [{ type: 'string', format: 'uri' }, 'https://example.com'],
+    [{ type: 'string', format: 'date-time' }, '2026-01-31T12:00:00Z'],
+    [{ type: 'string', format: 'date-time', 'x-secret': true }, '2026-01-31T12:00:00Z'],
+    [{ type: 'string', format: 'uuid' }, '123e4567-e89b-42d3-a456-426614174000'],
+    [{ type: 'array', items: { type: 'integer', minimum: 1 }, minItems: 2 }, [1, 1]],
+    [{ type: 'array', items: { type: 'string' } }, []],
+    [{ type: 'array', items: { type: 'string' }, minItems: 1, examples: [['a']] }, ['a']],
+  ])('keeps the limits of %j', (schema, want) => {
+    const value = exampleValue(schema);
+    expect(value).toEqual(want);
+    expect(check(value, schema)).toEqual([]);
+  });
+
+  it('leaves a pattern alone', () => {
+    expect(exampleValue({ type: 'string', pattern: '^[0-9]{4}$' })).toBe('text');
+  });
 });
 
 describe('faultOffset', () => {

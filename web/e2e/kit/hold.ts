@@ -1,0 +1,12 @@
+import type { Page } from 'playwright-core';
+
+/** Holds requests to an address back, all or those of one method, until what is returned is called. */
+export async function hold(page: Page, url: string, method?: string): Promise<() => void> {
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route(url, async (route) => {
+    if (method === undefined || route.request().method() === method) await held;
+    await route.continue();
+  });
+  return release;
+}

@@ -1,0 +1,34 @@
+// What the comparison of two versions advises, once it has heard what a replay found.
+import type { Advice, ReplayReport } from '../../api/types';
+import { heard as say } from '../../texts/publish';
+import { bumped, type Bump } from './semver';
+
+const ranks: readonly Advice['bump'][] = ['none', 'patch', 'minor', 'major'];
+const rank = (bump: Advice['bump']): number => ranks.indexOf(bump);
+
+/** The advice, never for less than the outputs show. What differs though nothing was changed is not the draft's doing. */
+export function heard(advice: Advice, latestVersion: string, report: ReplayReport | undefined): Advice {
+  if (report === undefined || advice.bump === 'none') return advice;
+  const reasons = [...reasonsOf(report), ...advice.reasons].sort((a, b) => rank(b.bump) - rank(a.bump));
+  const bump = reasons[0]?.bump ?? advice.bump;
+  if (rank(bump) <= rank(advice.bump)) return { ...advice, reasons };
+  return { ...advice, bump, reasons, version: next(latestVersion, bump) ?? advice.version };
+}
+
+/** Whether a caller would notice anything. */
+export const differs = (report: ReplayReport): boolean => reasonsOf(report).length > 0;
+
+function reasonsOf({ counts, items }: ReplayReport): Advice['reasons'] {
+  const { changed = 0, fails = 0, refused = 0 } = counts;
+  const reasons: Advice['reasons'] = [];
+  if (fails + refused > 0)
+    reasons.push({ bump: 'major', pointer: '/replay', message: say.workNoMore(fails + refused, items.length) });
+  if (changed > 0) reasons.push({ bump: 'minor', pointer: '/replay', message: say.another(changed, items.length) });
+  return reasons;
+}
+
+/** The number that a bump makes, as the server counts: below 1.0.0 the middle one stands for what breaks. */
+function next(version: string, bump: Advice['bump']): string | undefined {
+  const smaller: Record<string, Bump> = version.startsWith('0.') ? { major: 'minor', minor: 'patch' } : {};
+  return bump === 'none' ? undefined : bumped(version, smaller[bump] ?? bump);
+}

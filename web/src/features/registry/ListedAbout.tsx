@@ -1,0 +1,94 @@
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { useSession } from '../../api/queries';
+import { useRights } from '../../api/rights';
+import type { ListedAgent, Version } from '../../api/types';
+import { showDialog } from '../../app/dialogs';
+import { useSearch } from '../../app/search';
+import { agentUrl } from '../../app/urlState';
+import { ago } from '../../texts/format';
+import { listedPage as say } from '../../texts/registry';
+import { Button } from '../../ui/Button';
+import { Field } from '../../ui/Field';
+import { Tags } from '../../ui/Tags';
+import { languageNames } from '../agents/blank';
+import { LanguageMark } from '../agents/LanguageMark';
+import css from './ListedPage.module.css';
+import { listedUrl, readListed, registryUrl } from './registryState';
+
+/** Whether an agent of the registry is listed by the workspace that one is in. */
+export const useIsOwn = (publisher: string): boolean => useSession().data?.workspace.name === publisher;
+
+/** What the agent is, whose, and which version of it is shown. */
+export function ListedAbout({ agent, version }: { agent: ListedAgent; version: Version }) {
+  const { id, publisher, name, tags, usageCount, latestVersion } = agent;
+  const { title, description, publishedAt, language, runtime } = version;
+  const [now] = useState(() => Date.now());
+  const [, navigate] = useLocation();
+  const search = useSearch();
+  const { may } = useRights();
+  const own = useIsOwn(publisher);
+  return (
+    <section className={css.about}>
+      <div className={css.titleLine}>
+        <LanguageMark language={language} />
+        <h1>{name}</h1>
+        <div className={css.acts}>
+          {own && (
+            <Button look="primary" onClick={() => navigate(agentUrl(name, version.version))}>
+              {say.openInTheEditor}
+            </Button>
+          )}
+          {may('write') && (
+            <Button
+              look={own ? 'plain' : 'primary'}
+              onClick={() => showDialog({ kind: 'copy', id, name, version: version.version })}
+            >
+              {say.copyToMyWorkspace}
+            </Button>
+          )}
+        </div>
+      </div>
+      {title !== '' && title !== name && <p>{title}</p>}
+      {description !== '' && description !== title && <p className={css.description}>{description}</p>}
+      <p className={css.quiet}>{say.by(publisher, own, usageCount)}</p>
+      <Tags label={say.tags} tags={tags} to={(tag) => registryUrl({ tag })} />
+      <div className={css.bar}>
+        <div className={css.version}>
+          <Field label={say.version} hideLabel>
+            {(control) => (
+              <select
+                {...control}
+                value={version.version}
+                onChange={(e) =>
+                  navigate(listedUrl(publisher, name, { ...readListed(search), version: e.target.value }))
+                }
+              >
+                {agent.versions.map((one) => (
+                  <option key={one.version} value={one.version}>
+                    {say.option(one.version, one.version === latestVersion, one.deprecated)}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </div>
+        <span className={css.quiet}>{say.published(ago(publishedAt, now), languageNames[language], runtime)}</span>
+      </div>
+      <Deprecation agent={agent} shown={version.version} />
+    </section>
+  );
+}
+
+/** As it is now: a version that was read before may have been deprecated since. */
+function Deprecation({ agent, shown }: { agent: ListedAgent; shown: string }) {
+  const found = agent.versions.find((one) => one.version === shown);
+  if (!found?.deprecated) return null;
+  const { reason = '', successor = '' } = found;
+  return (
+    <p role="note" className={css.deprecated}>
+      {say.isDeprecated(shown, reason)}
+      {successor !== '' && <> {say.use(<code>{successor}</code>)}</>}
+    </p>
+  );
+}

@@ -1,0 +1,153 @@
+import { useEffect, useMemo, type ReactNode } from 'react';
+import { Link, useLocation } from 'wouter';
+import { isMissing } from '../../api/http';
+import { useListedAgent, useListedVersion } from '../../api/queries';
+import type { ListedAgent, Version } from '../../api/types';
+import { notify } from '../../app/noticeStore';
+import { useSearch } from '../../app/search';
+import { common } from '../../texts/common';
+import { listedPage as say } from '../../texts/registry';
+import { Button } from '../../ui/Button';
+import { Empty } from '../../ui/Empty';
+import { Waiting } from '../../ui/Waiting';
+import { AgentDialogs } from '../agents/AgentDialogs';
+import { OpenAgentProvider, openVersion } from '../agents/openAgent';
+import { Column, Page } from '../agents/Page';
+import { useSchemaTexts } from '../agents/useSchemaTexts';
+import { SchemaSummary, summaryOf } from '../schemas/SchemaSummary';
+import { ListedAbout } from './ListedAbout';
+import css from './ListedPage.module.css';
+import { ListedSource } from './ListedSource';
+import { ListedVersions } from './ListedVersions';
+import { Needs } from './Needs';
+import { ReadMe } from './ReadMe';
+import { listedUrl, readListed } from './registryState';
+import { UseIt } from './UseIt';
+
+interface Props {
+  publisher: string;
+  name: string;
+}
+
+/** An agent of the public registry, for every workspace to read: what it is, what it takes and gives, its code. */
+export function ListedPage({ publisher, name }: Props) {
+  const [, navigate] = useLocation();
+  const search = useSearch();
+  const { version: asked, file } = readListed(search);
+  const found = useListedAgent(publisher, name);
+  const version = asked ?? found.data?.latestVersion ?? '';
+  const shown = useListedVersion(publisher, name, version);
+  useEffect(() => {
+    document.title = say.pageTitle(publisher, name);
+  }, [publisher, name]);
+  const present = found.data?.name;
+  useEffect(() => {
+    if (present === undefined || present === name) return;
+    notify('done', say.isNow(name, present));
+    navigate(listedUrl(publisher, present, readListed(search)), { replace: true });
+  }, [present, name, publisher, search, navigate]);
+
+  const all = <Button onClick={() => navigate('/registry')}>{say.publicRegistry}</Button>;
+  // What is being read stays when it could only not be asked again.
+  if (found.isError && (found.data === undefined || isMissing(found.error))) {
+    const missing = isMissing(found.error);
+    return (
+      <Frame publisher={publisher} name={name}>
+        <Empty
+          actions={
+            <>
+              {!missing && <Button onClick={() => void found.refetch()}>{common.retry}</Button>}
+              {all}
+            </>
+          }
+        >
+          {missing ? say.isNotThere(<strong>{`${publisher}/${name}`}</strong>) : say.notLoaded(found.error.message)}
+        </Empty>
+      </Frame>
+    );
+  }
+  if (shown.isError && (shown.data === undefined || isMissing(shown.error))) {
+    const missing = isMissing(shown.error);
+    return (
+      <Frame publisher={publisher} name={name}>
+        <Empty
+          actions={
+            <>
+              {missing ? (
+                <Button onClick={() => navigate(listedUrl(publisher, name))}>{say.showTheLatest}</Button>
+              ) : (
+                <Button onClick={() => void shown.refetch()}>{common.retry}</Button>
+              )}
+              {all}
+            </>
+          }
+        >
+          {missing ? say.noSuchVersion(<strong>{`${name}@${version}`}</strong>) : say.notLoaded(shown.error.message)}
+        </Empty>
+      </Frame>
+    );
+  }
+  return (
+    <Frame publisher={publisher} name={name}>
+      {found.data && shown.data ? (
+        <Loaded agent={found.data} version={shown.data} file={file} />
+      ) : (
+        <Column>
+          <Waiting shape="page" what={name} retry />
+        </Column>
+      )}
+    </Frame>
+  );
+}
+
+function Frame({ publisher, name, children }: Props & { children: ReactNode }) {
+  return (
+    <Page
+      head={
+        <div className={css.crumbs}>
+          <Link href="/registry">{say.publicRegistry}</Link>
+          <span aria-hidden>/</span>
+          <span>{publisher}</span>
+          <span aria-hidden>/</span>
+          <span>{name}</span>
+        </div>
+      }
+    >
+      {children}
+    </Page>
+  );
+}
+
+interface LoadedProps {
+  agent: ListedAgent;
+  version: Version;
+  file: string | undefined;
+}
+
+function Loaded({ agent, version, file }: LoadedProps) {
+  const opened = useMemo(() => openVersion({ ...agent, metadata: {} }, version), [agent, version]);
+  const schemas = useSchemaTexts(opened);
+  return (
+    <OpenAgentProvider value={{ ...opened, ...schemas }}>
+      <Column>
+        <ListedAbout agent={agent} version={version} />
+        <UseIt agent={agent} version={version} />
+        <div className={css.schemas}>
+          <section className={css.section} aria-labelledby="input">
+            <h2 id="input">{say.input}</h2>
+            <SchemaSummary described which="input" rows={summaryOf(version.inputSchema)} />
+          </section>
+          <section className={css.section} aria-labelledby="output">
+            <h2 id="output">{say.output}</h2>
+            <SchemaSummary described which="output" rows={summaryOf(version.outputSchema)} />
+          </section>
+        </div>
+        <Needs version={version} />
+        <ReadMe version={version} />
+        <ListedSource agent={agent} version={version} file={file} />
+        <ListedVersions agent={agent} shown={version.version} />
+      </Column>
+      <AgentDialogs />
+    </OpenAgentProvider>
+  );
+}

@@ -1,0 +1,38 @@
+import { useState } from 'react';
+import { useSecrets } from '../../api/queries';
+import { useRights } from '../../api/rights';
+import { missingSecrets as say } from '../../texts/run';
+import { Button } from '../../ui/Button';
+import { Empty } from '../../ui/Empty';
+import { useOpenAgent } from '../agents/openAgent';
+import { SetSecretDialog } from '../secrets/SetSecretDialog';
+import { valueOf } from '../secrets/words';
+import { StartButton } from './StartButton';
+
+/** Why the program was not started: it lacks secrets, which can be set here until it lacks none. */
+export function MissingSecrets({ names }: { names: string[] }) {
+  const { id, name: agent } = useOpenAgent();
+  const { mayAnywhere } = useRights();
+  const found = useSecrets(mayAnywhere('read'));
+  const [asked, setAsked] = useState<string>();
+  const missing = names.filter((name) => valueOf(found.data ?? [], name, id) === undefined);
+  if (missing.length === 0) return <Empty actions={<StartButton />}>{say.areSet}</Empty>;
+  const maySet = mayAnywhere('write');
+  return (
+    <>
+      <Empty
+        actions={
+          maySet &&
+          missing.map((name) => (
+            <Button key={name} look="primary" onClick={() => setAsked(name)}>
+              {say.set(name)}
+            </Button>
+          ))
+        }
+      >
+        {say.haveNoValue(missing)} {!maySet && say.mayNotSet}
+      </Empty>
+      {asked !== undefined && <SetSecretDialog name={asked} agent={agent} onClose={() => setAsked(undefined)} />}
+    </>
+  );
+}

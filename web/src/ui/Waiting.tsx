@@ -1,0 +1,47 @@
+import { useEffect, useState } from 'react';
+import { askAgain } from '../api/queries';
+import { common } from '../texts/common';
+import { waiting as say } from '../texts/ui';
+import { Button } from './Button';
+import { Skeleton, type Shape } from './Skeleton';
+import empty from './Empty.module.css';
+import css from './Waiting.module.css';
+
+interface Props {
+  what: string;
+  /** The form of what comes, where it is known. */
+  shape?: Shape;
+  /** Whether it is asked of the server, and may be asked again. */
+  retry?: boolean;
+}
+
+/**
+ * Waiting shows nothing at first, then the form of what comes, and after five seconds offers to try again. It is said once
+ * to who does not see it. A page holds back what stands below, which would jump when that comes which is waited for.
+ */
+export function Waiting({ what, shape, retry = false }: Props) {
+  const [phase, setPhase] = useState<'silent' | 'loading' | 'still'>('silent');
+  useEffect(() => {
+    const soon = setTimeout(() => setPhase('loading'), 150);
+    const late = setTimeout(() => setPhase('still'), 5000);
+    return () => {
+      clearTimeout(soon);
+      clearTimeout(late);
+    };
+  }, []);
+  const still = phase === 'still';
+  const seen = still || shape === undefined;
+  return (
+    <div className={shape === undefined ? empty.empty : css.drawn} data-waiting={phase}>
+      {shape !== undefined && (
+        <div aria-busy className={css.form}>
+          <Skeleton shape={shape} />
+        </div>
+      )}
+      <p role="status" className={seen ? css.said : 'visually-hidden'}>
+        {phase !== 'silent' && (still ? say.stillLoading(what) : say.loading(what))}
+      </p>
+      {still && retry && <Button onClick={() => void askAgain()}>{common.retry}</Button>}
+    </div>
+  );
+}

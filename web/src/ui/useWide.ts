@@ -1,0 +1,16 @@
+import { useLayoutEffect, useState, type RefObject } from 'react';
+
+/** Whether an element has room for so many pixels beside each other, now and whenever its width changes. */
+export function useWide(element: RefObject<HTMLElement | null>, least: number): boolean {
+  const [wide, setWide] = useState(true);
+  useLayoutEffect(() => {
+    const { current } = element;
+    if (!current) return;
+    const look = (): void => setWide(current.clientWidth >= least);
+    look();
+    const observer = new ResizeObserver(look);
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [element, least]);
+  return wide;
+}
