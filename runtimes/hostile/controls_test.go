@@ -61,7 +61,8 @@ func TestHostileControls(t *testing.T) {
 			}
 		},
 		hostile.Secrets: func(t *testing.T) {
-			if found := outside(t, plant(t), "secrets"); !slices.Contains(found, secretVar) {
+			found := outside(t, plant(t), "secrets")
+			if !slices.Contains(found, secretVar) || !slices.Contains(found, "memory") {
 				t.Errorf("found %q", found)
 			}
 		},

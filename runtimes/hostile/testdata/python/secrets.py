@@ -2,28 +2,45 @@ import glob
 import os
 
 
+def follows(data, head, tail):
+    """Whether tail stands right after head. The two are never put together in this process, where that would be found."""
+    at = data.find(head)
+    while at >= 0:
+        if data.startswith(tail, at + len(head)):
+            return True
+        at = data.find(head, at + 1)
+    return False
+
+
+def mapped():
+    """The memory of this process, in pieces that overlap."""
+    with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", 0) as memory:
+        for line in maps.readlines():
+            low, high = (int(x, 16) for x in line.split()[0].split("-"))
+            for at in range(low, high, 1 << 20):
+                try:
+                    memory.seek(at)
+                    yield memory.read(min(high - at, (1 << 20) + 64))
+                except (OSError, ValueError, OverflowError):
+                    break
+
+
 def main(input, ctx):
-    """Looks for the value of a variable of the server, which is given in two halves so that it is not found here."""
-    secret = os.environ["SECRET_A"] + os.environ["SECRET_B"]
-    found = [name for name, value in os.environ.items() if secret in value]
-    found += [name for name in os.environ if name.startswith("ATELIER_")]
+    """Looks for a variable of the server, whose value is given in two halves so that it is not found here."""
+    wanted = [(b"ATELIER_TEST_", b"SECRET="), (os.environb[b"SECRET_A"], os.environb[b"SECRET_B"])]
+    found = [name for name in os.environ if name.startswith("ATELIER_")]
     for pattern in ("/proc/*/environ", "/proc/*/cmdline", "/proc/*/task/*/environ", "/run/*", "/etc/*", "/work/*", "/tmp/*", "/dev/shm/*"):
         for path in glob.glob(pattern):
             try:
                 with open(path, "rb") as f:
-                    if secret.encode() in f.read(1 << 20):
-                        found.append(path)
+                    data = f.read(1 << 20)
             except OSError:
-                pass
+                continue
+            if any(follows(data, *halves) for halves in wanted):
+                found.append(path)
     try:
-        with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", 0) as memory:
-            for line in maps:
-                if "[stack]" not in line and "[heap]" not in line:
-                    continue
-                low, high = (int(x, 16) for x in line.split()[0].split("-"))
-                memory.seek(low)
-                if b"ATELIER_TEST_" + b"SECRET=" in memory.read(high - low):
-                    found.append("memory")
+        if any(follows(data, *halves) for data in mapped() for halves in wanted):
+            found.append("memory")
     except OSError:
         pass
     for fd in range(3, 256):
