@@ -205,15 +205,16 @@ func (l *life) finish(outcome runtimes.Outcome, houseErr error) {
 	storeErr := s.Journal.FinishRun(ctx, run, events)
 	span.End()
 	l.place.End(outcome.Usage.CPU, int64(len(run.Input)+len(run.Output)+len(run.Stdout)+len(run.Stderr))+l.flushed+bytesOf(events))
-	l.update(func(r *registry.Run) { *r = run })
-	l.report(ctx, run, houseErr, storeErr)
+	told := run
 	l.err = houseErr
 	if storeErr != nil { // nothing is acknowledged that is not durable, to nobody
 		l.err = storeErr
 		lost := runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The run ended, but its record could not be stored."}
-		run.Status, run.Error, run.Output = registry.StatusInterrupted, &lost, nil
+		told.Status, told.Error, told.Output = registry.StatusInterrupted, &lost, nil
 	}
-	l.emitResult(run)
+	l.update(func(r *registry.Run) { *r = told })
+	l.report(ctx, run, houseErr, storeErr)
+	l.emitResult(told)
 	s.leave(l)
 }
 

@@ -12,7 +12,9 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/store"
+	"github.com/atelier-run/atelier/registry/store/storetest"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
@@ -119,5 +121,33 @@ func TestResultKeepsWhatTheProgramWrote(t *testing.T) {
 	result := k.waitFor(t, run.ID, runtimes.KindResult)
 	if !strings.Contains(string(result.Data), `{"html":"<b>&"}`) {
 		t.Errorf("the result is %s", result.Data)
+	}
+}
+
+// forgetful is a store that does not take the end of a run.
+type forgetful struct{ *store.Store }
+
+func (forgetful) FinishRun(context.Context, registry.Run, []runtimes.Event) error {
+	return errors.New("the disk is full")
+}
+
+// TestARunThatWasNotStoredHasNotSucceeded: nobody is told an outcome that is not durable, also not before the result is told.
+func TestARunThatWasNotStoredHasNotSucceeded(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.SQLite)
+	var service *runs.Service
+	actor, counted := access.Administrator(), make(chan registry.Run, 1)
+	service = serviceOver(t, s, forgetful{s}, 1, 1, meter(func(run registry.Run) {
+		seen, err := service.Get(t.Context(), actor, run.ID)
+		if err != nil || seen.Status != registry.StatusInterrupted || seen.Output != nil || seen.Error == nil {
+			t.Errorf("told is %s %s %+v, %v", seen.Status, seen.Output, seen.Error, err)
+		}
+		counted <- run
+	}))
+	if run, err := service.Execute(t.Context(), actor, program("output 1")); err == nil {
+		t.Errorf("the run is %s", run.Status)
+	}
+	if run := <-counted; run.Status != registry.Succeeded {
+		t.Errorf("counted is %s", run.Status)
 	}
 }
