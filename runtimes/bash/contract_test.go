@@ -3,6 +3,7 @@ package bash_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -189,16 +190,17 @@ func TestAJobThatIsKilledInACall(t *testing.T) {
 	} {
 		t.Run(where, func(t *testing.T) {
 			t.Parallel()
-			source := `IFS=5
+			source := functionsOfItsOwn + `IFS=5
 ( n=0
   at() { ` + kills + `; }
-  builtin() { if [[ $1 == printf ]]; then at $((++n)) "${@:2}"; else command "$@"; fi; }
+  say() { at $((++n)) "$@"; }
+  ` + saying + `
   atelier call echo '{"n":1}' >a ) &
 wait $!
 (atelier call echo '{"n":2}' >b) & (atelier call echo '{"n":3}' >c) &
 atelier call echo '{"n":4}' >d
 wait
-echo "[$(cat b c d | tr '\n' ,)0]"
+builtin echo "[$(cat b c d | tr '\n' ,)0]"
 `
 			outcome, err := newEngine(t).Run(t.Context(), programs().Job(source), echo{runtimetest.NewHost()})
 			if err != nil || string(outcome.Output) != `[{"n":2},{"n":3},{"n":4},0]` {
@@ -212,7 +214,9 @@ echo "[$(cat b c d | tr '\n' ,)0]"
 func TestACallOfATrap(t *testing.T) {
 	t.Parallel()
 	source := `trap 'atelier log late 2>said' USR1
-builtin() { command "$@"; [[ $3 != *echo* ]] || kill -USR1 $$; }
+IFS=0123456789
+say() { command printf "$@"; [[ $2 != *echo* ]] || kill -USR1 "$$"; }
+` + saying + `
 atelier call echo '{"n":1}' >a
 echo "[$(cat a),\"$(cat said)\"]"
 `
@@ -222,25 +226,48 @@ echo "[$(cat a),\"$(cat said)\"]"
 	}
 }
 
-// TestAScriptWithFunctionsOfItsOwn: they may have the names of what a call is made with.
+// saying is a call that uses the function say instead of printf.
+const saying = `eval "$(sed -n '/^__atelier_ask() {/,/^}/{s/builtin printf/say/;p}' /work/.atelier/prelude.sh)"`
+
+// functionsOfItsOwn have the names of what a call is made with.
+const functionsOfItsOwn = `for name in read printf echo local set shift return continue break :; do eval "$name() { exit 7; }"; done
+`
+
+// TestAScriptWithFunctionsOfItsOwn: a call is not made with them, nor is it told with them where the script failed.
 func TestAScriptWithFunctionsOfItsOwn(t *testing.T) {
 	t.Parallel()
-	source := `read() { exit 7; }
-printf() { exit 8; }
-echo() { exit 9; }
-atelier log mine
+	source := functionsOfItsOwn + `IFS='0123456789. '
+atelier log warn mine "a=1 2"
+atelier progress 1 2 "* three"
 atelier call echo '{"n":1}' >"$OUTPUT"
 `
 	host := runtimetest.NewHost()
-	outcome, err := newEngine(t).Run(t.Context(), programs().Job(source), echo{host})
-	if err != nil || string(outcome.Output) != `{"n":1}` {
-		t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
+	engine := newEngine(t)
+	outcome, err := engine.Run(t.Context(), programs().Job(source), echo{host})
+	if err != nil || string(outcome.Output) != `{"n":1}` || host.Stderr(t) != "" {
+		t.Errorf("%s, %+v, %v, %q", outcome.Output, outcome.Error, err, host.Stderr(t))
+	}
+	var told []string
+	for _, e := range host.Events() {
+		told = append(told, string(e.Data))
+	}
+	if want := []string{`{"level":"warn","message":"mine","fields":{"a":"1 2"}}`, `{"done":1,"total":2,"message":"* three"}`}; !slices.Equal(told, want) {
+		t.Errorf("%q", told)
+	}
+	for _, failing := range []string{"builtin set -e\nfalse", "f() { exit 3; }\nf"} {
+		outcome, err := engine.Run(t.Context(), programs().Job(source+failing), echo{host})
+		if err != nil || outcome.Error == nil || outcome.Error.File != "main.sh" || outcome.Error.Line != 7 {
+			t.Errorf("%s: %s, %+v, %v", failing, outcome.Output, outcome.Error, err)
+		}
 	}
 }
 
-// echo answers each host call with its arguments.
+// echo answers echo with its arguments.
 type echo struct{ *runtimetest.Host }
 
-func (echo) Call(_ context.Context, _ string, args json.RawMessage) (json.RawMessage, error) {
+func (e echo) Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
+	if name != "echo" {
+		return e.Host.Call(ctx, name, args)
+	}
 	return args, nil
 }

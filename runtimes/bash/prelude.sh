@@ -1,5 +1,7 @@
 # Sourced by bash before the agent's script: gives it the command "atelier" and remembers where it failed. The script's
 # own lines keep their numbers. Works in functions and subshells; another bash that the script starts does not have it.
+# The script may have functions that are named as commands of the shell are: here those are meant. What builtin gets is
+# split into words, also behind the = of a local.
 unset BASH_ENV
 __atelier_holder=/work/.atelier/holder __atelier_tag=0
 builtin printf '%-20s\n' -0 >"$__atelier_holder"
@@ -7,16 +9,16 @@ builtin printf '%-20s\n' -0 >"$__atelier_holder"
 exec {__atelier_host}<&3 {__atelier_pipe}<&4 {__atelier_give}>&5 3>&- 4<&- 5>&-
 
 atelier() {
-  local - __atelier_args __atelier_reply __atelier_status
-  set +eux
+  builtin local - __atelier_args __atelier_reply __atelier_status
+  builtin set +eux
   case ${1-} in
   log)
-    shift
-    (($# > 1)) || set -- info "$@"
+    builtin shift
+    (($# > 1)) || builtin set -- info "$@"
     __atelier_quote "${1-}" && __atelier_args='{"level":'$__atelier_quoted
     __atelier_quote "${2-}" && __atelier_args+=',"message":'$__atelier_quoted
-    shift 2
-    local __atelier_separator=',"fields":{' __atelier_field
+    builtin shift 2
+    builtin local __atelier_separator=',"fields":{' __atelier_field
     for __atelier_field; do
       __atelier_quote "${__atelier_field%%=*}"
       __atelier_args+=$__atelier_separator$__atelier_quoted:
@@ -29,28 +31,28 @@ atelier() {
     __atelier_ask log "$__atelier_args}"
     ;;
   progress)
-    local __atelier_total=${3:-0}
+    builtin local __atelier_total="${3:-0}"
     if ! __atelier_plain "${2-}" || ! __atelier_plain "$__atelier_total"; then
       builtin echo 'atelier: usage: atelier progress DONE [TOTAL [MESSAGE]], with numbers' >&2
-      return 2
+      builtin return 2
     fi
     __atelier_quote "${4-}"
     __atelier_ask progress '{"done":'"$2"',"total":'"$__atelier_total"',"message":'"$__atelier_quoted"'}'
     ;;
   call)
-    __atelier_ask "${2-}" "${3:-{\}}" || return
+    __atelier_ask "${2-}" "${3:-{\}}" || builtin return
     builtin printf '%s\n' "$__atelier_reply"
     ;;
   *)
     builtin echo 'atelier: usage: atelier log [LEVEL] MESSAGE [KEY=VALUE…] | progress DONE [TOTAL [MESSAGE]] | call NAME [JSON]' >&2
-    return 2
+    builtin return 2
     ;;
   esac
 }
 
 # A JSON string of any text, in __atelier_quoted.
 __atelier_quote() {
-  local LC_ALL=C __atelier_text=$1 __atelier_code __atelier_char
+  builtin local LC_ALL=C __atelier_text="$1" __atelier_code __atelier_char
   __atelier_text=${__atelier_text//\\/\\\\}
   __atelier_text=${__atelier_text//\"/\\\"}
   if [[ $__atelier_text == *[$'\x01'-$'\x1f']* ]]; then
@@ -66,7 +68,7 @@ __atelier_quote() {
 
 # Whether a text is a JSON number, true, false or null.
 __atelier_plain() {
-  local BASH_REMATCH
+  builtin local BASH_REMATCH
   [[ $1 =~ ^(-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?|true|false|null)$ ]]
 }
 
@@ -74,16 +76,16 @@ __atelier_plain() {
 __atelier_ask() {
   if [[ ${__atelier_holds-} == "$BASHPID" ]]; then
     builtin echo 'atelier: failed: a trap cannot use atelier while a call of the same shell goes on' >&2
-    return 1
+    builtin return 1
   fi
-  local __atelier_holds=$BASHPID __atelier_byte
+  builtin local __atelier_holds="$BASHPID" __atelier_byte
   __atelier_tag=$((BASHPID << 20 | (__atelier_tag + 1) & 0xfffff))
   IFS= builtin read -r -N 1 -t 0.2 -u "$__atelier_pipe" __atelier_byte || __atelier_wait
   builtin printf '%-20s\n' "$__atelier_tag" 1<>"$__atelier_holder"
   __atelier_quote "$1"
   builtin printf '%s\n' '{"call":'"$__atelier_quoted"',"tag":'"$__atelier_tag"',"args":'"${2//$'\n'/ }"'}' >&"$__atelier_host"
   until [[ ${__atelier_reply-} == *",\"tag\":$__atelier_tag}" ]]; do # there may be answers to one that was killed
-    IFS= builtin read -r __atelier_reply <&"$__atelier_host" || (($? > 128)) || break
+    IFS= builtin read -r __atelier_reply <&"$__atelier_host" || (($? > 128)) || builtin break
   done
   builtin printf '%-20s\n' "-$__atelier_tag" 1<>"$__atelier_holder"
   builtin printf x >&"$__atelier_give"
@@ -94,7 +96,7 @@ __atelier_ask() {
     __atelier_quoted=${__atelier_reply#*\"message\":\"}
     __atelier_quoted=${__atelier_quoted%%\",\"rule\":*}
     builtin printf 'atelier: %s: %s\n' "${__atelier_reply%%\"*}" "${__atelier_quoted%\"\}\}}" >&2
-    return 1
+    builtin return 1
     ;;
   esac
   __atelier_reply=${__atelier_reply#*\"result\":}
@@ -105,39 +107,39 @@ __atelier_ask() {
 # who waits finds the tag of a dead process as the last one to have had it, and takes its place. The minus of one that gave
 # it back stays for a moment only, or the next was killed before it said its own.
 __atelier_wait() {
-  local __atelier_last __atelier_now __atelier_rounds=0
+  builtin local __atelier_last __atelier_now __atelier_rounds=0
   until IFS= builtin read -r -N 1 -t 0.2 -u "$__atelier_pipe" __atelier_byte; do
-    (($? > 128)) || return
-    IFS= builtin read -r __atelier_now <"$__atelier_holder" || continue # the same for all, whatever their IFS
+    (($? > 128)) || builtin return
+    IFS= builtin read -r __atelier_now <"$__atelier_holder" || builtin continue # the same for all, whatever their IFS
     [[ $__atelier_now == "${__atelier_last-}" ]] || __atelier_rounds=0
     __atelier_last=$__atelier_now
     case $__atelier_last in
-    -*) ((++__atelier_rounds > 15)) || continue ;;
+    -*) ((++__atelier_rounds > 15)) || builtin continue ;;
     *)
-      __atelier_dead "$((__atelier_last >> 20))" || continue
+      __atelier_dead "$((__atelier_last >> 20))" || builtin continue
       IFS= builtin read -r __atelier_now <"$__atelier_holder"
-      [[ $__atelier_now == "$__atelier_last" ]] || continue
+      [[ $__atelier_now == "$__atelier_last" ]] || builtin continue
       ;;
     esac
-    set -C # one of those who wait
-    if : >"$__atelier_holder.$__atelier_last"; then
+    builtin set -C # one of those who wait
+    if builtin : >"$__atelier_holder.$__atelier_last"; then
       builtin printf '\n' >&"$__atelier_host" # after what was half said
-      return
+      builtin return
     fi
   done
 } 2>/dev/null
 
 __atelier_dead() {
-  local __atelier_stat
-  IFS= builtin read -r __atelier_stat <"/proc/$1/stat" || return 0
+  builtin local __atelier_stat
+  IFS= builtin read -r __atelier_stat <"/proc/$1/stat" || builtin return 0
   [[ ${__atelier_stat##*) } == [ZX]* ]]
 }
 
 __atelier_left() {
-  local -
-  set +eux
-  (($1 != 0)) || return 0
-  local __atelier_line=$4 __atelier_file=$5 __atelier_end
+  builtin local -
+  builtin set +eux
+  (($1 != 0)) || builtin return 0
+  builtin local __atelier_line="$4" __atelier_file="$5" __atelier_end
   if [[ ${__atelier_failed-} == "$1:$2" ]]; then
     __atelier_line=$__atelier_failed_line __atelier_file=$__atelier_failed_file
   fi
