@@ -326,6 +326,78 @@ def main(input, ctx):
 	}
 }
 
+// TestACallWithinTheReadingOfAnAnswer: a signal may come while main takes an answer apart, and its handler may have read a part
+// of the next line when main goes on. None of it is lost.
+func TestACallWithinTheReadingOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	source := `import os, signal
+def main(input, ctx):
+    guest = type(ctx).fetch.__globals__
+    read, scan, inner = os.read, guest["scan"], []
+    def late(*_):
+        inner.append(ctx.call("echo", n=2))
+        os.read = lambda file, _: read(file, 3)
+        ctx._channel.receive()
+        os.read = read
+    def once(*args):
+        guest["scan"] = scan
+        signal.raise_signal(signal.SIGUSR1)
+        return scan(*args)
+    signal.signal(signal.SIGUSR1, late)
+    guest["scan"] = once
+    return [ctx.call("echo", n=1), inner, ctx.call("echo", n=3)]
+`
+	outcome, err := newEngine(t).Run(t.Context(), programs().Job(source), echo{runtimetest.NewHost()})
+	if err != nil || string(outcome.Output) != `[{"n":1},[{"n":2}],{"n":3}]` {
+		t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
+	}
+}
+
+// TestCallsLeaveNothingBehind: what was read is let go when it was taken apart, also by a handler that asks again and again
+// while main waits, and after an alarm that ended a call while main took its answer apart.
+func TestCallsLeaveNothingBehind(t *testing.T) {
+	t.Parallel()
+	for when, source := range map[string]string{
+		"while main waits": `
+    read = os.read
+    def once(*args):
+        os.read = read
+        signal.raise_signal(signal.SIGUSR1)
+        return read(*args)
+    signal.signal(signal.SIGUSR1, lambda *_: ask())
+    os.read = once
+    ctx.call("echo")`,
+		"after an alarm": `
+    guest = type(ctx).fetch.__globals__
+    scan = guest["scan"]
+    def once(*_):
+        guest["scan"] = scan
+        raise TimeoutError
+    guest["scan"] = once
+    try:
+        ctx.call("echo")
+    except TimeoutError:
+        ask()`,
+	} {
+		t.Run(when, func(t *testing.T) {
+			t.Parallel()
+			source = `import os, signal
+def main(input, ctx):
+    kept = []
+    def ask():
+        for _ in range(50):
+            ctx.log("again")
+            kept.append(len(ctx._channel.parts))` + source + `
+    return [len(kept), max(kept) < 5]
+`
+			outcome, err := newEngine(t).Run(t.Context(), programs().Job(source), echo{runtimetest.NewHost()})
+			if err != nil || string(outcome.Output) != `[50,true]` {
+				t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
+			}
+		})
+	}
+}
+
 // released answers slow when something was logged, and other calls with their arguments.
 type released struct {
 	*runtimetest.Host
