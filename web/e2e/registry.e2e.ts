@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
 import { launch, openSession, signIn, type Session } from './kit/browser';
+import { hold } from './kit/hold';
 import { must, saveDraft } from './kit/seed';
 import { countChanges, typeAtOnce } from './kit/typing';
 
@@ -185,6 +186,23 @@ describe('an agent', () => {
     expect(await versions.count()).toBe(2);
     expect(await versions.nth(0).innerText()).toMatch(/^1\.1\.0\s+latest\s+Fog\./);
     expect(await versions.nth(1).innerText()).toMatch(/^1\.0\.0\s+deprecated\s+It always says sun\.\s+Sun\./);
+  });
+
+  test('keeps the focus on the version while another one comes, and then begins at its top', async () => {
+    await page.goto('/studio/registry/default/forecast');
+    const chosen = page.getByRole('combobox', { name: 'Version' });
+    await chosen.waitFor();
+    const release = await hold(page, '**/registry/default/forecast/versions/1.0.0');
+    await chosen.focus();
+    await page.keyboard.press('ArrowDown');
+    await page.waitForURL('**/forecast?v=1.0.0');
+    expect(await chosen.inputValue()).toBe('1.0.0');
+    release();
+    await page.getByRole('note').filter({ hasText: 'It always says sun.' }).waitFor();
+    expect(await chosen.evaluate((list) => list === document.activeElement)).toBe(true);
+    await page.getByRole('list', { name: 'Versions of forecast' }).getByRole('link', { name: '1.1.0' }).click();
+    await page.waitForURL('**/forecast?v=1.1.0');
+    await expect.poll(async () => (await page.getByRole('heading', { level: 1 }).boundingBox())?.y).toBeGreaterThan(0);
   });
 
   test('shows the files of the version in the address, and a file', async () => {

@@ -1,5 +1,5 @@
 // What the screens read of the server, cached by key.
-import { QueryClient, useQuery, type InfiniteData, type Query } from '@tanstack/react-query';
+import { keepPreviousData, QueryClient, useQuery, type InfiniteData, type Query } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { agentHere } from './early';
 import { draftArrived } from './leaving';
@@ -133,11 +133,13 @@ export const useVersions = (name: string) =>
 /** An agent of the public registry, of whatever workspace. */
 export const useListedAgent = (publisher: string, name: string) =>
   useQuery({ queryKey: keys.listed(publisher, name), queryFn: () => getListedAgent(publisher, name) });
+/** One of its versions; while another is on its way, the one before, so that what has the focus stays. */
 export const useListedVersion = (publisher: string, name: string, version: string) =>
   useQuery({
     queryKey: [...keys.listed(publisher, name), version],
     queryFn: () => getListedVersion(publisher, name, version),
     enabled: version !== '',
+    placeholderData: keepPreviousData,
     ...forever,
   });
 export const usePins = (name: string) => useQuery({ queryKey: keys.pins(name), queryFn: () => listPins(name) });

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useSession } from '../../api/queries';
 import { useRights } from '../../api/rights';
@@ -28,8 +28,16 @@ export function ListedAbout({ agent, version }: { agent: ListedAgent; version: V
   const search = useSearch();
   const { may } = useRights();
   const own = useIsOwn(publisher);
+  const asked = readListed(search).version ?? latestVersion;
+  const section = useRef<HTMLElement>(null);
+  const before = useRef(version.version);
+  // Another version is another text, wherever on the page it was asked for.
+  useEffect(() => {
+    if (before.current !== version.version) section.current?.scrollIntoView();
+    before.current = version.version;
+  }, [version.version]);
   return (
-    <section className={css.about}>
+    <section ref={section} className={css.about}>
       <div className={css.titleLine}>
         <LanguageMark language={language} />
         <h1>{name}</h1>
@@ -59,7 +67,7 @@ export function ListedAbout({ agent, version }: { agent: ListedAgent; version: V
             {(control) => (
               <select
                 {...control}
-                value={version.version}
+                value={asked}
                 onChange={(e) =>
                   navigate(listedUrl(publisher, name, { ...readListed(search), version: e.target.value }))
                 }

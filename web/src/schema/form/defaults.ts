@@ -55,6 +55,8 @@ export function exampleValue(schema: JsonSchema, root: JsonSchema = schema, dept
       // Lists in lists multiply, so each counts as several steps down.
       return Array.from({ length: least }, () => exampleValue(shape.items, root, depth + 3));
     }
+    case 'variants':
+      return exampleValue(shape.branches[0]?.schema ?? true, root, depth + 1);
     default:
       return initial ?? exampleOf(shape, node);
   }

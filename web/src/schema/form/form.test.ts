@@ -135,6 +135,10 @@ describe('exampleValue', () => {
     [{ type: 'string', format: 'uuid' }, '123e4567-e89b-42d3-a456-426614174000'],
     [{ type: 'array', items: { type: 'integer', minimum: 1 }, minItems: 2 }, [1, 1]],
     [{ type: 'array', items: { type: 'string' } }, []],
+    [
+      { oneOf: [{ type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] }, { type: 'string' }] },
+      { a: 0 },
+    ],
     [{ type: 'array', items: { type: 'string' }, minItems: 1, examples: [['a']] }, ['a']],
   ])('keeps the limits of %j', (schema, want) => {
     const value = exampleValue(schema);
