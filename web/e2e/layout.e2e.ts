@@ -69,11 +69,12 @@ const shifts = (): void => {
   }).observe({ type: 'layout-shift', buffered: true });
 };
 
-/** Waits until nothing is waited for any more. */
-async function settled(page: Page): Promise<void> {
-  await page.getByRole('main').waitFor();
-  await page.waitForFunction(() => document.querySelector('[data-waiting]') === null);
-  await page.waitForLoadState('networkidle');
+/** Waits until the page says all that it has to say: of the server, of itself, and its code in the editor where it has any. */
+async function settled(page: Page, path: string): Promise<void> {
+  await page.getByRole('link', { name: /^Sandbox:/, includeHidden: true }).waitFor({ state: 'attached' });
+  await page.waitForFunction(() => document.querySelector('[data-waiting], [data-shape]') === null);
+  if (path === `/a/${long}` || path === `/registry/default/${long}`)
+    await page.getByRole('textbox', { name: /^Code editor/ }).waitFor({ state: 'attached' });
 }
 
 /** What is wider than its place: it leaves the window, or scrolls sideways where the keyboard does not reach it. */
@@ -100,7 +101,7 @@ describe.each([1280, 768, 390])('%i wide', (width) => {
     await page.addInitScript(shifts);
     for (const path of pages()) {
       await page.goto(`/studio${path}`);
-      await settled(page);
+      await settled(page, path);
       expect(await tooWide(page), path).toEqual([]);
       expect(await page.evaluate(() => (window as Window & { moved?: number }).moved), path).toBeLessThan(0.1);
     }

@@ -1,7 +1,7 @@
 // The runs of a workspace, one run by its address, and what the server itself says of its engines and walls.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { must, publishedAgent } from './kit/seed';
+import { must, publishedAgent, saveDraft } from './kit/seed';
 import { eachSignedIn, type Stage } from './kit/stage';
 import type { Studio } from './kit/studio';
 
@@ -123,11 +123,49 @@ test('what is read of runs stays when it cannot be asked again, and a draft fits
   expect(await history.getByRole('button', { name: 'Retry' }).count()).toBe(0);
 });
 
+test('an older run of a draft says how it fared by the schema of its time, where that of now says something else', async () => {
+  await must(atelier, 'POST', '/code-agents', {
+    name: 'aged',
+    language: 'javascript',
+    entrypoint: 'main.js',
+    files: { 'main.js': 'export default () => ({ n: 42 });\n' },
+    outputSchema: { type: 'object', required: ['n'] },
+  });
+  const { runId } = (await must(atelier, 'POST', '/code-agents/aged/execute', { version: 'draft' })) as {
+    runId: string;
+  };
+  await saveDraft(atelier, 'aged', { outputSchema: { type: 'object', required: ['other'] } });
+  const output = page.getByRole('region', { name: 'Output value' });
+  for (const place of [`/runs/${runId}`, `/a/aged?panel=result&run=${runId}`]) {
+    await page.goto(`/studio${place}`);
+    await output.getByText('fitted the output schema when it ran', { exact: true }).waitFor();
+  }
+});
+
 test('a run that is not there is told of, with a way on', async () => {
   await page.goto('/studio/runs/01890000-0000-7000-8000-000000000000');
   await page.getByText(/could not be opened/).waitFor();
   await page.getByRole('button', { name: 'All runs' }).click();
   await page.getByRole('heading', { name: 'Runs' }).waitFor();
+});
+
+test('what the server could not be asked comes when it is asked again', async () => {
+  await page.goto('/studio/settings/about');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  const parts = { capabilities: /^Level \w+/, runtimes: /^Ready|^Not ready/ };
+  for (const part of Object.keys(parts))
+    await page.route(`**/api/v1/${part}`, (route) => route.fulfill({ status: 403, json: { title: 'Not now.' } }));
+  await page.goto('/studio/server');
+  const main = page.getByRole('main');
+  await expect.poll(() => main.getByRole('alert').count()).toBe(2);
+  for (const [part, words] of Object.entries(parts)) {
+    const section = main.getByRole('alert').filter({ hasText: `The ${part === 'runtimes' ? 'engines' : part} could` });
+    await section.waitFor();
+    await page.unroute(`**/api/v1/${part}`);
+    await section.locator('+ div').getByRole('button', { name: 'Retry' }).click();
+    await main.getByText(words).first().waitFor();
+  }
+  expect(await main.getByRole('alert').count()).toBe(0);
 });
 
 test('the server says what it can run and how it is walled in', async () => {

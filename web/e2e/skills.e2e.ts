@@ -86,4 +86,25 @@ describe('skills', () => {
     expect((await atelier.api('GET', '/skills/adder')).status).toBe(404);
     await session.close();
   });
+
+  test('the last one leaves the focus on the page', async () => {
+    const alone = await startAtelier();
+    const made = await alone.api('POST', '/v1/skills/create', {
+      name: 'adder',
+      description: 'Adds numbers up.',
+      code: 'def run(action, args):\n    return sum(args["n"])\n',
+    });
+    expect(made.status).toBe(200);
+    const session = await signIn(browser, alone);
+    const { page } = session;
+    await page.goto('/studio/skills');
+    await page.getByRole('button', { name: 'Uninstall adder' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Uninstall', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText('No skills yet.').waitFor();
+    expect(await page.evaluate(() => document.activeElement !== document.body)).toBe(true);
+    await session.close();
+    await alone.stop();
+  });
 });

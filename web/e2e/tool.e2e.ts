@@ -169,6 +169,21 @@ test('the lines that call it hold an input that fits, also before there was one'
   await shown('{"city":"Oslo"}');
 });
 
+test('an input that fits the draft is in no line of a version that takes another', async () => {
+  await publishedAgent(atelier, 'moved-on');
+  const inputSchema = { type: 'object', properties: { town: { type: 'string' } }, required: ['town'] };
+  await saveDraft(atelier, 'moved-on', { inputSchema });
+  await studio.openAgent('moved-on');
+  await page.getByRole('textbox', { name: 'town' }).fill('Oslo');
+  await page.keyboard.press('ControlOrMeta+Shift+E');
+  const dialog = page.getByRole('dialog');
+  const line = dialog.getByRole('region', { name: 'Call it from a terminal' });
+  await line.getByText(`atelier run moved-on@1.0.0 --input '{"city":"text"}'`, { exact: true }).waitFor();
+  await dialog.getByText('Try it as a tool').click();
+  const field = dialog.getByRole('textbox', { name: 'Arguments, as a model would write them' });
+  expect(JSON.parse(await field.inputValue())).toEqual({ city: 'text' });
+});
+
 test('a version is tried as the tool that it is', async () => {
   await publishedAgent(atelier, 'tried');
   await studio.openAgent('tried');

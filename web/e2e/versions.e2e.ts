@@ -491,6 +491,20 @@ describe('what a dialog waits for', () => {
     expect(Math.abs((await height(shown)) - before)).toBeLessThan(1); // what is less than a pixel nobody sees
   });
 
+  test('does not take the focus when it comes', async () => {
+    await publishedAgent(atelier, 'slow-4');
+    const release = await hold(page, '**/code-agents/*/pins*');
+    await studio.versions('slow-4');
+    await studio.choose('Actions for 1.0.0', 'Deprecate…');
+    const shown = dialog('Deprecate slow-4@1.0.0');
+    await waits(shown, 'its references');
+    const close = shown.getByRole('button', { name: 'Close' });
+    await close.focus();
+    release();
+    await shown.getByText('Nobody is registered as using it.').waitFor();
+    expect(await close.evaluate((button) => button === document.activeElement)).toBe(true);
+  });
+
   test('has its form where versions are compared', async () => {
     await publishedAgent(atelier, 'slow-3');
     await saveDraft(atelier, 'slow-3', program('Fog'));

@@ -112,8 +112,12 @@ export const output = {
   rowsOf: (path: string) => `Rows of ${path}`,
   firstRowsOf: (path: string, shown: number, total: number) =>
     `${path}, the first ${number(shown)} of ${number(total)} rows`,
-  fits: 'fits the output schema',
-  doesNotFit: 'does not fit the output schema',
+  fit: {
+    passed: 'fits the output schema',
+    failed: 'does not fit the output schema',
+    passedThen: 'fitted the output schema when it ran',
+    failedThen: 'did not fit the output schema when it ran',
+  },
 };
 
 export const provenance = {

@@ -18,6 +18,8 @@ export const exportDialog = {
   manifest: 'Manifest',
   notes: (n: number) => `${plural(n, { one: 'note', other: 'notes' })} on what this format cannot say`,
   notesOnThisFormat: 'Notes on this format',
+  theLines: 'the lines that call it',
+  linesNotMade: (reason: string) => `What it takes could not be loaded. ${reason}`,
   callItOverHttp: 'Call it over HTTP',
   callItFromATerminal: 'Call it from a terminal',
   everyCallNeedsAToken: (variable: ReactNode, command: ReactNode) =>

@@ -13,6 +13,7 @@ export const about = {
 };
 
 export const deprecateDialog = {
+  theVersion: 'the version',
   references: 'its references',
   isDeprecated: (name: string, version: string) => `${name}@${version} is deprecated`,
   isAsGoodAsNew: (name: string, version: string) => `${name}@${version} is no longer deprecated`,

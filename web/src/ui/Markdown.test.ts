@@ -3,9 +3,13 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
 import { Markdown } from './Markdown';
 
-/** What is in the element that holds the text. */
+const drawn = (text: string): string => renderToStaticMarkup(createElement(Markdown, { text }));
+
+/** What is in the element that holds the text, without the directions of its blocks. */
 const shown = (text: string): string =>
-  renderToStaticMarkup(createElement(Markdown, { text })).replace(/^<div class="[^"]*">([^]*)<\/div>$/, '$1');
+  drawn(text)
+    .replace(/^<div class="[^"]*">([^]*)<\/div>$/, '$1')
+    .replaceAll(' dir="auto"', '');
 
 describe('a text in Markdown', () => {
   it.each([
@@ -27,6 +31,12 @@ describe('a text in Markdown', () => {
     ],
     ['<me@example.com>', '<p><a href="mailto:me@example.com" rel="noreferrer noopener">me@example.com</a></p>'],
   ])('%j', (text, html) => expect(shown(text).replaceAll('\n<', '<')).toBe(html.replaceAll('\n<', '<')));
+});
+
+it('runs the way of the words of each of its blocks, and what is in one with it', () => {
+  const text = '# א\n\nב\n\n- ג\n  - ד\n\n> ה\n\n|ו|\n|-|\n|ז|\n\n    code';
+  const directed = [...drawn(text).matchAll(/<(\w+) dir="auto"/g)].map(([, name]) => name);
+  expect(directed).toEqual(['h3', 'p', 'ul', 'blockquote', 'table']);
 });
 
 describe('a hostile text', () => {

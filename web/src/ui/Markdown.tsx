@@ -44,9 +44,12 @@ function element(open: Token, children: ReactNode[]): ReactNode {
   const name = elements[open.tag];
   if (name === undefined) return children;
   const start = name === 'ol' ? open.attrGet('start') : null;
-  const made = createElement(name, start === null ? {} : { start: Number(start) }, children);
+  const made = createElement(name, { ...(start !== null && { start: Number(start) }), ...direction(open) }, children);
   return name === 'table' ? <div tabIndex={0}>{made}</div> : made;
 }
+
+/** A block runs the way of its own words, with all in it: the marks of a list stand where its lines begin. */
+const direction = ({ block, level }: Token): { dir?: 'auto' } => (block && level === 0 ? { dir: 'auto' } : {});
 
 function leaf(token: Token): ReactNode {
   switch (token.type) {

@@ -20,12 +20,17 @@ export function pathOfFocus(): readonly Element[] {
 
 export const rememberPath = (dialog: Element, path: readonly Element[]): void => void paths.set(dialog, path);
 
-/** To what had it, or to the nearest that is still there, unless something has taken it already. */
+/** To what had it, or to the nearest that is there and takes it, unless something has taken it already. */
 export function giveBack(path: readonly Element[]): void {
   if (document.activeElement !== document.body) return;
-  const there = path.find((element) => element.isConnected);
-  if (!there) return;
-  const itself = there === path[0] || there.matches(takes);
-  const next = itself ? there : [...there.querySelectorAll(takes)].find((element) => element.checkVisibility());
-  if (next instanceof HTMLElement) next.focus();
+  for (const element of path.filter(({ isConnected }) => isConnected)) {
+    const itself = element === path[0] || element.matches(takes);
+    if ([...(itself ? [element] : []), ...element.querySelectorAll(takes)].some(takesIt)) return;
+  }
+}
+
+/** What is hidden or disabled does not. */
+function takesIt(element: Element): boolean {
+  if (element instanceof HTMLElement) element.focus();
+  return document.activeElement !== document.body;
 }

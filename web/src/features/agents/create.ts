@@ -16,7 +16,7 @@ export async function createFrom(body: AgentBody): Promise<Agent> {
 /** A draft of one's own from a sample; when its name is taken, the next free one. */
 export async function createFromSample(sample: Sample): Promise<Agent> {
   const agent = await createFree(sample.agent);
-  rememberInput(agent.id, stringifyJson(sample.input, 2), true);
+  rememberInput(agent.id, stringifyJson(sample.input, 2));
   return agent;
 }
 

@@ -33,5 +33,9 @@ export function ReadMe({ version: { files } }: { version: Version }) {
 }
 
 function Plain({ text }: { text: string }) {
-  return <p className={css.readMe}>{text}</p>;
+  return (
+    <p className={css.readMe} dir="auto">
+      {text}
+    </p>
+  );
 }

@@ -103,10 +103,11 @@ function Rows({ table: { path, value } }: { table: Named<Table> }) {
 }
 
 function Check({ fit }: { fit: NonNullable<Fit> }) {
+  const passed = fit === 'passed' || fit === 'passedThen';
   return (
-    <span className={css.check} data-state={fit}>
-      {fit === 'passed' ? <CircleCheck size={12} aria-hidden /> : <CircleX size={12} aria-hidden />}
-      {fit === 'passed' ? say.fits : say.doesNotFit}
+    <span className={css.check} data-state={passed ? 'passed' : 'failed'}>
+      {passed ? <CircleCheck size={12} aria-hidden /> : <CircleX size={12} aria-hidden />}
+      {say.fit[fit]}
     </span>
   );
 }

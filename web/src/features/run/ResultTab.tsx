@@ -17,7 +17,7 @@ interface Props {
 
 export function ResultTab({ run, onGoTo, onRaise }: Props) {
   const { run: state } = run.view;
-  const { version, fields } = useOpenAgent();
+  const { id, version, fields } = useOpenAgent();
   if (state.kind !== 'done') {
     if (run.busy) return <Empty>{say.whenItEnds}</Empty>;
     if (state.kind === 'refused' && state.secrets.length > 0) return <MissingSecrets names={state.secrets} />;
@@ -29,7 +29,7 @@ export function ResultTab({ run, onGoTo, onRaise }: Props) {
       <div className={css.main}>
         {answer.error && <ErrorCard answer={answer} onGoTo={onGoTo} onRaise={onRaise} />}
         {(answer.success || answer.output !== null) && (
-          <Output key={answer.runId} answer={answer} open={{ version, outputSchema: fields.outputSchema }} />
+          <Output key={answer.runId} answer={answer} open={{ id, version, outputSchema: fields.outputSchema }} />
         )}
       </div>
       <div className={css.side}>

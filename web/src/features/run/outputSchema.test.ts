@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { JsonSchema } from '../../api/types';
-import { asksForSomething, fitOf, type Fit } from './outputSchema';
+import { asksForSomething, fitOf, type Fit, type Whose } from './outputSchema';
 
 it.each<[JsonSchema | undefined, boolean]>([
   [undefined, false],
@@ -15,16 +15,25 @@ it.each<[JsonSchema | undefined, boolean]>([
 });
 
 const number: JsonSchema = { type: 'number' };
-it.each<[string, JsonSchema | undefined, boolean, Fit]>([
-  ['passed', number, false, 'passed'],
-  ['failed', number, false, 'failed'],
-  ['passed', {}, false, undefined],
-  ['failed', undefined, false, 'failed'],
-  ['skipped', number, true, undefined],
-  // The draft asks for something else now.
-  ['passed', { type: 'string' }, true, 'failed'],
-  ['failed', number, true, 'passed'],
-  ['failed', {}, true, undefined],
-])('%s, held against %j, changed since: %s', (verdict, schema, changed, fit) => {
-  expect(fitOf(verdict, 7, schema, changed)).toBe(fit);
+const text: JsonSchema = { type: 'string' };
+it.each<[string, JsonSchema | undefined, Whose, Fit]>([
+  ['passed', number, 'version', 'passed'],
+  ['failed', number, 'version', 'failed'],
+  ['passed', {}, 'version', undefined],
+  ['failed', undefined, 'version', 'failed'],
+  ['skipped', number, 'changedDraft', undefined],
+  // The draft asks for something else since one looks at it.
+  ['passed', text, 'changedDraft', 'failed'],
+  ['failed', number, 'changedDraft', 'passed'],
+  ['failed', {}, 'changedDraft', undefined],
+  // An older run of a draft: it may ask for something else since then.
+  ['passed', number, 'draft', 'passed'],
+  ['failed', text, 'draft', 'failed'],
+  ['passed', text, 'draft', 'passedThen'],
+  ['failed', number, 'draft', 'failedThen'],
+  ['failed', {}, 'draft', 'failedThen'],
+  ['failed', undefined, 'draft', 'failedThen'],
+  ['passed', {}, 'draft', undefined],
+])('%s, held against %j of a %s', (verdict, schema, whose, fit) => {
+  expect(fitOf(verdict, 7, schema, whose)).toBe(fit);
 });

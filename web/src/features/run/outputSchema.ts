@@ -8,17 +8,22 @@ import { check } from '../../schema/validate';
 
 /** The version on the screen, which may be the one that ran. Without a number it is the draft. */
 export interface OnScreen {
+  id: string;
   version: string | undefined;
   outputSchema: JsonSchema;
 }
 
-export type Fit = 'passed' | 'failed' | undefined;
+/** Whether an output fits the schema that there is now; or how it fared by the one of its time, where that may be another. */
+export type Fit = 'passed' | 'failed' | 'passedThen' | 'failedThen' | undefined;
 
-/** Whether an output fits its schema, as the server found; undefined where nothing was asked of it. */
-export function useFit({ output, validation, provenance }: RunAnswer, now: OnScreen | undefined): Fit {
+/** Whose schema it is: of the version that ran, of a draft that may have been changed since, of one that was while one looked. */
+export type Whose = 'version' | 'draft' | 'changedDraft';
+
+/** Whether an output fits its schema; undefined where nothing was asked of it. */
+export function useFit({ output, validation, provenance, metadata }: RunAnswer, now: OnScreen | undefined): Fit {
   const { agent = '', version } = provenance;
   const pinned = pinnedOf(version);
-  const known = now?.version === pinned ? now?.outputSchema : undefined;
+  const known = now?.id === metadata.agentId && now?.version === pinned ? now?.outputSchema : undefined;
   const [first] = useState(known);
   const found = useQuery({
     queryKey: ['outputSchema', agent, pinned],
@@ -31,18 +36,23 @@ export function useFit({ output, validation, provenance }: RunAnswer, now: OnScr
     staleTime: Infinity,
   });
   const schema = known ?? found.data;
+  const inline = agent === ''; // what it was held against came with it, and is not kept
+  const whose = pinned !== undefined || inline ? 'version' : known === first ? 'draft' : 'changedDraft';
   return useMemo(
-    () => fitOf(validation.output, output, schema, pinned === undefined && known !== first),
-    [validation.output, output, schema, pinned, known, first],
+    () => (found.isLoading ? undefined : fitOf(validation.output, output, schema, whose)),
+    [found.isLoading, validation.output, output, schema, whose],
   );
 }
 
-/** A schema of a draft that is another now than when the result came is looked at here. */
-export function fitOf(verdict: string, output: Json, schema: JsonSchema | undefined, changed: boolean): Fit {
+/** The server held an output against the schema of its time. That of a draft is not kept, so the one of now is asked as well. */
+export function fitOf(verdict: string, output: Json, schema: JsonSchema | undefined, whose: Whose): Fit {
   if (verdict !== 'passed' && verdict !== 'failed') return undefined;
-  if (changed && asksForSomething(schema)) return check(output, schema).length === 0 ? 'passed' : 'failed';
-  if (changed) return undefined;
-  return verdict === 'failed' || asksForSomething(schema) ? verdict : undefined;
+  const asks = asksForSomething(schema);
+  if (whose === 'version') return verdict === 'failed' || asks ? verdict : undefined;
+  const now = asks ? (check(output, schema).length === 0 ? 'passed' : 'failed') : undefined;
+  if (now === verdict || whose === 'changedDraft') return now;
+  if (verdict === 'failed') return 'failedThen';
+  return asks ? 'passedThen' : undefined; // where nothing is asked now, nothing may have been asked then
 }
 
 /** Whether a schema asks for anything: what does not is fitted by all. */

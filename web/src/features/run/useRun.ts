@@ -62,7 +62,7 @@ export function useRun(agent: OpenAgent, tabs: Tabs): RunHandle {
   );
 
   const fits = input.fault === undefined && local.length === 0 && Object.keys(input.partial).length === 0;
-  useEffect(() => rememberInput(id, input.text, fits), [id, input.text, fits]);
+  useEffect(() => rememberInput(id, input.text), [id, input.text]);
 
   const { showPanel, run: shownRun } = tabs;
   const latest = useRef({ input, fits, panel: tabs.panel });

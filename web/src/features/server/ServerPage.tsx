@@ -24,6 +24,11 @@ export function ServerPage() {
         <h1>{say.server}</h1>
         <Engines />
         <Fault message={capabilities.isError ? say.notLoaded(capabilities.error.message) : undefined} />
+        {capabilities.isLoadingError && (
+          <div>
+            <Button onClick={() => void capabilities.refetch()}>{common.retry}</Button>
+          </div>
+        )}
         {capabilities.isPending && <Waiting shape="table" what={say.theLimits} retry />}
         {capabilities.data && (
           <>

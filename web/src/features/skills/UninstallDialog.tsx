@@ -19,9 +19,9 @@ export function UninstallDialog({ name, onClose }: { name: string; onClose: () =
   const confirm = (): void =>
     task.run(async () => {
       await uninstallSkill(name, held);
-      onClose();
+      await Promise.all([refreshSkills(), refreshAgents()]); // the row goes with the dialog, which gives the focus to what is left
       notify('done', say.uninstalled(name));
-      await Promise.all([refreshSkills(), refreshAgents()]);
+      onClose();
     });
 
   return (

@@ -4,20 +4,23 @@ import { useState, type KeyboardEvent } from 'react';
 import { serverUrl } from '../../api/base';
 import { explain } from '../../api/http';
 import { stringifyJson, type Json } from '../../api/json';
-import { keys, queryClient, refreshAgents, useCapabilities, useVersions } from '../../api/queries';
+import { keys, queryClient, refreshAgents, useCapabilities, useVersion, useVersions } from '../../api/queries';
+import type { JsonSchema } from '../../api/types';
 import { exportTool } from '../../api/verbs';
 import { download } from '../../app/clipboard';
 import { closeDialog } from '../../app/dialogs';
 import { exampleValue } from '../../schema/form/defaults';
+import { check } from '../../schema/validate';
 import { exportDialog as say } from '../../texts/tool';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Dialog } from '../../ui/Dialog';
 import { Waiting } from '../../ui/Waiting';
+import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
 import { JsonText } from '../../ui/JsonText';
-import { useOpenAgent, type OpenAgent } from '../agents/openAgent';
-import { fittingInput } from '../run/rememberedInput';
+import { useOpenAgent } from '../agents/openAgent';
+import { rememberedValue } from '../run/rememberedInput';
 import { curlLine, runLine } from './commands';
 import { TryTool } from './TryTool';
 import { manifestFile, recipeOf, type Recipe } from './recipes';
@@ -82,8 +85,7 @@ function Unpublished() {
 }
 
 function Exported({ first }: { first: string }) {
-  const agent = useOpenAgent();
-  const { name } = agent;
+  const { id, name } = useOpenAgent();
   const capabilities = useCapabilities();
   const versions = useVersions(name);
   const [version, setVersion] = useState(first);
@@ -97,7 +99,8 @@ function Exported({ first }: { first: string }) {
   });
   const text = manifest.data && stringifyJson(manifest.data.manifest, 2);
   const notes = manifest.data?.notes ?? [];
-  const input = exampleInput(agent);
+  const exported = useVersion(name, version);
+  const input = exported.data && exampleInput(id, exported.data.inputSchema);
   const tool = { origin: serverUrl(), name, version };
   const recipe = recipeOf(format, tool);
   return (
@@ -156,10 +159,16 @@ function Exported({ first }: { first: string }) {
           </ul>
         </details>
       )}
-      <TryTool key={version} name={name} version={version} example={input} />
+      {input !== undefined && <TryTool key={version} name={name} version={version} example={input} />}
       {recipe && <UseIt recipe={recipe} file={manifestFile(tool, format)} />}
-      <CommandLine label={say.callItOverHttp} text={curlLine(serverUrl(), name, version, input)} />
-      <CommandLine label={say.callItFromATerminal} text={runLine(name, version, input)} />
+      {exported.isPending && <Waiting shape="lines" what={say.theLines} />}
+      <Fault message={exported.isError ? say.linesNotMade(exported.error.message) : undefined} />
+      {input !== undefined && (
+        <>
+          <CommandLine label={say.callItOverHttp} text={curlLine(serverUrl(), name, version, input)} />
+          <CommandLine label={say.callItFromATerminal} text={runLine(name, version, input)} />
+        </>
+      )}
       <p className={css.hint}>
         {say.everyCallNeedsAToken(<code>$ATELIER_TOKEN</code>, <code>atelier token create</code>)}
       </p>
@@ -238,7 +247,8 @@ function CommandLine({ label, text }: { label: string; text: string }) {
   );
 }
 
-/** The input that stands in the form here, if it fits; else an example made from the schema. */
-function exampleInput({ id, fields: { inputSchema } }: OpenAgent): Json {
-  return fittingInput(id) ?? exampleValue(inputSchema);
+/** The input that was typed last, if this version takes it: it may be one for the draft. Else one made from the schema. */
+function exampleInput(id: string, inputSchema: JsonSchema): Json {
+  const typed = rememberedValue(id);
+  return typed !== undefined && check(typed, inputSchema).length === 0 ? typed : exampleValue(inputSchema);
 }

@@ -11,7 +11,6 @@ import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
 import { TextField } from '../../ui/TextField';
-import { Skeleton } from '../../ui/Skeleton';
 import { useTask } from '../../ui/useTask';
 import { Waiting } from '../../ui/Waiting';
 import { useOpenAgent } from '../agents/openAgent';
@@ -29,8 +28,7 @@ export function DeprecateDialog({ version }: { version: string }) {
   const reason = typedReason ?? shown?.reason ?? '';
   const successor = typedSuccessor ?? shown?.successor ?? likely(choices)?.reference ?? '';
   const task = useTask();
-  const known = shown !== undefined && pins.data !== undefined;
-  const fault = known ? undefined : (versions.error?.message ?? pins.error?.message);
+  const fault = shown === undefined ? versions.error : pins.data === undefined ? pins.error : null;
 
   const put = (deprecated: boolean): void =>
     task.run(async () => {
@@ -62,29 +60,22 @@ export function DeprecateDialog({ version }: { version: string }) {
               {say.takeItBack}
             </Button>
           )}
-          <Button look="primary" type="submit" form="deprecate" disabled={task.busy || !known}>
+          <Button
+            look="primary"
+            type="submit"
+            form="deprecate"
+            disabled={task.busy || shown === undefined || pins.data === undefined}
+          >
             {shown?.deprecated ? say.change : say.verb}
           </Button>
         </>
       }
     >
-      <Fault message={fault} />
-      {!known && fault === undefined && (
-        <>
-          <Waiting shape="fields" what={say.references} />
-          <Skeleton shape="line" />
-        </>
-      )}
-      {known && (
+      {shown === undefined && fault === null && <Waiting shape="fields" what={say.theVersion} />}
+      {/* At once: a field that came with the references would take the focus from where it is by then. */}
+      {shown && (
         <form id="deprecate" onSubmit={submit} style={{ display: 'grid', gap: 12 }}>
-          <TextField
-            label={say.why}
-            hint={say.whyHint}
-            error={task.fault}
-            autoFocus
-            value={reason}
-            onChange={setReason}
-          />
+          <TextField label={say.why} hint={say.whyHint} error={task.fault} value={reason} onChange={setReason} />
           <Field label={say.whatToUseInstead} mono hint={choices.length === 0 ? say.noOther : say.whatToUseInsteadHint}>
             {(control) => (
               <>
@@ -106,7 +97,11 @@ export function DeprecateDialog({ version }: { version: string }) {
           </Field>
         </form>
       )}
-      {known && <Movers pins={pins.data.filter((pin) => pin.version === version)} successor={successor.trim()} />}
+      {shown && pins.isPending && <Waiting shape="line" what={say.references} />}
+      {shown && pins.data && (
+        <Movers pins={pins.data.filter((pin) => pin.version === version)} successor={successor.trim()} />
+      )}
+      <Fault message={fault?.message} />
     </Dialog>
   );
 }
