@@ -112,6 +112,13 @@ func TestForcedNumberIsRecorded(t *testing.T) {
 	if strings.Contains(string(answer.Body), `"override"`) {
 		t.Error("1.0.0 has an override")
 	}
+
+	// Why it was forced is told in its own workspace only.
+	s.Want(t, 200, "POST", "/api/v1/code-agents/weather/publish", map[string]any{"public": true})
+	answer = s.Want(t, 200, "GET", "/api/v1/code-agents/registry/default/weather/versions/1.0.1", nil)
+	if strings.Contains(string(answer.Body), `"override"`) {
+		t.Errorf("the registry tells %s", answer.Body)
+	}
 }
 
 // A file that differs is shown as unified text, both ways round.

@@ -224,3 +224,18 @@ func TestCostOfAPassword(t *testing.T) {
 		t.Errorf("another password: %v", err)
 	}
 }
+
+// TestExpiriesAreToldAsListsTellThem: whoever asks for an expiry in the time of a zone is answered in UTC.
+func TestExpiriesAreToldAsListsTellThem(t *testing.T) {
+	t.Parallel()
+	s, clock := newService(t, "")
+	there := clock.now.In(time.FixedZone("there", 2*60*60)).Add(time.Hour)
+	_, invitation, err := s.Invite(t.Context(), access.Host(), access.InvitationRequest{Role: registry.Viewer, ExpiresAt: &there})
+	if err != nil || invitation.ExpiresAt != there.UTC() {
+		t.Errorf("the invitation expires at %v, %v", invitation.ExpiresAt, err)
+	}
+	_, token, err := s.CreateToken(t.Context(), access.Host(), access.TokenRequest{Name: "t", ExpiresAt: &there})
+	if err != nil || *token.ExpiresAt != there.UTC() {
+		t.Errorf("the token expires at %v, %v", token.ExpiresAt, err)
+	}
+}
