@@ -86,7 +86,7 @@ func TestAProgramCannotChangeWhatIsKept(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
 	evil, err := exec.CommandContext(t.Context(), "/usr/bin/python3", "-c",
-		`import marshal, sys; sys.stdout.buffer.write(marshal.dumps(compile("def main(input):\n    return 'evil'\n", "/work/main.py", "exec")))`).Output()
+		`import importlib.util, marshal, sys; sys.stdout.buffer.write(importlib.util.MAGIC_NUMBER + marshal.dumps(compile("def main(input):\n    return 'evil'\n", "/work/main.py", "exec")))`).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
