@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	_ "modernc.org/sqlite" // the driver of the server's own store
 
 	"github.com/atelier-run/atelier/scripts/load"
@@ -79,25 +80,46 @@ func interpreters(ctx context.Context, server load.Client) (map[string]string, e
 	return paths, nil
 }
 
-// loopback asks a handler that does nothing but read a body and answer one of the usual size.
-func loopback(ctx context.Context, span time.Duration) (float64, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+// loopback asks a server in a process of its own, as ours is, whose only handler reads a body and answers one of the usual size.
+func loopback(ctx context.Context, span time.Duration) (ms float64, err error) {
+	err = within(ctx, peer{name: "bare", start: startBare}, func(client load.Client) error {
+		wire := client.Wire()
+		got := load.Closed(ctx, 1, span, func(ctx context.Context, _ int) error {
+			_, err := wire.Post(ctx, "/", []byte(`{"version":"1.0.0","input":{"a":1,"b":2}}`))
+			return err
+		})
+		ms = got.At(0.5)
+		return got.Fault
+	})
+	return ms, err
+}
+
+func startBare(ctx context.Context) (*exec.Cmd, error) {
+	self, err := os.Executable()
 	if err != nil {
-		return 0, err
+		return nil, err
+	}
+	return exec.CommandContext(ctx, self, "-bare"), nil
+}
+
+// bare is that server. It prints its address.
+func bare() error {
+	var l net.ListenConfig
+	listener, err := l.Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
 	}
 	answer := []byte(`{"answer":"` + strings.Repeat("x", 1200) + `"}`)
-	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	router := chi.NewRouter()
+	router.Post("/", func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		_, _ = w.Write(answer)
-	})}
-	go func() { _ = server.Serve(listener) }()
-	defer server.Close()
-	client := load.NewClient("http://" + listener.Addr().String())
-	got := load.Closed(ctx, 1, span, func(ctx context.Context, _ int) error {
-		_, err := client.Call(ctx, http.MethodPost, "/", []byte(`{"version":"1.0.0","input":{"a":1,"b":2}}`), nil)
-		return err
 	})
-	return got.At(0.5), got.Fault
+	if _, err := fmt.Printf("http://%s\n", listener.Addr()); err != nil {
+		return err
+	}
+	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: router}
+	return server.Serve(listener)
 }
 
 // durableInsert stores one row of the size of a run's in a transaction of its own, as safely as the server does.

@@ -36,7 +36,15 @@ func main() {
 	only := flag.String("only", "", "sections to measure, comma separated: js,python,bash,skills,loop,cold,socket,burst,start,memory,registry,studio,peers; all without it")
 	flag.BoolVar(&o.quick, "quick", false, "about a minute for everything, with more noise")
 	flag.StringVar(&o.write, "write", "", "also write the table as Markdown to this file")
+	alone := flag.Bool("bare", false, "be the HTTP server that the floor is measured with")
 	flag.Parse()
+	if *alone {
+		if err := bare(); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	o.span, o.rounds, o.history = 4*time.Second, 10, history{agents: 10_000, runs: 1_000_000}
 	if o.quick {
 		o.span, o.rounds, o.history = time.Second, 3, history{agents: 1_000, runs: 100_000}

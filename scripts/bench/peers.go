@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -103,12 +102,13 @@ func within(ctx context.Context, p peer, do func(load.Client) error) error {
 
 // asked calls a peer and checks its answer.
 func asked(client load.Client, p load.Program) load.Call {
+	wire := client.Wire()
 	return func(ctx context.Context, n int) error {
 		body, err := json.Marshal(map[string]any{"code": p.Code, "input": json.RawMessage(p.Input(n))})
 		if err != nil {
 			return err
 		}
-		answer, err := client.Call(ctx, http.MethodPost, "/", body, nil)
+		answer, err := wire.Post(ctx, "/", body)
 		if err != nil {
 			return err
 		}

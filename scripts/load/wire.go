@@ -1,0 +1,106 @@
+package load
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// patience is how long a wire waits for an answer.
+	patience = 2 * time.Minute
+	// kept is how long a connection may have been without a use. The server may have closed an older one.
+	kept = 5 * time.Second
+)
+
+// Wire asks a server again and again at the least cost, for measurements on a machine that the server has a share of.
+// net/http's client has two goroutines for each connection and a timer for each request.
+type Wire struct {
+	host string
+
+	mu   sync.Mutex
+	free []*line // the one used last at the end
+}
+
+// line is a connection. One caller has it at a time.
+type line struct {
+	net.Conn
+	answers *bufio.Reader
+	request []byte
+	used    time.Time
+}
+
+// Wire opens no connection yet.
+func (c Client) Wire() *Wire { return &Wire{host: strings.TrimPrefix(c.Base, "http://")} }
+
+// Post sends JSON; an answer that is no 2xx is a *Refusal. A context that ends does not interrupt it.
+func (w *Wire) Post(ctx context.Context, path string, body []byte) ([]byte, error) {
+	l, err := w.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	response, answer, err := l.post(w.host, path, body)
+	if err != nil || response.Close {
+		l.Close()
+	} else {
+		w.give(l)
+	}
+	if err == nil && response.StatusCode >= http.StatusMultipleChoices {
+		err = &Refusal{Status: response.StatusCode, RetryAfter: response.Header.Get("Retry-After"), Body: string(answer)}
+	}
+	return answer, err
+}
+
+func (w *Wire) take(ctx context.Context) (*line, error) {
+	w.mu.Lock()
+	for len(w.free) > 0 {
+		last := len(w.free) - 1
+		l := w.free[last]
+		w.free = w.free[:last]
+		if time.Since(l.used) < kept {
+			w.mu.Unlock()
+			return l, nil
+		}
+		l.Close()
+	}
+	w.mu.Unlock()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "tcp", w.host)
+	if err != nil {
+		return nil, err
+	}
+	return &line{Conn: conn, answers: bufio.NewReader(conn)}, nil
+}
+
+func (w *Wire) give(l *line) {
+	l.used = time.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.free = append(w.free, l)
+}
+
+// post answers with a response whose body has been read.
+func (l *line) post(host, path string, body []byte) (*http.Response, []byte, error) {
+	l.request = fmt.Appendf(l.request[:0], "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+		path, host, token, len(body))
+	l.request = append(l.request, body...)
+	if err := l.SetDeadline(time.Now().Add(patience)); err != nil {
+		return nil, nil, err
+	}
+	if _, err := l.Write(l.request); err != nil {
+		return nil, nil, err
+	}
+	response, err := http.ReadResponse(l.answers, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	return response, answer, err
+}
