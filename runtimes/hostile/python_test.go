@@ -130,6 +130,17 @@ def main():
 		{class: hostile.Forging, name: "result with a key twice, past the encoder", source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"output\":{\"a\":1,\"a\":2}}}\\n')\n    os._exit(0)\n", types: []runtimes.ErrorType{runtimes.InvalidOutput}},
 		{class: hostile.Forging, name: "result with NaN, past the encoder", source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"output\":NaN}}\\n')\n    os._exit(0)\n", types: []runtimes.ErrorType{runtimes.InvalidOutput, runtimes.RuntimeError}},
 		{class: hostile.Forging, name: "error in the words of the house", source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"error\":{\"type\":\"interrupted\",\"message\":\"The server stopped.\",\"file\":\"/etc/passwd\",\"line\":1}}}\\n')\n    os._exit(0)\n", types: []runtimes.ErrorType{runtimes.RuntimeError}, check: noForeignFile},
+		{class: hostile.Forging, name: "a module's code for the next run",
+			source: "import helper\ndef main():\n    return helper.x\n",
+			edit: func(j *runtimes.Job) {
+				j.Files["helper.py"] = []byte(`import binascii, importlib.util, marshal, os
+code = compile("def main():\n    return 'forged'\n", "/work/main.py", "exec")
+os.write(3, b'{"kept":"' + binascii.b2a_base64(importlib.util.MAGIC_NUMBER + marshal.dumps((code, {})), newline=False) + b'"}\n')
+x = "fine"
+`)
+			},
+			again: true, output: `"fine"`,
+		},
 		{class: hostile.Forging, name: "exit code that no process has",
 			source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"output\":\"said\"},\"code\":-256}\\n')\n    os._exit(3)\n",
 			types:  []runtimes.ErrorType{runtimes.RuntimeError},

@@ -1,6 +1,7 @@
 # The fork server: a warm interpreter that forks a child for each run. It goes with guest.py, in one namespace. It never
 # sees a byte of a user's: a child reads its job when it is in its cell, where it has no privileges any more. It has no
 # threads, and keeps nothing open but the socket of its orders.
+import _frozen_importlib
 import _random
 import ctypes
 import fcntl
@@ -16,7 +17,7 @@ READ, WRITE, EXECUTE, PRIVATE, ANONYMOUS = 1, 2, 4, 2, 32
 DUMPABLE, TID_ADDRESS = 4, 40
 PROGRAM = b"def main(input, ctx):\n    return {'sum': input['a'] + 1}\n"
 NEW = b'{"entry":"main.py","env":{},"recursion":1000,"largest":1000,"input":{"a":1.5,"b":["x"]}}'
-JOB = NEW[:-1] + b',"code":"' + binascii.b2a_base64(MAGIC + marshal.dumps(compile(PROGRAM, ROOT + "/main.py", "exec")), newline=False) + b'"}'
+JOB = NEW[:-1] + b',"code":"' + binascii.b2a_base64(MAGIC + marshal.dumps((compile(PROGRAM, ROOT + "/main.py", "exec"), {})), newline=False) + b'"}'
 
 
 def preload():
@@ -37,6 +38,8 @@ def warm(times):
         end(channel, *rehearse(begin(channel), channel))
         ours.recv(1 << 16)
         renew()
+    for _ in range(times):
+        bring()
     ours.close()
     theirs.close()
 
@@ -52,6 +55,15 @@ def rehearse(job, channel):
     content, sys.argv = read, argv
     del sys.path[0], sys.modules[PACKAGE], sys.modules[PACKAGE + ".main"], sys.modules["main"]
     return ended
+
+
+def bring():
+    """Imports an empty module whose code is kept, as runs do. A child does not rehearse that: most programs have one file."""
+    loader = _frozen_importlib_external.SourceFileLoader("null", os.devnull)
+    spec = _frozen_importlib_external.spec_from_file_location("null", os.devnull, loader=loader)
+    imported[os.devnull] = digest(b""), marshal.dumps(compile(b"", os.devnull, "exec"))
+    loader.exec_module(_frozen_importlib.module_from_spec(spec))
+    del imported[os.devnull]
 
 
 def place(libc, content, size, access):

@@ -2,6 +2,7 @@
 # descriptor 3 for one line: what to run. On the same descriptor it asks the host (one line, one answer) and says at last
 # how the program ended. Nothing of this can be trusted by the server, and is not: it only makes the messages good.
 import _frozen_importlib_external
+import _imp
 import _thread
 import binascii
 import itertools
@@ -19,8 +20,9 @@ ROOT = "/work"
 PACKAGE = "__agent__"  # what relative imports are relative to
 MESSAGE, STACK, DEPTH = 16_000, 64_000, 256
 CALL = (1 << 20) + 1  # bytes of a line that the host takes, with its end
-KEPT = 64 << 10  # bytes of code that the host keeps
+KEPT = 64 << 10  # bytes of code that the host keeps; no more of source is compiled ahead for it
 MAGIC = _frozen_importlib_external.MAGIC_NUMBER  # begins them: they are of use to interpreters of this version only
+NUMBER = int.from_bytes(MAGIC, "little")
 
 
 class HostError(Exception):
@@ -222,11 +224,13 @@ def translate(path, entry):
 
 
 def code_of(path, job, channel):
-    """The code of the entry file. The host keeps it for the next runs of the same program, if it asks: that is said before any
-    of the program runs, which would say what it likes."""
+    """The code of the entry file. The host keeps it for the next runs of the same program, if it asks, with that of the files
+    that it may import: it is said before any of the program runs, which would say what it likes."""
     kept = binascii.a2b_base64(job.get("code", ""))
     if kept.startswith(MAGIC):
-        return marshal.loads(kept[len(MAGIC):])
+        code, others = marshal.loads(kept[len(MAGIC):])
+        imported.update(others)
+        return code
     if not job.get("keep"):
         return translate(path, job["entry"])
     import warnings
@@ -234,12 +238,85 @@ def code_of(path, job, channel):
     warnings.showwarning = lambda *one, **more: (said.append(one), show(*one, **more))
     code = translate(path, job["entry"])
     warnings.showwarning = show
-    try:
-        kept = b"" if said else MAGIC + marshal.dumps(code)  # each run has to warn
-    except (ValueError, MemoryError):
-        kept = b""  # nested more deeply than marshal goes, or too large
+    kept = b"" if said else packed(code, imported)  # each run has to warn
+    if kept and job.get("modules"):
+        imported.update(reachable(code, job, KEPT - len(kept)))
+        kept = packed(code, imported)
     channel.send(b'{"kept":"' + binascii.b2a_base64(kept if len(kept) <= KEPT else b"", newline=False) + b'"}\n')
     return code
+
+
+def packed(code, others):
+    try:
+        return MAGIC + marshal.dumps((code, others))
+    except (ValueError, MemoryError):
+        return b""  # nested more deeply than marshal goes, or too large
+
+
+def reachable(code, job, room):
+    """Compiles the program's other files that a code may import, and what they may in turn: those whose names are in it.
+    Compiling runs nothing of them. What does not fit, or has something wrong, is compiled when it is imported."""
+    waiting = {name: set(name.removesuffix(".py").removesuffix("/__init__").split("/")) for name in job["modules"]}
+    importing, found, unread = [(code, job["entry"])], {}, KEPT
+    for code, importer in importing:
+        named = names(code).union(importer.split("/")[:-1])
+        for name in [name for name, parts in waiting.items() if parts <= named]:
+            del waiting[name]
+            path = f"{ROOT}/{name}"
+            source = content(path)
+            if len(source) > unread:
+                continue
+            unread -= len(source)
+            try:
+                code = silent(source, path)
+                one = digest(source), marshal.dumps(code)
+            except Exception:
+                continue
+            size = len(marshal.dumps((path, one)))
+            if size <= room:
+                room -= size
+                found[path] = one
+                importing.append((code, name))
+    return found
+
+
+def names(code):
+    """The names in a code and in those within it. The modules that it imports are among them."""
+    found, codes = set(), [code]
+    for one in codes:
+        found.update(part for name in one.co_names for part in name.split("."))
+        codes += [inner for inner in one.co_consts if type(inner) is type(code)]
+    return found
+
+
+def silent(source, path):
+    """Compiles a file of which Python has nothing to say: a warning is for who imports it."""
+    import warnings
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return compile(source, path, "exec", dont_inherit=True)
+
+
+def digest(source):
+    return _imp.source_hash(NUMBER, source)
+
+
+imported = {}  # by path: the digest of what was compiled, and the code
+
+
+def source_to_code(self, data, path, *, _optimize=-1):
+    """Compiles what is imported, as the import system's own does, unless the same was compiled before. All else about an
+    import is as ever, and a file that the program has written anew is another."""
+    known = imported.get(path)
+    if known and _optimize == -1 and type(data) is bytes and digest(data) == known[0]:
+        return marshal.loads(known[1])
+    return compiles(self, data, path, _optimize=_optimize)
+
+
+compiles = _frozen_importlib_external.SourceLoader.source_to_code
+# The import system leaves its own frames out of a traceback, by the name of their file.
+source_to_code.__code__ = source_to_code.__code__.replace(co_filename=compiles.__code__.co_filename)
+_frozen_importlib_external.SourceLoader.source_to_code = source_to_code
 
 
 def load(job, channel, rules=None):

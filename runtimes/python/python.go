@@ -66,27 +66,39 @@ type Engine struct {
 	granted     *worker.Pool // as fresh, for programs that were granted hosts
 	models      *worker.Pool // as fresh, with the directory of models in sight; nil for none
 	egress      *egress.Proxy
-	codes       *recent.Cache[string, []byte] // of entrypoints, compiled
+	codes       *recent.Cache[string, []byte] // of entrypoints and what they import, compiled
 	log         *slog.Logger
 
 	mu     sync.Mutex
 	resume time.Time // until then no fork server is asked for: the last time it could not be had
 }
 
-// Bounds on the compiled entrypoints that are kept, and on one of them.
+// Bounds on the compiled programs that are kept, and on one of them.
 const (
 	maxCode      = 64 << 10
+	maxModules   = 256 // files beside the entrypoint
 	maxCodes     = 1024
 	maxCodeBytes = 16 << 20
 )
 
-// codeKey names what a job's entrypoint compiles to, "" for what is not kept. What made it has read what the workspace wrote,
+// codeKey names what a job's program compiles to, "" for what is not kept. What made it has read what the workspace wrote,
 // and is believed by nobody else.
 func codeKey(job runtimes.Job) string {
 	if job.CodeDigest == "" || job.Workspace == "" {
 		return ""
 	}
 	return job.Workspace + " " + job.CodeDigest + " " + job.Entrypoint
+}
+
+// modules lists the files beside a job's entrypoint that may be compiled with it.
+func modules(job runtimes.Job) (names []string) {
+	for name, source := range job.Files {
+		if name != job.Entrypoint && strings.HasSuffix(name, ".py") && len(source) <= maxCode {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names[:min(len(names), maxModules)]
 }
 
 // pause is how long runs get fresh interpreters after a fork server could not be had: asking again costs a run its start.
@@ -157,9 +169,10 @@ type hello struct {
 	Env       map[string]string `json:"env"`
 	Recursion int64             `json:"recursion"`
 	Largest   int64             `json:"largest"`
-	Rules     []string          `json:"rules,omitempty"` // modules that may be imported; none means no rules
-	Code      []byte            `json:"code,omitempty"`  // of the entrypoint, as another run compiled it
-	Keep      bool              `json:"keep,omitempty"`  // say what you compile
+	Rules     []string          `json:"rules,omitempty"`   // modules that may be imported; none means no rules
+	Code      []byte            `json:"code,omitempty"`    // of the entrypoint and what it imports, as another run compiled it
+	Keep      bool              `json:"keep,omitempty"`    // say what you compile
+	Modules   []string          `json:"modules,omitempty"` // files that Keep is about, beside the entrypoint
 }
 
 // Run implements runtimes.Runtime.
@@ -187,7 +200,9 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	}
 	key := codeKey(job)
 	greets.Code, _ = e.codes.Get(key)
-	greets.Keep = key != "" && greets.Code == nil
+	if greets.Keep = key != "" && greets.Code == nil; greets.Keep {
+		greets.Modules = modules(job)
+	}
 	greeting, err := program.JSON(greets)
 	if err != nil {
 		return runtimes.Outcome{}, fault.Invalid("/input", "The input is not JSON.")
