@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { hold } from './kit/hold';
 import { must } from './kit/seed';
 import { eachSignedIn, type Stage } from './kit/stage';
 import type { Studio } from './kit/studio';
@@ -209,23 +210,46 @@ test('every match of a line is marked', async () => {
   await expect.poll(() => found.locator('mark').allInnerTexts()).toEqual(['one', 'one', 'One']);
 });
 
-test('the open agent stands in sight among many, however it was opened', async () => {
-  const name = (n: number): string => `many-${String(n).padStart(2, '0')}`;
+async function makeMany(name: (n: number) => string): Promise<void> {
   const agent = { language: 'javascript', code: 'export default () => 1;\n' };
   for (let n = 0; n < 60; n++) await must(atelier, 'POST', '/code-agents', { ...agent, name: name(n) });
-  const panel = page.getByRole('region', { name: 'Agents' });
-  const current = panel
-    .getByRole('link', { name: new RegExp(`many-(40|59)`) })
-    .and(panel.locator('[aria-current=page]'));
+}
+
+const current = (): Locator => page.getByRole('region', { name: 'Agents' }).locator('a[aria-current=page]');
+const inSight = (): Promise<boolean> =>
+  current().evaluate((link) => {
+    const row = link.getBoundingClientRect();
+    const list = link.closest('section')?.getBoundingClientRect();
+    return list !== undefined && row.top >= list.top && row.bottom <= list.bottom;
+  });
+
+test('the open agent stands in sight among many, however it was opened', async () => {
+  const name = (n: number): string => `many-${String(n).padStart(2, '0')}`;
+  await makeMany(name);
   for (const n of [40, 59]) {
     await studio.openAgent(name(n));
-    await current.filter({ hasText: name(n) }).waitFor();
-    const inSight = (): Promise<boolean> =>
-      current.evaluate((link) => {
-        const row = link.getBoundingClientRect();
-        const list = link.closest('section')?.getBoundingClientRect();
-        return list !== undefined && row.top >= list.top && row.bottom <= list.bottom;
-      });
+    await current()
+      .filter({ hasText: name(n) })
+      .waitFor();
     await expect.poll(inSight).toBe(true);
   }
+});
+
+test('the open agent stays in sight when the fonts come after it', async () => {
+  const name = (n: number): string => `late-${String(n).padStart(2, '0')}`;
+  await makeMany(name);
+  const release = await hold(page, '**/*.woff2');
+  await studio.openAgent(name(40));
+  await current()
+    .filter({ hasText: name(40) })
+    .waitFor();
+  await expect.poll(inSight).toBe(true);
+  expect(await page.evaluate(() => document.fonts.status)).toBe('loading');
+  release();
+  await page.evaluate(async () => {
+    await document.fonts.ready;
+    // A list that is moved by what came is moved as the next frame is drawn.
+    for (let n = 0; n < 2; n++) await new Promise(requestAnimationFrame);
+  });
+  expect(await inSight()).toBe(true);
 });
