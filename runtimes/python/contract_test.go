@@ -353,6 +353,47 @@ def main(input, ctx):
 	}
 }
 
+// TestACallWithinALine: a call may be given up, or a handler may want to ask, when only a part of its line is said. What is
+// said next does not go into that line.
+func TestACallWithinALine(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ does, output string }{
+		"given up": {`raise TimeoutError`, `["",{"n":2}]`},
+		"asked":    {`signal.raise_signal(signal.SIGUSR1); return write(*args)`, `["A signal's handler cannot use ctx while a large call is being sent.",{"n":2}]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			source := `import os, signal
+write, told = os.write, ""
+def part(file, data):
+    os.write = rest
+    return write(file, data[:10])
+def rest(*args):
+    os.write = write
+    ` + test.does + `
+def main(input, ctx):
+    def late(*_):
+        global told
+        try:
+            ctx.log("late")
+        except Exception as e:
+            told = str(e)
+    signal.signal(signal.SIGUSR1, late)
+    os.write = part
+    try:
+        ctx.call("echo", n=1)
+    except TimeoutError:
+        pass
+    return [told, ctx.call("echo", n=2)]
+`
+			outcome, err := newEngine(t).Run(t.Context(), programs().Job(source, func(j *runtimes.Job) { j.Limits.TimeoutMs = 10_000 }), echo{runtimetest.NewHost()})
+			if err != nil || string(outcome.Output) != test.output {
+				t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
+			}
+		})
+	}
+}
+
 // TestCallsLeaveNothingBehind: what was read is let go when it was taken apart, also by a handler that asks again and again
 // while main waits, and after an alarm that ended a call while main took its answer apart.
 func TestCallsLeaveNothingBehind(t *testing.T) {
