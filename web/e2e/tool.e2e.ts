@@ -96,7 +96,7 @@ test('A41 a reference is copied, and the line that calls it', async () => {
   await studio.choose('Actions for 1.0.0', 'Copy reference');
   await expect.poll(clipboard).toBe('copied@1.0.0');
   await studio.choose('Actions for 1.0.0', 'Copy the line for a terminal');
-  await expect.poll(clipboard).toBe("atelier run copied@1.0.0 --input '{}'");
+  await expect.poll(clipboard).toBe(`atelier run copied@1.0.0 --input '{"city":"text"}'`);
   await studio.openAgent('copied');
   await page.keyboard.press('Alt+c');
   await expect.poll(clipboard).toBe('copied@1.0.0');

@@ -145,6 +145,13 @@ export const useListedVersion = (publisher: string, name: string, version: strin
 export const usePins = (name: string) => useQuery({ queryKey: keys.pins(name), queryFn: () => listPins(name) });
 export const useVersion = (name: string, version: string) =>
   useQuery({ queryKey: keys.version(name, version), queryFn: () => getVersion(name, version), ...forever });
+/** A version for what is done once; it never changes. */
+export const readVersion = (name: string, version: string) =>
+  queryClient.query({
+    queryKey: keys.version(name, version),
+    queryFn: () => getVersion(name, version),
+    staleTime: 'static',
+  });
 export const useDiff = (name: string, from: string, to: string) =>
   useQuery({ queryKey: keys.diff(name, from, to), queryFn: () => diff(name, from, to), gcTime: 0, staleTime: 0 });
 /** What auto means for the draft as the server has it. */

@@ -64,6 +64,7 @@ export const versionList = {
   compare: 'Compare…',
   publishTheDraft: 'Publish the draft…',
   notLoaded: (reason: string) => `The versions could not be loaded. ${reason}`,
+  lineNotMade: (reason: string) => `What the version takes could not be loaded. ${reason}`,
   theVersions: 'the versions',
   versionsOf: (name: string) => `Versions of ${name}`,
   draft: 'Draft',

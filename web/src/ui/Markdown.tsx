@@ -44,8 +44,14 @@ function element(open: Token, children: ReactNode[]): ReactNode {
   const name = elements[open.tag];
   if (name === undefined) return children;
   const start = name === 'ol' ? open.attrGet('start') : null;
-  const made = createElement(name, { ...(start !== null && { start: Number(start) }), ...direction(open) }, children);
-  return name === 'table' ? <div tabIndex={0}>{made}</div> : made;
+  if (name === 'table') {
+    return (
+      <div tabIndex={0} {...direction(open)}>
+        <table>{children}</table>
+      </div>
+    );
+  }
+  return createElement(name, { ...(start !== null && { start: Number(start) }), ...direction(open) }, children);
 }
 
 /** A block runs the way of its own words, with all in it: the marks of a list stand where its lines begin. */

@@ -23,11 +23,13 @@ export function ServerPage() {
       <Column>
         <h1>{say.server}</h1>
         <Engines />
-        <Fault message={capabilities.isError ? say.notLoaded(capabilities.error.message) : undefined} />
         {capabilities.isLoadingError && (
-          <div>
-            <Button onClick={() => void capabilities.refetch()}>{common.retry}</Button>
-          </div>
+          <section className={css.section}>
+            <Fault message={say.notLoaded(capabilities.error.message)} />
+            <div>
+              <Button onClick={() => void capabilities.refetch()}>{common.retry}</Button>
+            </div>
+          </section>
         )}
         {capabilities.isPending && <Waiting shape="table" what={say.theLimits} retry />}
         {capabilities.data && (

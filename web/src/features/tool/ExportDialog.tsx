@@ -3,14 +3,11 @@ import { Download } from 'lucide-react';
 import { useState, type KeyboardEvent } from 'react';
 import { serverUrl } from '../../api/base';
 import { explain } from '../../api/http';
-import { stringifyJson, type Json } from '../../api/json';
+import { stringifyJson } from '../../api/json';
 import { keys, queryClient, refreshAgents, useCapabilities, useVersion, useVersions } from '../../api/queries';
-import type { JsonSchema } from '../../api/types';
 import { exportTool } from '../../api/verbs';
 import { download } from '../../app/clipboard';
 import { closeDialog } from '../../app/dialogs';
-import { exampleValue } from '../../schema/form/defaults';
-import { check } from '../../schema/validate';
 import { exportDialog as say } from '../../texts/tool';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
@@ -20,8 +17,8 @@ import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
 import { JsonText } from '../../ui/JsonText';
 import { useOpenAgent } from '../agents/openAgent';
-import { rememberedValue } from '../run/rememberedInput';
 import { curlLine, runLine } from './commands';
+import { exampleInput } from './exampleInput';
 import { TryTool } from './TryTool';
 import { manifestFile, recipeOf, type Recipe } from './recipes';
 import css from './ExportDialog.module.css';
@@ -245,10 +242,4 @@ function CommandLine({ label, text }: { label: string; text: string }) {
       </pre>
     </div>
   );
-}
-
-/** The input that was typed last, if this version takes it: it may be one for the draft. Else one made from the schema. */
-function exampleInput(id: string, inputSchema: JsonSchema): Json {
-  const typed = rememberedValue(id);
-  return typed !== undefined && check(typed, inputSchema).length === 0 ? typed : exampleValue(inputSchema);
 }

@@ -1,10 +1,12 @@
 import { Ellipsis } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { useDiff, usePins, useVersions } from '../../api/queries';
+import { explain } from '../../api/http';
+import { readVersion, useDiff, usePins, useVersions } from '../../api/queries';
 import { useRights } from '../../api/rights';
 import type { Agent, Pin, VersionSummary } from '../../api/types';
 import { showDialog } from '../../app/dialogs';
+import { notify } from '../../app/noticeStore';
 import { ago } from '../../texts/format';
 import { agentUrl } from '../../app/urlState';
 import { versionList as say } from '../../texts/versions';
@@ -17,6 +19,7 @@ import { ask } from '../agents/agentMenu';
 import { copyReference } from '../agents/useAgentCommands';
 import { useCutOff } from '../agents/useCutOff';
 import { runLine } from '../tool/commands';
+import { exampleInput } from '../tool/exampleInput';
 import css from './VersionsPage.module.css';
 
 /** The changelog: the draft on top, then every version, newest first, with what can be done with each. */
@@ -84,6 +87,7 @@ export function VersionList({ agent }: { agent: Agent }) {
           <Row
             key={v.version}
             version={v}
+            id={agent.id}
             name={name}
             latest={v.version === latestVersion}
             pins={(pins.data ?? []).filter((pin) => pin.version === v.version)}
@@ -113,6 +117,7 @@ function Since({ name, latest }: { name: string; latest: string }) {
 }
 
 interface RowProps {
+  id: string;
   name: string;
   version: VersionSummary;
   latest: boolean;
@@ -120,7 +125,7 @@ interface RowProps {
   now: number;
 }
 
-function Row({ name, version: v, latest, pins, now }: RowProps) {
+function Row({ id, name, version: v, latest, pins, now }: RowProps) {
   const { version, reference } = v;
   const [, navigate] = useLocation();
   const { may } = useRights();
@@ -128,7 +133,7 @@ function Row({ name, version: v, latest, pins, now }: RowProps) {
     { kind: 'item', label: say.open, run: () => navigate(agentUrl(name, version)) },
     { kind: 'item', label: say.copyReference, run: () => void copyReference(reference) },
     { kind: 'item', label: say.copyReferenceByDigest, run: () => void copyReference(`${name}@${v.digest}`) },
-    { kind: 'item', label: say.copyTheLineFor, run: () => void copyReference(runLine(name, version, {})) },
+    { kind: 'item', label: say.copyTheLineFor, run: () => void copyLine(id, name, version) },
     ask(say.exportAsTool, { kind: 'export', version }),
     { kind: 'rule' },
     ask(say.compareWithTheDraft, { kind: 'compare', from: version, to: 'draft' }),
@@ -166,6 +171,16 @@ function Row({ name, version: v, latest, pins, now }: RowProps) {
       <RowMenu label={say.actionsFor(version)} entries={entries} />
     </li>
   );
+}
+
+/** The line that runs it, with an input that it takes. */
+async function copyLine(id: string, name: string, version: string): Promise<void> {
+  try {
+    const { inputSchema } = await readVersion(name, version);
+    await copyReference(runLine(name, version, exampleInput(id, inputSchema)));
+  } catch (error) {
+    notify('failed', say.lineNotMade(explain(error)));
+  }
 }
 
 function RowMenu({ label, entries }: { label: string; entries: MenuEntry[] }) {
