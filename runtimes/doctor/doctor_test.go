@@ -114,7 +114,7 @@ func TestMasked(t *testing.T) {
 		"namespaces": {without: []string{sandbox.Namespaces}, verdict: doctor.Fail, checks: []string{"sandbox: namespaces"}, fix: "seccomp profile"},
 		"seccomp":    {without: []string{sandbox.Seccomp}, verdict: doctor.Fail, checks: []string{"sandbox: seccomp"}, fix: "--allow-weak-sandbox=seccomp"},
 		"seccomp, allowed": {without: []string{sandbox.Seccomp}, allow: []string{sandbox.Seccomp}, verdict: doctor.Reduced, fix: "CONFIG_SECCOMP_FILTER", checks: []string{
-			"sandbox: seccomp", "python: privileges", "bash: privileges", "filter of programs", "filter of workers", "filter of compilers", "calls by another table", "python: calls of a program",
+			"sandbox: seccomp", "python: privileges", "python: refused calls", "bash: privileges", "filter of programs", "filter of workers", "filter of compilers", "calls by another table", "python: calls of a program",
 		}},
 		"landlock": {without: []string{sandbox.Landlock}, verdict: doctor.Reduced, checks: []string{"sandbox: landlock", "landlock"}, fix: "lsm="},
 		"cgroups":  {without: []string{sandbox.Cgroups}, verdict: doctor.Reduced, checks: []string{"sandbox: cgroups", "control groups"}, fix: "Delegate=yes"},

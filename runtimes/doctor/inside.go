@@ -98,6 +98,9 @@ func judgeView(v view, s Surroundings) []Check {
 	checks := []Check{
 		privileges(v), processes(v), mounts(v, s), descriptors(v), environmentOf(v, s), names(v, s), network(v), cores(v, s),
 	}
+	if s.Language == runtimes.Python {
+		checks = append(checks, filtered(v))
+	}
 	for i := range checks {
 		checks[i].Group, checks[i].Language = Inside, s.Language
 		if checks[i].Verdict == Fail {
@@ -151,6 +154,14 @@ func wrongRights(status string) []string {
 		}
 	}
 	return wrong
+}
+
+// filtered looks whether both parts of a Python program's filter are there: it has one from its fork server, which refuses
+// the socket, and one of its own, which refuses the limit. Without a filter the kernel lets both pass.
+func filtered(v view) Check {
+	want := []string{"AF_NETLINK EAFNOSUPPORT", "RLIMIT_CORE EPERM"}
+	got := v.lines("calls")
+	return Check{Name: "refused calls", Verdict: verdict(slices.Equal(got, want)), Mechanism: sandbox.Seccomp, Evidence: orNone(strings.Join(got, ", "))}
 }
 
 const noCapabilities = "0000000000000000"

@@ -131,6 +131,9 @@ Inter-|   Receive
 2 pipe:[3]
 3 socket:[4]
 4 /proc/13/fd
+@@ calls
+AF_NETLINK EAFNOSUPPORT
+RLIMIT_CORE EPERM
 @@ environment
 PATH=/usr/bin
 HOME=/work
@@ -152,6 +155,9 @@ func TestEveryLookAroundCanFail(t *testing.T) {
 	tests := map[string]struct{ check, old, new string }{
 		"privileges may grow":        {"privileges", "NoNewPrivs:	1", "NoNewPrivs:	0"},
 		"no filter":                  {"privileges", "Seccomp:	2", "Seccomp:	0"},
+		"a fork server's filter":     {"refused calls", "NETLINK EAFNOSUPPORT", "NETLINK success"},
+		"a child's filter":           {"refused calls", "CORE EPERM", "CORE success"},
+		"no answers of a filter":     {"refused calls", "@@ calls", "@@ nothing"},
 		"a capability":               {"privileges", "CapEff:	0000000000000000", "CapEff:	0000000000200000"},
 		"capabilities by execution":  {"privileges", "CapBnd:	0000000000000000", "CapBnd:	000001ffffffffff"},
 		"root":                       {"privileges", "Uid:	200001", "Uid:	0"},

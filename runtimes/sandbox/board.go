@@ -17,6 +17,7 @@ type board struct {
 	first    uintptr                         // the descriptors that come along are this one and the next ones
 	length   uintptr                         // bytes of an order
 	space    uintptr                         // bytes that its descriptors take up in a message
+	filter   uintptr                         // struct sock_fprog that the loop installs before its first order, 0 for none
 	clone    [8]uintptr                      // struct clone_args
 	order    header                          // of the message that an order is
 	answer   header                          // of ours
@@ -89,10 +90,19 @@ type drawn struct {
 	numbers map[string]int // of the descriptors of an order, at the fork server
 }
 
-// draw makes the board for a way.
-func draw(place forkPlace, way []step, names []string) (*drawn, error) {
+// draw makes the board for a way. It is here that both parts of the filter come onto it: no child gets its own from somebody
+// who did not give the fork server the other one.
+func draw(place forkPlace, way []step, filter halves, names []string) (*drawn, error) {
+	if err := filter.check(); err != nil {
+		return nil, err
+	}
+	way = filtered(way, filter.Child)
 	memory := &image{at: place.Board, bytes: make([]byte, unsafe.Sizeof(board{}))}
 	d := &drawn{plan: newPlan(way, memory), names: names, numbers: map[string]int{}}
+	var program uintptr
+	if len(filter.Server) > 0 {
+		program = keepFilter(memory, filter.Server)
+	}
 	d.rest = []call{
 		{trap: unix.SYS_PRCTL, args: [6]uintptr{unix.PR_SET_DUMPABLE, 1}}, // its /proc is its own again
 		{trap: unix.SYS_WRITE, args: [6]uintptr{syncFD, memory.keep([]byte{saysReady}), 1}, least: 1},
@@ -115,7 +125,7 @@ func draw(place forkPlace, way []step, names []string) (*drawn, error) {
 	b := (*board)(unsafe.Pointer(&memory.bytes[0]))
 	*b = board{
 		control: uintptr(place.Control), first: uintptr(place.Control + 1),
-		length: unsafe.Sizeof(b.id) + uintptr(len(way)+len(d.rest))*callSize, space: uintptr(len(expected)),
+		length: unsafe.Sizeof(b.id) + uintptr(len(way)+len(d.rest))*callSize, space: uintptr(len(expected)), filter: program,
 		clone:   [8]uintptr{unix.CLONE_NEWPID | unix.CLONE_PARENT | unix.CLONE_PIDFD, to(unsafe.Offsetof(b.handle)) + uintptr(syscall.CmsgLen(0)), place.Thread},
 		order:   header{parts: to(unsafe.Offsetof(b.into)), partCount: 1, control: to(unsafe.Offsetof(b.came))},
 		answer:  header{parts: to(unsafe.Offsetof(b.from)), partCount: 1, control: to(unsafe.Offsetof(b.handle)), controlLen: uintptr(len(handle))},

@@ -1,29 +1,34 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// allSteps is the longest way that there is.
+// allSteps is the longest way that there is, but for the filter at its end.
 func allSteps() []step {
-	return setup{
-		Filter: FilterProgram, Seccomp: make([]byte, 3*instructionSize), Landlock: newestLandlock, Disk: 1 << 20, Proc: true, Users: 2, Tasks: 9,
-	}.steps(4)
+	return setup{Filter: FilterProgram, Landlock: newestLandlock, Disk: 1 << 20, Proc: true, Users: 2, Tasks: 9}.steps(4)
 }
 
 // TestForkedGoTheSameWay: the child of a fork server makes the very calls that one of our own makes, with the same
-// arguments. Only addresses are those of another memory, and there is the same behind them.
+// arguments. Only addresses are those of another memory, and there is the same behind them. Its filter at the end is the
+// rest of that which the fork server has.
 func TestForkedGoTheSameWay(t *testing.T) {
 	t.Parallel()
 	const at = 0x7f0012340000
-	way, names := allSteps(), cellDescriptors(4)
-	drawn, err := draw(forkPlace{Board: at, Control: 40}, way, names)
+	filter := halves{Server: bytes.Repeat([]byte{5}, 5*instructionSize), Child: bytes.Repeat([]byte{3}, 3*instructionSize)}
+	way, names := filtered(allSteps(), filter.Child), cellDescriptors(4)
+	drawn, err := draw(forkPlace{Board: at, Control: 40}, allSteps(), filter, names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,6 +56,13 @@ func TestForkedGoTheSameWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	there := func(address uintptr, size int) []byte { return drawn.image[address-at:][:size] }
+	filterAt := func(address uintptr) []byte { // of a struct sock_fprog
+		program := there(address, 16)
+		return there(uintptr(binary.NativeEndian.Uint64(program[8:])), int(binary.NativeEndian.Uint16(program))*instructionSize)
+	}
+	if !slices.Equal(filterAt(b.filter), filter.Server) {
+		t.Error("the loop installs another filter")
+	}
 	for i, s := range way {
 		if s.name != own.steps[i].name || theirs[i].trap != ours[i].trap || theirs[i].says != ours[i].says || theirs[i].least != ours[i].least {
 			t.Errorf("%s: %+v, and not %+v", s.name, theirs[i], ours[i])
@@ -63,9 +75,7 @@ func TestForkedGoTheSameWay(t *testing.T) {
 					t.Errorf("%s: other bytes", s.name)
 				}
 			case argFilter:
-				program := there(address, 16)
-				code := there(uintptr(binary.NativeEndian.Uint64(program[8:])), len(a.memory))
-				if binary.NativeEndian.Uint16(program) != 3 || !slices.Equal(code, a.memory) {
+				if !slices.Equal(filterAt(address), filter.Child) {
 					t.Errorf("%s: another filter", s.name)
 				}
 			default:
@@ -92,20 +102,63 @@ func TestBoardIsFull(t *testing.T) {
 	for name, way := range map[string][]step{
 		"too many steps": make([]step, maxCalls), "too much for them": {do("x", 1, text(strings.Repeat("x", maxBoard)))},
 	} {
-		if _, err := draw(forkPlace{}, way, nil); err == nil {
+		if _, err := draw(forkPlace{}, way, halves{}, nil); err == nil {
 			t.Errorf("%s: there is a board", name)
 		}
 	}
-	if _, err := draw(forkPlace{}, nil, make([]string, maxPassed+1)); err == nil {
+	if _, err := draw(forkPlace{}, nil, halves{}, make([]string, maxPassed+1)); err == nil {
 		t.Error("more descriptors than a message has")
 	}
 	for _, names := range [][]string{{fdDisk}, nil} {
-		drawn, err := draw(forkPlace{Thread: 8}, []step{do("x", 1, descriptor(fdSync))}, names)
+		drawn, err := draw(forkPlace{Thread: 8}, []step{do("x", 1, descriptor(fdSync))}, halves{}, names)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := drawn.order(1, 1, nil); err == nil {
 			t.Errorf("%s: an order without", names)
+		}
+	}
+}
+
+// TestNoHalfFilter: a fork server without its part of the filter gets no children with theirs, nor the other way round.
+func TestNoHalfFilter(t *testing.T) {
+	t.Parallel()
+	code := make([]byte, instructionSize)
+	for name, tt := range map[string]struct {
+		whole []byte
+		halves
+		fine bool
+	}{
+		"both":                {code, halves{code, code}, true},
+		"no filter":           {nil, halves{}, true},
+		"no halves":           {code, halves{}, false},
+		"halves of no filter": {nil, halves{code, code}, false},
+		"the server's alone":  {code, halves{code, nil}, false},
+		"the child's alone":   {code, halves{nil, code}, false},
+	} {
+		filter, err := setup{Seccomp: tt.whole, Halves: tt.halves}.halved()
+		if (err == nil) != tt.fine || err == nil && (len(filter.Server) != len(tt.whole) || len(filter.Child) != len(tt.whole)) {
+			t.Errorf("%s: %+v, %v", name, filter, err)
+		}
+	}
+	for _, half := range []halves{{code, nil}, {nil, code}} {
+		if _, err := draw(forkPlace{}, nil, half, nil); !errors.Is(err, errHalf) {
+			t.Errorf("%+v: there is a board, %v", half, err)
+		}
+	}
+}
+
+// TestForkServersMayLittle: what the filter of a fork server lets pass beyond that of programs, it or the way needs.
+func TestForkServersMayLittle(t *testing.T) {
+	t.Parallel()
+	needed := []int{unix.SYS_CLONE3}
+	for _, s := range allSteps() {
+		needed = append(needed, s.trap)
+	}
+	_, child := seccomp.Forks(seccomp.Program())
+	for name := range child.Rules {
+		if number, ok := seccomp.Arch(runtime.GOARCH).Number(name); !ok || !slices.Contains(needed, int(number)) {
+			t.Errorf("nobody needs %s", name)
 		}
 	}
 }
@@ -139,7 +192,7 @@ func TestForkServersThatSayNothing(t *testing.T) {
 		if err := theirs.CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := introduce(ours, tt.way, nil); err == nil {
+		if _, err := introduce(ours, tt.way, halves{}, nil); err == nil {
 			t.Errorf("%s: it is ready", name)
 		}
 	}

@@ -44,8 +44,7 @@ type cells struct {
 	config  setup
 	role    Role
 	control *net.UnixConn
-	steps   []step
-	plan    *plan // of our own forks; nil where a fork server makes them
+	plan    *plan // the way, of our own forks or of the fork server's
 	common  common
 	reaper  *reaper
 	forks   *forkServer // nil where programs are executed
@@ -65,12 +64,18 @@ func newCells(config setup, role Role) (*cells, error) {
 	if s.common, err = openCommon(config); err != nil {
 		return nil, err
 	}
-	s.steps = config.steps(config.Groups)
 	s.reaper = newReaper()
-	if config.Forks == nil {
-		s.plan = newPlan(s.steps, &heap{})
-	} else if s.forks, err = startForkServer(*config.Forks, s.steps, cellDescriptors(config.Groups), s.reaper); err != nil {
-		return nil, err
+	if way := config.steps(config.Groups); config.Forks == nil {
+		s.plan = newPlan(filtered(way, config.Seccomp), &heap{})
+	} else {
+		filter, err := config.halved()
+		if err != nil {
+			return nil, err
+		}
+		if s.forks, err = startForkServer(*config.Forks, way, filter, cellDescriptors(config.Groups), s.reaper); err != nil {
+			return nil, err
+		}
+		s.plan = s.forks.board.plan
 	}
 	if config.Filter == FilterAlone {
 		if s.path, err = mapPath(); err != nil {
@@ -193,7 +198,7 @@ func (s *cells) start(cell *Cell, o order, groups []int) error {
 	// The child has its copies. Ours would keep its pipes open, and the talk about the set-up.
 	closeAll(theirs.list())
 	clear(theirs)
-	if err := cell.listen(s.steps); err != nil {
+	if err := cell.listen(s.plan.steps); err != nil {
 		return fmt.Errorf("set up the jail: %w", err)
 	}
 	cell.hold()

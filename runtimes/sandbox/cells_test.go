@@ -248,11 +248,11 @@ func (*noLock) Unlock() {}
 func TestForkServerRefuses(t *testing.T) {
 	t.Parallel()
 	for name, program := range map[string]string{"no program": "/nowhere", "ends at once": "/bin/true", "no way to speak": "/bin/false"} {
-		if _, err := startForkServer(Command{Argv: []string{program}}, nil, nil, nil); err == nil {
+		if _, err := startForkServer(Command{Argv: []string{program}}, nil, halves{}, nil, nil); err == nil {
 			t.Errorf("%s: it is there", name)
 		}
 	}
-	board, err := draw(forkPlace{}, nil, nil)
+	board, err := draw(forkPlace{}, nil, halves{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,41 @@ func policies(mode cgroups.Mode) map[Filter]seccomp.Policy {
 	}
 }
 
+// halves are a filter in two parts, for fork servers. The kernel checks and compiles what a process installs, for each
+// process anew: the larger part is installed once, in the fork server.
+type halves struct {
+	Server []byte `json:"server,omitempty"` // the fork server has it before it forks, and so have its children
+	Child  []byte `json:"child,omitempty"`  // each child adds it as its last step
+}
+
+var errHalf = errors.New("a part of the filter is missing")
+
+// check refuses one half without the other.
+func (h halves) check() error {
+	if (len(h.Server) > 0) != (len(h.Child) > 0) {
+		return errHalf
+	}
+	return nil
+}
+
+// halved are the halves of a fork server's filter: both, or none where programs have no filter at all.
+func (config setup) halved() (halves, error) {
+	if (len(config.Seccomp) > 0) != (len(config.Halves.Server) > 0) {
+		return halves{}, errHalf
+	}
+	return config.Halves, config.Halves.check()
+}
+
+// compileHalves makes the two parts of a filter. It runs in the server, once.
+func compileHalves(policy seccomp.Policy) (h halves, err error) {
+	server, child := seccomp.Forks(policy)
+	if h.Server, err = compileFilter(server); err != nil {
+		return halves{}, err
+	}
+	h.Child, err = compileFilter(child)
+	return h, err
+}
+
 // compileFilter makes the bytes of a filter for this machine. It runs in the server, once.
 func compileFilter(policy seccomp.Policy) ([]byte, error) {
 	program, err := seccomp.Compile(policy, seccomp.Arch(runtime.GOARCH))

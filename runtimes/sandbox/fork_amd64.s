@@ -69,6 +69,16 @@ TEXT loop<>(SB), NOSPLIT|NOFRAME, $0
 	PUSHQ R14
 	MOVQ DI, BX
 
+	MOVQ board_filter(BX), DX
+	TESTQ DX, DX
+	JEQ  order
+	MOVL $1, DI            // SECCOMP_SET_MODE_FILTER
+	XORL SI, SI
+	MOVL $317, AX          // seccomp
+	SYSCALL
+	TESTQ AX, AX
+	JNE  leave             // nobody is forked who would have half a filter
+
 order:
 	MOVQ board_space(BX), AX
 	MOVQ AX, (board_order+header_controlLen)(BX)

@@ -65,6 +65,14 @@ TEXT loop<>(SB), NOSPLIT|NOFRAME, $0
 	STP  (R21, R22), 16(RSP)
 	MOVD R0, R22
 
+	MOVD board_filter(R22), R2
+	CBZ  R2, order
+	MOVD $1, R0            // SECCOMP_SET_MODE_FILTER
+	MOVD $0, R1
+	MOVD $277, R8          // seccomp
+	SVC
+	CBNZ R0, leave         // nobody is forked who would have half a filter
+
 order:
 	MOVD board_space(R22), R6
 	MOVD R6, (board_order+header_controlLen)(R22)

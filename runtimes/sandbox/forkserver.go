@@ -17,9 +17,10 @@ import (
 // user's: the children get theirs when they are in their cells.
 //
 // It has a socket of messages as its descriptor 3. It is told the code of its loop, says where it has room for the board,
-// gets that, and says that it is ready. From then on it is in the loop. An order is an id and the calls of the child, with
-// the descriptors for it; it is answered with the number of the child and a handle on it. The child is the starter's, as
-// all its cells are, so that the starter hears of its end and nobody has to pass it on.
+// gets that, and says that it is ready. From then on it is in the loop, which installs its part of the filter before all
+// else, or ends. An order is an id and the calls of the child, with the descriptors for it; it is answered with the number
+// of the child and a handle on it. The child is the starter's, as all its cells are, so that the starter hears of its end
+// and nobody has to pass it on.
 type forkServer struct {
 	control *net.UnixConn
 	reaper  *reaper
@@ -37,7 +38,7 @@ type forked struct {
 	end    *end
 }
 
-func startForkServer(command Command, way []step, names []string, reaper *reaper) (*forkServer, error) {
+func startForkServer(command Command, way []step, filter halves, names []string, reaper *reaper) (*forkServer, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func startForkServer(command Command, way []step, names []string, reaper *reaper
 		return nil, fmt.Errorf("start the fork server: %w", err)
 	}
 	f := &forkServer{control: control, reaper: reaper, ordered: map[int64]*forked{}}
-	if f.board, err = introduce(control, way, names); err != nil {
+	if f.board, err = introduce(control, way, filter, names); err != nil {
 		return nil, fmt.Errorf("wait for the fork server: %w", err)
 	}
 	// When it ends so does the starter, with all its cells: it is of no more use, and the next one is a fresh start for
@@ -67,7 +68,7 @@ func startForkServer(command Command, way []step, names []string, reaper *reaper
 }
 
 // introduce gives a fork server what it works with, and waits until it is ready.
-func introduce(control *net.UnixConn, way []step, names []string) (*drawn, error) {
+func introduce(control *net.UnixConn, way []step, filter halves, names []string) (*drawn, error) {
 	if _, err := control.Write(loopCode()); err != nil {
 		return nil, err
 	}
@@ -80,7 +81,7 @@ func introduce(control *net.UnixConn, way []step, names []string) (*drawn, error
 	if err := json.Unmarshal(message, &place); err != nil {
 		return nil, fmt.Errorf("it says %q: %w", message, err)
 	}
-	board, err := draw(place, way, names)
+	board, err := draw(place, way, filter, names)
 	if err != nil {
 		return nil, err
 	}

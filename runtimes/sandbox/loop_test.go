@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -12,16 +13,24 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/sandbox/seccomp"
 )
 
-// another is a fork server that has nothing but the loop. Its children say on their stdout that they went on.
+// another is a fork server that has nothing but the loop. Its children say on their stdout that they went on, and how many
+// filters they have that it had not.
 const another = `
 import ctypes, fcntl, json, os
+def filters():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("Seccomp_filters:"))
+before = filters()
 control = fcntl.fcntl(3, fcntl.F_DUPFD, 40)
 while os.dup(0) < control:
     pass
 os.close(control + 1)
 libc = ctypes.CDLL(None)
+libc.prctl(38, 1, 0, 0, 0) # PR_SET_NO_NEW_PRIVS
 libc.mmap.restype, libc.mmap.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
 code, board = (libc.mmap(None, 1 << 16, access, 0x22, -1, 0) for access in (7, 3))
 told = os.read(control, 1 << 16)
@@ -30,7 +39,7 @@ os.write(control, json.dumps({"board": board, "control": control}).encode())
 told = os.read(control, 1 << 16)
 ctypes.memmove(board, told, len(told))
 ctypes.PYFUNCTYPE(ctypes.c_long, ctypes.c_void_p)(code)(board)
-os.write(1, b"%d open" % len(os.listdir("/proc/self/fd")))
+os.write(1, b"%d open, %d filters" % (len(os.listdir("/proc/self/fd")), filters() - before))
 os._exit(0)
 `
 
@@ -41,7 +50,7 @@ type looping struct {
 	server  *exec.Cmd
 }
 
-func startLooping(t *testing.T, flags uintptr) *looping {
+func startLooping(t *testing.T, flags uintptr, filter halves) *looping {
 	t.Helper()
 	control, theirs := pair(t, unix.SOCK_SEQPACKET)
 	file, err := theirs.File()
@@ -68,7 +77,7 @@ func startLooping(t *testing.T, flags uintptr) *looping {
 		do("early", unix.SYS_DUP3, descriptor(fdSync), arg{kind: argUser}, number(0)),
 		do("stdout", unix.SYS_DUP3, descriptor(fdStdout), number(stdoutFD), number(0)),
 		do("sync", unix.SYS_DUP3, descriptor(fdSync), number(syncFD), number(0)),
-	}, []string{fdStdout, fdSync})
+	}, filter, []string{fdStdout, fdSync})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +143,7 @@ func readAll(t *testing.T, from io.Reader) []byte {
 // whose way ends early says where.
 func TestLoop(t *testing.T) {
 	t.Parallel()
-	l := startLooping(t, unix.CLONE_PIDFD)
+	l := startLooping(t, unix.CLONE_PIDFD, halves{})
 	for range 3 {
 		stdout, sync := l.order(t, 20, 0, 0)
 		n, fds := l.answer(t)
@@ -145,7 +154,7 @@ func TestLoop(t *testing.T) {
 		if said := readAll(t, sync); string(said) != "R" {
 			t.Errorf("it said %q", said)
 		}
-		if said := readAll(t, stdout); string(said) != "5 open" { // the fifth is the list itself
+		if said := readAll(t, stdout); string(said) != "5 open, 0 filters" { // the fifth is the list itself
 			t.Errorf("it has %q", said)
 		}
 		_, sync = l.order(t, 1<<20, 0, 0) // there is no such descriptor
@@ -164,10 +173,45 @@ func TestLoop(t *testing.T) {
 	}
 }
 
+// TestLoopFiltered: the fork server has its part of the filter when there is a child, and the child has both.
+func TestLoopFiltered(t *testing.T) {
+	t.Parallel()
+	filter, err := compileHalves(seccomp.Program())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := startLooping(t, unix.CLONE_PIDFD, filter)
+	for range 2 {
+		stdout, sync := l.order(t, 20, 0, 0)
+		_, fds := l.answer(t)
+		closeAll(fds)
+		if said := readAll(t, sync); string(said) != "R" {
+			t.Errorf("it said %q", said)
+		}
+		if said := readAll(t, stdout); string(said) != "5 open, 2 filters" {
+			t.Errorf("it has %q", said)
+		}
+	}
+}
+
+// TestLoopUnfiltered: a fork server that cannot have its part of the filter ends, and has no children.
+func TestLoopUnfiltered(t *testing.T) {
+	t.Parallel()
+	nonsense := bytes.Repeat([]byte{0xff}, instructionSize)
+	l := startLooping(t, unix.CLONE_PIDFD, halves{Server: nonsense, Child: nonsense})
+	var exit *exec.ExitError
+	if err := l.server.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitSetup {
+		t.Errorf("it ended with %v", err)
+	}
+	if message, _, err := receiveMessage(l.control, make([]byte, maxNotice)); !errors.Is(err, io.EOF) {
+		t.Errorf("it said %q, %v", message, err)
+	}
+}
+
 // TestLoopWithoutProcesses: a child that cannot be is answered with the reason, and the next order is as good as the first.
 func TestLoopWithoutProcesses(t *testing.T) {
 	t.Parallel()
-	l := startLooping(t, unix.CLONE_PIDFD|unix.CLONE_SIGHAND) // which the kernel refuses
+	l := startLooping(t, unix.CLONE_PIDFD|unix.CLONE_SIGHAND, halves{}) // which the kernel refuses
 	for range 2 {
 		stdout, _ := l.order(t, 20, 0, 0)
 		if n, fds := l.answer(t); n != (forkNotice{9, -int64(unix.EINVAL)}) || len(fds) != 0 {
@@ -183,7 +227,7 @@ func TestLoopWithoutProcesses(t *testing.T) {
 func TestLoopUnheard(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string]uintptr{"a child": unix.CLONE_PIDFD, "no child": unix.CLONE_PIDFD | unix.CLONE_SIGHAND} {
-		l := startLooping(t, flags)
+		l := startLooping(t, flags, halves{})
 		if err := l.control.CloseRead(); err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +250,7 @@ func TestLoopRefuses(t *testing.T) {
 		"a descriptor more": {more: 1}, "a descriptor less": {more: -1}, "no descriptors": {more: -2},
 		"half an order": {short: 8},
 	} {
-		l := startLooping(t, unix.CLONE_PIDFD)
+		l := startLooping(t, unix.CLONE_PIDFD, halves{})
 		l.order(t, 20, 0, 0)
 		_, fds := l.answer(t)
 		closeAll(fds)

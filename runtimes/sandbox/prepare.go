@@ -78,6 +78,9 @@ func (s *Sandbox) configure(profile Profile) (setup, error) {
 	users := 1
 	if profile.Starter != "" {
 		config.Starter, config.Network, config.Forks = true, profile.Network, profile.Forks
+		if profile.Forks != nil && !s.weakSeccomp {
+			config.Halves = s.halves[profile.Filter]
+		}
 		config.Users = s.ids.many(hostID{}).users
 		config.Groups = s.groups.Doors()
 		users = config.Users

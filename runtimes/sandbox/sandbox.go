@@ -44,6 +44,7 @@ type Sandbox struct {
 	groups      *cgroups.Tree
 	keeper      *keeper
 	filters     map[Filter][]byte
+	halves      map[Filter]halves // of the filters of fork servers
 	landlock    int
 	noProc      bool
 	weakSeccomp bool
@@ -88,6 +89,7 @@ func New(ctx context.Context, options Options) (*Sandbox, error) {
 	}
 	s := &Sandbox{
 		options: options, exe: exe, ids: newIDs(options.UIDBase, options.UIDCount), groups: groups, keeper: newKeeper(), filters: map[Filter][]byte{},
+		halves:   map[Filter]halves{},
 		landlock: landlockVersion(), log: options.Log, jails: map[*Jail]struct{}{},
 		starters: starters{named: map[string]*starter{}, making: map[string]chan struct{}{}},
 	}
@@ -96,6 +98,9 @@ func New(ctx context.Context, options Options) (*Sandbox, error) {
 	}
 	for filter, policy := range policies(groups.Mode()) {
 		if s.filters[filter], err = compileFilter(policy); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		if s.halves[filter], err = compileHalves(policy); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}

@@ -18,6 +18,7 @@ type setup struct {
 	Groups   int               `json:"groups,omitempty"`  // of a starter: how many control groups a cell joins
 	Network  bool              `json:"network,omitempty"` // of a starter: each cell has a network namespace of its own
 	Forks    *Command          `json:"forks,omitempty"`   // of a starter: the fork server
+	Halves   halves            `json:"halves,omitzero"`   // of a starter with a fork server: Seccomp in two parts
 }
 
 // The first argument of a jailed process, and the exit codes of process 1 before its role serves.

@@ -72,7 +72,8 @@ func do(name string, trap int, args ...arg) step {
 }
 
 // steps is the way into a cell, for a child that is process 1 of a new process namespace and still has the capabilities
-// of the starter. The order is that of every jail: groups, namespaces, mounts, limits, the user, landlock, seccomp.
+// of the starter. The order is that of every jail: groups, namespaces, mounts, limits, the user, landlock, and then seccomp,
+// which depends on who forks the child (filtered).
 func (config setup) steps(groups int) []step {
 	var way []step
 	then := func(s ...step) { way = append(way, s...) }
@@ -126,10 +127,15 @@ func (config setup) steps(groups int) []step {
 		}
 		then(do("landlock", unix.SYS_LANDLOCK_RESTRICT_SELF, number(rulesFD), number(0)))
 	}
-	if len(config.Seccomp) > 0 {
-		then(do("seccomp", unix.SYS_SECCOMP, number(unix.SECCOMP_SET_MODE_FILTER), number(0), filter(config.Seccomp)))
-	}
 	return way
+}
+
+// filtered is the last step of a way: behind it a child may do what a program may. There is none without a filter.
+func filtered(way []step, code []byte) []step {
+	if len(code) == 0 {
+		return way
+	}
+	return append(way, do("seccomp", unix.SYS_SECCOMP, number(unix.SECCOMP_SET_MODE_FILTER), number(0), filter(code)))
 }
 
 func bind(from, to string) step {
@@ -196,12 +202,17 @@ func (p *plan) constant(a arg) uintptr {
 		return uintptr(a.number)
 	case argMemory:
 		return p.memory.keep(a.memory)
-	case argFilter: // a struct sock_fprog
-		program := binary.NativeEndian.AppendUint64(nil, uint64(len(a.memory)/instructionSize))
-		return p.memory.keep(binary.NativeEndian.AppendUint64(program, uint64(p.memory.keep(a.memory))))
+	case argFilter:
+		return keepFilter(p.memory, a.memory)
 	default:
 		return 0
 	}
+}
+
+// keepFilter puts a struct sock_fprog where it stays.
+func keepFilter(memory memory, code []byte) uintptr {
+	program := binary.NativeEndian.AppendUint64(nil, uint64(len(code)/instructionSize))
+	return memory.keep(binary.NativeEndian.AppendUint64(program, uint64(memory.keep(code))))
 }
 
 // fill fills in what belongs to one cell. Before the call after moved a child speaks on the descriptor that came along,

@@ -22,8 +22,14 @@ type call struct {
 	args   [6]uint64
 }
 
-// run executes a filter. The interpreter reads words as networks write them, so that is how they are laid out here.
+// run executes a filter once.
 func run(t *testing.T, policy seccomp.Policy, arch seccomp.Arch, c call) seccomp.Action {
+	t.Helper()
+	return machine(t, policy, arch)(c)
+}
+
+// machine executes a filter. The interpreter reads words as networks write them, so that is how they are laid out here.
+func machine(t *testing.T, policy seccomp.Policy, arch seccomp.Arch) func(call) seccomp.Action {
 	t.Helper()
 	code, err := seccomp.Assemble(policy, arch)
 	if err != nil {
@@ -33,18 +39,21 @@ func run(t *testing.T, policy seccomp.Policy, arch seccomp.Arch, c call) seccomp
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := make([]byte, 64)
-	binary.BigEndian.PutUint32(data[0:], c.number)
-	binary.BigEndian.PutUint32(data[4:], c.audit)
-	for i, arg := range c.args {
-		binary.BigEndian.PutUint32(data[16+8*i:], uint32(arg))
-		binary.BigEndian.PutUint32(data[20+8*i:], uint32(arg>>32))
+	return func(c call) seccomp.Action {
+		t.Helper()
+		data := make([]byte, 64)
+		binary.BigEndian.PutUint32(data[0:], c.number)
+		binary.BigEndian.PutUint32(data[4:], c.audit)
+		for i, arg := range c.args {
+			binary.BigEndian.PutUint32(data[16+8*i:], uint32(arg))
+			binary.BigEndian.PutUint32(data[20+8*i:], uint32(arg>>32))
+		}
+		action, err := vm.Run(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return seccomp.Action(action)
 	}
-	action, err := vm.Run(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return seccomp.Action(action)
 }
 
 func args(list ...uint64) (all [6]uint64) {

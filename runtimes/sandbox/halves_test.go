@@ -1,0 +1,47 @@
+package sandbox_test
+
+import (
+	"testing"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/doctor"
+	"github.com/atelier-run/atelier/runtimes/python"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
+	pool "github.com/atelier-run/atelier/runtimes/worker"
+)
+
+// TestHalfAFilterIsNoticed: where either part of the filter of fork servers lets everything pass, the examination at the
+// start of a server says so. The process has two filters all the same.
+func TestHalfAFilterIsNoticed(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		mask func(*sandbox.Sandbox)
+		want doctor.Verdict
+	}{
+		"both are there":        {func(*sandbox.Sandbox) {}, doctor.Pass},
+		"the fork server's not": {func(s *sandbox.Sandbox) { s.MaskHalf(t, true) }, doctor.Fail},
+		"the child's not":       {func(s *sandbox.Sandbox) { s.MaskHalf(t, false) }, doctor.Fail},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			box := sandboxtest.New(t, guestsExe(t))
+			tt.mask(box)
+			engine := python.New(python.Options{Jailer: pool.FromSandbox(box), Interpreter: "/usr/bin/python3"})
+			t.Cleanup(engine.Close)
+			report := doctor.New(doctor.Options{Box: box, Engines: []doctor.Engine{
+				{Language: runtimes.Python, Name: runtimes.PythonEngine, Runtime: engine, Interpreter: "/usr/bin/python3"},
+			}}).Quick(t.Context())
+			found := map[string]doctor.Check{}
+			for _, c := range report.Checks {
+				found[c.Name] = c
+			}
+			if c := found["refused calls"]; c.Verdict != tt.want || c.Mechanism != sandbox.Seccomp {
+				t.Errorf("%+v", c)
+			}
+			if c := found["privileges"]; c.Verdict != doctor.Pass {
+				t.Errorf("%+v", c)
+			}
+		})
+	}
+}
