@@ -3,4 +3,7 @@ package python
 import "github.com/atelier-run/atelier/runtimes"
 
 // KeepCode keeps what another interpreter compiled a job's entry file to.
-func (e *Engine) KeepCode(job runtimes.Job, code []byte) { e.codes.Keep(codeKey(job), code, len(code)) }
+func (e *Engine) KeepCode(job runtimes.Job, code []byte) {
+	key, _ := codeKey(job)
+	e.codes.Keep(key, code, len(code))
+}

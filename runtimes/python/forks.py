@@ -15,6 +15,7 @@ FIRST = 32  # descriptors below are for programs
 BOARD = 1 << 16  # bytes
 READ, WRITE, EXECUTE, PRIVATE, ANONYMOUS = 1, 2, 4, 2, 32
 DUMPABLE, TID_ADDRESS = 4, 40
+HUGE, COLLAPSE = 2 << 20, 25
 PROGRAM = b"def main(input, ctx):\n    return {'sum': input['a'] + 1}\n"
 NEW = b'{"entry":"main.py","env":{},"recursion":1000,"largest":1000,"input":{"a":1.5,"b":["x"]}}'
 JOB = NEW[:-1] + b',"code":"' + binascii.b2a_base64(MAGIC + marshal.dumps((compile(PROGRAM, ROOT + "/main.py", "exec"), {})), newline=False) + b'"}'
@@ -84,6 +85,18 @@ def thread(libc):
     return address.value if known and ctypes.c_int.from_address(address.value).value == _thread.get_native_id() else 0
 
 
+def join(libc):
+    """Joins pages into huge ones, as far as the kernel does. A fork copies the entry of each page, and each child takes them down
+    again at its end; of a huge one that is a single entry, until the child writes there."""
+    with open("/proc/self/maps") as maps:
+        for line in maps.readlines():
+            where, access, _, _, file, *name = line.split()
+            if access == "rw-p" and file == "0" and name != ["[stack]"]:
+                low, high = (int(at, 16) for at in where.split("-"))
+                for at in range(low + -low % HUGE, high - HUGE + 1, HUGE):
+                    libc.madvise(at, HUGE, COLLAPSE)
+
+
 def serve():
     """Forks children on the starter's order, and answers in each of them when it is in its cell. Neither is done in Python:
     what that touches in memory is copied after each fork, here and there. The starter brings the code, and all it needs."""
@@ -95,6 +108,7 @@ def serve():
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long
+    libc.madvise.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
     libc.mprotect.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
     code = os.read(control, BOARD)
     loop = ctypes.PYFUNCTYPE(ctypes.c_long, ctypes.c_void_p)(place(libc, code, len(code), READ | EXECUTE))
@@ -106,9 +120,10 @@ def serve():
     settle()
     warm(30)
     os.dup2(0, 3)
-    libc.prctl(DUMPABLE, 0, 0, 0, 0)
     gc.collect()
     gc.freeze()
+    join(libc)
+    libc.prctl(DUMPABLE, 0, 0, 0, 0)
     os.write(control, b"ready")
     loop(board)
     renew()

@@ -81,13 +81,13 @@ const (
 	maxCodeBytes = 16 << 20
 )
 
-// codeKey names what a job's program compiles to, "" for what is not kept. What made it has read what the workspace wrote,
-// and is believed by nobody else.
-func codeKey(job runtimes.Job) string {
+// codeKey names what a job's program compiles to, if that is kept. What made it has read what the workspace wrote, and is
+// believed by nobody else.
+func codeKey(job runtimes.Job) (key string, ok bool) {
 	if job.CodeDigest == "" || job.Workspace == "" {
-		return ""
+		return "", false
 	}
-	return job.Workspace + " " + job.CodeDigest + " " + job.Entrypoint
+	return job.Workspace + " " + job.CodeDigest + " " + job.Entrypoint, true
 }
 
 // modules lists the files beside a job's entrypoint that may be compiled with it.
@@ -198,9 +198,11 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if job.Rules != nil {
 		greets.Rules = rules.Imports(*job.Rules)
 	}
-	key := codeKey(job)
-	greets.Code, _ = e.codes.Get(key)
-	if greets.Keep = key != "" && greets.Code == nil; greets.Keep {
+	key, known := codeKey(job)
+	if known {
+		greets.Code, _ = e.codes.Get(key)
+	}
+	if greets.Keep = known && greets.Code == nil; greets.Keep {
 		greets.Modules = modules(job)
 	}
 	greeting, err := program.JSON(greets)

@@ -1,0 +1,82 @@
+package python_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes/runtimetest"
+)
+
+// TestForkServersHaveHugePages: a fork server's memory is in huge pages where the kernel makes any.
+func TestForkServersHaveHugePages(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root may look at the memory of a fork server")
+	}
+	if outcome, _ := runtimetest.Run(t, newEngine(t), programs().Job("def main(): return 1")); outcome.Error != nil {
+		t.Fatalf("%+v", outcome.Error)
+	}
+	servers, huge := 0, 0
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range all {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, _ := os.ReadFile(name) // it may have ended
+		if !bytes.Contains(line, []byte("# Starts a fork server")) || !ours(pid) {
+			continue
+		}
+		servers++
+		huge += field(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "AnonHugePages")
+	}
+	if servers == 0 {
+		t.Fatal("no fork server found")
+	}
+	if (huge > 0) != hasHugePages(t) {
+		t.Errorf("%d kB of %d fork servers and their children in huge pages", huge, servers)
+	}
+}
+
+// ours says whether a process comes from this one.
+func ours(pid int) bool {
+	for pid > 1 && pid != os.Getpid() {
+		pid = field(fmt.Sprintf("/proc/%d/status", pid), "PPid")
+	}
+	return pid > 1
+}
+
+// field reads a number of a file of /proc, 0 if there is none.
+func field(name, key string) int {
+	text, _ := os.ReadFile(name)
+	found := regexp.MustCompile(`(?m)^` + key + `:\s+(\d+)`).FindSubmatch(text)
+	if found == nil {
+		return 0
+	}
+	value, _ := strconv.Atoi(string(found[1]))
+	return value
+}
+
+// hasHugePages asks the kernel for one.
+func hasHugePages(t *testing.T) bool {
+	t.Helper()
+	const size = 2 << 20
+	memory, err := unix.Mmap(-1, 0, 2*size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Munmap(memory) })
+	for i := range memory {
+		memory[i] = 1
+	}
+	low := size - int(uintptr(unsafe.Pointer(&memory[0]))%size)
+	return unix.Madvise(memory[low:low+size], unix.MADV_COLLAPSE) == nil
+}
