@@ -39,9 +39,9 @@ func (p *Pool) end(workspace string) {
 	}
 }
 
-// holds says whether a run is held back. It needs the lock.
+// holds says whether a run is held back: not where others wait for a place, who would be overtaken by it. It needs the lock.
 func (p *Pool) holds(job runtimes.Job) bool {
-	return p.options.Hot.Runs > 0 && p.work[job.Workspace] >= p.options.Hot.Runs && reusable(job)
+	return p.options.Hot.Runs > 0 && p.work[job.Workspace] >= p.options.Hot.Runs && reusable(job) && p.waiting == 0
 }
 
 // hold waits for a worker of the workspace; nil if none becomes free in time. It gives the lock up meanwhile.

@@ -152,6 +152,38 @@ func TestHeldRunGetsNoForeignWorker(t *testing.T) {
 	expect(t, "ben again", string((<-second).Output), "11")
 }
 
+// TestNobodyIsHeldBeforeThoseWhoWait: where runs wait for a place the next one waits with them. Held back, it would be handed
+// the worker that becomes free, and so would the one after it: who waits would never have one.
+func TestNobodyIsHeldBeforeThoseWhoWait(t *testing.T) {
+	t.Parallel()
+	begun, ana, others := make(chan struct{}, 8), make(chan struct{}), make(chan struct{})
+	play := patient(begun, func(workspace string) <-chan struct{} {
+		if workspace == `"ana"` {
+			return ana
+		}
+		return others
+	})
+	pool := newPool(t, worker.Options{
+		Jailer: &troupe{t: t, play: play}, Max: 3, Reuse: worker.Reuse{Runs: 100}, Hot: worker.Hot{Runs: 1, Wait: time.Hour},
+	})
+	var all []<-chan runtimes.Outcome
+	for _, workspace := range []string{"ana", "ben", "cem"} {
+		all = append(all, begin(t, t.Context(), pool, workspace))
+		<-begun
+	}
+	for waiting, workspace := range []string{"dan", "ana"} {
+		all = append(all, begin(t, t.Context(), pool, workspace))
+		awaitWaiting(t, pool, waiting+1)
+	}
+	close(others)
+	<-begun
+	<-begun // both have a place, and ana's first run is at work all the time
+	close(ana)
+	for _, ended := range all {
+		expect(t, "a run", string((<-ended).Output), "1")
+	}
+}
+
 // TestHeldRunIsCancelled: who is held can be cancelled, and a pool can be closed meanwhile.
 func TestHeldRunIsCancelled(t *testing.T) {
 	t.Parallel()

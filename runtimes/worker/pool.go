@@ -305,6 +305,7 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 		if err := p.wait(ctx); err != nil {
 			return nil, err
 		}
+		hold = false // it has waited
 	}
 }
 
