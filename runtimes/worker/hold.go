@@ -8,9 +8,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Hot says when a run is held back for a worker that is at work, though another one is free: with as many of a workspace at
-// work as there are processors it would not be served sooner by one more, which has to be woken and has nothing in the
-// processor's caches. The zero value: never.
+// Hot says when a run is held back for a worker that is at work, though it could have another one: with as many of a
+// workspace at work as there are processors it would not be served sooner by one more, which has to be woken and has nothing
+// in the processor's caches. The zero value: never.
 type Hot struct {
 	Runs int           // of the workspace, at work
 	Wait time.Duration // for one of them to end
