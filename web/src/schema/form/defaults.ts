@@ -56,6 +56,7 @@ export function exampleValue(schema: JsonSchema, root: JsonSchema = schema, dept
       return Array.from({ length: least }, () => exampleValue(shape.items, root, depth + 3));
     }
     case 'variants':
+      if ('examples' in node) return exampleOf(shape, node);
       return exampleValue(shape.branches[0]?.schema ?? true, root, depth + 1);
     default:
       return initial ?? exampleOf(shape, node);

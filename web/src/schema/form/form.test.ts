@@ -139,6 +139,7 @@ describe('exampleValue', () => {
       { oneOf: [{ type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] }, { type: 'string' }] },
       { a: 0 },
     ],
+    [{ anyOf: [{ type: 'string' }, { type: 'integer' }], examples: [7] }, 7],
     [{ type: 'array', items: { type: 'string' }, minItems: 1, examples: [['a']] }, ['a']],
   ])('keeps the limits of %j', (schema, want) => {
     const value = exampleValue(schema);
