@@ -162,7 +162,7 @@ test('what the server could not be asked comes when it is asked again', async ()
     const section = main.getByRole('alert').filter({ hasText: `The ${part === 'runtimes' ? 'engines' : part} could` });
     await section.waitFor();
     await page.unroute(`**/api/v1/${part}`);
-    await section.locator('+ div').getByRole('button', { name: 'Retry' }).click();
+    await section.getByRole('button', { name: 'Retry' }).click();
     await main.getByText(words).first().waitFor();
   }
   expect(await main.getByRole('alert').count()).toBe(0);

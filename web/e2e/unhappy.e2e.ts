@@ -149,12 +149,35 @@ describe('without a network', () => {
     await page.getByRole('link', { name: 'Atelier, all agents' }).click();
     const failed = page.getByRole('main').getByRole('alert').filter({ hasText: 'Could not load the agents.' });
     await failed.waitFor();
+    const again = page.waitForRequest('**/api/v1/code-agents?*');
     await context.setOffline(false);
+    await again;
     await failed.waitFor();
     await page.unrouteAll();
     await failed.getByRole('button', { name: 'Retry' }).click();
     await page.getByRole('main').getByRole('link', { name: 'kept-away' }).waitFor();
     await failed.waitFor({ state: 'detached' });
+  });
+
+  test.each([
+    { at: 'people', part: 'members', what: 'people', shown: /· you$/ },
+    { at: 'people', part: 'invitations', what: 'invitations', shown: /^No open invitations\./ },
+    { at: 'tokens', part: 'tokens', what: 'tokens', shown: / · created / },
+    { at: 'tokens', part: 'sessions', what: 'sessions', shown: /^This browser/ },
+    { at: 'secrets', part: 'secrets', what: 'secrets', shown: /^No secrets yet\./ },
+    { at: 'secrets', part: 'quotas', what: 'quotas', shown: /^The day ends at/ },
+    { at: 'workspaces', part: 'workspaces', what: 'workspaces', shown: /where you are now$/ },
+  ])('what the page of $at could not load of $part comes when it is asked again', async (one) => {
+    const { page } = session;
+    await page.route(`**/api/v1/${one.part}`, (route) => route.fulfill({ status: 403, json: { title: 'Not now.' } }));
+    await page.goto(`/studio/${one.at}`);
+    const main = page.getByRole('main');
+    const failed = main.getByRole('alert').filter({ hasText: `The ${one.what} could not be loaded.` });
+    await failed.waitFor();
+    await page.unrouteAll();
+    await failed.getByRole('button', { name: 'Retry' }).click();
+    await main.getByText(one.shown).waitFor();
+    expect(await failed.count()).toBe(0);
   });
 
   test('what was never read keeps its message until it is asked again', async () => {

@@ -10,8 +10,8 @@ import { day } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Dialog } from '../../ui/Dialog';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
-import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
 import { FormDialog } from '../../ui/FormDialog';
 import { TextField } from '../../ui/TextField';
@@ -37,7 +37,7 @@ export function Invitations() {
         </Button>
       </div>
       {found.isPending && <Waiting shape="rows" what={say.theInvitations} retry />}
-      <Fault message={found.isError ? say.notLoaded(found.error.message) : undefined} />
+      <NotLoaded found={found} why={say.notLoaded} />
       {found.isSuccess && open.length === 0 && <p className={entries.lead}>{say.noneIsOpen}</p>}
       {open.length > 0 && (
         <ul className={entries.list} aria-label={say.invitations}>

@@ -9,9 +9,9 @@ import { members as say } from '../../texts/access';
 import { day } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import field from '../../ui/Field.module.css';
-import { Fault } from '../../ui/Fault';
 import entries from '../../ui/Entries.module.css';
 import { RenameWorkspaceDialog } from '../workspaces/RenameWorkspaceDialog';
 import { roles } from './roles';
@@ -35,7 +35,7 @@ export function Members() {
       </div>
       {renaming && workspace && <RenameWorkspaceDialog workspace={workspace} onClose={() => setRenaming(false)} />}
       {found.isPending && <Waiting shape="rows" what={say.thePeople} retry />}
-      <Fault message={found.isError ? say.notLoaded(found.error.message) : undefined} />
+      <NotLoaded found={found} why={say.notLoaded} />
       <ul className={entries.list} aria-label={say.people}>
         {members.map((member) => (
           <Row key={member.id} member={member} me={member.id === session.data?.actor.id} />

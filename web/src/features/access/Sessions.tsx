@@ -8,8 +8,8 @@ import { sessions as say } from '../../texts/access';
 import { ago, day } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
-import field from '../../ui/Field.module.css';
 import entries from '../../ui/Entries.module.css';
 import { browserName } from './browserName';
 
@@ -38,11 +38,7 @@ function Shown({ found, end }: Props) {
         <p className={entries.lead}>{say.lead}</p>
       </div>
       {found.isPending && <Waiting shape="rows" what={say.theSessions} retry />}
-      {found.isError && (
-        <p role="alert" className={field.failed}>
-          {say.notLoaded(found.error.message)}
-        </p>
-      )}
+      <NotLoaded found={found} why={say.notLoaded} />
       {found.isSuccess && sessions.length === 0 && <p className={entries.lead}>{say.none}</p>}
       {sessions.length > 0 && (
         <ul className={entries.list} aria-label={say.sessions}>

@@ -9,9 +9,9 @@ import { ago, day } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { classes } from '../../ui/classes';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import { Check } from '../../ui/Field';
-import field from '../../ui/Field.module.css';
 import entries from '../../ui/Entries.module.css';
 import { Column, Page } from '../agents/Page';
 import { NewTokenDialog } from './NewTokenDialog';
@@ -54,11 +54,7 @@ function Tokens() {
         </Button>
       </div>
       {found.isPending && <Waiting shape="rows" what={say.theTokens} retry />}
-      {found.isError && (
-        <p role="alert" className={field.failed}>
-          {say.notLoaded(found.error.message)}
-        </p>
-      )}
+      <NotLoaded found={found} why={say.notLoaded} />
       {found.isSuccess && shown.length === 0 && (
         <p className={entries.lead}>{say.none(<code>atelier token create NAME</code>)}</p>
       )}

@@ -4,8 +4,8 @@ import { useRights } from '../../api/rights';
 import { moment } from '../../texts/format';
 import { quotaList as say } from '../../texts/secrets';
 import { classes } from '../../ui/classes';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
-import field from '../../ui/Field.module.css';
 import entries from '../../ui/Entries.module.css';
 import css from './SecretsPage.module.css';
 import { quotaRows, type QuotaRow } from './words';
@@ -23,12 +23,8 @@ export function QuotaList() {
         </p>
       </div>
       {found.isPending && <Waiting shape="text" what={say.theQuotas} retry />}
-      {found.isError && (
-        <p role="alert" className={field.failed}>
-          {say.notLoaded(found.error.message)}
-        </p>
-      )}
-      {found.isSuccess && (
+      <NotLoaded found={found} why={say.notLoaded} />
+      {found.data && (
         <>
           <ul className={css.quotas} aria-label={say.quotas}>
             {quotaRows(found.data).map((row) => (

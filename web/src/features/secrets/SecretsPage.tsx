@@ -10,8 +10,8 @@ import { notify } from '../../app/noticeStore';
 import { Button } from '../../ui/Button';
 import { classes } from '../../ui/classes';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
-import field from '../../ui/Field.module.css';
 import entries from '../../ui/Entries.module.css';
 import { Column, Page } from '../agents/Page';
 import { QuotaList } from './QuotaList';
@@ -54,11 +54,7 @@ function Secrets() {
         )}
       </div>
       {found.isPending && <Waiting shape="rows" what={say.theSecrets} retry />}
-      {found.isError && (
-        <p role="alert" className={field.failed}>
-          {say.notLoaded(found.error.message)}
-        </p>
-      )}
+      <NotLoaded found={found} why={say.notLoaded} />
       {found.isSuccess && secrets.length === 0 && (
         <p className={entries.lead}>
           {may('write') ? say.makeOne(<code>atelier secrets set NAME</code>) : say.noneYet}

@@ -1,13 +1,11 @@
 import { useEffect } from 'react';
 import { useCapabilities, useRuntimes } from '../../api/queries';
 import type { Capabilities, RuntimeState } from '../../api/types';
-import { common } from '../../texts/common';
 import { bytes, milliseconds } from '../../texts/format';
 import { serverPage as say } from '../../texts/server';
-import { Button } from '../../ui/Button';
 import { classes } from '../../ui/classes';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
-import { Fault } from '../../ui/Fault';
 import { languageNames } from '../agents/blank';
 import { Column, Page } from '../agents/Page';
 import css from './ServerPage.module.css';
@@ -23,14 +21,7 @@ export function ServerPage() {
       <Column>
         <h1>{say.server}</h1>
         <Engines />
-        {capabilities.isLoadingError && (
-          <section className={css.section}>
-            <Fault message={say.notLoaded(capabilities.error.message)} />
-            <div>
-              <Button onClick={() => void capabilities.refetch()}>{common.retry}</Button>
-            </div>
-          </section>
-        )}
+        <NotLoaded found={capabilities} why={say.notLoaded} />
         {capabilities.isPending && <Waiting shape="table" what={say.theLimits} retry />}
         {capabilities.data && (
           <>
@@ -50,12 +41,7 @@ function Engines() {
     <section className={css.section} aria-labelledby="engines">
       <h2 id="engines">{say.engines}</h2>
       {runtimes.isPending && <Waiting shape="table" what={say.theEngines} retry />}
-      <Fault message={runtimes.isError ? say.notAsked(runtimes.error.message) : undefined} />
-      {runtimes.isLoadingError && (
-        <div>
-          <Button onClick={() => void runtimes.refetch()}>{common.retry}</Button>
-        </div>
-      )}
+      <NotLoaded found={runtimes} why={say.notAsked} />
       {runtimes.data && (
         <div className={css.scroll} tabIndex={0} role="region" aria-label={say.engines}>
           <table className={classes(css.table, css.engines)}>

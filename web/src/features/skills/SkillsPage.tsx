@@ -7,12 +7,11 @@ import type { Skill } from '../../api/types';
 import { promoteSkill } from '../../api/verbs';
 import { notify } from '../../app/noticeStore';
 import { agentUrl } from '../../app/urlState';
-import { common } from '../../texts/common';
 import { skillsPage as say } from '../../texts/skills';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
-import field from '../../ui/Field.module.css';
 import { LanguageMark } from '../agents/LanguageMark';
 import { Column, Page } from '../agents/Page';
 import css from './SkillsPage.module.css';
@@ -46,16 +45,7 @@ function Skills() {
         )}
       </div>
       {found.isPending && <Waiting shape="rows" what={say.theSkills} retry />}
-      {found.isError && (
-        <p role="alert" className={field.failed}>
-          {say.notLoaded(found.error.message)}
-        </p>
-      )}
-      {found.isLoadingError && (
-        <div>
-          <Button onClick={() => void found.refetch()}>{common.retry}</Button>
-        </div>
-      )}
+      <NotLoaded found={found} why={say.notLoaded} />
       {found.isSuccess && items.length === 0 && (
         <p className={css.lead}>{say.none(<code>atelier skills install DIR</code>)}</p>
       )}

@@ -5,8 +5,8 @@ import { ago } from '../../texts/format';
 import { workspacesPage as say } from '../../texts/workspaces';
 import { useEnterWorkspace } from '../../app/enterWorkspace';
 import { Button } from '../../ui/Button';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
-import { Fault } from '../../ui/Fault';
 import entries from '../../ui/Entries.module.css';
 import { Column, Page } from '../agents/Page';
 import { CloseWorkspaceDialog } from './CloseWorkspaceDialog';
@@ -36,7 +36,7 @@ export function WorkspacesPage() {
             </Button>
           </div>
           {found.isPending && <Waiting shape="rows" what={say.theWorkspaces} retry />}
-          <Fault message={found.isError ? say.notLoaded(found.error.message) : undefined} />
+          <NotLoaded found={found} why={say.notLoaded} />
           <ul className={entries.list} aria-label={say.workspaces}>
             {workspaces.map((workspace) => (
               <Row key={workspace.id} workspace={workspace} now={now} />
