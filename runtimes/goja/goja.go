@@ -6,7 +6,6 @@ package goja
 import (
 	"context"
 	"log/slog"
-	"runtime"
 	"strings"
 	"time"
 
@@ -25,9 +24,6 @@ const (
 	reuseAge    = 10 * time.Minute
 	reuseMemory = 192 << 20
 )
-
-// hotWait is longer than most programs take, and nothing beside one that takes longer.
-const hotWait = 500 * time.Microsecond
 
 // grace is what a program gets to stop at its next instruction and tell its line, before the process is killed.
 const grace = 250 * time.Millisecond
@@ -59,7 +55,6 @@ func New(options Options) *Engine {
 		Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log,
 		Profile: sandbox.Profile{Role: guest.RoleName, Filter: sandbox.FilterWorker, Limits: runtimes.DefaultLimits()},
 		Reuse:   worker.Reuse{Runs: reuseRuns, Age: reuseAge, Memory: reuseMemory},
-		Hot:     worker.Hot{Runs: runtime.GOMAXPROCS(0), Wait: hotWait},
 	})}
 }
 

@@ -22,7 +22,6 @@ type Options struct {
 	Rest    time.Duration   // after so long without a run none waits, and none does before the first; 0 for always
 	Guest   string          // a workspace whose runs wake no pool that rests: who only examines it
 	Max     int             // all jails together; who wants one more waits. Default 16
-	Hot     Hot             // the zero value: a run waits for no worker that is at work while another is free
 	Prelude any             // payload of a Job frame that every jail gets ahead of its job, and answers with Ready; nil for none
 	Now     func() time.Time
 	Log     *slog.Logger // of workers that ended unexpectedly; nil for none
@@ -63,19 +62,17 @@ type Pool struct {
 	wake    chan struct{}  // tells the keeper that a jail was taken
 
 	mu        sync.Mutex
-	idle      []*member      // the longest unused first
-	places    int            // jails that live, are being prepared or are dying
-	busy      int            // of these, in a run
-	work      map[string]int // runs of a workspace that are
-	preparing int            // of these, by the keeper now
-	waiting   int            // runs without a worker; a place that becomes free is theirs before the keeper's
-	held      []*held        // runs that wait for one at work, the first first
-	started   int64          // jails that became ready, since the start
-	died      int64          // of these, not ended by us
-	retired   int64          // of these, ended by us
-	asked     time.Time      // when a run last wanted a jail
-	changed   chan struct{}  // closed and replaced when a place or a worker becomes free
-	failure   error          // of the last preparation ahead of time, nil after one that worked
+	idle      []*member     // the longest unused first
+	places    int           // jails that live, are being prepared or are dying
+	busy      int           // of these, in a run
+	preparing int           // of these, by the keeper now
+	waiting   int           // runs without a worker; a place that becomes free is theirs before the keeper's
+	started   int64         // jails that became ready, since the start
+	died      int64         // of these, not ended by us
+	retired   int64         // of these, ended by us
+	asked     time.Time     // when a run last wanted a jail
+	changed   chan struct{} // closed and replaced when a place or a worker becomes free
+	failure   error         // of the last preparation ahead of time, nil after one that worked
 }
 
 // member is a jail of the pool.
@@ -99,7 +96,7 @@ func NewPool(options Options) *Pool {
 		options.Now = time.Now
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	p := &Pool{options: options, ctx: ctx, stop: stop, wake: make(chan struct{}, 1), changed: make(chan struct{}), work: map[string]int{}}
+	p := &Pool{options: options, ctx: ctx, stop: stop, wake: make(chan struct{}, 1), changed: make(chan struct{})}
 	if options.Idle > 0 || options.Reuse.Age > 0 { // the old ones have to go also when nobody asks for one
 		p.joined.Go(p.keep)
 	}
@@ -180,7 +177,7 @@ func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return Stats{
-		Idle: len(p.idle), Busy: p.busy, Preparing: p.preparing, Waiting: p.waiting + len(p.held), Started: p.started, Died: p.died, Retired: p.retired,
+		Idle: len(p.idle), Busy: p.busy, Preparing: p.preparing, Waiting: p.waiting, Started: p.started, Died: p.died, Retired: p.retired,
 	}
 }
 
@@ -253,7 +250,6 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 	if special {
 		profile.DiskBytes = job.Limits.DiskBytes
 	}
-	hold := !special
 	for {
 		p.mu.Lock()
 		if p.ctx.Err() != nil {
@@ -263,17 +259,8 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 		if job.Workspace == "" || job.Workspace != p.options.Guest {
 			p.asked = p.options.Now()
 		}
-		if hold && p.holds(job) {
-			m := p.hold(ctx, job.Workspace)
-			p.mu.Unlock()
-			if m != nil {
-				return m, nil
-			}
-			hold = false
-			continue
-		}
 		if m := p.pick(job, special); m != nil {
-			p.begin(job.Workspace)
+			p.busy++
 			last := p.unused() == 0
 			p.mu.Unlock()
 			if last { // otherwise the next one is prepared when this run is over, not beside it
@@ -283,14 +270,14 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 		}
 		if p.places < p.options.Max {
 			p.places++
-			p.begin(job.Workspace)
+			p.busy++
 			p.mu.Unlock()
 			m, err := p.prepare(ctx, profile)
 			p.mu.Lock()
 			if err == nil {
 				p.started++
 			} else {
-				p.end(job.Workspace)
+				p.busy--
 			}
 			p.mu.Unlock()
 			if err != nil {
@@ -305,7 +292,6 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 		if err := p.wait(ctx); err != nil {
 			return nil, err
 		}
-		hold = false // it has waited
 	}
 }
 
@@ -342,7 +328,7 @@ func (p *Pool) pick(job runtimes.Job, special bool) *member {
 		}
 		return nil
 	}
-	if reusable(job) {
+	if job.Isolation != runtimes.Strict && job.Workspace != "" {
 		if m := find(job.Workspace); m != nil {
 			return m
 		}
@@ -380,14 +366,12 @@ func (p *Pool) release(m *member, job runtimes.Job, fit bool) {
 	m.runs++
 	m.workspace = job.Workspace
 	p.mu.Lock()
-	p.end(job.Workspace)
-	keep := fit && reusable(job) && m.runs < p.options.Reuse.Runs && !p.old(m) && p.ctx.Err() == nil
-	switch {
-	case keep && p.pass(m):
-	case keep:
+	p.busy--
+	keep := fit && m.workspace != "" && job.Isolation != runtimes.Strict && m.runs < p.options.Reuse.Runs && !p.old(m) && p.ctx.Err() == nil
+	if keep {
 		p.idle = append(p.idle, m)
 		p.announce()
-	default:
+	} else {
 		p.bury(m)
 	}
 	wanting := p.wanting()
