@@ -87,3 +87,25 @@ func TestDatabasesAreDurable(t *testing.T) {
 		})
 	}
 }
+
+// TestRunsWriteNoTemporaryFiles: what runs that share a transaction may have to undo stays in memory, and what a migration
+// sorts does not.
+func TestRunsWriteNoTemporaryFiles(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.SQLite)
+	const files, memory = "0", "2"
+	look := func(when, want string) {
+		if got, err := s.Value(t.Context(), "PRAGMA temp_store"); err != nil || got != want {
+			t.Errorf("%s temp_store is %q, not %q: %v", when, got, want, err)
+		}
+	}
+	look("before the first run", files)
+	finish(t, s, finished())
+	look("after a run", memory)
+	if err := s.LoseWriter(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	look("on another connection", files)
+	finish(t, s, finished())
+	look("after its first run", memory)
+}

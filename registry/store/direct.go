@@ -21,12 +21,14 @@ var errNotBegun = errors.New("no transaction could begin")
 
 // The statements around a transaction.
 const (
+	undo     = "undo"
 	begin    = "begin"
 	commit   = "commit"
 	rollback = "rollback"
 )
 
 func newDirect(db *sql.DB, text map[string]string) *direct {
+	text[undo] = "PRAGMA temp_store = MEMORY"
 	text[begin], text[commit], text[rollback] = "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"
 	return &direct{db: db, text: text}
 }
@@ -49,6 +51,13 @@ func (d *direct) transact(ctx context.Context, apply func(exec) error) error {
 
 func (d *direct) on(ctx context.Context, conn *writingConn, apply func(exec) error) error {
 	run := func(key string, args ...any) (int64, error) { return conn.run(ctx, key, d.text[key], args) }
+	if conn.prepared[begin] == nil {
+		// What a statement of many runs may have to undo is a few pages, for which SQLite would open, write and delete a file
+		// each time. Migrations come before: an index over all runs is not sorted in memory.
+		if _, err := run(undo); err != nil {
+			return fmt.Errorf("%w: %w", errNotBegun, err)
+		}
+	}
 	if _, err := run(begin); err != nil {
 		return fmt.Errorf("%w: %w", errNotBegun, err)
 	}
