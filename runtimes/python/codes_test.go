@@ -80,6 +80,29 @@ func TestAProgramIsTheSameWhenItIsCompiled(t *testing.T) {
 	}
 }
 
+// TestWhatIsNotKeptIsAskedForOnce: of a program that no code is kept of, the host wants none a second time.
+func TestWhatIsNotKeptIsAskedForOnce(t *testing.T) {
+	t.Parallel()
+	engine, p := newEngine(t), programs()
+	const asked = `import sys
+def main():
+    frame = sys._getframe()
+    while "job" not in frame.f_locals:
+        frame = frame.f_back
+    return frame.f_locals["job"].get("keep", False)
+`
+	for name, source := range map[string]string{
+		"large": asked + "X = '" + strings.Repeat("€", 40_000) + "'\n",
+		"warns": asked + "X = 1 is 1\n",
+	} {
+		for _, want := range []string{"true", "false", "false"} {
+			if outcome, _ := runtimetest.Run(t, engine, p.Job(source)); string(outcome.Output) != want {
+				t.Errorf("%s: asked is %s, not %s, %+v", name, outcome.Output, want, outcome.Error)
+			}
+		}
+	}
+}
+
 // TestAProgramCannotChangeWhatIsKept: a program that says other code than its own is not believed, wherever it says it.
 func TestAProgramCannotChangeWhatIsKept(t *testing.T) {
 	t.Parallel()

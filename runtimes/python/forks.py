@@ -87,14 +87,16 @@ def thread(libc):
 
 def join(libc):
     """Joins pages into huge ones, as far as the kernel does. A fork copies the entry of each page, and each child takes them down
-    again at its end; of a huge one that is a single entry, until the child writes there."""
-    with open("/proc/self/maps") as maps:
-        for line in maps.readlines():
-            where, access, _, _, file, *name = line.split()
-            if access == "rw-p" and file == "0" and name != ["[stack]"]:
-                low, high = (int(at, 16) for at in where.split("-"))
-                for at in range(low + -low % HUGE, high - HUGE + 1, HUGE):
-                    libc.madvise(at, HUGE, COLLAPSE)
+    again at its end; of a huge one that is a single entry, until the child writes there. Where there is no /proc they stay as
+    they are."""
+    if not os.path.exists("/proc/self/maps"):
+        return
+    for line in content("/proc/self/maps").splitlines():
+        where, access, _, _, file, *name = line.split()
+        if access == b"rw-p" and file == b"0" and name != [b"[stack]"]:
+            low, high = (int(at, 16) for at in where.split(b"-"))
+            for at in range(low + -low % HUGE, high - HUGE + 1, HUGE):
+                libc.madvise(at, HUGE, COLLAPSE)
 
 
 def serve():

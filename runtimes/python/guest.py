@@ -21,6 +21,7 @@ PACKAGE = "__agent__"  # what relative imports are relative to
 MESSAGE, STACK, DEPTH = 16_000, 64_000, 256
 CALL = (1 << 20) + 1  # bytes of a line that the host takes, with its end
 KEPT = 64 << 10  # bytes of code that the host keeps; no more of source is compiled ahead for it
+NOTHING = b"-"  # is kept of a program that each run compiles for itself: the next one is not asked for its code
 MAGIC = _frozen_importlib_external.MAGIC_NUMBER  # begins them: they are of use to interpreters of this version only
 NUMBER = int.from_bytes(MAGIC, "little")
 
@@ -238,19 +239,21 @@ def code_of(path, job, channel):
     warnings.showwarning = lambda *one, **more: (said.append(one), show(*one, **more))
     code = translate(path, job["entry"])
     warnings.showwarning = show
-    kept = b"" if said else packed(code, imported)  # each run has to warn
-    if kept and job.get("modules"):
+    kept = NOTHING if said else packed(code, imported)  # each run has to warn
+    if kept is not NOTHING and job.get("modules"):
         imported.update(reachable(code, job, KEPT - len(kept)))
         kept = packed(code, imported)
-    channel.send(b'{"kept":"' + binascii.b2a_base64(kept if len(kept) <= KEPT else b"", newline=False) + b'"}\n')
+    channel.send(b'{"kept":"' + binascii.b2a_base64(kept, newline=False) + b'"}\n')
     return code
 
 
 def packed(code, others):
+    """What the host keeps of a program."""
     try:
-        return MAGIC + marshal.dumps((code, others))
+        kept = MAGIC + marshal.dumps((code, others))
     except (ValueError, MemoryError):
-        return b""  # nested more deeply than marshal goes, or too large
+        return NOTHING  # nested more deeply than marshal goes
+    return kept if len(kept) <= KEPT else NOTHING
 
 
 def reachable(code, job, room):

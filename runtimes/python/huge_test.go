@@ -12,10 +12,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/atelier-run/atelier/runtimes/python"
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
+	"github.com/atelier-run/atelier/runtimes/sandbox"
+	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
+	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestForkServersHaveHugePages: a fork server's memory is in huge pages where the kernel makes any.
+// TestForkServersHaveHugePages: a fork server's memory is in huge pages where it can ask for them.
 func TestForkServersHaveHugePages(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -41,8 +45,28 @@ func TestForkServersHaveHugePages(t *testing.T) {
 	if servers == 0 {
 		t.Fatal("no fork server found")
 	}
-	if (huge > 0) != hasHugePages(t) {
-		t.Errorf("%d kB of %d fork servers and their children in huge pages", huge, servers)
+	if huge == 0 && hasHugePages(t) {
+		t.Errorf("nothing of %d fork servers and their children is in huge pages", servers)
+	}
+}
+
+// TestForksWithoutProc: where the host allows no private /proc, there are fork servers all the same.
+func TestForksWithoutProc(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.New(t.Context(), sandbox.Options{Exe: sandboxtest.Exe(t), Without: []string{sandbox.Proc}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := box.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	engine := python.New(python.Options{Jailer: worker.FromSandbox(box), Interpreter: "/usr/bin/python3"})
+	t.Cleanup(engine.Close)
+	source := "import os, sys\ndef main():\n    return [os.path.exists('/proc/self'), hasattr(sys.modules['__main__'], 'serve')]\n"
+	if outcome, _ := runtimetest.Run(t, engine, programs().Job(source)); string(outcome.Output) != "[false,true]" {
+		t.Errorf("a /proc, and a fork: %s, %+v", outcome.Output, outcome.Error)
 	}
 }
 
