@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"syscall"
 	"time"
@@ -81,6 +83,10 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 	s.output.close(err != nil || result.Signal != 0)
 
 	end := ending{result: result, usage: s.jail.Usage(), cause: s.watch.cause()}
+	if errors.Is(err, errPanic) {
+		s.jail.Kill()
+		return runtimes.Outcome{}, false, err
+	}
 	if err != nil {
 		if s.started.IsZero() && s.task.Prompt && !s.watch.late() {
 			s.started = s.sent
@@ -115,7 +121,7 @@ func (s *session) converse() (*frames.Result, error) {
 		return result, err
 	}
 	s.watch.endCalls() // nobody waits for its answer
-	if unsaid := <-s.serving; err != nil && unsaid != nil {
+	if unsaid := <-s.serving; unsaid != nil && (err != nil || errors.Is(unsaid, errPanic)) {
 		return nil, unsaid // which ended the worker
 	}
 	return result, err
@@ -239,13 +245,32 @@ func (s *session) call(payload []byte) error {
 	serving := make(chan error, 1)
 	s.serving = serving
 	go func() {
-		result, err := s.host.Call(s.watch.calls, call.Name, call.Args)
-		if err = s.reply(call, result, err); err != nil {
+		err := s.serve(call)
+		if err != nil {
 			s.jail.Kill() // who reads finds out
 		}
 		serving <- err
 	}()
 	return nil
+}
+
+// errPanic is a panic of ours while we served a call.
+var errPanic = errors.New("panic in a host call")
+
+// serve has the host answer a call. What panics there may not be whole any more: it ends the run, and nothing else. The log
+// has the place, and of the words only those of Go itself: others may repeat what the program said.
+func (s *session) serve(call frames.Call) (err error) {
+	defer func() {
+		switch cause := recover().(type) {
+		case nil:
+		case runtime.Error:
+			err = fmt.Errorf("%w: %w\n%s", errPanic, cause, debug.Stack())
+		default:
+			err = fmt.Errorf("%w: a %T\n%s", errPanic, cause, debug.Stack())
+		}
+	}()
+	result, err := s.host.Call(s.watch.calls, call.Name, call.Args)
+	return s.reply(call, result, err)
 }
 
 // served waits for the call that is being served, which has no more use when the worker is gone.
@@ -272,8 +297,7 @@ func (s *session) note(call frames.Call) error {
 		return s.reply(call, nil, nil)
 	}
 	s.noteBytes += int64(len(call.Args))
-	result, err := s.host.Call(s.watch.calls, call.Name, call.Args)
-	return s.reply(call, result, err)
+	return s.serve(call)
 }
 
 // reply answers a call.

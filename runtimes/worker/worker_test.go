@@ -556,6 +556,39 @@ func TestCallAnswers(t *testing.T) {
 	}
 }
 
+// TestACallThatPanics: what is wrong with us in a host call fails that run, as an error of the house, and nothing else.
+func TestACallThatPanics(t *testing.T) {
+	t.Parallel()
+	host := newAudience()
+	host.answer = func(_ context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
+		if name == "index" {
+			return args[len(args) : len(args)+1 : 1], nil
+		}
+		panic("what the program said")
+	}
+	for name, after := range map[string]func(*actor){
+		"and is waited for":   func(a *actor) { a.send(frames.CallReq, `{"id":1,"name":"slow"}`); a.stuck() },
+		"of Go's own":         func(a *actor) { a.send(frames.CallReq, `{"id":1,"name":"index"}`); a.stuck() },
+		"of those in passing": func(a *actor) { a.send(frames.CallReq, `{"id":1,"name":"log"}`); a.stuck() },
+		"before another": func(a *actor) {
+			a.send(frames.CallReq, `{"id":1,"name":"slow"}`)
+			a.send(frames.CallReq, `{"id":2,"name":"slow"}`)
+			a.stuck()
+		},
+		"beside the end": func(a *actor) { a.send(frames.CallReq, `{"id":1,"name":"slow"}`); a.send(frames.Done, `{"output":1}`) },
+	} {
+		jail := newStage(t, func(a *actor) { a.begin(); after(a) })
+		outcome, err := worker.Run(t.Context(), jail, worker.Task{Job: job()}, host)
+		told := fmt.Sprint(err)
+		if fault.CodeOf(err) != fault.Internal || !strings.Contains(told, "worker_test.go:") || outcome.Error != nil {
+			t.Errorf("%s: %+v, %v", name, outcome, err)
+		}
+		if strings.Contains(told, "slice bounds out of range") != (name == "of Go's own") || strings.Contains(told, "what the program said") {
+			t.Errorf("%s: the log has %s", name, told)
+		}
+	}
+}
+
 // TestNotesAreBounded: a program that logs without end keeps running and its notes are counted.
 func TestNotesAreBounded(t *testing.T) {
 	t.Parallel()
