@@ -25,6 +25,9 @@ const (
 	maxInputDepth = 256
 )
 
+// unchecked is said of input or output that no schema was held to.
+const unchecked = "skipped"
+
 // target is what a request asks to run.
 type target struct {
 	spec       registry.Spec
@@ -113,7 +116,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 			ID: id, Workspace: actor.Workspace, AgentID: t.agentID, Agent: t.agent, Version: t.version, Digest: t.digest,
 			CodeDigest: t.codeDigest, Language: t.spec.Language, Runtime: name, Trigger: req.Trigger,
 			ParentRunID: req.ParentRunID, WorkflowRunID: req.WorkflowRunID, NodeID: req.NodeID, Actor: actor,
-			Status: registry.Queued, Input: hide.JSON(input), Validation: registry.Validation{Input: validation, Output: "skipped"},
+			Status: registry.Queued, Input: hide.JSON(input), Validation: registry.Validation{Input: validation, Output: unchecked},
 			InputsHash: inputsHash, Isolation: s.Level, Memory: limits.MemoryBytes,
 		},
 	}, nil
@@ -218,7 +221,7 @@ func (s *Service) checkInput(ctx context.Context, schema, input json.RawMessage)
 		return "", "", fault.Invalid("/input", "The input is not acceptable JSON: %s.", err)
 	}
 	if len(schema) == 0 {
-		validation = "skipped"
+		validation = unchecked
 	} else {
 		details, err := s.Validator.Validate(schema, input)
 		if err != nil {

@@ -2,6 +2,7 @@ package runs_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -142,9 +143,14 @@ func TestARunThatWasNotStoredHasNotSucceeded(t *testing.T) {
 		if err != nil || seen.Status != registry.StatusInterrupted || seen.Output != nil || seen.Error == nil {
 			t.Errorf("told is %s %s %+v, %v", seen.Status, seen.Output, seen.Error, err)
 		}
+		if seen.OutputsHash != "" || seen.ExitCode != nil || seen.Validation.Output != "skipped" {
+			t.Errorf("of the output is told %q, %v, %s", seen.OutputsHash, seen.ExitCode, seen.Validation.Output)
+		}
 		counted <- run
 	}))
-	if run, err := service.Execute(t.Context(), actor, program("output 1")); err == nil {
+	request := program("output 1")
+	request.Inline.OutputSchema = json.RawMessage(`{"type":"integer"}`)
+	if run, err := service.Execute(t.Context(), actor, request); err == nil {
 		t.Errorf("the run is %s", run.Status)
 	}
 	if run := <-counted; run.Status != registry.Succeeded {
