@@ -83,9 +83,8 @@ func interpreters(ctx context.Context, server load.Client) (map[string]string, e
 // loopback asks a server in a process of its own, as ours is, whose only handler reads a body and answers one of the usual size.
 func loopback(ctx context.Context, span time.Duration) (ms float64, err error) {
 	err = within(ctx, peer{name: "bare", start: startBare}, func(client load.Client) error {
-		wire := client.Wire()
 		got := load.Closed(ctx, 1, span, func(ctx context.Context, _ int) error {
-			_, err := wire.Post(ctx, "/", []byte(`{"version":"1.0.0","input":{"a":1,"b":2}}`))
+			_, err := client.Post(ctx, "/", []byte(`{"version":"1.0.0","input":{"a":1,"b":2}}`))
 			return err
 		})
 		ms = got.At(0.5)

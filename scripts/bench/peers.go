@@ -102,13 +102,12 @@ func within(ctx context.Context, p peer, do func(load.Client) error) error {
 
 // asked calls a peer and checks its answer.
 func asked(client load.Client, p load.Program) load.Call {
-	wire := client.Wire()
 	return func(ctx context.Context, n int) error {
 		body, err := json.Marshal(map[string]any{"code": p.Code, "input": json.RawMessage(p.Input(n))})
 		if err != nil {
 			return err
 		}
-		answer, err := wire.Post(ctx, "/", body)
+		answer, err := client.Post(ctx, "/", body)
 		if err != nil {
 			return err
 		}

@@ -57,10 +57,9 @@ func installSkill(ctx context.Context, c load.Client) error {
 
 // callSkill calls the skill with the nth input of a program that computes the same.
 func callSkill(c load.Client, p load.Program) load.Call {
-	wire := c.Wire()
 	return func(ctx context.Context, n int) error {
 		body := append(append([]byte(`{"skill":"`+skillName+`","args":`), p.Input(n)...), '}')
-		answer, err := wire.Post(ctx, "/skills/execute", body)
+		answer, err := c.Post(ctx, "/skills/execute", body)
 		if err != nil {
 			return err
 		}

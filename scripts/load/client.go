@@ -15,10 +15,13 @@ import (
 type Client struct {
 	Base string
 	http *http.Client
+	wire *wire
 }
 
 // NewClient calls the server at an address such as http://127.0.0.1:8002.
-func NewClient(base string) Client { return Client{Base: base, http: newTransport()} }
+func NewClient(base string) Client {
+	return Client{Base: base, http: newTransport(), wire: newWire(base)}
+}
 
 // newTransport keeps a connection for each of many clients; the default keeps two.
 func newTransport() *http.Client {
@@ -131,9 +134,8 @@ func (p Program) body(n int) []byte {
 
 // Checked returns a call that runs a program and complains about any answer but the right one.
 func (c Client) Checked(p Program) Call {
-	wire := c.Wire()
 	return func(ctx context.Context, n int) error {
-		answer, err := wire.Post(ctx, p.path(), p.body(n))
+		answer, err := c.Post(ctx, p.path(), p.body(n))
 		if err != nil {
 			return err
 		}

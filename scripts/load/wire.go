@@ -19,9 +19,9 @@ const (
 	kept = 5 * time.Second
 )
 
-// Wire asks a server again and again at the least cost, for measurements on a machine that the server has a share of.
+// wire asks a server again and again at the least cost, for measurements on a machine that the server has a share of.
 // net/http's client has two goroutines for each connection and a timer for each request.
-type Wire struct {
+type wire struct {
 	host string
 
 	mu   sync.Mutex
@@ -36,11 +36,15 @@ type line struct {
 	used    time.Time
 }
 
-// Wire opens no connection yet.
-func (c Client) Wire() *Wire { return &Wire{host: strings.TrimPrefix(c.Base, "http://")} }
+// Post sends JSON as measurements do; an answer that is no 2xx is a *Refusal. A context that ends does not interrupt it.
+func (c Client) Post(ctx context.Context, path string, body []byte) ([]byte, error) {
+	return c.wire.post(ctx, path, body)
+}
 
-// Post sends JSON; an answer that is no 2xx is a *Refusal. A context that ends does not interrupt it.
-func (w *Wire) Post(ctx context.Context, path string, body []byte) ([]byte, error) {
+// newWire opens no connection yet.
+func newWire(base string) *wire { return &wire{host: strings.TrimPrefix(base, "http://")} }
+
+func (w *wire) post(ctx context.Context, path string, body []byte) ([]byte, error) {
 	l, err := w.take(ctx)
 	if err != nil {
 		return nil, err
@@ -57,7 +61,7 @@ func (w *Wire) Post(ctx context.Context, path string, body []byte) ([]byte, erro
 	return answer, err
 }
 
-func (w *Wire) take(ctx context.Context) (*line, error) {
+func (w *wire) take(ctx context.Context) (*line, error) {
 	w.mu.Lock()
 	for len(w.free) > 0 {
 		last := len(w.free) - 1
@@ -78,7 +82,7 @@ func (w *Wire) take(ctx context.Context) (*line, error) {
 	return &line{Conn: conn, answers: bufio.NewReader(conn)}, nil
 }
 
-func (w *Wire) give(l *line) {
+func (w *wire) give(l *line) {
 	l.used = time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
