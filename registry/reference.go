@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -106,10 +107,15 @@ func CheckVersionRange(version string) error {
 	return nil
 }
 
-// CheckSemver tells whether a string is a semantic version as semver.org 2.0.0 has it, without a leading v.
+// CheckSemver tells whether a string is a semantic version as semver.org 2.0.0 has it, without a leading v. The largest numbers
+// that 64 bits hold are left out: each has to have a next one.
 func CheckSemver(version string) error {
-	if _, err := semver.StrictNewVersion(version); err != nil {
+	v, err := semver.StrictNewVersion(version)
+	switch {
+	case err != nil:
 		return fault.Invalid("/version", "A version is MAJOR.MINOR.PATCH as semver.org has it, such as 1.2.0 or 2.0.0-rc.1.")
+	case max(v.Major(), v.Minor(), v.Patch()) > math.MaxInt64:
+		return fault.Invalid("/version", "A number of a version is at most %d.", math.MaxInt64)
 	}
 	return nil
 }

@@ -77,6 +77,7 @@ func TestCheckSemver(t *testing.T) {
 		"0.0.0": true, "1.2.3": true, "1.2.3-rc.1": true, "1.2.3+build.5": true, "1.2.3-0a.b-c+d": true,
 		"": false, "1": false, "1.2": false, "v1.2.3": false, "1.2.3.4": false, "01.2.3": false, "1.2.3-": false, "1.2.3-01": false, "1.2.3-a..b": false,
 		"1.2.3+": false, " 1.2.3": false, "1.2.3\n": false, "1.2.x": false, "99999999999999999999.0.0": false, "-1.0.0": false,
+		"1.2.9223372036854775807": true, "1.2.9223372036854775808": false, "1.18446744073709551615.0": false, "18446744073709551615.0.0": false,
 	}
 	for version, ok := range tests {
 		if err := registry.CheckSemver(version); (err == nil) != ok {
