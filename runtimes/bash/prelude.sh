@@ -1,7 +1,8 @@
 # Sourced by bash before the agent's script: gives it the command "atelier" and remembers where it failed. The script's
 # own lines keep their numbers. Works in functions and subshells; another bash that the script starts does not have it.
 # The script may have functions that are named as commands of the shell are: here those are meant. What builtin gets is
-# split into words, also behind the = of a local.
+# split into words, also behind the = of a local. A function named builtin breaks it all: Bash has no other word for that
+# which no function comes before.
 unset BASH_ENV
 __atelier_holder=/work/.atelier/holder __atelier_tag=0
 builtin printf '%-20s\n' -0 >"$__atelier_holder"
