@@ -40,6 +40,32 @@ test('A17 an edit is saved by itself and there after a reload', async () => {
   await session.page.getByText('"second"').waitFor();
 });
 
+test('a key draws its line and the place of the cursor, and nothing else of the screen', async () => {
+  await open('draws');
+  const { page } = session;
+  await studio.editor.focus();
+  await page.keyboard.press('ControlOrMeta+End');
+  const release = await hold(page, '**/code-agents/*', 'PUT');
+  await page.keyboard.type('# ');
+  await studio.draft.filter({ hasText: 'Saving' }).waitFor();
+  const changed = await page.evaluateHandle(() => {
+    const seen = new Set<string>();
+    new MutationObserver((changes) => {
+      for (const { target, attributeName } of changes) {
+        const at = target instanceof Element ? target : target.parentElement;
+        if (!at || at.closest('.monaco-editor') || at.textContent.startsWith('Ln ')) continue;
+        seen.add(`${at.tagName} ${at.className} ${at.ariaLabel ?? ''} ${attributeName ?? ''}`);
+      }
+    }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
+    return seen;
+  });
+  await page.keyboard.type('words of somebody who types');
+  await page.getByText(/^Ln 2, Col 30$/).waitFor();
+  expect(await changed.evaluate((seen) => [...seen])).toEqual([]);
+  release();
+  await studio.draft.filter({ hasText: 'Saved' }).waitFor();
+});
+
 test('the editor edits and saves when its worker could not be loaded', async () => {
   let asked = 0;
   await session.context.route(/editor\.worker/, (route) => {

@@ -45,6 +45,8 @@ export class CodeEditor {
       overviewRulerBorder: false,
       stickyScroll: { enabled: false },
       bracketPairColorization: { enabled: false },
+      // No service has any to show, and TypeScript's reads the whole file again after each key to find that out.
+      inlayHints: { enabled: 'off' },
       renderLineHighlight: 'line',
       scrollbar: { verticalScrollbarSize: 10, horizontalScrollbarSize: 10 },
       unicodeHighlight: { ambiguousCharacters: false },

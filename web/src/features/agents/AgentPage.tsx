@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useSyncExternalStore } from 'react';
+import { memo, useEffect, useMemo, useSyncExternalStore } from 'react';
 import { useLocation } from 'wouter';
 import { keys, queryClient, useAgent, useVersion } from '../../api/queries';
 import { useRights } from '../../api/rights';
@@ -9,11 +9,11 @@ import { agentPage as say } from '../../texts/agents';
 import { Waiting } from '../../ui/Waiting';
 import { AgentWorkbench } from './AgentWorkbench';
 import { NotOpened } from './NotOpened';
-import { OpenAgentProvider, openDraft, openFacts, openVersion, type Opened } from './openAgent';
+import { openDraft, openFacts, openVersion, type Opened } from './openAgent';
+import { OpenAgentProvider } from './OpenAgentProvider';
 import { Page } from './Page';
 import type { DraftSession } from './session';
 import { useDraftSession } from './useDraftSession';
-import { useSchemaTexts } from './useSchemaTexts';
 
 /** One agent: its draft, or with a version in the address that version. */
 export function AgentPage({ agentRef }: { agentRef: string }) {
@@ -86,10 +86,11 @@ function VersionPage({ agent, version }: { agent: Agent; version: string }) {
 }
 
 function OpenPage({ opened }: { opened: Opened }) {
-  const schemas = useSchemaTexts(opened);
   return (
-    <OpenAgentProvider value={{ ...opened, ...schemas }}>
-      <AgentWorkbench />
+    <OpenAgentProvider opened={opened}>
+      <Screen />
     </OpenAgentProvider>
   );
 }
+
+const Screen = memo(AgentWorkbench);

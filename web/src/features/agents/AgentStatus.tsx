@@ -39,7 +39,6 @@ const states: Record<PythonState, string> = {
 
 export function AgentStatus({ tab, problems, python }: Props) {
   const { problemsOpen } = useLayout();
-  const cursor = useCursor();
   const settings = useRef<HTMLButtonElement>(null);
   const retryPython = (): void => {
     settings.current?.focus(); // the button goes, and would take the focus with it
@@ -66,7 +65,7 @@ export function AgentStatus({ tab, problems, python }: Props) {
           {warnings}
         </span>
       </button>
-      {cursor.inText && <span className={css.number}>{say.lnCol(cursor.line, cursor.column)}</span>}
+      <Place />
       <span>
         {language === 'Python' ? say.pythonIs : language}
         {/* It is always there, so that what changes in it is said. */}
@@ -85,4 +84,10 @@ export function AgentStatus({ tab, problems, python }: Props) {
       <ServerStatus />
     </>
   );
+}
+
+/** Where the cursor is, which changes with each key. */
+function Place() {
+  const { inText, line, column } = useCursor();
+  return inText && <span className={css.number}>{say.lnCol(line, column)}</span>;
 }

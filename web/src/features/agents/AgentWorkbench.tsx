@@ -31,9 +31,9 @@ export function AgentWorkbench() {
   useAgentCommands(agent, run, tabs);
 
   const { open } = tabs;
-  const paths = Object.keys(agent.fields.files).join('\n');
+  const { paths } = agent;
   const places = useMemo(
-    () => paths.split('\n').map((path) => ({ label: path, open: () => open({ kind: 'file', path }) })),
+    () => paths.map((path) => ({ label: path, open: () => open({ kind: 'file', path }) })),
     [paths, open],
   );
   useOfferPlaces(places);

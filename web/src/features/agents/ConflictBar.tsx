@@ -6,21 +6,14 @@ import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { TextDiff } from '../compare/TextDiff';
 import css from './ConflictBar.module.css';
-import { useOpenAgent } from './openAgent';
+import { useOpenAgent, useOpenFiles } from './openAgent';
 import { contentOf, type Content, type DraftSession } from './session';
 
 /** Asks which draft to keep when someone else saved in the meantime. Nothing is lost before someone chooses. */
 export function ConflictBar() {
-  const { save, session, about, fields } = useOpenAgent();
+  const { save, session } = useOpenAgent();
   if (save.kind !== 'conflict' || !session) return null;
-  return (
-    <ConflictDialog
-      key={save.theirs.draft.revision}
-      session={session}
-      theirs={save.theirs}
-      mine={{ about, draft: { ...fields, revision: 0 } }}
-    />
-  );
+  return <ConflictDialog key={save.theirs.draft.revision} session={session} theirs={save.theirs} />;
 }
 
 const sides = { before: say.theirs, after: say.mine };
@@ -32,7 +25,9 @@ interface Difference {
   mine: string;
 }
 
-function ConflictDialog({ session, theirs, mine }: { session: DraftSession; theirs: Agent; mine: Content }) {
+function ConflictDialog({ session, theirs }: { session: DraftSession; theirs: Agent }) {
+  const { about, fields } = useOpenAgent();
+  const mine: Content = { about, draft: { ...fields, files: useOpenFiles(), revision: 0 } };
   const [now] = useState(() => Date.now());
   const differences = compare(contentOf(theirs), mine);
   const [shown, setShown] = useState(differences[0]?.label);

@@ -1,9 +1,11 @@
 // What the screen shows: an agent's draft, which can be edited, or one of its versions, which cannot.
 import { createContext, use } from 'react';
-import type { About, Agent, Draft, FieldProblem, JsonSchema, RuntimeChoice, Version } from '../../api/types';
+import type { About, Agent, Draft, FieldProblem, Files, JsonSchema, RuntimeChoice, Version } from '../../api/types';
 import type { DraftSession, SaveState, SessionView } from './session';
 
 export type Fields = Omit<Draft, 'revision'>;
+/** What a draft or a version says beside its files, whose texts change with each key. */
+export type Settings = Omit<Fields, 'files'>;
 
 export interface SchemaText {
   text: string;
@@ -14,7 +16,9 @@ export interface OpenAgent {
   id: string;
   name: string;
   about: About;
-  fields: Fields;
+  fields: Settings;
+  /** Of its files. */
+  paths: readonly string[];
   latestVersion: string;
   /** Undefined is the draft. */
   version: string | undefined;
@@ -28,16 +32,21 @@ export interface OpenAgent {
   editSchema: (which: 'input' | 'output', text: string) => void;
 }
 
-const Context = createContext<OpenAgent | undefined>(undefined);
-export const OpenAgentProvider = Context.Provider;
+export const OpenAgentContext = createContext<OpenAgent | undefined>(undefined);
+export const OpenFilesContext = createContext<Files | undefined>(undefined);
 
-export function useOpenAgent(): OpenAgent {
-  const agent = use(Context);
-  if (!agent) throw new Error('There is no open agent here.');
-  return agent;
+/** The open agent without the texts of its files: it is the same while somebody types. */
+export const useOpenAgent = (): OpenAgent => opened(use(OpenAgentContext));
+
+/** The files of the open agent. Who asks for them is drawn again with each key. */
+export const useOpenFiles = (): Files => opened(use(OpenFilesContext));
+
+function opened<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('There is no open agent here.');
+  return value;
 }
 
-export type Opened = Omit<OpenAgent, 'schemas' | 'editSchema'>;
+export type Opened = Omit<OpenAgent, 'schemas' | 'editSchema' | 'fields' | 'paths'> & { fields: Fields };
 
 export function openDraft(session: DraftSession, view: SessionView): Opened {
   const { id, about, draft, latestVersion, save } = view;
@@ -98,5 +107,5 @@ export function problemAt(save: SaveState, pointer: string): string | undefined 
   return below === '' ? hit.message : `${below}: ${hit.message}`;
 }
 
-export const schemaOf = (fields: Fields, which: 'input' | 'output'): JsonSchema =>
+export const schemaOf = (fields: Settings, which: 'input' | 'output'): JsonSchema =>
   which === 'input' ? fields.inputSchema : fields.outputSchema;

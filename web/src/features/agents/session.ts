@@ -34,6 +34,10 @@ export interface SessionWorld {
   listen(id: string, heard: (revision: number) => void): () => void;
 }
 
+// The same while somebody types, so that nothing is drawn again for it.
+const dirty: SaveState = { kind: 'dirty' };
+const saving: SaveState = { kind: 'saving' };
+
 const saveDelay = 600;
 const retryDelay = 3000;
 
@@ -146,7 +150,7 @@ export class DraftSession {
     const content = { about: change.about ?? this.view.about, draft: change.draft ?? this.view.draft };
     const unresolved = this.view.save.kind === 'conflict' && delay > 0;
     this.world.keep(this.view.id, content);
-    this.update(unresolved ? content : { ...content, save: this.inFlight ? { kind: 'saving' } : { kind: 'dirty' } });
+    this.update(unresolved ? content : { ...content, save: this.inFlight ? saving : dirty });
     if (!unresolved) this.schedule(delay);
   }
 

@@ -1,6 +1,6 @@
 // The schemas as text. A draft holds a schema as a value; the text a person types, their spacing and what is not yet
 // valid JSON, lives here and reaches the draft when it can be read.
-import { useCallback, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { isObject, parseJson, stringifyJson } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 import { faultSentence } from '../../schema/locate';
@@ -14,7 +14,10 @@ const entryOf = (schema: JsonSchema): Entry => ({ schema, text: stringifyJson(sc
 
 export function useSchemaTexts(opened: Opened): Pick<OpenAgent, 'schemas' | 'editSchema'> {
   const { inputSchema, outputSchema } = opened.fields;
-  const [entries, setEntries] = useState({ input: entryOf(inputSchema), output: entryOf(outputSchema) });
+  const [entries, setEntries] = useState(() => ({
+    input: entryOf(inputSchema),
+    output: entryOf(outputSchema),
+  }));
 
   // The draft may change from outside: theirs was taken, another agent was opened.
   const input = entries.input.schema === inputSchema ? entries.input : entryOf(inputSchema);
@@ -37,7 +40,8 @@ export function useSchemaTexts(opened: Opened): Pick<OpenAgent, 'schemas' | 'edi
     },
     [session],
   );
-  return { schemas: { input, output }, editSchema };
+  const schemas = useMemo(() => ({ input, output }), [input, output]);
+  return { schemas, editSchema };
 }
 
 function readSchema(text: string): { schema: JsonSchema } | { fault: string } {

@@ -12,8 +12,8 @@ import { isolationOptions, mayReuse, runtimeOptions } from './runtimes';
 import { Section } from './Section';
 
 export function RuntimeSection() {
-  const { fields, save, session } = useOpenAgent();
-  const { language, runtime, entrypoint, files, limits } = fields;
+  const { fields, paths, save, session } = useOpenAgent();
+  const { language, runtime, entrypoint, limits } = fields;
   const { timeoutMs, memoryBytes } = limits;
   const capabilities = useCapabilities();
   const known = capabilities.data?.languages.find((l) => l.language === language);
@@ -54,7 +54,7 @@ export function RuntimeSection() {
               value={entrypoint}
               onChange={(e) => session?.editDraft({ entrypoint: e.target.value })}
             >
-              {[...new Set([...Object.keys(files), entrypoint])].map((path) => (
+              {[...new Set([...paths, entrypoint])].map((path) => (
                 <option key={path} value={path}>
                   {path}
                 </option>

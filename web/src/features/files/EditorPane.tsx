@@ -16,7 +16,7 @@ import { Empty } from '../../ui/Empty';
 import { classes } from '../../ui/classes';
 import { common } from '../../texts/common';
 import { editorPane as say } from '../../texts/files';
-import { problemAt, useOpenAgent, type OpenAgent } from '../agents/openAgent';
+import { problemAt, useOpenAgent, useOpenFiles, type OpenAgent } from '../agents/openAgent';
 import { SchemaBar, SchemaSheet, useSchemaRows } from '../schemas/SchemaView';
 import { useCursor } from '../agents/cursor';
 import { BinaryView } from './BinaryView';
@@ -38,6 +38,7 @@ type Kit = { kind: 'loading' } | { kind: 'ready'; kit: EditorKit } | { kind: 'fa
 /** The tabs and the editor beneath them. Until the editor is here the file can be read as plain text. */
 export function EditorPane({ tabs, ...events }: Props) {
   const agent = useOpenAgent();
+  const files = useOpenFiles();
   const [kit, setKit] = useState<Kit>({ kind: 'loading' });
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
@@ -52,7 +53,7 @@ export function EditorPane({ tabs, ...events }: Props) {
   }, [attempt]);
 
   const { active } = tabs;
-  const text = textOf(agent, active);
+  const text = textOf(agent, files, active);
   const schema = active.kind === 'schema' ? active.which : undefined;
   const rows = useSchemaRows(schema);
   const inText = text !== undefined && rows === undefined;
@@ -75,7 +76,7 @@ export function EditorPane({ tabs, ...events }: Props) {
           </div>
         )}
         {schema && rows && <SchemaSheet key={schema} which={schema} rows={rows} />}
-        {text === undefined && <Binary agent={agent} tab={active} />}
+        {text === undefined && <Binary tab={active} />}
       </div>
     </div>
   );
@@ -88,15 +89,16 @@ interface HostProps extends Props {
 
 function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
   const agent = useOpenAgent();
+  const files = useOpenFiles();
   const { active, target } = tabs;
   const host = useRef<HTMLDivElement>(null);
   const modeLine = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<CodeEditor>();
   const [workspace, setWorkspace] = useState<Workspace>();
   const [python, setPython] = useState<PythonState>('off');
-  const latest = useRef({ agent, events, tabs });
+  const latest = useRef({ agent, files, events, tabs });
   useEffect(() => {
-    latest.current = { agent, events, tabs };
+    latest.current = { agent, files, events, tabs };
   });
 
   const key = agent.version === undefined ? agent.id : `${agent.id}@${agent.version}`;
@@ -148,14 +150,14 @@ function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
 
   useEffect(() => {
     if (!editor || !workspace || !shown) return;
-    editor.show(workspace, path, textOf(latest.current.agent, active) ?? '', readOnly);
+    const { agent: now, files: texts } = latest.current;
+    editor.show(workspace, path, textOf(now, texts, active) ?? '', readOnly);
     if (target.line !== undefined) editor.reveal(target.line, target.column);
     if (target.turn > 0) editor.focus();
     performance.mark('editor-ready');
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the path is the tab
   }, [editor, workspace, path, readOnly, shown, target]);
 
-  const { files } = agent.fields;
   const input = agent.schemas.input.text;
   const output = agent.schemas.output.text;
   useEffect(() => {
@@ -179,9 +181,8 @@ function edit({ session, editSchema }: OpenAgent, path: string, text: string): v
   session?.setFile(path, text);
 }
 
-function textOf({ fields, schemas }: OpenAgent, tab: Tab): string | undefined {
+function textOf({ schemas }: OpenAgent, files: Files, tab: Tab): string | undefined {
   if (tab.kind === 'schema') return schemas[tab.which].text;
-  const files: Files = fields.files;
   const content = files[tab.path];
   // A module can be valid text by chance; nobody means to edit it.
   return typeof content === 'string' && !isModule(tab.path) ? content : undefined;
@@ -190,9 +191,9 @@ function textOf({ fields, schemas }: OpenAgent, tab: Tab): string | undefined {
 const isModule = (path: string): boolean => path.endsWith('.wasm');
 
 /** What is shown of a file that has no text. */
-function Binary({ agent, tab }: { agent: OpenAgent; tab: Tab }) {
+function Binary({ tab }: { tab: Tab }) {
+  const files = useOpenFiles();
   if (tab.kind !== 'file') return null;
-  const files: Files = agent.fields.files;
   const content = files[tab.path];
   if (content !== undefined && isModule(tab.path)) return <ModuleView path={tab.path} content={content} />;
   return content === undefined ? null : <BinaryView path={tab.path} content={content} />;

@@ -1,5 +1,5 @@
 import { FilePlus, Search, Upload } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { memo, useCallback, useLayoutEffect, useRef, useState, type Ref } from 'react';
 import { download } from '../../app/clipboard';
 import { useCommand } from '../../app/commands';
 import { setLayout } from '../../app/layout';
@@ -9,7 +9,7 @@ import { IconButton } from '../../ui/Button';
 import type { MenuEntry } from '../../ui/Menu';
 import panel from '../../ui/Panel.module.css';
 import { filesPanel as say } from '../../texts/files';
-import { useOpenAgent } from '../agents/openAgent';
+import { useOpenAgent, useOpenFiles } from '../agents/openAgent';
 import { bytesOf, readUpload } from './contents';
 import { addFile, addFiles, removePath, renamePath } from './edits';
 import { FileSearch } from './FileSearch';
@@ -34,12 +34,12 @@ type Doing =
 
 /** The files of the open agent. A draft's can be made, renamed, moved, uploaded and deleted; every one can be downloaded. */
 export function FilesPanel({ current, onOpen, onRenamed }: Props) {
-  const { fields, session } = useOpenAgent();
-  const { files, entrypoint } = fields;
+  const { fields, paths, session } = useOpenAgent();
+  const { entrypoint } = fields;
+  const files = useOpenFiles();
   const [doing, setDoing] = useState<Doing>({ kind: 'none' });
   const chooser = useRef<HTMLInputElement>(null);
   const into = useRef('');
-  const paths = Object.keys(files);
   const done = (): void => setDoing({ kind: 'none' });
 
   const move = (from: string, to: string): void => {
@@ -81,6 +81,11 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
     else if (taken.length > 0) setDoing({ kind: 'replace', files: uploads, folder, taken });
     else void take(uploads, folder);
   };
+  const latest = useRef(upload);
+  useLayoutEffect(() => {
+    latest.current = upload;
+  });
+  const chosen = useCallback((uploads: File[]) => latest.current(uploads, into.current), []);
   const choose = (folder: string): void => {
     into.current = folder;
     chooser.current?.click();
@@ -166,17 +171,7 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
           </>
         )}
       </div>
-      <input
-        ref={chooser}
-        type="file"
-        multiple
-        hidden
-        aria-label={say.filesToUpload}
-        onChange={(e) => {
-          upload([...(e.target.files ?? [])], into.current);
-          e.target.value = ''; // so that the same file can be chosen again
-        }}
-      />
+      <Chooser ref={chooser} onChosen={chosen} />
       {doing.kind === 'new' && (
         <NameInput
           label={say.pathOfTheNewFile}
@@ -223,6 +218,29 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
     </section>
   );
 }
+
+/** React writes an input's name and type anew whenever it is drawn, and the panel is with each key. */
+const Chooser = memo(function Chooser({
+  ref,
+  onChosen,
+}: {
+  ref: Ref<HTMLInputElement>;
+  onChosen: (files: File[]) => void;
+}) {
+  return (
+    <input
+      ref={ref}
+      type="file"
+      multiple
+      hidden
+      aria-label={say.filesToUpload}
+      onChange={(e) => {
+        onChosen([...(e.target.files ?? [])]);
+        e.target.value = ''; // so that the same file can be chosen again
+      }}
+    />
+  );
+});
 
 /** Whether a path is that of a file, or of a folder around it. */
 const holds = (path: string, file: string): boolean => path === file || file.startsWith(`${path}/`);

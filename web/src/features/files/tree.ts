@@ -51,7 +51,7 @@ function flatten(folder: Folder, prefix: string, level: number, closed: Readonly
 }
 
 /** Why a path cannot be a file of an agent, or undefined. The server has the last word. */
-export function pathFault(path: string, taken: string[]): string | undefined {
+export function pathFault(path: string, taken: readonly string[]): string | undefined {
   if (path === '') return say.aNameIsNeeded;
   if (path.startsWith('/') || path.endsWith('/') || path.includes('//')) return say.nameBetweenSlashes;
   if (path.split('/').some((part) => part === '.' || part === '..')) return say.staysInside;

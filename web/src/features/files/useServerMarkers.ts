@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import type { Finding, Language } from '../../api/types';
 import { validate } from '../../api/verbs';
 import type { Marker, Workspace } from '../../editor/workspace';
-import type { OpenAgent } from '../agents/openAgent';
+import { useOpenFiles, type OpenAgent } from '../agents/openAgent';
 
 const delay = 400;
 // For these the page has a language service, which finds the same errors sooner.
@@ -12,7 +12,8 @@ const served: Language[] = ['typescript', 'javascript'];
 /** Marks what is found, and tells which engine the program is for: what auto means is the server's word. */
 export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefined): string {
   const { fields, version, save } = agent;
-  const { language, runtime, files, entrypoint, rules } = fields;
+  const { language, runtime, entrypoint, rules } = fields;
+  const files = useOpenFiles();
   const [chosen, setChosen] = useState('goja');
   const settled = save.kind === 'saved';
   useEffect(() => {

@@ -23,8 +23,8 @@ export const tabKey = (tab: Tab): string => (tab.kind === 'file' ? `file:${tab.p
 export const sameTab = (a: Tab, b: Tab): boolean => tabKey(a) === tabKey(b);
 
 export function useTabs(agent: OpenAgent): Tabs {
-  const { name, version, fields } = agent;
-  const { files, entrypoint } = fields;
+  const { name, version, fields, paths } = agent;
+  const { entrypoint } = fields;
   const search = useSearch();
   const url = useMemo(() => readUrl(search), [search]);
   const [, navigate] = useLocation();
@@ -32,7 +32,7 @@ export function useTabs(agent: OpenAgent): Tabs {
   const [opened, setOpened] = useState<Tab[]>(() => [entry]);
   const [asked, setAsked] = useState<{ turn: number; column?: number | undefined }>({ turn: 0 });
 
-  const exists = (tab: Tab): boolean => tab.kind === 'schema' || tab.path in files;
+  const exists = (tab: Tab): boolean => tab.kind === 'schema' || paths.includes(tab.path);
   const wanted = url.tab && exists(url.tab) ? url.tab : undefined;
   const kept = opened.filter(exists);
   const all = wanted && !kept.some((t) => sameTab(t, wanted)) ? [...kept, wanted] : kept;

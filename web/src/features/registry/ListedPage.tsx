@@ -11,9 +11,9 @@ import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
 import { Waiting } from '../../ui/Waiting';
 import { AgentDialogs } from '../agents/AgentDialogs';
-import { OpenAgentProvider, openVersion } from '../agents/openAgent';
+import { openVersion } from '../agents/openAgent';
+import { OpenAgentProvider } from '../agents/OpenAgentProvider';
 import { Column, Page } from '../agents/Page';
-import { useSchemaTexts } from '../agents/useSchemaTexts';
 import { SchemaSummary, summaryOf } from '../schemas/SchemaSummary';
 import { ListedAbout } from './ListedAbout';
 import css from './ListedPage.module.css';
@@ -126,9 +126,8 @@ interface LoadedProps {
 
 function Loaded({ agent, version, file }: LoadedProps) {
   const opened = useMemo(() => openVersion({ ...agent, metadata: {} }, version), [agent, version]);
-  const schemas = useSchemaTexts(opened);
   return (
-    <OpenAgentProvider value={{ ...opened, ...schemas }}>
+    <OpenAgentProvider opened={opened}>
       <Column>
         <ListedAbout agent={agent} version={version} />
         <UseIt agent={agent} version={version} />

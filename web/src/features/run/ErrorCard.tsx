@@ -15,13 +15,13 @@ interface Props {
 
 /** Why the program did not succeed, where, and what can be done. */
 export function ErrorCard({ answer, onGoTo, onRaise }: Props) {
-  const { fields, session } = useOpenAgent();
+  const { paths, session } = useOpenAgent();
   const { error } = answer;
   if (!error) return null;
   const { type, message, file, line, column, stack, remedy, rule, grant } = error;
   const limit = session && limitOf(type);
   const { word, look } = finalWords(answer);
-  const place = file !== undefined && line !== undefined && file in fields.files ? { file, line } : undefined;
+  const place = file !== undefined && line !== undefined && paths.includes(file) ? { file, line } : undefined;
   return (
     <section className={css.error} data-look={look} aria-label={say.error}>
       <h2>{word}</h2>

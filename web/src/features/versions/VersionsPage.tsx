@@ -10,10 +10,10 @@ import { Fault } from '../../ui/Fault';
 import { Waiting } from '../../ui/Waiting';
 import { AgentDialogs } from '../agents/AgentDialogs';
 import { NotOpened } from '../agents/NotOpened';
-import { OpenAgentProvider, openFacts } from '../agents/openAgent';
+import { openFacts } from '../agents/openAgent';
+import { OpenAgentProvider } from '../agents/OpenAgentProvider';
 import { Column, Page } from '../agents/Page';
 import { useLifeCommands } from '../agents/useAgentCommands';
-import { useSchemaTexts } from '../agents/useSchemaTexts';
 import { About } from './About';
 import { PinTable } from './PinTable';
 import { VersionList } from './VersionList';
@@ -59,10 +59,9 @@ export function VersionsPage({ name }: { name: string }) {
 
 function Loaded({ agent }: { agent: Agent }) {
   const opened = useMemo(() => openFacts(agent), [agent]);
-  const schemas = useSchemaTexts(opened);
   useLifeCommands(opened, agent.listed);
   return (
-    <OpenAgentProvider value={{ ...opened, ...schemas }}>
+    <OpenAgentProvider opened={opened}>
       <Column>
         <About agent={agent} />
         <VersionList agent={agent} />
