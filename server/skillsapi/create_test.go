@@ -1,0 +1,129 @@
+package skillsapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/telemetry"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/registry/schema"
+	"github.com/atelier-run/atelier/registry/store/storetest"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/inspect"
+	"github.com/atelier-run/atelier/server/gate"
+	"github.com/atelier-run/atelier/server/problem"
+	"github.com/atelier-run/atelier/server/skillsapi"
+	"github.com/atelier-run/atelier/studio/access"
+	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/engines"
+	"github.com/atelier-run/atelier/studio/pins"
+	"github.com/atelier-run/atelier/studio/references"
+	"github.com/atelier-run/atelier/studio/skills"
+	"github.com/atelier-run/atelier/studio/specs"
+)
+
+// strict stands for the parser of Python: it takes a draft, and refuses a version.
+type strict struct{}
+
+func (strict) Check(_ context.Context, r inspect.Request) (inspect.Report, error) {
+	return inspect.Report{Errors: []fault.Detail{{File: r.Entrypoint, Line: 3, Message: "is no version."}}}, nil
+}
+
+func (strict) CheckAll(_ context.Context, programs []inspect.Request) []inspect.Result {
+	results := make([]inspect.Result, len(programs))
+	for n := range results {
+		results[n].Report = inspect.Report{Names: []string{"run"}}
+	}
+	return results
+}
+
+func (strict) Format(context.Context, string, int) (string, []fault.Detail, error) {
+	return "", nil, nil
+}
+
+// administrator is access for whoever comes.
+type administrator struct{ gate.Access }
+
+func (administrator) Fixed(string) (caller registry.Caller, ok bool) { return caller, false }
+
+func (administrator) Issued(context.Context, string) (registry.Caller, error) {
+	return registry.Caller{Actor: access.Administrator(), Scopes: []registry.Scope{registry.AdminScope}}, nil
+}
+
+// withStrict is the door over a service whose parser is strict, behind a gate.
+func withStrict(t *testing.T) http.Handler {
+	t.Helper()
+	s := storetest.Open(t, storetest.SQLite)
+	checker := specs.New(specs.NewValidator(schema.NewCache(16)), runtimes.DefaultLimits(), runtimes.DefaultCeilings())
+	resolver, newID := references.New(s, time.Now), func() string { return uuid.Must(uuid.NewV7()).String() }
+	log := slog.New(slog.DiscardHandler)
+	made := agents.New(agents.Options{
+		Agents: s, Versions: s, Resolver: resolver, Pins: pins.New(s, s, resolver, time.Now), Validator: specs.NewValidator(schema.NewCache(16)), Specs: checker,
+		Engines: engines.New(engines.Options{Specs: checker}), Now: time.Now, NewID: newID, Inspector: strict{},
+	})
+	service, err := skills.New(skills.Options{Store: s, Agents: made, Dir: t.TempDir(), Log: log, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	var watching sync.WaitGroup
+	watching.Go(func() { service.Watch(ctx) })
+	t.Cleanup(func() {
+		stop()
+		watching.Wait()
+		if err := service.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	traces, err := telemetry.NewTraces(t.Context(), "test", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	router, problems := chi.NewRouter(), problem.Writer{Log: log}
+	skillsapi.New(skillsapi.Options{Skills: service, Agents: made, Problems: problems, BodyBytes: 1 << 20, Now: time.Now, NewID: newID}).Hang(router)
+	return gate.New(gate.Options{
+		Access: administrator{}, Routes: router, Refuse: problems, Meter: telemetry.NewMetrics("test"), Tracer: traces.Tracer("test"),
+		Propagate: traces.Propagator(), Log: log, NewID: newID,
+	}).Guard(router)
+}
+
+// TestADraftThatIsNotPromoted is kept, and why it was not is said with the places.
+func TestADraftThatIsNotPromoted(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/skills/create",
+		strings.NewReader(`{"name": "adder", "description": "Adds numbers up.", "code": "def run(action, args):\n    return 1\n", "auto_promote": true}`))
+	r.Host = "localhost"
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer mine")
+	w := httptest.NewRecorder()
+	withStrict(t).ServeHTTP(w, r)
+	var answer struct {
+		Action, Reason   string
+		Passed, Promoted bool
+		Errors           []fault.Detail
+		Installation     struct{ Name, State string }
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || w.Code != http.StatusOK {
+		t.Fatalf("%d %s, %v", w.Code, w.Body, err)
+	}
+	if answer.Action != "warn" || answer.Passed || answer.Promoted || len(answer.Errors) != 1 || answer.Errors[0].Line != 3 {
+		t.Errorf("the answer is %+v", answer)
+	}
+	if !strings.HasPrefix(answer.Reason, "The draft is kept, and was not promoted. ") || !strings.HasSuffix(answer.Reason, ":3: is no version.") {
+		t.Errorf("the reason is %q", answer.Reason)
+	}
+	if answer.Installation.Name != "adder" || answer.Installation.State != "draft" {
+		t.Errorf("there is %+v", answer.Installation)
+	}
+}
