@@ -7,9 +7,12 @@ interface Window {
   end: number;
 }
 
+// What fits most screens. Measuring at once would have the browser lay out a page that is about to change.
+const atFirst: Window = { first: 0, end: 40 };
+
 /** `row` is the custom property of style that says the height. */
 export function useWindow(scroller: RefObject<HTMLElement | null>, row: string, spare: number): Window {
-  const [seen, setSeen] = useState<Window>({ first: 0, end: 0 });
+  const [seen, setSeen] = useState(atFirst);
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element) return;
@@ -19,8 +22,7 @@ export function useWindow(scroller: RefObject<HTMLElement | null>, row: string, 
       const end = Math.ceil((element.scrollTop + element.clientHeight) / height) + spare;
       setSeen((was) => (was.first === first && was.end === end ? was : { first, end }));
     };
-    look();
-    const observer = new ResizeObserver(look);
+    const observer = new ResizeObserver(look); // which is also told once it observes, when the frame is laid out
     observer.observe(element);
     element.addEventListener('scroll', look, { passive: true });
     return () => {
