@@ -167,18 +167,23 @@ describe('without a network', () => {
     { at: 'secrets', part: 'secrets', what: 'secrets', shown: /^No secrets yet\./ },
     { at: 'secrets', part: 'quotas', what: 'quotas', shown: /^The day ends at/ },
     { at: 'workspaces', part: 'workspaces', what: 'workspaces', shown: /where you are now$/ },
-  ])('what the page of $at could not load of $part comes when it is asked again', async (one) => {
-    const { page } = session;
-    await page.route(`**/api/v1/${one.part}`, (route) => route.fulfill({ status: 403, json: { title: 'Not now.' } }));
-    await page.goto(`/studio/${one.at}`);
-    const main = page.getByRole('main');
-    const failed = main.getByRole('alert').filter({ hasText: `The ${one.what} could not be loaded.` });
-    await failed.waitFor();
-    await page.unrouteAll();
-    await failed.getByRole('button', { name: 'Retry' }).click();
-    await main.getByText(one.shown).waitFor();
-    expect(await failed.count()).toBe(0);
-  });
+  ])(
+    'what the page of $at could not load of $part comes when it is asked again, and the keys go on there',
+    async (one) => {
+      const { page } = session;
+      await page.route(`**/api/v1/${one.part}`, (route) => route.fulfill({ status: 403, json: { title: 'Not now.' } }));
+      await page.goto(`/studio/${one.at}`);
+      const main = page.getByRole('main');
+      const failed = main.getByRole('alert').filter({ hasText: `The ${one.what} could not be loaded.` });
+      await failed.waitFor();
+      await page.unrouteAll();
+      await failed.getByRole('button', { name: 'Retry' }).click();
+      const shown = main.getByText(one.shown);
+      await shown.waitFor();
+      expect(await failed.count()).toBe(0);
+      expect(await shown.evaluate((text) => text.closest('section') === document.activeElement)).toBe(true);
+    },
+  );
 
   test('what was never read keeps its message until it is asked again', async () => {
     const { page } = session;

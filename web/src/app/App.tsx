@@ -8,10 +8,10 @@ import { Guarded } from '../features/access/Guarded';
 import { exportArchive } from '../features/agents/agentMenu';
 import { Column, Page } from '../features/agents/Page';
 import { HomePage } from '../features/samples/HomePage';
-import { common } from '../texts/common';
 import { app as say } from '../texts/app';
 import { Button } from '../ui/Button';
 import { Empty } from '../ui/Empty';
+import { Retry } from '../ui/Retry';
 import { Waiting } from '../ui/Waiting';
 import { AgentRoute } from './AgentRoute';
 import { listenForKeys, useCommand } from './commands';
@@ -87,11 +87,7 @@ function SessionGate() {
   if (session.error instanceof ApiError && session.error.status === 401) return <SignIn />;
   if (session.data) return <Pages />;
   if (session.isError) {
-    return (
-      <Empty actions={<Button onClick={() => void session.refetch()}>{common.retry}</Button>}>
-        {session.error.message}
-      </Empty>
-    );
+    return <Empty actions={<Retry onRetry={() => void session.refetch()} />}>{session.error.message}</Empty>;
   }
   return <Waiting what={say.theStudio} retry />;
 }

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import type { Listing } from '../api/listing';
-import { common } from '../texts/common';
 import { listed as say } from '../texts/ui';
 import { Button } from './Button';
+import { Retry } from './Retry';
 import { Waiting } from './Waiting';
 import field from './Field.module.css';
 import type { Shape } from './Skeleton';
@@ -27,7 +27,7 @@ export function Listed<T>({ listing, what, shape = 'rows', empty, children }: Pr
       return (
         <p role="alert" className={field.failed}>
           <span>{say.couldNotLoad(what, listing.message)}</span>
-          <Button onClick={listing.retry}>{common.retry}</Button>
+          <Retry onRetry={listing.retry} />
         </p>
       );
     case 'loaded':

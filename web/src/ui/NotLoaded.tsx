@@ -1,7 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query';
-import { common } from '../texts/common';
-import { Button } from './Button';
 import field from './Field.module.css';
+import { Retry } from './Retry';
 
 interface Props {
   found: UseQueryResult;
@@ -14,7 +13,7 @@ export function NotLoaded({ found, why }: Props) {
   return (
     <p role="alert" className={field.failed}>
       <span>{why(found.error.message)}</span>
-      {found.isLoadingError && <Button onClick={() => void found.refetch()}>{common.retry}</Button>}
+      {found.isLoadingError && <Retry onRetry={() => void found.refetch()} />}
     </p>
   );
 }

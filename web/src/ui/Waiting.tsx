@@ -1,8 +1,7 @@
 import { useEffect, useState } from 'react';
 import { askAgain } from '../api/queries';
-import { common } from '../texts/common';
 import { waiting as say } from '../texts/ui';
-import { Button } from './Button';
+import { Retry } from './Retry';
 import { Skeleton, type Shape } from './Skeleton';
 import empty from './Empty.module.css';
 import css from './Waiting.module.css';
@@ -41,7 +40,7 @@ export function Waiting({ what, shape, retry = false }: Props) {
       <p role="status" className={seen ? css.said : 'visually-hidden'}>
         {phase !== 'silent' && (still ? say.stillLoading(what) : say.loading(what))}
       </p>
-      {still && retry && <Button onClick={() => void askAgain()}>{common.retry}</Button>}
+      {still && retry && <Retry onRetry={() => void askAgain()} />}
     </div>
   );
 }

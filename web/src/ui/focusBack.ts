@@ -1,5 +1,5 @@
-// Where the focus goes when a dialog closes. What had it before may be gone by then: a row that was deleted, or a button of the
-// dialog that led to this one.
+// Where the focus goes when a dialog closes, or when a button goes that had it. What had it before a dialog may be gone by
+// then: a row that was deleted, or a button of the dialog that led to this one.
 const takes = ':is(button, input, select, textarea):not(:disabled), a[href], [tabindex="0"]';
 
 /** What has the focus and all around it; around a dialog is what was around its opener. */
@@ -33,4 +33,34 @@ export function giveBack(path: readonly Element[]): void {
 function takesIt(element: Element): boolean {
   if (element instanceof HTMLElement) element.focus();
   return document.activeElement !== document.body;
+}
+
+const parts = 'section, [role=dialog], [role=tabpanel], [data-region]';
+
+/**
+ * The ref of what goes away while it may have the focus, as a button that asks again: the part of the page that it is in
+ * has it then, so that the keys go on from there, and none is pressed that nobody chose.
+ */
+export function leaveFocus(leaving: Element | null): () => void {
+  return () => {
+    if (leaving === null || leaving !== document.activeElement) return;
+    const around: Element[] = [];
+    for (let at = leaving.closest(parts); at; at = at.parentElement?.closest(parts) ?? null) around.push(at);
+    const dialog = leaving.closest('[role=dialog]');
+    queueMicrotask(() => {
+      // A dialog that closes with it gives the focus back itself.
+      if (document.activeElement !== document.body || dialog?.isConnected === false) return;
+      const part = around.find(({ isConnected }) => isConnected) ?? document.querySelector('main');
+      if (part instanceof HTMLElement) focusOnce(part);
+    });
+  };
+}
+
+/** What cannot have the focus otherwise has it until it goes on. */
+function focusOnce(part: HTMLElement): void {
+  if (!part.hasAttribute('tabindex')) {
+    part.tabIndex = -1;
+    part.addEventListener('blur', () => part.removeAttribute('tabindex'), { once: true });
+  }
+  part.focus({ preventScroll: true });
 }

@@ -8,9 +8,9 @@ import type { AgentSummary } from '../../api/types';
 import { showDialog } from '../../app/dialogs';
 import { agentUrl, listUrl, versionsUrl } from '../../app/urlState';
 import { agentsPanel as say } from '../../texts/agents';
-import { common } from '../../texts/common';
 import { Button, IconButton } from '../../ui/Button';
 import { Menu } from '../../ui/Menu';
+import { Retry } from '../../ui/Retry';
 import { Waiting } from '../../ui/Waiting';
 import panel from '../../ui/Panel.module.css';
 import { agentEntries } from './agentMenu';
@@ -68,9 +68,7 @@ function All({ current }: { current?: string }) {
         {failed && (
           <p className={css.none}>
             {say.notLoaded(failed.message)}{' '}
-            <Button look="link" onClick={failed.retry}>
-              {common.retry}
-            </Button>
+            <Retry look="link" onRetry={failed.retry} />
           </p>
         )}
         {none && search === '' && <p className={css.none}>{say.noAgentsYet}</p>}

@@ -4,12 +4,12 @@ import { isMissing } from '../../api/http';
 import { useAgentListing } from '../../api/listing';
 import { useRights } from '../../api/rights';
 import { showDialog } from '../../app/dialogs';
-import { common } from '../../texts/common';
 import { notOpened as say } from '../../texts/agents';
 import { ago } from '../../texts/format';
 import { agentUrl, readRef } from '../../app/urlState';
 import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
+import { Retry } from '../../ui/Retry';
 import { undelete } from './DeleteAgentDialog';
 import { Page } from './Page';
 
@@ -30,7 +30,7 @@ export function NotOpened({ agentRef, error, onRetry }: { agentRef: string; erro
               {missing ? (
                 <Button onClick={() => navigate(agentUrl(name))}>{say.openTheDraft}</Button>
               ) : (
-                <Button onClick={onRetry}>{common.retry}</Button>
+                <Retry onRetry={onRetry} />
               )}
               {home}
             </>

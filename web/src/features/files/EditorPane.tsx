@@ -11,10 +11,9 @@ import type { Files } from '../../api/types';
 import { useCommand } from '../../app/commands';
 import { notify } from '../../app/noticeStore';
 import type { Tab } from '../../app/urlState';
-import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
+import { Retry } from '../../ui/Retry';
 import { classes } from '../../ui/classes';
-import { common } from '../../texts/common';
 import { editorPane as say } from '../../texts/files';
 import { problemAt, useOpenAgent, useOpenFiles, type OpenAgent } from '../agents/openAgent';
 import { SchemaBar, SchemaSheet, useSchemaRows } from '../schemas/SchemaView';
@@ -65,9 +64,7 @@ export function EditorPane({ tabs, ...events }: Props) {
       {schema && <SchemaBar which={schema} />}
       <div className={css.host}>
         {kit.kind === 'failed' && (
-          <Empty actions={<Button onClick={() => setAttempt((n) => n + 1)}>{common.retry}</Button>}>
-            {say.notLoaded}
-          </Empty>
+          <Empty actions={<Retry onRetry={() => setAttempt((n) => n + 1)} />}>{say.notLoaded}</Empty>
         )}
         {kit.kind === 'loading' && text !== undefined && <pre className={css.text}>{text}</pre>}
         {kit.kind === 'ready' && (

@@ -5,10 +5,10 @@ import { useListedAgent, useListedVersion } from '../../api/queries';
 import type { ListedAgent, Version } from '../../api/types';
 import { notify } from '../../app/noticeStore';
 import { useSearch } from '../../app/search';
-import { common } from '../../texts/common';
 import { listedPage as say } from '../../texts/registry';
 import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
+import { Retry } from '../../ui/Retry';
 import { Waiting } from '../../ui/Waiting';
 import { AgentDialogs } from '../agents/AgentDialogs';
 import { openVersion } from '../agents/openAgent';
@@ -56,7 +56,7 @@ export function ListedPage({ publisher, name }: Props) {
         <Empty
           actions={
             <>
-              {!missing && <Button onClick={() => void found.refetch()}>{common.retry}</Button>}
+              {!missing && <Retry onRetry={() => void found.refetch()} />}
               {all}
             </>
           }
@@ -76,7 +76,7 @@ export function ListedPage({ publisher, name }: Props) {
               {missing ? (
                 <Button onClick={() => navigate(listedUrl(publisher, name))}>{say.showTheLatest}</Button>
               ) : (
-                <Button onClick={() => void shown.refetch()}>{common.retry}</Button>
+                <Retry onRetry={() => void shown.refetch()} />
               )}
               {all}
             </>

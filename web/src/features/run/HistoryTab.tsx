@@ -3,12 +3,12 @@ import { explain } from '../../api/http';
 import { useRuns } from '../../api/queries';
 import type { RunSummary } from '../../api/types';
 import { getRun } from '../../api/verbs';
-import { common } from '../../texts/common';
 import { historyTab as say } from '../../texts/run';
 import { ago, milliseconds } from '../../texts/format';
 import { notify } from '../../app/noticeStore';
 import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
+import { Retry } from '../../ui/Retry';
 import { Waiting } from '../../ui/Waiting';
 import { useOpenAgent } from '../agents/openAgent';
 import { hasEnded, narrow, type HistoryFilter, type Kept } from './history';
@@ -45,11 +45,7 @@ export function HistoryTab({ run }: { run: RunHandle }) {
   if (runs.isPending) return <Waiting shape="table" what={say.theRuns} retry />;
   // What is being read stays when it could only not be asked again.
   if (!runs.data)
-    return (
-      <Empty actions={<Button onClick={() => void runs.refetch()}>{common.retry}</Button>}>
-        {say.notLoaded(runs.error.message)}
-      </Empty>
-    );
+    return <Empty actions={<Retry onRetry={() => void runs.refetch()} />}>{say.notLoaded(runs.error.message)}</Empty>;
   if (runs.data.length === 0) return <Empty actions={<StartButton />}>{say.noRunsYet}</Empty>;
   const shown = narrow(runs.data, filter);
   const versions = [...new Set(runs.data.map((r) => r.version))];

@@ -4,15 +4,14 @@ import { useRights } from '../../api/rights';
 import type { Sample } from '../../api/types';
 import { showDialog } from '../../app/dialogs';
 import { agentUrl, listUrl } from '../../app/urlState';
-import { common } from '../../texts/common';
 import { samples as say } from '../../texts/samples';
 import { Button } from '../../ui/Button';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import { Fault } from '../../ui/Fault';
 import { useTask } from '../../ui/useTask';
 import { languageNames } from '../agents/blank';
 import { createFromSample } from '../agents/create';
-import field from '../../ui/Field.module.css';
 import css from './Samples.module.css';
 
 /** Programs to begin with; opening one makes a draft of one's own. */
@@ -35,12 +34,7 @@ export function Samples({ first }: { first: boolean }) {
       </div>
       <Fault message={task.fault === undefined ? undefined : say.notOpened(task.fault)} />
       {samples.isPending && <Waiting shape="cards" what={say.theSamples} retry />}
-      {samples.isError && (
-        <p role="alert" className={field.failed}>
-          <span>{say.notLoaded(samples.error.message)}</span>
-          <Button onClick={() => void samples.refetch()}>{common.retry}</Button>
-        </p>
-      )}
+      <NotLoaded found={samples} why={say.notLoaded} />
       <ul className={css.samples}>
         {samples.data?.map((sample) => (
           <li key={sample.name}>
