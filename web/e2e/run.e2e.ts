@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { hold } from './kit/hold';
+import { askAgain, refuse } from './kit/refuse';
 import { must } from './kit/seed';
 import { eachSignedIn, type Stage } from './kit/stage';
 import type { Studio } from './kit/studio';
@@ -138,8 +139,10 @@ describe('a run', () => {
     const history = await studio.panel('History');
     await expect.poll(() => history.getByRole('checkbox').count()).toBe(2);
     for (const box of await history.getByRole('checkbox').all()) await box.check();
+    const allow = await refuse(page, '**/api/v1/runs/*');
     await history.getByRole('button', { name: 'Compare two' }).click();
     const dialog = page.getByRole('dialog', { name: 'Compare two runs' });
+    await askAgain(dialog, 'The runs could not be loaded.', allow);
     const output = dialog.getByRole('region', { name: 'Changes of output.json' });
     await output
       .getByText(/"Oslo"/)

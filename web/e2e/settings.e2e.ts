@@ -1,6 +1,7 @@
 // What somebody sets for themselves on the page of settings.
 import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
+import { askAgain, refuse } from './kit/refuse';
 import { must, publishedAgent } from './kit/seed';
 import { eachSignedIn, type Stage } from './kit/stage';
 import type { Studio } from './kit/studio';
@@ -57,7 +58,9 @@ test('a theme is chosen, stays, and is given back to the system', async () => {
 });
 
 test('the Studio says what it is and whose work it is built from', async () => {
+  const allow = await refuse(page, '**/health');
   await page.goto('/studio/settings/about');
+  await askAgain(page, 'The version could not be loaded.', allow);
   await page.getByText(/^Atelier \S+$/).waitFor();
   const notices = await page.getByRole('link', { name: 'Third-party notices' }).getAttribute('href');
   const answer = await page.request.get(notices ?? '');

@@ -8,6 +8,7 @@ import type { Locator } from 'playwright-core';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { signIn } from './kit/browser';
 import { hold } from './kit/hold';
+import { askAgain, refuse } from './kit/refuse';
 import { must, program, publishedAgent, saveDraft } from './kit/seed';
 import { eachSignedIn, type Stage } from './kit/stage';
 import { Studio } from './kit/studio';
@@ -462,6 +463,84 @@ describe('archives', () => {
     expect(shares).toEqual([...shares].sort((a, b) => a - b));
     await line.detach();
     await rm(folder, { recursive: true });
+  });
+});
+
+describe('what could not be loaded comes when it is asked again', () => {
+  test('on the page of versions', async () => {
+    await publishedAgent(atelier, 'away-1');
+    let allow = await refuse(page, '**/code-agents/away-1/versions');
+    await studio.versions('away-1');
+    await askAgain(page, 'The versions could not be loaded.', allow);
+    const list = page.getByRole('list', { name: 'Versions of away-1' });
+    await list.getByRole('link', { name: '1.0.0' }).waitFor();
+
+    allow = await refuse(page, '**/code-agents/away-1/pins');
+    await studio.versions('away-1');
+    await askAgain(page, 'What references it could not be loaded.', allow);
+    await page.getByText(/^Nothing is registered yet\./).waitFor();
+
+    allow = await refuse(page, '**/code-agents/away-1/diff?*');
+    await studio.versions('away-1');
+    await list.getByText('It could not be compared with 1.0.0. Not now.').waitFor();
+    await allow();
+    await list.getByRole('button', { name: 'Retry' }).click();
+    await list.getByText('The same as 1.0.0.').waitFor();
+  });
+
+  test('in the panel beside the editor', async () => {
+    await publishedAgent(atelier, 'away-2');
+    const allow = await refuse(page, '**/code-agents/away-2/versions');
+    await studio.openAgent('away-2');
+    const panel = page.getByRole('complementary', { name: 'Configuration' });
+    await askAgain(panel, 'The versions could not be loaded.', allow);
+    await panel.getByRole('link', { name: '1.0.0' }).waitFor();
+    await panel.getByRole('button', { name: 'Versions', exact: true }).click();
+    await panel.getByRole('button', { name: /^Versions ?1 version$/ }).waitFor();
+  });
+
+  test.each([
+    ['Actions for 1.0.0', 'Deprecate…', 'Deprecate away-3@1.0.0', 'away-3'],
+    ['Actions for away-4', 'Delete…', 'Delete away-4?', 'away-4'],
+  ])('in the dialog from %s, %s', async (menu, item, title, name) => {
+    await publishedAgent(atelier, name);
+    const allow = await refuse(page, `**/code-agents/*/pins`);
+    await studio.versions(name);
+    await studio.choose(menu, item, 'main');
+    const shown = dialog(title);
+    await askAgain(shown, 'What references it could not be loaded.', allow);
+    await shown.getByText('Nobody is registered as using it.').waitFor();
+    expect(await shown.evaluate((open) => open.contains(document.activeElement))).toBe(true);
+  });
+
+  test('where versions are compared, and a file of them', async () => {
+    await publishedAgent(atelier, 'away-5');
+    await saveDraft(atelier, 'away-5', program('Fog'));
+    let allow = await refuse(page, '**/code-agents/away-5/diff?*');
+    await studio.versions('away-5');
+    await page.getByRole('button', { name: 'Compare…' }).click();
+    const shown = dialog('Compare away-5');
+    await askAgain(shown, 'They could not be compared.', allow);
+    await shown.getByRole('region', { name: 'Changes of main.js' }).waitFor();
+    allow = await refuse(page, '**/code-agents/away-5/versions/1.0.0');
+    await shown.getByRole('radio', { name: 'Side by side' }).click();
+    await askAgain(shown, 'The file could not be loaded.', allow);
+    await shown.getByRole('textbox', { name: '1.0.0' }).waitFor({ state: 'attached' });
+  });
+
+  test('where a version is exported', async () => {
+    await publishedAgent(atelier, 'away-6');
+    await studio.versions('away-6');
+    const allowed = [
+      await refuse(page, '**/code-agents/away-6/export-tool'),
+      await refuse(page, '**/code-agents/away-6/versions/1.0.0'),
+    ];
+    await studio.choose('Actions for 1.0.0', 'Export as tool');
+    const shown = dialog(/away-6/);
+    const words = ['The manifest could not be loaded.', 'What it takes could not be loaded.'];
+    for (const [i, allow] of allowed.entries()) await askAgain(shown, words[i] ?? '', allow);
+    await shown.getByRole('region', { name: 'Manifest' }).waitFor();
+    await shown.getByRole('region', { name: 'Call it over HTTP' }).waitFor();
   });
 });
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
 import { violations } from './kit/axe';
 import { launch, openSession, signIn } from './kit/browser';
+import { askAgain, refuse } from './kit/refuse';
 import { must, publishedAgent } from './kit/seed';
 
 let atelier: Atelier;
@@ -57,7 +58,9 @@ describe('workspaces', () => {
       await row.getByText('you are administrator').waitFor();
       expect(await violations(page)).toEqual([]);
 
+      const allow = await refuse(page, '**/api/v1/quotas/*');
       await row.getByRole('button', { name: `Quotas of ${title}` }).click();
+      await askAgain(dialog, 'The quotas could not be loaded.', allow);
       await dialog.getByText('Used 0, no limit.').first().waitFor();
       expect(await dialog.getByLabel('Runs per day').inputValue()).toBe('');
       await dialog.getByLabel('Runs per day').fill('many');

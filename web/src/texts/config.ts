@@ -91,6 +91,7 @@ export const secretsSection = {
 
 export const versionsSection = {
   versions: 'Versions',
+  theVersions: 'the versions',
   none: 'None',
   versionsNamed: (n: number) => plural(n, { one: 'version', other: 'versions' }),
   notLoaded: (reason: string) => `The versions could not be loaded. ${reason}`,

@@ -16,6 +16,7 @@ export const exportDialog = {
   download: 'Download',
   theManifest: 'the manifest',
   manifest: 'Manifest',
+  manifestNotMade: (reason: string) => `The manifest could not be loaded. ${reason}`,
   notes: (n: number) => `${plural(n, { one: 'note', other: 'notes' })} on what this format cannot say`,
   notesOnThisFormat: 'Notes on this format',
   theLines: 'the lines that call it',

@@ -15,6 +15,8 @@ export const about = {
 export const deprecateDialog = {
   theVersion: 'the version',
   references: 'its references',
+  notLoaded: (reason: string) => `The version could not be loaded. ${reason}`,
+  referencesNotLoaded: (reason: string) => `What references it could not be loaded. ${reason}`,
   isDeprecated: (name: string, version: string) => `${name}@${version} is deprecated`,
   isAsGoodAsNew: (name: string, version: string) => `${name}@${version} is no longer deprecated`,
   sayWhy: 'Say why: callers read it with every run.',
@@ -74,6 +76,7 @@ export const versionList = {
   compareWith: (latestVersion: string) => `Compare with ${latestVersion}`,
   discardTheDraft: 'Discard the draft…',
   comparingWith: (latest: string) => `Comparing with ${latest}…`,
+  notCompared: (latest: string, reason: string) => `It could not be compared with ${latest}. ${reason}`,
   theSameAs: (latest: string) => `The same as ${latest}.`,
   aChangeSince: (bump: string, latest: string, version: string) =>
     `A ${bump} change since ${latest}: ${version} comes next.`,

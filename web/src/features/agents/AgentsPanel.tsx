@@ -67,8 +67,7 @@ function All({ current }: { current?: string }) {
         {current !== undefined && search === '' && unread && !here && <FarDown name={current} />}
         {failed && (
           <p className={css.none}>
-            {say.notLoaded(failed.message)}{' '}
-            <Retry look="link" onRetry={failed.retry} />
+            {say.notLoaded(failed.message)} <Retry look="link" onRetry={failed.retry} />
           </p>
         )}
         {none && search === '' && <p className={css.none}>{say.noAgentsYet}</p>}
@@ -80,7 +79,9 @@ function All({ current }: { current?: string }) {
             </Button>
           </p>
         )}
-        {drafts.kind === 'waiting' && published.kind === 'waiting' && <Waiting shape="names" what={say.theAgents} />}
+        {drafts.kind === 'waiting' && published.kind === 'waiting' && (
+          <Waiting shape="names" what={say.theAgents} retry />
+        )}
         <Group title={say.drafts} listing={drafts} current={current} />
         <Group title={say.published} listing={published} current={current} />
       </div>

@@ -11,6 +11,7 @@ import { deleteAgentDialog as said } from '../../texts/agents';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import { Waiting } from '../../ui/Waiting';
@@ -52,8 +53,8 @@ export function DeleteAgentDialog({ id, name }: { id: string; name: string }) {
         </>
       }
     >
-      {pins.isPending && <Waiting shape="line" what={said.references} />}
-      <Fault message={pins.isError ? said.notRead(pins.error.message) : undefined} />
+      {pins.isPending && <Waiting shape="line" what={said.references} retry />}
+      <NotLoaded found={pins} why={said.notRead} />
       {pins.data && !held && <p>{said.nobodyIsRegisteredAsUsing}</p>}
       {held && (
         <>

@@ -5,8 +5,8 @@ import { common } from '../../texts/common';
 import { compareDialog as said } from '../../texts/compare';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
-import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import { useOpenAgent } from '../agents/openAgent';
 import { Changes } from './Changes';
@@ -33,10 +33,10 @@ export function CompareDialog({ from: first, to: second }: { from: string; to: s
       </div>
       {found.isPending && (
         <div className={css.waiting}>
-          <Waiting shape="text" what={said.theComparison} />
+          <Waiting shape="text" what={said.theComparison} retry />
         </div>
       )}
-      <Fault message={found.isError ? said.notCompared(found.error.message) : undefined} />
+      <NotLoaded found={found} why={said.notCompared} />
       {found.data && (
         <>
           <p className={css.advice} role="status" data-bump={found.data.advice.bump}>

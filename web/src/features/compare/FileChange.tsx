@@ -5,8 +5,8 @@ import type { Diff, Files } from '../../api/types';
 import { getAgent, getVersion } from '../../api/verbs';
 import { fileChange as say } from '../../texts/compare';
 import { Choices } from '../../ui/Choices';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
-import { Fault } from '../../ui/Fault';
 import { useWide } from '../../ui/useWide';
 import { useOpenAgent } from '../agents/openAgent';
 import css from './Changes.module.css';
@@ -49,16 +49,16 @@ export function FileChange({ file, from, to }: { file: Diff['files'][number]; fr
 
 function Whole({ path, from, to, inline }: { path: string; from: string; to: string; inline: boolean }) {
   const { name } = useOpenAgent();
-  const [before, after] = useQueries({
+  const found = useQueries({
     queries: [from, to].map((version) => ({
       queryKey: [...keys.diffs(name), 'files', version],
       queryFn: () => filesOf(name, version),
       gcTime: 0,
     })),
   });
-  const error = before?.error ?? after?.error;
-  if (error) return <Fault message={say.notLoaded(error.message)} />;
-  if (!before?.data || !after?.data) return <Waiting shape="code" what={path} />;
+  const [before, after] = found;
+  if (found.some(({ isLoadingError }) => isLoadingError)) return <NotLoaded found={found} why={say.notLoaded} />;
+  if (!before?.data || !after?.data) return <Waiting shape="code" what={path} retry />;
   return (
     <TextDiff
       path={path}

@@ -7,6 +7,8 @@ import { versionsSection as say } from '../../texts/config';
 import { ago } from '../../texts/format';
 import { agentUrl, versionsUrl } from '../../app/urlState';
 import { Button, IconButton } from '../../ui/Button';
+import { NotLoaded } from '../../ui/NotLoaded';
+import { Waiting } from '../../ui/Waiting';
 import { copyReference } from '../agents/useAgentCommands';
 import { useOpenAgent } from '../agents/openAgent';
 import { useCutOff } from '../agents/useCutOff';
@@ -23,9 +25,12 @@ export function VersionsSection() {
   const cutOff = useCutOff();
   const [now] = useState(() => Date.now());
   const all = versions.data ?? [];
+  // Of what is not here yet nobody knows that there is none.
+  const summary = !versions.data ? '' : all.length === 0 ? say.none : say.versionsNamed(all.length);
   return (
-    <Section id="versions" title={say.versions} summary={all.length === 0 ? say.none : say.versionsNamed(all.length)}>
-      {versions.isError && <p className={css.error}>{say.notLoaded(versions.error.message)}</p>}
+    <Section id="versions" title={say.versions} summary={summary}>
+      {versions.isPending && <Waiting shape="lines" what={say.theVersions} retry />}
+      <NotLoaded found={versions} why={say.notLoaded} />
       {versions.data && all.length === 0 && (
         <>
           <p className={css.hint}>{say.aVersionNeverChanges}</p>

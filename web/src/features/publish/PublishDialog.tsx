@@ -14,6 +14,7 @@ import { CopyButton } from '../../ui/CopyButton';
 import { Dialog } from '../../ui/Dialog';
 import { Few } from '../../ui/Few';
 import { Field } from '../../ui/Field';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { TextField } from '../../ui/TextField';
 import { Waiting } from '../../ui/Waiting';
 import { useOpenAgent, type OpenAgent } from '../agents/openAgent';
@@ -159,14 +160,10 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
         {choice === 'own' && <TextField label={said.version} mono value={own} onChange={setOwn} />}
         {!first && advice.isPending && (
           <div className={css.advice}>
-            <Waiting shape="lines" what={said.theAdvice} />
+            <Waiting shape="lines" what={said.theAdvice} retry />
           </div>
         )}
-        {advice.isError && (
-          <p role="alert" className={css.error}>
-            {said.notTold(advice.error.message)}
-          </p>
-        )}
+        <NotLoaded found={advice} why={said.notTold} />
         {told && (
           <Advice advice={told} latestVersion={latestVersion} otherwise={report !== undefined && differs(report)} />
         )}

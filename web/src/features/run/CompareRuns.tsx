@@ -8,25 +8,26 @@ import { compareRuns as say } from '../../texts/run';
 import { bytes, milliseconds } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
-import { Fault } from '../../ui/Fault';
 import { TextDiff } from '../compare/TextDiff';
 import css from './CompareRuns.module.css';
 import { finalWords } from './words';
 
 /** Two runs beside each other: what they were given, what they said, and what they cost. */
 export function CompareRuns({ older, newer, onClose }: { older: RunSummary; newer: RunSummary; onClose: () => void }) {
-  const [a, b] = useQueries({
+  const found = useQueries({
     queries: [older, newer].map(({ runId }) => ({ queryKey: keys.run(runId), queryFn: () => getRun(runId) })),
   });
-  const failed = a?.error ?? b?.error;
+  const [a, b] = found;
+  const failed = found.some(({ isLoadingError }) => isLoadingError);
   return (
     <Dialog wide title={say.title} onClose={onClose} foot={<Button onClick={onClose}>{common.done}</Button>}>
-      {failed && <Fault message={say.notLoaded(failed.message)} />}
+      {failed && <NotLoaded found={found} why={say.notLoaded} />}
       {a?.data && b?.data ? (
         <Both older={a.data} newer={b.data} />
       ) : (
-        !failed && <Waiting shape="table" what={say.theRuns} />
+        !failed && <Waiting shape="table" what={say.theRuns} retry />
       )}
     </Dialog>
   );

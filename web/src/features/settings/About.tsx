@@ -2,7 +2,7 @@ import { useHealth } from '../../api/queries';
 import { basePath } from '../../api/base';
 import { about as say } from '../../texts/settings';
 import { Waiting } from '../../ui/Waiting';
-import { Fault } from '../../ui/Fault';
+import { NotLoaded } from '../../ui/NotLoaded';
 import css from './SettingsPage.module.css';
 
 export function About() {
@@ -10,7 +10,7 @@ export function About() {
   return (
     <>
       {health.isPending && <Waiting shape="text" what={say.theVersion} retry />}
-      <Fault message={health.isError ? say.notLoaded(health.error.message) : undefined} />
+      <NotLoaded found={health} why={say.notLoaded} />
       {health.data && <p>{say.version(health.data.version)}</p>}
       <p className={css.lead}>{say.licences}</p>
       <p className={css.links}>

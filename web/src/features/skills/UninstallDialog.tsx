@@ -6,6 +6,7 @@ import { uninstallDialog as say } from '../../texts/skills';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { useTask } from '../../ui/useTask';
 import { Waiting } from '../../ui/Waiting';
 import { PinTable } from '../versions/PinTable';
@@ -39,8 +40,8 @@ export function UninstallDialog({ name, onClose }: { name: string; onClose: () =
         </>
       }
     >
-      {pins.isPending && <Waiting shape="line" what={say.references} />}
-      <Fault message={pins.isError ? say.notRead(pins.error.message) : undefined} />
+      {pins.isPending && <Waiting shape="line" what={say.references} retry />}
+      <NotLoaded found={pins} why={say.notRead} />
       {pins.data && !held && <p>{say.nobodyIsRegisteredAsUsing}</p>}
       {held && (
         <>

@@ -13,7 +13,7 @@ import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Dialog } from '../../ui/Dialog';
 import { Waiting } from '../../ui/Waiting';
-import { Fault } from '../../ui/Fault';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { Field } from '../../ui/Field';
 import { JsonText } from '../../ui/JsonText';
 import { useOpenAgent } from '../agents/openAgent';
@@ -131,14 +131,10 @@ function Exported({ first }: { first: string }) {
           </span>
         )}
       </div>
-      {manifest.isError && (
-        <p role="alert" className={css.error}>
-          {manifest.error.message}
-        </p>
-      )}
+      <NotLoaded found={manifest} why={say.manifestNotMade} />
       {manifest.isPending && (
         <div className={css.waiting}>
-          <Waiting shape="text" what={say.theManifest} />
+          <Waiting shape="text" what={say.theManifest} retry />
         </div>
       )}
       {text !== undefined && (
@@ -158,8 +154,8 @@ function Exported({ first }: { first: string }) {
       )}
       {input !== undefined && <TryTool key={version} name={name} version={version} example={input} />}
       {recipe && <UseIt recipe={recipe} file={manifestFile(tool, format)} />}
-      {exported.isPending && <Waiting shape="lines" what={say.theLines} />}
-      <Fault message={exported.isError ? say.linesNotMade(exported.error.message) : undefined} />
+      {exported.isPending && <Waiting shape="lines" what={say.theLines} retry />}
+      <NotLoaded found={exported} why={say.linesNotMade} />
       {input !== undefined && (
         <>
           <CommandLine label={say.callItOverHttp} text={curlLine(serverUrl(), name, version, input)} />

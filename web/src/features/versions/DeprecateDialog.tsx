@@ -8,8 +8,8 @@ import { common } from '../../texts/common';
 import { deprecateDialog as say } from '../../texts/versions';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
-import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import { Waiting } from '../../ui/Waiting';
@@ -28,7 +28,6 @@ export function DeprecateDialog({ version }: { version: string }) {
   const reason = typedReason ?? shown?.reason ?? '';
   const successor = typedSuccessor ?? shown?.successor ?? likely(choices)?.reference ?? '';
   const task = useTask();
-  const fault = shown === undefined ? versions.error : pins.data === undefined ? pins.error : null;
 
   const put = (deprecated: boolean): void =>
     task.run(async () => {
@@ -71,7 +70,8 @@ export function DeprecateDialog({ version }: { version: string }) {
         </>
       }
     >
-      {shown === undefined && fault === null && <Waiting shape="fields" what={say.theVersion} />}
+      {shown === undefined && !versions.isError && <Waiting shape="fields" what={say.theVersion} retry />}
+      {shown === undefined && <NotLoaded found={versions} why={say.notLoaded} />}
       {/* At once: a field that came with the references would take the focus from where it is by then. */}
       {shown && (
         <form id="deprecate" onSubmit={submit} style={{ display: 'grid', gap: 12 }}>
@@ -97,11 +97,11 @@ export function DeprecateDialog({ version }: { version: string }) {
           </Field>
         </form>
       )}
-      {shown && pins.isPending && <Waiting shape="line" what={say.references} />}
+      {shown && pins.isPending && <Waiting shape="line" what={say.references} retry />}
       {shown && pins.data && (
         <Movers pins={pins.data.filter((pin) => pin.version === version)} successor={successor.trim()} />
       )}
-      <Fault message={fault?.message} />
+      {shown && pins.data === undefined && <NotLoaded found={pins} why={say.referencesNotLoaded} />}
     </Dialog>
   );
 }

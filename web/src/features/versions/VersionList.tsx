@@ -11,9 +11,10 @@ import { ago } from '../../texts/format';
 import { agentUrl } from '../../app/urlState';
 import { versionList as say } from '../../texts/versions';
 import { Button, IconButton } from '../../ui/Button';
+import { NotLoaded } from '../../ui/NotLoaded';
+import { Retry } from '../../ui/Retry';
 import { Skeleton } from '../../ui/Skeleton';
 import { Waiting } from '../../ui/Waiting';
-import { Fault } from '../../ui/Fault';
 import { Menu, type MenuEntry } from '../../ui/Menu';
 import { ask } from '../agents/agentMenu';
 import { copyReference } from '../agents/useAgentCommands';
@@ -61,7 +62,7 @@ export function VersionList({ agent }: { agent: Agent }) {
           </Button>
         )}
       </div>
-      <Fault message={versions.isError ? say.notLoaded(versions.error.message) : undefined} />
+      <NotLoaded found={versions} why={say.notLoaded} />
       <ul className={css.versions} aria-label={say.versionsOf(name)}>
         <li>
           <div className={css.number}>
@@ -103,7 +104,12 @@ export function VersionList({ agent }: { agent: Agent }) {
 /** What the draft is to the latest version. */
 function Since({ name, latest }: { name: string; latest: string }) {
   const found = useDiff(name, latest, 'draft');
-  if (found.isError) return <p className={css.quiet}>{found.error.message}</p>;
+  if (found.isError)
+    return (
+      <p className={css.quiet}>
+        {say.notCompared(latest, found.error.message)} <Retry look="link" onRetry={() => void found.refetch()} />
+      </p>
+    );
   // One line in the place of one: nothing below it has to wait.
   if (!found.data)
     return (

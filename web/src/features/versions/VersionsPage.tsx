@@ -6,7 +6,7 @@ import type { Agent } from '../../api/types';
 import { notify } from '../../app/noticeStore';
 import { agentUrl, versionsUrl } from '../../app/urlState';
 import { versionsPage as say } from '../../texts/versions';
-import { Fault } from '../../ui/Fault';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import { AgentDialogs } from '../agents/AgentDialogs';
 import { NotOpened } from '../agents/NotOpened';
@@ -77,7 +77,7 @@ function Pins({ name }: { name: string }) {
   return (
     <section className={css.section} aria-labelledby="pins">
       <h2 id="pins">{say.whoReferencesIt}</h2>
-      <Fault message={pins.isError ? say.notLoaded(pins.error.message) : undefined} />
+      <NotLoaded found={pins} why={say.notLoaded} />
       {pins.isPending && <Waiting shape="table" what={say.pins} retry />}
       {pins.data?.length === 0 && (
         <p className={css.quiet}>{say.none(<code>atelier pins put</code>, <code>PUT /api/v1/pins</code>)}</p>

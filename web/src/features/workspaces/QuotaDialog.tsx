@@ -9,6 +9,7 @@ import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Waiting } from '../../ui/Waiting';
 import { Fault } from '../../ui/Fault';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { Field } from '../../ui/Field';
 import { useTask } from '../../ui/useTask';
 import entries from '../../ui/Entries.module.css';
@@ -36,7 +37,7 @@ export function QuotaDialog({ workspace, onClose }: { workspace: Workspace; onCl
       }
     >
       {found.isPending && <Waiting shape="text" what={say.theQuotas} retry />}
-      <Fault message={found.isError ? say.notLoaded(found.error.message) : undefined} />
+      <NotLoaded found={found} why={say.notLoaded} />
       {found.isSuccess && <Form workspace={workspace} quotas={found.data} task={task} onDone={onClose} />}
     </Dialog>
   );
