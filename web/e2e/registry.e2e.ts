@@ -2,6 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
+import { violations } from './kit/axe';
 import { launch, openSession, signIn, type Session } from './kit/browser';
 import { hold } from './kit/hold';
 import { must, saveDraft } from './kit/seed';
@@ -203,6 +204,38 @@ describe('an agent', () => {
     await page.getByRole('list', { name: 'Versions of forecast' }).getByRole('link', { name: '1.1.0' }).click();
     await page.waitForURL('**/forecast?v=1.1.0');
     await expect.poll(async () => (await page.getByRole('heading', { level: 1 }).boundingBox())?.y).toBeGreaterThan(0);
+  });
+
+  test('says that another version is on its way, wherever it was asked for, and offers to ask again', async () => {
+    await page.clock.install();
+    await page.goto('/studio/registry/default/forecast');
+    const older = page.getByRole('list', { name: 'Versions of forecast' }).getByRole('link', { name: '1.0.0' });
+    await older.waitFor();
+    let asked = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith('/versions/1.0.0')) asked++;
+    });
+    const release = await hold(page, '**/registry/default/forecast/versions/1.0.0');
+    const busy = page.getByRole('main').locator('[aria-busy=true]');
+    expect(await busy.count()).toBe(0);
+    await older.click();
+    const said = page
+      .getByRole('main')
+      .getByRole('status')
+      .filter({ hasText: /oading 1\.0\.0…$/ });
+    await page.clock.fastForward(200);
+    await said.filter({ hasText: /^Loading/ }).waitFor();
+    expect((await said.boundingBox())?.y).toBeGreaterThan(0);
+    expect(await busy.count()).toBe(1);
+    expect(await violations(page)).toEqual([]);
+    await page.clock.fastForward(5000);
+    await said.filter({ hasText: /^Still loading/ }).waitFor();
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await expect.poll(() => asked).toBe(2);
+    release();
+    await page.getByRole('note').filter({ hasText: 'It always says sun.' }).waitFor();
+    expect([await said.count(), await busy.count()]).toEqual([0, 0]);
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   test('shows the files of the version in the address, and a file', async () => {

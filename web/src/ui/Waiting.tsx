@@ -1,10 +1,11 @@
-import { useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
 import { askAgain } from '../api/queries';
 import { waiting as say } from '../texts/ui';
 import { Retry } from './Retry';
 import { Skeleton, type Shape } from './Skeleton';
 import empty from './Empty.module.css';
 import css from './Waiting.module.css';
+import { useWaitingPhase } from './waitingPhase';
 
 interface Props {
   what: string;
@@ -19,15 +20,7 @@ interface Props {
  * to who does not see it. A page holds back what stands below, which would jump when that comes which is waited for.
  */
 export function Waiting({ what, shape, retry = false }: Props) {
-  const [phase, setPhase] = useState<'silent' | 'loading' | 'still'>('silent');
-  useEffect(() => {
-    const soon = setTimeout(() => setPhase('loading'), 150);
-    const late = setTimeout(() => setPhase('still'), 5000);
-    return () => {
-      clearTimeout(soon);
-      clearTimeout(late);
-    };
-  }, []);
+  const phase = useWaitingPhase();
   const still = phase === 'still';
   const seen = still || shape === undefined;
   return (
@@ -42,5 +35,20 @@ export function Waiting({ what, shape, retry = false }: Props) {
       </p>
       {still && retry && <Retry onRetry={() => void askAgain()} />}
     </div>
+  );
+}
+
+/** Waits in a line, beside what is shown until then: in the place of what stands there else, once that is worth a word. */
+export function WaitingLine({ what, children }: { what: string; children: ReactNode }) {
+  const phase = useWaitingPhase();
+  const still = phase === 'still';
+  return (
+    <>
+      {phase === 'silent' && children}
+      <p role="status" className={css.line}>
+        {phase !== 'silent' && (still ? say.stillLoading(what) : say.loading(what))}
+      </p>
+      {still && <Retry onRetry={() => void askAgain()} />}
+    </>
   );
 }

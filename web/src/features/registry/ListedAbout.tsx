@@ -11,6 +11,7 @@ import { listedPage as say } from '../../texts/registry';
 import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
 import { Tags } from '../../ui/Tags';
+import { WaitingLine } from '../../ui/Waiting';
 import { languageNames } from '../agents/blank';
 import { LanguageMark } from '../agents/LanguageMark';
 import css from './ListedPage.module.css';
@@ -19,8 +20,15 @@ import { listedUrl, readListed, registryUrl } from './registryState';
 /** Whether an agent of the registry is listed by the workspace that one is in. */
 export const useIsOwn = (publisher: string): boolean => useSession().data?.workspace.name === publisher;
 
+interface Props {
+  agent: ListedAgent;
+  version: Version;
+  /** Another version that was asked for and is on its way. */
+  coming: string | undefined;
+}
+
 /** What the agent is, whose, and which version of it is shown. */
-export function ListedAbout({ agent, version }: { agent: ListedAgent; version: Version }) {
+export function ListedAbout({ agent, version, coming }: Props) {
   const { id, publisher, name, tags, usageCount, latestVersion } = agent;
   const { title, description, publishedAt, language, runtime } = version;
   const [now] = useState(() => Date.now());
@@ -30,12 +38,15 @@ export function ListedAbout({ agent, version }: { agent: ListedAgent; version: V
   const own = useIsOwn(publisher);
   const asked = readListed(search).version ?? latestVersion;
   const section = useRef<HTMLElement>(null);
-  const before = useRef(version.version);
-  // Another version is another text, wherever on the page it was asked for.
+  const before = useRef(asked);
+  // Another version is another text, wherever on the page it was asked for. Until it is here, this is where that is said.
   useEffect(() => {
-    if (before.current !== version.version) section.current?.scrollIntoView();
-    before.current = version.version;
-  }, [version.version]);
+    if (before.current !== asked) section.current?.scrollIntoView();
+    before.current = asked;
+  }, [asked]);
+  const when = (
+    <span className={css.quiet}>{say.published(ago(publishedAt, now), languageNames[language], runtime)}</span>
+  );
   return (
     <section ref={section} className={css.about}>
       <div className={css.titleLine}>
@@ -81,7 +92,13 @@ export function ListedAbout({ agent, version }: { agent: ListedAgent; version: V
             )}
           </Field>
         </div>
-        <span className={css.quiet}>{say.published(ago(publishedAt, now), languageNames[language], runtime)}</span>
+        {coming === undefined ? (
+          when
+        ) : (
+          <WaitingLine key={coming} what={coming}>
+            {when}
+          </WaitingLine>
+        )}
       </div>
       <Deprecation agent={agent} shown={version.version} />
     </section>

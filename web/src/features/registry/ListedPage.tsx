@@ -90,7 +90,12 @@ export function ListedPage({ publisher, name }: Props) {
   return (
     <Frame publisher={publisher} name={name}>
       {found.data && shown.data ? (
-        <Loaded agent={found.data} version={shown.data} file={file} />
+        <Loaded
+          agent={found.data}
+          version={shown.data}
+          coming={shown.isPlaceholderData ? version : undefined}
+          file={file}
+        />
       ) : (
         <Column>
           <Waiting shape="page" what={name} retry />
@@ -121,30 +126,34 @@ function Frame({ publisher, name, children }: Props & { children: ReactNode }) {
 interface LoadedProps {
   agent: ListedAgent;
   version: Version;
+  /** Another version that was asked for and is on its way. */
+  coming: string | undefined;
   file: string | undefined;
 }
 
-function Loaded({ agent, version, file }: LoadedProps) {
+function Loaded({ agent, version, coming, file }: LoadedProps) {
   const opened = useMemo(() => openVersion({ ...agent, metadata: {} }, version), [agent, version]);
   return (
     <OpenAgentProvider opened={opened}>
       <Column>
-        <ListedAbout agent={agent} version={version} />
-        <UseIt agent={agent} version={version} />
-        <div className={css.schemas}>
-          <section className={css.section} aria-labelledby="input">
-            <h2 id="input">{say.input}</h2>
-            <SchemaSummary described which="input" rows={summaryOf(version.inputSchema)} />
-          </section>
-          <section className={css.section} aria-labelledby="output">
-            <h2 id="output">{say.output}</h2>
-            <SchemaSummary described which="output" rows={summaryOf(version.outputSchema)} />
-          </section>
+        <ListedAbout agent={agent} version={version} coming={coming} />
+        <div className={css.rest} aria-busy={coming !== undefined}>
+          <UseIt agent={agent} version={version} />
+          <div className={css.schemas}>
+            <section className={css.section} aria-labelledby="input">
+              <h2 id="input">{say.input}</h2>
+              <SchemaSummary described which="input" rows={summaryOf(version.inputSchema)} />
+            </section>
+            <section className={css.section} aria-labelledby="output">
+              <h2 id="output">{say.output}</h2>
+              <SchemaSummary described which="output" rows={summaryOf(version.outputSchema)} />
+            </section>
+          </div>
+          <Needs version={version} />
+          <ReadMe version={version} />
+          <ListedSource agent={agent} version={version} file={file} />
+          <ListedVersions agent={agent} shown={version.version} />
         </div>
-        <Needs version={version} />
-        <ReadMe version={version} />
-        <ListedSource agent={agent} version={version} file={file} />
-        <ListedVersions agent={agent} shown={version.version} />
       </Column>
       <AgentDialogs />
     </OpenAgentProvider>
