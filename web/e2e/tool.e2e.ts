@@ -2,6 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { hold } from './kit/hold';
+import { refuse } from './kit/refuse';
 import { must, program, publishedAgent, saveDraft } from './kit/seed';
 import { eachSignedIn, type Stage } from './kit/stage';
 import type { Studio } from './kit/studio';
@@ -100,6 +102,48 @@ test('A41 a reference is copied, and the line that calls it', async () => {
   await studio.openAgent('copied');
   await page.keyboard.press('Alt+c');
   await expect.poll(clipboard).toBe('copied@1.0.0');
+});
+
+test('a line that is still to be made is promised to the clipboard at the click, and one that cannot be is told of', async () => {
+  await publishedAgent(atelier, 'promised');
+  await studio.versions('promised');
+  const promised = await page.evaluateHandle(() => {
+    const promised = { times: 0 };
+    const write = navigator.clipboard.write.bind(navigator.clipboard);
+    navigator.clipboard.write = (items) => {
+      promised.times++;
+      return write(items);
+    };
+    return promised;
+  });
+  const release = await hold(page, '**/code-agents/promised/versions/1.0.0');
+  await studio.choose('Actions for 1.0.0', 'Copy the line for a terminal');
+  await expect.poll(async () => (await promised.jsonValue()).times).toBe(1);
+  release();
+  await expect.poll(clipboard).toMatch(/^atelier run promised@1\.0\.0 /);
+  await page.unrouteAll({ behavior: 'wait' });
+
+  await refuse(page, '**/code-agents/promised/versions/1.0.0');
+  await studio.versions('promised');
+  await studio.choose('Actions for 1.0.0', 'Copy the line for a terminal');
+  await page.getByText('What the version takes could not be loaded. Not now.').waitFor();
+});
+
+test('what the browser does not let be copied is said, and copied when it does', async () => {
+  await publishedAgent(atelier, 'withheld');
+  await studio.versions('withheld');
+  await page.evaluate(() => {
+    navigator.clipboard.writeText = () => Promise.reject(new Error('No.'));
+    Object.assign(document, { execCommand: () => false });
+  });
+  await studio.choose('Actions for 1.0.0', 'Copy reference');
+  const told = page.getByRole('region', { name: 'Notices' });
+  await told.getByText('The browser did not let it be copied.').waitFor();
+  await page.evaluate(() => {
+    Reflect.deleteProperty(navigator.clipboard, 'writeText');
+  });
+  await told.getByRole('button', { name: 'Retry' }).click();
+  await expect.poll(clipboard).toBe('withheld@1.0.0');
 });
 
 test('A42 every form is shown with the input schema, and downloaded as it is shown', async () => {

@@ -1,15 +1,31 @@
-/** Copies text, also on plain HTTP, where browsers have no navigator.clipboard; says whether it worked. */
-export async function copyText(text: string): Promise<boolean> {
+import { clipboard as say } from '../texts/app';
+import { common } from '../texts/common';
+import { notify } from './noticeStore';
+
+/**
+ * Copies text, also on plain HTTP, where browsers have no navigator.clipboard; says whether it worked, and tells who waits
+ * for it where it did not. A text that is on its way is promised to the clipboard at once: browsers take one for a click
+ * alone, and Safari forgets the click while a program waits. Why it never came is the caller's to tell.
+ */
+export async function copyText(text: string | Promise<string>): Promise<boolean> {
   if (window.isSecureContext) {
     try {
-      await navigator.clipboard.writeText(text);
+      await (typeof text === 'string' ? navigator.clipboard.writeText(text) : writePromised(text));
       return true;
     } catch {
       // The permission may be refused while the old command still works.
     }
   }
-  return copyBySelection(text);
+  const known = await text;
+  const done = copyBySelection(known);
+  if (!done) notify('failed', say.notCopied, { label: common.retry, run: () => void copyText(known) });
+  return done;
 }
+
+const writePromised = (text: Promise<string>): Promise<void> =>
+  navigator.clipboard.write([
+    new ClipboardItem({ 'text/plain': text.then((known) => new Blob([known], { type: 'text/plain' })) }),
+  ]);
 
 function copyBySelection(text: string): boolean {
   const area = document.createElement('textarea');

@@ -59,6 +59,10 @@ export const errorBoundary = {
   reload: 'Reload',
 };
 
+export const clipboard = {
+  notCopied: 'The browser did not let it be copied.',
+};
+
 export const notices = {
   notices: 'Notices',
   dismiss: 'Dismiss',

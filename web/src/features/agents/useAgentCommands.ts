@@ -65,6 +65,6 @@ export function useAgentCommands(agent: OpenAgent, run: RunHandle, tabs: Tabs): 
   useCommand('agent.reference', pinned === undefined ? undefined : () => void copyReference(`${name}@${pinned}`));
 }
 
-export async function copyReference(reference: string): Promise<void> {
-  if (await copyText(reference)) notify('done', say.copied(reference));
+export async function copyReference(reference: string | Promise<string>): Promise<void> {
+  if (await copyText(reference)) notify('done', say.copied(await reference));
 }

@@ -181,9 +181,11 @@ function Row({ id, name, version: v, latest, pins, now }: RowProps) {
 
 /** The line that runs it, with an input that it takes. */
 async function copyLine(id: string, name: string, version: string): Promise<void> {
+  const line = readVersion(name, version).then(({ inputSchema }) =>
+    runLine(name, version, exampleInput(id, inputSchema)),
+  );
   try {
-    const { inputSchema } = await readVersion(name, version);
-    await copyReference(runLine(name, version, exampleInput(id, inputSchema)));
+    await copyReference(line);
   } catch (error) {
     notify('failed', say.lineNotMade(explain(error)));
   }
