@@ -1,8 +1,8 @@
 // The value a form begins with: defaults where the schema has them, empty containers where something is required.
 import { isObject, type Json, type JsonObject } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
-import { exampleOf } from './example';
-import { readNode } from './shape';
+import { exampleOf, ownExample } from './example';
+import { readNode, type Shape } from './shape';
 
 const deepest = 8;
 const mostItems = 20;
@@ -40,28 +40,38 @@ export function initialValue(schema: JsonSchema, root: JsonSchema = schema, dept
 export function exampleValue(schema: JsonSchema, root: JsonSchema = schema, depth = 0): Json {
   const { shape, schema: node } = readNode(schema, root);
   const initial = initialValue(schema, root);
-  if ('default' in node || depth > deepest) return initial ?? exampleOf(shape, node);
+  if (depth > deepest) return initial ?? exampleOf(shape, node);
+  const own = node['default'];
+  if (own !== undefined && isWhole(own, shape)) return own ?? exampleOf(shape, node);
+  const given = ownExample(node);
   switch (shape.kind) {
     case 'object': {
-      const value: JsonObject = isObject(initial) ? initial : {};
+      if (given !== undefined) return given;
+      const value: JsonObject = isObject(initial) ? { ...initial } : {};
       for (const { key, schema: property, required } of shape.properties) {
-        if (required) value[key] = exampleValue(property, root, depth + 1);
+        if (required && !(isObject(own) && key in own)) value[key] = exampleValue(property, root, depth + 1);
       }
       return value;
     }
     case 'list': {
-      if ('examples' in node) return exampleOf(shape, node);
+      if (given !== undefined) return given;
       const least = typeof node['minItems'] === 'number' ? Math.min(node['minItems'], mostItems) : 0;
       // Lists in lists multiply, so each counts as several steps down.
       return Array.from({ length: least }, () => exampleValue(shape.items, root, depth + 3));
     }
     case 'variants':
-      if ('examples' in node) return exampleOf(shape, node);
+      if (given !== undefined) return given;
       return exampleValue(shape.branches[0]?.schema ?? true, root, depth + 1);
     default:
       return initial ?? exampleOf(shape, node);
   }
 }
+
+/** The default of an object may lack what the object must have, as {} does. */
+const isWhole = (value: Json, shape: Shape): boolean =>
+  shape.kind !== 'object' ||
+  !isObject(value) ||
+  shape.properties.every(({ key, required }) => !required || key in value);
 
 /** What "Add item" and a newly chosen branch put in: something to edit, of the right type. */
 export function blankValue(schema: JsonSchema, root: JsonSchema): Json {

@@ -11,8 +11,12 @@ const formats: Partial<Record<string, string>> = {
   uuid: '123e4567-e89b-42d3-a456-426614174000',
 };
 
+/** The example that a schema has itself. */
+export const ownExample = (node: JsonObject): Json | undefined =>
+  Array.isArray(node['examples']) ? node['examples'][0] : undefined;
+
 export function exampleOf(shape: Shape, node: JsonObject): Json {
-  const [given] = Array.isArray(node['examples']) ? node['examples'] : [];
+  const given = ownExample(node);
   if (given !== undefined) return given;
   switch (shape.kind) {
     case 'text':

@@ -141,6 +141,28 @@ describe('exampleValue', () => {
     ],
     [{ anyOf: [{ type: 'string' }, { type: 'integer' }], examples: [7] }, 7],
     [{ type: 'array', items: { type: 'string' }, minItems: 1, examples: [['a']] }, ['a']],
+    [{ type: 'array', items: { type: 'string' }, examples: [] }, []],
+    [{ type: 'object', properties: { a: { type: 'integer' } }, required: ['a'], examples: [{ a: 7 }] }, { a: 7 }],
+    [{ type: 'object', properties: { a: { type: 'integer' } }, required: ['a'], default: {} }, { a: 0 }],
+    [
+      {
+        type: 'object',
+        properties: { a: { type: 'integer' }, b: { type: 'integer' } },
+        required: ['a', 'b'],
+        default: { a: 7 },
+      },
+      { a: 7, b: 0 },
+    ],
+    [
+      {
+        type: 'object',
+        properties: { a: { type: 'integer' } },
+        required: ['a'],
+        default: {},
+        examples: [{ a: 7 }],
+      },
+      { a: 7 },
+    ],
   ])('keeps the limits of %j', (schema, want) => {
     const value = exampleValue(schema);
     expect(value).toEqual(want);
