@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
 import { violations } from './kit/axe';
 import { launch, signIn } from './kit/browser';
@@ -89,6 +89,7 @@ describe('skills', () => {
 
   test('the last one leaves the focus on the page', async () => {
     const alone = await startAtelier();
+    onTestFinished(() => alone.stop());
     const made = await alone.api('POST', '/v1/skills/create', {
       name: 'adder',
       description: 'Adds numbers up.',
@@ -96,6 +97,7 @@ describe('skills', () => {
     });
     expect(made.status).toBe(200);
     const session = await signIn(browser, alone);
+    onTestFinished(() => session.close());
     const { page } = session;
     await page.goto('/studio/skills');
     await page.getByRole('button', { name: 'Uninstall adder' }).click();
@@ -104,7 +106,5 @@ describe('skills', () => {
     await dialog.waitFor({ state: 'detached' });
     await page.getByText('No skills yet.').waitFor();
     expect(await page.evaluate(() => document.activeElement !== document.body)).toBe(true);
-    await session.close();
-    await alone.stop();
   });
 });
