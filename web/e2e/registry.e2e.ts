@@ -262,6 +262,32 @@ describe('an agent', () => {
     await source.getByRole('button', { name: 'Download' }).waitFor();
   });
 
+  test('has the words of a list beside their marks, whichever way they run', async () => {
+    const lists = '- one\n- שתיים\n\n1. loose\n\n2. רופף\n\n* אחת\n* two\n';
+    await must(atelier, 'POST', '/code-agents', {
+      ...forecast,
+      name: 'both-ways',
+      files: { ...forecast.files, 'README.md': lists },
+    });
+    await must(atelier, 'POST', '/code-agents/both-ways/versions', { version: '1.0.0', changelog: '' });
+    await must(atelier, 'POST', '/code-agents/both-ways/publish', { public: true });
+    await page.goto('/studio/registry/default/both-ways');
+    const items = page.getByRole('region', { name: 'Read me' }).getByRole('listitem');
+    await items.last().waitFor();
+    const away = await items.evaluateAll((all) =>
+      all.map((item) => {
+        const words = new Range();
+        words.selectNodeContents(item.querySelector('p') ?? item);
+        const [shown, box] = [words.getBoundingClientRect(), item.getBoundingClientRect()];
+        const way = getComputedStyle(item).direction;
+        return { way, px: Math.round(way === 'rtl' ? box.right - shown.right : shown.left - box.left) };
+      }),
+    );
+    expect(away.map(({ way }) => way)).toEqual(['ltr', 'ltr', 'ltr', 'ltr', 'rtl', 'rtl']);
+    expect(away.map(({ px }) => px)).toEqual([0, 0, 0, 0, 0, 0]);
+    await must(atelier, 'DELETE', '/code-agents/both-ways');
+  });
+
   test('of one’s own is referenced, exported and opened', async () => {
     await page.goto('/studio/registry/default/forecast');
     await page.getByRole('button', { name: 'Copy: Reference' }).click();
