@@ -216,12 +216,18 @@ async function makeMany(name: (n: number) => string): Promise<void> {
 }
 
 const current = (): Locator => page.getByRole('region', { name: 'Agents' }).locator('a[aria-current=page]');
+/** Whether it is seen whole, and nothing that scrolls has it beyond an edge. */
 const inSight = (): Promise<boolean> =>
-  current().evaluate((link) => {
-    const row = link.getBoundingClientRect();
-    const list = link.closest('section')?.getBoundingClientRect();
-    return list !== undefined && row.top >= list.top && row.bottom <= list.bottom;
-  });
+  current().evaluate(
+    (link) =>
+      new Promise<boolean>((tell) => {
+        const watch = new IntersectionObserver(([seen]) => {
+          watch.disconnect();
+          tell((seen?.intersectionRatio ?? 0) > 0.99);
+        });
+        watch.observe(link);
+      }),
+  );
 
 test('the open agent stands in sight among many, however it was opened', async () => {
   const name = (n: number): string => `many-${String(n).padStart(2, '0')}`;
