@@ -12,6 +12,7 @@ import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
 import { Tags } from '../../ui/Tags';
 import { WaitingLine } from '../../ui/Waiting';
+import sheet from '../../ui/Sheet.module.css';
 import { languageNames } from '../agents/blank';
 import { LanguageMark } from '../agents/LanguageMark';
 import css from './ListedPage.module.css';
@@ -45,14 +46,14 @@ export function ListedAbout({ agent, version, coming }: Props) {
     before.current = asked;
   }, [asked]);
   const when = (
-    <span className={css.quiet}>{say.published(ago(publishedAt, now), languageNames[language], runtime)}</span>
+    <span className={sheet.quiet}>{say.published(ago(publishedAt, now), languageNames[language], runtime)}</span>
   );
   return (
-    <section ref={section} className={css.about}>
-      <div className={css.titleLine}>
+    <section ref={section} className={sheet.about}>
+      <div className={sheet.titleLine}>
         <LanguageMark language={language} />
         <h1>{name}</h1>
-        <div className={css.acts}>
+        <div className={sheet.acts}>
           {own && (
             <Button look="primary" onClick={() => navigate(agentUrl(name, version.version))}>
               {say.openInTheEditor}
@@ -70,9 +71,9 @@ export function ListedAbout({ agent, version, coming }: Props) {
       </div>
       {title !== '' && title !== name && <p>{title}</p>}
       {description !== '' && description !== title && <p className={css.description}>{description}</p>}
-      <p className={css.quiet}>{say.by(publisher, own, usageCount)}</p>
+      <p className={sheet.quiet}>{say.by(publisher, own, usageCount)}</p>
       <Tags label={say.tags} tags={tags} to={(tag) => registryUrl({ tag })} />
-      <div className={css.bar}>
+      <div className={css.choice}>
         <div className={css.version}>
           <Field label={say.version} hideLabel>
             {(control) => (

@@ -10,6 +10,7 @@ import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
 import { Retry } from '../../ui/Retry';
 import { Waiting } from '../../ui/Waiting';
+import sheet from '../../ui/Sheet.module.css';
 import { AgentDialogs } from '../agents/AgentDialogs';
 import { openVersion } from '../agents/openAgent';
 import { OpenAgentProvider } from '../agents/OpenAgentProvider';
@@ -109,10 +110,12 @@ function Frame({ publisher, name, children }: Props & { children: ReactNode }) {
   return (
     <Page
       head={
-        <div className={css.crumbs}>
-          <Link href="/registry">{say.publicRegistry}</Link>
+        <div className={sheet.crumbs}>
+          <Link href="/registry" className={sheet.whole}>
+            {say.publicRegistry}
+          </Link>
           <span aria-hidden>/</span>
-          <span>{publisher}</span>
+          <span className={css.publisher}>{publisher}</span>
           <span aria-hidden>/</span>
           <span>{name}</span>
         </div>
@@ -140,11 +143,11 @@ function Loaded({ agent, version, coming, file }: LoadedProps) {
         <div className={css.rest} aria-busy={coming !== undefined}>
           <UseIt agent={agent} version={version} />
           <div className={css.schemas}>
-            <section className={css.section} aria-labelledby="input">
+            <section className={sheet.section} aria-labelledby="input">
               <h2 id="input">{say.input}</h2>
               <SchemaSummary described which="input" rows={summaryOf(version.inputSchema)} />
             </section>
-            <section className={css.section} aria-labelledby="output">
+            <section className={sheet.section} aria-labelledby="output">
               <h2 id="output">{say.output}</h2>
               <SchemaSummary described which="output" rows={summaryOf(version.outputSchema)} />
             </section>

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import type { ListedAgent } from '../../api/types';
 import { ago } from '../../texts/format';
 import { listedVersions as say } from '../../texts/registry';
+import sheet from '../../ui/Sheet.module.css';
 import css from '../versions/VersionsPage.module.css';
 import { listedUrl } from './registryState';
 
@@ -11,7 +12,7 @@ export function ListedVersions({ agent, shown }: { agent: ListedAgent; shown: st
   const { publisher, name, latestVersion, versions } = agent;
   const [now] = useState(() => Date.now());
   return (
-    <section className={css.section} aria-labelledby="versions">
+    <section className={sheet.section} aria-labelledby="versions">
       <h2 id="versions">{say.versions}</h2>
       <ul className={css.versions} aria-label={say.versionsOf(name)}>
         {versions.map(({ version, deprecated, reason = '', changelog, publishedAt, runtime }) => (
@@ -29,7 +30,7 @@ export function ListedVersions({ agent, shown }: { agent: ListedAgent; shown: st
             <div className={css.what}>
               {deprecated && <p className={css.warn}>{reason === '' ? say.noReasonWasGiven : reason}</p>}
               <p className={css.changes}>
-                {changelog === '' ? <span className={css.quiet}>{say.noChangelog}</span> : changelog}
+                {changelog === '' ? <span className={sheet.quiet}>{say.noChangelog}</span> : changelog}
               </p>
               <small>
                 {ago(publishedAt, now)} · {runtime}

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { Version } from '../../api/types';
 import { bytes, milliseconds } from '../../texts/format';
 import { needs as say } from '../../texts/registry';
+import sheet from '../../ui/Sheet.module.css';
 import css from './ListedPage.module.css';
 
 /** What it may do beyond computing, and what it has to be given: to know before it is copied. */
@@ -9,7 +10,7 @@ export function Needs({ version }: { version: Version }) {
   const { capabilities, secrets, environment, packages, safetyFlags, limits } = version;
   const flags = safetyFlags.filter((flag) => flag !== 'none');
   return (
-    <section className={css.section} aria-labelledby="needs">
+    <section className={sheet.section} aria-labelledby="needs">
       <h2 id="needs">{say.whatItNeeds}</h2>
       <dl className={css.facts}>
         <Fact term={say.network}>{names(capabilities.hosts, say.off)}</Fact>

@@ -1,6 +1,7 @@
 import { lazy, Suspense } from 'react';
 import type { Version } from '../../api/types';
 import { listedPage as say } from '../../texts/registry';
+import sheet from '../../ui/Sheet.module.css';
 import css from './ListedPage.module.css';
 
 const Markdown = lazy(() =>
@@ -19,7 +20,7 @@ export function ReadMe({ version: { files } }: { version: Version }) {
   const text = typeof content === 'string' ? content.trim() : '';
   if (text === '') return null;
   return (
-    <section className={css.section} aria-labelledby="readme">
+    <section className={sheet.section} aria-labelledby="readme">
       <h2 id="readme">{say.readMe}</h2>
       {/\.md$/i.test(path) && text.length <= most ? (
         <Suspense fallback={<Plain text={text} />}>

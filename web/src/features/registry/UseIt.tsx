@@ -5,6 +5,7 @@ import { exampleValue } from '../../schema/form/defaults';
 import { useIt as say } from '../../texts/registry';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
+import sheet from '../../ui/Sheet.module.css';
 import { copyLine, curlLine, runLine } from '../tool/commands';
 import { useIsOwn } from './ListedAbout';
 import css from './ListedPage.module.css';
@@ -16,13 +17,13 @@ export function UseIt({ agent, version }: { agent: ListedAgent; version: Version
   const number = version.version;
   const input = exampleValue(version.inputSchema);
   return (
-    <section className={css.section} aria-labelledby="use">
-      <div className={css.bar}>
+    <section className={sheet.section} aria-labelledby="use">
+      <div className={sheet.bar}>
         <h2 id="use">{say.useIt}</h2>
-        <span className={css.grow} />
+        <span className={sheet.grow} />
         {own && <Button onClick={() => showDialog({ kind: 'export', version: number })}>{say.exportAsTool}</Button>}
       </div>
-      {!own && <p className={css.quiet}>{say.copyItFirst}</p>}
+      {!own && <p className={sheet.quiet}>{say.copyItFirst}</p>}
       <div className={css.lines}>
         {own && <Line label={say.reference} text={`${name}@${number}`} />}
         {own && <Line label={say.pinned} text={`${name}@${version.digest}`} />}

@@ -9,6 +9,7 @@ import { about as say } from '../../texts/versions';
 import { Button, IconButton } from '../../ui/Button';
 import { Menu } from '../../ui/Menu';
 import { Tags } from '../../ui/Tags';
+import sheet from '../../ui/Sheet.module.css';
 import { agentEntries } from '../agents/agentMenu';
 import { LanguageMark } from '../agents/LanguageMark';
 import { OriginNote } from './OriginNote';
@@ -20,27 +21,29 @@ export function About({ agent }: { agent: Agent }) {
   const [, navigate] = useLocation();
   const { may } = useRights();
   return (
-    <section className={css.about}>
-      <div className={css.titleLine}>
+    <section className={sheet.about}>
+      <div className={sheet.titleLine}>
         <LanguageMark language={draft.language} />
         <h1>{name}</h1>
-        <Button onClick={() => navigate(agentUrl(name))}>{say.openTheDraft}</Button>
-        <Menu
-          trigger={
-            <IconButton label={say.actionsFor(name)}>
-              <Ellipsis size={16} aria-hidden />
-            </IconButton>
-          }
-          entries={agentEntries(
-            { id, name, published: latestVersion !== '' || agent.changelog.length > 0, listed },
-            may('write'),
-          )}
-        />
+        <div className={sheet.acts}>
+          <Button onClick={() => navigate(agentUrl(name))}>{say.openTheDraft}</Button>
+          <Menu
+            trigger={
+              <IconButton label={say.actionsFor(name)}>
+                <Ellipsis size={16} aria-hidden />
+              </IconButton>
+            }
+            entries={agentEntries(
+              { id, name, published: latestVersion !== '' || agent.changelog.length > 0, listed },
+              may('write'),
+            )}
+          />
+        </div>
       </div>
       {listed && <span className={css.badge}>{say.inThePublicRegistry}</span>}
       {title !== '' && <p>{title}</p>}
-      {description !== '' && description !== title && <p className={css.quiet}>{description}</p>}
-      <p className={css.quiet}>
+      {description !== '' && description !== title && <p className={sheet.quiet}>{description}</p>}
+      <p className={sheet.quiet}>
         <Usage agent={agent} />
       </p>
       <Tags label={say.tags} tags={tags} to={(tag) => listUrl({ tag })} />

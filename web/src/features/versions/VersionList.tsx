@@ -16,6 +16,7 @@ import { Retry } from '../../ui/Retry';
 import { Skeleton } from '../../ui/Skeleton';
 import { Waiting } from '../../ui/Waiting';
 import { Menu, type MenuEntry } from '../../ui/Menu';
+import sheet from '../../ui/Sheet.module.css';
 import { ask } from '../agents/agentMenu';
 import { copyReference } from '../agents/useAgentCommands';
 import { useCutOff } from '../agents/useCutOff';
@@ -34,10 +35,10 @@ export function VersionList({ agent }: { agent: Agent }) {
   const all = versions.data ?? [];
   const [first, second] = all;
   return (
-    <section className={css.section} aria-labelledby="versions">
-      <div className={css.bar}>
+    <section className={sheet.section} aria-labelledby="versions">
+      <div className={sheet.bar}>
         <h2 id="versions">{say.versions}</h2>
-        <span className={css.grow} />
+        <span className={sheet.grow} />
         {first && (
           <Button
             onClick={() =>
@@ -106,7 +107,7 @@ function Since({ name, latest }: { name: string; latest: string }) {
   const found = useDiff(name, latest, 'draft');
   if (found.isError)
     return (
-      <p className={css.quiet}>
+      <p className={sheet.quiet}>
         {say.notCompared(latest, found.error.message)} <Retry look="link" onRetry={() => void found.refetch()} />
       </p>
     );
@@ -166,9 +167,11 @@ function Row({ id, name, version: v, latest, pins, now }: RowProps) {
           </p>
         )}
         <p className={css.changes}>
-          {v.changelog === '' ? <span className={css.quiet}>{say.noChangelog}</span> : v.changelog}
+          {v.changelog === '' ? <span className={sheet.quiet}>{say.noChangelog}</span> : v.changelog}
         </p>
-        {v.runtimeChoice && v.runtimeChoice.reason !== 'fits' && <p className={css.quiet}>{v.runtimeChoice.message}</p>}
+        {v.runtimeChoice && v.runtimeChoice.reason !== 'fits' && (
+          <p className={sheet.quiet}>{v.runtimeChoice.message}</p>
+        )}
         <small>
           {ago(v.publishedAt, now)} · {v.runtime}
           {pins.length > 0 && ` · ${say.referencesToIt(pins.length)}`}

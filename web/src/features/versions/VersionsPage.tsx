@@ -8,6 +8,7 @@ import { agentUrl, versionsUrl } from '../../app/urlState';
 import { versionsPage as say } from '../../texts/versions';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
+import sheet from '../../ui/Sheet.module.css';
 import { AgentDialogs } from '../agents/AgentDialogs';
 import { NotOpened } from '../agents/NotOpened';
 import { openFacts } from '../agents/openAgent';
@@ -17,7 +18,6 @@ import { useLifeCommands } from '../agents/useAgentCommands';
 import { About } from './About';
 import { PinTable } from './PinTable';
 import { VersionList } from './VersionList';
-import css from './VersionsPage.module.css';
 
 /** Everything about an agent that is no code: its versions, who references them, and its life as a whole. */
 export function VersionsPage({ name }: { name: string }) {
@@ -39,10 +39,10 @@ export function VersionsPage({ name }: { name: string }) {
     <Page
       current={name}
       head={
-        <div className={css.crumbs}>
+        <div className={sheet.crumbs}>
           <Link href={agentUrl(name)}>{name}</Link>
           <span aria-hidden>/</span>
-          <span>{say.versions}</span>
+          <span className={sheet.whole}>{say.versions}</span>
         </div>
       }
     >
@@ -75,12 +75,12 @@ function Loaded({ agent }: { agent: Agent }) {
 function Pins({ name }: { name: string }) {
   const pins = usePins(name);
   return (
-    <section className={css.section} aria-labelledby="pins">
+    <section className={sheet.section} aria-labelledby="pins">
       <h2 id="pins">{say.whoReferencesIt}</h2>
       <NotLoaded found={pins} why={say.notLoaded} />
       {pins.isPending && <Waiting shape="table" what={say.pins} retry />}
       {pins.data?.length === 0 && (
-        <p className={css.quiet}>{say.none(<code>atelier pins put</code>, <code>PUT /api/v1/pins</code>)}</p>
+        <p className={sheet.quiet}>{say.none(<code>atelier pins put</code>, <code>PUT /api/v1/pins</code>)}</p>
       )}
       {pins.data && pins.data.length > 0 && <PinTable pins={pins.data} />}
     </section>
