@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { hold } from './kit/hold';
+import { refuse } from './kit/refuse';
 import { must } from './kit/seed';
 import { eachSignedIn, type Stage } from './kit/stage';
 import type { Studio } from './kit/studio';
@@ -258,4 +259,22 @@ test('the open agent stays in sight when the fonts come after it', async () => {
     for (let n = 0; n < 2; n++) await new Promise(requestAnimationFrame);
   });
   expect(await inSight()).toBe(true);
+});
+
+test('the next agents that could not be loaded are asked for again, and the keys stay in their list', async () => {
+  await makeMany((n) => `paged-${String(n).padStart(2, '0')}`);
+  const allow = await refuse(page, '**/code-agents?*cursor=*');
+  await page.goto('/studio/?q=paged');
+  const main = page.getByRole('main');
+  const found = main.getByRole('list', { name: 'Agents found' });
+  await expect.poll(() => found.getByRole('listitem').count()).toBe(50);
+  const more = main.getByRole('button', { name: 'Show more' });
+  await more.click();
+  await main.getByRole('alert').filter({ hasText: 'The next ones could not be loaded. Not now.' }).waitFor();
+  expect(await more.evaluate((button) => button === document.activeElement)).toBe(true);
+  await allow();
+  await more.press('Enter');
+  await expect.poll(() => found.getByRole('listitem').count()).toBe(60);
+  expect([await more.count(), await main.getByRole('alert').count()]).toEqual([0, 0]);
+  expect(await found.evaluate((list) => list.closest('section') === document.activeElement)).toBe(true);
 });

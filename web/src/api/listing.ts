@@ -18,9 +18,11 @@ export type Listing<T> =
   | {
       kind: 'loaded';
       items: T[];
-      /** Reads the next page; undefined at the end. */
+      /** Reads the next page; undefined at the end. While one is being read it does nothing. */
       more: (() => void) | undefined;
       reading: boolean;
+      /** Why the next page could not be read. */
+      fault: string | undefined;
     };
 
 /** The items of a list as far as they were read. What was found before stays until the next answer is there. */
@@ -36,12 +38,16 @@ export function useListing<T>(
     placeholderData: (before) => before,
   });
   const retry = (): void => void found.refetch();
+  const more = (): void => {
+    if (!found.isFetchingNextPage) void found.fetchNextPage();
+  };
   if (found.data) {
     return {
       kind: 'loaded',
       items: found.data.pages.flatMap((page) => page.items),
-      more: found.hasNextPage ? () => void found.fetchNextPage() : undefined,
+      more: found.hasNextPage ? more : undefined,
       reading: found.isFetchingNextPage,
+      fault: found.isFetchNextPageError ? found.error.message : undefined,
     };
   }
   return found.isError ? { kind: 'failed', message: found.error.message, retry } : { kind: 'waiting' };

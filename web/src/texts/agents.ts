@@ -104,7 +104,6 @@ export const agentsPanel = {
   open: 'Open',
   drafts: 'Drafts',
   published: 'Published',
-  showMore: 'Show more',
   actionsFor: (name: string) => `Actions for ${name}`,
   versions: 'Versions',
 };

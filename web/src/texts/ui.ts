@@ -10,6 +10,7 @@ export const few = {
 
 export const listed = {
   couldNotLoad: (what: string, reason: string) => `Could not load ${what}. ${reason}`,
+  moreNotLoaded: (reason: string) => `The next ones could not be loaded. ${reason}`,
   loading: 'Loading…',
   showMore: 'Show more',
 };

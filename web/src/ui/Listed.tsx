@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { Listing } from '../api/listing';
 import { listed as say } from '../texts/ui';
 import { Button } from './Button';
+import { leaveFocus } from './focusBack';
 import { Retry } from './Retry';
 import { Waiting } from './Waiting';
 import field from './Field.module.css';
@@ -35,8 +36,10 @@ export function Listed<T>({ listing, what, shape = 'rows', empty, children }: Pr
         <>
           {listing.items.length === 0 ? empty : children(listing.items)}
           {listing.more && (
-            <div>
-              <Button disabled={listing.reading} onClick={listing.more}>
+            <div className={field.failed}>
+              {listing.fault !== undefined && <p role="alert">{say.moreNotLoaded(listing.fault)}</p>}
+              {/* Not disabled while it reads: it would lose the focus. */}
+              <Button ref={leaveFocus} onClick={listing.more}>
                 {listing.reading ? say.loading : say.showMore}
               </Button>
             </div>

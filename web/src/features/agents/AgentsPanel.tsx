@@ -8,7 +8,9 @@ import type { AgentSummary } from '../../api/types';
 import { showDialog } from '../../app/dialogs';
 import { agentUrl, listUrl, versionsUrl } from '../../app/urlState';
 import { agentsPanel as say } from '../../texts/agents';
+import { listed } from '../../texts/ui';
 import { Button, IconButton } from '../../ui/Button';
+import { leaveFocus } from '../../ui/focusBack';
 import { Menu } from '../../ui/Menu';
 import { Retry } from '../../ui/Retry';
 import { Waiting } from '../../ui/Waiting';
@@ -140,7 +142,7 @@ interface GroupProps {
 
 function Group({ title, listing, current }: GroupProps) {
   if (listing.kind !== 'loaded' || listing.items.length === 0) return null;
-  const { items, more, reading } = listing;
+  const { items, more, reading, fault } = listing;
   return (
     <>
       <h3 className={css.group}>
@@ -157,8 +159,9 @@ function Group({ title, listing, current }: GroupProps) {
       </ul>
       {more && (
         <p className={css.none}>
-          <Button look="link" disabled={reading} onClick={more}>
-            {say.showMore}
+          {fault !== undefined && <span role="alert">{listed.moreNotLoaded(fault)} </span>}
+          <Button ref={leaveFocus} look="link" onClick={more}>
+            {reading ? listed.loading : listed.showMore}
           </Button>
         </p>
       )}
