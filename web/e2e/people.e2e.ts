@@ -131,6 +131,7 @@ describe('people', () => {
       await people.getByRole('button', { name: `Remove Grace ${theme}` }).click();
       await admin.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
       await people.getByText(`Grace ${theme}`).waitFor({ state: 'detached' });
+      await expect.poll(() => admin.page.evaluate(() => document.activeElement === document.body)).toBe(false);
       await page.reload();
       await page.getByRole('heading', { name: 'Sign in to Atelier' }).waitFor();
       await session.close();

@@ -66,6 +66,7 @@ describe('secrets', () => {
       await row.getByRole('button', { name: `Remove ${name}` }).click();
       await dialog.getByRole('button', { name: 'Remove' }).click();
       await row.waitFor({ state: 'detached' });
+      await expect.poll(() => page.evaluate(() => document.activeElement === document.body)).toBe(false);
       await session.close();
     });
   }

@@ -59,6 +59,7 @@ describe('tokens', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
       await row.waitFor({ state: 'detached' });
+      await expect.poll(() => page.evaluate(() => document.activeElement === document.body)).toBe(false);
       expect((await ask(secret, '/api/v1/code-agents/weather')).status).toBe(401);
       await page.getByLabel('Show revoked and expired tokens too').check();
       await row.getByText('revoked just now').waitFor();

@@ -14,6 +14,7 @@ import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import { Field } from '../../ui/Field';
 import { FormDialog } from '../../ui/FormDialog';
+import { leaveFocus } from '../../ui/focusBack';
 import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import entries from '../../ui/Entries.module.css';
@@ -69,6 +70,7 @@ function Row({ invitation }: { invitation: Invitation }) {
         <small>{say.facts(role, createdBy, day(expiresAt))}</small>
       </div>
       <Button
+        ref={leaveFocus}
         aria-label={note === '' ? say.takeBackForRole(role) : say.takeBackFor(note)}
         onClick={() => void revoke()}
       >

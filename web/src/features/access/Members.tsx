@@ -9,6 +9,7 @@ import { members as say } from '../../texts/access';
 import { day } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
+import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import field from '../../ui/Field.module.css';
@@ -78,7 +79,7 @@ function Row({ member, me }: { member: Member; me: boolean }) {
               </option>
             ))}
           </select>
-          <Button aria-label={say.remove(title)} onClick={() => setAsked(true)}>
+          <Button ref={leaveFocus} aria-label={say.remove(title)} onClick={() => setAsked(true)}>
             {say.removeButton}
           </Button>
         </div>

@@ -8,6 +8,7 @@ import { sessions as say } from '../../texts/access';
 import { ago, day } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
+import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
@@ -74,7 +75,7 @@ function Row({ session, now, end }: { session: OpenSession; now: number; end: Pr
         {current && <small>{say.thisBrowser}</small>}
       </div>
       {!current && (
-        <Button aria-label={say.signOut(name)} onClick={() => setAsked(true)}>
+        <Button ref={leaveFocus} aria-label={say.signOut(name)} onClick={() => setAsked(true)}>
           {say.signOutButton}
         </Button>
       )}

@@ -9,6 +9,7 @@ import { ago, day } from '../../texts/format';
 import { Button } from '../../ui/Button';
 import { classes } from '../../ui/classes';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
+import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import { Check } from '../../ui/Field';
@@ -99,7 +100,7 @@ function Row({ token, now }: { token: Token; now: number }) {
         {agents.length > 0 && <small>{say.only(agents.map((agent) => agent.name).join(', '))}</small>}
       </div>
       {state === 'open' && (
-        <Button aria-label={say.revoke(name)} onClick={() => setAsked(true)}>
+        <Button ref={leaveFocus} aria-label={say.revoke(name)} onClick={() => setAsked(true)}>
           {say.revokeButton}
         </Button>
       )}

@@ -10,6 +10,7 @@ import { agentList as say } from '../../texts/agents';
 import { ago } from '../../texts/format';
 import { agentUrl, listUrl, type ListState } from '../../app/urlState';
 import { Button } from '../../ui/Button';
+import { leaveFocus } from '../../ui/focusBack';
 import { Check, Field } from '../../ui/Field';
 import { classes } from '../../ui/classes';
 import { Listed } from '../../ui/Listed';
@@ -174,7 +175,7 @@ function Tombstone({ agent, now }: { agent: AgentSummary; now: number }) {
       </div>
       <span className={css.version}>{agent.latestVersion}</span>
       {may('write') && (
-        <Button aria-label={say.bringBack(name)} onClick={() => void undelete(id)}>
+        <Button ref={leaveFocus} aria-label={say.bringBack(name)} onClick={() => void undelete(id)}>
           {say.bringBackButton}
         </Button>
       )}

@@ -28,7 +28,7 @@ export function DeleteAgentDialog({ id, name }: { id: string; name: string }) {
   const confirm = (): void =>
     task.run(async () => {
       await deleteAgent(id, held ? comment.trim() : '');
-      void refreshAgents();
+      await refreshAgents(); // the row goes with the dialog, which gives the focus to what is left
       closeDialog();
       notify('done', said.deleted(name), { label: said.undo, run: () => void undelete(id) });
       if (readRef(path.split('/')[2] ?? '').name === name) navigate('/');

@@ -10,6 +10,7 @@ import { notify } from '../../app/noticeStore';
 import { Button } from '../../ui/Button';
 import { classes } from '../../ui/classes';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
+import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
@@ -101,7 +102,7 @@ function Row({ secret, now }: { secret: Secret; now: number }) {
           <Button aria-label={say.replaceNamed(label)} onClick={() => setAsked('replace')}>
             {say.replace}
           </Button>
-          <Button aria-label={say.removeNamed(label)} onClick={() => setAsked('remove')}>
+          <Button ref={leaveFocus} aria-label={say.removeNamed(label)} onClick={() => setAsked('remove')}>
             {say.remove}
           </Button>
         </div>

@@ -10,6 +10,7 @@ import { agentUrl } from '../../app/urlState';
 import { skillsPage as say } from '../../texts/skills';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
+import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import { LanguageMark } from '../agents/LanguageMark';
@@ -116,6 +117,7 @@ function Row({ skill }: { skill: Skill }) {
       <div className={css.actions}>
         {approves && (state === 'draft' || state === 'active_with_draft') && (
           <Button
+            ref={leaveFocus}
             look="primary"
             aria-label={say.promote(name)}
             onClick={() => void act(() => promoteSkill(name), say.promoted(name))}
