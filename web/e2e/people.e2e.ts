@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
 import { violations } from './kit/axe';
 import { launch, openSession, signIn } from './kit/browser';
+import { refuse } from './kit/refuse';
 import { must, publishedAgent } from './kit/seed';
 import { Studio } from './kit/studio';
 
@@ -46,6 +47,14 @@ test('an invitation that is spent or cut leads on', async () => {
   expect(await violations(stranger.page)).toEqual([]);
   await stranger.page.getByRole('link', { name: 'Sign in' }).click();
   await stranger.page.getByRole('button', { name: 'Sign in' }).waitFor();
+  // Nobody has it in the address any more: what could only not be asked is asked again.
+  await stranger.page.route('**/api/v1/invitations/read', (route) => route.abort());
+  await stranger.page.goto('/studio/invitation#ati_spent');
+  const failed = stranger.page.getByRole('alert').filter({ hasText: 'cannot be reached' });
+  await failed.waitFor();
+  await stranger.page.unrouteAll();
+  await failed.getByRole('button', { name: 'Retry' }).click();
+  await stranger.page.getByText(/Ask for a new one/).waitFor();
   await stranger.close();
   const admin = await signIn(browser, atelier, { theme: 'light', width: 390, height: 800 });
   await admin.page.goto('/studio/invitation');
@@ -116,6 +125,11 @@ describe('people', () => {
       expect(await violations(page)).toEqual([]);
       await page.getByRole('button', { name: 'Change password' }).click();
       await page.getByText('Password changed').waitFor();
+      await page.getByRole('button', { name: 'Account' }).click();
+      const allow = await refuse(page, '**/api/v1/session');
+      await page.getByRole('menuitem', { name: 'Sign out' }).click();
+      await page.getByText('You are still signed in. Not now.').waitFor();
+      await allow();
       await page.getByRole('button', { name: 'Account' }).click();
       await page.getByRole('menuitem', { name: 'Sign out' }).click();
       await page.getByRole('button', { name: 'Use a name and password' }).click();

@@ -1,6 +1,7 @@
 // The runs of a workspace, one run by its address, and what the server itself says of its engines and walls.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { refuse } from './kit/refuse';
 import { must, publishedAgent, saveDraft } from './kit/seed';
 import { eachSignedIn, type Stage } from './kit/stage';
 import type { Studio } from './kit/studio';
@@ -147,6 +148,20 @@ test('a run that is not there is told of, with a way on', async () => {
   await page.getByText(/could not be opened/).waitFor();
   await page.getByRole('button', { name: 'All runs' }).click();
   await page.getByRole('heading', { name: 'Runs' }).waitFor();
+});
+
+test('a run that could only not be asked for comes when it is asked again', async () => {
+  const { runId } = (await must(atelier, 'POST', '/execute', {
+    language: 'javascript',
+    code: 'export default () => 1;\n',
+    input: {},
+  })) as { runId: string };
+  const allow = await refuse(page, `**/api/v1/runs/${runId}`);
+  await page.goto(`/studio/runs/${runId}`);
+  await page.getByText(/could not be opened.* Not now\./).waitFor();
+  await allow();
+  await page.getByRole('button', { name: 'Retry' }).click();
+  await page.getByRole('heading', { name: 'Run', level: 1 }).waitFor();
 });
 
 test('what the server could not be asked comes when it is asked again', async () => {

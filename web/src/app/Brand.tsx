@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { CircleUser, Moon, Search, Sun } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
+import { ApiError, explain } from '../api/http';
 import { useSession } from '../api/queries';
 import { rightsOf, useRights } from '../api/rights';
 import { signOut } from '../api/verbs';
@@ -13,6 +14,7 @@ import { useKeys } from './bindings';
 import { isMac, runCommand } from './commands';
 import { useEnterWorkspace } from './enterWorkspace';
 import { showKeys } from './hotkeys';
+import { notify } from './noticeStore';
 import { currentTheme, onTheme, switchTheme, type Theme } from './theme';
 
 export function Brand() {
@@ -89,7 +91,12 @@ function User({ theme }: { theme: Theme }) {
   const { mayAnywhere, runsServer } = rightsOf(data);
   const enter = useEnterWorkspace();
   const leave = async (): Promise<void> => {
-    await signOut();
+    try {
+      await signOut();
+    } catch (error) {
+      const ended = error instanceof ApiError && error.status === 401;
+      if (!ended) return notify('failed', say.stillSignedIn(explain(error)));
+    }
     await client.resetQueries();
   };
   const person = data?.actor.type === 'user';

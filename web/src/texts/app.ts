@@ -52,6 +52,7 @@ export const brand = {
   lightTheme: 'Light theme',
   darkTheme: 'Dark theme',
   signOut: 'Sign out',
+  stillSignedIn: (reason: string) => `You are still signed in. ${reason}`,
 };
 
 export const errorBoundary = {

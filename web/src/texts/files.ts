@@ -9,6 +9,7 @@ export const binaryView = {
   download: 'Download',
   replace: 'Replace…',
   replaceNamed: (path: string) => `Replace ${path}`,
+  notRead: (name: string) => `${name} could not be read.`,
 };
 
 export const editorPane = {

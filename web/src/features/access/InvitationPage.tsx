@@ -1,6 +1,7 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useState, type SyntheticEvent } from 'react';
 import { Link, useLocation } from 'wouter';
+import { ApiError } from '../../api/http';
 import { useSession } from '../../api/queries';
 import { acceptInvitation, readInvitation } from '../../api/verbs';
 import css from '../../app/SignIn.module.css';
@@ -8,6 +9,7 @@ import { invitationPage as say } from '../../texts/access';
 import { Button } from '../../ui/Button';
 import { Waiting } from '../../ui/Waiting';
 import { Fault } from '../../ui/Fault';
+import { NotLoaded } from '../../ui/NotLoaded';
 import { TextField } from '../../ui/TextField';
 import { useTask, type Task } from '../../ui/useTask';
 import { complaint } from './complaint';
@@ -25,7 +27,7 @@ export function InvitationPage() {
       <div className={css.card}>
         <h1>{say.invitation}</h1>
         {secret === '' && <Fault message={say.linkIsNotWhole} />}
-        {secret !== '' && invited.isError && <Fault message={invited.error.message} />}
+        {secret !== '' && invited.isError && <Unread found={invited} />}
         {(secret === '' || invited.isError) && <WayOn />}
         {secret !== '' && invited.isPending && <Waiting shape="text" what={say.theInvitation} retry />}
         {invited.data && (
@@ -43,6 +45,13 @@ export function InvitationPage() {
       </div>
     </main>
   );
+}
+
+/** What the server refused stays so; else the link may still be good, and its secret is in the address no more. */
+function Unread({ found }: { found: UseQueryResult }) {
+  const { error } = found;
+  if (error instanceof ApiError && error.status < 500) return <Fault message={error.message} />;
+  return <NotLoaded found={found} why={(reason) => reason} />;
 }
 
 /** Who cannot come in by this link may be a member already. */

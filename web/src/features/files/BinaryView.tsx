@@ -1,6 +1,7 @@
 import { useRef } from 'react';
 import type { FileContent } from '../../api/types';
 import { download } from '../../app/clipboard';
+import { notify } from '../../app/noticeStore';
 import { Button } from '../../ui/Button';
 import { binaryView as say } from '../../texts/files';
 import { useOpenAgent } from '../agents/openAgent';
@@ -15,7 +16,12 @@ export function BinaryView({ path, content }: { path: string; content: FileConte
   const picture = pictureOf(path, content);
   const name = path.split('/').at(-1) ?? path;
   const replace = async (file: File | undefined): Promise<void> => {
-    if (file) session?.setFile(path, await readUpload(file));
+    if (!file) return;
+    try {
+      session?.setFile(path, await readUpload(file));
+    } catch {
+      notify('failed', say.notRead(file.name));
+    }
   };
   return (
     <section className={css.view} aria-label={path}>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
+import { isMissing } from '../../api/http';
 import { stringifyJson } from '../../api/json';
 import { keys } from '../../api/queries';
 import type { Run, RunAnswer } from '../../api/types';
@@ -11,6 +12,7 @@ import { runPage as say } from '../../texts/runs';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import { Empty } from '../../ui/Empty';
+import { Retry } from '../../ui/Retry';
 import { Waiting } from '../../ui/Waiting';
 import { JsonText } from '../../ui/JsonText';
 import { Column, Page } from '../agents/Page';
@@ -41,7 +43,14 @@ export function RunPage({ id }: { id: string }) {
     <Page>
       <Column>
         {found.isError && !there && (
-          <Empty actions={<Button onClick={() => navigate('/runs')}>{say.allRuns}</Button>}>
+          <Empty
+            actions={
+              <>
+                {!isMissing(found.error) && <Retry onRetry={() => void found.refetch()} />}
+                <Button onClick={() => navigate('/runs')}>{say.allRuns}</Button>
+              </>
+            }
+          >
             {say.notOpened(found.error.message)}
           </Empty>
         )}
