@@ -136,7 +136,7 @@ func filesOf(job runtimes.Job) (map[string][]byte, *runtimes.ProgramError) {
 		}
 	}
 	files := maps.Clone(job.Files)
-	files[preludeFile] = append(fmt.Appendf(nil, "FUNCNEST=%d\n", job.Limits.RecursionDepth), prelude...)
+	files[preludeFile] = append(fmt.Appendf(nil, "[[ -v __atelier_tag ]] || FUNCNEST=%d\n", job.Limits.RecursionDepth), prelude...)
 	files[inputFile] = job.Input
 	if len(job.Input) == 0 {
 		files[inputFile] = []byte("null")

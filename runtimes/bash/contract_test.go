@@ -227,7 +227,34 @@ echo "[$(cat a),\"$(cat said)\"]"
 }
 
 // saying is a call that uses the function say instead of printf.
-const saying = `eval "$(sed -n '/^__atelier_ask() {/,/^}/{s/builtin printf/say/;p}' /work/.atelier/prelude.sh)"`
+const saying = `__atelier_rest; eval "$(sed -n '/^__atelier_ask() {/,/^}/{s/builtin printf/say/;p}' /work/.atelier/prelude.sh)"`
+
+// TestACallInAScriptOfOtherManners: what a call is made with is read at the first one, whatever the shell does with what it
+// reads by then.
+func TestACallInAScriptOfOtherManners(t *testing.T) {
+	t.Parallel()
+	source := `shopt -s expand_aliases extglob
+alias builtin=false local=false case=false until=false source=false
+set -eufvo posix
+cd /
+atelier call echo '{"n":1}' >"$OUTPUT"
+shopt -q expand_aliases
+echo "$-" >&2
+`
+	host := runtimetest.NewHost()
+	engine := newEngine(t)
+	outcome, err := engine.Run(t.Context(), programs().Job(source), echo{host})
+	if err != nil || outcome.Error != nil || string(outcome.Output) != `{"n":1}` {
+		t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
+	}
+	if stderr := host.Stderr(t); strings.Contains(stderr, "__atelier_quote") || !strings.Contains(stderr, "\nefhuvB\n") {
+		t.Errorf("%q", stderr)
+	}
+	outcome, err = engine.Run(t.Context(), programs().Job(source+"\\false"), echo{host})
+	if err != nil || outcome.Error == nil || outcome.Error.Line != 8 {
+		t.Errorf("%+v, %v", outcome.Error, err)
+	}
+}
 
 // functionsOfItsOwn have the names of what a call is made with.
 const functionsOfItsOwn = `for name in read printf echo local set shift return continue break :; do eval "$name() { exit 7; }"; done
