@@ -250,7 +250,7 @@ echo "$-" >&2
 	if stderr := host.Stderr(t); strings.Contains(stderr, "__atelier_quote") || !strings.Contains(stderr, "\nefhuvB\n") {
 		t.Errorf("%q", stderr)
 	}
-	outcome, err = engine.Run(t.Context(), programs().Job(source+"\\false"), echo{host})
+	outcome, err = engine.Run(t.Context(), programs().Job(source+"test 1 = 2"), echo{host})
 	if err != nil || outcome.Error == nil || outcome.Error.Line != 8 {
 		t.Errorf("%+v, %v", outcome.Error, err)
 	}
