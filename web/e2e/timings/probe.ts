@@ -17,6 +17,8 @@ interface Probe {
   touched: number;
   /** For each key pressed since typing began, how long until the frame after it was painted. */
   keys: number[];
+  /** How many keys are pressed and not painted yet. */
+  unpainted: number;
   /** The longest wait between two frames, until it is asked for. */
   frames: () => () => number;
 }
@@ -72,6 +74,7 @@ function install(): void {
     editor: painted({ selector: '.monaco-editor .view-line', text: ' ' }),
     touched: 0,
     keys: [],
+    unpainted: 0,
     frames: () => {
       let worst = 0;
       let last = performance.now();
@@ -98,7 +101,11 @@ function install(): void {
     'keydown',
     (event) => {
       touch(event);
-      afterPaint((now) => probe.keys.push(now - event.timeStamp));
+      probe.unpainted++;
+      afterPaint((now) => {
+        probe.unpainted--;
+        probe.keys.push(now - event.timeStamp);
+      });
     },
     true,
   );

@@ -44,10 +44,12 @@ test('typing in a file of 2,000 lines', async () => {
     await page.keyboard.press('Enter');
     await page.keyboard.type('// ');
     for (let round = 0; round < rounds; round++) {
+      await page.waitForFunction(() => window.probe.unpainted === 0);
       await page.evaluate(() => (window.probe.keys = []));
       const text = `words ${round} `.repeat(8);
       // As fast as somebody who types fast, so that the language services have something to say in between.
       await page.keyboard.type(text, { delay: 60 });
+      await page.waitForFunction(() => window.probe.unpainted === 0);
       const keys = await page.evaluate(() => window.probe.keys);
       expect(keys.length).toBe(text.length);
       sheet.add('key-p50', quantile(keys, 0.5));
