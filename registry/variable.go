@@ -28,5 +28,6 @@ func reservedVariable(name string) bool {
 		return true // the way to granted hosts
 	}
 	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "PYTHON") || strings.HasPrefix(name, "NODE_") ||
-		strings.HasPrefix(name, "BASH") || name == "ENV" || name == "IFS" || name == "SHELLOPTS" || name == "PS4"
+		strings.HasPrefix(name, "BASH") || name == "ENV" || name == "IFS" || name == "SHELLOPTS" || name == "PS4" ||
+		name == "POSIXLY_CORRECT" || name == "POSIX_PEDANTIC" || strings.HasPrefix(name, "__atelier_")
 }

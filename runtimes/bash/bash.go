@@ -144,7 +144,8 @@ func filesOf(job runtimes.Job) (map[string][]byte, *runtimes.ProgramError) {
 	return files, nil
 }
 
-// environment is what the script sees: our names and its own values, nothing of the server's.
+// environment is what the script sees: our names and its own values, nothing of the server's. In POSIX mode Bash would not
+// read the prelude.
 func environment(job runtimes.Job, input []byte) []string {
 	ours := program.Environment()
 	if len(job.Capabilities.Hosts) > 0 {
@@ -155,13 +156,13 @@ func environment(job runtimes.Job, input []byte) []string {
 	if len(input) <= maxInline {
 		ours = append(ours, "INPUT="+string(input))
 	}
-	reserved := map[string]bool{"INPUT": true}
+	reserved := map[string]bool{"INPUT": true, "POSIXLY_CORRECT": true, "POSIX_PEDANTIC": true}
 	for _, entry := range ours {
 		name, _, _ := strings.Cut(entry, "=")
 		reserved[name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(job.Environment)) {
-		if !reserved[name] {
+		if !reserved[name] && !strings.HasPrefix(name, "__atelier_") {
 			ours = append(ours, name+"="+job.Environment[name])
 		}
 	}

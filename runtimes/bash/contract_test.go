@@ -176,6 +176,54 @@ func TestReservedNames(t *testing.T) {
 	}
 }
 
+// TestAnEnvironmentOfOurNames: no value of an agent keeps its shell from what is ours in it.
+func TestAnEnvironmentOfOurNames(t *testing.T) {
+	t.Parallel()
+	engine := newEngine(t)
+	for _, name := range []string{"__atelier_tag", "__atelier_holds", "POSIXLY_CORRECT", "POSIX_PEDANTIC"} {
+		job := programs().Job("set -e\natelier call echo '{\"n\":1}'\n[[ $FUNCNEST = 1000 ]]\nfalse", func(j *runtimes.Job) {
+			j.Environment = map[string]string{name: "1"}
+		})
+		host := runtimetest.NewHost()
+		outcome, err := engine.Run(t.Context(), job, echo{host})
+		if e := outcome.Error; err != nil || host.Stdout(t) != "{\"n\":1}\n" || e == nil || e.Line != 4 {
+			t.Errorf("%s: stdout %q, stderr %q, %+v, %v", name, host.Stdout(t), host.Stderr(t), e, err)
+		}
+	}
+}
+
+// TestAScriptWithoutOurFiles: who has removed them has no calls any more, and fails by what it failed by.
+func TestAScriptWithoutOurFiles(t *testing.T) {
+	t.Parallel()
+	source := "rm -r /work/.atelier\natelier log gone 2>&1 || echo $?\n"
+	engine := newEngine(t)
+	outcome, host := runtimetest.Run(t, engine, programs().Job(source))
+	if outcome.Error != nil || string(outcome.Output) != "1" || !strings.Contains(host.Stdout(t), "/work/.atelier/prelude.sh: No such file or directory") {
+		t.Errorf("%q, %+v, stderr %q", host.Stdout(t), outcome.Error, host.Stderr(t))
+	}
+	outcome, host = runtimetest.Run(t, engine, programs().Job(source+"exit 3"))
+	if e := outcome.Error; e == nil || e.Type != runtimes.RuntimeError || outcome.ExitCode == nil || *outcome.ExitCode != 3 {
+		t.Errorf("%+v, stderr %q", e, host.Stderr(t))
+	}
+}
+
+// TestATrapWhileOurFunctionsAreRead: it finds all of them, or has them read again.
+func TestATrapWhileOurFunctionsAreRead(t *testing.T) {
+	t.Parallel()
+	source := `sed -i 's/^}.*/&\nkill -USR1 $$/' /work/.atelier/prelude.sh
+first=$(declare -f atelier)
+trap '[[ $(declare -f atelier) == "$first" ]] || { trap "" USR1; atelier log trapped; }' USR1
+atelier log called
+`
+	outcome, host := runtimetest.Run(t, newEngine(t), programs().Job(source))
+	if outcome.Error != nil || host.Stderr(t) != "" {
+		t.Errorf("%+v, stderr %q", outcome.Error, host.Stderr(t))
+	}
+	if events := host.Events(); len(events) != 2 || !strings.Contains(string(events[0].Data), "trapped") || !strings.Contains(string(events[1].Data), "called") {
+		t.Errorf("%+v", events)
+	}
+}
+
 // TestAJobThatIsKilledInACall: wherever it was, others do not wait for it for ever, and have their own answers.
 func TestAJobThatIsKilledInACall(t *testing.T) {
 	t.Parallel()
@@ -235,10 +283,11 @@ func TestACallInAScriptOfOtherManners(t *testing.T) {
 	t.Parallel()
 	source := `shopt -s expand_aliases extglob
 alias builtin=false local=false case=false until=false source=false
-set -eufvo posix
+set -aeufvo posix
 cd /
 atelier call echo '{"n":1}' >"$OUTPUT"
 shopt -q expand_aliases
+env >&2
 echo "$-" >&2
 `
 	host := runtimetest.NewHost()
@@ -247,11 +296,11 @@ echo "$-" >&2
 	if err != nil || outcome.Error != nil || string(outcome.Output) != `{"n":1}` {
 		t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
 	}
-	if stderr := host.Stderr(t); strings.Contains(stderr, "__atelier_quote") || !strings.Contains(stderr, "\nefhuvB\n") {
+	if stderr := host.Stderr(t); strings.Contains(stderr, "__atelier_quote") || !strings.Contains(stderr, "\naefhuvB\n") {
 		t.Errorf("%q", stderr)
 	}
 	outcome, err = engine.Run(t.Context(), programs().Job(source+"test 1 = 2"), echo{host})
-	if err != nil || outcome.Error == nil || outcome.Error.Line != 8 {
+	if err != nil || outcome.Error == nil || outcome.Error.Line != 9 {
 		t.Errorf("%+v, %v", outcome.Error, err)
 	}
 }

@@ -11,77 +11,34 @@ if [[ ! -v __atelier_tag ]]; then
   exec {__atelier_host}<&3 {__atelier_pipe}<&4 {__atelier_give}>&5 3>&- 4<&- 5>&-
 
   # Most scripts call nothing and succeed. What a call or a failure needs is the rest of this file, which is read then: it
-  # takes Bash 0.3 ms, a third of what its own start takes.
+  # takes Bash 0.3 ms, a third of what its own start takes. The script may have removed it.
   atelier() {
     builtin local -
-    builtin set +euxv
-    __atelier_rest
-    atelier "$@"
+    builtin set +aeuxv
+    __atelier_rest && atelier "$@"
   }
   __atelier_left() {
     (($1 != 0)) || builtin return 0
     builtin local -
-    builtin set +euxv
-    __atelier_rest
-    __atelier_left "$@"
+    builtin set +aeuxv
+    __atelier_rest && __atelier_left "$@"
   } 2>/dev/null
   # Aliases of the script are none of ours.
   __atelier_rest() {
     if builtin shopt -q expand_aliases; then
       builtin shopt -u expand_aliases
-      builtin source /work/.atelier/prelude.sh
+      __atelier_rest
+      builtin set -- "$?"
       builtin shopt -s expand_aliases
-    else
-      builtin source /work/.atelier/prelude.sh
+      builtin return "$1"
     fi
+    builtin source /work/.atelier/prelude.sh
   }
 
   trap '__atelier_failed=$?:$BASH_COMMAND __atelier_failed_line=$LINENO __atelier_failed_file=${BASH_SOURCE[0]-}' ERR
   trap '__atelier_left "$?" "$BASH_COMMAND" "${FUNCNAME[0]-}" "${BASH_LINENO[0]-}" "${BASH_SOURCE[1]-}"' EXIT
   return
 fi
-
-atelier() {
-  builtin local - __atelier_args __atelier_reply __atelier_status
-  builtin set +eux
-  case ${1-} in
-  log)
-    builtin shift
-    (($# > 1)) || builtin set -- info "$@"
-    __atelier_quote "${1-}" && __atelier_args='{"level":'$__atelier_quoted
-    __atelier_quote "${2-}" && __atelier_args+=',"message":'$__atelier_quoted
-    builtin shift 2
-    builtin local __atelier_separator=',"fields":{' __atelier_field
-    for __atelier_field; do
-      __atelier_quote "${__atelier_field%%=*}"
-      __atelier_args+=$__atelier_separator$__atelier_quoted:
-      __atelier_field=${__atelier_field#*=}
-      if __atelier_plain "$__atelier_field"; then __atelier_quoted=$__atelier_field; else __atelier_quote "$__atelier_field"; fi
-      __atelier_args+=$__atelier_quoted
-      __atelier_separator=,
-    done
-    (($# == 0)) || __atelier_args+='}'
-    __atelier_ask log "$__atelier_args}"
-    ;;
-  progress)
-    builtin local __atelier_total="${3:-0}"
-    if ! __atelier_plain "${2-}" || ! __atelier_plain "$__atelier_total"; then
-      builtin echo 'atelier: usage: atelier progress DONE [TOTAL [MESSAGE]], with numbers' >&2
-      builtin return 2
-    fi
-    __atelier_quote "${4-}"
-    __atelier_ask progress '{"done":'"$2"',"total":'"$__atelier_total"',"message":'"$__atelier_quoted"'}'
-    ;;
-  call)
-    __atelier_ask "${2-}" "${3:-{\}}" || builtin return
-    builtin printf '%s\n' "$__atelier_reply"
-    ;;
-  *)
-    builtin echo 'atelier: usage: atelier log [LEVEL] MESSAGE [KEY=VALUE…] | progress DONE [TOTAL [MESSAGE]] | call NAME [JSON]' >&2
-    builtin return 2
-    ;;
-  esac
-}
 
 # A JSON string of any text, in __atelier_quoted.
 __atelier_quote() {
@@ -170,7 +127,7 @@ __atelier_dead() {
 
 __atelier_left() {
   builtin local -
-  builtin set +eux
+  builtin set +aeux
   (($1 != 0)) || builtin return 0
   builtin local __atelier_line="$4" __atelier_file="$5" __atelier_end
   if [[ ${__atelier_failed-} == "$1:$2" ]]; then
@@ -181,3 +138,46 @@ __atelier_left() {
   __atelier_quote "$__atelier_file" && __atelier_end+=',"file":'$__atelier_quoted
   builtin printf '{"end":{"line":%d%s}}\n' "${__atelier_line:-0}" "$__atelier_end" >&"$__atelier_host"
 } 2>/dev/null
+
+# Comes last: a trap of the script may call it while this is read, and then has all of it or what reads it again.
+atelier() {
+  builtin local - __atelier_args __atelier_reply
+  builtin set +aeux
+  case ${1-} in
+  log)
+    builtin shift
+    (($# > 1)) || builtin set -- info "$@"
+    __atelier_quote "${1-}" && __atelier_args='{"level":'$__atelier_quoted
+    __atelier_quote "${2-}" && __atelier_args+=',"message":'$__atelier_quoted
+    builtin shift 2
+    builtin local __atelier_separator=',"fields":{' __atelier_field
+    for __atelier_field; do
+      __atelier_quote "${__atelier_field%%=*}"
+      __atelier_args+=$__atelier_separator$__atelier_quoted:
+      __atelier_field=${__atelier_field#*=}
+      if __atelier_plain "$__atelier_field"; then __atelier_quoted=$__atelier_field; else __atelier_quote "$__atelier_field"; fi
+      __atelier_args+=$__atelier_quoted
+      __atelier_separator=,
+    done
+    (($# == 0)) || __atelier_args+='}'
+    __atelier_ask log "$__atelier_args}"
+    ;;
+  progress)
+    builtin local __atelier_total="${3:-0}"
+    if ! __atelier_plain "${2-}" || ! __atelier_plain "$__atelier_total"; then
+      builtin echo 'atelier: usage: atelier progress DONE [TOTAL [MESSAGE]], with numbers' >&2
+      builtin return 2
+    fi
+    __atelier_quote "${4-}"
+    __atelier_ask progress '{"done":'"$2"',"total":'"$__atelier_total"',"message":'"$__atelier_quoted"'}'
+    ;;
+  call)
+    __atelier_ask "${2-}" "${3:-{\}}" || builtin return
+    builtin printf '%s\n' "$__atelier_reply"
+    ;;
+  *)
+    builtin echo 'atelier: usage: atelier log [LEVEL] MESSAGE [KEY=VALUE…] | progress DONE [TOTAL [MESSAGE]] | call NAME [JSON]' >&2
+    builtin return 2
+    ;;
+  esac
+}

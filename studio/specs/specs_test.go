@@ -77,6 +77,8 @@ func TestCompleteNamesTheField(t *testing.T) {
 		"input is no object":      {func(s *registry.Spec) { s.InputSchema = json.RawMessage(`{"type":"array"}`) }, "/inputSchema"},
 		"output schema":           {func(s *registry.Spec) { s.OutputSchema = json.RawMessage(`{"type":7}`) }, "/outputSchema"},
 		"reserved variable":       {func(s *registry.Spec) { s.Environment = map[string]string{"LD_PRELOAD": "x"} }, "/environment/LD_PRELOAD"},
+		"what Bash would heed":    {func(s *registry.Spec) { s.Environment = map[string]string{"POSIXLY_CORRECT": "1"} }, "/environment/POSIXLY_CORRECT"},
+		"variable of ours":        {func(s *registry.Spec) { s.Environment = map[string]string{"__atelier_tag": "1"} }, "/environment/__atelier_tag"},
 		"variable name":           {func(s *registry.Spec) { s.Environment = map[string]string{"a-b": "x"} }, "/environment/a-b"},
 		"too many variables":      {func(s *registry.Spec) { s.Environment = environment }, "/environment"},
 		"environment too large":   {func(s *registry.Spec) { s.Environment = map[string]string{"A": strings.Repeat("x", 40<<10)} }, "/environment"},
