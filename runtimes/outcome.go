@@ -59,6 +59,7 @@ type Outcome struct {
 	ExitCode *int // of the process, where the program is one
 	Usage    Usage
 	Level    string // isolation that this run really had: full, reduced(what is missing), none
+	CallErr  error  // the first error of ours in a host call, for the log: the program is told that the call failed
 }
 
 // Succeeded reports whether the program ended well.

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -65,8 +66,9 @@ type session struct {
 	calls     int64     // of this run, for the IDs
 	notes     int64     // log and progress calls
 	noteBytes int64
-	serving   chan error // tells how the call went that is being served, nil for none
-	lost      error      // how a worker ended that was not ended by us
+	serving   chan error            // tells how the call went that is being served, nil for none
+	lost      error                 // how a worker ended that was not ended by us
+	callErr   atomic.Pointer[error] // of the Outcome
 }
 
 func newSession(p *peer, task Task, host runtimes.Host, asked time.Time) *session {
@@ -106,6 +108,9 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 	}
 	finished := time.Now()
 	outcome = s.judge(end)
+	if err := s.callErr.Load(); err != nil {
+		outcome.CallErr = *err
+	}
 	outcome.Usage = runtimes.Usage{CPU: max(0, end.usage.CPU-before), PeakMemory: end.usage.PeakMemory}
 	if !s.started.IsZero() {
 		outcome.Usage.Start, outcome.Usage.Run = s.started.Sub(s.asked), finished.Sub(s.started)
@@ -309,6 +314,9 @@ func (s *session) reply(call frames.Call, result json.RawMessage, err error) err
 		answer.Error = refused
 	case err != nil:
 		// What went wrong on our side is not for the program; a house that cannot serve a call at all ends ctx.
+		if first := err; s.watch.calls.Err() == nil {
+			s.callErr.CompareAndSwap(nil, &first)
+		}
 		answer.Error = &runtimes.CallError{Code: "failed", Message: fmt.Sprintf("The host function %q failed.", call.Name)}
 	case result == nil:
 		answer.Result = json.RawMessage("null")

@@ -509,7 +509,7 @@ func TestCancelReachesCalls(t *testing.T) {
 		a.send(frames.CallReq, `{"id":1,"name":"slow","args":{}}`)
 		a.stuck()
 	}), task, host)
-	if err != nil || outcome.Error == nil || outcome.Error.Type != runtimes.Timeout {
+	if err != nil || outcome.Error == nil || outcome.Error.Type != runtimes.Timeout || outcome.CallErr != nil {
 		t.Fatalf("%+v, %v", outcome, err)
 	}
 }
@@ -530,7 +530,7 @@ func TestCallAnswers(t *testing.T) {
 		}
 	}
 	var replies []string
-	_, err := worker.Run(t.Context(), newStage(t, func(a *actor) {
+	outcome, err := worker.Run(t.Context(), newStage(t, func(a *actor) {
 		a.begin()
 		for i, name := range []string{"echo", "deny", "break", "void", strings.Repeat("n", 65)} {
 			a.send(frames.CallReq, fmt.Sprintf(`{"id":%d,"name":%q,"args":["<&>"]}`, i+1, name))
@@ -541,6 +541,9 @@ func TestCallAnswers(t *testing.T) {
 	}), worker.Task{Job: job()}, host)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if outcome.CallErr == nil || outcome.CallErr.Error() != "the disk of the house" {
+		t.Errorf("for the log: %v", outcome.CallErr)
 	}
 	want := []string{
 		`{"id":1,"result":["<&>"]}`,

@@ -214,7 +214,7 @@ func (l *life) finish(outcome runtimes.Outcome, houseErr error) {
 		told.Output, told.OutputsHash, told.Validation.Output = nil, "", unchecked
 	}
 	l.update(func(r *registry.Run) { *r = told })
-	l.report(ctx, run, houseErr, storeErr)
+	l.report(ctx, run, houseErr, storeErr, outcome.CallErr)
 	l.emitResult(told)
 	s.leave(l)
 }
@@ -279,7 +279,7 @@ func (l *life) conclude(outcome runtimes.Outcome) registry.Run {
 }
 
 // report writes the span's end, the metrics and the one wide log line.
-func (l *life) report(ctx context.Context, run registry.Run, houseErr, storeErr error) {
+func (l *life) report(ctx context.Context, run registry.Run, houseErr, storeErr, callErr error) {
 	l.service.Meter.RunFinished(run)
 	l.span.SetAttributes(attribute.String("run.status", string(run.Status)))
 	level := slog.LevelInfo
@@ -296,7 +296,7 @@ func (l *life) report(ctx context.Context, run registry.Run, houseErr, storeErr 
 	for _, failed := range [...]struct {
 		name string
 		err  error
-	}{{"house_error", houseErr}, {"store_error", storeErr}} {
+	}{{"house_error", houseErr}, {"store_error", storeErr}, {"call_error", callErr}} {
 		if failed.err != nil {
 			level = slog.LevelError
 			attrs = append(attrs, slog.String(failed.name, l.mask.Text(failed.err.Error())))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -15,8 +16,10 @@ import (
 	"github.com/atelier-run/atelier/registry/store"
 	"github.com/atelier-run/atelier/registry/store/storetest"
 	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/router"
 	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/runs"
+	"github.com/atelier-run/atelier/studio/secrets"
 )
 
 // refusing is a store that once takes no events.
@@ -155,5 +158,28 @@ func TestARunThatWasNotStoredHasNotSucceeded(t *testing.T) {
 	}
 	if run := <-counted; run.Status != registry.Succeeded {
 		t.Errorf("counted is %s", run.Status)
+	}
+}
+
+// troubled is a runtime whose programs succeed, though the house could not answer a call of theirs.
+type troubled struct{}
+
+func (troubled) Run(context.Context, runtimes.Job, runtimes.Host) (runtimes.Outcome, error) {
+	return runtimes.Outcome{Output: json.RawMessage("1"), CallErr: errors.New("no room for hunter2hunter2")}, nil
+}
+
+// TestWhatFailedInACallIsLogged, without secrets: the program was told only that it failed.
+func TestWhatFailedInACallIsLogged(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, 1, 1)
+	withSecrets(t, k, secrets.Request{Name: "KEY", Value: "hunter2hunter2"})
+	var log strings.Builder
+	k.Log = slog.New(slog.NewTextHandler(&log, nil))
+	k.Router = router.New(router.Options{Engines: map[runtimes.Name]runtimes.Runtime{runtimes.Script: troubled{}}, Running: 1})
+	req := program("")
+	req.Inline.Secrets = []string{"KEY"}
+	run, err := k.Execute(t.Context(), k.actor, req)
+	if err != nil || run.Status != registry.Succeeded || !strings.Contains(log.String(), `level=ERROR msg="run finished"`) || !strings.Contains(log.String(), `call_error="no room for ***"`) {
+		t.Errorf("%+v, %v, the log is %s", run, err, log.String())
 	}
 }
