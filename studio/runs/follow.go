@@ -53,13 +53,12 @@ func (s *Service) Follow(ctx context.Context, actor registry.Actor, id string, f
 		f.recording = l.recording
 		return f, nil
 	}
-	run, err := s.Archive.Run(ctx, actor.Workspace, id)
+	run, err := s.ended(ctx, actor, id)
 	f.run = run
 	return f, err
 }
 
-// Next waits for the next event. After the result it returns io.EOF; a run that the server lost answers io.EOF without
-// a result only if it is not final, which InterruptRuns excludes at the start.
+// Next waits for the next event. After the result it returns io.EOF; one that is not final has none.
 func (f *Follower) Next(ctx context.Context) (runtimes.Event, error) {
 	if f.recording != nil {
 		e, err := f.recording.Next(ctx, f.seq)

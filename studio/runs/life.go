@@ -209,9 +209,8 @@ func (l *life) finish(outcome runtimes.Outcome, houseErr error) {
 	l.err = houseErr
 	if storeErr != nil { // nothing is acknowledged that is not durable, to nobody
 		l.err = storeErr
-		lost := runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The run ended, but its record could not be stored."}
-		told.Status, told.Error, told.ExitCode = registry.StatusInterrupted, &lost, nil
-		told.Output, told.OutputsHash, told.Validation.Output = nil, "", unchecked
+		lose(&told)
+		told.ExitCode, told.Output, told.OutputsHash, told.Validation.Output = nil, nil, "", unchecked
 	}
 	l.update(func(r *registry.Run) { *r = told })
 	l.report(ctx, run, houseErr, storeErr, outcome.CallErr)

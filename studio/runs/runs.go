@@ -182,19 +182,53 @@ func (s *Service) Get(ctx context.Context, actor registry.Actor, id string) (reg
 	if l := s.find(actor, id); l != nil {
 		return l.snapshot(), nil
 	}
-	return s.Archive.Run(ctx, actor.Workspace, id)
+	return s.ended(ctx, actor, id)
+}
+
+// ended reads a run that is not live. If its record says that it is, its end could not be stored: one server has a database
+// at a time, and what the last one left is interrupted at the start.
+func (s *Service) ended(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
+	run, err := s.Archive.Run(ctx, actor.Workspace, id)
+	if err == nil && unfinished(run) {
+		lose(&run)
+	}
+	return run, err
+}
+
+func unfinished(run registry.Run) bool {
+	return run.Status == registry.Queued || run.Status == registry.Running
+}
+
+// lose makes a run that has ended one that nobody knows the end of.
+func lose(run *registry.Run) {
+	run.Status = registry.StatusInterrupted
+	run.Error = &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The run ended, but its record could not be stored."}
 }
 
 // List returns a page of runs, newest first.
 func (s *Service) List(ctx context.Context, actor registry.Actor, filter registry.RunFilter) (registry.RunPage, error) {
-	return s.Archive.ListRuns(ctx, actor.Workspace, filter)
+	page, err := s.Archive.ListRuns(ctx, actor.Workspace, filter)
+	for i := range page.Items {
+		one := &page.Items[i]
+		if !unfinished(*one) || s.find(actor, one.ID) != nil {
+			continue
+		}
+		now, err := s.Archive.Run(ctx, actor.Workspace, one.ID) // it may have ended since the list was read
+		if err != nil {
+			return page, err
+		}
+		if unfinished(now) {
+			lose(one)
+		}
+	}
+	return page, err
 }
 
 // Cancel asks a live run to end and returns it as it stands. A run that has ended is a Conflict.
 func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	l := s.find(actor, id)
 	if l == nil {
-		run, err := s.Archive.Run(ctx, actor.Workspace, id)
+		run, err := s.ended(ctx, actor, id)
 		if err != nil {
 			return registry.Run{}, err
 		}

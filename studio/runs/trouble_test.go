@@ -161,6 +161,32 @@ func TestARunThatWasNotStoredHasNotSucceeded(t *testing.T) {
 	}
 }
 
+// TestARunWhoseEndWasNotStored is not at work for ever, though its record says so until the server starts again.
+func TestARunWhoseEndWasNotStored(t *testing.T) {
+	t.Parallel()
+	k := newKitOver(t, 1, 1, func(s *store.Store) runs.Journal { return forgetful{s} })
+	id := k.start(t, program("output 1")).ID
+	k.Close()
+	if stored, err := k.store.Run(t.Context(), k.actor.Workspace, id); err != nil || stored.Status.Final() {
+		t.Fatalf("stored is %s, %v", stored.Status, err)
+	}
+	run, err := k.Get(t.Context(), k.actor, id)
+	if err != nil || run.Status != registry.StatusInterrupted || run.Error == nil {
+		t.Errorf("it is %s %+v, %v", run.Status, run.Error, err)
+	}
+	page, err := k.List(t.Context(), k.actor, registry.RunFilter{})
+	if err != nil || len(page.Items) != 1 || page.Items[0].Status != registry.StatusInterrupted {
+		t.Errorf("in the list is %+v, %v", page.Items, err)
+	}
+	if _, err := k.Cancel(t.Context(), k.actor, id); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "interrupted") {
+		t.Errorf("cancelled: %v", err)
+	}
+	events, err := k.Events(t.Context(), k.actor, id, 0)
+	if err != nil || len(events) == 0 || events[len(events)-1].Kind != runtimes.KindResult {
+		t.Errorf("events %+v, %v", events, err)
+	}
+}
+
 // troubled is a runtime whose programs succeed, though the house could not answer a call of theirs.
 type troubled struct{}
 
