@@ -152,7 +152,7 @@ func (d *Door) create(w http.ResponseWriter, r *http.Request) {
 		Name: q.Name, Description: q.Description, Code: q.Code + q.Script, Triggers: q.Triggers, DefaultParams: q.DefaultParams, Claims: claims, Promote: promote,
 	})
 	var f *fault.Error
-	if errors.As(err, &f) && (f.Code == fault.InvalidInput || f.Code == fault.BumpTooSmall) {
+	if errors.As(err, &f) && f.Code == fault.InvalidInput {
 		d.write(w, r, http.StatusOK, skillVerdict{Action: "block", Reason: sentence(d.Problems.Describe(r.Context(), err)), Warnings: []string{}, Errors: orNone(f.Details)})
 		return
 	}

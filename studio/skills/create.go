@@ -67,10 +67,10 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, c Creation) 
 	return created, err
 }
 
-// refusal is an error that says what is wrong with a draft, nil for others.
+// refusal is an error that says why a draft may not become a version, nil for others.
 func refusal(err error) *fault.Error {
 	var refused *fault.Error
-	if errors.As(err, &refused) && slices.Contains([]fault.Code{fault.InvalidInput, fault.BumpTooSmall, fault.VersionExists, fault.Conflict}, refused.Code) {
+	if errors.As(err, &refused) && slices.Contains([]fault.Code{fault.InvalidInput, fault.BumpTooSmall, fault.VersionExists, fault.Conflict, fault.StorageFull}, refused.Code) {
 		return refused
 	}
 	return nil

@@ -393,6 +393,35 @@ func TestPromotion(t *testing.T) {
 	}
 }
 
+// filling is a quota of storage that has room for so much, and no more.
+type filling struct{ room atomic.Int64 }
+
+func (f *filling) Room(context.Context, string) error {
+	if f.room.Add(-1) < 0 {
+		return fault.New(fault.StorageFull, "This workspace is full.")
+	}
+	return nil
+}
+
+// TestADraftThatIsKeptWhereAVersionHasNoRoom: the workspace may become full between the two.
+func TestADraftThatIsKeptWhereAVersionHasNoRoom(t *testing.T) {
+	t.Parallel()
+	w := begin(t, newStore(t), t.TempDir(), nil)
+	quota := &filling{}
+	w.agents.Quotas = quota
+	wanted := creation("adder")
+	wanted.Promote = true
+	_, err := w.Create(t.Context(), me(), wanted)
+	expect(t, err, fault.StorageFull, "is full")
+	_, err = w.Find(t.Context(), me(), "adder")
+	expect(t, err, fault.NotFound, "adder")
+	quota.room.Store(1)
+	created, err := w.Create(t.Context(), me(), wanted)
+	if err != nil || created.Promoted || created.Refused == nil || created.Refused.Code != fault.StorageFull || skills.State(created.Entry) != "draft" {
+		t.Errorf("created is %+v, %v", created, err)
+	}
+}
+
 // TestWhatIsRefused tells where it is wrong, and leaves the name to whoever mends it.
 func TestWhatIsRefused(t *testing.T) {
 	t.Parallel()
