@@ -113,9 +113,10 @@ var floors = map[string]int{
 	"studio/agents": 11,
 	"studio/replay": 11,
 
-	"server/gate":    12,
-	"studio/skills":  12,
-	"server/problem": 12,
+	"server/gate":              12,
+	"server/problem":           12,
+	"studio/agents/agentstest": 12,
+	"studio/skills":            12,
 
 	"server/httpapi":   13,
 	"server/skillsapi": 13,

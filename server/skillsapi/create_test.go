@@ -12,25 +12,19 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/google/uuid"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/internal/telemetry"
 	"github.com/atelier-run/atelier/registry"
-	"github.com/atelier-run/atelier/registry/schema"
 	"github.com/atelier-run/atelier/registry/store/storetest"
-	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/inspect"
 	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/server/problem"
 	"github.com/atelier-run/atelier/server/skillsapi"
 	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/agents"
-	"github.com/atelier-run/atelier/studio/engines"
-	"github.com/atelier-run/atelier/studio/pins"
-	"github.com/atelier-run/atelier/studio/references"
+	"github.com/atelier-run/atelier/studio/agents/agentstest"
 	"github.com/atelier-run/atelier/studio/skills"
-	"github.com/atelier-run/atelier/studio/specs"
 )
 
 // strict stands for the parser of Python: it takes a draft, and refuses a version.
@@ -64,14 +58,9 @@ func (administrator) Issued(context.Context, string) (registry.Caller, error) {
 // withStrict is the door over a service whose parser is strict, behind a gate.
 func withStrict(t *testing.T) http.Handler {
 	t.Helper()
-	s := storetest.Open(t, storetest.SQLite)
-	checker := specs.New(specs.NewValidator(schema.NewCache(16)), runtimes.DefaultLimits(), runtimes.DefaultCeilings())
-	resolver, newID := references.New(s, time.Now), func() string { return uuid.Must(uuid.NewV7()).String() }
-	log := slog.New(slog.DiscardHandler)
-	made := agents.New(agents.Options{
-		Agents: s, Versions: s, Resolver: resolver, Pins: pins.New(s, s, resolver, time.Now), Validator: specs.NewValidator(schema.NewCache(16)), Specs: checker,
-		Engines: engines.New(engines.Options{Specs: checker}), Now: time.Now, NewID: newID, Inspector: strict{},
-	})
+	s, log := storetest.Open(t, storetest.SQLite), slog.New(slog.DiscardHandler)
+	made := agents.New(agentstest.Options(s))
+	made.Inspector = strict{}
 	service, err := skills.New(skills.Options{Store: s, Agents: made, Dir: t.TempDir(), Log: log, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -91,10 +80,10 @@ func withStrict(t *testing.T) http.Handler {
 		t.Fatal(err)
 	}
 	router, problems := chi.NewRouter(), problem.Writer{Log: log}
-	skillsapi.New(skillsapi.Options{Skills: service, Agents: made, Problems: problems, BodyBytes: 1 << 20, Now: time.Now, NewID: newID}).Hang(router)
+	skillsapi.New(skillsapi.Options{Skills: service, Agents: made, Problems: problems, BodyBytes: 1 << 20, Now: time.Now, NewID: made.NewID}).Hang(router)
 	return gate.New(gate.Options{
 		Access: administrator{}, Routes: router, Refuse: problems, Meter: telemetry.NewMetrics("test"), Tracer: traces.Tracer("test"),
-		Propagate: traces.Propagator(), Log: log, NewID: newID,
+		Propagate: traces.Propagator(), Log: log, NewID: made.NewID,
 	}).Guard(router)
 }
 

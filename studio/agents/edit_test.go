@@ -4,30 +4,18 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/google/uuid"
-
-	"github.com/atelier-run/atelier/registry/schema"
 	"github.com/atelier-run/atelier/registry/store/storetest"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/agents"
-	"github.com/atelier-run/atelier/studio/pins"
-	"github.com/atelier-run/atelier/studio/references"
-	"github.com/atelier-run/atelier/studio/specs"
+	"github.com/atelier-run/atelier/studio/agents/agentstest"
 )
 
 // One person saves the draft over and over while another changes the description: neither undoes the other.
 func TestSavingDoesNotUndoAPatch(t *testing.T) {
 	t.Parallel()
-	s := storetest.Open(t, storetest.SQLite)
-	validator := specs.NewValidator(schema.NewCache(16))
-	resolver := references.New(s, time.Now)
-	service := agents.New(agents.Options{
-		Agents: s, Versions: s, Resolver: resolver, Pins: pins.New(s, s, resolver, time.Now), Validator: validator, Specs: specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings()),
-		Now: time.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
-	})
+	service := agents.New(agentstest.Options(storetest.Open(t, storetest.SQLite)))
 	name, language, code := "weather", runtimes.Python, "def main(): pass\n"
 	if _, err := service.Create(t.Context(), access.Administrator(), agents.Input{Name: &name, Language: &language, Code: &code}); err != nil {
 		t.Fatal(err)

@@ -2,23 +2,16 @@ package agents_test
 
 import (
 	"testing"
-	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/internal/hosts"
 	"github.com/atelier-run/atelier/registry"
-	"github.com/atelier-run/atelier/registry/schema"
 	"github.com/atelier-run/atelier/registry/store/storetest"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/agents/agentstest"
 	"github.com/atelier-run/atelier/studio/catalog"
-	"github.com/atelier-run/atelier/studio/engines"
-	"github.com/atelier-run/atelier/studio/pins"
-	"github.com/atelier-run/atelier/studio/references"
-	"github.com/atelier-run/atelier/studio/specs"
 )
 
 // A version was made a draft again, and copied, with hosts that the workspace may not be granted any more; the next save of
@@ -26,16 +19,10 @@ import (
 func TestCopiesAskForNoMoreThanTheWorkspaceMayBeGranted(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)
-	validator := specs.NewValidator(schema.NewCache(16))
-	resolver, checker := references.New(s, time.Now), specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings())
+	service := agents.New(agentstest.Options(s))
 	ceiling := hosts.Ceiling{All: true}
-	checker.CapGrants(func(string) hosts.Ceiling { return ceiling })
-	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
-	service := agents.New(agents.Options{
-		Agents: s, Versions: s, Resolver: resolver, Pins: pins.New(s, s, resolver, time.Now), Validator: validator, Specs: checker, Engines: engines.New(engines.Options{Specs: checker}),
-		Now: time.Now, NewID: newID, Inspector: plain{},
-	})
-	shelf := catalog.New(catalog.Options{Listings: s, Agents: s, Pages: s, Resolver: resolver, Specs: checker, Now: time.Now, NewID: newID})
+	service.Specs.CapGrants(func(string) hosts.Ceiling { return ceiling })
+	shelf := catalog.New(catalog.Options{Listings: s, Agents: s, Pages: s, Resolver: service.Resolver, Specs: service.Specs, Now: service.Now, NewID: service.NewID})
 
 	actor, name, language, code := access.Administrator(), "weather", runtimes.Bash, "echo 1\n"
 	a, err := service.Create(t.Context(), actor, agents.Input{Name: &name, Language: &language, Code: &code, Capabilities: &runtimes.Capabilities{Hosts: []string{"api.example.com:443"}}})

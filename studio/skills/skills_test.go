@@ -12,22 +12,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
-	"github.com/atelier-run/atelier/registry/schema"
 	"github.com/atelier-run/atelier/registry/store"
 	"github.com/atelier-run/atelier/registry/store/storetest"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/inspect"
 	"github.com/atelier-run/atelier/studio/access"
 	"github.com/atelier-run/atelier/studio/agents"
-	"github.com/atelier-run/atelier/studio/engines"
+	"github.com/atelier-run/atelier/studio/agents/agentstest"
 	"github.com/atelier-run/atelier/studio/pins"
-	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/skills"
-	"github.com/atelier-run/atelier/studio/specs"
 )
 
 const (
@@ -125,7 +120,6 @@ type world struct {
 	store  *asked
 	looks  *looks
 	agents *agents.Service
-	pins   *pins.Service
 	dir    string
 	end    func() // of a world whose store and directory another one takes over
 }
@@ -139,14 +133,8 @@ func newStore(t *testing.T) *asked { return &asked{Store: storetest.Open(t, stor
 // begin starts a service on a store and a directory, as a server does.
 func begin(t *testing.T, s *asked, dir string, fetch fetched) world {
 	t.Helper()
-	validator := specs.NewValidator(schema.NewCache(64))
-	checker := specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings())
-	resolver := references.New(s, time.Now)
-	w := world{store: s, looks: &looks{}, dir: dir, pins: pins.New(s, s, resolver, time.Now)}
-	w.agents = agents.New(agents.Options{
-		Agents: s, Versions: s, Resolver: resolver, Pins: w.pins, Validator: validator, Specs: checker, Engines: engines.New(engines.Options{Specs: checker}),
-		Now: time.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() }, Inspector: w.looks,
-	})
+	w := world{store: s, looks: &looks{}, dir: dir, agents: agents.New(agentstest.Options(s))}
+	w.agents.Inspector = w.looks
 	var err error
 	w.Service, err = skills.New(skills.Options{Store: s, Agents: w.agents, Fetcher: fetch, Dir: dir, Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	if err != nil {
@@ -299,7 +287,7 @@ func TestUninstallingWhatIsReferenced(t *testing.T) {
 	if _, err := w.Install(t.Context(), me(), skills.Source{Files: files("echo")}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.pins.Put(t.Context(), me(), pins.Request{Owner: "flow/1", Label: "Morning", References: []string{"echo@1.0.0"}}); err != nil {
+	if _, err := w.agents.Pins.(*pins.Service).Put(t.Context(), me(), pins.Request{Owner: "flow/1", Label: "Morning", References: []string{"echo@1.0.0"}}); err != nil {
 		t.Fatal(err)
 	}
 	expect(t, w.Uninstall(t.Context(), me(), "echo", false), fault.Conflict, "Morning")

@@ -1,0 +1,53 @@
+// Package agentstest makes the service of agents for tests, over a store and with what a server has beside it but the jail.
+package agentstest
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry/schema"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/inspect"
+	"github.com/atelier-run/atelier/studio/agents"
+	"github.com/atelier-run/atelier/studio/engines"
+	"github.com/atelier-run/atelier/studio/pins"
+	"github.com/atelier-run/atelier/studio/references"
+	"github.com/atelier-run/atelier/studio/specs"
+)
+
+// Store is what all of it is kept in. It is an interface so that a test can stand between the service and its store.
+type Store interface {
+	agents.Agents
+	agents.Versions
+	references.Store
+	pins.Store
+}
+
+// Options are those of a service that finds nothing wrong with code, and has no quotas and no replays.
+func Options(s Store) agents.Options {
+	validator := specs.NewValidator(schema.NewCache(64))
+	checker := specs.New(validator, runtimes.DefaultLimits(), runtimes.DefaultCeilings())
+	resolver := references.New(s, time.Now)
+	return agents.Options{
+		Agents: s, Versions: s, Resolver: resolver, Pins: pins.New(s, s, resolver, time.Now), Inspector: plain{}, Validator: validator, Specs: checker,
+		Engines: engines.New(engines.Options{Specs: checker}), Now: time.Now, NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
+	}
+}
+
+// plain finds nothing wrong with code.
+type plain struct{}
+
+func (plain) Check(context.Context, inspect.Request) (inspect.Report, error) {
+	return inspect.Report{}, nil
+}
+
+func (plain) Format(context.Context, string, int) (string, []fault.Detail, error) {
+	return "", nil, nil
+}
+
+func (plain) CheckAll(_ context.Context, programs []inspect.Request) []inspect.Result {
+	return make([]inspect.Result, len(programs))
+}
