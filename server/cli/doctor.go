@@ -29,7 +29,7 @@ type doctorCommand struct {
 
 // doctorSettings are the settings that change what there is to examine.
 func doctorSettings(s config.Setting) bool {
-	return slices.Contains([]string{"python", "bash", "warm", "allow-weak-sandbox", "mask-sandbox"}, s.Name)
+	return slices.Contains([]string{"python", "bash", "node", "warm", "allow-weak-sandbox", "mask-sandbox"}, s.Name)
 }
 
 // Help is shown above the flags.

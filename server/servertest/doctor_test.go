@@ -64,7 +64,7 @@ func TestDoctorTriesDoors(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", said.Code, said.Stdout, said.Stderr)
 	}
 	servertest.Eventually(t, "the running server was tried", func() bool { return strings.Count(running.Log.String(), "bad_host") > before })
-	if said := servertest.Command(t, "", "doctor", "--only=http", "--server", "http://127.0.0.1:1"); said.Code != 2 || !strings.Contains(said.Stdout, "Failed:") {
+	if said := servertest.Command(t, "", "doctor", "--only=http", "--server", "http://127.0.0.1:1", "--node", "/nowhere/node"); said.Code != 2 || !strings.Contains(said.Stdout, "Failed:") {
 		t.Errorf("a server that is not there: exit %d\n%s", said.Code, said.Stdout)
 	}
 	if said := servertest.Command(t, "", "doctor", "--only=teeth"); said.Code != 2 || said.Stdout != "" || !strings.Contains(said.Stderr, "teeth") {
