@@ -299,9 +299,11 @@ echo "$-" >&2
 	if stderr := host.Stderr(t); strings.Contains(stderr, "__atelier_quote") || !strings.Contains(stderr, "\naefhuvB\n") {
 		t.Errorf("%q", stderr)
 	}
-	outcome, err = engine.Run(t.Context(), programs().Job(source+"test 1 = 2"), echo{host})
-	if err != nil || outcome.Error == nil || outcome.Error.Line != 9 {
-		t.Errorf("%+v, %v", outcome.Error, err)
+	for _, before := range []string{source, strings.Replace(source, "atelier call", ": no call", 1)} {
+		outcome, err = engine.Run(t.Context(), programs().Job(before+"test 1 = 2"), echo{host})
+		if err != nil || outcome.Error == nil || outcome.Error.Line != 9 {
+			t.Errorf("%+v, %v", outcome.Error, err)
+		}
 	}
 }
 
