@@ -207,6 +207,19 @@ func TestAScriptWithoutOurFiles(t *testing.T) {
 	}
 }
 
+// TestAScriptThatTakesOurDescriptors has a failed call, and not one that succeeds with nothing or a shell that ends.
+func TestAScriptThatTakesOurDescriptors(t *testing.T) {
+	t.Parallel()
+	engine := newEngine(t)
+	for _, taken := range []string{"10>x", "10>&-", "11>x", "11>&-"} {
+		host := runtimetest.NewHost()
+		outcome, err := engine.Run(t.Context(), programs().Job("exec "+taken+"\natelier call echo '{}'\necho $?"), echo{host})
+		if err != nil || outcome.Error != nil || string(outcome.Output) != "1" || !strings.Contains(host.Stderr(t), "\natelier: failed: the script has taken") {
+			t.Errorf("%s: stdout %q, stderr %q, %+v, %v", taken, host.Stdout(t), host.Stderr(t), outcome.Error, err)
+		}
+	}
+}
+
 // TestATrapWhileOurFunctionsAreRead: it finds all of them, or has them read again.
 func TestATrapWhileOurFunctionsAreRead(t *testing.T) {
 	t.Parallel()

@@ -70,7 +70,10 @@ __atelier_ask() {
   fi
   builtin local __atelier_holds="$BASHPID" __atelier_byte
   __atelier_tag=$((BASHPID << 20 | (__atelier_tag + 1) & 0xfffff))
-  IFS= builtin read -r -N 1 -t 0.2 -u "$__atelier_pipe" __atelier_byte || __atelier_wait
+  IFS= builtin read -r -N 1 -t 0.2 -u "$__atelier_pipe" __atelier_byte || { (($? > 128)) && __atelier_wait; } || {
+    __atelier_taken
+    builtin return 1
+  }
   builtin printf '%-20s\n' "$__atelier_tag" 1<>"$__atelier_holder"
   __atelier_quote "$1"
   builtin printf '%s\n' '{"call":'"$__atelier_quoted"',"tag":'"$__atelier_tag"',"args":'"${2//$'\n'/ }"'}' >&"$__atelier_host"
@@ -79,6 +82,10 @@ __atelier_ask() {
   done
   builtin printf '%-20s\n' "-$__atelier_tag" 1<>"$__atelier_holder"
   builtin printf x >&"$__atelier_give"
+  [[ ${__atelier_reply-} == *",\"tag\":$__atelier_tag}" ]] || {
+    __atelier_taken
+    builtin return 1
+  }
   __atelier_reply=${__atelier_reply%,*}\}
   case ${__atelier_reply#*,} in # behind the id, and not in what the host says
   '"error":'*)
@@ -91,6 +98,10 @@ __atelier_ask() {
   esac
   __atelier_reply=${__atelier_reply#*\"result\":}
   __atelier_reply=${__atelier_reply%\}}
+}
+
+__atelier_taken() {
+  builtin echo "atelier: failed: the script has taken one of the descriptors $__atelier_host to $__atelier_give, which lead to the host" >&2
 }
 
 # The byte in the pipe is a lock: subshells share the channel. Who is killed while it has the byte does not give it back:
