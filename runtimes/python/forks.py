@@ -8,24 +8,18 @@ import fcntl
 import gc
 import random
 import socket
-import tempfile
+import struct
 import threading
 
 FIRST = 32  # descriptors below are for programs
 BOARD = 1 << 16  # bytes
 READ, WRITE, EXECUTE, PRIVATE, ANONYMOUS = 1, 2, 4, 2, 32
+MAYMOVE, FIXED = 1, 2
 DUMPABLE, TID_ADDRESS = 4, 40
 HUGE, COLLAPSE = 2 << 20, 25
 PROGRAM = b"def main(input, ctx):\n    return {'sum': input['a'] + 1}\n"
 NEW = b'{"entry":"main.py","env":{},"recursion":1000,"largest":1000,"input":{"a":1.5,"b":["x"]}}'
 JOB = NEW[:-1] + b',"code":"' + binascii.b2a_base64(MAGIC + marshal.dumps((compile(PROGRAM, ROOT + "/main.py", "exec"), {})), newline=False) + b'"}'
-
-
-def preload():
-    """Imports what programs often want, so that their own import of it takes no time. Nothing here starts a thread."""
-    import argparse, base64, bisect, collections.abc, contextlib, copy, csv, dataclasses, datetime, decimal, enum, fractions, functools  # noqa: F401, E401
-    import hashlib, heapq, html, inspect, io, itertools, math, operator, pathlib, random, re, shutil, socket, statistics, string, struct, subprocess  # noqa: F401, E401
-    import tempfile, textwrap, time, traceback, types, typing, unicodedata, urllib.parse, uuid, zlib  # noqa: F401, E401
 
 
 def warm(times):
@@ -38,7 +32,6 @@ def warm(times):
         ours.send(job + b"\n")
         end(channel, *rehearse(begin(channel), channel))
         ours.recv(1 << 16)
-        renew()
     for _ in range(times):
         bring()
     ours.close()
@@ -85,18 +78,60 @@ def thread(libc):
     return address.value if known and ctypes.c_int.from_address(address.value).value == _thread.get_native_id() else 0
 
 
+def mappings():
+    """Lists the memory of this process: from, to, access, and the number of a file, 0 for none. Where there is no /proc it is
+    not known, and stays as it is."""
+    if not os.path.exists("/proc/self/maps"):
+        return []
+    known = (line.split() for line in content("/proc/self/maps").splitlines())
+    return [(*(int(at, 16) for at in where.split(b"-")), access, int(file)) for where, access, _, _, file, *_ in known]
+
+
+def states():
+    """Finds where Python's common source of random numbers has its state: a child gets its own there, before it is ready."""
+    known = struct.pack("624I", *random.getstate()[1][:-1])
+    return id(random._inst) + ctypes.string_at(id(random._inst), _random.Random.__basicsize__).index(known)
+
+
+def unite(libc):
+    """Lets what a file has in memory be two mappings instead of five, one that is run and one that is written to: a fork copies
+    each, and a child takes each down again. The loader protected a few tables that it wrote; who runs a program here may write
+    to them anyway."""
+    known = mappings()
+    libraries = {file for _, _, access, file in known if file and access == b"r-xp"}
+    for (low, high, access, file), (following, _, next_access, next_file) in zip(known, known[1:]):
+        if file in libraries and access == b"r--p":
+            table = (following, next_access, next_file) == (high, b"rw-p", file)
+            libc.mprotect(low, high - low, READ | (WRITE if table else EXECUTE))
+
+
 def join(libc):
     """Joins pages into huge ones, as far as the kernel does. A fork copies the entry of each page, and each child takes them down
-    again at its end; of a huge one that is a single entry, until the child writes there. Where there is no /proc they stay as
-    they are."""
-    if not os.path.exists("/proc/self/maps"):
-        return
-    for line in content("/proc/self/maps").splitlines():
-        where, access, _, _, file, *name = line.split()
-        if access == b"rw-p" and file == b"0" and name != [b"[stack]"]:
-            low, high = (int(at, 16) for at in where.split(b"-"))
-            for at in range(low + -low % HUGE, high - HUGE + 1, HUGE):
-                libc.madvise(at, HUGE, COLLAPSE)
+    again at its end; of a huge one that is a single entry, until the child writes there."""
+    for low, high, access, file in mappings():
+        if access == b"rw-p" and not file:
+            huge(libc, low, high)
+
+
+def huge(libc, low, high):
+    """Makes huge pages of what lies between two addresses, and says whether all of them are."""
+    return all([libc.madvise(at, HUGE, COLLAPSE) == 0 for at in range(low + -low % HUGE, high - HUGE + 1, HUGE)])
+
+
+def move(libc):
+    """Puts the interpreter's own code into huge pages. As pages of a file a child has to ask for it again, some fifty times."""
+    inside = ctypes.cast(ctypes.pythonapi.Py_GetVersion, ctypes.c_void_p).value
+    for low, high, access, file in mappings():
+        low += -low % HUGE
+        size = (high - low) // HUGE * HUGE
+        if not (file and access == b"r-xp" and size > 0 and low <= inside < high):
+            continue
+        room = libc.mmap(None, size + HUGE, READ | WRITE, PRIVATE | ANONYMOUS, -1, 0)
+        copy = room + -room % HUGE
+        ctypes.memmove(copy, low, size)
+        if huge(libc, copy, copy + size) and libc.mprotect(copy, size, READ | EXECUTE) == 0:
+            libc.mremap(copy, size, size, MAYMOVE | FIXED, low)
+        libc.munmap(room, size + HUGE)
 
 
 def serve():
@@ -110,33 +145,28 @@ def serve():
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long
-    libc.madvise.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
-    libc.mprotect.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+    libc.madvise.argtypes = libc.mprotect.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+    libc.mremap.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p
+    libc.munmap.argtypes = ctypes.c_void_p, ctypes.c_size_t
     code = os.read(control, BOARD)
     loop = ctypes.PYFUNCTYPE(ctypes.c_long, ctypes.c_void_p)(place(libc, code, len(code), READ | EXECUTE))
     board = place(libc, b"", BOARD, READ | WRITE)
-    os.write(control, json.dumps({"board": board, "control": control, "thread": thread(libc)}).encode())
+    os.write(control, json.dumps({"board": board, "control": control, "thread": thread(libc), "random": states()}).encode())
     image = os.read(control, BOARD)
     ctypes.memmove(board, image, len(image))
-    preload()
     settle()
     warm(30)
     os.dup2(0, 3)
+    threading._main_thread._native_id = 1  # a child is the first process of its namespace
+    unite(libc)
     gc.collect()
     gc.freeze()
     join(libc)
+    move(libc)
     libc.prctl(DUMPABLE, 0, 0, 0, 0)
     os.write(control, b"ready")
     loop(board)
-    renew()
     rehearse(scan(str(JOB, "ascii"), 0)[0], None)
-
-
-def renew():
-    """Makes anew what a child must not have in common with others."""
-    _random.Random.seed(random._inst)  # as random.seed() does
-    tempfile._name_sequence = None
-    threading._main_thread._native_id = _thread.get_native_id()
 
 
 serve()

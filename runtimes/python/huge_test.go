@@ -19,7 +19,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestForkServersHaveHugePages: a fork server's memory is in huge pages where it can ask for them.
+// TestForkServersHaveHugePages: a fork server's memory and code are in huge pages where it can ask for them, and libraries are
+// in two parts, one to run and one to write to.
 func TestForkServersHaveHugePages(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -28,7 +29,7 @@ func TestForkServersHaveHugePages(t *testing.T) {
 	if outcome, _ := runtimetest.Run(t, newEngine(t), programs().Job("def main(): return 1")); outcome.Error != nil {
 		t.Fatalf("%+v", outcome.Error)
 	}
-	servers, huge := 0, 0
+	servers, huge, moved := 0, 0, 0
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, name := range all {
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
@@ -41,12 +42,26 @@ func TestForkServersHaveHugePages(t *testing.T) {
 		}
 		servers++
 		huge += field(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "AnonHugePages")
+		maps, _ := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+		moved += len(regexp.MustCompile(`(?m)^\S+00000 r-xp 00000000 00:00 0 *$`).FindAll(maps, -1))
+		libraries := map[string]int{}
+		for _, found := range regexp.MustCompile(`(?m)\S+\.so[.\d]*$`).FindAll(maps, -1) {
+			libraries[string(found)]++
+		}
+		for name, mappings := range libraries {
+			if mappings > 2 {
+				t.Errorf("%s is in memory in %d parts", name, mappings)
+			}
+		}
 	}
 	if servers == 0 {
 		t.Fatal("no fork server found")
 	}
 	if huge == 0 && hasHugePages(t) {
 		t.Errorf("nothing of %d fork servers and their children is in huge pages", servers)
+	}
+	if moved == 0 && hasHugePages(t) {
+		t.Error("no interpreter's code is in huge pages")
 	}
 }
 

@@ -30,10 +30,14 @@ import (
 //go:embed guest.py
 var guest string
 
-// forks goes after guest in a fork server.
-//
-//go:embed forks.py
-var forks string
+// preload goes before guest in a fork server, forks after it.
+var (
+	//go:embed preload.py
+	preload string
+
+	//go:embed forks.py
+	forks string
+)
 
 // start compiles and starts what its argument holds.
 //
@@ -138,7 +142,7 @@ func New(options Options) *Engine {
 		interpreter: interpreter, egress: options.Egress, log: options.Log, codes: recent.New[string, []byte](maxCodes, maxCodeBytes),
 		forked: newFamilies(func(starter string) *worker.Pool {
 			p := profile(starter)
-			p.Forks = &sandbox.Command{Argv: argv(start, guest+rules.Source()+forks), Env: program.Environment()}
+			p.Forks = &sandbox.Command{Argv: argv(start, preload+guest+rules.Source()+forks), Env: program.Environment()}
 			return worker.NewPool(worker.Options{Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log, Profile: p})
 		}),
 		fresh: worker.NewPool(worker.Options{

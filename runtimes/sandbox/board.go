@@ -59,13 +59,17 @@ const (
 // endOfCalls stands for a number of a call: the child goes back to who called the loop.
 const endOfCalls = ^uintptr(0)
 
-// forkPlace is what a fork server says of itself: where the board is to be, the socket of its orders, and where libc has
-// the number of its first thread, 0 for nowhere.
+// forkPlace is what a fork server says of itself: where the board is to be, the socket of its orders, where libc has the
+// number of its first thread, and where its interpreter has the state of its random numbers; 0 for nowhere.
 type forkPlace struct {
 	Board   uintptr `json:"board"`
 	Control int     `json:"control"`
 	Thread  uintptr `json:"thread"`
+	Random  uintptr `json:"random"`
 }
+
+// randomSize is the state of a Mersenne twister, in bytes.
+const randomSize = 624 * 4
 
 // image is memory of the fork server, as it is to be.
 type image struct {
@@ -103,12 +107,15 @@ func draw(place forkPlace, way []step, filter halves, names []string) (*drawn, e
 	if len(filter.Server) > 0 {
 		program = keepFilter(memory, filter.Server)
 	}
-	d.rest = []call{
+	if place.Random != 0 { // no two children have the same
+		d.rest = append(d.rest, call{trap: unix.SYS_GETRANDOM, args: [6]uintptr{place.Random, randomSize}, least: randomSize})
+	}
+	d.rest = append(d.rest, []call{
 		{trap: unix.SYS_PRCTL, args: [6]uintptr{unix.PR_SET_DUMPABLE, 1}}, // its /proc is its own again
 		{trap: unix.SYS_WRITE, args: [6]uintptr{syncFD, memory.keep([]byte{saysReady}), 1}, least: 1},
 		{trap: unix.SYS_CLOSE_RANGE, args: [6]uintptr{channelFD + 1, ^uintptr(0)}}, // what the way needed
 		{trap: endOfCalls},
-	}
+	}...)
 	for i := range d.rest {
 		d.rest[i].says = syncFD
 	}
