@@ -112,6 +112,7 @@ describe('the list', () => {
     await page.getByRole('button', { name: 'Any tag, not only demo' }).click();
     await page.waitForURL('**/registry');
     await expect.poll(names).toEqual(['echo', 'forecast']);
+    expect(await page.evaluate(() => document.activeElement === document.body)).toBe(false);
   });
 
   test('answers while one types, and the address is told when the typing rests', async () => {

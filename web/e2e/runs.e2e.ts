@@ -46,6 +46,7 @@ test('filters that leave no run are taken off in one step', async () => {
     .waitFor();
   expect(new URL(page.url()).search).toBe('');
   expect(await page.getByRole('searchbox', { name: 'Agent', exact: true }).inputValue()).toBe('');
+  expect(await page.evaluate(() => document.activeElement === document.body)).toBe(false);
 });
 
 test('a run of code without an agent has an address too', async () => {

@@ -144,6 +144,9 @@ test('what the browser does not let be copied is said, and copied when it does',
   });
   await told.getByRole('button', { name: 'Retry' }).click();
   await expect.poll(clipboard).toBe('withheld@1.0.0');
+  await told.getByText('Copied', { exact: true }).waitFor();
+  await told.getByRole('button', { name: 'Dismiss' }).click();
+  expect(await page.evaluate(() => document.activeElement === document.body)).toBe(false);
 });
 
 test('A42 every form is shown with the input schema, and downloaded as it is shown', async () => {

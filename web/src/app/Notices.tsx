@@ -2,6 +2,7 @@ import { CircleAlert, CircleCheck, X } from 'lucide-react';
 import { notices as say } from '../texts/app';
 import { Button, IconButton } from '../ui/Button';
 import { classes } from '../ui/classes';
+import { leaveFocus } from '../ui/focusBack';
 import css from './Notices.module.css';
 import { dismiss, useNotices } from './noticeStore';
 
@@ -15,6 +16,7 @@ export function Notices() {
           <p>{text}</p>
           {action && (
             <Button
+              ref={leaveFocus}
               look="link"
               onClick={() => {
                 dismiss(id);
@@ -24,7 +26,7 @@ export function Notices() {
               {action.label}
             </Button>
           )}
-          <IconButton small label={say.dismiss} onClick={() => dismiss(id)}>
+          <IconButton ref={leaveFocus} small label={say.dismiss} onClick={() => dismiss(id)}>
             <X size={14} aria-hidden />
           </IconButton>
         </div>

@@ -18,7 +18,10 @@ export async function copyText(text: string | Promise<string>): Promise<boolean>
   }
   const known = await text;
   const done = copyBySelection(known);
-  if (!done) notify('failed', say.notCopied, { label: common.retry, run: () => void copyText(known) });
+  const again = async (): Promise<void> => {
+    if (await copyText(known)) notify('done', say.copied);
+  };
+  if (!done) notify('failed', say.notCopied, { label: common.retry, run: () => void again() });
   return done;
 }
 

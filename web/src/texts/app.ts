@@ -62,6 +62,7 @@ export const errorBoundary = {
 
 export const clipboard = {
   notCopied: 'The browser did not let it be copied.',
+  copied: 'Copied',
 };
 
 export const notices = {

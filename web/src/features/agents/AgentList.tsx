@@ -89,7 +89,7 @@ export function AgentList({ narrowed }: { narrowed: ListState }) {
           )}
         </Field>
         {tag !== undefined && (
-          <Button aria-label={say.anyTagNotOnly(tag)} onClick={() => narrow({ tag: undefined })}>
+          <Button ref={leaveFocus} aria-label={say.anyTagNotOnly(tag)} onClick={() => narrow({ tag: undefined })}>
             {tag}
             <X size={14} aria-hidden />
           </Button>

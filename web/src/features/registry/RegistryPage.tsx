@@ -10,6 +10,7 @@ import { useSearch } from '../../app/search';
 import { registryPage as say } from '../../texts/registry';
 import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
+import { leaveFocus } from '../../ui/focusBack';
 import { Listed } from '../../ui/Listed';
 import { useTypedSearch } from '../../ui/useTypedSearch';
 import { languageNames } from '../agents/blank';
@@ -98,7 +99,7 @@ function Browse() {
           )}
         </Field>
         {tag !== undefined && (
-          <Button aria-label={say.anyTagNotOnly(tag)} onClick={() => narrow({ tag: '' })}>
+          <Button ref={leaveFocus} aria-label={say.anyTagNotOnly(tag)} onClick={() => narrow({ tag: '' })}>
             {tag}
             <X size={14} aria-hidden />
           </Button>
@@ -111,7 +112,7 @@ function Browse() {
           <p className={css.lead}>
             {narrowed ? say.nothingMatches : say.nothingIsListedYet}{' '}
             {narrowed && (
-              <Button look="link" onClick={() => navigate('/registry')}>
+              <Button ref={leaveFocus} look="link" onClick={() => navigate('/registry')}>
                 {say.showAll}
               </Button>
             )}

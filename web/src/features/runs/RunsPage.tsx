@@ -8,6 +8,7 @@ import { ago, milliseconds } from '../../texts/format';
 import { agentUrl, pinnedOf, runUrl, writeUrl } from '../../app/urlState';
 import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
+import { leaveFocus } from '../../ui/focusBack';
 import { Listed } from '../../ui/Listed';
 import { Column, Page } from '../agents/Page';
 import { hasEnded } from '../run/history';
@@ -77,7 +78,7 @@ function Runs() {
           <p className={css.lead}>
             {narrowed ? say.none : say.noneYet}{' '}
             {narrowed && (
-              <Button look="link" onClick={() => navigate(runsUrl({}))}>
+              <Button ref={leaveFocus} look="link" onClick={() => navigate(runsUrl({}))}>
                 {say.showAll}
               </Button>
             )}
