@@ -60,6 +60,12 @@ def bring():
     del imported[os.devnull]
 
 
+def find():
+    """Makes what finds modules among the program's files, as the first import of one would. It has looked at nothing yet."""
+    loaders = _frozen_importlib_external._get_supported_file_loaders()
+    sys.path_importer_cache[ROOT] = _frozen_importlib_external.FileFinder(ROOT, *loaders)
+
+
 def place(libc, content, size, access):
     """Puts bytes into memory of their own."""
     size += -size % os.sysconf("SC_PAGE_SIZE")
@@ -155,6 +161,7 @@ def serve():
     image = os.read(control, BOARD)
     ctypes.memmove(board, image, len(image))
     settle()
+    find()
     warm(30)
     os.dup2(0, 3)
     threading._main_thread._native_id = 1  # a child is the first process of its namespace
