@@ -37,6 +37,9 @@ type Options struct {
 	Log    *slog.Logger
 }
 
+// awake is about what a short program takes, there and back.
+const awake = 150 * time.Microsecond
+
 // Engine is the runtime. It is safe for concurrent use.
 type Engine struct {
 	pool   *worker.Pool
@@ -52,7 +55,7 @@ func New(options Options) *Engine {
 		options.Egress = egress.New(egress.Options{})
 	}
 	return &Engine{egress: options.Egress, pool: worker.NewPool(worker.Options{
-		Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log,
+		Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log, Awake: awake,
 		Profile: sandbox.Profile{Role: guest.RoleName, Filter: sandbox.FilterWorker, Limits: runtimes.DefaultLimits()},
 		Reuse:   worker.Reuse{Runs: reuseRuns, Age: reuseAge, Memory: reuseMemory},
 	})}

@@ -3,8 +3,10 @@ package worker
 import (
 	"context"
 	"log/slog"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -22,6 +24,7 @@ type Options struct {
 	Rest    time.Duration   // after so long without a run none waits, and none does before the first; 0 for always
 	Guest   string          // a workspace whose runs wake no pool that rests: who only examines it
 	Max     int             // all jails together; who wants one more waits. Default 16
+	Awake   time.Duration   // how long a run that is the only one waits for its worker before it sleeps; 0 for not at all
 	Prelude any             // payload of a Job frame that every jail gets ahead of its job, and answers with Ready; nil for none
 	Now     func() time.Time
 	Log     *slog.Logger // of workers that ended unexpectedly; nil for none
@@ -60,6 +63,7 @@ type Pool struct {
 	stop    context.CancelFunc
 	joined  sync.WaitGroup // the keeper, and who buries the dead
 	wake    chan struct{}  // tells the keeper that a jail was taken
+	runs    atomic.Int64   // that talk to their workers
 
 	mu        sync.Mutex
 	idle      []*member     // the longest unused first
@@ -94,6 +98,9 @@ func NewPool(options Options) *Pool {
 	}
 	if options.Now == nil {
 		options.Now = time.Now
+	}
+	if runtime.GOMAXPROCS(0) == 1 {
+		options.Awake = 0 // the worker has use for the processor
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	p := &Pool{options: options, ctx: ctx, stop: stop, wake: make(chan struct{}, 1), changed: make(chan struct{})}
@@ -130,6 +137,8 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 		return runtimes.Outcome{}, err
 	}
 	session := newSession(m.peer, task, host, asked)
+	p.runs.Add(1)
+	defer p.runs.Add(-1)
 	outcome, fit, err := session.run(ctx)
 	stop()
 	if session.lost != nil { // the program's doing, perhaps; but it may be ours
@@ -415,7 +424,7 @@ func (p *Pool) prepare(ctx context.Context, profile sandbox.Profile) (*member, e
 	if err != nil {
 		return nil, err
 	}
-	m := &member{peer: newPeer(jail), born: p.options.Now()}
+	m := &member{peer: newPeer(jail, stayAwake(jail.Conn(), p.options.Awake, &p.runs)), born: p.options.Now()}
 	if p.options.Prelude == nil {
 		return m, nil
 	}

@@ -46,8 +46,9 @@ type peer struct {
 	told     bool            // it was sent a job
 }
 
-func newPeer(jail Jail) *peer {
-	return &peer{jail: jail, programs: map[string]bool{}, in: bufio.NewReaderSize(jail.Conn(), 16<<10), out: frames.NewWriter(jail.Conn())}
+// newPeer makes the connection with a jail, of which in reads.
+func newPeer(jail Jail, in io.Reader) *peer {
+	return &peer{jail: jail, programs: map[string]bool{}, in: bufio.NewReaderSize(in, 16<<10), out: frames.NewWriter(jail.Conn())}
 }
 
 // session is one run on one worker. The goroutine of run reads; the watch decides when it is time to stop.

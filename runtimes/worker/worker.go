@@ -93,6 +93,6 @@ var ErrLost = errors.New("the program had started")
 // when the house failed. Whatever the answer is, a jail that ran anything but well behaved code has to be killed: Run
 // leaves that to the caller, except that it kills at once when a limit is reached.
 func Run(ctx context.Context, jail Jail, task Task, host runtimes.Host) (runtimes.Outcome, error) {
-	outcome, _, err := newSession(newPeer(jail), task, host, time.Now()).run(ctx)
+	outcome, _, err := newSession(newPeer(jail, jail.Conn()), task, host, time.Now()).run(ctx)
 	return outcome, err
 }

@@ -1,0 +1,88 @@
+package worker
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestStayAwake: it reads as the connection does, whether it is awake or asleep when something comes, ends or fails.
+func TestStayAwake(t *testing.T) {
+	t.Parallel()
+	for _, runs := range []int64{1, 2} {
+		for _, span := range []time.Duration{time.Nanosecond, time.Minute} {
+			t.Run(span.String()+" of "+strconv.FormatInt(runs, 10), func(t *testing.T) {
+				t.Parallel()
+				ours, theirs := connected(t)
+				var n atomic.Int64
+				n.Store(runs)
+				in := stayAwake(ours, span, &n)
+				if _, ok := in.(*awake); !ok {
+					t.Fatalf("a %T", in)
+				}
+				for _, text := range []string{"one", "two"} {
+					go func() { _, _ = theirs.Write([]byte(text)) }()
+					got := make([]byte, 3)
+					if _, err := io.ReadFull(in, got); err != nil || string(got) != text {
+						t.Errorf("%q, %v for %q", got, err, text)
+					}
+				}
+				go n.Store(2) // else it would look for a minute before it asks for the time
+				_ = ours.SetReadDeadline(time.Now())
+				if _, err := in.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+					t.Errorf("after the deadline: %v", err)
+				}
+				_ = ours.SetReadDeadline(time.Time{})
+				go func() { _ = theirs.Close() }()
+				if got, err := in.Read(make([]byte, 1)); got != 0 || err != io.EOF {
+					t.Errorf("at the end: %d, %v", got, err)
+				}
+				if err := ours.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := in.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+					t.Errorf("when it is closed: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// TestStayAwakeIsForTheKernels: what is no descriptor, or has no span, is read as it is.
+func TestStayAwakeIsForTheKernels(t *testing.T) {
+	t.Parallel()
+	piped, other := net.Pipe()
+	ours, _ := connected(t)
+	t.Cleanup(func() { _, _ = piped.Close(), other.Close() })
+	if in := stayAwake(piped, time.Minute, new(atomic.Int64)); in != piped {
+		t.Errorf("a pipe is read by a %T", in)
+	}
+	if in := stayAwake(ours, 0, new(atomic.Int64)); in != ours {
+		t.Errorf("without a span it is read by a %T", in)
+	}
+}
+
+// connected makes two ends of a socket.
+func connected(t *testing.T) (ours, theirs net.Conn) {
+	t.Helper()
+	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err = net.Dial("unix", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, err = listener.Accept()
+	if err := errors.Join(err, listener.Close()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = ours.Close(), theirs.Close() })
+	return ours, theirs
+}
