@@ -15,6 +15,8 @@ describe('environment', () => {
       false,
     ]);
     expect(toEnvironment(table)).toEqual({ OK: 'x' });
+    const bash = rows(['BASH_ENV', 'x'], ['POSIXLY_CORRECT', 'x'], ['__atelier_tag', 'x'], ['IFS', 'x'], ['ENV', 'x']);
+    expect(toEnvironment(bash)).toEqual({});
   });
   it('is bounded', () => {
     expect(environmentFault(rows(['A', 'x'.repeat(33_000)]))).toContain('32 KiB');

@@ -7,7 +7,7 @@ export interface Variable {
 }
 
 const reserved =
-  /^(PATH|HOME|LANG|TMPDIR|INPUT|INPUT_FILE|OUTPUT|LD_.*|PYTHON.*|NODE_.*|(?:https?|no|all)_proxy|(?:HTTPS?|NO|ALL)_PROXY)$/;
+  /^(PATH|HOME|LANG|TMPDIR|INPUT|INPUT_FILE|OUTPUT|LD_.*|PYTHON.*|NODE_.*|BASH.*|ENV|IFS|SHELLOPTS|PS4|POSIXLY_CORRECT|POSIX_PEDANTIC|__atelier_.*|(?:https?|no|all)_proxy|(?:HTTPS?|NO|ALL)_PROXY)$/;
 const mostNames = 64;
 const mostBytes = 32 * 1024;
 
