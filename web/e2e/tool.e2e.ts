@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { violations } from './kit/axe';
 import { hold } from './kit/hold';
 import { refuse } from './kit/refuse';
 import { must, program, publishedAgent, saveDraft } from './kit/seed';
@@ -138,15 +139,53 @@ test('what the browser does not let be copied is said, and copied when it does',
   });
   await studio.choose('Actions for 1.0.0', 'Copy reference');
   const told = page.getByRole('region', { name: 'Notices' });
-  await told.getByText('The browser did not let it be copied.').waitFor();
+  const failed = told.getByText('The browser did not let it be copied.');
+  await failed.waitFor();
+  await told.getByRole('button', { name: 'Dismiss' }).click();
+  await failed.waitFor({ state: 'detached' });
+  expect(await page.evaluate(() => document.activeElement === document.body)).toBe(false);
+  await studio.choose('Actions for 1.0.0', 'Copy reference');
+  await failed.waitFor();
   await page.evaluate(() => {
     Reflect.deleteProperty(navigator.clipboard, 'writeText');
   });
   await told.getByRole('button', { name: 'Retry' }).click();
   await expect.poll(clipboard).toBe('withheld@1.0.0');
   await told.getByText('Copied', { exact: true }).waitFor();
-  await told.getByRole('button', { name: 'Dismiss' }).click();
-  expect(await page.evaluate(() => document.activeElement === document.body)).toBe(false);
+});
+
+test('what is told while a dialog is open stands in it, in reach of a hand, the keys and an ear', async () => {
+  await publishedAgent(atelier, 'told');
+  await studio.versions('told');
+  await studio.choose('Actions for 1.0.0', 'Export as tool');
+  const dialog = page.getByRole('dialog');
+  await page.evaluate(() => {
+    navigator.clipboard.writeText = () => Promise.reject(new Error('No.'));
+    Object.assign(document, { execCommand: () => false });
+  });
+  const copy = dialog.getByRole('button', { name: /^Copy: / }).first();
+  const told = page.getByRole('region', { name: 'Notices' });
+  const failed = told.getByText('The browser did not let it be copied.');
+  expect(await told.getAttribute('aria-live')).toBe('polite');
+  await copy.click();
+  await failed.waitFor();
+  expect(await dialog.evaluate((open) => open.contains(document.querySelector('[aria-live] p')))).toBe(true);
+  expect(await violations(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Close' }).focus();
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('Enter');
+  await failed.waitFor({ state: 'detached' });
+  expect(await dialog.evaluate((open) => open.contains(document.activeElement))).toBe(true);
+
+  await copy.click();
+  await page.evaluate(() => {
+    Reflect.deleteProperty(navigator.clipboard, 'writeText');
+  });
+  await told.getByRole('button', { name: 'Retry' }).click();
+  await expect.poll(clipboard).not.toBe('');
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await told.count()).toBe(1);
 });
 
 test('A42 every form is shown with the input schema, and downloaded as it is shown', async () => {

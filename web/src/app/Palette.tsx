@@ -9,6 +9,7 @@ import { useBound } from './bindings';
 import { isMac, runCommand, useHandlers } from './commands';
 import { closeDialog } from './dialogs';
 import { showKeys } from './hotkeys';
+import { DialogNotices } from './Notices';
 import css from './Palette.module.css';
 import { usePlaces } from './places';
 import { agentUrl } from './urlState';
@@ -82,6 +83,7 @@ export function Palette({ scope }: { scope: 'all' | 'places' }) {
               </Cmdk.Group>
             </Cmdk.List>
           </Cmdk>
+          <DialogNotices />
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>

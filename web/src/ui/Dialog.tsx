@@ -1,6 +1,7 @@
 import { X } from 'lucide-react';
 import { Dialog as Radix } from 'radix-ui';
 import { useState, type ReactNode } from 'react';
+import { DialogNotices } from '../app/Notices';
 import { dialog as say } from '../texts/ui';
 import { IconButton } from './Button';
 import { classes } from './classes';
@@ -56,6 +57,7 @@ export function Dialog({ title, about, wide, medium, onClose, children, foot }: 
               {foot}
             </div>
           )}
+          <DialogNotices />
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
