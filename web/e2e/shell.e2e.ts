@@ -1,6 +1,7 @@
 // The frame of the Studio: addresses, the way back, the palette, the list of agents and the list of keys.
 import { describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
+import { hold } from './kit/hold';
 import { must, publishedAgent } from './kit/seed';
 import { eachSignedIn, type Stage } from './kit/stage';
 import type { Studio } from './kit/studio';
@@ -252,6 +253,27 @@ describe('the list of agents', () => {
     await search.press('Escape');
     await side.getByRole('link', { name: /mole/ }).waitFor();
     expect(await search.inputValue()).toBe('');
+  });
+
+  test('what a dialog began closes no other one when it ends late, and leads nowhere', async () => {
+    await agent('leaving');
+    await studio.versions('leaving');
+    const release = await hold(page, '**/code-agents/*', 'DELETE');
+    await studio.choose('Actions for leaving', 'Delete…', 'main');
+    const asking = page.getByRole('dialog', { name: 'Delete leaving?' });
+    const sent = page.waitForRequest((request) => request.method() === 'DELETE');
+    await asking.getByRole('button', { name: 'Delete' }).click();
+    await sent;
+    await page.keyboard.press('Escape');
+    await asking.waitFor({ state: 'detached' });
+    await studio.command('new agent', 'New agent…');
+    const next = page.getByRole('dialog', { name: 'New agent' });
+    const name = next.getByRole('textbox', { name: 'Name' });
+    await name.fill('typed');
+    release();
+    await page.getByText('Deleted leaving').waitFor();
+    expect(await name.inputValue()).toBe('typed');
+    expect(new URL(page.url()).pathname).toBe('/studio/a/leaving/versions');
   });
 
   test('A44 is there beside a registry that has none', async () => {

@@ -3,7 +3,7 @@ import { useLocation } from 'wouter';
 import { keys, queryClient, refreshAgents, refreshFacts, usePins } from '../../api/queries';
 import type { Agent } from '../../api/types';
 import { deleteAgent, restoreAgent } from '../../api/verbs';
-import { closeDialog } from '../../app/dialogs';
+import { closeDialog, useCloseOwn } from '../../app/dialogs';
 import { notify } from '../../app/noticeStore';
 import { readRef } from '../../app/urlState';
 import { common } from '../../texts/common';
@@ -24,14 +24,15 @@ export function DeleteAgentDialog({ id, name }: { id: string; name: string }) {
   const held = (pins.data ?? []).length > 0;
   const [comment, setComment] = useState('');
   const task = useTask();
+  const closeOwn = useCloseOwn();
 
   const confirm = (): void =>
     task.run(async () => {
       await deleteAgent(id, held ? comment.trim() : '');
       await refreshAgents(); // the row goes with the dialog, which gives the focus to what is left
-      closeDialog();
+      const stayed = closeOwn();
       notify('done', said.deleted(name), { label: said.undo, run: () => void undelete(id) });
-      if (readRef(path.split('/')[2] ?? '').name === name) navigate('/');
+      if (stayed && readRef(path.split('/')[2] ?? '').name === name) navigate('/');
     });
 
   return (

@@ -20,7 +20,7 @@ export function DuplicateDialog({ id, name }: { id: string; name: string }) {
         await settleDraft(id);
         const agent = await copyAgent(id, wanted);
         void refreshAgents();
-        navigate(agentUrl(agent.name));
+        return () => navigate(agentUrl(agent.name));
       }}
     />
   );

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { closeDialog } from '../../app/dialogs';
+import { closeDialog, useCloseOwn } from '../../app/dialogs';
 import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import { FormDialog } from '../../ui/FormDialog';
@@ -12,19 +12,21 @@ interface Props {
   verb: string;
   /** What the field begins with. */
   name: string;
-  onName: (name: string) => Promise<void>;
+  /** Does the work, and gives what leads on from there. */
+  onName: (name: string) => Promise<() => void>;
 }
 
 /** Asks for the name of an agent; it closes when the work is done. */
 export function NameDialog({ title, about, label, verb, name: first, onName }: Props) {
   const [name, setName] = useState(first);
   const task = useTask();
+  const closeOwn = useCloseOwn();
   const submit = (): void => {
     const wrong = nameFault(name.trim());
     if (wrong !== undefined) return task.fail(wrong);
     task.run(async () => {
-      await onName(name.trim());
-      closeDialog();
+      const leadOn = await onName(name.trim());
+      if (closeOwn()) leadOn();
     });
   };
   return (

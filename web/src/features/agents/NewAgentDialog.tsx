@@ -3,7 +3,7 @@ import { useLocation } from 'wouter';
 import { ApiError, explain } from '../../api/http';
 import { useCapabilities } from '../../api/queries';
 import type { Language } from '../../api/types';
-import { closeDialog } from '../../app/dialogs';
+import { closeDialog, useCloseOwn } from '../../app/dialogs';
 import { agentUrl } from '../../app/urlState';
 import { common } from '../../texts/common';
 import { newAgentDialog as say } from '../../texts/agents';
@@ -28,6 +28,7 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
   const [fault, setFault] = useState<string>();
   const [moduleError, setModuleError] = useState<string>();
   const [busy, setBusy] = useState(false);
+  const closeOwn = useCloseOwn();
 
   const missing = (l: Language): string | undefined => {
     const known = capabilities.data?.languages.find((c) => c.language === l);
@@ -44,8 +45,7 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
     setBusy(true);
     try {
       const agent = await createFrom(blankAgent(name, await beginning(language, module)));
-      closeDialog();
-      navigate(agentUrl(agent.name));
+      if (closeOwn()) navigate(agentUrl(agent.name));
     } catch (error) {
       if (language === 'wasm' && error instanceof ApiError && error.fields.length > 0) {
         setModuleError(error.fields.map((field) => field.message).join(' '));

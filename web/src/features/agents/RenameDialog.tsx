@@ -10,15 +10,17 @@ import { NameDialog } from './NameDialog';
 /** Gives an agent another name; with versions the former one goes on working, so that no caller breaks. */
 export function RenameDialog({ id, name, published }: { id: string; name: string; published: boolean }) {
   const [path, navigate] = useLocation();
-  const rename = async (wanted: string): Promise<void> => {
+  const rename = async (wanted: string): Promise<() => void> => {
     await settleDraft(id);
     const agent = await renameAgent(id, wanted);
     agentRenamed(agent, name);
     notify('done', published ? say.isNowAndWas(name, agent.name) : say.isNow(name, agent.name));
     const [, here, rest] = /^\/a\/([^/@]+)(.*)$/.exec(path) ?? [];
-    if (here !== name) return;
-    queryClient.setQueryData(keys.agent(agent.name), agent); // its page takes this over at once
-    navigate(agentUrl(agent.name) + (rest ?? ''), { replace: true });
+    return () => {
+      if (here !== name) return;
+      queryClient.setQueryData(keys.agent(agent.name), agent); // its page takes this over at once
+      navigate(agentUrl(agent.name) + (rest ?? ''), { replace: true });
+    };
   };
   return (
     <NameDialog

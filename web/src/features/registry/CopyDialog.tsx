@@ -18,7 +18,7 @@ export function CopyDialog({ id, name, version }: { id: string; name: string; ve
       onName={async (wanted) => {
         const agent = await copyFromRegistry(id, wanted, version);
         void refreshAgents();
-        navigate(agentUrl(agent.name));
+        return () => navigate(agentUrl(agent.name));
       }}
     />
   );

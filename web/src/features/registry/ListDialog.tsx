@@ -1,6 +1,6 @@
 import { keys, queryClient, refreshFacts } from '../../api/queries';
 import { listInRegistry } from '../../api/verbs';
-import { closeDialog } from '../../app/dialogs';
+import { closeDialog, useCloseOwn } from '../../app/dialogs';
 import { notify } from '../../app/noticeStore';
 import { common } from '../../texts/common';
 import { listDialog as say } from '../../texts/registry';
@@ -12,12 +12,13 @@ import { useTask } from '../../ui/useTask';
 /** Lists an agent for every workspace, or takes it out again. */
 export function ListDialog({ name, listed }: { name: string; listed: boolean }) {
   const task = useTask();
+  const closeOwn = useCloseOwn();
   const confirm = (): void =>
     task.run(async () => {
       await listInRegistry(name, !listed);
       refreshFacts(name);
       void queryClient.invalidateQueries({ queryKey: keys.registry });
-      closeDialog();
+      closeOwn();
       notify('done', listed ? say.notListedNow(name) : say.isListed(name));
     });
   return (

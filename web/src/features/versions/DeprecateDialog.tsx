@@ -2,7 +2,7 @@ import { useState, type SyntheticEvent } from 'react';
 import { refreshFacts, usePins, useVersions } from '../../api/queries';
 import type { Pin, VersionSummary } from '../../api/types';
 import { deprecate } from '../../api/verbs';
-import { closeDialog } from '../../app/dialogs';
+import { closeDialog, useCloseOwn } from '../../app/dialogs';
 import { notify } from '../../app/noticeStore';
 import { common } from '../../texts/common';
 import { deprecateDialog as say } from '../../texts/versions';
@@ -28,6 +28,7 @@ export function DeprecateDialog({ version }: { version: string }) {
   const reason = typedReason ?? shown?.reason ?? '';
   const successor = typedSuccessor ?? shown?.successor ?? likely(choices)?.reference ?? '';
   const task = useTask();
+  const closeOwn = useCloseOwn();
 
   const put = (deprecated: boolean): void =>
     task.run(async () => {
@@ -37,7 +38,7 @@ export function DeprecateDialog({ version }: { version: string }) {
         deprecated ? { deprecated, reason: reason.trim(), successor: successor.trim() } : { deprecated },
       );
       refreshFacts(name);
-      closeDialog();
+      closeOwn();
       notify('done', deprecated ? say.isDeprecated(name, version) : say.isAsGoodAsNew(name, version));
     });
   const submit = (e: SyntheticEvent): void => {

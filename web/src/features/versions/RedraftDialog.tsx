@@ -1,6 +1,6 @@
 import { keys, queryClient, refreshFacts } from '../../api/queries';
 import { getAgent, redraft } from '../../api/verbs';
-import { closeDialog, showDialog } from '../../app/dialogs';
+import { closeDialog, showDialog, useCloseOwn } from '../../app/dialogs';
 import { notify } from '../../app/noticeStore';
 import { agentUrl } from '../../app/urlState';
 import { common } from '../../texts/common';
@@ -18,6 +18,7 @@ export function RedraftDialog({ from }: { from: string }) {
   const { id, name, latestVersion } = useOpenAgent();
   const [, navigate] = useLocation();
   const task = useTask();
+  const closeOwn = useCloseOwn();
   const discard = from === latestVersion;
   const confirm = (): void =>
     task.run(async () => {
@@ -26,9 +27,9 @@ export function RedraftDialog({ from }: { from: string }) {
       const agent = await redraft(id, draft.revision, from);
       queryClient.setQueryData(keys.agent(name), agent);
       refreshFacts(name);
-      closeDialog();
+      const stayed = closeOwn();
       notify('done', say.done(from));
-      navigate(agentUrl(name));
+      if (stayed) navigate(agentUrl(name));
     });
   return (
     <Dialog
