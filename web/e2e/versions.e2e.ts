@@ -513,6 +513,20 @@ describe('what could not be loaded comes when it is asked again', () => {
     expect(await shown.evaluate((open) => open.contains(document.activeElement))).toBe(true);
   });
 
+  test('but a version that is gone is not waited for', async () => {
+    await publishedAgent(atelier, 'away-7');
+    await page.clock.install();
+    await studio.versions('away-7');
+    await page.getByRole('button', { name: 'Actions for 1.0.0' }).waitFor();
+    await page.route('**/code-agents/away-7/versions', (route) => route.fulfill({ json: { items: [] } }));
+    await page.clock.fastForward(15_000); // what was read is old by then
+    await studio.choose('Actions for 1.0.0', 'Deprecate…');
+    const shown = dialog('Deprecate away-7@1.0.0');
+    await shown.getByRole('alert').filter({ hasText: 'There is no version 1.0.0 any more.' }).waitFor();
+    expect(await shown.getByRole('status').count()).toBe(0);
+    await shown.getByRole('button', { name: 'Cancel' }).click();
+  });
+
   test('where versions are compared, and a file of them', async () => {
     await publishedAgent(atelier, 'away-5');
     await saveDraft(atelier, 'away-5', program('Fog'));

@@ -16,6 +16,7 @@ export const deprecateDialog = {
   theVersion: 'the version',
   references: 'its references',
   notLoaded: (reason: string) => `The version could not be loaded. ${reason}`,
+  gone: (version: string) => `There is no version ${version} any more.`,
   referencesNotLoaded: (reason: string) => `What references it could not be loaded. ${reason}`,
   isDeprecated: (name: string, version: string) => `${name}@${version} is deprecated`,
   isAsGoodAsNew: (name: string, version: string) => `${name}@${version} is no longer deprecated`,

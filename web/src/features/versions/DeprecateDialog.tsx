@@ -8,6 +8,7 @@ import { common } from '../../texts/common';
 import { deprecateDialog as say } from '../../texts/versions';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
+import { Fault } from '../../ui/Fault';
 import { Field } from '../../ui/Field';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { TextField } from '../../ui/TextField';
@@ -71,8 +72,9 @@ export function DeprecateDialog({ version }: { version: string }) {
         </>
       }
     >
-      {shown === undefined && !versions.isError && <Waiting shape="fields" what={say.theVersion} retry />}
+      {shown === undefined && versions.isFetching && <Waiting shape="fields" what={say.theVersion} retry />}
       {shown === undefined && <NotLoaded found={versions} why={say.notLoaded} />}
+      {shown === undefined && versions.isSuccess && !versions.isFetching && <Fault message={say.gone(version)} />}
       {/* At once: a field that came with the references would take the focus from where it is by then. */}
       {shown && (
         <form id="deprecate" onSubmit={submit} style={{ display: 'grid', gap: 12 }}>
