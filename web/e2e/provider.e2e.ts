@@ -5,6 +5,7 @@ import { startAtelier, type Atelier } from './kit/atelier';
 import { violations } from './kit/axe';
 import { launch, openSession, signIn, type Session } from './kit/browser';
 import { startProvider, type IdentityProvider } from './kit/provider';
+import { askAgain, refuse } from './kit/refuse';
 
 let provider: IdentityProvider;
 let atelier: Atelier;
@@ -83,6 +84,18 @@ describe('a provider of logins', () => {
     await session.page.getByRole('link', { name: 'Sign in with Example' }).click();
     await session.page.getByRole('heading', { name: 'Start with a sample' }).waitFor(); // the provider still knows him
     expect(await role(session)).toBe('administrator');
+    await session.close();
+  });
+
+  test('is offered once it is known that there is one', async () => {
+    const session = await openSession(browser, atelier, { also: provider.issuer });
+    const { page } = session;
+    const allow = await refuse(page, '**/api/v1/session/ways');
+    await page.goto('/studio/');
+    await page.getByRole('alert').filter({ hasText: 'Not now.' }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await askAgain(page, 'The other ways to sign in could not be loaded.', allow);
+    await page.getByRole('link', { name: 'Sign in with Example' }).waitFor();
     await session.close();
   });
 

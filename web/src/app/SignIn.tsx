@@ -6,6 +6,7 @@ import { signIn as said } from '../texts/app';
 import { Button } from '../ui/Button';
 import button from '../ui/Button.module.css';
 import { classes } from '../ui/classes';
+import { NotLoaded } from '../ui/NotLoaded';
 import { PasswordForm } from './PasswordForm';
 import css from './SignIn.module.css';
 import { TokenForm } from './TokenForm';
@@ -53,6 +54,7 @@ export function SignIn() {
             {refused}
           </p>
         )}
+        <NotLoaded found={ways} why={said.waysNotLoaded} />
         {provider && (
           <>
             <a className={classes(button.button, button.primary, css.provider)} href={provider.path}>

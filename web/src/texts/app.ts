@@ -102,6 +102,7 @@ export const signIn = {
   tooManyLoginsFailed: 'Too many failed sign-ins from here. Wait a minute, then try again.',
   theServerFailedToLog: 'The server could not sign you in. Its log says why.',
   signInToAtelier: 'Sign in to Atelier',
+  waysNotLoaded: (reason: string) => `The other ways to sign in could not be loaded. ${reason}`,
   logInWith: (name: string) => `Sign in with ${name}`,
   useALinkOr: 'Use a link or a token',
   useANameAnd: 'Use a name and password',
