@@ -1,7 +1,7 @@
 // Somebody is invited, sees what their role lets them do, and is somebody else the moment that it changes.
 import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
 import { violations } from './kit/axe';
@@ -48,13 +48,18 @@ test('an invitation that is spent or cut leads on', async () => {
   await stranger.page.getByRole('link', { name: 'Sign in' }).click();
   await stranger.page.getByRole('button', { name: 'Sign in' }).waitFor();
   // Nobody has it in the address any more: what could only not be asked is asked again.
-  await stranger.page.route('**/api/v1/invitations/read', (route) => route.abort());
+  let answer = (route: Route): Promise<void> => route.abort();
+  await stranger.page.route('**/api/v1/invitations/read', (route) => answer(route));
   await stranger.page.goto('/studio/invitation#ati_spent');
-  const failed = stranger.page.getByRole('alert').filter({ hasText: 'cannot be reached' });
-  await failed.waitFor();
-  await stranger.page.unrouteAll();
-  await failed.getByRole('button', { name: 'Retry' }).click();
+  const failed = stranger.page.getByRole('alert').filter({ has: stranger.page.getByRole('button', { name: 'Retry' }) });
+  await failed.filter({ hasText: 'cannot be reached' }).waitFor();
+  answer = (route) => route.fulfill({ status: 429, json: { title: 'Too many at once.' } });
+  await failed.getByRole('button').click();
+  await failed.filter({ hasText: 'Too many at once.' }).waitFor();
+  answer = (route) => route.continue();
+  await failed.getByRole('button').click();
   await stranger.page.getByText(/Ask for a new one/).waitFor();
+  expect(await failed.count()).toBe(0);
   await stranger.close();
   const admin = await signIn(browser, atelier, { theme: 'light', width: 390, height: 800 });
   await admin.page.goto('/studio/invitation');

@@ -47,10 +47,11 @@ export function InvitationPage() {
   );
 }
 
-/** What the server refused stays so; else the link may still be good, and its secret is in the address no more. */
+/** A link that is no good stays so; else it may still be, and its secret is in the address no more. */
 function Unread({ found }: { found: UseQueryResult }) {
   const { error } = found;
-  if (error instanceof ApiError && error.status < 500) return <Fault message={error.message} />;
+  const refused = error instanceof ApiError && error.status < 500 && error.status !== 429;
+  if (refused) return <Fault message={error.message} />;
   return <NotLoaded found={found} why={(reason) => reason} />;
 }
 
