@@ -138,6 +138,7 @@ describe('people', () => {
       await page.getByRole('button', { name: 'Account' }).click();
       await page.getByRole('menuitem', { name: 'Sign out' }).click();
       await page.getByRole('button', { name: 'Use a name and password' }).click();
+      expect(await page.getByText('You are still signed in.').count()).toBe(0);
       await page.getByLabel('Name').fill(name);
       await page.getByLabel('Password').fill(password);
       await page.getByRole('button', { name: 'Sign in' }).click();

@@ -14,7 +14,7 @@ import { useKeys } from './bindings';
 import { isMac, runCommand } from './commands';
 import { useEnterWorkspace } from './enterWorkspace';
 import { showKeys } from './hotkeys';
-import { notify } from './noticeStore';
+import { dismissAll, notify } from './noticeStore';
 import { currentTheme, onTheme, switchTheme, type Theme } from './theme';
 
 export function Brand() {
@@ -97,6 +97,7 @@ function User({ theme }: { theme: Theme }) {
       const ended = error instanceof ApiError && error.status === 401;
       if (!ended) return notify('failed', say.stillSignedIn(explain(error)));
     }
+    dismissAll();
     await client.resetQueries();
   };
   const person = data?.actor.type === 'user';

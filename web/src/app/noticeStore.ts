@@ -23,3 +23,6 @@ export function notify(kind: Notice['kind'], text: string, action?: Notice['acti
 export function dismiss(id: number): void {
   useNotices.setState(({ notices }) => ({ notices: notices.filter((n) => n.id !== id) }));
 }
+
+/** What was told to somebody is nothing to the next one. */
+export const dismissAll = (): void => useNotices.setState({ notices: [] });
