@@ -1,5 +1,5 @@
 // Fields of the input form that are more than a line of text, and what is small on a phone.
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { violations } from './kit/axe';
 import { must } from './kit/seed';
@@ -56,6 +56,31 @@ test('a moment, a choice of many and a text of several lines are filled in as wh
     zone: 'zone-17',
     note: 'one\ntwo',
   });
+});
+
+test('the last item of a list and the last variable leave the focus beside what is left of them', async () => {
+  await open('lists', 'export default (input) => input;\n', {
+    inputSchema: { type: 'object', properties: { tags: { type: 'array', title: 'Tags', items: { type: 'string' } } } },
+  });
+  const focused = (within: Locator): Promise<boolean> => within.evaluate((part) => part === document.activeElement);
+  const input = await studio.panel('Input');
+  const list = input.getByRole('group', { name: 'Tags' });
+  for (let n = 0; n < 2; n++) await list.getByRole('button', { name: 'Add item' }).click();
+  const [first, last] = [1, 2].map((n) => list.getByRole('button', { name: `Remove item ${n}` }));
+  await last?.press('Enter');
+  await last?.waitFor({ state: 'detached' });
+  expect(await focused(list)).toBe(true);
+  await first?.press('Enter');
+  await first?.waitFor({ state: 'detached' });
+  expect(await focused(list)).toBe(true);
+
+  const panel = page.getByRole('complementary', { name: 'Configuration' });
+  await panel.getByRole('button', { name: /^Environment/ }).click();
+  await panel.getByRole('button', { name: 'Add variable' }).click();
+  const gone = panel.getByRole('button', { name: /^Remove/ });
+  await gone.press('Enter');
+  await gone.waitFor({ state: 'detached' });
+  expect(await focused(panel.locator('section').filter({ hasText: 'Add variable' }))).toBe(true);
 });
 
 test('settings of the editor open from the palette on a phone, and they and the problems are accessible', async () => {

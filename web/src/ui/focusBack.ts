@@ -35,7 +35,7 @@ function takesIt(element: Element): boolean {
   return document.activeElement !== document.body;
 }
 
-const parts = 'section, [role=dialog], [role=tabpanel], [data-region]';
+const parts = 'section, fieldset, [role=dialog], [role=tabpanel], [data-region]';
 
 /**
  * The ref of what goes away while it may have the focus, as a button that asks again: the part of the page that it is in

@@ -2,6 +2,7 @@ import { Plus, X } from 'lucide-react';
 import { Fragment, useState } from 'react';
 import { environmentSection as say } from '../../texts/config';
 import { Button, IconButton } from '../../ui/Button';
+import { leaveFocus } from '../../ui/focusBack';
 import { problemAt, useOpenAgent } from '../agents/openAgent';
 import css from './ConfigPanel.module.css';
 import { environmentFault, sameEnvironment, toEnvironment, variableFault, type Variable } from './environment';
@@ -63,6 +64,7 @@ export function EnvironmentSection() {
                   <span />
                 ) : (
                   <IconButton
+                    ref={leaveFocus}
                     small
                     label={say.remove(row.name, i + 1)}
                     onClick={() => change(rows.filter((r) => r.id !== row.id))}

@@ -2,6 +2,7 @@ import { ArrowUp, Plus, Trash2 } from 'lucide-react';
 import type { JsonSchema } from '../../api/types';
 import { listField as say } from '../../texts/form';
 import { Button, IconButton } from '../../ui/Button';
+import { leaveFocus } from '../../ui/focusBack';
 import { join } from '../pointer';
 import { blankValue } from './defaults';
 import { fieldId, NodeField, useForm, type FieldProps } from './SchemaForm';
@@ -32,6 +33,7 @@ export function ListField({ pointer, node, label, value, error, items }: FieldPr
                 <ArrowUp size={14} aria-hidden />
               </IconButton>
               <IconButton
+                ref={leaveFocus}
                 small
                 label={say.removeItem(i + 1)}
                 onClick={() => onChange({ do: 'set', at: join(pointer, i), to: undefined })}
