@@ -57,6 +57,18 @@ describe('reduceInput', () => {
     expect(done.value).toMatchObject({ days: -1 });
   });
 
+  it('moves what is half-typed in an item of a list along when one before it is removed', () => {
+    const list: JsonSchema = { type: 'array', items: { type: 'object', properties: { '1': { type: 'number' } } } };
+    const state = after(
+      startInput(list, [{}, {}, {}]),
+      { do: 'type', at: '/0/1', text: '-', value: undefined },
+      { do: 'type', at: '/1/1', text: '1e', value: undefined },
+      { do: 'type', at: '/2/1', text: '2e', value: undefined },
+      { do: 'set', at: '/1', to: undefined },
+    );
+    expect([state.value, state.partial]).toEqual([[{}, {}], { '/0/1': '-', '/1/1': '2e' }]);
+  });
+
   it('removes an emptied number and a list item', () => {
     const state = after(
       startInput(weather, { days: 3, tags: ['a', 'b'] }),

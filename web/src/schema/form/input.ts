@@ -3,7 +3,7 @@
 import { parseJson, stringifyJson, type Json } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 import { faultSentence } from '../locate';
-import { set } from '../pointer';
+import { get, join, set, tokens } from '../pointer';
 import { initialValue } from './defaults';
 
 export interface InputState {
@@ -30,8 +30,11 @@ export function startInput(schema: JsonSchema, value: Json = initialValue(schema
 
 export function reduceInput(state: InputState, action: InputAction): InputState {
   switch (action.do) {
-    case 'set':
-      return withValue({ ...state, partial: forget(state.partial, action.at) }, action.at, action.to);
+    case 'set': {
+      const kept = forget(state.partial, action.at);
+      const partial = action.to === undefined ? closeUp(kept, action.at, state.value) : kept;
+      return withValue({ ...state, partial }, action.at, action.to);
+    }
     case 'type': {
       const partial = forget(state.partial, action.at);
       if (action.value !== undefined || action.text === '')
@@ -63,4 +66,16 @@ function readText(state: InputState, text: string): InputState {
 
 function forget(partial: Record<string, string>, at: string): Record<string, string> {
   return Object.fromEntries(Object.entries(partial).filter(([k]) => k !== at && !k.startsWith(`${at}/`)));
+}
+
+/** When an item of a list goes, those behind it move up, and what is half-typed in them goes along. */
+function closeUp(partial: Record<string, string>, at: string, value: Json): Record<string, string> {
+  const index = Number(tokens(at).at(-1));
+  const list = at.slice(0, at.lastIndexOf('/'));
+  if (!Array.isArray(get(value, list))) return partial;
+  const moved = (pointer: string): string => {
+    const [item, ...rest] = pointer.startsWith(`${list}/`) ? pointer.slice(list.length + 1).split('/') : [];
+    return Number(item) > index ? [join(list, Number(item) - 1), ...rest].join('/') : pointer;
+  };
+  return Object.fromEntries(Object.entries(partial).map(([pointer, text]) => [moved(pointer), text]));
 }
