@@ -49,7 +49,8 @@ export function exampleValue(schema: JsonSchema, root: JsonSchema = schema, dept
       if (given !== undefined) return given;
       const value: JsonObject = isObject(initial) ? { ...initial } : {};
       for (const { key, schema: property, required } of shape.properties) {
-        if (required && !(isObject(own) && key in own)) value[key] = exampleValue(property, root, depth + 1);
+        const asked = required || key in value; // an optional one that has a default in it must be whole as well
+        if (asked && !(isObject(own) && key in own)) value[key] = exampleValue(property, root, depth + 1);
       }
       return value;
     }

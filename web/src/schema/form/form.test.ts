@@ -175,6 +175,19 @@ describe('exampleValue', () => {
       },
       { a: 7 },
     ],
+    [
+      {
+        type: 'object',
+        properties: {
+          more: {
+            type: 'object',
+            properties: { a: { type: 'integer' }, b: { type: 'integer', default: 7 } },
+            required: ['a'],
+          },
+        },
+      },
+      { more: { a: 0, b: 7 } },
+    ],
   ])('keeps the limits of %j', (schema, want) => {
     const value = exampleValue(schema);
     expect(value).toEqual(want);
