@@ -176,6 +176,16 @@ describe('DraftSession', () => {
     expect(session.get().draft.revision).toBe(3);
   });
 
+  it('says the same while somebody types, so that nothing is drawn for it', () => {
+    const w = world(agent());
+    const session = new DraftSession(agent(), w.it);
+    session.setFile('main.ts', 'two');
+    for (const save of w.state.timers) save();
+    const { save } = session.get();
+    session.setFile('main.ts', 'three');
+    expect([save.kind, session.get().save === save]).toEqual(['saving', true]);
+  });
+
   it('keeps edits while offline and saves them when the server is back', async () => {
     const w = world(agent());
     const session = new DraftSession(agent(), w.it);

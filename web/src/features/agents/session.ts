@@ -130,7 +130,7 @@ export class DraftSession {
   private restore(agent: Agent, kept: Content): void {
     if (sameContent(kept, contentOf(agent))) return this.world.forget(agent.id);
     const stale = kept.draft.revision !== agent.draft.revision;
-    this.view = { ...this.view, ...kept, save: stale ? { kind: 'conflict', theirs: agent } : { kind: 'dirty' } };
+    this.view = { ...this.view, ...kept, save: stale ? { kind: 'conflict', theirs: agent } : dirty };
     if (stale) return;
     this.before = contentOf(agent);
     this.schedule(0);
@@ -169,7 +169,7 @@ export class DraftSession {
 
   private async saveOnce(): Promise<void> {
     const edits = this.edits;
-    this.update({ save: { kind: 'saving' } });
+    this.update({ save: saving });
     try {
       const agent = await this.world.save(this.view.id, { about: this.view.about, draft: this.view.draft });
       this.accept(agent, edits);
@@ -192,7 +192,7 @@ export class DraftSession {
     }
     const draft = { ...this.view.draft, revision };
     this.world.keep(this.view.id, { about, draft });
-    this.update({ latestVersion, about, draft, save: { kind: 'dirty' } });
+    this.update({ latestVersion, about, draft, save: dirty });
   }
 
   private async fail(error: unknown): Promise<void> {
