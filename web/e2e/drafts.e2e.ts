@@ -154,6 +154,27 @@ test('two tabs of one browser show one draft, and compare before either overwrit
   await session.page.getByText('"mine"').waitFor();
 });
 
+test('a schema that is being written stays as it is when another tab saves something else', async () => {
+  await open('writes');
+  const { page } = session;
+  await page.getByRole('button', { name: 'Edit input schema' }).click();
+  await page.getByRole('radio', { name: 'JSON' }).first().click();
+  await studio.replace('{ "type": "object", ');
+  const fault = page.getByRole('main').getByRole('alert').filter({ hasText: 'line 1' });
+  await fault.waitFor();
+  const other = new Studio(await session.context.newPage());
+  await other.openAgent('writes');
+  await other.replaceCode(program('there'));
+  await page.getByRole('tab', { name: 'main.sh' }).click();
+  await page.getByText('"there"').waitFor();
+  await page.getByRole('tab', { name: /schema/i }).click();
+  await fault.waitFor();
+  await page
+    .locator('.view-line')
+    .filter({ hasText: /^\{.*"object",\s*$/ })
+    .waitFor();
+});
+
 test('theme and settings of one tab hold in the others', async () => {
   await open('looks');
   const page = await session.context.newPage();

@@ -12,6 +12,15 @@ type Entry = SchemaText & { schema: JsonSchema };
 
 const entryOf = (schema: JsonSchema): Entry => ({ schema, text: stringifyJson(schema, 2) + '\n', fault: undefined });
 
+/**
+ * The draft may change from outside: theirs was taken, another agent was opened. Where another tab saved something else, the
+ * schema is another object that says the same, and the text stays, which may be no JSON yet and in no draft.
+ */
+function entryFor(schema: JsonSchema, now: Entry): Entry {
+  if (now.schema === schema) return now;
+  return stringifyJson(now.schema) === stringifyJson(schema) ? { ...now, schema } : entryOf(schema);
+}
+
 export function useSchemaTexts(opened: Opened): Pick<OpenAgent, 'schemas' | 'editSchema'> {
   const { inputSchema, outputSchema } = opened.fields;
   const [entries, setEntries] = useState(() => ({
@@ -19,9 +28,8 @@ export function useSchemaTexts(opened: Opened): Pick<OpenAgent, 'schemas' | 'edi
     output: entryOf(outputSchema),
   }));
 
-  // The draft may change from outside: theirs was taken, another agent was opened.
-  const input = entries.input.schema === inputSchema ? entries.input : entryOf(inputSchema);
-  const output = entries.output.schema === outputSchema ? entries.output : entryOf(outputSchema);
+  const input = entryFor(inputSchema, entries.input);
+  const output = entryFor(outputSchema, entries.output);
   if (input !== entries.input || output !== entries.output) setEntries({ input, output });
 
   const { session } = opened;
