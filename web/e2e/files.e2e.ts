@@ -273,7 +273,12 @@ test('the next agents that could not be loaded are asked for again, and the keys
   await main.getByRole('alert').filter({ hasText: 'The next ones could not be loaded. Not now.' }).waitFor();
   expect(await more.evaluate((button) => button === document.activeElement)).toBe(true);
   await allow();
+  const release = await hold(page, '**/code-agents?*cursor=*');
   await more.press('Enter');
+  // What is said again is read out again, so it goes in between.
+  await main.getByRole('button', { name: 'Loading…' }).waitFor();
+  expect(await main.getByRole('alert').count()).toBe(0);
+  release();
   await expect.poll(() => found.getByRole('listitem').count()).toBe(60);
   expect([await more.count(), await main.getByRole('alert').count()]).toEqual([0, 0]);
   expect(await found.evaluate((list) => list.closest('section') === document.activeElement)).toBe(true);

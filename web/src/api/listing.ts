@@ -47,7 +47,7 @@ export function useListing<T>(
       items: found.data.pages.flatMap((page) => page.items),
       more: found.hasNextPage ? more : undefined,
       reading: found.isFetchingNextPage,
-      fault: found.isFetchNextPageError ? found.error.message : undefined,
+      fault: found.isFetchNextPageError && !found.isFetchingNextPage ? found.error.message : undefined,
     };
   }
   return found.isError ? { kind: 'failed', message: found.error.message, retry } : { kind: 'waiting' };
