@@ -14,6 +14,7 @@ import { leaveFocus } from '../../ui/focusBack';
 import { Check, Field } from '../../ui/Field';
 import { classes } from '../../ui/classes';
 import { Listed } from '../../ui/Listed';
+import sheet from '../../ui/Sheet.module.css';
 import { useTypedSearch } from '../../ui/useTypedSearch';
 import { exportArchive } from './agentMenu';
 import css from './AgentList.module.css';
@@ -32,10 +33,10 @@ export function AgentList({ narrowed }: { narrowed: ListState }) {
     navigate(listUrl({ ...asked, ...change } as ListState), { replace: true });
   const listing = useAgentListing(useDeferredValue(filterOf(asked, today)));
   return (
-    <section className={css.section} aria-labelledby="agents">
-      <div className={css.bar}>
+    <section className={sheet.section} aria-labelledby="agents">
+      <div className={sheet.bar}>
         <h1 id="agents">{say.agents}</h1>
-        <span className={css.grow} />
+        <span className={sheet.grow} />
         {may('approve') && <Button onClick={() => showDialog({ kind: 'import' })}>{say.import}</Button>}
         <Button onClick={() => exportArchive()}>{say.exportAll}</Button>
         {may('write') && (
