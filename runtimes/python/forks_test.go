@@ -35,3 +35,24 @@ def main():
 		before = append(before, now)
 	}
 }
+
+// TestAllThatWasPrintedIsThere: an answer does not wait until a program is gone, but for all that it has printed, also when its
+// pipes hold more than pipes usually do.
+func TestAllThatWasPrintedIsThere(t *testing.T) {
+	t.Parallel()
+	job := programs().Job(`import fcntl, os, subprocess
+def main():
+    for n in (1, 2):
+        fcntl.fcntl(n, fcntl.F_SETPIPE_SZ, 1 << 20)
+    subprocess.run(["/usr/bin/python3", "-c", "import os; os.write(1, b'a' * 400_000)"], check=True)
+    return os.write(1, b"b" * 400_000) + os.write(2, b"c" * 700_000)
+`)
+	job.Limits.OutputBytes = 4 << 20
+	outcome, host := runtimetest.Run(t, newEngine(t), job)
+	if outcome.Error != nil || string(outcome.Output) != "1100000" {
+		t.Fatalf("%s, %+v", outcome.Output, outcome.Error)
+	}
+	if out, err := host.Stdout(t), host.Stderr(t); len(out) != 800_000 || len(err) != 700_000 {
+		t.Errorf("%d bytes of 800000 and %d of 700000", len(out), len(err))
+	}
+}

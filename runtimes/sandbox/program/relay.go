@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -42,6 +43,7 @@ type relay struct {
 	keeps   bool // the next line is what it keeps: nothing of the user's has run yet that could say another
 	kept    []byte
 	stays   bool // it has ended its job, and says that it will be ready for another
+	told    bool // it has said how it ended, and with what code, and is being killed
 
 	calls int64
 	end   json.RawMessage
@@ -53,7 +55,8 @@ type relay struct {
 	skip           bool         // that line is too long: forget it until its end
 }
 
-// run relays until everything is dead and the pipes are empty.
+// run relays until a program has told how it ended, or everything is dead, and the pipes are empty. What a program has said of
+// its end is all that its death would tell, and to die takes the kernel as long as a short program runs.
 func (r *relay) run() error {
 	streams := []stream{{r.Stdout(), frames.Stdout, true}, {r.Stderr(), frames.Stderr, true}}
 	listening := true
@@ -89,6 +92,9 @@ func (r *relay) run() error {
 				}
 			}
 		}
+		if r.told && r.started {
+			return r.flush(math.MaxInt)
+		}
 		for i := range streams {
 			if fds[2+i].Revents == 0 && !over {
 				continue
@@ -104,7 +110,7 @@ func (r *relay) run() error {
 			r.stays = false
 			return nil
 		case r.stays && r.ready:
-			return r.flush()
+			return r.flush(pipeSize)
 		}
 	}
 }
@@ -120,10 +126,10 @@ func (r *relay) patience() int {
 	return -1
 }
 
-// flush relays what a program that stays has printed.
-func (r *relay) flush() error {
+// flush relays what the program has printed, up to a number of bytes.
+func (r *relay) flush(most int) error {
 	for _, pipe := range []stream{{r.Stdout(), frames.Stdout, true}, {r.Stderr(), frames.Stderr, true}} {
-		if _, err := r.drain(pipe.fd, pipe.kind); err != nil {
+		if _, err := r.drain(pipe.fd, pipe.kind, most); err != nil {
 			return err
 		}
 	}
@@ -180,7 +186,7 @@ func (r *relay) pump(s *stream, all bool) error {
 		return nil
 	}
 	for {
-		open, err := r.drain(s.fd, s.kind)
+		open, err := r.drain(s.fd, s.kind, pipeSize)
 		s.open = open
 		if err != nil || !open || !all {
 			return err
@@ -191,10 +197,11 @@ func (r *relay) pump(s *stream, all bool) error {
 // pipeSize is the usual capacity of a pipe.
 const pipeSize = 64 << 10
 
-// drain relays what a pipe holds and reports whether its other end is still open. It reads as much as a pipe may hold, so
-// that nothing stays behind what comes after it, and little more, so that a flood in one of them does not silence the rest.
-func (r *relay) drain(fd int, kind frames.Kind) (open bool, err error) {
-	for left := pipeSize; left > 0; {
+// drain relays what a pipe holds, up to a number of bytes, and reports whether its other end is still open. While the program
+// runs that is as much as a pipe usually holds, so that nothing stays behind what comes after it, and little more, so that a
+// flood in one of them does not silence the rest.
+func (r *relay) drain(fd int, kind frames.Kind, most int) (open bool, err error) {
+	for left := most; left > 0; {
 		text, n, err := r.streams.read(fd)
 		if n <= 0 || err != nil {
 			return n < 0, err
@@ -274,6 +281,7 @@ func (r *relay) take(line []byte, keeps bool) error {
 	case m.End != nil:
 		r.end, r.code, r.stays, r.ready = m.End, m.Code, m.Again && r.may, false
 		if m.Code != nil && !r.stays { // to leave takes an interpreter longer than to be ended
+			r.told = true
 			r.Kill()
 		}
 		return nil
@@ -281,7 +289,7 @@ func (r *relay) take(line []byte, keeps bool) error {
 		r.refuse(m.Tag, fmt.Sprintf("The name of a host function has 1 to %d bytes.", maxName))
 		return nil
 	}
-	if err := r.flush(); err != nil {
+	if err := r.flush(pipeSize); err != nil {
 		return err
 	}
 	if m.Args == nil {

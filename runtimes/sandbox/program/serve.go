@@ -120,8 +120,8 @@ func one(job Job, relay *relay) error {
 	}
 	report := Report{End: relay.end, Huge: relay.huge, Stays: relay.stays, Kept: relay.kept}
 	result := frames.Result{DiskFull: relay.Full()}
-	// It is dead, with everything that it started. How, its parent knows, and a fork server takes its time to say so: what
-	// a program said itself, with its result, has to do. It could exit with any code it likes as well.
+	// It is dead, with everything that it started, or about to be. How, its parent knows, and what a program said itself, with
+	// its result, has to do: it could exit with any code it likes as well.
 	if relay.code != nil {
 		code := int(*relay.code)
 		result.ExitCode = &code
