@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
 import { violations } from './kit/axe';
 import { launch, signIn } from './kit/browser';
+import { hold } from './kit/hold';
 import { must } from './kit/seed';
 import { Studio } from './kit/studio';
 
@@ -70,6 +71,31 @@ describe('secrets', () => {
       await session.close();
     });
   }
+
+  test('one that is set late does not close the dialog for the next', async () => {
+    const session = await signIn(browser, atelier);
+    const { page } = session;
+    await page.goto('/studio/secrets');
+    const dialog = page.getByRole('dialog');
+    const begin = async (name: string): Promise<void> => {
+      await page.getByRole('button', { name: 'New secret…' }).click();
+      await dialog.getByLabel('Name').fill(name);
+      await dialog.getByLabel('Value', { exact: true }).fill(value);
+    };
+    const release = await hold(page, '**/api/v1/secrets/**', 'PUT');
+    await begin('LATE');
+    const sent = page.waitForRequest((request) => request.method() === 'PUT');
+    await dialog.getByRole('button', { name: 'Set' }).click();
+    await sent;
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await begin('NEXT');
+    release();
+    await page.getByRole('region', { name: 'Notices' }).getByText('LATE').waitFor();
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('NEXT');
+    await session.close();
+    await must(atelier, 'DELETE', '/secrets/LATE');
+  });
 
   test('A36 an agent says which of its secrets are set, and a run masks them', async () => {
     await must(atelier, 'POST', '/code-agents', {

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { explain } from '../api/http';
 
 /** What went wrong because of fields, by their JSON pointers: the form says it there. */
@@ -21,6 +21,8 @@ export interface Task {
   /** Why it failed, where this field is. */
   at: (pointer: string) => string | undefined;
   run: (work: () => Promise<void>) => void;
+  /** Does what the end of the work leads to, unless who began it has left: they may be at the same again by then. */
+  leadOn: (then: () => void) => void;
   fail: (message: string, pointer?: string) => void;
   failAt: (fields: ReadonlyMap<string, string>) => void;
 }
@@ -28,6 +30,16 @@ export interface Task {
 /** One piece of work that a button starts: it is at it once at a time, and says why it failed. */
 export function useTask(): Task {
   const [state, setState] = useState<TaskState>({ kind: 'idle' });
+  const here = useRef(false);
+  useEffect(() => {
+    here.current = true;
+    return () => {
+      here.current = false;
+    };
+  }, []);
+  const leadOn = (then: () => void): void => {
+    if (here.current) then();
+  };
   const fail = (message: string, pointer?: string): void =>
     setState({ kind: 'failed', message, fields: pointer === undefined ? none : new Map([[pointer, message]]) });
   const failAt = (fields: ReadonlyMap<string, string>): void => setState({ kind: 'failed', message: '', fields });
@@ -41,5 +53,5 @@ export function useTask(): Task {
   const failed = state.kind === 'failed' ? state : undefined;
   const at = (pointer: string): string | undefined => failed?.fields.get(pointer);
   const fault = failed?.fields.size === 0 ? failed.message : undefined;
-  return { state, busy: state.kind === 'busy', fault, at, run, fail, failAt };
+  return { state, busy: state.kind === 'busy', fault, at, run, leadOn, fail, failAt };
 }

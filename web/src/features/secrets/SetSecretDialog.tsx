@@ -46,7 +46,7 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
       );
       await refreshSecrets();
       notify('done', say.done(name));
-      onClose();
+      task.leadOn(onClose);
     });
   };
   return (

@@ -22,7 +22,7 @@ export function UninstallDialog({ name, onClose }: { name: string; onClose: () =
       await uninstallSkill(name, held);
       await Promise.all([refreshSkills(), refreshAgents()]); // the row goes with the dialog, which gives the focus to what is left
       notify('done', say.uninstalled(name));
-      onClose();
+      task.leadOn(onClose);
     });
 
   return (

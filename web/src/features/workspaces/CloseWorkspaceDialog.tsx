@@ -20,7 +20,7 @@ export function CloseWorkspaceDialog({ workspace, onClose }: { workspace: Worksp
       await closeWorkspace(id);
       await refreshWorkspaces();
       notify('done', say.done(title));
-      onClose();
+      task.leadOn(onClose);
     });
   };
   return (

@@ -25,7 +25,7 @@ export function NewWorkspaceDialog({ onClose }: { onClose: () => void }) {
         const made = await createWorkspace(name.trim(), title.trim());
         await refreshWorkspaces();
         notify('done', say.done(made.title), { label: say.goThere, run: () => enter(made.name) });
-        onClose();
+        task.leadOn(onClose);
       } catch (error) {
         if (error instanceof ApiError && error.code === 'name_taken') return setWrong({ name: error.message });
         const complaints = byField(error, ['name', 'title']);

@@ -64,7 +64,7 @@ function Form({ workspace: { id, title }, quotas, task, onDone }: FormProps) {
         await setQuotas(id, own);
         await refreshQuotas();
         notify('done', say.done(title));
-        onDone();
+        task.leadOn(onDone);
       } catch (error) {
         const complaints = byField(error, quotaNames);
         if (complaints === undefined) throw error;

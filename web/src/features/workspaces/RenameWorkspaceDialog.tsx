@@ -26,7 +26,7 @@ export function RenameWorkspaceDialog({ workspace: { id, name, title }, onClose 
         const renamed = await renameWorkspace(id, typed.trim());
         await refreshWorkspaces();
         notify('done', say.done(renamed.title));
-        onClose();
+        task.leadOn(onClose);
       } catch (error) {
         const complaint = byField(error, ['title'])?.['title'];
         if (complaint === undefined) throw error;
