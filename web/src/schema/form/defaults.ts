@@ -75,7 +75,7 @@ const isWhole = (value: Json, shape: Shape): boolean =>
   shape.properties.every(({ key, required }) => !required || key in value);
 
 /** What "Add item" and a newly chosen branch put in: something to edit, of the right type. */
-export function blankValue(schema: JsonSchema, root: JsonSchema): Json {
+export function blankValue(schema: JsonSchema, root: JsonSchema, depth = 0): Json {
   const initial = initialValue(schema, root);
   if (initial !== undefined) return initial;
   const { shape } = readNode(schema, root);
@@ -89,10 +89,11 @@ export function blankValue(schema: JsonSchema, root: JsonSchema): Json {
       return false;
     case 'choice':
       return shape.options[0]?.value ?? null;
+    case 'variants':
+      return depth > deepest ? null : blankValue(shape.branches[0]?.schema ?? true, root, depth + 1);
     case 'constant':
     case 'object':
     case 'list':
-    case 'variants':
     case 'json':
       return null;
   }

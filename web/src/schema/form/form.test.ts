@@ -3,7 +3,7 @@ import { parseJson, parseNumber, stringifyJson } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 import { faultOffset } from '../locate';
 import { check } from '../validate';
-import { exampleValue, initialValue } from './defaults';
+import { blankValue, exampleValue, initialValue } from './defaults';
 import { reduceInput, startInput, type InputAction, type InputState } from './input';
 import { readNode } from './shape';
 
@@ -196,6 +196,15 @@ describe('exampleValue', () => {
 
   it('leaves a pattern alone', () => {
     expect(exampleValue({ type: 'string', pattern: '^[0-9]{4}$' })).toBe('text');
+  });
+});
+
+describe('blankValue', () => {
+  it('is of the first of several shapes, however deep that is', () => {
+    const nested: JsonSchema = { oneOf: [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, { type: 'boolean' }] };
+    const endless: JsonSchema = { oneOf: [{ $ref: '#' }, { type: 'boolean' }] };
+    expect(blankValue(nested, nested)).toBe('');
+    expect(blankValue(endless, endless)).toBe(null);
   });
 });
 
