@@ -83,6 +83,26 @@ test('the last item of a list and the last variable leave the focus beside what 
   expect(await focused(panel.locator('section').filter({ hasText: 'Add variable' }))).toBe(true);
 });
 
+test('an item that moves up in a list is shown as what it is', async () => {
+  const items = {
+    oneOf: [
+      { type: 'string', title: 'Text' },
+      { type: 'integer', title: 'Number' },
+    ],
+  };
+  await open('mixed', 'export default (input) => input;\n', {
+    inputSchema: { type: 'object', properties: { all: { type: 'array', title: 'All', items } } },
+  });
+  const list = (await studio.panel('Input')).getByRole('group', { name: /^All/ });
+  for (let n = 0; n < 2; n++) await list.getByRole('button', { name: 'Add item' }).click();
+  await list.getByRole('combobox').first().selectOption('Number');
+  await list.getByRole('textbox').last().fill('kept');
+  await list.getByRole('button', { name: 'Remove item 1' }).click();
+  await expect.poll(() => list.getByRole('combobox').count()).toBe(1);
+  expect(await list.getByRole('combobox').locator('option:checked').innerText()).toBe('Text');
+  expect(await list.getByRole('textbox', { name: 'Text' }).inputValue()).toBe('kept');
+});
+
 test('settings of the editor open from the palette on a phone, and they and the problems are accessible', async () => {
   await open('small', 'export default (input) => undefinedName;\n');
   await page

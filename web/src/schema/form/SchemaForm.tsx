@@ -1,6 +1,6 @@
 // A form from a schema: a pure function of schema, value and problems. What it cannot draw it leaves as JSON.
 import { createContext, use, useMemo, type ReactNode } from 'react';
-import { isObject, type Json } from '../../api/json';
+import { isObject, rawNumber, type Json } from '../../api/json';
 import type { FieldProblem, JsonSchema } from '../../api/types';
 import { schemaForm as say } from '../../texts/form';
 import { get, join } from '../pointer';
@@ -117,7 +117,8 @@ export function NodeField({ pointer, node, required, label }: NodeFieldProps) {
   }
 }
 
-function fits({ shape, nullable }: Node, value: Json | undefined): boolean {
+/** Whether a value is of the type that a field is for. */
+export function fits({ shape, nullable }: Node, value: Json | undefined): boolean {
   if (value === undefined) return true;
   if (value === null && nullable) return shape.kind !== 'object' && shape.kind !== 'list';
   switch (shape.kind) {
@@ -125,7 +126,7 @@ function fits({ shape, nullable }: Node, value: Json | undefined): boolean {
     case 'moment':
       return typeof value === 'string';
     case 'number':
-      return typeof value === 'number' || (typeof value === 'object' && !Array.isArray(value) && !isObject(value));
+      return typeof value === 'number' || rawNumber(value) !== undefined;
     case 'switch':
       return typeof value === 'boolean';
     case 'object':

@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../api/types';
 import { Field } from '../../ui/Field';
 import { check } from '../validate';
 import { blankValue } from './defaults';
-import { fieldId, NodeField, useForm, type FieldProps } from './SchemaForm';
+import { fieldId, fits, NodeField, useForm, type FieldProps } from './SchemaForm';
 import css from './SchemaForm.module.css';
 import { readNode } from './shape';
 
@@ -14,7 +14,9 @@ export function VariantsField({ pointer, node, label, value, error, branches }: 
   const { root, onChange } = useForm();
   const [chosen, setChosen] = useState<number>();
   const fitting = branches.findIndex((b) => value !== undefined && check(value, within(b.schema, root)).length === 0);
-  const now = chosen ?? (fitting < 0 ? 0 : fitting);
+  // What was chosen here does not hold for a value that came from elsewhere: an item that moved up, or an input that was kept.
+  const held = chosen !== undefined && fits(readNode(branches[chosen]?.schema ?? true, root), value);
+  const now = held ? chosen : Math.max(fitting, 0);
   const branch = branches[now];
   const choose = (index: number): void => {
     setChosen(index);
