@@ -130,6 +130,29 @@ test('a line that is still to be made is promised to the clipboard at the click,
   await page.getByText('What the version takes could not be loaded. Not now.').waitFor();
 });
 
+test('a line that comes late does not take the place of what was copied since', async () => {
+  await publishedAgent(atelier, 'overtaken');
+  await studio.versions('overtaken');
+  const ended = await page.evaluateHandle(() => {
+    const ended = { times: 0 };
+    const write = navigator.clipboard.write.bind(navigator.clipboard);
+    navigator.clipboard.write = (items) => {
+      const writing = write(items);
+      void writing.catch(() => undefined).then(() => ended.times++);
+      return writing;
+    };
+    return ended;
+  });
+  const release = await hold(page, '**/code-agents/overtaken/versions/1.0.0');
+  await studio.choose('Actions for 1.0.0', 'Copy the line for a terminal');
+  await studio.choose('Actions for 1.0.0', 'Copy reference');
+  await expect.poll(clipboard).toBe('overtaken@1.0.0');
+  release();
+  await expect.poll(async () => (await ended.jsonValue()).times).toBe(1);
+  expect(await clipboard()).toBe('overtaken@1.0.0');
+  await page.unrouteAll({ behavior: 'wait' });
+});
+
 test('what the browser does not let be copied is said, and copied when it does', async () => {
   await publishedAgent(atelier, 'withheld');
   await studio.versions('withheld');

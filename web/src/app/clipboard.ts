@@ -2,21 +2,30 @@ import { clipboard as say } from '../texts/app';
 import { common } from '../texts/common';
 import { notify } from './noticeStore';
 
+let turn = 0;
+
 /**
  * Copies text, also on plain HTTP, where browsers have no navigator.clipboard; says whether it worked, and tells who waits
  * for it where it did not. A text that is on its way is promised to the clipboard at once: browsers take one for a click
- * alone, and Safari forgets the click while a program waits. Why it never came is the caller's to tell.
+ * alone, and Safari forgets the click while a program waits. Why it never came is the caller's to tell. One that comes when
+ * something else was copied since is left out.
  */
 export async function copyText(text: string | Promise<string>): Promise<boolean> {
+  const mine = ++turn;
+  const inTurn = (known: string): string => {
+    if (mine !== turn) throw new Error();
+    return known;
+  };
   if (window.isSecureContext) {
     try {
-      await (typeof text === 'string' ? navigator.clipboard.writeText(text) : writePromised(text));
+      await (typeof text === 'string' ? navigator.clipboard.writeText(text) : writePromised(text.then(inTurn)));
       return true;
     } catch {
       // The permission may be refused while the old command still works.
     }
   }
   const known = await text;
+  if (mine !== turn) return false;
   const done = copyBySelection(known);
   const again = async (): Promise<void> => {
     if (await copyText(known)) notify('done', say.copied);
