@@ -126,18 +126,21 @@ def huge(libc, low, high):
 
 def move(libc):
     """Puts the interpreter's own code into huge pages. As pages of a file a child has to ask for it again, some fifty times."""
-    inside = ctypes.cast(ctypes.pythonapi.Py_GetVersion, ctypes.c_void_p).value
+    inside, none = ctypes.cast(ctypes.pythonapi.Py_GetVersion, ctypes.c_void_p).value, ctypes.c_void_p(-1).value
     for low, high, access, file in mappings():
         low += -low % HUGE
         size = (high - low) // HUGE * HUGE
         if not (file and access == b"r-xp" and size > 0 and low <= inside < high):
             continue
         room = libc.mmap(None, size + HUGE, READ | WRITE, PRIVATE | ANONYMOUS, -1, 0)
+        if room == none:
+            return
         copy = room + -room % HUGE
+        libc.munmap(room, copy - room)
+        libc.munmap(copy + size, room + HUGE - copy)
         ctypes.memmove(copy, low, size)
-        if huge(libc, copy, copy + size) and libc.mprotect(copy, size, READ | EXECUTE) == 0:
-            libc.mremap(copy, size, size, MAYMOVE | FIXED, low)
-        libc.munmap(room, size + HUGE)
+        if not huge(libc, copy, copy + size) or libc.mprotect(copy, size, READ | EXECUTE) != 0 or libc.mremap(copy, size, size, MAYMOVE | FIXED, low) == -1:
+            libc.munmap(copy, size)  # else Python may have something else there by now
 
 
 def serve():
