@@ -211,10 +211,10 @@ func TestAScriptWithoutOurFiles(t *testing.T) {
 func TestAScriptThatTakesOurDescriptors(t *testing.T) {
 	t.Parallel()
 	engine := newEngine(t)
-	for _, taken := range []string{"10>x", "10>&-", "11>x", "11>&-"} {
+	for _, taken := range []string{"10>x", "10>&-", "11>x", "11>&-", "11<main.sh", "11</dev/null"} {
 		host := runtimetest.NewHost()
 		outcome, err := engine.Run(t.Context(), programs().Job("exec "+taken+"\natelier call echo '{}'\necho $?"), echo{host})
-		if err != nil || outcome.Error != nil || string(outcome.Output) != "1" || !strings.Contains(host.Stderr(t), "\natelier: failed: the script has taken") {
+		if err != nil || outcome.Error != nil || string(outcome.Output) != "1" || !strings.Contains(host.Stderr(t), "atelier: failed: the script has taken") {
 			t.Errorf("%s: stdout %q, stderr %q, %+v, %v", taken, host.Stdout(t), host.Stderr(t), outcome.Error, err)
 		}
 	}

@@ -70,7 +70,7 @@ __atelier_ask() {
   fi
   builtin local __atelier_holds="$BASHPID" __atelier_byte
   __atelier_tag=$((BASHPID << 20 | (__atelier_tag + 1) & 0xfffff))
-  IFS= builtin read -r -N 1 -t 0.2 -u "$__atelier_pipe" __atelier_byte || { (($? > 128)) && __atelier_wait; } || {
+  IFS= builtin read -r -N 1 -t 0.2 -u "$__atelier_pipe" __atelier_byte && [[ $__atelier_byte == x ]] || { (($? > 128)) && __atelier_wait; } || {
     __atelier_taken
     builtin return 1
   }
