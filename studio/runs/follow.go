@@ -113,13 +113,16 @@ func (f *Follower) result(ctx context.Context) (runtimes.Event, error) {
 	return runtimes.Event{Seq: seq, At: at, Kind: runtimes.KindResult, Data: raw}, nil
 }
 
-// sweptSeq is the seq of a result whose run has no events any more: the largest that every JSON reader knows exactly, so that
-// it is new to whoever comes with less.
+// sweptSeq is the seq of a result whose run has no events any more, or not all: the largest that every JSON reader knows
+// exactly, so that it is new to whoever comes with less.
 const sweptSeq = 1<<53 - 1
 
 // resultSeq is the seq of the result: behind the last stored event. A reader that asked from beyond that has seen it, unless
-// the events were swept meanwhile.
+// the events were swept meanwhile, or were not stored as the run's end was not.
 func (f *Follower) resultSeq(ctx context.Context) (int64, error) {
+	if f.run.FinishedAt == nil {
+		return sweptSeq, nil
+	}
 	events, err := f.service.Archive.Events(ctx, f.run.Workspace, f.run.ID, f.seq-1, 1)
 	if err != nil || len(events) > 0 {
 		return f.seq + 1, err

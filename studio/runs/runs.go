@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -205,7 +206,7 @@ func lose(run *registry.Run) {
 	run.Error = &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The run ended, but its record could not be stored."}
 }
 
-// List returns a page of runs, newest first.
+// List returns a page of runs, newest first. What its records call queued or running, and is not, is in no list of those.
 func (s *Service) List(ctx context.Context, actor registry.Actor, filter registry.RunFilter) (registry.RunPage, error) {
 	page, err := s.Archive.ListRuns(ctx, actor.Workspace, filter)
 	for i := range page.Items {
@@ -221,6 +222,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor, filter registr
 			lose(one)
 		}
 	}
+	page.Items = slices.DeleteFunc(page.Items, func(run registry.Run) bool { return filter.Status != "" && run.Status != filter.Status })
 	return page, err
 }
 

@@ -178,12 +178,24 @@ func TestARunWhoseEndWasNotStored(t *testing.T) {
 	if err != nil || len(page.Items) != 1 || page.Items[0].Status != registry.StatusInterrupted {
 		t.Errorf("in the list is %+v, %v", page.Items, err)
 	}
+	page, err = k.List(t.Context(), k.actor, registry.RunFilter{Status: registry.Queued})
+	if err != nil || len(page.Items) > 0 {
+		t.Errorf("queued is %+v, %v", page.Items, err)
+	}
 	if _, err := k.Cancel(t.Context(), k.actor, id); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "interrupted") {
 		t.Errorf("cancelled: %v", err)
 	}
-	events, err := k.Events(t.Context(), k.actor, id, 0)
-	if err != nil || len(events) == 0 || events[len(events)-1].Kind != runtimes.KindResult {
-		t.Errorf("events %+v, %v", events, err)
+	if err := k.store.AppendEvents(t.Context(), k.actor.Workspace, id, []runtimes.Event{{Seq: 1, Kind: runtimes.KindStdout, Data: json.RawMessage("{}")}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []int64{0, 1, 9} { // the last reader saw events that could not be stored either
+		events, err := k.Events(t.Context(), k.actor, id, from)
+		if err != nil || len(events) == 0 || events[len(events)-1].Kind != runtimes.KindResult {
+			t.Fatalf("events from %d: %+v, %v", from, events, err)
+		}
+		if events, err = k.Events(t.Context(), k.actor, id, events[len(events)-1].Seq); err != nil || len(events) > 0 {
+			t.Errorf("behind the result: %+v, %v", events, err)
+		}
 	}
 }
 
