@@ -10,19 +10,41 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// awake reads from a connection and does not sleep at once when nothing has come: for a while it looks again and again. To be
-// woken takes a processor of a virtual machine longer than a short program takes to run.
+// crowd counts runs that are there at once.
+type crowd struct {
+	runs  atomic.Int64
+	alone atomic.Int64 // runs that came while there was no other, since the last one that did not
+}
+
+// enough is after how many runs that came alone nobody else is to be expected.
+const enough = 8
+
+func (c *crowd) come() {
+	if c.runs.Add(1) == 1 {
+		c.alone.Add(1)
+	} else {
+		c.alone.Store(0)
+	}
+}
+
+func (c *crowd) leave() { c.runs.Add(-1) }
+
+// lonely says whether one run after the other comes. Others have use for a processor.
+func (c *crowd) lonely() bool { return c.alone.Load() >= enough }
+
+// awake reads from a connection and, while runs are lonely, does not sleep at once when nothing has come: for a while it looks
+// again and again. To be woken takes a processor of a virtual machine longer than a short program takes to run.
 type awake struct {
-	raw  syscall.RawConn
-	span time.Duration
-	runs *atomic.Int64 // it sleeps at once unless this is 1: others have use for the processor
+	raw   syscall.RawConn
+	span  time.Duration
+	crowd *crowd
 }
 
 // stayAwake makes a reader of a connection that stays awake for a span, if that is any and the connection is one of the kernel's.
-func stayAwake(conn net.Conn, span time.Duration, runs *atomic.Int64) io.Reader {
+func stayAwake(conn net.Conn, span time.Duration, crowd *crowd) io.Reader {
 	if kernels, ok := conn.(syscall.Conn); ok && span > 0 {
 		if raw, err := kernels.SyscallConn(); err == nil {
-			return &awake{raw: raw, span: span, runs: runs}
+			return &awake{raw: raw, span: span, crowd: crowd}
 		}
 	}
 	return conn
@@ -40,7 +62,7 @@ func (a *awake) Read(p []byte) (int, error) {
 			case failed == unix.EINTR:
 			case failed != unix.EAGAIN:
 				return true
-			case a.runs.Load() != 1:
+			case !a.crowd.lonely():
 				return false
 			case asleep.IsZero():
 				asleep = time.Now().Add(a.span)

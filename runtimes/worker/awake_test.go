@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -15,14 +14,14 @@ import (
 // TestStayAwake: it reads as the connection does, whether it is awake or asleep when something comes, ends or fails.
 func TestStayAwake(t *testing.T) {
 	t.Parallel()
-	for _, runs := range []int64{1, 2} {
+	for _, runs := range []int64{enough - 1, enough} {
 		for _, span := range []time.Duration{time.Nanosecond, time.Minute} {
 			t.Run(span.String()+" of "+strconv.FormatInt(runs, 10), func(t *testing.T) {
 				t.Parallel()
 				ours, theirs := connected(t)
-				var n atomic.Int64
-				n.Store(runs)
-				in := stayAwake(ours, span, &n)
+				var runsHere crowd
+				runsHere.alone.Store(runs)
+				in := stayAwake(ours, span, &runsHere)
 				if _, ok := in.(*awake); !ok {
 					t.Fatalf("a %T", in)
 				}
@@ -59,11 +58,44 @@ func TestStayAwakeIsForTheKernels(t *testing.T) {
 	piped, other := net.Pipe()
 	ours, _ := connected(t)
 	t.Cleanup(func() { _, _ = piped.Close(), other.Close() })
-	if in := stayAwake(piped, time.Minute, new(atomic.Int64)); in != piped {
+	if in := stayAwake(piped, time.Minute, new(crowd)); in != piped {
 		t.Errorf("a pipe is read by a %T", in)
 	}
-	if in := stayAwake(ours, 0, new(atomic.Int64)); in != ours {
+	if in := stayAwake(ours, 0, new(crowd)); in != ours {
 		t.Errorf("without a span it is read by a %T", in)
+	}
+}
+
+// TestCrowd: runs are lonely when some came one after the other, until two are there at once.
+func TestCrowd(t *testing.T) {
+	t.Parallel()
+	var c crowd
+	one := func() { c.come(); c.leave() }
+	for range enough - 1 {
+		one()
+	}
+	if c.lonely() {
+		t.Error("lonely too soon")
+	}
+	one()
+	if !c.lonely() {
+		t.Error("not lonely after one at a time")
+	}
+	c.come()
+	c.come()
+	if c.lonely() {
+		t.Error("two are lonely")
+	}
+	c.leave()
+	c.leave()
+	for range enough {
+		if c.lonely() {
+			t.Error("lonely right after two")
+		}
+		one()
+	}
+	if !c.lonely() {
+		t.Error("never lonely again")
 	}
 }
 

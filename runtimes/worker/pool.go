@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -24,7 +23,7 @@ type Options struct {
 	Rest    time.Duration   // after so long without a run none waits, and none does before the first; 0 for always
 	Guest   string          // a workspace whose runs wake no pool that rests: who only examines it
 	Max     int             // all jails together; who wants one more waits. Default 16
-	Awake   time.Duration   // how long a run that is the only one waits for its worker before it sleeps; 0 for not at all
+	Awake   time.Duration   // how long a run waits for its worker before it sleeps, where one comes after the other; 0 for not at all
 	Prelude any             // payload of a Job frame that every jail gets ahead of its job, and answers with Ready; nil for none
 	Now     func() time.Time
 	Log     *slog.Logger // of workers that ended unexpectedly; nil for none
@@ -63,7 +62,7 @@ type Pool struct {
 	stop    context.CancelFunc
 	joined  sync.WaitGroup // the keeper, and who buries the dead
 	wake    chan struct{}  // tells the keeper that a jail was taken
-	runs    atomic.Int64   // that talk to their workers
+	crowd   crowd          // of runs that talk to their workers
 
 	mu        sync.Mutex
 	idle      []*member     // the longest unused first
@@ -137,8 +136,8 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 		return runtimes.Outcome{}, err
 	}
 	session := newSession(m.peer, task, host, asked)
-	p.runs.Add(1)
-	defer p.runs.Add(-1)
+	p.crowd.come()
+	defer p.crowd.leave()
 	outcome, fit, err := session.run(ctx)
 	stop()
 	if session.lost != nil { // the program's doing, perhaps; but it may be ours
@@ -424,7 +423,7 @@ func (p *Pool) prepare(ctx context.Context, profile sandbox.Profile) (*member, e
 	if err != nil {
 		return nil, err
 	}
-	m := &member{peer: newPeer(jail, stayAwake(jail.Conn(), p.options.Awake, &p.runs)), born: p.options.Now()}
+	m := &member{peer: newPeer(jail, stayAwake(jail.Conn(), p.options.Awake, &p.crowd)), born: p.options.Now()}
 	if p.options.Prelude == nil {
 		return m, nil
 	}
