@@ -220,6 +220,29 @@ func TestAScriptThatTakesOurDescriptors(t *testing.T) {
 	}
 }
 
+// TestTheResultIsReadWhenNobodyIsLeft: a script that tells its end itself, with a code, is killed for it, and takes its time to
+// die when it has much memory. A job of it that sees that still has its say, unless it gets no processor for all that time.
+func TestTheResultIsReadWhenNobodyIsLeft(t *testing.T) {
+	t.Parallel()
+	source := `echo '"early"' >"$OUTPUT"
+(until read -r size _ </proc/1/statm && ((size == 0)); do :; done; echo '"late"' >"$OUTPUT") &
+printf -v much '%*s' 20000000 x
+echo '{"end":{},"code":0}' >&10
+sleep 60
+`
+	engine := newEngine(t)
+	for range 8 {
+		outcome, _ := runtimetest.Run(t, engine, programs().Job(source))
+		if outcome.Error != nil {
+			t.Fatalf("%+v", outcome.Error)
+		}
+		if string(outcome.Output) == `"late"` {
+			return
+		}
+	}
+	t.Error("the result was read while the script's jobs could still change it")
+}
+
 // TestATrapWhileOurFunctionsAreRead: it finds all of them, or has them read again.
 func TestATrapWhileOurFunctionsAreRead(t *testing.T) {
 	t.Parallel()

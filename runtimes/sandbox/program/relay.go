@@ -93,6 +93,7 @@ func (r *relay) run() error {
 			}
 		}
 		if r.told && r.started {
+			r.stays = false // whatever it said after that
 			return r.flush(math.MaxInt)
 		}
 		for i := range streams {

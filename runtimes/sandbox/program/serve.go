@@ -129,6 +129,7 @@ func one(job Job, relay *relay) error {
 		told(&result, relay.Status())
 	}
 	if job.Result != "" {
+		<-relay.Dead() // or what is left of it could swap the file that is read
 		result.Output, report.File, report.Flaw = read(relay.Work(), job.Result, job.Largest)
 	}
 	stats, err := JSON(report)
