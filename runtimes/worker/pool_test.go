@@ -113,6 +113,37 @@ func TestPoolReusesWithinAWorkspaceOnly(t *testing.T) {
 	expect(t, "recycled", serve(t, pool, "a"), "1")
 }
 
+// TestPoolCountsProcessorTimeOfARun: a run has what its worker took since the run before, and not what it took to start.
+func TestPoolCountsProcessorTimeOfARun(t *testing.T) {
+	t.Parallel()
+	const start, each = 7 * time.Millisecond, 5 * time.Millisecond
+	spend := func(a *actor, more time.Duration) {
+		a.set(func(usage *sandbox.Usage, _ *sandbox.Exit) { usage.CPU += more })
+	}
+	jailer := &troupe{t: t, play: func(a *actor) {
+		for range 3 {
+			if kind, _ := a.read(); kind != frames.Job {
+				return
+			}
+			spend(a, each)
+			a.send(frames.Started, "")
+			a.send(frames.Done, `{"output":1}`)
+		}
+	}, wrap: func(s *stage) worker.Jail {
+		s.set(func(usage *sandbox.Usage, _ *sandbox.Exit) { usage.CPU = start })
+		return s
+	}}
+	pool := newPool(t, worker.Options{Jailer: jailer, Reuse: worker.Reuse{Runs: 3}})
+	for range 3 {
+		task := worker.Task{Job: job(), Payload: struct{}{}}
+		task.Job.Workspace = "a"
+		outcome, err := pool.Run(t.Context(), task, newAudience())
+		if err != nil || outcome.Error != nil || outcome.Usage.CPU != each {
+			t.Errorf("%v, %+v, %v", outcome.Usage.CPU, outcome.Error, err)
+		}
+	}
+}
+
 func TestPoolOfSingleUse(t *testing.T) {
 	t.Parallel()
 	jailer := &troupe{t: t, play: tireless}

@@ -44,6 +44,7 @@ type peer struct {
 	out      *frames.Writer
 	programs map[string]bool // that were sent
 	told     bool            // it was sent a job
+	spent    time.Duration   // processor time when the last job was over
 }
 
 // newPeer makes the connection with a jail, of which in reads.
@@ -79,7 +80,10 @@ func newSession(p *peer, task Task, host runtimes.Host, asked time.Time) *sessio
 
 // run answers how the program ended and whether the worker is fit for another run.
 func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, err error) {
-	before := s.jail.CPU()
+	before := s.spent // what a worker does between jobs is of the next one
+	if !s.told {
+		before = s.jail.CPU()
+	}
 	s.watch = startWatch(ctx, s.peer, s.limits, s.task.Grace, before)
 	result, err := s.converse()
 	s.watch.stop()
@@ -108,6 +112,7 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 		}
 	}
 	finished := time.Now()
+	s.spent = end.usage.CPU
 	outcome = s.judge(end)
 	if err := s.callErr.Load(); err != nil {
 		outcome.CallErr = *err

@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -78,7 +79,7 @@ func serve(conn net.Conn) error {
 // listen hands out what the server sends: jobs to the worker, replies and interrupts to the job that came last. An
 // interrupt that crossed the end of its job finds that job, and is lost with it.
 func listen(conn net.Conn, w *worker, jobs chan<- *run, ended <-chan struct{}) error {
-	in := frames.NewReader(conn, map[frames.Kind]int{frames.Job: frames.MaxFrame, frames.Reply: maxReply, frames.Interrupt: maxInterrupt})
+	in := frames.NewReader(bufio.NewReader(conn), map[frames.Kind]int{frames.Job: frames.MaxFrame, frames.Reply: maxReply, frames.Interrupt: maxInterrupt})
 	var current *run
 	for {
 		kind, payload, err := in.Read()
