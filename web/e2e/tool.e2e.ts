@@ -18,6 +18,20 @@ eachSignedIn((stage) => {
 
 const clipboard = (): Promise<string> => page.evaluate(() => navigator.clipboard.readText());
 
+/** Counts what the page promises to the clipboard from here on, and what of it came to an end. */
+const clipboardWrites = () =>
+  page.evaluateHandle(() => {
+    const writes = { begun: 0, ended: 0 };
+    const write = navigator.clipboard.write.bind(navigator.clipboard);
+    navigator.clipboard.write = (items) => {
+      writes.begun++;
+      const writing = write(items);
+      void writing.catch(() => undefined).then(() => writes.ended++);
+      return writing;
+    };
+    return writes;
+  });
+
 test('A37 a host is granted and kept, one that is everything is refused with a reason', async () => {
   await publishedAgent(atelier, 'reaching');
   await studio.openAgent('reaching');
@@ -108,18 +122,10 @@ test('A41 a reference is copied, and the line that calls it', async () => {
 test('a line that is still to be made is promised to the clipboard at the click, and one that cannot be is told of', async () => {
   await publishedAgent(atelier, 'promised');
   await studio.versions('promised');
-  const promised = await page.evaluateHandle(() => {
-    const promised = { times: 0 };
-    const write = navigator.clipboard.write.bind(navigator.clipboard);
-    navigator.clipboard.write = (items) => {
-      promised.times++;
-      return write(items);
-    };
-    return promised;
-  });
+  const writes = await clipboardWrites();
   const release = await hold(page, '**/code-agents/promised/versions/1.0.0');
   await studio.choose('Actions for 1.0.0', 'Copy the line for a terminal');
-  await expect.poll(async () => (await promised.jsonValue()).times).toBe(1);
+  await expect.poll(async () => (await writes.jsonValue()).begun).toBe(1);
   release();
   await expect.poll(clipboard).toMatch(/^atelier run promised@1\.0\.0 /);
   await page.unrouteAll({ behavior: 'wait' });
@@ -133,22 +139,13 @@ test('a line that is still to be made is promised to the clipboard at the click,
 test('a line that comes late does not take the place of what was copied since', async () => {
   await publishedAgent(atelier, 'overtaken');
   await studio.versions('overtaken');
-  const ended = await page.evaluateHandle(() => {
-    const ended = { times: 0 };
-    const write = navigator.clipboard.write.bind(navigator.clipboard);
-    navigator.clipboard.write = (items) => {
-      const writing = write(items);
-      void writing.catch(() => undefined).then(() => ended.times++);
-      return writing;
-    };
-    return ended;
-  });
+  const writes = await clipboardWrites();
   const release = await hold(page, '**/code-agents/overtaken/versions/1.0.0');
   await studio.choose('Actions for 1.0.0', 'Copy the line for a terminal');
   await studio.choose('Actions for 1.0.0', 'Copy reference');
   await expect.poll(clipboard).toBe('overtaken@1.0.0');
   release();
-  await expect.poll(async () => (await ended.jsonValue()).times).toBe(1);
+  await expect.poll(async () => (await writes.jsonValue()).ended).toBe(1);
   expect(await clipboard()).toBe('overtaken@1.0.0');
   await page.unrouteAll({ behavior: 'wait' });
 });
