@@ -23,8 +23,9 @@ main() {
 
   # What goes wrong outside of a test is in vitest's own lines and its end, not in its report.
   vitest() { # NAME OPTIONS
-    npx --no-install vitest run "${@:2}" --reporter=default --reporter=json --outputFile.json="$work/$1.json" </dev/null
-    "$report" vitest "$1" "$work/$1.json" $? "$counts"
+    local run=(npx --no-install vitest run "${@:2}")
+    "${run[@]}" --reporter=default --reporter=json --outputFile.json="$work/$1.json" </dev/null
+    "$report" vitest "$1" "$work/$1.json" $? "$counts" "${run[@]}"
   }
 
   # Counting statements under the race detector is slow where loops are tight: each count is an atomic of which the detector
@@ -82,7 +83,7 @@ main() {
   # The detector sees Go's memory only, and SQLite, C made Go, keeps what it has outside of it: watched at every step it found
   # nothing and took three times as long. What calls it is watched as everything else is.
   unwatched='-gcflags=modernc.org/sqlite/lib=-race=false -d=checkptr=0'
-  go test $race "$unwatched" -p $(($(nproc) + 1)) -shuffle=on -timeout 20m -json -coverpkg="$rooms" -coverprofile="$work/cover.out" ./server/servertest ./... </dev/null 2>&1 | "$report" go "$counts"
+  go test $race "$unwatched" -p $(($(nproc) + 1)) -shuffle=on -timeout 20m -json -coverpkg="$rooms" -coverprofile="$work/cover.out" ./server/servertest ./... </dev/null 2>&1 | "$report" go "$counts" go test -count=1 $race "$unwatched" -timeout 20m
 
   wait
   cat "$work/beside.log"
@@ -99,9 +100,15 @@ main() {
   elif chromium=$(scripts/chromium.sh shell) && [ -z "$chromium" ]; then
     skip browser "Chromium is not on this machine"
   else
-    ATELIER_TEST_CHROMIUM=$chromium ATELIER_TEST_TALLY=$work/tally vitest browser --config web/e2e/vitest.config.ts
+    export ATELIER_TEST_CHROMIUM=$chromium
+    ATELIER_TEST_TALLY=$work/tally vitest browser --config web/e2e/vitest.config.ts
     title "Statements of the Studio"
     "$report" statements "$work/browser.json" "$work/tally" || "$report" fail "$counts" "statements of the Studio"
+  fi
+
+  if [ "${CI:-}" = true ]; then
+    title "Failed tests once more, alone"
+    "$report" rerun "$counts" </dev/null
   fi
 
   title "Result"

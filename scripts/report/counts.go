@@ -8,15 +8,30 @@ import (
 	"os"
 )
 
-// Counts is what one runner found. It is kept as one JSON line in a file, so that runners can follow one another.
+// Counts holds the results of one test runner. Each runner appends its counts to a file as one line of JSON.
 type Counts struct {
-	Name     string   `json:"name"`
-	Passed   int      `json:"passed"`
-	Failed   int      `json:"failed"`
-	Skipped  int      `json:"skipped"`
-	Failures []string `json:"failures,omitempty"`
-	Skips    []string `json:"skips,omitempty"`
+	Name     string    `json:"name"`
+	Passed   int       `json:"passed"`
+	Failed   int       `json:"failed"`
+	Skipped  int       `json:"skipped"`
+	Failures []Failure `json:"failures,omitempty"`
+	Skips    []string  `json:"skips,omitempty"`
+	// Unstable lists tests that failed and then passed when they were run again alone. They count as passed.
+	Unstable []Failure `json:"unstable,omitempty"`
+	// Command starts the runner. The arguments that choose one test follow it.
+	Command []string `json:"command,omitempty"`
 }
+
+// Failure is one test that failed, or a package or file that failed outside a test.
+type Failure struct {
+	Title string `json:"title"`
+	// Why holds the first lines of the failure's output.
+	Why string `json:"why,omitempty"`
+	// Rerun holds the arguments that choose this test. It is empty if running it again is pointless, as after a failed build.
+	Rerun []string `json:"rerun,omitempty"`
+}
+
+func (f Failure) String() string { return f.Title + f.Why }
 
 func (c Counts) save(file string) error {
 	line, err := json.Marshal(c)
@@ -33,31 +48,44 @@ func (c Counts) save(file string) error {
 	return out.Close()
 }
 
-// printTotal names every failure and skip and ends with one line of sums. In CI a skip is a failure: the machine there
-// is meant to have everything, and a suite that quietly stops running protects nobody.
-func printTotal(file string, out io.Writer, ci bool) error {
+func readCounts(file string) ([]Counts, error) {
 	in, err := os.Open(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer in.Close()
-	var sum Counts
+	var all []Counts
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
 		var c Counts
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			return fmt.Errorf("read %s: %w", file, err)
+			return nil, fmt.Errorf("read %s: %w", file, err)
 		}
+		all = append(all, c)
+	}
+	return all, lines.Err()
+}
+
+// printTotal lists every failure, skip and unstable test and ends with one line of sums. In CI a skip is a failure: CI
+// machines can install everything that tests need, and a suite that stops running unnoticed protects nobody.
+func printTotal(file string, out io.Writer, ci bool) error {
+	all, err := readCounts(file)
+	if err != nil {
+		return err
+	}
+	var sum Counts
+	for _, c := range all {
 		sum.Passed, sum.Failed, sum.Skipped = sum.Passed+c.Passed, sum.Failed+c.Failed, sum.Skipped+c.Skipped
 		sum.Failures, sum.Skips = append(sum.Failures, c.Failures...), append(sum.Skips, c.Skips...)
+		sum.Unstable = append(sum.Unstable, c.Unstable...)
 		fmt.Fprintf(out, "%-12s %5d passed  %3d failed  %3d skipped\n", c.Name, c.Passed, c.Failed, c.Skipped)
-	}
-	if err := lines.Err(); err != nil {
-		return err
 	}
 	for _, skip := range sum.Skips {
 		fmt.Fprintln(out, "skipped:", skip)
+	}
+	for _, test := range sum.Unstable {
+		fmt.Fprintln(out, "unstable, passed alone:", test)
 	}
 	for _, failure := range sum.Failures {
 		fmt.Fprintln(out, "failed:", failure)

@@ -95,7 +95,7 @@ func (r *goRun) finish(event goEvent, out io.Writer) {
 			r.counts.Skips = append(r.counts.Skips, room+" "+name+": "+reason(text))
 		case "fail":
 			r.counts.Failed++
-			r.counts.Failures = append(r.counts.Failures, room+" "+name+whyGo(text))
+			r.counts.Failures = append(r.counts.Failures, Failure{room + " " + name, whyGo(text), goRerun(event.Package, name)})
 			fmt.Fprintf(out, "--- %s %s\n%s", room, name, text)
 		}
 	}
@@ -111,12 +111,26 @@ func (r *goRun) finish(event goEvent, out io.Writer) {
 				text += said
 			}
 		}
-		r.counts.Failures = append(r.counts.Failures, room+whyGo(text))
+		var again []string
+		if event.FailedBuild == "" {
+			again = goRerun(event.Package, "")
+		}
+		r.counts.Failures = append(r.counts.Failures, Failure{room, whyGo(text), again})
 	}
 	if event.Action != "skip" { // a package without tests
 		fmt.Fprintf(out, "%-4s %-36s %4d tests  %6.1f s\n", event.Action, room, len(tests), event.Elapsed)
 	}
 	maps.DeleteFunc(r.output, func(name string, _ []string) bool { return strings.HasPrefix(name, event.Package+" ") })
+}
+
+// goRerun chooses one test of a package, or all of the package if it died outside a test. A subtest is run with its
+// whole parent, since it may depend on the parent's set-up.
+func goRerun(pkg, name string) []string {
+	if name == "" {
+		return []string{pkg}
+	}
+	root, _, _ := strings.Cut(name, "/")
+	return []string{"-run", "^" + root + "$", pkg}
 }
 
 // measured is how a test begins a line that people should see: a quality that has a floor and should not sink to it unseen.

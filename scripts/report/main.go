@@ -9,8 +9,9 @@ import (
 	"os"
 )
 
-const usage = `usage: report go COUNTS < go test -json
-       report vitest NAME RESULT.json CODE COUNTS
+const usage = `usage: report go COUNTS COMMAND... < go test -json
+       report vitest NAME RESULT.json CODE COUNTS COMMAND...
+       report rerun COUNTS
        report statements RESULT.json TALLY
        report skip COUNTS NAME REASON
        report fail COUNTS NAME
@@ -26,18 +27,22 @@ func main() {
 
 func run(args []string) error {
 	switch {
-	case len(args) == 2 && args[0] == "go":
+	case len(args) >= 2 && args[0] == "go":
 		counts, err := readGo(os.Stdin, os.Stdout)
+		counts.Command = args[2:]
 		return errors.Join(err, counts.save(args[1]))
-	case len(args) == 5 && args[0] == "vitest":
+	case len(args) >= 5 && args[0] == "vitest":
 		counts, err := readVitest(args[1], args[2], args[3])
+		counts.Command = args[5:]
 		return errors.Join(err, counts.save(args[4]))
+	case len(args) == 2 && args[0] == "rerun":
+		return rerun(args[1], os.Stdout)
 	case len(args) == 3 && args[0] == "statements":
 		return printStatements(args[1], args[2], os.Stdout)
 	case len(args) == 4 && args[0] == "skip":
 		return Counts{Name: args[2], Skips: []string{args[2] + ": " + args[3]}, Skipped: 1}.save(args[1])
 	case len(args) == 3 && args[0] == "fail":
-		return Counts{Name: args[2], Failures: []string{args[2]}, Failed: 1}.save(args[1])
+		return Counts{Name: args[2], Failures: []Failure{{Title: args[2]}}, Failed: 1}.save(args[1])
 	case len(args) == 2 && args[0] == "coverage":
 		return printCoverage(args[1], walls(), os.Stdout)
 	case len(args) == 2 && args[0] == "total":

@@ -2,10 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -79,7 +80,7 @@ func TestFailuresSayWhy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Failures) != 1 || got.Failures[0] != tt.want {
+		if len(got.Failures) != 1 || got.Failures[0].String() != tt.want {
 			t.Errorf("%s: failures are %q, want %q", name, got.Failures, tt.want)
 		}
 	}
@@ -103,7 +104,7 @@ func TestVitestFailuresSayWhy(t *testing.T) {
 		"a.e2e.ts A01 opens it (line 12)\n      TimeoutError: locator.click: Timeout 15000ms exceeded.\n      - waiting for " + strings.Repeat("é", whyWidth-14) + "…",
 		"b.e2e.ts\n      Error: no login link within 20 s, but:",
 	}
-	if !slices.Equal(got.Failures, want) {
+	if len(got.Failures) != 2 || got.Failures[0].String() != want[0] || got.Failures[1].String() != want[1] {
 		t.Errorf("failures are %q, want %q", got.Failures, want)
 	}
 }
@@ -222,5 +223,84 @@ func TestStatementsCountWhatPassed(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}
+	}
+}
+
+// A rerun runs real commands: a package with a test that fails at its first run only, one that always fails and one that
+// does not build.
+func TestRerun_TestPassesAlone_Unstable(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for file, text := range map[string]string{
+		"go.mod": "module github.com/atelier-run/atelier\n\ngo 1.26\n",
+		"p/p_test.go": `package p
+
+import (
+	"os"
+	"testing"
+)
+
+func TestFirst(t *testing.T) {
+	t.Run("sub", func(t *testing.T) {
+		if os.Mkdir("ran", 0o755) == nil {
+			t.Fatal("first run")
+		}
+	})
+}
+
+func TestAlways(t *testing.T) { t.Fatal("always") }
+`,
+		"q/q_test.go": "package q\n\nvar x = y\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(folder, file)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command := []string{"go", "-C", folder, "test", "-count=1"}
+	stream, err := exec.Command(command[0], append(command[1:], "-json", "./...")...).Output()
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) {
+		t.Fatalf("go test: %v", err)
+	}
+	counts, err := readGo(strings.NewReader(string(stream)), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts.Name, counts.Command = "go", command
+	file := filepath.Join(folder, "counts")
+	if err := counts.save(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := rerun(file, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	all, err := readCounts(file)
+	if err != nil || len(all) != 1 {
+		t.Fatalf("counts are %+v, %v", all, err)
+	}
+	got := all[0]
+	if len(got.Unstable) != 1 || got.Unstable[0].Title != "p TestFirst/sub" || got.Passed != 1 {
+		t.Errorf("unstable tests are %+v with %d passed, want p TestFirst/sub with 1", got.Unstable, got.Passed)
+	}
+	if got.Failed != 2 || len(got.Failures) != 2 {
+		t.Errorf("%d failed: %+v; want TestAlways and q", got.Failed, got.Failures)
+	}
+	var out strings.Builder
+	if err := printTotal(file, &out, true); err == nil || !strings.Contains(out.String(), "unstable, passed alone: p TestFirst/sub") {
+		t.Errorf("total is %v:\n%s", err, &out)
+	}
+}
+
+func TestRerun_ManyFailures_NotRunAgain(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "counts")
+	if err := (Counts{Failed: mostReruns + 1, Command: []string{"false"}, Failures: []Failure{{Title: "x", Rerun: []string{"x"}}}}).save(file); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := rerun(file, &out); err != nil || !strings.Contains(out.String(), "are not run again") {
+		t.Errorf("got %v, %q", err, &out)
 	}
 }

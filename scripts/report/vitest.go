@@ -33,7 +33,7 @@ func readVitest(name, file, code string) (Counts, error) {
 	report, err := parseVitest(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		// The runner died before it could report: that is a failure, not an absence of tests.
-		counts.Failed, counts.Failures = 1, []string{name + ": no report was written"}
+		counts.Failed, counts.Failures = 1, []Failure{{Title: name + ": no report was written"}}
 		return counts, nil
 	}
 	if err != nil {
@@ -50,7 +50,7 @@ func readVitest(name, file, code string) (Counts, error) {
 			case "failed":
 				counts.Failed++
 				said := strings.Join(test.FailureMessages, "\n")
-				counts.Failures = append(counts.Failures, title+place(said, path)+whyVitest(said))
+				counts.Failures = append(counts.Failures, Failure{title + place(said, path), whyVitest(said), vitestRerun(result.Name, strings.TrimSpace(test.FullName))})
 			default: // skipped, pending, todo, disabled
 				counts.Skipped++
 				counts.Skips = append(counts.Skips, title)
@@ -58,11 +58,11 @@ func readVitest(name, file, code string) (Counts, error) {
 		}
 		if result.Status == "failed" && counts.Failed == failed {
 			counts.Failed++
-			counts.Failures = append(counts.Failures, path+whyVitest(result.Message))
+			counts.Failures = append(counts.Failures, Failure{path, whyVitest(result.Message), vitestRerun(result.Name, "")})
 		}
 	}
 	if code != "0" && counts.Failed == 0 {
-		counts.Failed, counts.Failures = 1, []string{name + ": no test failed, and yet vitest ended with " + code + ": its own lines say why"}
+		counts.Failed, counts.Failures = 1, []Failure{{Title: name + ": no test failed, but vitest ended with code " + code}}
 	}
 	return counts, nil
 }

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+)
+
+// mostReruns bounds the tests that are run again. More failures than this are a broken build or a broken machine.
+const mostReruns = 12
+
+// rerun runs each failed test once more, one at a time, and moves the tests that pass to the unstable ones. One unstable
+// test among thousands then no longer rejects a change, but everybody sees its name.
+func rerun(file string, out io.Writer) error {
+	all, err := readCounts(file)
+	if err != nil {
+		return err
+	}
+	failed := 0
+	for _, c := range all {
+		failed += c.Failed
+	}
+	if failed == 0 {
+		return nil
+	}
+	if failed > mostReruns {
+		fmt.Fprintf(out, "%d tests failed: more than %d are not run again\n", failed, mostReruns)
+		return nil
+	}
+	for i := range all {
+		rerunOf(&all[i], out)
+	}
+
+	temp := file + ".new"
+	if err := os.RemoveAll(temp); err != nil {
+		return err
+	}
+	for _, c := range all {
+		if err := c.save(temp); err != nil {
+			return err
+		}
+	}
+	return os.Rename(temp, file)
+}
+
+// rerunOf runs the failed tests of one runner again.
+func rerunOf(c *Counts, out io.Writer) {
+	var left []Failure
+	for _, failure := range c.Failures {
+		if len(c.Command) == 0 || len(failure.Rerun) == 0 {
+			left = append(left, failure)
+			continue
+		}
+		fmt.Fprintf(out, "\n-- again: %s\n", failure.Title)
+		if err := passesAlone(c.Command, failure.Rerun, out); err != nil {
+			fmt.Fprintf(out, "-- failed again: %v\n", err)
+			left = append(left, failure)
+			continue
+		}
+		c.Unstable = append(c.Unstable, failure)
+		c.Failed--
+		c.Passed++
+	}
+	c.Failures = left
+}
+
+// passesAlone runs one test. vitest also succeeds if no test has the name, so its report must show one that passed.
+func passesAlone(command, choice []string, out io.Writer) error {
+	args := slices.Concat(command, choice)
+	vitest := slices.Contains(command, "vitest")
+	result := filepath.Join(os.TempDir(), fmt.Sprintf("atelier-rerun-%d.json", os.Getpid()))
+	if vitest {
+		defer os.Remove(result)
+		args = append(args, "--reporter=default", "--reporter=json", "--outputFile.json="+result)
+	}
+	run := exec.Command(args[0], args[1:]...)
+	run.Stdout, run.Stderr = out, out
+	if err := run.Run(); err != nil || !vitest {
+		return err
+	}
+	counts, err := readVitest("", result, "0")
+	if err != nil {
+		return err
+	}
+	if counts.Passed == 0 || counts.Failed > 0 {
+		return fmt.Errorf("%d passed, %d failed", counts.Passed, counts.Failed)
+	}
+	return nil
+}
+
+// vitestRerun chooses one test by its file and full name, or all of the file. vitest reads a name as a regular expression.
+func vitestRerun(file, fullName string) []string {
+	args := []string{filepath.Base(file)}
+	if fullName != "" {
+		args = append(args, "--testNamePattern", `^\s*`+regexp.QuoteMeta(fullName)+"$")
+	}
+	return args
+}
