@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/sizes"
 )
 
 // Bounds of what describes an agent.
@@ -30,7 +30,7 @@ func CheckAbout(a Agent) error {
 	case len(a.Tags) > maxTags:
 		return fault.Invalid("/tags", "must have at most %d tags.", maxTags)
 	case len(a.Metadata) > maxMetadata || len(a.Metadata) == 0 || a.Metadata[0] != '{':
-		return fault.Invalid("/metadata", "must be an object of at most %s.", sizes.Text(maxMetadata))
+		return fault.Invalid("/metadata", "must be an object of at most %s.", bytesize.Text(maxMetadata))
 	}
 	for field, text := range map[string]string{"/title": a.Title, "/description": a.Description, "/tags": strings.Join(a.Tags, " ")} {
 		if err := CheckText(field, text); err != nil {

@@ -32,7 +32,7 @@ main() {
   # keeps a history. The evaluator of schemas took two hundred times as long, the mask of secrets thirteen times, and of three
   # counts of a whole run two were in canonical JSON. What their own tests run is counted in a pass of its own.
   tight=(github.com/atelier-run/atelier/registry/schema github.com/atelier-run/atelier/registry/compat
-    github.com/atelier-run/atelier/internal/canon github.com/atelier-run/atelier/internal/mask)
+    github.com/atelier-run/atelier/internal/jcs github.com/atelier-run/atelier/internal/redact)
 
   beside() {
     go test -v -coverprofile="$work/tight.out" "${tight[@]}" >"$work/tight.log" 2>&1 || { cat "$work/tight.log"; "$report" fail "$counts" "coverage of ${tight[*]}"; }

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/hostpattern"
 	"github.com/atelier-run/atelier/internal/vault"
 )
 
@@ -42,8 +42,8 @@ type Config struct {
 	AllowWeak     []string // required mechanisms of the sandbox that may be missing
 	Masked        []string // mechanisms of the sandbox to do without, for trials
 	ScriptRuntime bool
-	Egress        map[string]hosts.Ceiling // what agents of a workspace may be granted at most; "" is every other workspace
-	Restricted    []string                 // workspaces whose Python programs follow the rules; * is every one
+	Egress        map[string]hostpattern.Ceiling // what agents of a workspace may be granted at most; "" is every other workspace
+	Restricted    []string                       // workspaces whose Python programs follow the rules; * is every one
 
 	OIDC OIDC
 
@@ -84,12 +84,12 @@ type Quotas struct {
 }
 
 // Ceiling is what the agents of a workspace may be granted at most.
-func (c Config) Ceiling(workspace string) hosts.Ceiling {
+func (c Config) Ceiling(workspace string) hostpattern.Ceiling {
 	if own, ok := c.Egress[workspace]; ok {
 		return own
 	}
 	all, ok := c.Egress[""]
-	return hosts.Ceiling{All: all.All || !ok, Grants: all.Grants}
+	return hostpattern.Ceiling{All: all.All || !ok, Grants: all.Grants}
 }
 
 // Loopback reports whether only this machine can reach the address that the server listens on.

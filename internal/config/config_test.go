@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/atelier-run/atelier/internal/config"
-	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/hostpattern"
 )
 
 func env(values map[string]string) func(string) string {
@@ -153,7 +153,7 @@ func TestEgressHosts(t *testing.T) {
 	load := func(value string) (config.Config, error) {
 		return config.Load(config.Sources{Getenv: env(nil), Flags: map[string]string{"egress-hosts": value}})
 	}
-	target, err := hosts.ParseTarget("api.example.com", 443)
+	target, err := hostpattern.ParseTarget("api.example.com", 443)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/atelier-run/atelier/internal/spelling"
+	"github.com/atelier-run/atelier/internal/editdistance"
 )
 
 // meaningless are variables of existing deployments that stand for nothing here, with the reason.
@@ -50,7 +50,7 @@ func nearest(name string, known []string) string {
 		if k == "" {
 			continue
 		}
-		d := 2 * spelling.Distance(name, k)
+		d := 2 * editdistance.Distance(name, k)
 		if strings.HasPrefix(name, "ATELIER_") != strings.HasPrefix(k, "ATELIER_") {
 			d++
 		}

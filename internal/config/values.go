@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/hostpattern"
 )
 
 // The functions below read one kind of value. Their errors say what would be right, as the end of a sentence that starts
@@ -163,8 +163,8 @@ func boolean(v string) (bool, error) {
 }
 
 // ceilings reads what the agents of each workspace may be granted.
-func ceilings(v string) (map[string]hosts.Ceiling, error) {
-	all := map[string]hosts.Ceiling{}
+func ceilings(v string) (map[string]hostpattern.Ceiling, error) {
+	all := map[string]hostpattern.Ceiling{}
 	for _, entry := range list(v) {
 		workspace, text, named := strings.Cut(entry, "=")
 		if !named {
@@ -176,7 +176,7 @@ func ceilings(v string) (map[string]hosts.Ceiling, error) {
 			ceiling.All = true
 		case "none":
 		default:
-			grant, err := hosts.ParseGrant(text)
+			grant, err := hostpattern.ParseGrant(text)
 			if err != nil {
 				return nil, fmt.Errorf("lists %q, which %w", entry, err)
 			}
@@ -194,7 +194,7 @@ func ceilings(v string) (map[string]hosts.Ceiling, error) {
 func grants(v string) ([]string, error) {
 	all := list(v)
 	for _, text := range all {
-		if _, err := hosts.ParseGrant(text); err != nil {
+		if _, err := hostpattern.ParseGrant(text); err != nil {
 			return nil, fmt.Errorf("lists %q, which %w", text, err)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/atelier-run/atelier/internal/canon"
-	"github.com/atelier-run/atelier/internal/sizes"
+	"github.com/atelier-run/atelier/internal/bytesize"
+	"github.com/atelier-run/atelier/internal/jcs"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/compat"
 	"github.com/atelier-run/atelier/runtimes"
@@ -121,8 +121,8 @@ func ofWords(pointer, what string, before, after json.RawMessage, reasons []regi
 }
 
 func sameJSON(a, b json.RawMessage) bool {
-	left, errLeft := canon.Digest(orAny(a))
-	right, errRight := canon.Digest(orAny(b))
+	left, errLeft := jcs.Digest(orAny(a))
+	right, errRight := jcs.Digest(orAny(b))
 	return errLeft == nil && errRight == nil && left == right
 }
 
@@ -260,10 +260,10 @@ func limits(before, after runtimes.Limits) []limit {
 	return []limit{
 		{"timeoutMs", "timeout", before.TimeoutMs, after.TimeoutMs, seconds},
 		{"cpuMs", "limit of CPU time", before.CPUMs, after.CPUMs, seconds},
-		{"memoryBytes", "memory limit", before.MemoryBytes, after.MemoryBytes, sizes.Text[int64]},
+		{"memoryBytes", "memory limit", before.MemoryBytes, after.MemoryBytes, bytesize.Text[int64]},
 		{"processes", "limit of processes", before.Processes, after.Processes, count},
-		{"outputBytes", "output limit", before.OutputBytes, after.OutputBytes, sizes.Text[int64]},
-		{"diskBytes", "disk limit", before.DiskBytes, after.DiskBytes, sizes.Text[int64]},
+		{"outputBytes", "output limit", before.OutputBytes, after.OutputBytes, bytesize.Text[int64]},
+		{"diskBytes", "disk limit", before.DiskBytes, after.DiskBytes, bytesize.Text[int64]},
 		{"recursionDepth", "recursion limit", before.RecursionDepth, after.RecursionDepth, count},
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/sizes"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/digest"
 	"github.com/atelier-run/atelier/registry/tarball"
@@ -36,7 +36,7 @@ func Read(r io.Reader, visitor Visitor) error {
 		return broken(err)
 	}
 	zip.Multistream(false)
-	limited := &tarball.Bounded{Reader: zip, Left: MaxTotal, TooLong: invalid("holds more than %s", sizes.Text(int64(MaxTotal)))}
+	limited := &tarball.Bounded{Reader: zip, Left: MaxTotal, TooLong: invalid("holds more than %s", bytesize.Text(int64(MaxTotal)))}
 	in := &reader{tar: tar.NewReader(limited), visitor: visitor}
 	if err := in.all(); err != nil {
 		return err
@@ -220,7 +220,7 @@ func (r *reader) files(folder string) (map[string]registry.File, error) {
 			}
 		}
 		if total += r.next.Size; total > MaxBytes {
-			return nil, invalid("holds more than %s in %s", sizes.Text(MaxBytes), shown(folder))
+			return nil, invalid("holds more than %s in %s", bytesize.Text(MaxBytes), shown(folder))
 		}
 		content, err := r.content(MaxBytes)
 		if err != nil {
@@ -257,7 +257,7 @@ func (r *reader) document(path string, into any) error {
 // content reads the present file and moves on to the next.
 func (r *reader) content(most int64) ([]byte, error) {
 	if r.next.Size > most {
-		return nil, invalid("holds a file of more than %s: %s", sizes.Text(most), shown(r.next.Name))
+		return nil, invalid("holds a file of more than %s: %s", bytesize.Text(most), shown(r.next.Name))
 	}
 	var content bytes.Buffer // grows with what comes, not with what was announced
 	if _, err := io.Copy(&content, io.LimitReader(r.tar, most+1)); err != nil {

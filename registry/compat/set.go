@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/jcs"
 )
 
 func unescape(fragment string) string {
@@ -291,7 +291,7 @@ func sameValue(a, b any) bool {
 	if errLeft != nil || errRight != nil {
 		return false
 	}
-	x, errX := canon.Digest(left)
-	y, errY := canon.Digest(right)
+	x, errX := jcs.Digest(left)
+	y, errY := jcs.Digest(right)
 	return errX == nil && errY == nil && x == y
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/jcs"
 	"github.com/atelier-run/atelier/registry/schema"
 )
 
@@ -76,8 +76,8 @@ func namesWithin(value any, root bool) bool {
 }
 
 func sameDocument(a, b *side) bool {
-	left, errLeft := canon.Digest(a.raw)
-	right, errRight := canon.Digest(b.raw)
+	left, errLeft := jcs.Digest(a.raw)
+	right, errRight := jcs.Digest(b.raw)
 	return errLeft == nil && errRight == nil && left == right
 }
 
@@ -147,7 +147,7 @@ func (p place) has(keyword string) bool {
 func (p place) at(value any, tokens ...string) place {
 	pointer := p.pointer
 	for _, token := range tokens {
-		pointer += "/" + canon.EscapePointer(token)
+		pointer += "/" + jcs.EscapePointer(token)
 	}
 	return place{side: p.side, pointer: pointer, value: value, spoken: p.spoken}
 }

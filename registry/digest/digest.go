@@ -9,7 +9,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/jcs"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 )
@@ -25,11 +25,11 @@ func Of(v registry.Version) (Sums, error) {
 	if err != nil {
 		return Sums{}, err
 	}
-	content, err := canon.DigestValue(contentOf(v, code))
+	content, err := jcs.DigestValue(contentOf(v, code))
 	if err != nil {
 		return Sums{}, fmt.Errorf("digest the content of %s: %w", v.Reference(), err)
 	}
-	whole, err := canon.DigestValue(wholeForm{Form: "atelier/version/1", Content: content, Name: v.Agent, Version: v.Version, Changelog: v.Changelog})
+	whole, err := jcs.DigestValue(wholeForm{Form: "atelier/version/1", Content: content, Name: v.Agent, Version: v.Version, Changelog: v.Changelog})
 	if err != nil {
 		return Sums{}, fmt.Errorf("digest %s: %w", v.Reference(), err)
 	}
@@ -43,9 +43,9 @@ func Code[F ~[]byte](files map[string]F, entrypoint string) (string, error) {
 		if !utf8.ValidString(path) {
 			return "", fmt.Errorf("digest code: a path is not UTF-8") // encoding/json would make it equal to another
 		}
-		form.Files[path] = canon.Sum(content)
+		form.Files[path] = jcs.Sum(content)
 	}
-	sum, err := canon.DigestValue(form)
+	sum, err := jcs.DigestValue(form)
 	if err != nil {
 		return "", fmt.Errorf("digest code: %w", err)
 	}

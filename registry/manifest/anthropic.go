@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/jcs"
 )
 
 // anthropicTool is a tool of the Messages API.
@@ -60,7 +60,7 @@ func anthropicStrict(root map[string]any) []string {
 	optional, unions := 0, 0
 	eachObject(root, &why, func(object map[string]any, pointer string) {
 		for _, keyword := range sorted(object) {
-			anthropicKeyword(object, keyword, pointer+"/"+canon.EscapePointer(keyword), &why)
+			anthropicKeyword(object, keyword, pointer+"/"+jcs.EscapePointer(keyword), &why)
 		}
 		anthropicShape(object, pointer, &why)
 		properties, _ := object["properties"].(map[string]any)

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/jcs"
 )
 
 // geminiTool is a tool of generateContent. The schemas go into the members that take JSON Schema: the older ones take the
@@ -45,7 +45,7 @@ func geminiReasons(root any) []string {
 	eachObject(root, &why, func(object map[string]any, pointer string) {
 		for _, keyword := range sorted(object) {
 			if !geminiKnows(keyword) {
-				why.add(pointer+"/"+canon.EscapePointer(keyword), "is not supported")
+				why.add(pointer+"/"+jcs.EscapePointer(keyword), "is not supported")
 			}
 			if _, isReference := object["$ref"]; isReference && !strings.HasPrefix(keyword, "$") {
 				why.add(pointer, "$ref stands beside "+keyword)

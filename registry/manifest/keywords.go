@@ -3,7 +3,7 @@ package manifest
 import (
 	"fmt"
 
-	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/jcs"
 )
 
 // holding says what a keyword of JSON Schema holds.
@@ -43,7 +43,7 @@ func walk(schema any, pointer string, visit func(schema any, pointer string)) {
 		if kind == noSchema {
 			continue
 		}
-		at := pointer + "/" + canon.EscapePointer(keyword)
+		at := pointer + "/" + jcs.EscapePointer(keyword)
 		switch value := object[keyword].(type) {
 		case []any: // of items too, in draft-07
 			for i, item := range value {
@@ -56,7 +56,7 @@ func walk(schema any, pointer string, visit func(schema any, pointer string)) {
 			}
 			for _, name := range sorted(value) {
 				if _, list := value[name].([]any); !list { // dependencies may be lists of names
-					walk(value[name], at+"/"+canon.EscapePointer(name), visit)
+					walk(value[name], at+"/"+jcs.EscapePointer(name), visit)
 				}
 			}
 		case bool:

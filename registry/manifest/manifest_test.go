@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/atelier-run/atelier/internal/canon"
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/jcs"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/manifest"
 	"github.com/atelier-run/atelier/registry/schema"
@@ -21,7 +21,7 @@ const base = "https://studio.example.com/"
 func weather() registry.Version {
 	return registry.Version{
 		AgentID: "0190f0f0-0000-7000-8000-000000000001", Agent: "weather", Title: "Weather", Description: "Forecast & more for a <city>.",
-		Version: "1.2.0", Digest: canon.Sum(nil), Spec: registry.Spec{
+		Version: "1.2.0", Digest: jcs.Sum(nil), Spec: registry.Spec{
 			InputSchema: json.RawMessage(`{"type":"object","required":["city"],"properties":{"city":{"type":"string","minLength":1},"days":{"type":"integer","default":12345678901234567890}},"additionalProperties":false}`),
 			SafetyFlags: []string{"external_call"}, Capabilities: runtimes.Capabilities{Hosts: []string{"api.example.com:443"}},
 		},
@@ -94,8 +94,8 @@ func TestSchema(t *testing.T) {
 	}
 	for name, v := range map[string]registry.Version{
 		"full": weather(),
-		"bare": {Agent: "a", Version: "0.0.1-rc.1+b", Digest: canon.Sum(nil)},
-		"true": {Agent: "a", Version: "1.0.0", Digest: canon.Sum(nil), Spec: registry.Spec{OutputSchema: json.RawMessage(" true ")}},
+		"bare": {Agent: "a", Version: "0.0.1-rc.1+b", Digest: jcs.Sum(nil)},
+		"true": {Agent: "a", Version: "1.0.0", Digest: jcs.Sum(nil), Spec: registry.Spec{OutputSchema: json.RawMessage(" true ")}},
 	} {
 		if details := s.Validate(export(t, manifest.Atelier, v).Manifest); details != nil {
 			t.Errorf("%s: %v", name, details)
@@ -226,7 +226,7 @@ func keeps(t *testing.T, was, is json.RawMessage, added ...string) {
 
 func digest(t *testing.T, raw json.RawMessage) string {
 	t.Helper()
-	sum, err := canon.Digest(raw)
+	sum, err := jcs.Digest(raw)
 	if err != nil {
 		t.Fatal(err)
 	}

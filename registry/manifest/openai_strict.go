@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/jcs"
 )
 
 // The limits of OpenAI's strict mode.
@@ -94,7 +94,7 @@ func (s *strictness) schema(value any, pointer string, level int) {
 }
 
 func (s *strictness) keyword(object map[string]any, keyword, pointer string, level int) {
-	at := pointer + "/" + canon.EscapePointer(keyword)
+	at := pointer + "/" + jcs.EscapePointer(keyword)
 	switch keyword {
 	case "properties":
 		s.named(object[keyword], at, level+1, &s.properties)
@@ -140,7 +140,7 @@ func (s *strictness) named(value any, pointer string, level int, count *int) {
 	for _, name := range sorted(object) {
 		*count++
 		s.characters += len([]rune(name))
-		s.schema(object[name], pointer+"/"+canon.EscapePointer(name), level)
+		s.schema(object[name], pointer+"/"+jcs.EscapePointer(name), level)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/jcs"
 )
 
 // relocated is a schema whose local references still lead to the same place when it stands at another place of a document,
@@ -121,7 +121,7 @@ func relocate(schema any, pointer, at string, why *reasons) {
 	}
 	for i := range *object {
 		t := &(*object)[i]
-		here := pointer + "/" + canon.EscapePointer(t.name)
+		here := pointer + "/" + jcs.EscapePointer(t.name)
 		switch t.name {
 		case "$ref":
 			t.value = moved(t.value, here, at, why)
@@ -148,7 +148,7 @@ func relocateHeld(keyword string, value *branch, pointer, at string, why *reason
 		relocate(value, pointer, at, why)
 	case namedSchemas:
 		for _, t := range *value {
-			relocate(t.value, pointer+"/"+canon.EscapePointer(t.name), at, why)
+			relocate(t.value, pointer+"/"+jcs.EscapePointer(t.name), at, why)
 		}
 	case noSchema, schemaList:
 	}

@@ -4,12 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 
-	"github.com/atelier-run/atelier/internal/recent"
+	"github.com/atelier-run/atelier/internal/lru"
 )
 
 // Cache keeps the schemas that were used last, so that a run does not compile them. It may be used by many goroutines.
 type Cache struct {
-	compiled *recent.Cache[[sha256.Size]byte, *Schema]
+	compiled *lru.Cache[[sha256.Size]byte, *Schema]
 }
 
 // cachedBytes bounds the texts of all schemas in a cache. A compiled schema takes up to forty times the memory of its text.
@@ -17,7 +17,7 @@ const cachedBytes = 2 << 20
 
 // NewCache returns a cache of at most so many schemas.
 func NewCache(most int) *Cache {
-	return &Cache{compiled: recent.New[[sha256.Size]byte, *Schema](most, cachedBytes)}
+	return &Cache{compiled: lru.New[[sha256.Size]byte, *Schema](most, cachedBytes)}
 }
 
 // Get returns the compiled schema, or the error of Compile, which is not kept. Two that ask for the same new schema at

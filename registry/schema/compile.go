@@ -10,8 +10,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/atelier-run/atelier/internal/canon"
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/jcs"
 )
 
 // home is the address of the schema that is compiled. It ends in .invalid, so that nobody owns it, and is never loaded.
@@ -28,12 +28,12 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	if absent(raw) {
 		return &Schema{}, nil
 	}
-	if err := canon.Check(raw, canon.Limits{Depth: MaxDepth, Bytes: MaxBytes}); err != nil {
+	if err := jcs.Check(raw, jcs.Limits{Depth: MaxDepth, Bytes: MaxBytes}); err != nil {
 		return nil, invalid(detailOf(err))
 	}
 	doc, err := decode(raw)
 	if err != nil {
-		return nil, invalid(fault.Detail{Code: string(canon.Syntax), Message: "is not JSON"})
+		return nil, invalid(fault.Detail{Code: string(jcs.Syntax), Message: "is not JSON"})
 	}
 	found, problem := look(doc)
 	if problem != nil {
@@ -178,9 +178,9 @@ func invalid(details ...fault.Detail) error {
 
 // detailOf tells what the wall for JSON found.
 func detailOf(err error) fault.Detail {
-	var e *canon.Error
+	var e *jcs.Error
 	if !errors.As(err, &e) {
-		return fault.Detail{Code: string(canon.Syntax), Message: "is not JSON"}
+		return fault.Detail{Code: string(jcs.Syntax), Message: "is not JSON"}
 	}
 	return fault.Detail{Pointer: e.Pointer, Code: string(e.Reason), Message: e.Message}
 }

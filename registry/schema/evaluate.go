@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/atelier-run/atelier/internal/canon"
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/jcs"
 )
 
 // MaxDetails is how many things Validate lists.
@@ -91,7 +91,7 @@ func (e *evaluation) pointer() string {
 	var b strings.Builder
 	for _, token := range e.path {
 		b.WriteByte('/')
-		b.WriteString(canon.EscapePointer(token))
+		b.WriteString(jcs.EscapePointer(token))
 	}
 	return b.String()
 }

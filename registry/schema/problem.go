@@ -8,8 +8,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/atelier-run/atelier/internal/canon"
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/jcs"
 )
 
 // problemOf tells what the library refused to compile, and where.
@@ -41,7 +41,7 @@ func problemOf(err error, doc any) fault.Detail {
 func patternPointer(err *jsonschema.InvalidRegexError) string {
 	pointer := pointerOf(err.URL)
 	if strings.HasSuffix(pointer, "/patternProperties") {
-		return pointer + "/" + canon.EscapePointer(err.Regex)
+		return pointer + "/" + jcs.EscapePointer(err.Regex)
 	}
 	return pointer
 }
@@ -99,7 +99,7 @@ func walk(value any, pointer string, visit func(pointer string, value any) bool)
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range sortedKeys(v) {
-			if !walk(v[key], pointer+"/"+canon.EscapePointer(key), visit) {
+			if !walk(v[key], pointer+"/"+jcs.EscapePointer(key), visit) {
 				return false
 			}
 		}

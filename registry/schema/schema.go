@@ -11,8 +11,8 @@ package schema
 import (
 	"encoding/json"
 
-	"github.com/atelier-run/atelier/internal/canon"
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/jcs"
 )
 
 // The bounds of a schema. Those that a schema exceeds are named in the error.
@@ -47,7 +47,7 @@ func (s *Schema) Anything() bool { return s.root == nil || s.root.always }
 func (s *Schema) Validate(raw []byte) []fault.Detail { return s.validate(raw, maxWork) }
 
 func (s *Schema) validate(raw []byte, work int) []fault.Detail {
-	if err := canon.Check(raw, canon.Limits{Bytes: MaxDocument}); err != nil {
+	if err := jcs.Check(raw, jcs.Limits{Bytes: MaxDocument}); err != nil {
 		return []fault.Detail{detailOf(err)}
 	}
 	if s.Anything() {
@@ -55,7 +55,7 @@ func (s *Schema) validate(raw []byte, work int) []fault.Detail {
 	}
 	doc, err := decode(raw)
 	if err != nil {
-		return []fault.Detail{{Code: string(canon.Syntax), Message: "is not JSON"}}
+		return []fault.Detail{{Code: string(jcs.Syntax), Message: "is not JSON"}}
 	}
 	return evaluate(s.root, doc, work)
 }

@@ -8,8 +8,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/sizes"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/tarball"
 )
@@ -24,14 +24,14 @@ const (
 // ReadArchive reads the files of a skill from a gzipped tar: its folder, or what is in it. What is no plain file or
 // folder, leads out of it, or is larger than a folder may be, refuses the whole.
 func ReadArchive(from io.Reader) (map[string]registry.File, error) {
-	packed := &tarball.Bounded{Reader: from, Left: MaxArchive, TooLong: refused("is larger than " + sizes.Text(MaxArchive))}
+	packed := &tarball.Bounded{Reader: from, Left: MaxArchive, TooLong: refused("is larger than " + bytesize.Text(MaxArchive))}
 	whole := bufio.NewReader(packed)
 	zip, err := gzip.NewReader(whole)
 	if err != nil {
 		return nil, broken(err)
 	}
 	zip.Multistream(false)
-	stream := &tarball.Bounded{Reader: zip, Left: maxStream, TooLong: refused("unpacks to more than " + sizes.Text(maxStream))}
+	stream := &tarball.Bounded{Reader: zip, Left: maxStream, TooLong: refused("unpacks to more than " + bytesize.Text(maxStream))}
 	r := reader{files: map[string]registry.File{}, folded: map[string]string{}}
 	if err := r.unpack(tar.NewReader(stream)); err != nil {
 		return nil, err

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/atelier-run/atelier/internal/canon"
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/jcs"
 )
 
 // faults gathers all that is wrong with a folder, so that a person mends it in one go.
@@ -49,7 +49,7 @@ func about(d fault.Detail) string {
 // notJSON says where schema.json stops being JSON.
 func notJSON(text []byte, err error) fault.Detail {
 	d := fault.Detail{File: SchemaFile, Line: 1, Message: "is not JSON."}
-	var told *canon.Error
+	var told *jcs.Error
 	if errors.As(err, &told) {
 		before := text[:min(told.Offset, len(text))]
 		d.Line = bytes.Count(before, []byte{'\n'}) + 1
@@ -96,7 +96,7 @@ func (l *liner) value(pointer string) {
 			if !ok {
 				return
 			}
-			l.value(pointer + "/" + canon.EscapePointer(key))
+			l.value(pointer + "/" + jcs.EscapePointer(key))
 		}
 		l.token()
 	case json.Delim('['):

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/sizes"
 	"github.com/atelier-run/atelier/registry"
 )
 
@@ -118,7 +118,7 @@ func (r *reader) take(name string, open func() (io.ReadCloser, error)) (err erro
 		return err
 	}
 	if r.total += int64(len(content)); r.total > MaxBytes {
-		return r.refuse(name, "makes the folder larger than %s.", sizes.Text(MaxBytes))
+		return r.refuse(name, "makes the folder larger than %s.", bytesize.Text(MaxBytes))
 	}
 	r.files[name], r.folded[key] = content, name
 	return nil

@@ -7,7 +7,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 
-	"github.com/atelier-run/atelier/internal/spelling"
+	"github.com/atelier-run/atelier/internal/editdistance"
 )
 
 // Settings is skill.yaml. The names are those that existing skills are written with.
@@ -81,7 +81,7 @@ func misspelt(name string) string {
 		return ""
 	}
 	for _, k := range known() {
-		if spelling.Within(name, k, 2) && len(k) > 3 {
+		if editdistance.Within(name, k, 2) && len(k) > 3 {
 			return k
 		}
 	}

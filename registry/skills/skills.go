@@ -8,9 +8,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/sizes"
+	"github.com/atelier-run/atelier/internal/jcs"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 )
@@ -70,10 +70,10 @@ func (s *Skill) readSchemas(files map[string]registry.File, all *faults) {
 		all.say(SchemaFile, 0, `is missing: it holds {"input": …, "output": …}, two JSON Schemas.`)
 		return
 	case len(text) > MaxSchema:
-		all.say(SchemaFile, 0, "has more than %s.", sizes.Text(MaxSchema))
+		all.say(SchemaFile, 0, "has more than %s.", bytesize.Text(MaxSchema))
 		return
 	}
-	if err := canon.Check(text, canon.Limits{Depth: maxDepth, Bytes: MaxSchema}); err != nil {
+	if err := jcs.Check(text, jcs.Limits{Depth: maxDepth, Bytes: MaxSchema}); err != nil {
 		all.add(notJSON(text, err))
 		return
 	}

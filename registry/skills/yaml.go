@@ -13,9 +13,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/atelier-run/atelier/internal/canon"
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/sizes"
+	"github.com/atelier-run/atelier/internal/jcs"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/schema"
 	"github.com/atelier-run/atelier/runtimes"
@@ -35,7 +35,7 @@ var settingsSchema = sync.OnceValues(func() (*schema.Schema, error) {
 // readSettings reads skill.yaml. It holds it to the published schema, so that an editor and this house say the same.
 func (s *Skill) readSettings(text []byte, all *faults) {
 	if len(text) > MaxSettings {
-		all.say(SettingsFile, 0, "has more than %s.", sizes.Text(MaxSettings))
+		all.say(SettingsFile, 0, "has more than %s.", bytesize.Text(MaxSettings))
 		return
 	}
 	document, problem := parseYAML(text)
@@ -195,7 +195,7 @@ func (w *yamlWriter) mapping(n *yaml.Node, pointer string, depth int) error {
 			return err
 		}
 		w.out.WriteByte(':')
-		if err := w.write(n.Content[i+1], pointer+"/"+canon.EscapePointer(key.Value), depth+1); err != nil {
+		if err := w.write(n.Content[i+1], pointer+"/"+jcs.EscapePointer(key.Value), depth+1); err != nil {
 			return err
 		}
 	}

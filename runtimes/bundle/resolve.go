@@ -8,8 +8,8 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/sizes"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -41,7 +41,7 @@ func open(src Source) (*sources, *fault.Detail) {
 		}
 		text := src.Files[name]
 		if total += len(text); total > MaxSource {
-			return nil, &fault.Detail{File: name, Code: CodeSize, Message: fmt.Sprintf("The agent's source files hold more than %s.", sizes.Text(MaxSource))}
+			return nil, &fault.Detail{File: name, Code: CodeSize, Message: fmt.Sprintf("The agent's source files hold more than %s.", bytesize.Text(MaxSource))}
 		}
 		if line, column, deep := tooDeep(text); deep {
 			return nil, &fault.Detail{File: name, Line: line, Column: column, Code: CodeNesting, Message: fmt.Sprintf("Brackets are nested more than %d deep.", MaxNesting)}

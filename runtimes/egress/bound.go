@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/atelier-run/atelier/internal/hosts"
-	"github.com/atelier-run/atelier/internal/mask"
+	"github.com/atelier-run/atelier/internal/hostpattern"
+	"github.com/atelier-run/atelier/internal/redact"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -18,7 +18,7 @@ const RuleBound = "secrets.bind"
 // bound are the secrets of a run that requests to one host carry, as headers, and programs never see.
 type bound struct {
 	secrets []runtimes.BoundSecret
-	mask    *mask.Mask // nil without secrets
+	mask    *redact.Mask // nil without secrets
 }
 
 func newBound(secrets []runtimes.BoundSecret) bound {
@@ -26,11 +26,11 @@ func newBound(secrets []runtimes.BoundSecret) bound {
 	for _, one := range secrets {
 		values = append(values, one.Value, one.Secret)
 	}
-	return bound{secrets: secrets, mask: mask.New(values)}
+	return bound{secrets: secrets, mask: redact.New(values)}
 }
 
 // to are the secrets for requests to a target. Nothing is sent in clear to the port of https.
-func (b bound) to(target hosts.Target, scheme string) (found []runtimes.BoundSecret) {
+func (b bound) to(target hostpattern.Target, scheme string) (found []runtimes.BoundSecret) {
 	if scheme == "http" && target.Port == httpsPort {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (c carrier) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-func noTunnel(target hosts.Target, secret string) *refusal {
+func noTunnel(target hostpattern.Target, secret string) *refusal {
 	return &refusal{
 		rule: RuleBound, message: fmt.Sprintf("The secret %s is bound to %s, and cannot be put into what goes through a tunnel.", secret, target),
 		remedy: "Use ctx.fetch, whose requests carry it; or take the binding away, so that the program is given the secret itself.",

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/hostpattern"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -21,8 +21,8 @@ import (
 type Door struct {
 	runtimes.Host
 	proxy   *Proxy
-	grants  []hosts.Grant
-	ceiling hosts.Ceiling
+	grants  []hostpattern.Grant
+	ceiling hostpattern.Ceiling
 	bound   bound
 	ctx     context.Context // ends when the run does
 	cancel  context.CancelFunc
@@ -53,7 +53,7 @@ func (d *Door) Close() {
 // exchange is one request of a program, from the decision about it to its end.
 type exchange struct {
 	door   *Door
-	target hosts.Target
+	target hostpattern.Target
 	rule   string
 	addrs  []netip.Addr // checked; only these may be dialled
 	began  time.Time
@@ -66,7 +66,7 @@ type exchange struct {
 
 // begin decides about a request. A refusal has been told already; an allowed one is told by end. Of requests that are too
 // many only the first is told: their number is the program's.
-func (d *Door) begin(ctx context.Context, target hosts.Target) (*exchange, *refusal) {
+func (d *Door) begin(ctx context.Context, target hostpattern.Target) (*exchange, *refusal) {
 	x := &exchange{door: d, target: target, began: time.Now()}
 	why := d.admit(target)
 	if why == nil {
@@ -91,7 +91,7 @@ func (d *Door) begin(ctx context.Context, target hosts.Target) (*exchange, *refu
 }
 
 // admit counts a request.
-func (d *Door) admit(target hosts.Target) *refusal {
+func (d *Door) admit(target hostpattern.Target) *refusal {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.requests++
@@ -108,7 +108,7 @@ func (d *Door) admit(target hosts.Target) *refusal {
 }
 
 // granted finds the grant that covers a target.
-func (d *Door) granted(target hosts.Target) (rule string, why *refusal) {
+func (d *Door) granted(target hostpattern.Target) (rule string, why *refusal) {
 	for _, grant := range d.grants {
 		if grant.Covers(target) {
 			if !d.ceiling.Reaches(target) {
@@ -124,7 +124,7 @@ func (d *Door) granted(target hosts.Target) (rule string, why *refusal) {
 }
 
 // resolve answers the addresses of a target, when every one of them may be reached.
-func (d *Door) resolve(ctx context.Context, target hosts.Target) ([]netip.Addr, *refusal) {
+func (d *Door) resolve(ctx context.Context, target hostpattern.Target) ([]netip.Addr, *refusal) {
 	if target.Addr.IsValid() { // granted as an address
 		return []netip.Addr{target.Addr}, nil
 	}
@@ -156,7 +156,7 @@ func (d *Door) classOf(addr netip.Addr, port uint16) string {
 	if class == "" {
 		return ""
 	}
-	target := hosts.Target{Host: addr.String(), Addr: addr, Port: port}
+	target := hostpattern.Target{Host: addr.String(), Addr: addr, Port: port}
 	for _, grant := range d.grants {
 		if grant.Covers(target) && d.ceiling.Reaches(target) {
 			return ""

@@ -10,7 +10,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/hostpattern"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -42,8 +42,8 @@ func DefaultLimits() Limits {
 // Options of a Proxy; the zero value is a proxy for any workspace.
 type Options struct {
 	Resolver Resolver
-	Own      func() ([]net.Addr, error)           // addresses of this machine; nil asks the kernel
-	Ceiling  func(workspace string) hosts.Ceiling // nil caps nothing
+	Own      func() ([]net.Addr, error)                 // addresses of this machine; nil asks the kernel
+	Ceiling  func(workspace string) hostpattern.Ceiling // nil caps nothing
 	Meter    Meter
 	Limits   Limits
 	TLS      *tls.Config // of requests that host functions make; nil trusts what the machine trusts
@@ -64,7 +64,7 @@ func New(options Options) *Proxy {
 		options.Own = net.InterfaceAddrs
 	}
 	if options.Ceiling == nil {
-		options.Ceiling = func(string) hosts.Ceiling { return hosts.Ceiling{All: true} }
+		options.Ceiling = func(string) hostpattern.Ceiling { return hostpattern.Ceiling{All: true} }
 	}
 	if options.Meter == nil {
 		options.Meter = noMeter{}
@@ -85,7 +85,7 @@ func (p *Proxy) Open(job runtimes.Job, host runtimes.Host) *Door {
 	d := &Door{Host: host, proxy: p, ceiling: p.options.Ceiling(job.Workspace), bound: newBound(job.Bound), ctx: ctx, cancel: cancel}
 	for _, text := range job.Capabilities.Hosts {
 		// A version that was published under older rules may hold what is no grant today. It grants nothing then.
-		if grant, err := hosts.ParseGrant(text); err == nil {
+		if grant, err := hostpattern.ParseGrant(text); err == nil {
 			d.grants = append(d.grants, grant)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/hostpattern"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
@@ -73,11 +73,11 @@ func TestUngrantedIsRefused(t *testing.T) {
 func TestCeiling(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)
-	capped := func(workspace string) hosts.Ceiling {
+	capped := func(workspace string) hostpattern.Ceiling {
 		if workspace != "w" {
-			return hosts.Ceiling{All: true}
+			return hostpattern.Ceiling{All: true}
 		}
-		return hosts.Ceiling{}
+		return hostpattern.Ceiling{}
 	}
 	r := open(t, egress.Options{Ceiling: capped}, s.address())
 	for _, address := range []string{s.URL, "http://other.test"} {

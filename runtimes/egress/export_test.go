@@ -3,10 +3,10 @@ package egress
 import (
 	"net/netip"
 
-	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/hostpattern"
 )
 
 // LastLook is what happens when a socket exists and is about to be connected, for an address that was decided about.
-func (d *Door) LastLook(target hosts.Target, decided netip.Addr, address string) error {
+func (d *Door) LastLook(target hostpattern.Target, decided netip.Addr, address string) error {
 	return (&exchange{door: d, target: target}).check(decided, address)
 }

@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
-	"github.com/atelier-run/atelier/internal/hosts"
-	"github.com/atelier-run/atelier/internal/sizes"
+	"github.com/atelier-run/atelier/internal/bytesize"
+	"github.com/atelier-run/atelier/internal/hostpattern"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -138,7 +138,7 @@ func readFetch(args json.RawMessage) (*http.Request, string, error) {
 		if !httpguts.ValidHeaderFieldName(header[0]) || !httpguts.ValidHeaderFieldValue(header[1]) {
 			return nil, "", errors.New("a header has a name or value that HTTP does not allow")
 		}
-		if !hosts.Framing(header[0]) {
+		if !hostpattern.Framing(header[0]) {
 			request.Header.Add(header[0], header[1])
 		}
 	}
@@ -173,7 +173,7 @@ func (d *Door) fetch(request *http.Request, redirect string) (*fetched, error) {
 		return nil, err
 	}
 	if int64(len(body)) > limit {
-		return nil, &refusal{message: fmt.Sprintf("fetch: the answer has more than %s.", sizes.Text(limit))}
+		return nil, &refusal{message: fmt.Sprintf("fetch: the answer has more than %s.", bytesize.Text(limit))}
 	}
 	_, phrase, _ := strings.Cut(answer.Status, " ")
 	result := &fetched{
@@ -229,7 +229,7 @@ func (h hop) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.URL.Scheme == "https" {
 		port = httpsPort
 	}
-	target, err := hosts.ParseHostPort(request.URL.Host, port)
+	target, err := hostpattern.ParseHostPort(request.URL.Host, port)
 	if err == nil && request.URL.Scheme != "http" && request.URL.Scheme != "https" {
 		err = errors.New("it is neither http nor https")
 	}

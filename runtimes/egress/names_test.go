@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/hostpattern"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
@@ -126,7 +126,7 @@ func TestOwnAddressesThatCannotBeKnown(t *testing.T) {
 func TestLastLook(t *testing.T) {
 	t.Parallel()
 	r := open(t, egress.Options{Own: func() ([]net.Addr, error) { return nil, nil }}, "public.test:80", "127.0.0.1:80")
-	target, err := hosts.ParseTarget("public.test", 80)
+	target, err := hostpattern.ParseTarget("public.test", 80)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/atelier-run/atelier/internal/hosts"
-	"github.com/atelier-run/atelier/internal/sizes"
+	"github.com/atelier-run/atelier/internal/bytesize"
+	"github.com/atelier-run/atelier/internal/hostpattern"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -40,7 +40,7 @@ func (r *refusal) decision() runtimes.Decision {
 	return runtimes.EgressDenied
 }
 
-func (d *Door) notGranted(target hosts.Target) *refusal {
+func (d *Door) notGranted(target hostpattern.Target) *refusal {
 	r := &refusal{rule: RuleHosts, message: fmt.Sprintf("%s is not among the hosts that are granted.", target)}
 	if len(d.grants) == 0 {
 		r.message = fmt.Sprintf("%s cannot be reached: no hosts are granted.", target)
@@ -54,14 +54,14 @@ func (d *Door) notGranted(target hosts.Target) *refusal {
 	return r
 }
 
-func (d *Door) aboveCeiling(target hosts.Target) *refusal {
+func (d *Door) aboveCeiling(target hostpattern.Target) *refusal {
 	return &refusal{
 		rule: RuleCeiling, message: fmt.Sprintf("%s may not be granted to agents of this workspace.", target),
 		remedy: "Ask the operator of the server to add it to --egress-hosts.",
 	}
 }
 
-func wrongAddress(target hosts.Target, addr netip.Addr, class string) *refusal {
+func wrongAddress(target hostpattern.Target, addr netip.Addr, class string) *refusal {
 	what := map[string]string{"own": "this server's own", "metadata": "a metadata service's"}[class]
 	if what == "" {
 		what = "a " + class
@@ -72,7 +72,7 @@ func wrongAddress(target hosts.Target, addr netip.Addr, class string) *refusal {
 	}
 }
 
-func unresolved(target hosts.Target) *refusal {
+func unresolved(target hostpattern.Target) *refusal {
 	return &refusal{message: fmt.Sprintf("The name %s could not be resolved.", target.Host)}
 }
 
@@ -83,30 +83,30 @@ func badForm(err error) *refusal {
 	}
 }
 
-func wrongName(target hosts.Target, name string) *refusal {
+func wrongName(target hostpattern.Target, name string) *refusal {
 	return &refusal{
 		rule: RuleName, message: fmt.Sprintf("The connection to %s asked for the certificate of another host.", target),
 		remedy: fmt.Sprintf("Connect to %q by its own name, and grant that.", name),
 	}
 }
 
-func unreadName(target hosts.Target) *refusal {
+func unreadName(target hostpattern.Target) *refusal {
 	return &refusal{
 		rule: RuleName, message: fmt.Sprintf("The connection to %s began as TLS does, and for which name could not be read.", target),
 		remedy: "Connect by the name that is granted, without a dot at its end, and by TLS as RFC 8446 has it.",
 	}
 }
 
-func tooMany(target hosts.Target, most Limits) *refusal {
+func tooMany(target hostpattern.Target, most Limits) *refusal {
 	return &refusal{
 		rule: RuleRequests, message: fmt.Sprintf("%s was not asked: the run has made its %d requests.", target, most.Requests),
 		remedy: "Make fewer requests in one run.",
 	}
 }
 
-func tooMuch(target hosts.Target, most Limits) *refusal {
+func tooMuch(target hostpattern.Target, most Limits) *refusal {
 	return &refusal{
-		rule: RuleBytes, message: fmt.Sprintf("The exchange with %s ended: the run has moved its %s over the network.", target, sizes.Text(most.Bytes)),
+		rule: RuleBytes, message: fmt.Sprintf("The exchange with %s ended: the run has moved its %s over the network.", target, bytesize.Text(most.Bytes)),
 		remedy: "Move less in one run.",
 	}
 }
@@ -147,7 +147,7 @@ func (d *Door) Settle(e *runtimes.ProgramError) {
 	if len(named) != 1 {
 		return
 	}
-	target, err := hosts.ParseHostPort(named[0], 0)
+	target, err := hostpattern.ParseHostPort(named[0], 0)
 	if err != nil {
 		return
 	}

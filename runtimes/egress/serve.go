@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/hostpattern"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -104,18 +104,18 @@ func (d *Door) malformed(why *refusal) {
 }
 
 // targetOf reads where a request to the proxy wants to go. The Host header does not count, as RFC 9112 has it.
-func targetOf(r *http.Request) (hosts.Target, error) {
+func targetOf(r *http.Request) (hostpattern.Target, error) {
 	switch {
 	case r.Method == http.MethodConnect:
-		return hosts.ParseHostPort(r.RequestURI, 0)
+		return hostpattern.ParseHostPort(r.RequestURI, 0)
 	case !r.URL.IsAbs():
-		return hosts.Target{}, errors.New("this is a proxy and has no pages of its own")
+		return hostpattern.Target{}, errors.New("this is a proxy and has no pages of its own")
 	case r.URL.Scheme != "http":
-		return hosts.Target{}, errors.New("the proxy speaks http, and tunnels everything else by CONNECT")
+		return hostpattern.Target{}, errors.New("the proxy speaks http, and tunnels everything else by CONNECT")
 	case r.URL.User != nil:
-		return hosts.Target{}, errors.New("a host has no user name")
+		return hostpattern.Target{}, errors.New("a host has no user name")
 	}
-	return hosts.ParseHostPort(r.URL.Host, httpPort)
+	return hostpattern.ParseHostPort(r.URL.Host, httpPort)
 }
 
 // forward passes a request on, and its answer back. Redirects are the program's: each comes through this door again.

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/hostpattern"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -95,7 +95,7 @@ func (x *exchange) hello(in interface {
 	case name == "":
 		return recorded.taken.Bytes(), nil
 	}
-	if asked, err := hosts.ParseTarget(name, x.target.Port); err != nil || asked.Host != x.target.Host {
+	if asked, err := hostpattern.ParseTarget(name, x.target.Port); err != nil || asked.Host != x.target.Host {
 		return nil, wrongName(x.target, strings.ToLower(name))
 	}
 	return recorded.taken.Bytes(), nil

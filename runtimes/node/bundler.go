@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/recent"
+	"github.com/atelier-run/atelier/internal/lru"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/bundle"
 	"github.com/atelier-run/atelier/runtimes/node/guest"
@@ -33,12 +33,12 @@ const (
 // bundler turns agents' files into programs, in a jail, and keeps the programs: versions do not change.
 type bundler struct {
 	pool *worker.Pool
-	kept *recent.Cache[string, guest.Program]
+	kept *lru.Cache[string, guest.Program]
 }
 
 func newBundler(options Options) *bundler {
 	return &bundler{
-		kept: recent.New[string, guest.Program](maxKept, maxKeptBytes),
+		kept: lru.New[string, guest.Program](maxKept, maxKeptBytes),
 		pool: worker.NewPool(worker.Options{
 			Jailer: options.Jailer, Max: options.Max, Log: options.Log,
 			Profile: sandbox.Profile{Role: guest.RoleName, Filter: sandbox.FilterWorker, Limits: runtimes.DefaultLimits()},

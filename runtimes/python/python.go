@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/recent"
+	"github.com/atelier-run/atelier/internal/lru"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/egress"
 	"github.com/atelier-run/atelier/runtimes/frames"
@@ -70,7 +70,7 @@ type Engine struct {
 	granted     *worker.Pool // as fresh, for programs that were granted hosts
 	models      *worker.Pool // as fresh, with the directory of models in sight; nil for none
 	egress      *egress.Proxy
-	codes       *recent.Cache[string, []byte] // of entrypoints and what they import, compiled
+	codes       *lru.Cache[string, []byte] // of entrypoints and what they import, compiled
 	log         *slog.Logger
 
 	mu     sync.Mutex
@@ -139,7 +139,7 @@ func New(options Options) *Engine {
 		return program.Job{Ahead: true, Argv: argv(guest + rules.Source() + "\n\nsettle()\nboot(True)\n"), Env: append(program.Environment(), environment...)}
 	}
 	engine := &Engine{
-		interpreter: interpreter, egress: options.Egress, log: options.Log, codes: recent.New[string, []byte](maxCodes, maxCodeBytes),
+		interpreter: interpreter, egress: options.Egress, log: options.Log, codes: lru.New[string, []byte](maxCodes, maxCodeBytes),
 		forked: newFamilies(func(starter string) *worker.Pool {
 			p := profile(starter)
 			p.Forks = &sandbox.Command{Argv: argv(start, preload+guest+rules.Source()+forks), Env: program.Environment()}

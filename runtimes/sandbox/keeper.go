@@ -20,7 +20,7 @@ type keeper struct {
 }
 
 // How late threads may wake, in nanoseconds: those of a program as Linux has it, ours as a server's watching thread (see
-// internal/pace). Processes 1 of jails are Go as well, and what their watching threads took was a twelfth of a Python run.
+// internal/gctuning). Processes 1 of jails are Go as well, and what their watching threads took was a twelfth of a Python run.
 const (
 	usualSlack = 50_000
 	lateSlack  = 1_000_000

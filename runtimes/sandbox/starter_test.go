@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
-	"github.com/atelier-run/atelier/internal/mask"
+	"github.com/atelier-run/atelier/internal/redact"
 	"github.com/atelier-run/atelier/internal/telemetry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/frames"
@@ -425,7 +425,7 @@ func TestHostileLastWordsOfAStarter(t *testing.T) {
 		t.Errorf("the starter's last words are %q: there is nothing to hide", exit.Stderr)
 	}
 	for text := range log.come {
-		if masked := mask.New([]string{secret}).Text(text); masked != text {
+		if masked := redact.New([]string{secret}).Text(text); masked != text {
 			t.Errorf("told: %s", text)
 		}
 		if strings.Contains(text, "a starter ended unexpectedly") {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/atelier-run/atelier/internal/sizes"
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
@@ -100,7 +100,7 @@ func TestPrograms(t *testing.T) {
 				t.Errorf("output %s, %+v", outcome.Output, outcome.Error)
 			case tt.fails != "" && (outcome.Error == nil || outcome.Error.Type != tt.fails || !strings.Contains(outcome.Error.Message, tt.says)):
 				t.Errorf("output %s, %+v, want %s", outcome.Output, outcome.Error, tt.fails)
-			case tt.fails == runtimes.MemoryLimit && !strings.Contains(outcome.Error.Remedy, "(now "+sizes.Text(job.Limits.MemoryBytes)+")"):
+			case tt.fails == runtimes.MemoryLimit && !strings.Contains(outcome.Error.Remedy, "(now "+bytesize.Text(job.Limits.MemoryBytes)+")"):
 				t.Errorf("the remedy is %q", outcome.Error.Remedy)
 			}
 			if printed := host.Stderr(t); tt.prints != "" && printed != tt.prints {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/mask"
+	"github.com/atelier-run/atelier/internal/redact"
 	"github.com/atelier-run/atelier/internal/telemetry"
 	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
@@ -74,7 +74,7 @@ func TestHostileLastWords(t *testing.T) {
 						text += cause.Error()
 					}
 				}
-				if masked := mask.New([]string{secret}).Text(text); masked != text {
+				if masked := redact.New([]string{secret}).Text(text); masked != text {
 					t.Errorf("told: %s", text)
 				}
 			})

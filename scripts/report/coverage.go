@@ -24,7 +24,7 @@ const leastOfWalls = 90.0
 // walls are the rooms that stand between what is hostile and the house.
 func walls() []string {
 	return []string{
-		"internal/canon", "internal/hosts", "internal/terminal", "registry/schema", "runtimes/egress", "runtimes/frames", "runtimes/sandbox", "runtimes/sandbox/cgroups",
+		"internal/jcs", "internal/hostpattern", "internal/terminal", "registry/schema", "runtimes/egress", "runtimes/frames", "runtimes/sandbox", "runtimes/sandbox/cgroups",
 		"runtimes/sandbox/program", "runtimes/sandbox/seccomp", "runtimes/worker", "server/gate",
 	}
 }

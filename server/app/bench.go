@@ -7,7 +7,7 @@ import (
 	"runtime"
 
 	"github.com/atelier-run/atelier/internal/config"
-	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/hostpattern"
 	"github.com/atelier-run/atelier/registry/schema"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/bash"
@@ -134,9 +134,9 @@ func (b *Bench) version(name runtimes.Name) string {
 }
 
 // ceiling is what the runs of a workspace may reach at most.
-func (b *Bench) ceiling(workspace string) hosts.Ceiling {
+func (b *Bench) ceiling(workspace string) hostpattern.Ceiling {
 	if workspace == doctor.Workspace {
-		return hosts.Ceiling{All: true}
+		return hostpattern.Ceiling{All: true}
 	}
 	return b.config.Ceiling(workspace)
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/mattn/go-isatty"
 
-	"github.com/atelier-run/atelier/internal/sizes"
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/terminal"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
@@ -49,7 +49,7 @@ func (c *console) show(e runtimes.Event) (ended bool, err error) {
 		return false, c.tell(e, &progress, func() string { return progressLine(progress) })
 	case runtimes.KindDropped:
 		var dropped runtimes.DroppedData
-		return false, c.tell(e, &dropped, func() string { return fmt.Sprintf("[%s of output over the limit]\n", sizes.Text(dropped.Bytes)) })
+		return false, c.tell(e, &dropped, func() string { return fmt.Sprintf("[%s of output over the limit]\n", bytesize.Text(dropped.Bytes)) })
 	case runtimes.KindStatus:
 		var status runtimes.StatusData
 		return false, c.tell(e, &status, func() string { return queueLine(status) })
@@ -72,7 +72,7 @@ func egressLine(e runtimes.EgressData) string {
 	case runtimes.EgressFailed:
 		return fmt.Sprintf("[%s could not be reached]\n", name)
 	default:
-		return fmt.Sprintf("[%s reached: %s in %.0f ms]\n", name, sizes.Text(e.Bytes), e.Ms)
+		return fmt.Sprintf("[%s reached: %s in %.0f ms]\n", name, bytesize.Text(e.Bytes), e.Ms)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"github.com/atelier-run/atelier/internal/sizes"
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/telemetry"
 	"github.com/atelier-run/atelier/registry"
 )
@@ -46,7 +46,7 @@ func showChanges(out io.Writer, from, to map[string]registry.File) {
 		}
 		_, _ = fmt.Fprintf(out, "%s %s\n", what, telemetry.Escape(path))
 		if !utf8.Valid(before) || !utf8.Valid(after) {
-			_, _ = fmt.Fprintf(out, "  %s become %s\n", sizes.Text(len(before)), sizes.Text(len(after)))
+			_, _ = fmt.Fprintf(out, "  %s become %s\n", bytesize.Text(len(before)), bytesize.Text(len(after)))
 			continue
 		}
 		unified := strings.TrimSuffix(udiff.Unified("", "", string(before), string(after)), "\n")

@@ -10,7 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/atelier-run/atelier/internal/config"
-	"github.com/atelier-run/atelier/internal/pace"
+	"github.com/atelier-run/atelier/internal/gctuning"
 	"github.com/atelier-run/atelier/internal/telemetry"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 	"github.com/atelier-run/atelier/server/app"
@@ -33,7 +33,7 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 		return err
 	}
 	log := telemetry.NewLog(p.Stderr, settings.LogFormat, telemetry.Level(settings.LogLevel))
-	end, err := pace.Slow()
+	end, err := gctuning.Slow()
 	defer end()
 	if err != nil { // a little slower, and as right
 		log.LogAttrs(ctx, slog.LevelDebug, "the runtime watches at its own pace", slog.Any("error", err))

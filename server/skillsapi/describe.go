@@ -8,8 +8,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/sizes"
 	folders "github.com/atelier-run/atelier/registry/skills"
 	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/server/problem"
@@ -65,7 +65,7 @@ func (d *Door) Describe(api *huma.OpenAPI) error {
 			}
 			content := map[string]*huma.MediaType{"application/json": {Schema: &body}}
 			if o.contract == "install" {
-				content["application/gzip"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary", Description: fmt.Sprintf("At most %s.", sizes.Text(folders.MaxArchive))}}
+				content["application/gzip"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary", Description: fmt.Sprintf("At most %s.", bytesize.Text(folders.MaxArchive))}}
 			}
 			op.RequestBody = &huma.RequestBody{Required: true, Content: content}
 			o.refusals = append(o.refusals, fault.BadRequest, fault.BodyTooLarge, fault.UnsupportedMediaType)

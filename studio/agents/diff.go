@@ -9,8 +9,8 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"github.com/atelier-run/atelier/internal/canon"
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/jcs"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/advice"
 	"github.com/atelier-run/atelier/runtimes"
@@ -158,7 +158,7 @@ func orNull(schema json.RawMessage) json.RawMessage {
 
 // sameJSON reports whether two documents are the same, whatever their spelling.
 func sameJSON(a, b json.RawMessage) bool {
-	left, errLeft := canon.Digest(a)
-	right, errRight := canon.Digest(b)
+	left, errLeft := jcs.Digest(a)
+	right, errRight := jcs.Digest(b)
 	return errLeft == nil && errRight == nil && left == right
 }

@@ -9,8 +9,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/sizes"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/studio/specs"
 )
@@ -75,7 +75,7 @@ func readFiles(folder fs.FS) (map[string]registry.File, error) {
 			return err
 		}
 		if total += int(info.Size()); total > specs.MaxModuleBytes || len(files) >= specs.MaxFiles {
-			return fault.Invalid("/files", "A folder has at most %d files of %s together.", specs.MaxFiles, sizes.Text(specs.MaxModuleBytes))
+			return fault.Invalid("/files", "A folder has at most %d files of %s together.", specs.MaxFiles, bytesize.Text(specs.MaxModuleBytes))
 		}
 		data, err := fs.ReadFile(folder, path)
 		files[path] = data

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/hostpattern"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/store/storetest"
 	"github.com/atelier-run/atelier/runtimes"
@@ -20,8 +20,8 @@ func TestCopiesAskForNoMoreThanTheWorkspaceMayBeGranted(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite)
 	service := agents.New(agentstest.Options(s))
-	ceiling := hosts.Ceiling{All: true}
-	service.Specs.CapGrants(func(string) hosts.Ceiling { return ceiling })
+	ceiling := hostpattern.Ceiling{All: true}
+	service.Specs.CapGrants(func(string) hostpattern.Ceiling { return ceiling })
 	shelf := catalog.New(catalog.Options{Listings: s, Agents: s, Pages: s, Resolver: service.Resolver, Specs: service.Specs, Now: service.Now, NewID: service.NewID})
 
 	actor, name, language, code := access.Administrator(), "weather", runtimes.Bash, "echo 1\n"
@@ -42,13 +42,13 @@ func TestCopiesAskForNoMoreThanTheWorkspaceMayBeGranted(t *testing.T) {
 			return shelf.Copy(t.Context(), actor, a.ID, catalog.CopyRequest{Name: "copy-of-listed"})
 		},
 	}
-	ceiling = hosts.Ceiling{}
+	ceiling = hostpattern.Ceiling{}
 	for what, copied := range copies {
 		if _, err := copied(); !fault.Is(err, fault.InvalidInput) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	ceiling = hosts.Ceiling{All: true}
+	ceiling = hostpattern.Ceiling{All: true}
 	for what, copied := range copies {
 		if _, err := copied(); err != nil {
 			t.Errorf("%s: %v", what, err)

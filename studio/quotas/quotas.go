@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/sizes"
 	"github.com/atelier-run/atelier/registry"
 )
 
@@ -205,7 +205,7 @@ func (s *Service) room(ctx context.Context, a *account) error {
 	}
 	return &fault.Error{
 		Code: fault.StorageFull, Extra: map[string]any{"quota": "storageBytes", "limit": limit, "used": a.stored},
-		Message: fmt.Sprintf("This workspace keeps %s and may keep %s. Ask the operator of the server for more, or to keep runs for a shorter time.", sizes.Text(a.stored), sizes.Text(limit)),
+		Message: fmt.Sprintf("This workspace keeps %s and may keep %s. Ask the operator of the server for more, or to keep runs for a shorter time.", bytesize.Text(a.stored), bytesize.Text(limit)),
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/atelier-run/atelier/internal/mask"
+	"github.com/atelier-run/atelier/internal/redact"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/studio/recorder"
 )
@@ -14,7 +14,7 @@ import (
 // TestSecretsAreMaskedBeforeAnybodyReads: in events, in the ends of the output, across pieces and beside another stream.
 func TestSecretsAreMaskedBeforeAnybodyReads(t *testing.T) {
 	t.Parallel()
-	r := recorder.New(time.Now, mask.New([]string{"hunter2-and-more"}))
+	r := recorder.New(time.Now, redact.New([]string{"hunter2-and-more"}))
 	r.Emit(runtimes.Text(runtimes.KindStdout, "one hunter2-"))
 	r.Emit(runtimes.Text(runtimes.KindStderr, "hunter2-and-more\n"))
 	if out, _, _ := r.Output(); out != "one " {
@@ -41,7 +41,7 @@ func TestSecretsAreMaskedBeforeAnybodyReads(t *testing.T) {
 // TestMaskedOutputKeepsItsBounds: what was held back does not make an event larger than one may be.
 func TestMaskedOutputKeepsItsBounds(t *testing.T) {
 	t.Parallel()
-	r := recorder.New(time.Now, mask.New([]string{strings.Repeat("ab", 20) + "c"}))
+	r := recorder.New(time.Now, redact.New([]string{strings.Repeat("ab", 20) + "c"}))
 	for range 3 {
 		r.Emit(runtimes.Text(runtimes.KindStdout, strings.Repeat("ü", runtimes.MaxChunk/2-20)+strings.Repeat("ab", 20)))
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/atelier-run/atelier/internal/mask"
+	"github.com/atelier-run/atelier/internal/redact"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -28,7 +28,7 @@ const (
 // Recording is the events of one live run. It is safe for concurrent use.
 type Recording struct {
 	now  func() time.Time
-	mask *mask.Mask // nil for a run without secrets
+	mask *redact.Mask // nil for a run without secrets
 
 	mu        sync.Mutex
 	events    []runtimes.Event
@@ -42,14 +42,14 @@ type Recording struct {
 	timer     *time.Timer
 	stdout    tail
 	stderr    tail
-	outMask   *mask.Stream
-	errMask   *mask.Stream
+	outMask   *redact.Stream
+	errMask   *redact.Stream
 	truncated bool
 }
 
 // New returns an empty recording. What is emitted is masked here, before anybody has it: events, and the ends of the output.
 // A piece of output that may be the beginning of a secret waits for the next one.
-func New(now func() time.Time, m *mask.Mask) *Recording {
+func New(now func() time.Time, m *redact.Mask) *Recording {
 	return &Recording{now: now, mask: m, outMask: m.Stream(), errMask: m.Stream(), changed: make(chan struct{})}
 }
 
@@ -87,7 +87,7 @@ func (r *Recording) emitOutput(e runtimes.Event) {
 	r.keep(e, text)
 }
 
-func (r *Recording) masked(kind runtimes.Kind) *mask.Stream {
+func (r *Recording) masked(kind runtimes.Kind) *redact.Stream {
 	if kind == runtimes.KindStdout {
 		return r.outMask
 	}

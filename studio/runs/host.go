@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/atelier-run/atelier/internal/sizes"
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -46,7 +46,7 @@ func (h host) log(args json.RawMessage) (json.RawMessage, error) {
 		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: "log: fields is an object."}
 	}
 	if len(data.Message)+len(data.Fields) > maxMessage {
-		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: fmt.Sprintf("log: message and fields have at most %s.", sizes.Text(maxMessage))}
+		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: fmt.Sprintf("log: message and fields have at most %s.", bytesize.Text(maxMessage))}
 	}
 	if string(data.Fields) == "null" {
 		data.Fields = nil

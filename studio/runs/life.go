@@ -11,9 +11,9 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/atelier-run/atelier/internal/canon"
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/mask"
+	"github.com/atelier-run/atelier/internal/jcs"
+	"github.com/atelier-run/atelier/internal/redact"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/router"
@@ -39,7 +39,7 @@ type life struct {
 	ticket       *router.Ticket
 	recording    *recorder.Recording
 	given        secrets.Given
-	mask         *mask.Mask // nil without secrets
+	mask         *redact.Mask // nil without secrets
 	job          runtimes.Job
 	outputSchema json.RawMessage
 	created      time.Time // with the monotonic clock, for durations
@@ -264,7 +264,7 @@ func (l *life) conclude(outcome runtimes.Outcome) registry.Run {
 	run.Status, run.Error, run.ExitCode, run.FinishedAt = registry.StatusOf(outcome.Error), outcome.Error, outcome.ExitCode, &finishedAt
 	run.Output = outcome.Output // kept when the output schema refused it, so that it can be looked at
 	if len(run.Output) > 0 {
-		if hash, err := canon.Digest(run.Output); err == nil {
+		if hash, err := jcs.Digest(run.Output); err == nil {
 			run.OutputsHash = hash
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/atelier-run/atelier/internal/canon"
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/mask"
+	"github.com/atelier-run/atelier/internal/jcs"
+	"github.com/atelier-run/atelier/internal/redact"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/registry/digest"
 	"github.com/atelier-run/atelier/runtimes"
@@ -101,7 +101,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	for path, file := range t.spec.Files {
 		files[path] = file
 	}
-	hide := mask.New(given.Values)
+	hide := redact.New(given.Values)
 	runCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	return &life{
 		service: s, ctx: runCtx, cancel: cancel, place: place, ticket: ticket, done: make(chan struct{}),
@@ -217,7 +217,7 @@ func (s *Service) checkInput(ctx context.Context, schema, input json.RawMessage)
 	_, span := s.step(ctx, "validate")
 	defer span.End()
 	defer func() { span.SetAttributes(attribute.Bool("code.validation_passed", err == nil)) }()
-	if err := canon.Check(input, canon.Limits{Depth: maxInputDepth, Bytes: maxInputBytes}); err != nil {
+	if err := jcs.Check(input, jcs.Limits{Depth: maxInputDepth, Bytes: maxInputBytes}); err != nil {
 		return "", "", fault.Invalid("/input", "The input is not acceptable JSON: %s.", err)
 	}
 	if len(schema) == 0 {
@@ -235,6 +235,6 @@ func (s *Service) checkInput(ctx context.Context, schema, input json.RawMessage)
 		}
 		validation = "passed"
 	}
-	hash, err = canon.Digest(input)
+	hash, err = jcs.Digest(input)
 	return hash, validation, err
 }

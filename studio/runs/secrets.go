@@ -6,8 +6,8 @@ import (
 	"maps"
 
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/hosts"
-	"github.com/atelier-run/atelier/internal/mask"
+	"github.com/atelier-run/atelier/internal/hostpattern"
+	"github.com/atelier-run/atelier/internal/redact"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/studio/secrets"
@@ -39,12 +39,12 @@ func usable(one runtimes.BoundSecret, spec registry.Spec) error {
 	if spec.Language == runtimes.WASM {
 		return fault.New(fault.Conflict, "The secret %s is bound to %s, which a WebAssembly module cannot reach; take it from the declared secrets.", one.Name, one.Host)
 	}
-	target, err := hosts.ParseHostPort(one.Host, 0)
+	target, err := hostpattern.ParseHostPort(one.Host, 0)
 	if err != nil {
 		return err
 	}
 	for _, text := range spec.Capabilities.Hosts {
-		if grant, err := hosts.ParseGrant(text); err == nil && grant.Covers(target) {
+		if grant, err := hostpattern.ParseGrant(text); err == nil && grant.Covers(target) {
 			return nil
 		}
 	}
@@ -71,7 +71,7 @@ func isolation(req Request, spec registry.Spec, given secrets.Given) runtimes.Is
 }
 
 // masked is an outcome without secrets.
-func masked(m *mask.Mask, outcome runtimes.Outcome) runtimes.Outcome {
+func masked(m *redact.Mask, outcome runtimes.Outcome) runtimes.Outcome {
 	if m == nil {
 		return outcome
 	}

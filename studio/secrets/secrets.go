@@ -13,10 +13,10 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/hosts"
-	"github.com/atelier-run/atelier/internal/mask"
-	"github.com/atelier-run/atelier/internal/sizes"
+	"github.com/atelier-run/atelier/internal/hostpattern"
+	"github.com/atelier-run/atelier/internal/redact"
 	"github.com/atelier-run/atelier/internal/vault"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
@@ -196,7 +196,7 @@ func (s *Service) Open(ctx context.Context, workspace, agentID string, names []s
 		return Given{}, absent(missing)
 	}
 	if total > MaxRun {
-		return Given{}, fault.New(fault.Conflict, "The secrets of this version have more than %s together; declare fewer.", sizes.Text(MaxRun))
+		return Given{}, fault.New(fault.Conflict, "The secrets of this version have more than %s together; declare fewer.", bytesize.Text(MaxRun))
 	}
 	return given, nil
 }
@@ -267,11 +267,11 @@ func check(q *Request) error {
 	case strings.TrimSpace(q.Value) == "":
 		return fault.Invalid("/value", "is required.")
 	case len(q.Value) > MaxBytes:
-		return fault.Invalid("/value", "must have at most %s.", sizes.Text(MaxBytes))
+		return fault.Invalid("/value", "must have at most %s.", bytesize.Text(MaxBytes))
 	case strings.ContainsRune(q.Value, 0), !utf8.ValidString(q.Value):
 		return fault.Invalid("/value", "must be text without the character U+0000; encode bytes, for example in base64.")
-	case len(strings.TrimSpace(q.Value)) < mask.Shortest:
-		return fault.Invalid("/value", "must have at least %d bytes: a shorter one would be found in ordinary output, and could not be masked there. What is no secret belongs into the environment of the agent.", mask.Shortest)
+	case len(strings.TrimSpace(q.Value)) < redact.Shortest:
+		return fault.Invalid("/value", "must have at least %d bytes: a shorter one would be found in ordinary output, and could not be masked there. What is no secret belongs into the environment of the agent.", redact.Shortest)
 	}
 	if q.Binding == nil {
 		return nil
@@ -281,13 +281,13 @@ func check(q *Request) error {
 
 func checkBinding(q *Request) error {
 	b := *q.Binding
-	grant, err := hosts.ParseGrant(b.Host)
+	grant, err := hostpattern.ParseGrant(b.Host)
 	switch {
 	case err != nil:
 		return fault.Invalid("/bind/host", "%s.", err)
 	case strings.ContainsAny(grant.String(), "*/"):
 		return fault.Invalid("/bind/host", "names one host and port, such as api.example.com:443.")
-	case !httpguts.ValidHeaderFieldName(b.Header), hosts.Framing(b.Header):
+	case !httpguts.ValidHeaderFieldName(b.Header), hostpattern.Framing(b.Header):
 		return fault.Invalid("/bind/header", "is no header that a request may be given, such as Authorization or X-Api-Key.")
 	case b.Format != "" && strings.Count(b.Format, valueField) != 1, len(b.Format) > maxFormat:
 		return fault.Invalid("/bind/format", "is short and holds %s once, such as: Bearer %s", valueField, valueField)

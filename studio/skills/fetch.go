@@ -7,8 +7,8 @@ import (
 	"errors"
 	"net/url"
 
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/sizes"
 	folders "github.com/atelier-run/atelier/registry/skills"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/egress"
@@ -64,7 +64,7 @@ func archiveIn(answer json.RawMessage) ([]byte, error) {
 	}
 	content, err := base64.StdEncoding.DecodeString(got.Base64)
 	if err == nil && len(content) > folders.MaxArchive {
-		err = fault.New(fault.InvalidInput, "The archive is larger than %s.", sizes.Text(folders.MaxArchive))
+		err = fault.New(fault.InvalidInput, "The archive is larger than %s.", bytesize.Text(folders.MaxArchive))
 	}
 	return content, err
 }

@@ -3,12 +3,12 @@ package specs
 import (
 	"fmt"
 
-	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/hostpattern"
 	"github.com/atelier-run/atelier/registry"
 )
 
 // CapGrants sets what the agents of a workspace may be granted at most. It is called before the checker is used.
-func (c *Checker) CapGrants(ceiling func(workspace string) hosts.Ceiling) { c.ceiling = ceiling }
+func (c *Checker) CapGrants(ceiling func(workspace string) hostpattern.Ceiling) { c.ceiling = ceiling }
 
 // Grants refuses hosts that the agents of a workspace may not be granted, by name: who copies a spec has not written it. A version that was published before the ceiling
 // was lowered is held to it when it runs.
@@ -18,7 +18,7 @@ func (c *Checker) Grants(workspace string, spec registry.Spec) error {
 	}
 	ceiling, faults := c.ceiling(workspace), &faults{}
 	for i, host := range spec.Capabilities.Hosts {
-		if grant, err := hosts.ParseGrant(host); err == nil && !ceiling.Allows(grant) {
+		if grant, err := hostpattern.ParseGrant(host); err == nil && !ceiling.Allows(grant) {
 			faults.say(fmt.Sprintf("/capabilities/hosts/%d", i), "%s may not be granted to agents of this workspace; the operator of the server allows it with --egress-hosts.", host)
 		}
 	}

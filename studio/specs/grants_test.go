@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/hosts"
+	"github.com/atelier-run/atelier/internal/hostpattern"
 )
 
 func TestGrantsHaveACeiling(t *testing.T) {
@@ -16,12 +16,12 @@ func TestGrantsHaveACeiling(t *testing.T) {
 	if err := c.Grants("any", spec); err != nil {
 		t.Errorf("nothing caps it: %v", err)
 	}
-	most, err := hosts.ParseGrant("*.example.com:443")
+	most, err := hostpattern.ParseGrant("*.example.com:443")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.CapGrants(func(workspace string) hosts.Ceiling {
-		return hosts.Ceiling{All: workspace == "free", Grants: []hosts.Grant{most}}
+	c.CapGrants(func(workspace string) hostpattern.Ceiling {
+		return hostpattern.Ceiling{All: workspace == "free", Grants: []hostpattern.Grant{most}}
 	})
 	if err := c.Grants("free", spec); err != nil {
 		t.Errorf("free: %v", err)

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/fault"
-	"github.com/atelier-run/atelier/internal/hosts"
-	"github.com/atelier-run/atelier/internal/sizes"
+	"github.com/atelier-run/atelier/internal/hostpattern"
 	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 )
@@ -40,7 +40,7 @@ type Checker struct {
 	ceilings runtimes.Limits
 	// restricted are the workspaces whose Python programs all follow the rules; * stands for every one.
 	restricted []string
-	ceiling    func(workspace string) hosts.Ceiling // nil caps nothing
+	ceiling    func(workspace string) hostpattern.Ceiling // nil caps nothing
 }
 
 // New returns a checker that grants limits up to the ceilings, and the defaults where none are named. Python programs of the
@@ -237,7 +237,7 @@ func checkFiles(faults *faults, spec registry.Spec, suffixes []string) {
 		most = MaxModuleBytes
 	}
 	if total > most {
-		faults.say("/files", "must have at most %s together.", sizes.Text(most))
+		faults.say("/files", "must have at most %s together.", bytesize.Text(most))
 	}
 	if _, ok := spec.Files[spec.Entrypoint]; !ok {
 		faults.say("/entrypoint", "must be one of the files; there is no %s.", spec.Entrypoint)
@@ -267,7 +267,7 @@ func checkEnvironment(faults *faults, spec registry.Spec) {
 		}
 	}
 	if total > MaxEnvironmentBytes {
-		faults.say("/environment", "must have at most %s together.", sizes.Text(MaxEnvironmentBytes))
+		faults.say("/environment", "must have at most %s together.", bytesize.Text(MaxEnvironmentBytes))
 	}
 	if len(spec.Secrets) > MaxNames {
 		faults.say("/secrets", "must have at most %d names.", MaxNames)
@@ -293,7 +293,7 @@ func checkCapabilities(faults *faults, spec registry.Spec) {
 		faults.say("/capabilities/hosts", "must have at most %d entries.", MaxNames)
 	}
 	for i, host := range spec.Capabilities.Hosts {
-		if _, err := hosts.ParseGrant(host); err != nil {
+		if _, err := hostpattern.ParseGrant(host); err != nil {
 			faults.say(fmt.Sprintf("/capabilities/hosts/%d", i), "%s.", err)
 		}
 	}

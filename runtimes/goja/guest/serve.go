@@ -15,7 +15,7 @@ import (
 
 	"github.com/dop251/goja"
 
-	"github.com/atelier-run/atelier/internal/recent"
+	"github.com/atelier-run/atelier/internal/lru"
 	"github.com/atelier-run/atelier/runtimes/frames"
 )
 
@@ -45,7 +45,7 @@ func Serve(conn net.Conn) error {
 // worker is the state that outlives a run: what was compiled, and a VM that nothing ran in yet.
 type worker struct {
 	out      *frames.Writer
-	programs *recent.Cache[string, *program]
+	programs *lru.Cache[string, *program]
 	spare    *goja.Runtime
 	fresh    int64                         // memory taken before the first run
 	base     int64                         // memory taken before the run
@@ -53,7 +53,7 @@ type worker struct {
 }
 
 func serve(conn net.Conn) error {
-	w := &worker{out: frames.NewWriter(conn), programs: recent.New[string, *program](maxPrograms, maxProgramBytes), spare: newVM(), web: sync.OnceValues(compileWeb)}
+	w := &worker{out: frames.NewWriter(conn), programs: lru.New[string, *program](maxPrograms, maxProgramBytes), spare: newVM(), web: sync.OnceValues(compileWeb)}
 	w.fresh = taken()
 	w.base = w.fresh
 	jobs := make(chan *run)

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/atelier-run/atelier/internal/sizes"
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
@@ -257,7 +257,7 @@ func (r *relay) collect(part []byte, whole bool) error {
 	r.keeps = r.keeps && !keeps
 	defer r.line.Reset()
 	if skip {
-		r.refuse(tagOf(line), fmt.Sprintf("A line on this channel has at most %s.", sizes.Text(maxCall)))
+		r.refuse(tagOf(line), fmt.Sprintf("A line on this channel has at most %s.", bytesize.Text(maxCall)))
 		return nil
 	}
 	return r.take(line, keeps)

@@ -15,7 +15,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/sys"
 
-	"github.com/atelier-run/atelier/internal/sizes"
+	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/frames"
 	"github.com/atelier-run/atelier/runtimes/wasm/module"
@@ -42,7 +42,7 @@ func (w *worker) run(ctx context.Context, compiled wazero.CompiledModule, job Jo
 	switch {
 	case result.Error != nil && memory.refused:
 		result.Error = &runtimes.ProgramError{
-			Type: runtimes.MemoryLimit, Message: fmt.Sprintf("The module wanted more than its memory limit of %s.", sizes.Text(job.Limits.MemoryBytes)),
+			Type: runtimes.MemoryLimit, Message: fmt.Sprintf("The module wanted more than its memory limit of %s.", bytesize.Text(job.Limits.MemoryBytes)),
 		}
 	case result.Error == nil:
 		result.Output, result.Error = answer(printed.kept, int(job.Limits.OutputBytes))

@@ -5,7 +5,7 @@ import type { Version } from '../api/types';
 import { codeDigestOf, contentDigestOf, digestOf, versionDigestOf } from './digest';
 
 describe('canonical text', () => {
-  // The same as in internal/canon, in Go. Node 20 cannot keep the digits of a big integer; the browser test has one.
+  // The same as in internal/jcs, in Go. Node 20 cannot keep the digits of a big integer; the browser test has one.
   const cases: Record<string, [string, string]> = {
     'keys in order of UTF-16': [
       '{"\\u20ac":1,"\\ud83d\\ude00":2,"\\ufb33":3,"1":4,"a":5}',

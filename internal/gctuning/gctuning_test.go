@@ -1,0 +1,75 @@
+package gctuning_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"runtime"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/internal/gctuning"
+)
+
+// TestSlow: the watching thread has the slack, and the collector waits for more than the headroom before its next turn.
+func TestSlow(t *testing.T) {
+	t.Parallel()
+	end, err := gctuning.Slow()
+	runtime.GC()
+	goal := []metrics.Sample{{Name: "/gc/heap/goal:bytes"}}
+	metrics.Read(goal)
+	if got := goal[0].Value.Uint64(); got < 32<<20 {
+		t.Errorf("the collector's next turn is at %d bytes", got)
+	}
+	end()
+	if errors.Is(err, fs.ErrPermission) {
+		if os.Getuid() == 0 {
+			t.Error(err)
+		}
+		return // also said by the caller
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	thread, err := gctuning.Watching()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(gctuning.SlackFile(thread))
+	if err != nil || strings.TrimSpace(string(text)) != "1000000" {
+		t.Errorf("the slack of the watching thread is %q, %v", text, err)
+	}
+}
+
+// TestWatching: the thread that is slowed down is the one that watches. While a goroutine works without a pause it sleeps
+// by the clock, which a thread that runs goroutines does not do for long.
+func TestWatching(t *testing.T) {
+	t.Parallel()
+	thread, err := gctuning.Watching()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var over atomic.Bool
+	var work sync.WaitGroup
+	work.Go(func() {
+		for !over.Load() { // works
+		}
+	})
+	defer work.Wait()
+	defer over.Store(true)
+	for seen := 0; seen < 20; {
+		call, err := os.ReadFile("/proc/self/task/" + thread + "/syscall")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(string(call), strconv.Itoa(unix.SYS_NANOSLEEP)+" ") {
+			seen++
+		}
+	}
+}

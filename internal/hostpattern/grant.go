@@ -1,0 +1,212 @@
+// Package hostpattern is the grammar of what a program may be granted to reach: host:port, the same for those who save a
+// grant, cap it and hold a program to it. It knows names and addresses, and resolves nothing.
+package hostpattern
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Grant is one entry of capabilities.hosts: a name, all names beneath one, or an address; always with a port.
+type Grant struct {
+	host string // lower case, ASCII; of a wildcard what follows *.
+	wild bool
+	addr netip.Addr // of a grant of an address
+	port uint16
+}
+
+// ParseGrant reads an entry. What it refuses it explains, so that the reason can stand beside the field.
+func ParseGrant(text string) (Grant, error) {
+	if err := oddities(text); err != nil {
+		return Grant{}, err
+	}
+	host, port, err := cutPort(text)
+	if err != nil {
+		return Grant{}, err
+	}
+	if strings.HasPrefix(host, "[") || strings.Contains(host, ":") {
+		return addressGrant(host, port)
+	}
+	name, wild := strings.CutPrefix(host, "*.")
+	if strings.Contains(name, "*") {
+		return Grant{}, fmt.Errorf("must have its wildcard only as the whole leftmost label, such as *.example.com:%d", port)
+	}
+	if strings.HasSuffix(name, ".") {
+		return Grant{}, fmt.Errorf("must be written without the dot at its end")
+	}
+	if endsInNumber(name) || strings.Trim(name, "0123456789.-") == "" {
+		return literalGrant(name, wild, port)
+	}
+	ascii, err := asciiName(name)
+	if err != nil {
+		return Grant{}, fmt.Errorf("must be host:port: %w", err)
+	}
+	if !isASCII(name) {
+		return Grant{}, fmt.Errorf("has letters that may look like others; write its ASCII form if it is the one you mean: %s:%d", ascii, port)
+	}
+	if wild && !strings.Contains(ascii, ".") {
+		return Grant{}, fmt.Errorf("grants everything beneath %q; name at least one label more, such as *.example.%s:%d", ascii, ascii, port)
+	}
+	return Grant{host: ascii, wild: wild, port: port}, nil
+}
+
+// oddities are the mistakes that people make, each with a sentence of its own.
+func oddities(text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return fmt.Errorf("must not be empty, and empty does not mean all: remove the entry to grant nothing by it")
+	case strings.ContainsAny(text, " \t\r\n\x00"):
+		return fmt.Errorf("must not hold spaces or control characters")
+	case strings.Contains(text, "://"):
+		if u, err := url.Parse(text); err == nil && u.Hostname() != "" {
+			return fmt.Errorf("must be host:port without a scheme or path: %s", suggestion(u))
+		}
+		return fmt.Errorf("must be host:port without a scheme or path, such as api.example.com:443")
+	case strings.Contains(text, "/"):
+		if isRange(text) {
+			return fmt.Errorf("must not be a range of addresses: list each address with its port")
+		}
+		return fmt.Errorf("must be host:port without a path, such as api.example.com:443")
+	case strings.Contains(text, "@"):
+		return fmt.Errorf("must not hold a user name or password")
+	case text == "*" || strings.HasPrefix(text, "*:"):
+		return fmt.Errorf("must name a host: there is no grant of all hosts")
+	}
+	return nil
+}
+
+func suggestion(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = "443"
+		if u.Scheme == "http" {
+			port = "80"
+		}
+	}
+	host := u.Hostname()
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	return host + ":" + port
+}
+
+func isRange(text string) bool {
+	before, _, _ := strings.Cut(text, "/")
+	_, err := netip.ParseAddr(strings.Trim(before, "[]"))
+	return err == nil
+}
+
+// cutPort takes the port off the end.
+func cutPort(text string) (host string, port uint16, err error) {
+	at := strings.LastIndexByte(text, ':')
+	if at < 0 || strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
+		return "", 0, fmt.Errorf("must end in a port, such as %s:443", text)
+	}
+	host, digits := text[:at], text[at+1:]
+	if digits == "" {
+		return "", 0, fmt.Errorf("must have a port between 1 and 65535, and one only")
+	}
+	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
+		return "", 0, fmt.Errorf("must have an IPv6 address in brackets, such as [2001:db8::1]:443")
+	}
+	number, err := strconv.ParseUint(digits, 10, 32)
+	if err != nil || digits[0] == '+' || number < 1 || number > 65535 {
+		return "", 0, fmt.Errorf("must have a port between 1 and 65535, and one only")
+	}
+	if host == "" {
+		return "", 0, fmt.Errorf("must name a host before the port")
+	}
+	return host, uint16(number), nil
+}
+
+// addressGrant is an entry with an IPv6 address.
+func addressGrant(host string, port uint16) (Grant, error) {
+	inner, ok := strings.CutPrefix(host, "[")
+	inner, end := strings.CutSuffix(inner, "]")
+	addr, err := netip.ParseAddr(inner)
+	switch {
+	case !ok || !end || err != nil || !addr.Is6():
+		return Grant{}, fmt.Errorf("must have an IPv6 address in brackets, such as [2001:db8::1]:443")
+	case addr.Zone() != "":
+		return Grant{}, fmt.Errorf("must not have a zone: %s belongs to one machine only", addr.Zone())
+	case addr.Is4In6():
+		return Grant{}, fmt.Errorf("must be written as the IPv4 address that it is: %s:%d", addr.Unmap(), port)
+	}
+	return Grant{addr: addr, port: port}, nil
+}
+
+// literalGrant is an entry with an IPv4 address, or with what a resolver would take for one.
+func literalGrant(name string, wild bool, port uint16) (Grant, error) {
+	addr, err := netip.ParseAddr(name)
+	switch {
+	case wild || strings.Contains(name, "-"):
+		return Grant{}, fmt.Errorf("must not be a range of addresses: list each address with its port")
+	case err != nil:
+		return Grant{}, fmt.Errorf("must be a name, or an address in its usual form such as 192.0.2.7:%d", port)
+	}
+	return Grant{addr: addr, port: port}, nil
+}
+
+// String is the grant in its one form.
+func (g Grant) String() string {
+	switch {
+	case g.addr.IsValid():
+		return netip.AddrPortFrom(g.addr, g.port).String()
+	case g.wild:
+		return "*." + g.host + ":" + strconv.Itoa(int(g.port))
+	}
+	return g.host + ":" + strconv.Itoa(int(g.port))
+}
+
+// Covers reports whether the grant allows a target by its name or literal address.
+func (g Grant) Covers(t Target) bool {
+	switch {
+	case g.port != t.Port:
+		return false
+	case t.Addr.IsValid() || g.addr.IsValid():
+		return g.addr == t.Addr
+	case g.wild:
+		return strings.HasSuffix(t.Host, "."+g.host)
+	}
+	return g.host == t.Host
+}
+
+// Ceiling is the most that may be granted: anything, or what the grants include.
+type Ceiling struct {
+	All    bool
+	Grants []Grant
+}
+
+// Allows reports whether a grant stays beneath the ceiling.
+func (c Ceiling) Allows(grant Grant) bool {
+	for _, most := range c.Grants {
+		if most.Includes(grant) {
+			return true
+		}
+	}
+	return c.All
+}
+
+// Reaches reports whether the ceiling lets a target be reached, whatever a version was granted.
+func (c Ceiling) Reaches(t Target) bool {
+	for _, most := range c.Grants {
+		if most.Covers(t) {
+			return true
+		}
+	}
+	return c.All
+}
+
+// Includes reports whether everything that another grant allows is allowed by this one.
+func (g Grant) Includes(other Grant) bool {
+	switch {
+	case g == other:
+		return true
+	case g.port != other.port || !g.wild || other.addr.IsValid():
+		return false
+	}
+	return strings.HasSuffix(other.host, "."+g.host)
+}

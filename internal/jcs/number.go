@@ -1,0 +1,95 @@
+package jcs
+
+import (
+	"math"
+	"strconv"
+)
+
+// safeLiteral is how many characters a literal without an exponent may have and still surely be within a double.
+const safeLiteral = 300
+
+func (s *scanner) number() *Error {
+	start := s.pos
+	integer := true
+	if s.peek() == '-' {
+		s.pos++
+	}
+	if s.peek() == '0' {
+		s.pos++
+	} else if !s.digits() {
+		return s.syntax()
+	}
+	exponent := false
+	if s.peek() == '.' {
+		s.pos++
+		integer = false
+		if !s.digits() {
+			return s.syntax()
+		}
+	}
+	if c := s.peek(); c == 'e' || c == 'E' {
+		s.pos++
+		integer, exponent = false, true
+		if c := s.peek(); c == '+' || c == '-' {
+			s.pos++
+		}
+		if !s.digits() {
+			return s.syntax()
+		}
+	}
+	literal := s.in[start:s.pos]
+	if integer {
+		s.integer(literal)
+		return nil
+	}
+	if !s.write && !exponent && len(literal) < safeLiteral {
+		return nil
+	}
+	return s.double(literal)
+}
+
+func (s *scanner) digits() bool {
+	start := s.pos
+	for c := s.peek(); c >= '0' && c <= '9'; c = s.peek() {
+		s.pos++
+	}
+	return s.pos > start
+}
+
+// integer keeps the digits as they are: JSON allows no leading zeros, so that only -0 has a second form.
+func (s *scanner) integer(literal []byte) {
+	if !s.write {
+		return
+	}
+	if len(literal) == 2 && literal[0] == '-' && literal[1] == '0' {
+		literal = literal[1:]
+	}
+	s.out = append(s.out, literal...)
+}
+
+func (s *scanner) double(literal []byte) *Error {
+	f, err := strconv.ParseFloat(string(literal), 64)
+	if err != nil || math.IsInf(f, 0) {
+		return s.fail(BadNumber, "is a number that a double cannot hold")
+	}
+	if s.write {
+		s.out = appendDouble(s.out, f)
+	}
+	return nil
+}
+
+// appendDouble writes a finite double as ECMAScript's Number::toString does.
+func appendDouble(out []byte, f float64) []byte {
+	if f == 0 {
+		return append(out, '0') // also for -0
+	}
+	if abs := math.Abs(f); abs >= 1e-6 && abs < 1e21 {
+		return strconv.AppendFloat(out, f, 'f', -1, 64)
+	}
+	out = strconv.AppendFloat(out, f, 'e', -1, 64)
+	if n := len(out); out[n-2] == '0' && (out[n-3] == '-' || out[n-3] == '+') {
+		out[n-2] = out[n-1] // e-09 is e-9 in ECMAScript
+		out = out[:n-1]
+	}
+	return out
+}

@@ -1,0 +1,428 @@
+package jcs
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// scanner reads a document once, by recursion that depth bounds. With write set it also appends the canonical form.
+type scanner struct {
+	in    []byte
+	pos   int
+	depth int // nesting still allowed
+	write bool
+	out   []byte
+
+	members []member // of all objects that are open, innermost last
+	key     []byte   // scratch for keys and strings with escapes
+}
+
+// member is one "key":value of an open object; from and to delimit its canonical text in out.
+type member struct {
+	key      string
+	from, to int
+}
+
+func (s *scanner) document() *Error {
+	s.space()
+	if err := s.value(); err != nil {
+		return err
+	}
+	s.space()
+	if s.pos < len(s.in) {
+		return s.fail(Syntax, "has something after its end")
+	}
+	return nil
+}
+
+func (s *scanner) fail(reason Reason, message string) *Error {
+	return &Error{Reason: reason, Offset: s.pos, Message: message}
+}
+
+func (s *scanner) syntax() *Error {
+	if s.pos >= len(s.in) {
+		return s.fail(Syntax, "ends too early")
+	}
+	return s.fail(Syntax, "is not JSON at byte "+strconv.Itoa(s.pos))
+}
+
+func (s *scanner) space() {
+	for s.pos < len(s.in) {
+		switch s.in[s.pos] {
+		case ' ', '\t', '\n', '\r':
+			s.pos++
+		default:
+			return
+		}
+	}
+}
+
+func (s *scanner) peek() byte {
+	if s.pos < len(s.in) {
+		return s.in[s.pos]
+	}
+	return 0
+}
+
+// accept takes c and the white space after it, if c is next.
+func (s *scanner) accept(c byte) bool {
+	if s.peek() != c || s.pos >= len(s.in) {
+		return false
+	}
+	s.pos++
+	s.space()
+	return true
+}
+
+func (s *scanner) emit(c byte) {
+	if s.write {
+		s.out = append(s.out, c)
+	}
+}
+
+func (s *scanner) value() *Error {
+	switch c := s.peek(); {
+	case c == '{':
+		return s.nested(s.object)
+	case c == '[':
+		return s.nested(s.array)
+	case c == '"':
+		text, err := s.text()
+		if err == nil && s.write {
+			s.out = appendString(s.out, text)
+		}
+		return err
+	case c == '-' || (c >= '0' && c <= '9'):
+		return s.number()
+	case c == 't':
+		return s.literal("true")
+	case c == 'f':
+		return s.literal("false")
+	case c == 'n':
+		return s.literal("null")
+	}
+	return s.syntax()
+}
+
+func (s *scanner) literal(word string) *Error {
+	for i := range len(word) {
+		if s.peek() != word[i] {
+			return s.syntax()
+		}
+		s.pos++
+	}
+	if s.write {
+		s.out = append(s.out, word...)
+	}
+	return nil
+}
+
+func (s *scanner) nested(read func() *Error) *Error {
+	if s.depth == 0 {
+		return s.fail(TooDeep, "is nested too deeply")
+	}
+	s.depth--
+	err := read()
+	s.depth++
+	return err
+}
+
+func (s *scanner) array() *Error {
+	s.accept('[')
+	s.emit('[')
+	if s.accept(']') {
+		s.emit(']')
+		return nil
+	}
+	for i := 0; ; i++ {
+		if err := s.value(); err != nil {
+			return err.under(strconv.Itoa(i))
+		}
+		s.space()
+		if s.peek() == ']' {
+			s.pos++
+			s.emit(']')
+			return nil
+		}
+		if !s.accept(',') {
+			return s.syntax()
+		}
+		s.emit(',')
+	}
+}
+
+func (s *scanner) object() *Error {
+	s.accept('{')
+	s.emit('{')
+	first := len(s.members)
+	start := len(s.out)
+	if !s.accept('}') {
+		if err := s.readMembers(); err != nil {
+			return err
+		}
+	}
+	err := s.closeObject(s.members[first:], start)
+	s.members = s.members[:first]
+	s.emit('}')
+	return err
+}
+
+// readMembers reads up to and with the closing brace.
+func (s *scanner) readMembers() *Error {
+	for {
+		if s.peek() != '"' {
+			return s.syntax()
+		}
+		text, err := s.text()
+		if err != nil {
+			return err
+		}
+		m := member{key: string(text), from: len(s.out)}
+		if s.write {
+			s.out = append(appendString(s.out, text), ':')
+		}
+		s.space()
+		if !s.accept(':') {
+			return s.syntax()
+		}
+		if err := s.value(); err != nil {
+			return err.under(m.key)
+		}
+		m.to = len(s.out)
+		s.members = append(s.members, m)
+		s.space()
+		if s.peek() == '}' {
+			s.pos++
+			return nil
+		}
+		if !s.accept(',') {
+			return s.syntax()
+		}
+	}
+}
+
+// closeObject refuses duplicate keys and brings the members, which were written in the order of the source from start
+// on, into canonical order with commas between them.
+func (s *scanner) closeObject(members []member, start int) *Error {
+	if !slices.IsSortedFunc(members, compareMembers) {
+		slices.SortFunc(members, compareMembers)
+	}
+	for i := 1; i < len(members); i++ {
+		if members[i].key == members[i-1].key {
+			return s.fail(DuplicateKey, "is in its object twice").under(members[i].key)
+		}
+	}
+	if !s.write || len(members) < 2 {
+		return nil
+	}
+	source := slices.Clone(s.out[start:])
+	s.out = s.out[:start]
+	for i, m := range members {
+		if i > 0 {
+			s.out = append(s.out, ',')
+		}
+		s.out = append(s.out, source[m.from-start:m.to-start]...)
+	}
+	return nil
+}
+
+func compareMembers(a, b member) int { return compareUTF16(a.key, b.key) }
+
+// compareUTF16 orders strings by UTF-16 code units, as RFC 8785 wants. It differs from the order of bytes only where a
+// character beyond U+FFFF, whose first unit is a surrogate, meets one from U+E000 to U+FFFF.
+func compareUTF16(a, b string) int {
+	for i := 0; i < len(a) && i < len(b); i++ {
+		if a[i] == b[i] {
+			continue
+		}
+		if a[i] < 0xee || b[i] < 0xee {
+			return cmp.Compare(a[i], b[i]) // below U+E000 on one side: bytes and units agree
+		}
+		return cmp.Compare(rank(a[i]), rank(b[i]))
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// rank moves the first bytes of four-byte sequences (F0 to F4) below those of U+E000 to U+FFFF (EE and EF).
+func rank(c byte) int {
+	if c >= 0xf0 {
+		return int(c) - 0xf0
+	}
+	return int(c)
+}
+
+// text reads a string and returns what it stands for, valid until the next call.
+func (s *scanner) text() ([]byte, *Error) {
+	s.pos++
+	start := s.pos
+	for s.pos < len(s.in) {
+		switch c := s.in[s.pos]; {
+		case c == '"':
+			text := s.in[start:s.pos]
+			s.pos++
+			return text, nil
+		case c == '\\':
+			return s.escaped(start)
+		case c < 0x20:
+			return nil, s.syntax()
+		case c < utf8.RuneSelf:
+			s.pos++
+		default:
+			if err := s.multibyte(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, s.syntax()
+}
+
+func (s *scanner) multibyte() *Error {
+	r, size := utf8.DecodeRune(s.in[s.pos:])
+	if r == utf8.RuneError && size < 2 {
+		return s.fail(BadEncoding, "is not UTF-8")
+	}
+	s.pos += size
+	return nil
+}
+
+// escaped reads on from the first backslash of a string that began at start.
+func (s *scanner) escaped(start int) ([]byte, *Error) {
+	s.key = append(s.key[:0], s.in[start:s.pos]...)
+	for s.pos < len(s.in) {
+		from := s.pos
+		switch c := s.in[s.pos]; {
+		case c == '"':
+			s.pos++
+			return s.key, nil
+		case c == '\\':
+			if err := s.escape(); err != nil {
+				return nil, err
+			}
+			continue
+		case c < 0x20:
+			return nil, s.syntax()
+		case c < utf8.RuneSelf:
+			s.pos++
+		default:
+			if err := s.multibyte(); err != nil {
+				return nil, err
+			}
+		}
+		s.key = append(s.key, s.in[from:s.pos]...)
+	}
+	return nil, s.syntax()
+}
+
+func (s *scanner) escape() *Error {
+	s.pos++
+	c := s.peek()
+	if plain, ok := unescaped(c); ok && s.pos < len(s.in) {
+		s.pos++
+		s.key = append(s.key, plain)
+		return nil
+	}
+	if c != 'u' {
+		return s.syntax()
+	}
+	s.pos++
+	r, err := s.hex4()
+	if err != nil {
+		return err
+	}
+	if r >= 0xdc00 && r < 0xe000 {
+		return s.fail(BadEncoding, "has half of a surrogate pair")
+	}
+	if r >= 0xd800 && r < 0xdc00 {
+		if r, err = s.lowSurrogate(r); err != nil {
+			return err
+		}
+	}
+	s.key = utf8.AppendRune(s.key, r)
+	return nil
+}
+
+func unescaped(c byte) (byte, bool) {
+	switch c {
+	case '"', '\\', '/':
+		return c, true
+	case 'b':
+		return '\b', true
+	case 'f':
+		return '\f', true
+	case 'n':
+		return '\n', true
+	case 'r':
+		return '\r', true
+	case 't':
+		return '\t', true
+	}
+	return 0, false
+}
+
+func (s *scanner) lowSurrogate(high rune) (rune, *Error) {
+	if s.pos+1 >= len(s.in) || s.in[s.pos] != '\\' || s.in[s.pos+1] != 'u' {
+		return 0, s.fail(BadEncoding, "has half of a surrogate pair")
+	}
+	s.pos += 2
+	low, err := s.hex4()
+	if err != nil {
+		return 0, err
+	}
+	if low < 0xdc00 || low >= 0xe000 {
+		return 0, s.fail(BadEncoding, "has half of a surrogate pair")
+	}
+	return 0x10000 + (high-0xd800)<<10 + (low - 0xdc00), nil
+}
+
+func (s *scanner) hex4() (rune, *Error) {
+	var r rune
+	for range 4 {
+		c := s.peek()
+		switch {
+		case c >= '0' && c <= '9':
+			r = r<<4 | rune(c-'0')
+		case c >= 'a' && c <= 'f':
+			r = r<<4 | rune(c-'a'+10)
+		case c >= 'A' && c <= 'F':
+			r = r<<4 | rune(c-'A'+10)
+		default:
+			return 0, s.syntax()
+		}
+		s.pos++
+	}
+	return r, nil
+}
+
+// appendString writes a string with the fewest escapes that JSON allows.
+func appendString(out, text []byte) []byte {
+	const digits = "0123456789abcdef"
+	out = append(out, '"')
+	from := 0
+	for i, c := range text {
+		if c >= 0x20 && c != '"' && c != '\\' {
+			continue
+		}
+		out = append(out, text[from:i]...)
+		from = i + 1
+		switch c {
+		case '"', '\\':
+			out = append(out, '\\', c)
+		case '\b':
+			out = append(out, '\\', 'b')
+		case '\f':
+			out = append(out, '\\', 'f')
+		case '\n':
+			out = append(out, '\\', 'n')
+		case '\r':
+			out = append(out, '\\', 'r')
+		case '\t':
+			out = append(out, '\\', 't')
+		default:
+			out = append(out, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+		}
+	}
+	out = append(out, text[from:]...)
+	return append(out, '"')
+}

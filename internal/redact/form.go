@@ -1,0 +1,223 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// state says what came of reading one unit of a text.
+type state int
+
+const (
+	other   state = iota // it is not what this spelling has there
+	read                 // it was read
+	missing              // the text ends within it
+)
+
+// unit is a piece of a text in some spelling: the bytes it stands for, and how many it takes.
+type unit struct {
+	bytes [utf8.UTFMax]byte
+	n     int
+	size  int
+}
+
+func one(b byte, size int) unit { return unit{bytes: [utf8.UTFMax]byte{b}, n: 1, size: size} }
+
+// node is a place in the tree of the windows of all values. What they begin with alike is looked at once, so that many
+// values take no longer than one.
+type node struct {
+	labels []byte
+	next   []*node
+	ends   []string // the values whose window is this
+}
+
+func (n *node) child(b byte) *node {
+	if len(n.labels) == 1 { // as it is nearly everywhere
+		if n.labels[0] == b {
+			return n.next[0]
+		}
+		return nil
+	}
+	if i := bytes.IndexByte(n.labels, b); i >= 0 {
+		return n.next[i]
+	}
+	return nil
+}
+
+func (n *node) add(value string) {
+	if value == "" {
+		return
+	}
+	for _, b := range []byte(value[:windowOf(value)]) {
+		next := n.child(b)
+		if next == nil {
+			next = &node{}
+			n.labels, n.next = append(n.labels, b), append(n.next, next)
+		}
+		n = next
+	}
+	if !slices.Contains(n.ends, value) {
+		n.ends = append(n.ends, value)
+	}
+}
+
+// windowOf is how many bytes of a value are looked for. No letter is cut; what is no text is cut anywhere.
+func windowOf(value string) int {
+	if len(value) <= window {
+		return len(value)
+	}
+	for size := window; size > window-utf8.UTFMax; size-- {
+		if utf8.RuneStart(value[size]) {
+			return size
+		}
+	}
+	return window
+}
+
+// spelling is a way to write values.
+type spelling struct {
+	next  func(text []byte, at, seen int) (unit, state)
+	root  *node
+	exact bool // the case of letters counts
+}
+
+// match is how far the windows of values go that begin at a place.
+type match struct {
+	end   int
+	seen  int   // bytes of the value
+	place *node // nil where none was there to its end
+	short bool  // the text ended before a longer one did
+}
+
+// child is where a byte leads.
+func (s *spelling) child(n *node, b byte) *node {
+	if !s.exact {
+		b = fold(b)
+	}
+	return n.child(b)
+}
+
+// walk is match for a text in which nothing is escaped, and says whether this is one.
+func (s *spelling) walk(text []byte, from int) (found match, same bool) {
+	place := s.root
+	for at := from; len(place.next) > 0; {
+		if at == len(text) {
+			found.short = true
+			break
+		}
+		if escapes(text[at]) {
+			return match{}, false
+		}
+		if place = s.child(place, text[at]); place == nil {
+			break
+		}
+		if at++; len(place.ends) > 0 {
+			found.end, found.seen, found.place = at, at-from, place
+		}
+	}
+	return found, true
+}
+
+// match looks which windows of values begin at a place.
+func (s *spelling) match(text []byte, from int) (found match) {
+	place, seen := s.root, 0
+	for at := from; len(place.next) > 0; {
+		u, state := s.unit(text, at, seen)
+		if state != read {
+			found.short = state == missing
+			return found
+		}
+		for _, b := range u.bytes[:u.n] {
+			if place = s.child(place, b); place == nil {
+				return found
+			}
+		}
+		at, seen = at+u.size, seen+u.n
+		if len(place.ends) > 0 {
+			found.end, found.seen, found.place = at, seen, place
+		}
+	}
+	return found
+}
+
+func (s *spelling) unit(text []byte, at, seen int) (unit, state) {
+	if at >= len(text) {
+		return unit{}, missing
+	}
+	return s.next(text, at, seen)
+}
+
+// tail is a value whose window was found. It goes on for as long as the text is the value.
+type tail struct {
+	*spelling
+	value string
+	seen  int // bytes of value
+	skip  int // bytes of the text that was held back, which are known to be it
+}
+
+// follow goes on from a place. short says that the text ended first.
+func (t *tail) follow(text []byte, from int) (end int, short bool) {
+	for t.seen < len(t.value) {
+		u, state := t.unit(text, from, t.seen)
+		if state != read {
+			return from, state == missing
+		}
+		if t.seen+u.n > len(t.value) {
+			return from, false
+		}
+		for i, b := range u.bytes[:u.n] {
+			if !t.exact {
+				b = fold(b)
+			}
+			if b != t.value[t.seen+i] {
+				return from, false
+			}
+		}
+		from, t.seen = from+u.size, t.seen+u.n
+	}
+	return from, false
+}
+
+// escapes says whether a byte may begin something else than itself.
+func escapes(b byte) bool { return b == '\\' || b == '%' }
+
+// fold is what bytes are compared as: without the case of letters, and with the plus that is a space in a form.
+func fold(b byte) byte {
+	if b == '+' {
+		return ' '
+	}
+	return lower(b)
+}
+
+func folded(value string) string {
+	all := []byte(value)
+	for i, b := range all {
+		all[i] = fold(b)
+	}
+	return string(all)
+}
+
+func lower(b byte) byte {
+	if b >= 'A' && b <= 'Z' {
+		return b - 'A' + 'a'
+	}
+	return b
+}
+
+const base64Group = 3
+
+// base64Core are the characters of a value's base64 that depend on nothing else, when so many bytes stand before it.
+func base64Core(value string, shift int) string {
+	text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\x00", shift) + value))
+	text = strings.TrimRight(text, "=")
+	if (shift+len(value))%base64Group != 0 {
+		text = text[:len(text)-1]
+	}
+	if shift > 0 {
+		text = text[shift+1:]
+	}
+	return text
+}

@@ -1,0 +1,68 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// JSON returns a document without the values. They are looked for in each string by itself, whatever its escapes, and in
+// numbers; the rest stays as it is, byte for byte.
+func (m *Mask) JSON(document json.RawMessage) json.RawMessage {
+	if m == nil || len(document) == 0 {
+		return document
+	}
+	out := make([]byte, 0, len(document))
+	for i := 0; i < len(document); {
+		end := i + 1
+		switch c := document[i]; {
+		case c == '"':
+			end = stringEnd(document, i)
+			out = append(out, m.quoted(document[i:end])...)
+		case c == '-' || c >= '0' && c <= '9':
+			for end < len(document) && bytes.IndexByte([]byte("+-.0123456789Ee"), document[end]) >= 0 {
+				end++
+			}
+			out = append(out, m.number(document[i:end])...)
+		default:
+			out = append(out, c)
+		}
+		i = end
+	}
+	return out
+}
+
+// stringEnd is where a string ends that begins at a place.
+func stringEnd(document []byte, from int) int {
+	for i := from + 1; i < len(document); i++ {
+		switch document[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(document)
+}
+
+func (m *Mask) quoted(literal []byte) []byte {
+	var text string
+	if json.Unmarshal(literal, &text) != nil {
+		return []byte(`"` + Stars + `"`) // no string that could be told
+	}
+	masked := m.Text(text)
+	if masked == text {
+		return literal
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(masked) // a string always encodes
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+func (m *Mask) number(literal []byte) []byte {
+	if text := string(literal); m.Text(text) != text {
+		return []byte(`"` + Stars + `"`)
+	}
+	return literal
+}

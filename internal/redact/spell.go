@@ -1,0 +1,193 @@
+package redact
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// plain reads a byte as it is.
+func plain(text []byte, at, _ int) (unit, state) { return one(text[at], 1), read }
+
+// nested is how deep strings of JSON are looked for in others.
+const nested = 2
+
+// escaped reads a string of JSON, of Python and their like, which may stand within so many others.
+func escaped(depth int) func(text []byte, at, seen int) (unit, state) {
+	if depth == 0 {
+		return plain
+	}
+	inner := escaped(depth - 1)
+	// char reads one character of the level below, which has to be one byte.
+	char := func(text []byte, at int) (byte, int, state) {
+		if at >= len(text) {
+			return 0, at, missing
+		}
+		u, found := inner(text, at, 0)
+		if found == read && u.n != 1 {
+			found = other
+		}
+		return u.bytes[0], at + u.size, found
+	}
+	digits := func(text []byte, at, count int) (value rune, end int, found state) {
+		for range count {
+			b, next, found := char(text, at)
+			if found != read {
+				return 0, at, found
+			}
+			digit := strings.IndexByte("0123456789abcdef", lower(b))
+			if digit < 0 {
+				return 0, at, other
+			}
+			value, at = value<<4|rune(digit), next
+		}
+		return value, at, read
+	}
+	return func(text []byte, at, seen int) (unit, state) {
+		first, found := inner(text, at, seen)
+		if found != read || first.n != 1 || first.bytes[0] != '\\' {
+			return first, found
+		}
+		kind, end, found := char(text, at+first.size)
+		if found != read {
+			return unit{}, found
+		}
+		switch kind {
+		case 'u':
+			return unicode(text, at, end, digits, char)
+		case 'x':
+			value, end, found := digits(text, end, 2)
+			return one(byte(value), end-at), found
+		}
+		if short := strings.IndexByte(`ntrbf"'/\`, kind); short >= 0 {
+			return one("\n\t\r\b\f\"'/\\"[short], end-at), read
+		}
+		return first, read // a backslash that escapes nothing
+	}
+}
+
+// unicode reads \uXXXX, or two of them that are one character.
+func unicode(text []byte, at, end int, digits func([]byte, int, int) (rune, int, state), char func([]byte, int) (byte, int, state)) (unit, state) {
+	const width = 4
+	value, end, found := digits(text, end, width)
+	if found != read {
+		return unit{}, found
+	}
+	if utf16.IsSurrogate(value) {
+		for _, want := range []byte(`\u`) {
+			b, next, found := char(text, end)
+			if found != read {
+				return unit{}, found
+			}
+			if b != want {
+				return unit{}, other
+			}
+			end = next
+		}
+		low, next, found := digits(text, end, width)
+		if found != read {
+			return unit{}, found
+		}
+		value, end = utf16.DecodeRune(value, low), next
+	}
+	u := unit{size: end - at}
+	u.n = utf8.EncodeRune(u.bytes[:], value)
+	return u, read
+}
+
+// nesting is how often a percent sign may have been escaped again.
+const nesting = 3
+
+// percented reads a part of a URL or a form.
+func percented(text []byte, at, _ int) (unit, state) {
+	if text[at] == '+' { // a space, in a form; whoever wants a plus has it as it is
+		return one('+', 1), read
+	}
+	if text[at] != '%' {
+		return one(text[at], 1), read
+	}
+	from := at + 1
+	for range nesting {
+		if !strings.HasPrefix(string(text[from:min(from+2, len(text))]), "25") {
+			break
+		}
+		from += 2
+	}
+	value, found := hexByte(text, from)
+	if found == other && from > at+1 {
+		return one('%', from-at), read
+	}
+	return one(value, from+2-at), found
+}
+
+// hexFirsts are what the hexadecimal form of a byte begins with.
+func hexFirsts(first byte) string {
+	digit := "0123456789abcdef"[first>>4]
+	if digit >= 'a' {
+		return string([]byte{digit, digit - 'a' + 'A'})
+	}
+	return string(digit)
+}
+
+// hexed reads two digits, and what dumps put between them.
+func hexed(text []byte, at, seen int) (unit, state) {
+	from := at
+	if seen > 0 {
+		for range 2 {
+			if from < len(text) && strings.IndexByte(" :-,\n", text[from]) >= 0 {
+				from++
+			}
+		}
+		if rest := string(text[from:min(from+2, len(text))]); rest == `\x` || rest == "0x" {
+			from += 2
+		}
+	}
+	value, found := hexByte(text, from)
+	return one(value, from+2-at), found
+}
+
+func hexByte(text []byte, at int) (byte, state) {
+	var value byte
+	for i := at; i < at+2; i++ {
+		if i >= len(text) {
+			return 0, missing
+		}
+		digit := strings.IndexByte("0123456789abcdef", lower(text[i]))
+		if digit < 0 {
+			return 0, other
+		}
+		value = value<<4 | byte(digit)
+	}
+	return value, read
+}
+
+// base64ed reads a character of either alphabet, which lines may break and URLs or strings of JSON may escape.
+func base64ed(text []byte, at, seen int) (unit, state) {
+	from := at
+	if seen > 0 {
+		for range 2 {
+			if from < len(text) && (text[from] == '\r' || text[from] == '\n') {
+				from++
+			}
+		}
+	}
+	if from >= len(text) {
+		return unit{}, missing
+	}
+	switch c := text[from]; c {
+	case '-':
+		return one('+', from+1-at), read
+	case '_':
+		return one('/', from+1-at), read
+	case '\\':
+		if from+1 >= len(text) {
+			return unit{}, missing
+		}
+		return one(text[from+1], from+2-at), read
+	case '%':
+		value, found := hexByte(text, from+1)
+		return one(value, from+len("%2B")-at), found
+	default:
+		return one(c, from+1-at), read
+	}
+}

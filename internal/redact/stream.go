@@ -1,0 +1,101 @@
+package redact
+
+import "strings"
+
+// Stream masks a text that arrives in pieces: a value may begin in one and end in another. It holds back what may be the
+// beginning of one, which is never much. A nil stream masks nothing.
+type Stream struct {
+	mask   *Mask
+	even   bool // as many stars as the value has bytes
+	held   string
+	inside []tail // values that were found, and go on for as long as the text is one of them
+	reach  int    // bytes of held that are one of them already
+}
+
+// Stream returns a stream that has seen nothing, nil for a nil mask.
+func (m *Mask) Stream() *Stream {
+	if m == nil {
+		return nil
+	}
+	return &Stream{mask: m}
+}
+
+// Write takes a piece and returns what is known to be no secret of all that was taken so far.
+func (s *Stream) Write(piece string) string {
+	if s == nil {
+		return piece
+	}
+	return s.pass(piece, false)
+}
+
+// End returns what was held back.
+func (s *Stream) End() string {
+	if s == nil {
+		return ""
+	}
+	return s.pass("", true)
+}
+
+func (s *Stream) pass(piece string, last bool) string {
+	text := []byte(s.held + piece)
+	s.held = ""
+	var out strings.Builder
+	for i := 0; i < len(text); {
+		if s.inside != nil {
+			if i = s.follow(text, i, last, &out); s.inside != nil {
+				return out.String()
+			}
+			continue
+		}
+		if !s.mask.begins[text[i]] {
+			start := i
+			for i < len(text) && !s.mask.begins[text[i]] {
+				i++
+			}
+			out.Write(text[start:i])
+			continue
+		}
+		end, found, short := s.mask.find(text, i)
+		switch {
+		case short && !last: // it may also be the beginning of a longer one
+			s.held = string(text[i:])
+			return out.String()
+		case found != nil:
+			if s.even {
+				out.WriteString(strings.Repeat("*", end-i))
+			} else {
+				out.WriteString(Stars)
+			}
+			i, s.inside = end, found
+		default:
+			out.WriteByte(text[i])
+			i++
+		}
+	}
+	return out.String()
+}
+
+// follow goes on with what was found before a place, and returns where it ends. What may go on with the next piece stays in
+// inside, and the unit that the text ends in is held back.
+func (s *Stream) follow(text []byte, from int, last bool, out *strings.Builder) int {
+	end, least, on := from+s.reach, len(text), s.inside[:0]
+	for _, one := range s.inside {
+		stop, short := one.follow(text, from+one.skip)
+		if end = max(end, stop); short && !last {
+			least, one.skip = min(least, stop), stop
+			on = append(on, one)
+		}
+	}
+	s.inside, s.reach = nil, 0
+	to := end
+	if len(on) > 0 {
+		for i := range on {
+			on[i].skip -= least
+		}
+		to, s.inside, s.reach, s.held = least, on, end-least, string(text[least:])
+	}
+	if s.even {
+		out.WriteString(strings.Repeat("*", to-from))
+	}
+	return to
+}
