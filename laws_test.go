@@ -182,3 +182,41 @@ func read(t *testing.T, file string) string {
 	}
 	return string(text)
 }
+
+// draftReaders are the functions that may read the content of a draft without DraftAt, because they replace it under its own
+// revision, keep it as it is, or compare it. Every other use asks which revision the caller has seen.
+var draftReaders = map[string]string{
+	"studio/agents.apply":     "lays a save over the draft; the store compares the revision",
+	"studio/agents.Redraft":   "replaces the draft; the store compares the revision",
+	"studio/agents.Release":   "replaces the draft that it has read under the lock",
+	"studio/agents.untouched": "compares the draft for Release",
+	"studio/archives.agent":   "an archive holds whatever the draft is",
+	"studio/skills.loadDraft": "compares the draft with its folder",
+	"studio/skills.draft":     "writes the draft that it has just saved into its folder",
+}
+
+// TestDraftsAreReadByRevision: whoever runs, publishes, compares or copies a draft says which revision of it was seen.
+func TestDraftsAreReadByRevision(t *testing.T) {
+	t.Parallel()
+	for _, file := range sources(t) {
+		if outside(file.room) || within(file.room, []string{"registry"}) { // rows and archives
+			continue
+		}
+		for _, decl := range file.syntax.Decls {
+			function, ok := decl.(*ast.FuncDecl)
+			if !ok || draftReaders[file.room+"."+function.Name.Name] != "" {
+				continue
+			}
+			ast.Inspect(function, func(node ast.Node) bool {
+				content, ok := node.(*ast.SelectorExpr)
+				if !ok || content.Sel.Name != "Spec" && content.Sel.Name != "Files" {
+					return true
+				}
+				if draft, ok := content.X.(*ast.SelectorExpr); ok && draft.Sel.Name == "Draft" {
+					t.Errorf("%s: %s reads a draft without DraftAt", file.files.Position(content.Pos()), function.Name.Name)
+				}
+				return true
+			})
+		}
+	}
+}

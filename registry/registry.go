@@ -73,12 +73,6 @@ type ChangelogEntry struct {
 	Date    time.Time `json:"date"`
 }
 
-// Draft is the editable state of an agent. Revision grows by one with each save, and a save must name the one it saw.
-type Draft struct {
-	Revision int64 `json:"revision"`
-	Spec
-}
-
 // Spec is what a draft and a version have in common: everything that decides how a program runs.
 type Spec struct {
 	Language         runtimes.Language     `json:"language"`
@@ -189,6 +183,7 @@ type Run struct {
 	AgentID       string // "" for inline code
 	Agent         string
 	Version       string // "" for inline code, "draft" for a draft
+	DraftRevision int64  // of a draft, 0 otherwise
 	Digest        string // of the version, "" otherwise
 	CodeDigest    string
 	Language      runtimes.Language

@@ -58,7 +58,7 @@ func (s *Store) Agent(ctx context.Context, workspace, nameOrID string) (registry
 func (s *Store) agent(ctx context.Context, db bun.IDB, workspace, nameOrID string) (registry.Agent, error) {
 	var row fullAgentRow
 	err := db.NewSelect().Model(&row).
-		ColumnExpr("a.*").ColumnExpr("d.revision, d.spec, d.files").ColumnExpr(usageColumn).
+		ColumnExpr("a.*").ColumnExpr("d.revision, d.saved_at, d.saved_by_id, d.saved_by_name, d.spec, d.files").ColumnExpr(usageColumn).
 		Join("JOIN drafts AS d ON d.agent_id = a.id").Join("LEFT JOIN agent_usage AS u ON u.agent_id = a.id").
 		Where("a.workspace_id = ?", workspace).Where("a.deleted_at IS NULL").
 		Where("a.id IN (?, (?))", nameOrID, s.idOfName(workspace, nameOrID)).
@@ -206,8 +206,13 @@ type fullAgentRow struct {
 	UsageCount int64      `bun:"usage_count,scanonly"`
 	LastUsedAt *time.Time `bun:"last_used_at,scanonly"`
 	Revision   int64      `bun:"revision,scanonly"`
-	Spec       string     `bun:"spec,scanonly"` // "" in lists
-	Files      string     `bun:"files,scanonly"`
+
+	// Of the draft; not read in lists.
+	SavedAt     time.Time `bun:"saved_at,scanonly"`
+	SavedByID   string    `bun:"saved_by_id,scanonly"`
+	SavedByName string    `bun:"saved_by_name,scanonly"`
+	Spec        string    `bun:"spec,scanonly"`
+	Files       string    `bun:"files,scanonly"`
 }
 
 const usageColumn = "COALESCE(u.run_count, 0) AS usage_count, u.last_used_at"
@@ -260,7 +265,7 @@ func (row *fullAgentRow) agent() (registry.Agent, error) {
 	a := registry.Agent{
 		ID: row.ID, Workspace: row.WorkspaceID, Name: row.Name, Title: row.Title, Description: row.Description,
 		Metadata: raw(row.Metadata), Listed: row.Listed, VersionCount: row.VersionCount, LatestVersion: row.LatestVersion, LatestDeprecated: row.LatestDeprecated, UsageCount: row.UsageCount, LastUsedAt: instantOrNil(row.LastUsedAt),
-		Draft:     registry.Draft{Revision: row.Revision, Spec: spec},
+		Draft:     registry.Draft{Revision: row.Revision, SavedAt: row.SavedAt.UTC(), SavedBy: registry.Editor{ID: row.SavedByID, Name: row.SavedByName}, Spec: spec},
 		CreatedAt: row.CreatedAt.UTC(), CreatedBy: row.CreatedByID,
 		Creator:   actor(row.WorkspaceID, row.CreatedByID, row.CreatedByType, row.CreatedByName),
 		UpdatedAt: row.UpdatedAt.UTC(),

@@ -35,7 +35,7 @@ func agent(name string) registry.Agent {
 	return registry.Agent{
 		ID: newID(), Workspace: ws, Name: name, Title: "Weather 'now' \\ ☂", Description: "What? {0} ?1 $1 %s\nsecond line",
 		Tags: []string{"weather", "it's"}, Metadata: json.RawMessage(`{"z":1,"a":{"big":12345678901234567890,"nul":"\u0000"}}`),
-		Draft:     registry.Draft{Revision: 1, Spec: spec()},
+		Draft:     registry.FirstDraft(spec(), ada, start),
 		CreatedAt: start, CreatedBy: ada.ID, Creator: ada, UpdatedAt: start, Editor: ada,
 	}
 }
@@ -194,6 +194,7 @@ func TestSaveDraftNeedsTheCurrentRevision(t *testing.T) {
 		}
 		want := a
 		want.Draft.Revision, want.Tags, want.Changelog = 2, []string{}, []registry.ChangelogEntry{}
+		want.Draft.SavedAt, want.Draft.SavedBy = a.UpdatedAt, registry.EditorOf(robot)
 		same(t, saved, want)
 		read, err := s.Agent(t.Context(), ws, a.ID)
 		if err != nil {

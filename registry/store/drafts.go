@@ -8,12 +8,11 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/registry"
 )
 
 // SaveDraft writes an agent's draft, title, description, tags and metadata if the draft's revision is still the expected
-// one, and returns the agent with the next. Errors: NotFound; StaleDraft with currentRevision; InvalidInput for text that
+// one, and returns the agent with the next. Errors: NotFound; StaleDraft; InvalidInput for text that
 // cannot be stored.
 func (s *Store) SaveDraft(ctx context.Context, a registry.Agent, expected int64) (registry.Agent, error) {
 	agent, err := agentRowOf(a)
@@ -53,18 +52,18 @@ func replaceDraft(ctx context.Context, tx bun.Tx, draft *draftRow, expected int6
 	if err := expectRow(result, stale); !errors.Is(err, stale) {
 		return err
 	}
-	var current int64
-	err = tx.NewSelect().Model((*draftRow)(nil)).Column("revision").
-		Where("d.workspace_id = ?", draft.WorkspaceID).Where("d.agent_id = ?", draft.AgentID).Scan(ctx, &current)
+	var current draftRow
+	err = tx.NewSelect().Model(&current).Column("revision", "saved_at", "saved_by_id", "saved_by_name").
+		Where("d.workspace_id = ?", draft.WorkspaceID).Where("d.agent_id = ?", draft.AgentID).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return noAgent(draft.AgentID)
 	}
 	if err != nil {
 		return err
 	}
-	refused := fault.New(fault.StaleDraft, "The draft was saved elsewhere: it is at revision %d, and this save started from %d.", current, expected)
-	refused.Extra = map[string]any{"currentRevision": current}
-	return refused
+	return registry.StaleDraft(registry.Draft{
+		Revision: current.Revision, SavedAt: current.SavedAt.UTC(), SavedBy: registry.Editor{ID: current.SavedByID, Name: current.SavedByName},
+	}, expected)
 }
 
 type draftRow struct {

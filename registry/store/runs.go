@@ -100,6 +100,7 @@ type runRow struct {
 	AgentID          string     `bun:"agent_id"`
 	AgentName        string     `bun:"agent_name"`
 	Version          string     `bun:"version"`
+	DraftRevision    int64      `bun:"draft_revision"`
 	Digest           string     `bun:"digest"`
 	CodeDigest       string     `bun:"code_digest"`
 	Language         string     `bun:"language"`
@@ -148,7 +149,7 @@ func (row *runRow) run() (registry.Run, error) {
 	}
 	return registry.Run{
 		ID: row.ID, Workspace: row.WorkspaceID, Organisation: row.OrganisationID,
-		AgentID: row.AgentID, Agent: row.AgentName, Version: row.Version, Digest: row.Digest, CodeDigest: row.CodeDigest,
+		AgentID: row.AgentID, Agent: row.AgentName, Version: row.Version, DraftRevision: row.DraftRevision, Digest: row.Digest, CodeDigest: row.CodeDigest,
 		Language: runtimes.Language(row.Language), Runtime: runtimes.Name(row.Runtime), Trigger: registry.Trigger(row.TriggerType),
 		ParentRunID: row.ParentRunID, WorkflowRunID: row.WorkflowRunID, NodeID: row.NodeID,
 		Actor:  actor(row.WorkspaceID, row.ActorID, row.ActorType, row.ActorName),
@@ -168,7 +169,7 @@ func (row *runRow) run() (registry.Run, error) {
 
 // runColumns and runArgs go together. The first two are the key and never change.
 var runColumns = []string{
-	"id", "workspace_id", "organisation_id", "agent_id", "agent_name", "version", "digest", "code_digest",
+	"id", "workspace_id", "organisation_id", "agent_id", "agent_name", "version", "draft_revision", "digest", "code_digest",
 	"language", "runtime", "trigger_type", "parent_run_id", "workflow_run_id", "node_id",
 	"actor_id", "actor_type", "actor_name", "status", "error_type", "exit_code", "truncated",
 	"input_validation", "output_validation", "tokens_used",
@@ -192,7 +193,7 @@ func runArgs(r registry.Run) ([]any, int, error) {
 		failure, failureType = text, string(r.Error.Type)
 	}
 	args := []any{
-		r.ID, r.Workspace, r.Organisation, r.AgentID, r.Agent, r.Version, r.Digest, r.CodeDigest,
+		r.ID, r.Workspace, r.Organisation, r.AgentID, r.Agent, r.Version, r.DraftRevision, r.Digest, r.CodeDigest,
 		string(r.Language), string(r.Runtime), string(r.Trigger), r.ParentRunID, r.WorkflowRunID, r.NodeID,
 		r.Actor.ID, string(r.Actor.Type), r.Actor.Name, string(r.Status), failureType, r.ExitCode, r.Truncated,
 		r.Validation.Input, r.Validation.Output, r.TokensUsed,

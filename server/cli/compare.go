@@ -14,13 +14,14 @@ type diffCommand struct {
 	From  string `arg:"" optional:"" default:"latest" help:"A version, a range, latest, a digest or draft."`
 	To    string `arg:"" optional:"" default:"draft" help:"The same."`
 	JSON  bool   `name:"json" help:"Print the answer of the server."`
+	seen
 	remote
 }
 
 func (c *diffCommand) run(ctx context.Context, p Process) error {
 	return c.with(ctx, p, func(server *client) error {
 		var answer json.RawMessage
-		query := url.Values{"from": {c.From}, "to": {c.To}}
+		query := c.query(url.Values{"from": {c.From}, "to": {c.To}})
 		if err := server.call(ctx, http.MethodGet, "/api/v1/code-agents/"+url.PathEscape(c.Agent)+"/diff?"+query.Encode(), nil, &answer); err != nil {
 			return err
 		}

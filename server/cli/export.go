@@ -16,6 +16,7 @@ type exportCommand struct {
 	Reference string `arg:"" help:"name@1.0.0, name@^1 or name for the latest version." placeholder:"REF"`
 	Format    string `help:"${enum}." default:"atelier" enum:"atelier,openai,langchain,anthropic,gemini,mcp,openapi"`
 	Publish   bool   `help:"Publish the draft first when the agent has no version yet."`
+	seen
 	remote
 }
 
@@ -25,7 +26,7 @@ func (c *exportCommand) run(ctx context.Context, p Process) error {
 		return misused{fmt.Errorf("%s: %s", c.Reference, sentence(err))}
 	}
 	return c.with(ctx, p, func(server *client) error {
-		body := map[string]any{"format": c.Format, "publish": c.Publish}
+		body := c.in(map[string]any{"format": c.Format, "publish": c.Publish})
 		if ref.Version != "" {
 			body["version"] = ref.Version
 		}

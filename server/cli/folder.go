@@ -204,7 +204,9 @@ func fetchAgent(ctx context.Context, server *client, name string) (keptAgent, er
 	if err := json.Unmarshal(whole.Draft["revision"], &kept.revision); err != nil {
 		return keptAgent{}, fmt.Errorf("read the server's answer: %w", err)
 	}
-	delete(kept.fields, "revision")
+	for _, field := range []string{"revision", "savedAt", "savedBy"} { // of the draft, and not of what is saved
+		delete(kept.fields, field)
+	}
 	for field, value := range map[string]any{"name": whole.Name, "title": whole.Title, "description": whole.Description, "tags": whole.Tags, "metadata": whole.Metadata} {
 		text, err := json.Marshal(value)
 		if err != nil {

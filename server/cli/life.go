@@ -12,11 +12,12 @@ import (
 type copyCommand struct {
 	Agent string `arg:"" help:"Name or ID."`
 	Name  string `arg:"" help:"Of the copy."`
+	seen
 	asked
 }
 
 func (c *copyCommand) run(ctx context.Context, p Process) error {
-	return c.ask(ctx, p, http.MethodPost, agentPath(c.Agent)+"/copy", map[string]string{"name": c.Name}, named(p))
+	return c.ask(ctx, p, http.MethodPost, agentPath(c.Agent)+"/copy", c.in(map[string]any{"name": c.Name}), named(p))
 }
 
 // named prints the name of the agent that was answered.

@@ -16,11 +16,12 @@ type publishCommand struct {
 	Force     bool   `help:"Although the number is smaller than advised; needs --comment."`
 	Comment   string `help:"Why it may be smaller; the version keeps it." placeholder:"TEXT"`
 	Replay    int    `help:"Only if the draft answers so many recorded inputs as before, 1 to 100." placeholder:"N"`
+	seen
 	asked
 }
 
 func (c *publishCommand) run(ctx context.Context, p Process) error {
-	body := map[string]any{"changelog": c.Changelog, "force": c.Force, "comment": c.Comment, "replay": c.Replay}
+	body := c.in(map[string]any{"changelog": c.Changelog, "force": c.Force, "comment": c.Comment, "replay": c.Replay})
 	if c.Version != "" {
 		body["version"] = c.Version
 	}

@@ -12,6 +12,7 @@ type replayCommand struct {
 	Agent   string `arg:"" help:"Name or ID."`
 	Against string `help:"The version whose recorded inputs are run." default:"latest" placeholder:"VERSION"`
 	Runs    int    `help:"How many inputs, 1 to 100." default:"20"`
+	seen
 	remote
 }
 
@@ -30,7 +31,7 @@ func (c *replayCommand) run(ctx context.Context, p Process) error {
 				Before, After side
 			}
 		}
-		body := map[string]any{"version": c.Against, "runs": c.Runs}
+		body := c.in(map[string]any{"version": c.Against, "runs": c.Runs})
 		if err := server.call(ctx, http.MethodPost, "/api/v1/code-agents/"+url.PathEscape(c.Agent)+"/replay", body, &report); err != nil {
 			return err
 		}

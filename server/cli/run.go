@@ -17,6 +17,7 @@ type runCommand struct {
 	Input  string   `help:"The input as JSON, @FILE, or - for stdin; {} without it." placeholder:"JSON|@FILE|-"`
 	Allow  []string `help:"A host that the program of a file or folder may reach, beside those of agent.yaml; may be given several times." placeholder:"HOST:PORT"`
 	Quiet  bool     `short:"q" help:"Print nothing but the output; errors are still told."`
+	seen
 	remote
 }
 
@@ -36,6 +37,8 @@ func (c *runCommand) run(ctx context.Context, p Process) error {
 	console := newConsole(p, c.Quiet)
 	info, err := os.Stat(c.Target)
 	switch {
+	case err == nil && c.Revision != 0:
+		return misusedf("--revision is for the draft of a reference; %s is a file or folder", c.Target)
 	case err == nil && info.IsDir():
 		return c.runFiles(ctx, p, console, folderAt(c.Target), input)
 	case err == nil:

@@ -19,7 +19,7 @@ func (c *runCommand) runReference(ctx context.Context, p Process, out *console, 
 		return err
 	}
 	return c.with(ctx, p, func(server *client) error {
-		body := map[string]any{"version": ref.Version, "input": input}
+		body := c.in(map[string]any{"version": ref.Version, "input": input})
 		var accepted struct {
 			RunID string `json:"runId"`
 		}

@@ -16,14 +16,14 @@ type RedraftBody struct {
 func (a *API) redraftAgent() {
 	type in struct {
 		AgentRef
-		IfMatch string `header:"If-Match" doc:"The revision that was seen, in quotes."`
-		Body    RedraftBody
+		RequiredDraftMatch
+		Body RedraftBody
 	}
 	add(a, endpoint{
 		id: "redraftAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/draft", tag: "agents", summary: "Make the draft what a version is",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.PreconditionRequired, fault.StaleDraft, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
-		revision, err := revisionOf(q.IfMatch)
+		revision, err := q.revision()
 		if err != nil {
 			return nil, err
 		}
@@ -33,19 +33,25 @@ func (a *API) redraftAgent() {
 
 // CopyAgentBody names the new agent.
 type CopyAgentBody struct {
-	Name string `json:"name" minLength:"1"`
+	Name     string `json:"name" minLength:"1"`
+	Revision int64  `json:"revision,omitempty" minimum:"1" doc:"The same as If-Match."`
 }
 
 func (a *API) copyAgent() {
 	type in struct {
 		AgentRef
+		DraftMatch
 		Body CopyAgentBody
 	}
 	add(a, endpoint{
 		id: "copyAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/copy", tag: "agents", summary: "Make a new agent of an agent's draft",
-		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NameTaken, fault.InvalidInput},
+		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.NameTaken, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
-		answer, err := answered(a.Agents.Copy(ctx, actor(ctx), q.Agent, q.Body.Name))
+		seen, err := q.seen(q.Body.Revision)
+		if err != nil {
+			return nil, err
+		}
+		answer, err := answered(a.Agents.Copy(ctx, actor(ctx), q.Agent, q.Body.Name, seen))
 		if err == nil {
 			answer.Location = a.BasePath + Base + "/code-agents/" + answer.Body.ID
 		}

@@ -16,13 +16,21 @@ type DraftRuntime struct {
 }
 
 func (a *API) getDraftRuntime() {
+	type in struct {
+		AgentRef
+		DraftMatchQuery
+	}
 	type out struct{ Body DraftRuntime }
 	add(a, endpoint{
 		id: "getDraftRuntime", method: http.MethodGet, path: Base + "/code-agents/{agent}/runtime", tag: "agents", summary: "The runtime of the draft, if it were published now",
 		about:    "Where the draft says auto, by what its code uses and by what its runs have taken. A version keeps its runtime for ever.",
-		refusals: []fault.Code{fault.NotFound, fault.SandboxUnavailable},
-	}, func(ctx context.Context, q *AgentRef) (*out, error) {
-		name, choice, err := a.Agents.Engine(ctx, actor(ctx), q.Agent)
+		refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.SandboxUnavailable},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		seen, err := q.seen()
+		if err != nil {
+			return nil, err
+		}
+		name, choice, err := a.Agents.Engine(ctx, actor(ctx), q.Agent, seen)
 		return &out{Body: DraftRuntime{name, choice}}, err
 	})
 }

@@ -144,7 +144,7 @@ func (h *heldAnswer) code() int {
 // lasting are the headers that belong to the answer and not to one request.
 func (h *heldAnswer) lasting() http.Header {
 	kept := http.Header{}
-	for _, name := range []string{"Content-Type", "Etag", "Location", "Preference-Applied", "Atelier-Deprecated", "Atelier-Renamed", "Atelier-Warning"} {
+	for _, name := range []string{"Content-Type", "Etag", "Location", "Preference-Applied", "Atelier-Deprecated", "Atelier-Draft-Revision", "Atelier-Renamed", "Atelier-Warning"} {
 		if values := h.header[name]; len(values) > 0 {
 			kept[name] = values
 		}

@@ -10,13 +10,15 @@ import (
 
 // ReplayBody says which recorded inputs to run against the draft.
 type ReplayBody struct {
-	Version string `json:"version,omitempty" doc:"Whose runs: 1.2.0, ^1, latest or a digest; latest without it."`
-	Runs    int    `json:"runs,omitempty" minimum:"1" maximum:"100" doc:"How many inputs; 20 without it."`
+	Revision int64  `json:"revision,omitempty" minimum:"1" doc:"The same as If-Match."`
+	Version  string `json:"version,omitempty" doc:"Whose runs: 1.2.0, ^1, latest or a digest; latest without it."`
+	Runs     int    `json:"runs,omitempty" minimum:"1" maximum:"100" doc:"How many inputs; 20 without it."`
 }
 
 func (a *API) replayDraft() {
 	type in struct {
 		AgentRef
+		DraftMatch
 		Manner
 		Body ReplayBody
 	}
@@ -24,9 +26,13 @@ func (a *API) replayDraft() {
 	add(a, endpoint{
 		id: "replayDraft", method: http.MethodPost, path: Base + "/code-agents/{agent}/replay", tag: "runs", summary: "Run recorded inputs of a version against the draft",
 		about:    "Lists outputs that changed, that fail, whose input is refused, and runs that got slower. Each input is run once; the runs are recorded as the draft's.",
-		refusals: []fault.Code{fault.NotFound, fault.InvalidInput, fault.QueueFull, fault.SandboxUnavailable},
+		refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.InvalidInput, fault.QueueFull, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
-		report, err := a.Replays.Run(ctx, actor(ctx), q.Agent, replay.Request{Version: q.Body.Version, Runs: q.Body.Runs, Trigger: trigger(ctx, q.Manner)})
+		seen, err := q.seen(q.Body.Revision)
+		if err != nil {
+			return nil, err
+		}
+		report, err := a.Replays.Run(ctx, actor(ctx), q.Agent, replay.Request{Seen: seen, Version: q.Body.Version, Runs: q.Body.Runs, Trigger: trigger(ctx, q.Manner)})
 		return &out{Body: report}, err
 	})
 }

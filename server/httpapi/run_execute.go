@@ -19,6 +19,7 @@ import (
 // ExecuteBody asks for a run of an agent's version or draft.
 type ExecuteBody struct {
 	Version       string            `json:"version,omitempty" doc:"1.2.0, ^1, latest, sha256:… or draft; also accepted as a query parameter."`
+	Revision      int64             `json:"revision,omitempty" minimum:"1" doc:"With version draft: the same as If-Match."`
 	Input         json.RawMessage   `json:"input,omitempty" doc:"{} without it."`
 	Limits        *runs.LimitsPatch `json:"limits,omitempty" doc:"May only lower those of the version."`
 	Isolation     string            `json:"isolation,omitempty" enum:"strict" doc:"strict: a process in which nothing ran before."`
@@ -46,6 +47,7 @@ type runAnswer struct {
 func (a *API) executeAgent() {
 	type in struct {
 		AgentRef
+		DraftMatch
 		Manner
 		Version string `query:"version" maxLength:"200"`
 		Body    ExecuteBody
@@ -53,10 +55,14 @@ func (a *API) executeAgent() {
 	add(a, endpoint{
 		id: "executeAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/execute", tag: "runs", summary: "Run a version or the draft",
 		about:      "Waits for the outcome. A failing program is 200 with success: false. A client that goes away cancels its run, unless it asked for respond-async or gave an Idempotency-Key.",
-		idempotent: true, refusals: runRefusals(), answers: a.runAnswers(),
+		idempotent: true, refusals: append(runRefusals(), fault.StaleDraft), answers: a.runAnswers(),
 	}, func(ctx context.Context, q *in) (*runAnswer, error) {
+		seen, err := q.seen(q.Body.Revision)
+		if err != nil {
+			return nil, err
+		}
 		request := runs.Request{
-			Agent: q.Agent, Version: q.Body.Version, Input: q.Body.Input, Limits: q.Body.Limits, Isolation: runtimes.Isolation(q.Body.Isolation),
+			Agent: q.Agent, Seen: seen, Version: q.Body.Version, Input: q.Body.Input, Limits: q.Body.Limits, Isolation: runtimes.Isolation(q.Body.Isolation),
 			ParentRunID: q.Body.ParentRunID, WorkflowRunID: q.Body.WorkflowRunID, NodeID: q.Body.NodeID,
 		}
 		if request.Version == "" {
@@ -121,7 +127,7 @@ func (a *API) run(ctx context.Context, how Manner, request runs.Request) (*runAn
 		}
 		return &runAnswer{
 			Status: http.StatusAccepted, Location: a.BasePath + Base + "/runs/" + run.ID, Applied: "respond-async",
-			Body: Accepted{RunID: run.ID, Status: run.Status},
+			Body: Accepted{RunID: run.ID, Status: run.Status, DraftRevision: run.DraftRevision},
 		}, nil
 	}
 	run, err := a.Runs.Execute(ctx, actor(ctx), request)

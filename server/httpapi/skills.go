@@ -102,6 +102,7 @@ func (a *API) installSkill() {
 
 // PromoteSkillBody asks for the next version of a skill.
 type PromoteSkillBody struct {
+	Revision  int64  `json:"revision,omitempty" minimum:"1" doc:"The same as If-Match."`
 	Version   string `json:"version,omitempty" maxLength:"100" doc:"The one that the changes ask for, without it."`
 	Changelog string `json:"changelog,omitempty"`
 	Comment   string `json:"comment,omitempty" doc:"Why the number may be smaller than advised."`
@@ -110,14 +111,19 @@ type PromoteSkillBody struct {
 func (a *API) promoteSkill() {
 	type in struct {
 		Name string `path:"name" maxLength:"63"`
+		DraftMatch
 		Body PromoteSkillBody
 	}
 	type out struct{ Body Skill }
 	add(a, endpoint{
 		id: "promoteSkill", method: http.MethodPost, path: Base + "/skills/{name}/promote", tag: "skills", summary: "Make a version of a skill's draft",
-		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict, fault.BumpTooSmall},
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.Conflict, fault.BumpTooSmall},
 	}, func(ctx context.Context, q *in) (*out, error) {
-		promotion := skills.Promotion{Name: q.Name, Version: q.Body.Version, Changelog: q.Body.Changelog, Comment: q.Body.Comment}
+		seen, err := q.seen(q.Body.Revision)
+		if err != nil {
+			return nil, err
+		}
+		promotion := skills.Promotion{Name: q.Name, Seen: seen, Version: q.Body.Version, Changelog: q.Body.Changelog, Comment: q.Body.Comment}
 		if _, err := a.Skills.Promote(ctx, actor(ctx), promotion); err != nil {
 			return nil, err
 		}

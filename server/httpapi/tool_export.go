@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -13,47 +14,58 @@ import (
 
 // ExportBody asks for a version as a tool.
 type ExportBody struct {
-	Version string `json:"version,omitempty" doc:"1.2.0, ^1, latest or a digest; latest without it."`
-	Format  string `json:"format,omitempty" enum:"atelier,openai,langchain,anthropic,gemini,mcp,openapi" default:"atelier"`
-	Publish bool   `json:"publish,omitempty" doc:"Publish the draft first when there is no version yet."`
+	Version  string `json:"version,omitempty" doc:"1.2.0, ^1, latest or a digest; latest without it."`
+	Format   string `json:"format,omitempty" enum:"atelier,openai,langchain,anthropic,gemini,mcp,openapi" default:"atelier"`
+	Publish  bool   `json:"publish,omitempty" doc:"Publish the draft first when there is no version yet."`
+	Revision int64  `json:"revision,omitempty" minimum:"1" doc:"With publish: the same as If-Match."`
 }
 
 // manifestAnswer is a manifest in the form that was asked for, as it is.
 type manifestAnswer struct {
 	Warnings []string `header:"Atelier-Warning" doc:"A JSON text: what a person should know of the manifest, such as why it is not strict. It may stand several times."`
 	Renamed  string   `header:"Atelier-Renamed" doc:"The agent's present name, when a former one was asked for."`
+	Draft    string   `header:"Atelier-Draft-Revision" doc:"The revision of the draft that was published on the way (draftRevision of a publish); absent if none was."`
 	Body     json.RawMessage
 }
 
 func (a *API) exportTool() {
 	type in struct {
 		AgentRef
+		DraftMatch
 		RequestBase
 		Body ExportBody
 	}
 	add(a, endpoint{
 		id: "exportTool", method: http.MethodPost, path: Base + "/code-agents/{agent}/export-tool", tag: "versions", summary: "Export a version as a tool",
 		about:      "Answers the manifest itself. A manifest never points at a draft: without a version the answer is no_version with a remedy.",
-		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NoVersion},
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NoVersion, fault.StaleDraft},
 	}, func(ctx context.Context, q *in) (*manifestAnswer, error) {
 		if q.Body.Publish {
 			if err := a.mayChange(ctx, q.Agent); err != nil {
 				return nil, err
 			}
 		}
+		seen, err := q.seen(q.Body.Revision)
+		if err != nil {
+			return nil, err
+		}
 		return a.export(ctx, q.Agent, agents.ExportRequest{
-			Version: q.Body.Version, Format: q.Body.Format, Publish: q.Body.Publish, BaseURL: a.baseURL(q.RequestBase),
+			Seen: seen, Version: q.Body.Version, Format: q.Body.Format, Publish: q.Body.Publish, BaseURL: a.baseURL(q.RequestBase),
 		})
 	})
 }
 
 func (a *API) export(ctx context.Context, agent string, request agents.ExportRequest) (*manifestAnswer, error) {
-	result, version, err := a.Agents.Export(ctx, actor(ctx), agent, request)
+	exported, err := a.Agents.Export(ctx, actor(ctx), agent, request)
 	if err != nil {
 		return nil, err
 	}
-	warnings, err := quoted(result.Warnings)
-	return &manifestAnswer{Warnings: warnings, Renamed: renamed(agent, version), Body: result.Manifest}, err
+	warnings, err := quoted(exported.Warnings)
+	answer := &manifestAnswer{Warnings: warnings, Renamed: renamed(agent, exported.Version), Body: exported.Manifest}
+	if exported.DraftRevision != 0 {
+		answer.Draft = strconv.FormatInt(exported.DraftRevision, 10)
+	}
+	return answer, err
 }
 
 // RequestBase learns by which address a request came.

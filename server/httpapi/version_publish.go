@@ -12,6 +12,7 @@ import (
 
 // PublishBody names the version to make. With neither version nor bump the number is chosen; the first is 1.0.0.
 type PublishBody struct {
+	Revision  int64  `json:"revision,omitempty" minimum:"1" doc:"The same as If-Match."`
 	Version   string `json:"version,omitempty" doc:"Semantic version."`
 	Bump      string `json:"bump,omitempty" enum:"auto,major,minor,patch"`
 	Changelog string `json:"changelog,omitempty"`
@@ -27,26 +28,37 @@ type versionAnswer struct {
 	Body     registry.Version
 }
 
+// publishAnswer is a new version and the draft that it was made from.
+type publishAnswer struct {
+	Location string `header:"Location"`
+	Body     agents.Published
+}
+
 func (a *API) publishVersion() {
 	type in struct {
 		AgentRef
+		DraftMatch
 		Body PublishBody
 	}
 	add(a, endpoint{
 		id: "publishVersion", method: http.MethodPost, path: Base + "/code-agents/{agent}/versions", tag: "versions", summary: "Publish the draft",
-		about:  "A number smaller than the changes ask for is refused with bump_too_small: errors has the reasons, advisedBump and advisedVersion the way out.",
-		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.VersionExists, fault.BumpTooSmall, fault.Conflict, fault.SandboxUnavailable},
-	}, func(ctx context.Context, q *in) (*versionAnswer, error) {
+		about:  "Send the revision that you saw, so that what is published is what you saw; draftRevision names the draft that was published. A number smaller than the changes ask for is refused with bump_too_small: errors has the reasons, advisedBump and advisedVersion the way out.",
+		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.VersionExists, fault.BumpTooSmall, fault.Conflict, fault.SandboxUnavailable},
+	}, func(ctx context.Context, q *in) (*publishAnswer, error) {
 		if err := a.mayChange(ctx, q.Agent); err != nil {
 			return nil, err
 		}
+		seen, err := q.seen(q.Body.Revision)
+		if err != nil {
+			return nil, err
+		}
 		v, err := a.Agents.Publish(ctx, actor(ctx), q.Agent, agents.PublishRequest{
-			Version: q.Body.Version, Bump: q.Body.Bump, Changelog: q.Body.Changelog, Force: q.Body.Force, Comment: q.Body.Comment, Replay: q.Body.Replay,
+			Seen: seen, Version: q.Body.Version, Bump: q.Body.Bump, Changelog: q.Body.Changelog, Force: q.Body.Force, Comment: q.Body.Comment, Replay: q.Body.Replay,
 		})
 		if err != nil {
 			return nil, err
 		}
-		return &versionAnswer{Location: a.BasePath + Base + "/code-agents/" + v.AgentID + "/versions/" + v.Version, Body: v}, nil
+		return &publishAnswer{Location: a.BasePath + Base + "/code-agents/" + v.AgentID + "/versions/" + v.Version.Version, Body: v}, nil
 	})
 }
 

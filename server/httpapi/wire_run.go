@@ -15,6 +15,7 @@ type RunSummary struct {
 	Agent      string                 `json:"agent" doc:"Empty for inline code."`
 	AgentID    string                 `json:"agentId,omitempty"`
 	Version    string                 `json:"version"`
+	Draft      int64                  `json:"draftRevision,omitempty" doc:"Of the draft that ran; absent for a version and for inline code."`
 	Status     registry.Status        `json:"status"`
 	Language   runtimes.Language      `json:"language"`
 	Trigger    registry.Trigger       `json:"trigger"`
@@ -26,7 +27,7 @@ type RunSummary struct {
 
 func runSummaryOf(r registry.Run) RunSummary {
 	return RunSummary{
-		RunID: r.ID, Agent: r.Agent, AgentID: r.AgentID, Version: r.Version, Status: r.Status, Language: r.Language, Trigger: r.Trigger,
+		RunID: r.ID, Agent: r.Agent, AgentID: r.AgentID, Version: r.Version, Draft: r.DraftRevision, Status: r.Status, Language: r.Language, Trigger: r.Trigger,
 		CreatedAt: r.CreatedAt, FinishedAt: r.FinishedAt, TotalMs: r.Metrics.TotalMs, Error: r.Error,
 	}
 }
@@ -47,6 +48,7 @@ func runOf(r registry.Run) Run {
 
 // Accepted is the answer to respond-async.
 type Accepted struct {
-	RunID  string          `json:"runId"`
-	Status registry.Status `json:"status"`
+	RunID         string          `json:"runId"`
+	Status        registry.Status `json:"status"`
+	DraftRevision int64           `json:"draftRevision,omitempty" doc:"Of the draft that runs; absent for a version and for inline code."`
 }

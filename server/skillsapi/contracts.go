@@ -53,6 +53,7 @@ type (
 		GapQuestion     *string         `json:"gap_question,omitempty" jsonschema:"nullable"`
 		PreferredModel  *string         `json:"preferred_model,omitempty" jsonschema:"nullable"`
 		DefaultParams   json.RawMessage `json:"default_params,omitempty" jsonschema:"nullable"`
+		Revision        int64           `json:"revision,omitempty" jsonschema:"minimum=1,description=The revision of the draft that this one replaces; refused with stale_draft if it is another. Whatever the draft is\\, without it."`
 		ControlDecision json.RawMessage `json:"control_decision,omitempty" jsonschema:"nullable,description=Kept with the skill to be read; it decides nothing."`
 		ValidationScore *float64        `json:"validation_score,omitempty" jsonschema:"nullable,description=Kept likewise."`
 	}
@@ -75,6 +76,7 @@ type (
 		Version   string `json:"version,omitempty" jsonschema:"description=The one that the changes ask for\\, without it."`
 		Changelog string `json:"changelog,omitempty" jsonschema:"maxLength=10000"`
 		Comment   string `json:"comment,omitempty" jsonschema:"maxLength=10000,description=Why the number may be smaller than advised."`
+		Revision  int64  `json:"revision,omitempty" jsonschema:"minimum=1,description=The revision of the draft that was seen; refused with stale_draft if it is another. Whatever the draft is\\, without it."`
 	}
 	validateRequest struct {
 		Code string `json:"code" jsonschema:"minLength=1,maxLength=1000000"`

@@ -149,7 +149,7 @@ func (d *Door) create(w http.ResponseWriter, r *http.Request) {
 	}
 	promote := q.AutoPromote && gate.Require(r.Context(), registry.ApproveScope) == nil
 	created, err := d.Skills.Create(r.Context(), actor(r), skills.Creation{
-		Name: q.Name, Description: q.Description, Code: q.Code + q.Script, Triggers: q.Triggers, DefaultParams: q.DefaultParams, Claims: claims, Promote: promote,
+		Name: q.Name, Description: q.Description, Code: q.Code + q.Script, Triggers: q.Triggers, DefaultParams: q.DefaultParams, Claims: claims, Promote: promote, Seen: registry.SeenRevision(q.Revision),
 	})
 	var f *fault.Error
 	if errors.As(err, &f) && f.Code == fault.InvalidInput {
@@ -312,7 +312,7 @@ func (d *Door) promote(w http.ResponseWriter, r *http.Request) {
 		d.violation(w, r, err)
 		return
 	}
-	v, err := d.Skills.Promote(r.Context(), actor(r), skills.Promotion{Name: q.Name, Version: q.Version, Changelog: q.Changelog, Comment: q.Comment})
+	v, err := d.Skills.Promote(r.Context(), actor(r), skills.Promotion{Name: q.Name, Seen: registry.SeenRevision(q.Revision), Version: q.Version, Changelog: q.Changelog, Comment: q.Comment})
 	if err != nil {
 		d.refuse(w, r, err, nil)
 		return

@@ -66,7 +66,7 @@ type Validator interface {
 
 // Replays holds a draft to what its latest version has answered.
 type Replays interface {
-	Gate(ctx context.Context, actor registry.Actor, agent string, count int) error
+	Gate(ctx context.Context, actor registry.Actor, agent string, seen registry.Seen, count int) error
 }
 
 // Engines picks the runtime where a spec says auto, for a run, and for ever with the reason.
@@ -162,7 +162,7 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, in Input) (r
 func (s *Service) Compose(ctx context.Context, actor registry.Actor, in Input) (registry.Agent, error) {
 	now := s.Now()
 	a := registry.Agent{
-		ID: s.NewID(), Workspace: actor.Workspace, Tags: []string{}, Metadata: json.RawMessage(`{}`), Draft: registry.Draft{Revision: 1},
+		ID: s.NewID(), Workspace: actor.Workspace, Tags: []string{}, Metadata: json.RawMessage(`{}`), Draft: registry.FirstDraft(registry.Spec{}, actor, now),
 		Changelog: []registry.ChangelogEntry{}, CreatedAt: now, CreatedBy: actor.ID, Creator: actor, Editor: actor, UpdatedAt: now,
 	}
 	if err := s.room(ctx, actor); err != nil {

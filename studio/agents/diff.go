@@ -20,6 +20,7 @@ import (
 type Diff struct {
 	From     string          `json:"from" doc:"A version, or draft."`
 	To       string          `json:"to"`
+	Revision int64           `json:"draftRevision,omitempty" doc:"Of the draft, where it is one of the two."`
 	Files    []FileDiff      `json:"files" doc:"Those that differ."`
 	Settings []SettingDiff   `json:"settings" doc:"Everything else that differs, by field."`
 	Advice   registry.Advice `json:"advice"`
@@ -43,20 +44,26 @@ type SettingDiff struct {
 
 // Diff compares two versions, each named as in a reference or by the word draft. Of versions that are further apart than
 // one step the advice is what the way from the first to the second asks for.
-func (s *Service) Diff(ctx context.Context, actor registry.Actor, ref, from, to string) (Diff, error) {
+func (s *Service) Diff(ctx context.Context, actor registry.Actor, ref, from, to string, seen registry.Seen) (Diff, error) {
+	if seen.Named() && from != registry.DraftVersion && to != registry.DraftVersion {
+		return Diff{}, registry.NoDraftNamed(from + " and " + to)
+	}
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
 		return Diff{}, err
 	}
-	before, err := s.side(ctx, a, from, "/from")
+	before, err := s.side(ctx, a, seen, from, "/from")
 	if err != nil {
 		return Diff{}, err
 	}
-	after, err := s.side(ctx, a, to, "/to")
+	after, err := s.side(ctx, a, seen, to, "/to")
 	if err != nil {
 		return Diff{}, err
 	}
 	d := Diff{From: before.Version, To: after.Version, Files: filesApart(before.Files, after.Files), Settings: settingsApart(before, after)}
+	if from == registry.DraftVersion || to == registry.DraftVersion {
+		d.Revision = a.Draft.Revision
+	}
 	reasons, err := advice.Between(before, after)
 	if err != nil {
 		return Diff{}, err
@@ -69,12 +76,13 @@ func (s *Service) Diff(ctx context.Context, actor registry.Actor, ref, from, to 
 }
 
 // side is one version, or the draft as if it were one.
-func (s *Service) side(ctx context.Context, a registry.Agent, version, pointer string) (registry.Version, error) {
+func (s *Service) side(ctx context.Context, a registry.Agent, seen registry.Seen, version, pointer string) (registry.Version, error) {
 	if version == "" {
 		return registry.Version{}, fault.Invalid(pointer, "is required: a version, latest or draft.")
 	}
 	if version == registry.DraftVersion {
-		return registry.Version{AgentID: a.ID, Agent: a.Name, Title: a.Title, Description: a.Description, Version: registry.DraftVersion, Spec: a.Draft.Spec}, nil
+		draft, err := a.DraftAt(seen)
+		return registry.Version{AgentID: a.ID, Agent: a.Name, Title: a.Title, Description: a.Description, Version: registry.DraftVersion, Spec: draft.Spec}, err
 	}
 	return s.Resolver.Resolve(ctx, a.Workspace, registry.Reference{Agent: a.ID, Version: version})
 }

@@ -15,12 +15,23 @@ type ExportRequest struct {
 	Version string
 	Format  string
 	Publish bool
+	Seen    registry.Seen // the draft that Publish may publish
 	BaseURL string
 }
 
-// Export returns a version as a tool manifest, with warnings about what the format cannot say, and the version. A manifest never points
-// at a draft: without a version the answer is NoVersion, unless the request publishes.
-func (s *Service) Export(ctx context.Context, actor registry.Actor, ref string, req ExportRequest) (manifest.Result, registry.Version, error) {
+// Exported is a version as a tool manifest, with warnings about what the format cannot say. DraftRevision is that of the
+// draft that was published on the way, 0 if none was.
+type Exported struct {
+	manifest.Result
+	Published
+}
+
+// Export returns a version as a tool manifest. A manifest never points at a draft: without a version the answer is
+// NoVersion, unless the request publishes.
+func (s *Service) Export(ctx context.Context, actor registry.Actor, ref string, req ExportRequest) (Exported, error) {
+	if req.Seen.Named() && !req.Publish {
+		return Exported{}, registry.NoDraftNamed("publish is not asked for")
+	}
 	if req.Version == "" {
 		req.Version = registry.Latest
 	}
@@ -28,37 +39,37 @@ func (s *Service) Export(ctx context.Context, actor registry.Actor, ref string, 
 		req.Format = manifest.Atelier
 	}
 	if registry.KindOf(req.Version) == registry.ByDraft {
-		return manifest.Result{}, registry.Version{}, fault.Invalid("/version", "A manifest never points at a draft; publish it first.")
+		return Exported{}, fault.Invalid("/version", "A manifest never points at a draft; publish it first.")
 	}
 	v, err := s.exported(ctx, actor, ref, req)
 	if err != nil {
-		return manifest.Result{}, registry.Version{}, err
+		return Exported{}, err
 	}
-	result, err := manifest.Export(req.Format, v, req.BaseURL)
-	return result, v, err
+	result, err := manifest.Export(req.Format, v.Version, req.BaseURL)
+	return Exported{result, v}, err
 }
 
-func (s *Service) exported(ctx context.Context, actor registry.Actor, ref string, req ExportRequest) (registry.Version, error) {
+func (s *Service) exported(ctx context.Context, actor registry.Actor, ref string, req ExportRequest) (Published, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
-		return registry.Version{}, err
+		return Published{}, err
 	}
 	v, err := s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: a.ID, Version: req.Version})
 	if !fault.Is(err, fault.NotFound) {
-		return v, err
+		return Published{Version: v}, err
 	}
 	versions, listErr := s.Versions.Versions(ctx, actor.Workspace, a.ID)
 	if listErr != nil || len(versions) > 0 {
-		return registry.Version{}, errors.Join(err, listErr)
+		return Published{}, errors.Join(err, listErr)
 	}
 	if !req.Publish {
-		return registry.Version{}, &fault.Error{
+		return Published{}, &fault.Error{
 			Code:    fault.NoVersion,
 			Message: "The agent has no version yet, and a manifest never points at a draft.",
 			Extra:   map[string]any{"remedy": `Publish it, or send "publish": true to publish and export in one step.`},
 		}
 	}
-	publish := PublishRequest{}
+	publish := PublishRequest{Seen: req.Seen}
 	if registry.KindOf(req.Version) == registry.Exact {
 		publish.Version = req.Version
 	}

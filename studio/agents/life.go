@@ -35,7 +35,7 @@ func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string,
 }
 
 // Copy makes a new agent of another's draft and description. It has no versions, and no one references it.
-func (s *Service) Copy(ctx context.Context, actor registry.Actor, ref, name string) (registry.Agent, error) {
+func (s *Service) Copy(ctx context.Context, actor registry.Actor, ref, name string, seen registry.Seen) (registry.Agent, error) {
 	if err := s.room(ctx, actor); err != nil {
 		return registry.Agent{}, err
 	}
@@ -43,16 +43,20 @@ func (s *Service) Copy(ctx context.Context, actor registry.Actor, ref, name stri
 	if err != nil {
 		return registry.Agent{}, err
 	}
+	draft, err := from.DraftAt(seen)
+	if err != nil {
+		return registry.Agent{}, err
+	}
 	if err := registry.CheckName(name); err != nil {
 		return registry.Agent{}, err
 	}
-	if err := s.Specs.Grants(actor.Workspace, from.Draft.Spec); err != nil {
+	if err := s.Specs.Grants(actor.Workspace, draft.Spec); err != nil {
 		return registry.Agent{}, err
 	}
 	now := s.Now()
 	a := registry.Agent{
 		ID: s.NewID(), Workspace: actor.Workspace, Name: name, Title: from.Title, Description: from.Description, Tags: from.Tags, Metadata: from.Metadata,
-		Draft: registry.Draft{Revision: 1, Spec: from.Draft.Spec}, Changelog: []registry.ChangelogEntry{},
+		Draft: registry.FirstDraft(draft.Spec, actor, now), Changelog: []registry.ChangelogEntry{},
 		CreatedAt: now, CreatedBy: actor.ID, Creator: actor, Editor: actor, UpdatedAt: now,
 	}
 	return a, s.Agents.CreateAgent(ctx, a)

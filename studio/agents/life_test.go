@@ -29,7 +29,7 @@ func TestCopiesAskForNoMoreThanTheWorkspaceMayBeGranted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := service.Publish(t.Context(), actor, name, agents.PublishRequest{}); err != nil {
+	if _, err := service.Publish(t.Context(), actor, name, agents.PublishRequest{Seen: registry.AnyRevision()}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := shelf.List(t.Context(), actor, name, true); err != nil {
@@ -37,7 +37,9 @@ func TestCopiesAskForNoMoreThanTheWorkspaceMayBeGranted(t *testing.T) {
 	}
 	copies := map[string]func() (registry.Agent, error){
 		"a draft of a version": func() (registry.Agent, error) { return service.Redraft(t.Context(), actor, name, 1, registry.Latest) },
-		"a copy of an agent":   func() (registry.Agent, error) { return service.Copy(t.Context(), actor, a.ID, "copy") },
+		"a copy of an agent": func() (registry.Agent, error) {
+			return service.Copy(t.Context(), actor, a.ID, "copy", registry.AnyRevision())
+		},
 		"a copy of what is listed": func() (registry.Agent, error) {
 			return shelf.Copy(t.Context(), actor, a.ID, catalog.CopyRequest{Name: "copy-of-listed"})
 		},

@@ -16,6 +16,7 @@ import (
 // neither the bump is auto. The first version without a number is 1.0.0. A number smaller than the changes ask for needs
 // Force and a Comment that says why; the version keeps both.
 type PublishRequest struct {
+	Seen      registry.Seen // the draft to publish
 	Version   string
 	Bump      string
 	Changelog string
@@ -26,12 +27,24 @@ type PublishRequest struct {
 
 // Publish makes an immutable version from the draft. Code that does not parse is refused with file, line and column; a
 // number that is too small for what changed is BumpTooSmall, with the reasons.
-func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string, req PublishRequest) (registry.Version, error) {
+func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string, req PublishRequest) (Published, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
-		return registry.Version{}, err
+		return Published{}, err
 	}
-	return s.publish(ctx, actor, a, a.Draft.Spec, req, false)
+	draft, err := a.DraftAt(req.Seen)
+	if err != nil {
+		return Published{}, err
+	}
+	req.Seen = registry.SeenRevision(draft.Revision) // from here on it is one draft, whoever saves
+	v, err := s.publish(ctx, actor, a, draft.Spec, req, false)
+	return Published{Version: v, DraftRevision: draft.Revision}, err
+}
+
+// Published is a version and the draft that it was made from.
+type Published struct {
+	registry.Version
+	DraftRevision int64 `json:"draftRevision" doc:"The revision of the draft that was published."`
 }
 
 // publish makes a version of an agent from a spec, under the agent's title and description. Code that was inspected a moment ago
@@ -55,7 +68,7 @@ func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.
 		return registry.Version{}, err
 	}
 	if req.Replay > 0 {
-		if err := s.replayed(ctx, actor, a, req.Replay); err != nil {
+		if err := s.Replays.Gate(ctx, actor, a.ID, req.Seen, req.Replay); err != nil {
 			return registry.Version{}, err
 		}
 	}
@@ -69,19 +82,6 @@ func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.
 	}
 	s.Resolver.Forget(actor.Workspace)
 	return v, nil
-}
-
-// replayed holds the draft to what was answered before. A replay runs the draft that is saved when it comes to it, so that one
-// which was saved meanwhile has been tried in part only, and what is published not at all.
-func (s *Service) replayed(ctx context.Context, actor registry.Actor, a registry.Agent, count int) error {
-	if err := s.Replays.Gate(ctx, actor, a.ID, count); err != nil {
-		return err
-	}
-	now, err := s.Agents.Agent(ctx, actor.Workspace, a.ID)
-	if err == nil && now.Draft.Revision != a.Draft.Revision {
-		return fault.New(fault.Conflict, "The draft was saved while recorded inputs were replayed, and is at revision %d now; nothing was published. Publish again.", now.Draft.Revision)
-	}
-	return err
 }
 
 func checkPublish(req PublishRequest) error {
@@ -135,12 +135,16 @@ func (s *Service) publishable(ctx context.Context, actor registry.Actor, agentID
 
 // Engine is the runtime that publishing an agent's draft would give it now, and why; without a choice somebody named it,
 // or its language has no other.
-func (s *Service) Engine(ctx context.Context, actor registry.Actor, ref string) (runtimes.Name, *registry.RuntimeChoice, error) {
+func (s *Service) Engine(ctx context.Context, actor registry.Actor, ref string, seen registry.Seen) (runtimes.Name, *registry.RuntimeChoice, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
 		return "", nil, err
 	}
-	return s.Engines.Choose(ctx, actor.Workspace, a.ID, a.Draft.Spec)
+	draft, err := a.DraftAt(seen)
+	if err != nil {
+		return "", nil, err
+	}
+	return s.Engines.Choose(ctx, actor.Workspace, a.ID, draft.Spec)
 }
 
 // question is what the inspector is asked about a program for an engine.

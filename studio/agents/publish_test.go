@@ -13,10 +13,12 @@ import (
 	"github.com/atelier-run/atelier/studio/agents/agentstest"
 )
 
-// during does something while a replay is at work, which it does not refuse.
-type during func() error
+// during does something while a replay is at work.
+type during func(seen registry.Seen) error
 
-func (d during) Gate(context.Context, registry.Actor, string, int) error { return d() }
+func (d during) Gate(_ context.Context, _ registry.Actor, _ string, seen registry.Seen, _ int) error {
+	return d(seen)
+}
 
 // What was saved while recorded inputs were replayed has not been tried, so it does not pass; nor does what was tried in part.
 func TestPublishRefusesADraftThatIsSavedDuringItsReplay(t *testing.T) {
@@ -24,22 +26,26 @@ func TestPublishRefusesADraftThatIsSavedDuringItsReplay(t *testing.T) {
 	service := agents.New(agentstest.Options(storetest.Open(t, storetest.SQLite)))
 	name, language, code, later := "weather", runtimes.Bash, "echo 1\n", "echo 2\n"
 	saving := true
-	service.Replays = during(func() error {
+	service.Replays = during(func(seen registry.Seen) error {
 		if !saving {
 			return nil
 		}
-		_, err := service.Save(t.Context(), access.Administrator(), name, 1, agents.Input{Code: &later})
+		a, err := service.Save(t.Context(), access.Administrator(), name, 1, agents.Input{Code: &later})
+		if err != nil {
+			return err
+		}
+		_, err = a.DraftAt(seen) // as a run of the draft does
 		return err
 	})
 	if _, err := service.Create(t.Context(), access.Administrator(), agents.Input{Name: &name, Language: &language, Code: &code}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := service.Publish(t.Context(), access.Administrator(), name, agents.PublishRequest{Replay: 1}); !fault.Is(err, fault.Conflict) {
+	if _, err := service.Publish(t.Context(), access.Administrator(), name, agents.PublishRequest{Seen: registry.AnyRevision(), Replay: 1}); !fault.Is(err, fault.StaleDraft) {
 		t.Fatalf("got %v", err)
 	}
 	saving = false
-	v, err := service.Publish(t.Context(), access.Administrator(), name, agents.PublishRequest{Replay: 1})
-	if err != nil || v.Version != "1.0.0" || string(v.Files["main.sh"]) != later {
+	v, err := service.Publish(t.Context(), access.Administrator(), name, agents.PublishRequest{Seen: registry.AnyRevision(), Replay: 1})
+	if err != nil || v.Version.Version != "1.0.0" || string(v.Files["main.sh"]) != later {
 		t.Fatalf("%+v %v", v, err)
 	}
 }

@@ -248,7 +248,7 @@ func (v *visit) agent(a archive.Agent, draft registry.Spec) registry.Agent {
 	}
 	return registry.Agent{
 		ID: v.agentID, Workspace: v.actor.Workspace, Name: a.Name, Title: a.Title, Description: a.Description, Tags: a.Tags, Metadata: metadata,
-		Draft: registry.Draft{Revision: 1, Spec: draft}, CreatedAt: a.CreatedAt, CreatedBy: a.Creator.ID,
+		Draft: registry.FirstDraft(draft, v.actor, now), CreatedAt: a.CreatedAt, CreatedBy: a.Creator.ID,
 		Creator:   registry.Actor{ID: a.Creator.ID, Type: a.Creator.Type, Name: a.Creator.Name, Workspace: v.actor.Workspace},
 		UpdatedAt: now, Editor: v.actor, Origin: a.Origin,
 		DeletedAt: &now, Deletion: registry.Deletion{By: v.actor.Name, Comment: "The import of its archive has not ended. Import the archive again."},

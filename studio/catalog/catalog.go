@@ -116,7 +116,7 @@ func (s *Service) Copy(ctx context.Context, actor registry.Actor, id string, req
 	now := s.Now()
 	a := registry.Agent{
 		ID: s.NewID(), Workspace: actor.Workspace, Name: req.Name, Title: v.Title, Description: v.Description, Tags: origin.Tags,
-		Metadata: []byte(`{}`), Draft: registry.Draft{Revision: 1, Spec: spec}, Changelog: []registry.ChangelogEntry{},
+		Metadata: []byte(`{}`), Draft: registry.FirstDraft(spec, actor, now), Changelog: []registry.ChangelogEntry{},
 		Origin:    &registry.Origin{AgentID: origin.ID, Name: origin.Name, Version: v.Version, Digest: v.Digest},
 		CreatedAt: now, CreatedBy: actor.ID, Creator: actor, UpdatedAt: now, Editor: actor,
 	}

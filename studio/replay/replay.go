@@ -51,6 +51,7 @@ const (
 // Request says what to replay: Version "" is the latest, Runs 0 is DefaultRuns.
 type Request struct {
 	Version string
+	Seen    registry.Seen // the draft to try
 	Runs    int
 	Trigger registry.Trigger
 }
@@ -88,6 +89,7 @@ type Item struct {
 type Report struct {
 	Agent   string         `json:"agent"`
 	Version string         `json:"version" doc:"Whose recorded inputs were run."`
+	Draft   int64          `json:"draftRevision,omitempty" doc:"The revision of the draft that was tried; absent when no input was run."`
 	Counts  map[string]int `json:"counts" doc:"By verdict, and slower."`
 	Items   []Item         `json:"items" doc:"The newest input first; each input once."`
 }
@@ -119,9 +121,12 @@ func (s *Service) Run(ctx context.Context, actor registry.Actor, agent string, r
 	}
 	report := Report{Agent: v.Agent, Version: v.Version, Counts: map[string]int{}, Items: []Item{}}
 	for _, before := range recorded {
-		item, err := s.replay(ctx, actor, v, before, req.Trigger)
+		item, revision, err := s.replay(ctx, actor, v, before, req)
 		if err != nil {
 			return Report{}, fmt.Errorf("replay %s: %w", before.ID, err)
+		}
+		if revision != 0 { // all inputs are tried with one draft, whoever saves meanwhile
+			report.Draft, req.Seen = revision, registry.SeenRevision(revision)
 		}
 		report.Counts[string(item.Verdict)]++
 		if item.Slower {
@@ -134,12 +139,12 @@ func (s *Service) Run(ctx context.Context, actor registry.Actor, agent string, r
 
 // Gate refuses what a replay of the latest version's inputs finds changed, failing or refused. An agent without a version
 // has nothing to compare with.
-func (s *Service) Gate(ctx context.Context, actor registry.Actor, agent string, count int) error {
+func (s *Service) Gate(ctx context.Context, actor registry.Actor, agent string, seen registry.Seen, count int) error {
 	// Only this question may be answered by "not found": what is not found later has not been replayed.
 	if _, err := s.resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: agent, Version: registry.Latest}); fault.Is(err, fault.NotFound) {
 		return nil
 	}
-	report, err := s.Run(ctx, actor, agent, Request{Runs: count, Trigger: registry.TriggerAPI})
+	report, err := s.Run(ctx, actor, agent, Request{Seen: seen, Runs: count, Trigger: registry.TriggerAPI})
 	if err != nil || report.Harmless() {
 		return err
 	}
@@ -185,10 +190,11 @@ func (s *Service) recorded(ctx context.Context, actor registry.Actor, v registry
 	}
 }
 
-func (s *Service) replay(ctx context.Context, actor registry.Actor, v registry.Version, before registry.Run, trigger registry.Trigger) (Item, error) {
+// replay tries one input, and says with which draft.
+func (s *Service) replay(ctx context.Context, actor registry.Actor, v registry.Version, before registry.Run, req Request) (Item, int64, error) {
 	item := Item{Verdict: Same, Before: sideOf(before)}
 	after, err := s.runs.Execute(ctx, actor, runs.Request{
-		Agent: v.AgentID, Version: registry.DraftVersion, Input: before.Input, Trigger: trigger, ParentRunID: before.ID,
+		Agent: v.AgentID, Version: registry.DraftVersion, Seen: req.Seen, Input: before.Input, Trigger: req.Trigger, ParentRunID: before.ID,
 	})
 	var refused *fault.Error
 	if errors.As(err, &refused) && refused.Code == fault.InvalidInput {
@@ -196,10 +202,10 @@ func (s *Service) replay(ctx context.Context, actor registry.Actor, v registry.V
 		for _, d := range refused.Details {
 			item.After.Message += " " + d.Pointer + " " + d.Message
 		}
-		return item, nil
+		return item, 0, nil
 	}
 	if err != nil {
-		return item, err
+		return item, 0, err
 	}
 	item.After = sideOf(after)
 	was, is := before.Status == registry.Succeeded, after.Status == registry.Succeeded
@@ -212,7 +218,7 @@ func (s *Service) replay(ctx context.Context, actor registry.Actor, v registry.V
 		item.Verdict = Changed
 	}
 	item.Slower = was && is && after.Metrics.RunMs > slowerTimes*before.Metrics.RunMs && after.Metrics.RunMs > before.Metrics.RunMs+slowerMs
-	return item, nil
+	return item, after.DraftRevision, nil
 }
 
 func typeOf(run registry.Run) string {

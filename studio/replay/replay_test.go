@@ -48,7 +48,7 @@ func TestGateStaysShut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := replay.New(tt.house, tt.house).Gate(t.Context(), registry.Actor{}, "weather", 2)
+			err := replay.New(tt.house, tt.house).Gate(t.Context(), registry.Actor{}, "weather", registry.AnyRevision(), 2)
 			if !fault.Is(err, tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}

@@ -12,6 +12,7 @@ import (
 // Answer is a run as callers see it: the same from every door, and in the result event.
 type Answer struct {
 	RunID         string                 `json:"runId"`
+	DraftRevision int64                  `json:"draftRevision,omitempty" doc:"Of the draft that ran; absent for a version and for inline code."`
 	Status        registry.Status        `json:"status"`
 	Success       bool                   `json:"success"`
 	Output        json.RawMessage        `json:"output"`
@@ -66,7 +67,7 @@ func AnswerOf(run registry.Run) Answer {
 		output = json.RawMessage("null")
 	}
 	return Answer{
-		RunID: run.ID, Status: run.Status, Success: success, Output: output, Error: run.Error, Stdout: run.Stdout, Stderr: run.Stderr,
+		RunID: run.ID, DraftRevision: run.DraftRevision, Status: run.Status, Success: success, Output: output, Error: run.Error, Stdout: run.Stdout, Stderr: run.Stderr,
 		Truncated: run.Truncated, ExitCode: run.ExitCode, Language: run.Language, Trigger: run.Trigger, ParentRunID: optional(run.ParentRunID),
 		WorkflowRunID: optional(run.WorkflowRunID), NodeID: optional(run.NodeID), TokensUsed: run.TokensUsed, Validation: run.Validation,
 		Metadata: Metadata{AgentID: run.AgentID, Version: run.Version, ExecutionTime: run.Metrics.TotalMs}, Metrics: run.Metrics,

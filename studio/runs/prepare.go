@@ -34,6 +34,7 @@ type target struct {
 	agentID    string
 	agent      string
 	version    string
+	revision   int64 // of a draft
 	digest     string
 	codeDigest string
 }
@@ -113,7 +114,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 			Rules: s.Specs.Rules(actor.Workspace, t.spec), Models: s.Models != "" && t.codeDigest == s.Models,
 		},
 		run: registry.Run{
-			ID: id, Workspace: actor.Workspace, AgentID: t.agentID, Agent: t.agent, Version: t.version, Digest: t.digest,
+			ID: id, Workspace: actor.Workspace, AgentID: t.agentID, Agent: t.agent, Version: t.version, DraftRevision: t.revision, Digest: t.digest,
 			CodeDigest: t.codeDigest, Language: t.spec.Language, Runtime: name, Trigger: req.Trigger,
 			ParentRunID: req.ParentRunID, WorkflowRunID: req.WorkflowRunID, NodeID: req.NodeID, Actor: actor,
 			Status: registry.Queued, Input: hide.JSON(input), Validation: registry.Validation{Input: validation, Output: unchecked},
@@ -154,7 +155,14 @@ func (s *Service) resolve(ctx context.Context, actor registry.Actor, req Request
 		if err != nil {
 			return target{}, err
 		}
-		return withCodeDigest(target{spec: agent.Draft.Spec, agentID: agent.ID, agent: agent.Name, version: registry.DraftVersion})
+		draft, err := agent.DraftAt(req.Seen)
+		if err != nil {
+			return target{}, err
+		}
+		return withCodeDigest(target{spec: draft.Spec, agentID: agent.ID, agent: agent.Name, version: registry.DraftVersion, revision: draft.Revision})
+	}
+	if req.Seen.Named() {
+		return target{}, registry.NoDraftNamed(req.Version)
 	}
 	v, err := s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: req.Agent, Version: req.Version})
 	if err != nil {

@@ -118,8 +118,9 @@ func New(o Options) *Service {
 
 // Request asks for one run: of an agent's version or draft, or of an inline program.
 type Request struct {
-	Agent         string // name or ID; "" with Inline
-	Version       string // 1.2.0, ^1, latest, sha256:…, draft
+	Agent         string        // name or ID; "" with Inline
+	Version       string        // 1.2.0, ^1, latest, sha256:…, draft
+	Seen          registry.Seen // the draft to run
 	Inline        *registry.Spec
 	Input         json.RawMessage
 	Limits        *LimitsPatch

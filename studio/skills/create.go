@@ -23,6 +23,7 @@ type Creation struct {
 	DefaultParams json.RawMessage // an object, or nothing
 	Claims        json.RawMessage // what the client says of the code; kept, and trusted for nothing
 	Promote       bool
+	Seen          registry.Seen // the draft that this one replaces
 }
 
 // Created is what became of a creation.
@@ -51,12 +52,13 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, c Creation) 
 	if err != nil {
 		return Created{}, err
 	}
-	if err := s.draft(ctx, actor, sk, c.Claims); err != nil {
+	revision, err := s.draft(ctx, actor, sk, c.Claims, c.Seen)
+	if err != nil {
 		return Created{}, err
 	}
 	created := Created{Warnings: warnings}
 	if c.Promote {
-		_, err := s.Promote(ctx, actor, Promotion{Name: sk.Settings.Name})
+		_, err := s.Promote(ctx, actor, Promotion{Name: sk.Settings.Name, Seen: registry.SeenRevision(revision)})
 		if created.Refused = refusal(err); err != nil && created.Refused == nil {
 			return Created{}, err
 		}
@@ -128,46 +130,50 @@ func byActionSchema(defaults json.RawMessage) []byte {
 }
 
 // draft keeps a skill as the draft of its agent. One that is uninstalled gets none: its old versions would come back with it,
-// and nobody has asked for those.
-func (s *Service) draft(ctx context.Context, actor registry.Actor, sk folders.Skill, claims json.RawMessage) error {
+// and nobody has asked for those. It returns the revision of the draft.
+func (s *Service) draft(ctx context.Context, actor registry.Actor, sk folders.Skill, claims json.RawMessage, seen registry.Seen) (int64, error) {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	skill, err := s.any(ctx, actor, sk.Settings.Name)
 	isNew := fault.Is(err, fault.NotFound)
 	if err != nil && !isNew {
-		return err
+		return 0, err
 	}
 	if skill.Uninstalled {
-		return fault.New(fault.Conflict, "%s is uninstalled, and has versions that a draft would bring back. Install it by name first (POST /v1/skills/install), or choose another name.", skill.Name)
+		return 0, fault.New(fault.Conflict, "%s is uninstalled, and has versions that a draft would bring back. Install it by name first (POST /v1/skills/install), or choose another name.", skill.Name)
 	}
 	skill.Drafted, skill.Claims, skill.Handler, skill.InstalledAt, skill.Installer = true, claims, sk.Settings.Handler, s.Now(), actor
 	var a registry.Agent
 	if isNew {
 		if _, err := s.Agents.Get(ctx, actor, sk.Settings.Name); err == nil {
-			return fault.New(fault.NameTaken, "%s is an agent that is no skill; choose another name.", sk.Settings.Name)
+			return 0, fault.New(fault.NameTaken, "%s is an agent that is no skill; choose another name.", sk.Settings.Name)
 		}
 		skill.Origin = registry.CreatedSkill
 		_, a, err = s.create(ctx, actor, sk, skill)
 	} else {
-		a, err = s.redraft(ctx, actor, sk, skill)
+		a, err = s.redraft(ctx, actor, sk, skill, seen)
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	s.forget()
 	if folder := draftsDir + "/" + a.Name; actor != house() && s.writable(folder) { // what the house loads lies there
 		s.writeBack(ctx, folder, sk.Settings, a.Draft.Spec, actor)
 	}
-	return nil
+	return a.Draft.Revision, nil
 }
 
 // redraft puts another draft in the place of a skill's.
-func (s *Service) redraft(ctx context.Context, actor registry.Actor, sk folders.Skill, skill registry.Skill) (registry.Agent, error) {
+func (s *Service) redraft(ctx context.Context, actor registry.Actor, sk folders.Skill, skill registry.Skill, seen registry.Seen) (registry.Agent, error) {
 	a, err := s.Agents.Get(ctx, actor, skill.AgentID)
+	var draft registry.Draft
+	if err == nil {
+		draft, err = a.DraftAt(seen)
+	}
 	if err == nil {
 		in := inputOf(sk)
 		in.Name = nil
-		a, err = s.Agents.Save(ctx, actor, a.ID, a.Draft.Revision, in)
+		a, err = s.Agents.Save(ctx, actor, a.ID, draft.Revision, in)
 	}
 	if err != nil {
 		return a, sk.Locate(err)
@@ -179,6 +185,7 @@ func (s *Service) redraft(ctx context.Context, actor registry.Actor, sk folders.
 // ask for.
 type Promotion struct {
 	Name      string
+	Seen      registry.Seen // the draft to promote
 	Version   string
 	Changelog string
 	Comment   string // why the number may be smaller than advised
@@ -210,7 +217,8 @@ func (s *Service) promote(ctx context.Context, actor registry.Actor, p Promotion
 	if !skill.Drafted {
 		return registry.Version{}, fault.New(fault.Conflict, "%s has no draft that waits to be promoted.", skill.Name)
 	}
-	v, err := s.Agents.Publish(ctx, actor, skill.AgentID, agents.PublishRequest{Version: p.Version, Changelog: p.Changelog, Force: p.Comment != "", Comment: p.Comment})
+	published, err := s.Agents.Publish(ctx, actor, skill.AgentID, agents.PublishRequest{Seen: p.Seen, Version: p.Version, Changelog: p.Changelog, Force: p.Comment != "", Comment: p.Comment})
+	v := published.Version
 	if err != nil {
 		return v, err
 	}

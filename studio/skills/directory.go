@@ -263,7 +263,8 @@ func (s *Service) loadDraft(ctx context.Context, folder string) error {
 	if err := s.judge(sk, s.Agents.Inspect(ctx, house(), programOf(sk))[0]); err != nil {
 		return err
 	}
-	return s.draft(ctx, house(), sk, known.Claims)
+	_, err = s.draft(ctx, house(), sk, known.Claims, registry.AnyRevision())
+	return err
 }
 
 // base is the name of a folder, of drafts too.

@@ -180,7 +180,7 @@ func files(name string) map[string]registry.File {
 }
 
 func creation(name string) skills.Creation {
-	return skills.Creation{Name: name, Description: "Adds numbers up.", Code: "def run(action, args):\n    return 1\n"}
+	return skills.Creation{Seen: registry.AnyRevision(), Name: name, Description: "Adds numbers up.", Code: "def run(action, args):\n    return 1\n"}
 }
 
 func expect(t *testing.T, err error, code fault.Code, text string) {
@@ -327,7 +327,7 @@ func TestAnonymousCallersChangeNothing(t *testing.T) {
 		"install":   second(w.Install(t.Context(), nobody, skills.Source{Files: files("echo")})),
 		"uninstall": w.Uninstall(t.Context(), nobody, "echo", true),
 		"create":    second(w.Create(t.Context(), nobody, creation("echo"))),
-		"promote":   second(w.Promote(t.Context(), nobody, skills.Promotion{Name: "echo"})),
+		"promote":   second(w.Promote(t.Context(), nobody, skills.Promotion{Seen: registry.AnyRevision(), Name: "echo"})),
 		"register":  second(w.Register(t.Context(), nobody, folderSettings("echo"), []byte(`{}`), []byte(`{}`), files("echo"))),
 	} {
 		expect(t, err, fault.Forbidden, "not "+verb+" them")
@@ -343,7 +343,7 @@ func second[T any](_ T, err error) error { return err }
 func TestPromotion(t *testing.T) {
 	t.Parallel()
 	w := begin(t, newStore(t), t.TempDir(), nil)
-	_, err := w.Promote(t.Context(), me(), skills.Promotion{Name: "adder"})
+	_, err := w.Promote(t.Context(), me(), skills.Promotion{Seen: registry.AnyRevision(), Name: "adder"})
 	expect(t, err, fault.NotFound, "Skill not found: adder")
 	draft, err := w.Create(t.Context(), me(), creation("adder"))
 	if err != nil || draft.Promoted || skills.State(draft.Entry) != "draft" || len(draft.Warnings) != 1 {
@@ -352,11 +352,11 @@ func TestPromotion(t *testing.T) {
 	if n, err := w.Count(t.Context(), registry.DefaultWorkspace); err != nil || n != 0 {
 		t.Errorf("%d can be called, %v", n, err)
 	}
-	v, err := w.Promote(t.Context(), me(), skills.Promotion{Name: "adder"})
+	v, err := w.Promote(t.Context(), me(), skills.Promotion{Seen: registry.AnyRevision(), Name: "adder"})
 	if err != nil || v.Version != "1.0.0" || v.Rules == nil || v.Rules.Pack != runtimes.Restricted {
 		t.Fatalf("promoted is %+v, %v", v, err)
 	}
-	_, err = w.Promote(t.Context(), me(), skills.Promotion{Name: "adder"})
+	_, err = w.Promote(t.Context(), me(), skills.Promotion{Seen: registry.AnyRevision(), Name: "adder"})
 	expect(t, err, fault.Conflict, "no draft")
 	next := creation("adder")
 	next.Code, next.Promote = "def run(action, args):\n    return 2\n", true
@@ -369,7 +369,7 @@ func TestPromotion(t *testing.T) {
 	if _, err = w.Create(t.Context(), me(), func() skills.Creation { c := next; c.Promote = false; return c }()); err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.Promote(t.Context(), me(), skills.Promotion{Name: "adder", Version: "1.0.1"})
+	_, err = w.Promote(t.Context(), me(), skills.Promotion{Seen: registry.AnyRevision(), Name: "adder", Version: "1.0.1"})
 	expect(t, err, fault.VersionExists, "1.0.1")
 	next.Code += "# draft only\n"
 	created, err = w.Create(t.Context(), me(), next)

@@ -148,7 +148,7 @@ export interface paths {
     get: operations['getAgent'];
     /**
      * Save the draft
-     * @description Needs If-Match with the revision that was seen. A stale one is refused with currentRevision.
+     * @description Needs If-Match with the revision that was seen. A stale one is refused with currentRevision, savedAt and savedBy.
      */
     put: operations['saveAgent'];
     post?: never;
@@ -366,7 +366,7 @@ export interface paths {
     put?: never;
     /**
      * Publish the draft
-     * @description A number smaller than the changes ask for is refused with bump_too_small: errors has the reasons, advisedBump and advisedVersion the way out.
+     * @description Send the revision that you saw, so that what is published is what you saw; draftRevision names the draft that was published. A number smaller than the changes ask for is refused with bump_too_small: errors has the reasons, advisedBump and advisedVersion the way out.
      */
     post: operations['publishVersion'];
     delete?: never;
@@ -1461,6 +1461,11 @@ export interface components {
       title?: string;
     };
     Accepted: {
+      /**
+       * Format: int64
+       * @description Of the draft that runs; absent for a version and for inline code.
+       */
+      draftRevision?: number;
       runId: string;
       /** @enum {string} */
       status:
@@ -1659,6 +1664,11 @@ export interface components {
     };
     CopyAgentBody: {
       name: string;
+      /**
+       * Format: int64
+       * @description The same as If-Match.
+       */
+      revision?: number;
     };
     CopyBody: {
       /** @description The copy's name; the origin's without it. */
@@ -1734,6 +1744,11 @@ export interface components {
     };
     Diff: {
       advice: components['schemas']['Advice'];
+      /**
+       * Format: int64
+       * @description Of the draft, where it is one of the two.
+       */
+      draftRevision?: number;
       /** @description Those that differ. */
       files: components['schemas']['FileDiff'][];
       /** @description A version, or draft. */
@@ -1769,12 +1784,19 @@ export interface components {
       rules?: components['schemas']['Rules'];
       runtime: string;
       safetyFlags: string[];
+      /** Format: date-time */
+      savedAt: string;
+      savedBy: components['schemas']['Editor'];
       secrets: string[];
     };
     DraftRuntime: {
       /** @description Why auto means it; absent where the draft names a runtime, or its language has one alone. */
       choice?: components['schemas']['RuntimeChoice'];
       runtime: string;
+    };
+    Editor: {
+      id: string;
+      name: string;
     };
     EngineState: {
       available: boolean;
@@ -1807,6 +1829,11 @@ export interface components {
       limits?: components['schemas']['LimitsPatch'];
       nodeId?: string;
       parentRunId?: string;
+      /**
+       * Format: int64
+       * @description With version draft: the same as If-Match.
+       */
+      revision?: number;
       /** @description 1.2.0, ^1, latest, sha256:… or draft; also accepted as a query parameter. */
       version?: string;
       workflowRunId?: string;
@@ -1840,6 +1867,11 @@ export interface components {
       format: 'atelier' | 'openai' | 'langchain' | 'anthropic' | 'gemini' | 'mcp' | 'openapi';
       /** @description Publish the draft first when there is no version yet. */
       publish?: boolean;
+      /**
+       * Format: int64
+       * @description With publish: the same as If-Match.
+       */
+      revision?: number;
       /** @description 1.2.0, ^1, latest or a digest; latest without it. */
       version?: string;
     };
@@ -2298,6 +2330,11 @@ export interface components {
       changelog?: string;
       /** @description Why the number may be smaller than advised. */
       comment?: string;
+      /**
+       * Format: int64
+       * @description The same as If-Match.
+       */
+      revision?: number;
       /** @description The one that the changes ask for, without it. */
       version?: string;
     };
@@ -2333,8 +2370,62 @@ export interface components {
        * @description Publish only if the draft answers so many recorded inputs of the latest version as before; conflict otherwise, with what changed.
        */
       replay?: number;
+      /**
+       * Format: int64
+       * @description The same as If-Match.
+       */
+      revision?: number;
       /** @description Semantic version. */
       version?: string;
+    };
+    Published: {
+      agent: string;
+      agentId: string;
+      capabilities: components['schemas']['Capabilities'];
+      changelog: string;
+      codeDigest: string;
+      contentDigest: string;
+      deprecated: boolean;
+      description: string;
+      deterministic: boolean;
+      digest: string;
+      /**
+       * Format: int64
+       * @description The revision of the draft that was published.
+       */
+      draftRevision: number;
+      entrypoint: string;
+      environment: {
+        [key: string]: string;
+      };
+      files: {
+        [key: string]:
+          | string
+          | {
+              base64: string;
+            };
+      };
+      inputSchema: unknown;
+      isolation?: string;
+      /** @enum {string} */
+      language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
+      limits: components['schemas']['Limits'];
+      outputSchema: unknown;
+      override?: components['schemas']['Override'];
+      packages: string[];
+      /** Format: date-time */
+      publishedAt: string;
+      publishedBy: string;
+      reason?: string;
+      requiresApproval: boolean;
+      rules?: components['schemas']['Rules'];
+      runtime: string;
+      runtimeChoice?: components['schemas']['RuntimeChoice'];
+      safetyFlags: string[];
+      secrets: string[];
+      successor?: string;
+      title: string;
+      version: string;
     };
     QueueState: {
       /** Format: int64 */
@@ -2401,6 +2492,11 @@ export interface components {
     ReplayBody: {
       /**
        * Format: int64
+       * @description The same as If-Match.
+       */
+      revision?: number;
+      /**
+       * Format: int64
        * @description How many inputs; 20 without it.
        */
       runs?: number;
@@ -2413,6 +2509,11 @@ export interface components {
       counts: {
         [key: string]: number;
       };
+      /**
+       * Format: int64
+       * @description The revision of the draft that was tried; absent when no input was run.
+       */
+      draftRevision?: number;
       /** @description The newest input first; each input once. */
       items: components['schemas']['Item'][];
       /** @description Whose recorded inputs were run. */
@@ -2461,6 +2562,11 @@ export interface components {
     Run: {
       /** Format: date-time */
       createdAt: string;
+      /**
+       * Format: int64
+       * @description Of the draft that ran; absent for a version and for inline code.
+       */
+      draftRevision?: number;
       error?: components['schemas']['ProgramError'];
       /** Format: int64 */
       exitCode?: number;
@@ -2501,6 +2607,11 @@ export interface components {
       workflowRunId: string | null;
     };
     RunAnswer: {
+      /**
+       * Format: int64
+       * @description Of the draft that ran; absent for a version and for inline code.
+       */
+      draftRevision?: number;
       error?: components['schemas']['ProgramError'];
       /** Format: int64 */
       exitCode?: number;
@@ -2551,6 +2662,11 @@ export interface components {
       agentId?: string;
       /** Format: date-time */
       createdAt: string;
+      /**
+       * Format: int64
+       * @description Of the draft that ran; absent for a version and for inline code.
+       */
+      draftRevision?: number;
       error?: components['schemas']['ProgramError'];
       /** Format: date-time */
       finishedAt?: string;
@@ -3824,7 +3940,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The revision that was seen, in quotes. */
+        /** @description Required: the revision of the draft that was seen, in quotes. Without it the answer is precondition_required; if it is another by now, stale_draft with currentRevision, savedAt and savedBy. */
         'If-Match'?: string;
       };
       path: {
@@ -4164,7 +4280,10 @@ export interface operations {
   copyAgent: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is. */
+        'If-Match'?: string;
+      };
       path: {
         /** @description Name or ID. */
         agent: string;
@@ -4275,12 +4394,17 @@ export interface operations {
   diffAgent: {
     parameters: {
       query?: {
+        /** @description The same as If-Match. */
+        revision?: number;
         /** @description A version, a range, latest, a digest or draft. */
         from?: string;
         /** @description The same. */
         to?: string;
       };
-      header?: never;
+      header?: {
+        /** @description The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is. */
+        'If-Match'?: string;
+      };
       path: {
         /** @description Name or ID. */
         agent: string;
@@ -4326,6 +4450,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unprocessable Entity */
       422: {
         headers: {
@@ -4350,7 +4483,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The revision that was seen, in quotes. */
+        /** @description Required: the revision of the draft that was seen, in quotes. Without it the answer is precondition_required; if it is another by now, stale_draft with currentRevision, savedAt and savedBy. */
         'If-Match'?: string;
       };
       path: {
@@ -4475,6 +4608,8 @@ export interface operations {
         version?: string;
       };
       header?: {
+        /** @description The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is. */
+        'If-Match'?: string;
         /** @description respond-async: answer 202 at once; follow the run by its ID. */
         Prefer?: string;
       };
@@ -4617,7 +4752,10 @@ export interface operations {
   exportTool: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is. */
+        'If-Match'?: string;
+      };
       path: {
         /** @description Name or ID. */
         agent: string;
@@ -4633,6 +4771,7 @@ export interface operations {
       /** @description OK */
       200: {
         headers: {
+          'Atelier-Draft-Revision'?: string;
           'Atelier-Renamed'?: string;
           'Atelier-Warning'?: string;
           [name: string]: unknown;
@@ -4908,6 +5047,8 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
+        /** @description The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is. */
+        'If-Match'?: string;
         /** @description respond-async: answer 202 at once; follow the run by its ID. */
         Prefer?: string;
       };
@@ -4961,6 +5102,15 @@ export interface operations {
       };
       /** @description Not Found */
       404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
         headers: {
           [name: string]: unknown;
         };
@@ -5133,8 +5283,14 @@ export interface operations {
   };
   getDraftRuntime: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /** @description The same as If-Match. */
+        revision?: number;
+      };
+      header?: {
+        /** @description The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is. */
+        'If-Match'?: string;
+      };
       path: {
         /** @description Name or ID. */
         agent: string;
@@ -5172,6 +5328,15 @@ export interface operations {
       };
       /** @description Not Found */
       404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description Conflict */
+      409: {
         headers: {
           [name: string]: unknown;
         };
@@ -5280,7 +5445,10 @@ export interface operations {
   publishVersion: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is. */
+        'If-Match'?: string;
+      };
       path: {
         /** @description Name or ID. */
         agent: string;
@@ -5296,12 +5464,11 @@ export interface operations {
       /** @description Created */
       201: {
         headers: {
-          'Atelier-Renamed'?: string;
           Location?: string;
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['Version'];
+          'application/json': components['schemas']['Published'];
         };
       };
       /** @description Bad Request */
@@ -5571,8 +5738,14 @@ export interface operations {
   };
   diffVersions: {
     parameters: {
-      query?: never;
-      header?: never;
+      query?: {
+        /** @description The same as If-Match. */
+        revision?: number;
+      };
+      header?: {
+        /** @description The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is. */
+        'If-Match'?: string;
+      };
       path: {
         /** @description Name or ID. */
         agent: string;
@@ -5622,6 +5795,15 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
+      /** @description Conflict */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /** @description Unprocessable Entity */
       422: {
         headers: {
@@ -5661,6 +5843,7 @@ export interface operations {
       /** @description OK */
       200: {
         headers: {
+          'Atelier-Draft-Revision'?: string;
           'Atelier-Renamed'?: string;
           'Atelier-Warning'?: string;
           [name: string]: unknown;
@@ -8801,7 +8984,10 @@ export interface operations {
   promoteSkill: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is. */
+        'If-Match'?: string;
+      };
       path: {
         name: string;
       };
@@ -10236,6 +10422,8 @@ export interface operations {
           gap_question?: string | null;
           name: string;
           preferred_model?: string | null;
+          /** @description The revision of the draft that this one replaces; refused with stale_draft if it is another. Whatever the draft is, without it. */
+          revision?: number;
           /** @description The same as code. */
           script?: string;
           triggers?: string[] | null;
@@ -10434,6 +10622,8 @@ export interface operations {
           /** @description Why the number may be smaller than advised. */
           comment?: string;
           name: string;
+          /** @description The revision of the draft that was seen; refused with stale_draft if it is another. Whatever the draft is, without it. */
+          revision?: number;
           /** @description The one that the changes ask for, without it. */
           version?: string;
         };

@@ -16,7 +16,9 @@ export type Files = Wire['Draft']['files'];
 export type FileContent = Files[string];
 export type Limits = Wire['Limits'];
 export type Rules = Wire['Rules'];
-export type Draft = With<Wire['Draft'], Schemas>;
+type Saved = Pick<Wire['Draft'], 'savedAt' | 'savedBy'>;
+/** A draft that was read says who saved it; one that is edited does not. */
+export type Draft = With<Omit<Wire['Draft'], keyof Saved>, Schemas> & Partial<Saved>;
 export type About = With<
   Pick<Wire['Agent'], 'name' | 'title' | 'description' | 'tags'>,
   { metadata: Record<string, unknown> }

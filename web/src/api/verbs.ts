@@ -157,7 +157,7 @@ export const redraft = (agent: string, revision: number, from: string): Promise<
   });
 
 export function saveAgent(id: string, about: About, draft: Draft, signal?: AbortSignal): Promise<Agent> {
-  const { revision, ...fields } = draft;
+  const { revision, savedAt: _at, savedBy: _by, ...fields } = draft;
   // The name is not sent: it is changed by renaming, and another tab may have done so.
   const { title, description, tags, metadata } = about;
   return request(agentPath(id), {

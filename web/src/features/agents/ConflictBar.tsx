@@ -83,7 +83,7 @@ function textOf({ draft }: Content, path: string): string {
 }
 
 function settingsOf({ about, draft }: Content): string {
-  const { files: _files, revision: _revision, ...settings } = draft;
+  const { files: _files, revision: _revision, savedAt: _at, savedBy: _by, ...settings } = draft;
   const { title, description, tags } = about;
   return stringifyJson({ title, description, tags, ...settings }, 2);
 }

@@ -254,6 +254,7 @@ function viewOf(agent: Agent): Omit<SessionView, 'save'> {
 }
 
 function sameContent(a: Content, b: Content): boolean {
-  const essence = ({ about, draft }: Content): string => JSON.stringify([about, { ...draft, revision: 0 }]);
+  const essence = ({ about, draft: { revision: _revision, savedAt: _at, savedBy: _by, ...draft } }: Content): string =>
+    JSON.stringify([about, draft]);
   return essence(a) === essence(b);
 }

@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"net/url"
+	"strconv"
+)
+
+// seen is part of every command that acts on a draft.
+type seen struct {
+	Revision int64 `help:"The revision of the draft that you saw: refused if somebody has saved since. Whatever the draft is, without it." placeholder:"N"`
+}
+
+// in adds the revision to the body of a request.
+func (s seen) in(body map[string]any) map[string]any {
+	if s.Revision != 0 {
+		body["revision"] = s.Revision
+	}
+	return body
+}
+
+// query adds the revision to the query of a request.
+func (s seen) query(query url.Values) url.Values {
+	if s.Revision != 0 {
+		query.Set("revision", strconv.FormatInt(s.Revision, 10))
+	}
+	return query
+}

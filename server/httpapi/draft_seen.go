@@ -1,0 +1,60 @@
+package httpapi
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// DraftMatch is part of the input of every route that acts on a draft. The revision may also be a member of the body, or of
+// the query where there is none.
+type DraftMatch struct {
+	IfMatch string `header:"If-Match" doc:"The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is."`
+}
+
+// DraftMatchQuery is DraftMatch for a route without a body.
+type DraftMatchQuery struct {
+	DraftMatch
+	Revision int64 `query:"revision" minimum:"1" doc:"The same as If-Match."`
+}
+
+// RequiredDraftMatch is part of the input of every route that replaces a draft.
+type RequiredDraftMatch struct {
+	IfMatch string `header:"If-Match" doc:"Required: the revision of the draft that was seen, in quotes. Without it the answer is precondition_required; if it is another by now, stale_draft with currentRevision, savedAt and savedBy."`
+}
+
+// seen is the draft that a caller acts on, by header or by member; 0 is no member.
+func (m DraftMatch) seen(member int64) (registry.Seen, error) {
+	if m.IfMatch == "" {
+		return registry.SeenRevision(member), nil
+	}
+	revision, err := revisionOf(m.IfMatch)
+	if err == nil && member != 0 && member != revision {
+		err = fault.Invalid("/revision", "must be that of If-Match, or be left out.")
+	}
+	return registry.SeenRevision(revision), err
+}
+
+// seen is the draft that a caller acts on, by header or by query.
+func (m DraftMatchQuery) seen() (registry.Seen, error) { return m.DraftMatch.seen(m.Revision) }
+
+// revision is the draft that a caller replaces.
+func (m RequiredDraftMatch) revision() (int64, error) {
+	if m.IfMatch == "" {
+		return 0, fault.New(fault.PreconditionRequired, `Saving needs If-Match with the revision that you saw, such as If-Match: "7"; the ETag of an answer has it.`)
+	}
+	return revisionOf(m.IfMatch)
+}
+
+// revisionOf reads If-Match: "7".
+func revisionOf(header string) (int64, error) {
+	text, opened := strings.CutPrefix(header, `"`)
+	text, closed := strings.CutSuffix(text, `"`)
+	revision, err := strconv.ParseInt(text, 10, 64)
+	if !opened || !closed || err != nil || revision < 1 {
+		return 0, fault.New(fault.BadRequest, `If-Match must be one revision in quotes, such as "7".`)
+	}
+	return revision, nil
+}
