@@ -55,7 +55,7 @@ export default defineConfig({
           groups: [
             {
               name: 'shared',
-              test: /\/web\/src\/(?!editor\/(?!settings))|\/node_modules\/(?!monaco-editor\/)/,
+              test: /\/web\/src\/(?!editor\/(?!settings|EditorForm))|\/node_modules\/(?!monaco-editor\/)/,
               minShareCount: 2,
             },
             { name: 'monaco', test: /\/node_modules\/monaco-editor\/esm\/vs\/(?!languages\/)/, minShareCount: 2 },

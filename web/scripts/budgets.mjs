@@ -9,7 +9,7 @@ const wholes = {
   nodeTypes: { limit: 330 * kB, reason: 'the declarations of Node are useful whole; a program for Node fetches them' },
 };
 
-const editorParts = ['index.html', 'src/features/agents/AgentPage.tsx', 'src/editor/kit.ts'];
+const editorParts = ['index.html', 'src/workbench/AgentPage.tsx', 'src/editor/kit.ts'];
 
 /** The scripts and styles that the editor waits for. */
 export const untilEditor = (manifest) =>

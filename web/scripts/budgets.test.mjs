@@ -7,7 +7,7 @@ const tsMode = '../node_modules/monaco-editor/esm/vs/languages/features/typescri
 const manifest = {
   'index.html': chunk('index', { imports: ['_shared.js'], css: ['assets/index-12345678.css'] }),
   '_shared.js': chunk('shared'),
-  'src/features/agents/AgentPage.tsx': chunk('AgentPage', { imports: ['index.html', '_shared.js'] }),
+  'src/workbench/AgentPage.tsx': chunk('AgentPage', { imports: ['index.html', '_shared.js'] }),
   'src/editor/kit.ts': chunk('kit', { imports: ['_monaco.js', tsMode] }),
   '_monaco.js': chunk('monaco'),
   [tsMode]: chunk('tsMode', { imports: ['_monaco.js'] }),

@@ -8,7 +8,7 @@ const chunk = (name, facadeModuleId, imports = [], css = []) => ({
   imports: imports.map((other) => `assets/${other}.js`),
   viteMetadata: { importedCss: new Set(css) },
 });
-const page = chunk('page', '/web/src/features/agents/AgentPage.tsx', ['shared'], ['assets/page.css']);
+const page = chunk('page', '/web/src/workbench/AgentPage.tsx', ['shared'], ['assets/page.css']);
 const kit = chunk('kit', '/web/src/editor/kit.ts', ['monaco', 'shared']);
 
 test('what the editor needs is preloaded, and nothing else', () => {

@@ -11,7 +11,7 @@ export interface Output {
   viteMetadata?: { importedCss: Set<string> };
 }
 
-const entries = ['/src/features/agents/AgentPage.tsx', '/src/editor/kit.ts'];
+const entries = ['/src/workbench/AgentPage.tsx', '/src/editor/kit.ts'];
 
 export function preloadEditor(): Plugin {
   let base = '/';

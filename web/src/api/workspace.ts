@@ -1,5 +1,5 @@
 // Which workspace the screens are about. With one there is nothing to choose, and nothing is said to the server.
-import { keep, ofTab, readKept } from './kept';
+import { keep, ofTab, readKept } from './storage';
 
 const kept = 'atelier.workspace';
 

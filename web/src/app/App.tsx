@@ -5,31 +5,32 @@ import { ApiError } from '../api/http';
 import { useSession } from '../api/queries';
 import { useRights } from '../api/rights';
 import { Guarded } from '../features/access/Guarded';
-import { exportArchive } from '../features/agents/agentMenu';
-import { Column, Page } from '../features/agents/Page';
-import { HomePage } from '../features/samples/HomePage';
+import { exportArchive } from '../agent/agentMenu';
+import { Column, Page } from '../frame/Page';
+import { HomePage } from '../features/agents/HomePage';
 import { app as say } from '../texts/app';
 import { Button } from '../ui/Button';
 import { Empty } from '../ui/Empty';
 import { Retry } from '../ui/Retry';
 import { Waiting } from '../ui/Waiting';
+import { AgentDialogs } from '../workbench/AgentDialogs';
 import { AgentRoute } from './AgentRoute';
-import { listenForKeys, useCommand } from './commands';
-import { showDialog, useDialog } from './dialogs';
+import { listenForKeys, useCommand } from '../state/commands';
+import { showDialog, useDialog } from '../state/dialogs';
 import { ErrorBoundary } from './ErrorBoundary';
-import { setLayout, toggleRight, useLayout } from './layout';
-import { Notices } from './Notices';
-import { nextRegion } from './regions';
+import { setLayout, toggleRight, useLayout } from '../state/layout';
+import { Notices } from '../ui/Notices';
+import { nextRegion } from '../state/regions';
 import { SignIn } from './SignIn';
-import { switchTheme } from './theme';
-import { decoded, readRef } from './urlState';
+import { switchTheme } from '../state/theme';
+import { decoded, readRef } from '../state/urlState';
 
 // Pages and dialogs that are not needed for the first paint.
 const SkillsPage = lazy(() => import('../features/skills/SkillsPage').then((m) => ({ default: m.SkillsPage })));
 const SecretsPage = lazy(() => import('../features/secrets/SecretsPage').then((m) => ({ default: m.SecretsPage })));
 const TokensPage = lazy(() => import('../features/access/TokensPage').then((m) => ({ default: m.TokensPage })));
-const RunsPage = lazy(() => import('../features/runs/RunsPage').then((m) => ({ default: m.RunsPage })));
-const RunPage = lazy(() => import('../features/runs/RunPage').then((m) => ({ default: m.RunPage })));
+const RunsPage = lazy(() => import('../features/run/RunsPage').then((m) => ({ default: m.RunsPage })));
+const RunPage = lazy(() => import('../features/run/RunPage').then((m) => ({ default: m.RunPage })));
 const ServerPage = lazy(() => import('../features/server/ServerPage').then((m) => ({ default: m.ServerPage })));
 const SettingsPage = lazy(() => import('../features/settings/SettingsPage').then((m) => ({ default: m.SettingsPage })));
 const PeoplePage = lazy(() => import('../features/access/PeoplePage').then((m) => ({ default: m.PeoplePage })));
@@ -138,7 +139,7 @@ function Pages() {
           {({ publisher, name }) => (
             <Guarded what={say.agentsOfTheRegistry} needs="read">
               <Framed what={say.theAgent}>
-                <ListedPage key={`${publisher}/${name}`} publisher={publisher} name={name} />
+                <ListedPage key={`${publisher}/${name}`} publisher={publisher} name={name} dialogs={<AgentDialogs />} />
               </Framed>
             </Guarded>
           )}
@@ -146,7 +147,7 @@ function Pages() {
         <Route path="/a/:ref/versions">
           {({ ref }) => (
             <Framed what={say.theVersions}>
-              <VersionsPage key={ref} name={readRef(decoded(ref)).name} />
+              <VersionsPage key={ref} name={readRef(decoded(ref)).name} dialogs={<AgentDialogs />} />
             </Framed>
           )}
         </Route>

@@ -5,14 +5,14 @@ import { useLocation } from 'wouter';
 import { palette as say } from '../texts/app';
 import { giveBack, pathOfFocus } from '../ui/focusBack';
 import { useAgentListing } from '../api/listing';
-import { useBound } from './bindings';
-import { isMac, runCommand, useHandlers } from './commands';
-import { closeDialog } from './dialogs';
-import { showKeys } from './hotkeys';
-import { DialogNotices } from './Notices';
+import { useBound } from '../state/bindings';
+import { isMac, runCommand, useHandlers } from '../state/commands';
+import { closeDialog } from '../state/dialogs';
+import { showKeys } from '../state/hotkeys';
+import { DialogNotices } from '../ui/Notices';
 import css from './Palette.module.css';
-import { usePlaces } from './places';
-import { agentUrl } from './urlState';
+import { usePlaces } from '../state/editorPlaces';
+import { agentUrl } from '../state/urlState';
 
 /** Everything that can be done or opened now, by typing. */
 export function Palette({ scope }: { scope: 'all' | 'places' }) {

@@ -6,7 +6,7 @@ import { Button } from '../ui/Button';
 import { Fault } from '../ui/Fault';
 import { TextField } from '../ui/TextField';
 import { useTask } from '../ui/useTask';
-import css from './SignIn.module.css';
+import css from '../frame/SignIn.module.css';
 
 /** The way in for a person who has a name and a password. */
 export function PasswordForm({ look, onDone }: { look: 'plain' | 'primary'; onDone: () => void }) {

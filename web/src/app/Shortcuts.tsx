@@ -1,9 +1,9 @@
 import { shortcuts as say } from '../texts/app';
 import { Dialog } from '../ui/Dialog';
-import { useBound } from './bindings';
-import { isMac } from './commands';
-import { closeDialog } from './dialogs';
-import { groups, showKeys } from './hotkeys';
+import { useBound } from '../state/bindings';
+import { isMac } from '../state/commands';
+import { closeDialog } from '../state/dialogs';
+import { groups, showKeys } from '../state/hotkeys';
 import css from './Shortcuts.module.css';
 
 export function Shortcuts() {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { keep, readKept } from '../api/kept';
+import { keep, readKept } from '../api/storage';
 import { listLoginWays } from '../api/verbs';
 import { signIn as said } from '../texts/app';
 import { Button } from '../ui/Button';
@@ -8,7 +8,7 @@ import button from '../ui/Button.module.css';
 import { classes } from '../ui/classes';
 import { NotLoaded } from '../ui/NotLoaded';
 import { PasswordForm } from './PasswordForm';
-import css from './SignIn.module.css';
+import css from '../frame/SignIn.module.css';
 import { TokenForm } from './TokenForm';
 
 /** Why a provider of logins sent someone back without a session, by the code that the server gave. */

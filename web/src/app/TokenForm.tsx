@@ -5,7 +5,7 @@ import { signIn } from '../api/verbs';
 import { tokenForm as say } from '../texts/app';
 import { Button } from '../ui/Button';
 import { TextField } from '../ui/TextField';
-import css from './SignIn.module.css';
+import css from '../frame/SignIn.module.css';
 
 /** The way in for whoever runs the server, and for who has a token. */
 export function TokenForm({ look }: { look: 'plain' | 'primary' }) {

@@ -1,7 +1,7 @@
 // The output of a run as a virtual list: rows of one height, of which a wrapped line takes several, and only the lines in
 // sight exist.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
-import { useCommand } from '../app/commands';
+import { useCommand } from '../state/commands';
 import { useEditorSettings } from '../editor/settings';
 import { output as say } from '../texts/console';
 import { Button } from '../ui/Button';

@@ -1,6 +1,6 @@
 import { ChevronDown, ChevronUp, Download, Eraser, WrapText } from 'lucide-react';
 import { useId } from 'react';
-import { download } from '../app/clipboard';
+import { download } from '../state/clipboard';
 import { consoleTools as say } from '../texts/console';
 import { CopyButton } from '../ui/CopyButton';
 import { IconButton } from '../ui/Button';

@@ -1,7 +1,7 @@
 // How somebody likes their editor, kept in their browser.
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
-import { isOneOf, isSwitch, isWithin, settingsOf } from '../api/kept';
+import { isOneOf, isSwitch, isWithin, settingsOf } from '../api/storage';
 
 export interface EditorSettings {
   fontSize: number;

@@ -1,6 +1,6 @@
 // Bash is formatted by the server, which parses it in the jail; the page has no parser of it.
 import { format } from '../api/verbs';
-import { notify } from '../app/noticeStore';
+import { notify } from '../state/notices';
 import { shell as say } from '../texts/editor';
 import { monaco } from './monaco';
 

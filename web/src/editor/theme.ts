@@ -1,5 +1,5 @@
 // Monaco's colours are the page's tokens, read from the style sheet so that they are written down once.
-import { currentTheme, onTheme } from '../app/theme';
+import { currentTheme, onTheme } from '../state/theme';
 import type { monaco as Monaco } from './monaco';
 
 const tokens = [

@@ -4,7 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Json } from '../api/json';
 import type { Files, Version } from '../api/types';
-import { bytesOf } from '../features/files/contents';
+import { bytesOf } from '../api/contents';
 import { canonical } from './canonical';
 
 export const digestOf = (value: Json): string => sum(new TextEncoder().encode(canonical(value)));

@@ -15,7 +15,7 @@ const literal = new Set(['code', 'kbd', 'pre']);
 const names = new Set(['Atelier']);
 // These files write programs: what stands in them is TypeScript, Python, a shell or a selector, and nobody's language.
 const programs =
-  /^(features\/agents\/blank|features\/tool\/(recipes|commands)|schema\/(declarations|toTypes|toPython)|editor\/(jsonModule|python\/(annotate|service))\b)/;
+  /^(agent\/(starters|callCommands)|features\/tool\/recipes|schema\/(declarations|toTypes|toPython)|editor\/(jsonModule|python\/(annotate|service))\b)/;
 
 const word = /\p{L}{2}/u;
 const sentence = /^(?!\(|:|color-mix\(|.*\[).*\p{L}{2}[,;:.]? \p{Ll}{2}/su;

@@ -1,6 +1,6 @@
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { copyText } from '../app/clipboard';
+import { copyText } from '../state/clipboard';
 import { copyButton as say } from '../texts/ui';
 import { Button, IconButton } from './Button';
 

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react';
 import { Dialog as Radix } from 'radix-ui';
 import { useState, type ReactNode } from 'react';
-import { DialogNotices } from '../app/Notices';
+import { DialogNotices } from './Notices';
 import { dialog as say } from '../texts/ui';
 import { IconButton } from './Button';
 import { classes } from './classes';

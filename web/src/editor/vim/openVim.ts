@@ -1,6 +1,6 @@
 // Vim's keys, fetched when somebody has chosen them. Keys of the Studio's commands come first, as everywhere.
 import { initVimMode, VimMode } from 'monaco-vim';
-import { runCommand } from '../../app/commands';
+import { runCommand } from '../../state/commands';
 import type { monaco } from '../monaco';
 import { ModeLine } from './modeLine';
 

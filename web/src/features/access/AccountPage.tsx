@@ -1,14 +1,14 @@
 import { useEffect, useState, type SyntheticEvent } from 'react';
 import { refreshSessions, useSession } from '../../api/queries';
 import { changePassword } from '../../api/verbs';
-import { notify } from '../../app/noticeStore';
+import { notify } from '../../state/notices';
 import { accountPage as say } from '../../texts/access';
 import { Button } from '../../ui/Button';
 import { Fault } from '../../ui/Fault';
 import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import entries from '../../ui/Entries.module.css';
-import { Column, Page } from '../agents/Page';
+import { Column, Page } from '../../frame/Page';
 import { complaint } from './complaint';
 import { OwnSessions } from './Sessions';
 import css from './TokensPage.module.css';

@@ -3,12 +3,12 @@ import { useLocation } from 'wouter';
 import { useSession } from '../../api/queries';
 import { suffices, useRights } from '../../api/rights';
 import type { Scope } from '../../api/types';
-import { useEnterWorkspace } from '../../app/enterWorkspace';
-import { agentUrl } from '../../app/urlState';
+import { useEnterWorkspace } from '../../state/enterWorkspace';
+import { agentUrl } from '../../state/urlState';
 import { guarded as say } from '../../texts/guarded';
 import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
-import { Page } from '../agents/Page';
+import { Page } from '../../frame/Page';
 
 interface Props {
   /** What the page shows, as in "Tokens". */

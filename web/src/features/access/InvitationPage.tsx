@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter';
 import { ApiError } from '../../api/http';
 import { useSession } from '../../api/queries';
 import { acceptInvitation, readInvitation } from '../../api/verbs';
-import css from '../../app/SignIn.module.css';
+import css from '../../frame/SignIn.module.css';
 import { invitationPage as say } from '../../texts/access';
 import { Button } from '../../ui/Button';
 import { Waiting } from '../../ui/Waiting';

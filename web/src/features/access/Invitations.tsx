@@ -3,7 +3,7 @@ import { explain } from '../../api/http';
 import { refreshInvitations, useInvitations } from '../../api/queries';
 import type { Invitation, NewInvitation, Role } from '../../api/types';
 import { createInvitation, revokeInvitation } from '../../api/verbs';
-import { notify } from '../../app/noticeStore';
+import { notify } from '../../state/notices';
 import { invitations as say } from '../../texts/access';
 import { common } from '../../texts/common';
 import { day } from '../../texts/format';

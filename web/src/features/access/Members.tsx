@@ -4,7 +4,7 @@ import { keys, queryClient, refreshMembers, useMembers, useSession } from '../..
 import { useRights } from '../../api/rights';
 import type { Member, Role } from '../../api/types';
 import { removeMember, setRole } from '../../api/verbs';
-import { notify } from '../../app/noticeStore';
+import { notify } from '../../state/notices';
 import { members as say } from '../../texts/access';
 import { day } from '../../texts/format';
 import { Button } from '../../ui/Button';
@@ -14,7 +14,7 @@ import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import field from '../../ui/Field.module.css';
 import entries from '../../ui/Entries.module.css';
-import { RenameWorkspaceDialog } from '../workspaces/RenameWorkspaceDialog';
+import { RenameWorkspaceDialog } from './RenameWorkspaceDialog';
 import { roles } from './roles';
 
 /** The people of the workspace; an administrator says what each may do. */

@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import { useRights } from '../../api/rights';
 import { peoplePage as say } from '../../texts/access';
-import { Column, Page } from '../agents/Page';
+import { Column, Page } from '../../frame/Page';
 import { Invitations } from './Invitations';
 import { Members } from './Members';
 

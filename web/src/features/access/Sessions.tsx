@@ -3,7 +3,7 @@ import { explain } from '../../api/http';
 import { refreshSessions, useOwnSessions, useSessions } from '../../api/queries';
 import type { OpenSession } from '../../api/types';
 import { endOwnSession, endSession } from '../../api/verbs';
-import { notify } from '../../app/noticeStore';
+import { notify } from '../../state/notices';
 import { sessions as say } from '../../texts/access';
 import { ago, day } from '../../texts/format';
 import { Button } from '../../ui/Button';

@@ -5,10 +5,10 @@ import { useAgentListing } from '../../api/listing';
 import { useRights } from '../../api/rights';
 import type { AgentSummary } from '../../api/types';
 import type { AgentFilter } from '../../api/verbs';
-import { showDialog } from '../../app/dialogs';
+import { showDialog } from '../../state/dialogs';
 import { agentList as say } from '../../texts/agents';
 import { ago } from '../../texts/format';
-import { agentUrl, listUrl, type ListState } from '../../app/urlState';
+import { agentUrl, listUrl, type ListState } from '../../state/urlState';
 import { Button } from '../../ui/Button';
 import { leaveFocus } from '../../ui/focusBack';
 import { Check, Field } from '../../ui/Field';
@@ -16,10 +16,10 @@ import { classes } from '../../ui/classes';
 import { Listed } from '../../ui/Listed';
 import sheet from '../../ui/Sheet.module.css';
 import { useTypedSearch } from '../../ui/useTypedSearch';
-import { exportArchive } from './agentMenu';
+import { exportArchive } from '../../agent/agentMenu';
 import css from './AgentList.module.css';
-import { undelete } from './DeleteAgentDialog';
-import { LanguageMark } from './LanguageMark';
+import { restore } from '../../agent/restore';
+import { LanguageMark } from '../../agent/LanguageMark';
 
 /** The agents of the workspace, the last changed first, narrowed by what the address says. */
 export function AgentList({ narrowed }: { narrowed: ListState }) {
@@ -176,7 +176,7 @@ function Tombstone({ agent, now }: { agent: AgentSummary; now: number }) {
       </div>
       <span className={css.version}>{agent.latestVersion}</span>
       {may('write') && (
-        <Button ref={leaveFocus} aria-label={say.bringBack(name)} onClick={() => void undelete(id)}>
+        <Button ref={leaveFocus} aria-label={say.bringBack(name)} onClick={() => void restore(id)}>
           {say.bringBackButton}
         </Button>
       )}

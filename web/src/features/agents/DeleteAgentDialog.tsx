@@ -1,11 +1,10 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { keys, queryClient, refreshAgents, refreshFacts, usePins } from '../../api/queries';
-import type { Agent } from '../../api/types';
-import { deleteAgent, restoreAgent } from '../../api/verbs';
-import { closeDialog, useCloseOwn } from '../../app/dialogs';
-import { notify } from '../../app/noticeStore';
-import { readRef } from '../../app/urlState';
+import { refreshAgents, usePins } from '../../api/queries';
+import { deleteAgent } from '../../api/verbs';
+import { closeDialog, useCloseOwn } from '../../state/dialogs';
+import { notify } from '../../state/notices';
+import { readRef } from '../../state/urlState';
 import { common } from '../../texts/common';
 import { deleteAgentDialog as said } from '../../texts/agents';
 import { Button } from '../../ui/Button';
@@ -15,7 +14,8 @@ import { NotLoaded } from '../../ui/NotLoaded';
 import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import { Waiting } from '../../ui/Waiting';
-import { PinTable } from '../versions/PinTable';
+import { restore } from '../../agent/restore';
+import { PinTable } from '../../agent/PinTable';
 
 /** Deletes an agent. While others reference it, it says who, and wants to know why it is to go all the same. */
 export function DeleteAgentDialog({ id, name }: { id: string; name: string }) {
@@ -31,7 +31,7 @@ export function DeleteAgentDialog({ id, name }: { id: string; name: string }) {
       await deleteAgent(id, held ? comment.trim() : '');
       await refreshAgents(); // the row goes with the dialog, which gives the focus to what is left
       const stayed = closeOwn();
-      notify('done', said.deleted(name), { label: said.undo, run: () => void undelete(id) });
+      notify('done', said.deleted(name), { label: said.undo, run: () => void restore(id) });
       if (stayed && readRef(path.split('/')[2] ?? '').name === name) navigate('/');
     });
 
@@ -73,18 +73,4 @@ export function DeleteAgentDialog({ id, name }: { id: string; name: string }) {
       <Fault message={task.fault} />
     </Dialog>
   );
-}
-
-/** Takes a deletion back and says so. */
-export async function undelete(id: string): Promise<Agent | undefined> {
-  try {
-    const agent = await restoreAgent(id);
-    refreshFacts(agent.name);
-    void queryClient.invalidateQueries({ queryKey: keys.agent(agent.name) });
-    notify('done', said.isBack(agent.name));
-    return agent;
-  } catch (error) {
-    notify('failed', said.notBroughtBack(error instanceof Error ? error.message : ''));
-    return undefined;
-  }
 }

@@ -1,10 +1,10 @@
 import { useLocation } from 'wouter';
 import { refreshAgents } from '../../api/queries';
 import { copyAgent } from '../../api/verbs';
-import { agentUrl } from '../../app/urlState';
+import { agentUrl } from '../../state/urlState';
 import { duplicateDialog as say } from '../../texts/agents';
-import { settleDraft } from './settle';
-import { NameDialog } from './NameDialog';
+import { settleDraft } from '../../draft/openSession';
+import { NameDialog } from '../../agent/NameDialog';
 
 /** Makes a new agent of an agent's draft. */
 export function DuplicateDialog({ id, name }: { id: string; name: string }) {

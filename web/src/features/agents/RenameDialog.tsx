@@ -1,11 +1,11 @@
 import { useLocation } from 'wouter';
 import { agentRenamed, keys, queryClient } from '../../api/queries';
 import { renameAgent } from '../../api/verbs';
-import { notify } from '../../app/noticeStore';
-import { agentUrl } from '../../app/urlState';
+import { notify } from '../../state/notices';
+import { agentUrl } from '../../state/urlState';
 import { renameDialog as say } from '../../texts/agents';
-import { settleDraft } from './settle';
-import { NameDialog } from './NameDialog';
+import { settleDraft } from '../../draft/openSession';
+import { NameDialog } from '../../agent/NameDialog';
 
 /** Gives an agent another name; with versions the former one goes on working, so that no caller breaks. */
 export function RenameDialog({ id, name, published }: { id: string; name: string; published: boolean }) {

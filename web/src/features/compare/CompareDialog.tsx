@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useDiff, useVersions } from '../../api/queries';
-import { closeDialog } from '../../app/dialogs';
+import { closeDialog } from '../../state/dialogs';
 import { common } from '../../texts/common';
 import { compareDialog as said } from '../../texts/compare';
 import { Button } from '../../ui/Button';
@@ -8,8 +8,8 @@ import { Dialog } from '../../ui/Dialog';
 import { Field } from '../../ui/Field';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
-import { useOpenAgent } from '../agents/openAgent';
-import { Changes } from './Changes';
+import { useOpenAgent } from '../../agent/openAgent';
+import { Changes } from '../../diff/Changes';
 import css from './CompareDialog.module.css';
 
 /** Any two versions, or a version and the saved draft. */

@@ -3,7 +3,7 @@ import { Fragment, useState } from 'react';
 import { environmentSection as say } from '../../texts/config';
 import { Button, IconButton } from '../../ui/Button';
 import { leaveFocus } from '../../ui/focusBack';
-import { problemAt, useOpenAgent } from '../agents/openAgent';
+import { problemAt, useOpenAgent } from '../../agent/openAgent';
 import css from './ConfigPanel.module.css';
 import { environmentFault, sameEnvironment, toEnvironment, variableFault, type Variable } from './environment';
 import { Section } from './Section';

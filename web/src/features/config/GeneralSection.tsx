@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { generalSection as say } from '../../texts/config';
 import { Field } from '../../ui/Field';
-import { problemAt, useOpenAgent } from '../agents/openAgent';
+import { problemAt, useOpenAgent } from '../../agent/openAgent';
 import { Section } from './Section';
 
 export function GeneralSection() {

@@ -1,6 +1,6 @@
 import { networkSection as say } from '../../texts/config';
-import { useOpenAgent } from '../agents/openAgent';
-import { hostProblems } from './hosts';
+import { useOpenAgent } from '../../agent/openAgent';
+import { hostProblems } from '../../agent/hosts';
 import { LinesField } from './LinesField';
 import { Section } from './Section';
 

@@ -3,12 +3,12 @@ import { useCapabilities } from '../../api/queries';
 import { limits as limitsSay, runtimeSection as say } from '../../texts/config';
 import { bytes, milliseconds } from '../../texts/format';
 import { Field, suffix, suffixed } from '../../ui/Field';
-import { languageNames } from '../agents/blank';
-import { problemAt, useOpenAgent } from '../agents/openAgent';
+import { languageNames } from '../../agent/starters';
+import { problemAt, useOpenAgent } from '../../agent/openAgent';
 import css from './ConfigPanel.module.css';
-import { inUnit, limitFields, limitText, readLimit, unitOf, type LimitField, type Unit } from './limits';
-import { RuntimeOutlook } from './RuntimeReason';
-import { isolationOptions, mayReuse, runtimeOptions } from './runtimes';
+import { inUnit, limitFields, limitText, readLimit, unitOf, type LimitField, type Unit } from '../../agent/limits';
+import { RuntimeOutlook } from '../../agent/RuntimeOutlook';
+import { isolationOptions, mayReuse, runtimeOptions } from '../../agent/runtimes';
 import { Section } from './Section';
 
 export function RuntimeSection() {

@@ -1,6 +1,6 @@
 import { safetySection as say } from '../../texts/config';
 import { Check } from '../../ui/Field';
-import { problemAt, useOpenAgent } from '../agents/openAgent';
+import { problemAt, useOpenAgent } from '../../agent/openAgent';
 import css from './ConfigPanel.module.css';
 import { Section } from './Section';
 

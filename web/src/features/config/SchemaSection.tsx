@@ -1,7 +1,7 @@
 import { schemaSection as say } from '../../texts/config';
 import { Button } from '../../ui/Button';
-import { problemAt, schemaOf, useOpenAgent } from '../agents/openAgent';
-import { SchemaSummary, summaryOf } from '../schemas/SchemaSummary';
+import { problemAt, schemaOf, useOpenAgent } from '../../agent/openAgent';
+import { SchemaSummary, summaryOf } from '../../schema/SchemaSummary';
 import css from './ConfigPanel.module.css';
 import { Section } from './Section';
 

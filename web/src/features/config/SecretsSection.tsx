@@ -4,9 +4,9 @@ import { useRights } from '../../api/rights';
 import type { Secret } from '../../api/types';
 import { secretsSection as say } from '../../texts/config';
 import { Button } from '../../ui/Button';
-import { problemAt, useOpenAgent } from '../agents/openAgent';
-import { SetSecretDialog } from '../secrets/SetSecretDialog';
-import { valueOf } from '../secrets/words';
+import { problemAt, useOpenAgent } from '../../agent/openAgent';
+import { SetSecretDialog } from '../../agent/SetSecretDialog';
+import { secretOf } from '../../agent/secretNames';
 import css from './ConfigPanel.module.css';
 import { LinesField } from './LinesField';
 import { Section } from './Section';
@@ -19,7 +19,7 @@ export function SecretsSection() {
   const found = useSecrets(secrets.length > 0 && mayAnywhere('read'));
   const [asked, setAsked] = useState<string>();
   const fault = problemAt(save, '/secrets');
-  const missing = found.data === undefined ? [] : secrets.filter((s) => valueOf(found.data, s, id) === undefined);
+  const missing = found.data === undefined ? [] : secrets.filter((s) => secretOf(found.data, s, id) === undefined);
   return (
     <Section
       id="secrets"
@@ -45,7 +45,7 @@ export function SecretsSection() {
       {found.data !== undefined && secrets.length > 0 && (
         <ul className={css.secrets} aria-label={say.declaredSecrets}>
           {secrets.map((declared) => {
-            const value = valueOf(found.data, declared, id);
+            const value = secretOf(found.data, declared, id);
             return (
               <li key={declared}>
                 <code>{declared}</code>

@@ -1,7 +1,7 @@
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { useId, useRef, type ReactNode } from 'react';
 import { flushSync } from 'react-dom';
-import { setLayout, useLayout } from '../../app/layout';
+import { setLayout, useLayout } from '../../state/layout';
 import { classes } from '../../ui/classes';
 import css from './ConfigPanel.module.css';
 

@@ -1,9 +1,9 @@
-import { closeDialog } from '../../app/dialogs';
+import { closeDialog } from '../../state/dialogs';
 import { common } from '../../texts/common';
 import { editorSettings as say } from '../../texts/files';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
-import { EditorForm } from './EditorForm';
+import { EditorForm } from '../../editor/EditorForm';
 
 /** The editor's settings beside the editor, so that what they change is in sight. */
 export function EditorSettings() {

@@ -5,9 +5,9 @@ import { validate } from '../../api/verbs';
 import { Waiting } from '../../ui/Waiting';
 import { moduleView as say } from '../../texts/files';
 import { bytes } from '../../texts/format';
-import { useOpenAgent } from '../agents/openAgent';
-import { moduleFault, readModule } from './module';
-import { ModuleInput } from './ModuleInput';
+import { useOpenAgent } from '../../agent/openAgent';
+import { moduleFault, readModule } from '../../agent/wasmModule';
+import { ModuleInput } from '../../agent/ModuleInput';
 import css from './ModuleView.module.css';
 
 type Looked =

@@ -1,13 +1,13 @@
 import { CircleX, TriangleAlert, X } from 'lucide-react';
 import { useRef, type KeyboardEvent } from 'react';
-import { useCommand } from '../../app/commands';
-import { setLayout, useLayout } from '../../app/layout';
+import { useCommand } from '../../state/commands';
+import { setLayout, useLayout } from '../../state/layout';
 import type { Problem } from '../../editor/codeEditor';
 import { IconButton } from '../../ui/Button';
 import { classes } from '../../ui/classes';
 import { problems as say } from '../../texts/files';
 import css from './Problems.module.css';
-import { titleOf } from './schemaPaths';
+import { titleOf } from '../../agent/schemaPaths';
 
 interface Props {
   problems: Problem[];

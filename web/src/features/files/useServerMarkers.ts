@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import type { Finding, Language } from '../../api/types';
 import { validate } from '../../api/verbs';
 import type { Marker, Workspace } from '../../editor/workspace';
-import { useOpenFiles, type OpenAgent } from '../agents/openAgent';
+import { useOpenFiles, type OpenAgent } from '../../agent/openAgent';
 
 const delay = 400;
 // For these the page has a language service, which finds the same errors sooner.

@@ -1,9 +1,9 @@
-import { setLayout } from '../../app/layout';
-import { closeDialog } from '../../app/dialogs';
+import { setLayout } from '../../state/layout';
+import { closeDialog } from '../../state/dialogs';
 import type { Problem } from '../../editor/codeEditor';
 import { editorErrors as say } from '../../texts/publish';
 import { Button } from '../../ui/Button';
-import { titleOf } from '../files/schemaPaths';
+import { titleOf } from '../../agent/schemaPaths';
 import css from './PublishDialog.module.css';
 
 const most = 3;

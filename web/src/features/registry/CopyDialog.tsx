@@ -1,9 +1,9 @@
 import { useLocation } from 'wouter';
 import { refreshAgents } from '../../api/queries';
 import { copyFromRegistry } from '../../api/verbs';
-import { agentUrl } from '../../app/urlState';
+import { agentUrl } from '../../state/urlState';
 import { copyDialog as say } from '../../texts/registry';
-import { NameDialog } from '../agents/NameDialog';
+import { NameDialog } from '../../agent/NameDialog';
 
 /** Copies a listed agent into the workspace, under a name that is free. */
 export function CopyDialog({ id, name, version }: { id: string; name: string; version: string }) {

@@ -1,7 +1,7 @@
 import { keys, queryClient, refreshFacts } from '../../api/queries';
 import { listInRegistry } from '../../api/verbs';
-import { closeDialog, useCloseOwn } from '../../app/dialogs';
-import { notify } from '../../app/noticeStore';
+import { closeDialog, useCloseOwn } from '../../state/dialogs';
+import { notify } from '../../state/notices';
 import { common } from '../../texts/common';
 import { listDialog as say } from '../../texts/registry';
 import { Button } from '../../ui/Button';

@@ -3,9 +3,9 @@ import { useLocation } from 'wouter';
 import { useSession } from '../../api/queries';
 import { useRights } from '../../api/rights';
 import type { ListedAgent, Version } from '../../api/types';
-import { showDialog } from '../../app/dialogs';
-import { useSearch } from '../../app/search';
-import { agentUrl } from '../../app/urlState';
+import { showDialog } from '../../state/dialogs';
+import { useSearch } from '../../state/search';
+import { agentUrl } from '../../state/urlState';
 import { ago } from '../../texts/format';
 import { listedPage as say } from '../../texts/registry';
 import { Button } from '../../ui/Button';
@@ -13,10 +13,10 @@ import { Field } from '../../ui/Field';
 import { Tags } from '../../ui/Tags';
 import { WaitingLine } from '../../ui/Waiting';
 import sheet from '../../ui/Sheet.module.css';
-import { languageNames } from '../agents/blank';
-import { LanguageMark } from '../agents/LanguageMark';
+import { languageNames } from '../../agent/starters';
+import { LanguageMark } from '../../agent/LanguageMark';
 import css from './ListedPage.module.css';
-import { listedUrl, readListed, registryUrl } from './registryState';
+import { listedUrl, readListed, registryUrl } from '../../state/registryUrl';
 
 /** Whether an agent of the registry is listed by the workspace that one is in. */
 export const useIsOwn = (publisher: string): boolean => useSession().data?.workspace.name === publisher;

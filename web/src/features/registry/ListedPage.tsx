@@ -3,35 +3,36 @@ import { Link, useLocation } from 'wouter';
 import { isMissing } from '../../api/http';
 import { useListedAgent, useListedVersion } from '../../api/queries';
 import type { ListedAgent, Version } from '../../api/types';
-import { notify } from '../../app/noticeStore';
-import { useSearch } from '../../app/search';
+import { notify } from '../../state/notices';
+import { useSearch } from '../../state/search';
 import { listedPage as say } from '../../texts/registry';
 import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
 import { Retry } from '../../ui/Retry';
 import { Waiting } from '../../ui/Waiting';
 import sheet from '../../ui/Sheet.module.css';
-import { AgentDialogs } from '../agents/AgentDialogs';
-import { openVersion } from '../agents/openAgent';
-import { OpenAgentProvider } from '../agents/OpenAgentProvider';
-import { Column, Page } from '../agents/Page';
-import { SchemaSummary, summaryOf } from '../schemas/SchemaSummary';
+import { openVersion } from '../../agent/openAgent';
+import { OpenAgentProvider } from '../../agent/OpenAgentProvider';
+import { Column, Page } from '../../frame/Page';
+import { SchemaSummary, summaryOf } from '../../schema/SchemaSummary';
 import { ListedAbout } from './ListedAbout';
 import css from './ListedPage.module.css';
 import { ListedSource } from './ListedSource';
 import { ListedVersions } from './ListedVersions';
 import { Needs } from './Needs';
 import { ReadMe } from './ReadMe';
-import { listedUrl, readListed } from './registryState';
+import { listedUrl, readListed } from '../../state/registryUrl';
 import { UseIt } from './UseIt';
 
 interface Props {
   publisher: string;
   name: string;
+  /** The dialogs of the open agent. */
+  dialogs: ReactNode;
 }
 
 /** An agent of the public registry, for every workspace to read: what it is, what it takes and gives, its code. */
-export function ListedPage({ publisher, name }: Props) {
+export function ListedPage({ publisher, name, dialogs }: Props) {
   const [, navigate] = useLocation();
   const search = useSearch();
   const { version: asked, file } = readListed(search);
@@ -96,6 +97,7 @@ export function ListedPage({ publisher, name }: Props) {
           version={shown.data}
           coming={shown.isPlaceholderData ? version : undefined}
           file={file}
+          dialogs={dialogs}
         />
       ) : (
         <Column>
@@ -106,7 +108,7 @@ export function ListedPage({ publisher, name }: Props) {
   );
 }
 
-function Frame({ publisher, name, children }: Props & { children: ReactNode }) {
+function Frame({ publisher, name, children }: Omit<Props, 'dialogs'> & { children: ReactNode }) {
   return (
     <Page
       head={
@@ -132,9 +134,10 @@ interface LoadedProps {
   /** Another version that was asked for and is on its way. */
   coming: string | undefined;
   file: string | undefined;
+  dialogs: ReactNode;
 }
 
-function Loaded({ agent, version, coming, file }: LoadedProps) {
+function Loaded({ agent, version, coming, file, dialogs }: LoadedProps) {
   const opened = useMemo(() => openVersion({ ...agent, metadata: {} }, version), [agent, version]);
   return (
     <OpenAgentProvider opened={opened}>
@@ -158,7 +161,7 @@ function Loaded({ agent, version, coming, file }: LoadedProps) {
           <ListedVersions agent={agent} shown={version.version} />
         </div>
       </Column>
-      <AgentDialogs />
+      {dialogs}
     </OpenAgentProvider>
   );
 }

@@ -3,9 +3,9 @@ import { Link } from 'wouter';
 import type { ListedAgent, Version } from '../../api/types';
 import { loadEditor } from '../../editor/load';
 import { listedSource as say } from '../../texts/registry';
-import { BinaryView } from '../files/BinaryView';
+import { BinaryView } from '../../agent/BinaryView';
 import css from './ListedSource.module.css';
-import { listedUrl } from './registryState';
+import { listedUrl } from '../../state/registryUrl';
 
 const lineHeight = 18;
 const padding = 16;

@@ -4,8 +4,8 @@ import type { ListedAgent } from '../../api/types';
 import { ago } from '../../texts/format';
 import { listedVersions as say } from '../../texts/registry';
 import sheet from '../../ui/Sheet.module.css';
-import css from '../versions/VersionsPage.module.css';
-import { listedUrl } from './registryState';
+import css from '../../agent/Versions.module.css';
+import { listedUrl } from '../../state/registryUrl';
 
 /** The changelog, newest first. */
 export function ListedVersions({ agent, shown }: { agent: ListedAgent; shown: string }) {

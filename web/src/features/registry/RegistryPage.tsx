@@ -5,19 +5,19 @@ import { useRegistryListing } from '../../api/listing';
 import { useRights } from '../../api/rights';
 import type { AgentSummary, Language } from '../../api/types';
 import type { RegistryFilter } from '../../api/verbs';
-import { showDialog } from '../../app/dialogs';
-import { useSearch } from '../../app/search';
+import { showDialog } from '../../state/dialogs';
+import { useSearch } from '../../state/search';
 import { registryPage as say } from '../../texts/registry';
 import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
 import { leaveFocus } from '../../ui/focusBack';
 import { Listed } from '../../ui/Listed';
 import { useTypedSearch } from '../../ui/useTypedSearch';
-import { languageNames } from '../agents/blank';
-import { LanguageMark } from '../agents/LanguageMark';
-import { Column, Page } from '../agents/Page';
+import { languageNames } from '../../agent/starters';
+import { LanguageMark } from '../../agent/LanguageMark';
+import { Column, Page } from '../../frame/Page';
 import css from './RegistryPage.module.css';
-import { languages, listedUrl, readRegistry, registryUrl } from './registryState';
+import { languages, listedUrl, readRegistry, registryUrl } from '../../state/registryUrl';
 
 /** What the workspaces of this server list for one another: to search, to read, and to copy. */
 export function RegistryPage() {

@@ -1,12 +1,12 @@
 import { serverUrl } from '../../api/base';
 import type { ListedAgent, Version } from '../../api/types';
-import { showDialog } from '../../app/dialogs';
+import { showDialog } from '../../state/dialogs';
 import { exampleValue } from '../../schema/form/defaults';
 import { useIt as say } from '../../texts/registry';
 import { Button } from '../../ui/Button';
 import { CopyButton } from '../../ui/CopyButton';
 import sheet from '../../ui/Sheet.module.css';
-import { copyLine, curlLine, runLine } from '../tool/commands';
+import { copyLine, curlLine, runLine } from '../../agent/callCommands';
 import { useIsOwn } from './ListedAbout';
 import css from './ListedPage.module.css';
 

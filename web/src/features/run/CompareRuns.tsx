@@ -10,9 +10,9 @@ import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
-import { TextDiff } from '../compare/TextDiff';
+import { TextDiff } from '../../diff/TextDiff';
 import css from './CompareRuns.module.css';
-import { finalWords } from './words';
+import { finalStatus } from '../../agent/runStatus';
 
 /** Two runs beside each other: what they were given, what they said, and what they cost. */
 export function CompareRuns({ older, newer, onClose }: { older: RunSummary; newer: RunSummary; onClose: () => void }) {
@@ -65,7 +65,7 @@ function Both({ older, newer }: { older: Run; newer: Run }) {
 }
 
 const facts: [string, (run: Run) => string][] = [
-  [say.state, (run) => finalWords(run).word],
+  [say.state, (run) => finalStatus(run).text],
   [say.version, (run) => text(run.provenance['version'])],
   [say.code, (run) => text(run.provenance['codeDigest']).replace('sha256:', '').slice(0, 12)],
   [say.runtime, (run) => text(run.provenance['runtime'])],

@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import { showDialog } from '../../app/dialogs';
-import { showRight } from '../../app/layout';
+import { showDialog } from '../../state/dialogs';
+import { showRight } from '../../state/layout';
 import { deniedHost as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
-import { useOpenAgent } from '../agents/openAgent';
-import { hostProblems, withHosts } from '../config/hosts';
+import { useOpenAgent } from '../../agent/openAgent';
+import { hostProblems, withHosts } from '../../agent/hosts';
 import css from './ResultTab.module.css';
 import { StartButton } from './StartButton';
 

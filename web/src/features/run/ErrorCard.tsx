@@ -1,11 +1,12 @@
 import type { RunAnswer } from '../../api/types';
 import { errorCard as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
-import { useOpenAgent } from '../agents/openAgent';
-import { withLimitsNamed } from '../config/limits';
+import { useOpenAgent } from '../../agent/openAgent';
+import { withLimitsNamed } from '../../agent/limits';
 import { DeniedHost } from './DeniedHost';
 import css from './ResultTab.module.css';
-import { finalWords, limitOf } from './words';
+import { finalStatus } from '../../agent/runStatus';
+import { limitOf } from './runState';
 
 interface Props {
   answer: RunAnswer;
@@ -20,11 +21,11 @@ export function ErrorCard({ answer, onGoTo, onRaise }: Props) {
   if (!error) return null;
   const { type, message, file, line, column, stack, remedy, rule, grant } = error;
   const limit = session && limitOf(type);
-  const { word, look } = finalWords(answer);
+  const { text, look } = finalStatus(answer);
   const place = file !== undefined && line !== undefined && paths.includes(file) ? { file, line } : undefined;
   return (
     <section className={css.error} data-look={look} aria-label={say.error}>
-      <h2>{word}</h2>
+      <h2>{text}</h2>
       <p className={css.message}>{message}</p>
       {/* The button of a grant is the remedy. */}
       {remedy !== undefined && remedy !== '' && !(session && grant) && (

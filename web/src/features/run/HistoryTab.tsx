@@ -5,18 +5,18 @@ import type { RunSummary } from '../../api/types';
 import { getRun } from '../../api/verbs';
 import { historyTab as say } from '../../texts/run';
 import { ago, milliseconds } from '../../texts/format';
-import { notify } from '../../app/noticeStore';
+import { notify } from '../../state/notices';
 import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
 import { Retry } from '../../ui/Retry';
 import { Waiting } from '../../ui/Waiting';
-import { useOpenAgent } from '../agents/openAgent';
+import { useOpenAgent } from '../../agent/openAgent';
 import { hasEnded, narrow, type HistoryFilter, type Kept } from './history';
 import css from './HistoryTab.module.css';
 import { Sparkline } from './Sparkline';
 import { StartButton } from './StartButton';
 import type { RunHandle } from './useRun';
-import { finalWords } from './words';
+import { finalStatus } from '../../agent/runStatus';
 
 const CompareRuns = lazy(() => import('./CompareRuns').then((m) => ({ default: m.CompareRuns })));
 
@@ -132,7 +132,7 @@ function Runs({ runs, chosen, now, onChoose, onOpen, onReuse }: RunsProps) {
       </thead>
       <tbody>
         {runs.map((r) => {
-          const { word, look } = finalWords(r);
+          const { text, look } = finalStatus(r);
           const when = ago(r.createdAt, now);
           return (
             <tr key={r.runId}>
@@ -144,7 +144,7 @@ function Runs({ runs, chosen, now, onChoose, onOpen, onReuse }: RunsProps) {
                   onChange={(e) => onChoose(r.runId, e.target.checked)}
                 />
               </td>
-              <td className={css[look]}>{word}</td>
+              <td className={css[look]}>{text}</td>
               <td>{r.version}</td>
               <td>{hasEnded(r) && milliseconds(r.totalMs)}</td>
               <td className={css.quiet}>{when}</td>

@@ -4,7 +4,7 @@ import { fieldId, SchemaForm } from '../../schema/form/SchemaForm';
 import { inputTab as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import { Choices } from '../../ui/Choices';
-import { useOpenAgent } from '../agents/openAgent';
+import { useOpenAgent } from '../../agent/openAgent';
 import css from './InputTab.module.css';
 import { SavedInputs } from './SavedInputs';
 import { defaultInput, type RunHandle } from './useRun';

@@ -1,8 +1,8 @@
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { isObject, rawNumber, type Json } from '../../api/json';
-import { copyText } from '../../app/clipboard';
-import { notify } from '../../app/noticeStore';
+import { copyText } from '../../state/clipboard';
+import { notify } from '../../state/notices';
 import { jsonTree as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import css from './JsonTree.module.css';

@@ -4,9 +4,9 @@ import { useRights } from '../../api/rights';
 import { missingSecrets as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import { Empty } from '../../ui/Empty';
-import { useOpenAgent } from '../agents/openAgent';
-import { SetSecretDialog } from '../secrets/SetSecretDialog';
-import { valueOf } from '../secrets/words';
+import { useOpenAgent } from '../../agent/openAgent';
+import { SetSecretDialog } from '../../agent/SetSecretDialog';
+import { secretOf } from '../../agent/secretNames';
 import { StartButton } from './StartButton';
 
 /** Why the program was not started: it lacks secrets, which can be set here until it lacks none. */
@@ -15,7 +15,7 @@ export function MissingSecrets({ names }: { names: string[] }) {
   const { mayAnywhere } = useRights();
   const found = useSecrets(mayAnywhere('read'));
   const [asked, setAsked] = useState<string>();
-  const missing = names.filter((name) => valueOf(found.data ?? [], name, id) === undefined);
+  const missing = names.filter((name) => secretOf(found.data ?? [], name, id) === undefined);
   if (missing.length === 0) return <Empty actions={<StartButton />}>{say.areSet}</Empty>;
   const maySet = mayAnywhere('write');
   return (

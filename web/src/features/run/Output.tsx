@@ -2,7 +2,7 @@ import { CircleCheck, CircleX, Download } from 'lucide-react';
 import { useState } from 'react';
 import { stringifyJson, type Json } from '../../api/json';
 import type { RunAnswer } from '../../api/types';
-import { download } from '../../app/clipboard';
+import { download } from '../../state/clipboard';
 import { output as say } from '../../texts/run';
 import { IconButton } from '../../ui/Button';
 import { Choices } from '../../ui/Choices';

@@ -1,6 +1,6 @@
 import { resultTab as say } from '../../texts/run';
 import { Empty } from '../../ui/Empty';
-import { useOpenAgent } from '../agents/openAgent';
+import { useOpenAgent } from '../../agent/openAgent';
 import { ErrorCard } from './ErrorCard';
 import { MissingSecrets } from './MissingSecrets';
 import { Output } from './Output';

@@ -2,22 +2,23 @@ import { Ban, CircleCheck, CircleX, Clock, LoaderCircle, Maximize2, Minimize2, T
 import { Tabs } from 'radix-ui';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { Link } from 'wouter';
-import { useKeys } from '../../app/bindings';
-import { isMac, runCommand } from '../../app/commands';
-import { showKeys } from '../../app/hotkeys';
-import { useLayout } from '../../app/layout';
-import { agentUrl, readRef, type Panel } from '../../app/urlState';
+import { useKeys } from '../../state/bindings';
+import { isMac, runCommand } from '../../state/commands';
+import { showKeys } from '../../state/hotkeys';
+import { useLayout } from '../../state/layout';
+import { agentUrl, readRef, type Panel } from '../../state/urlState';
 import { Console } from '../../console/Console';
 import type { Ring } from '../../console/ring';
 import { runPanel as say } from '../../texts/run';
 import { IconButton } from '../../ui/Button';
-import type { OpenAgent } from '../agents/openAgent';
+import type { OpenAgent } from '../../agent/openAgent';
 import { HistoryTab } from './HistoryTab';
 import { InputTab } from './InputTab';
 import { ResultTab } from './ResultTab';
 import css from './RunPanel.module.css';
 import type { RunHandle } from './useRun';
-import { stateWords, type Look } from './words';
+import { type Look } from '../../agent/runStatus';
+import { stateText } from './runState';
 
 interface Props {
   run: RunHandle;
@@ -86,7 +87,7 @@ function Deprecated({ reason, successor }: { reason: string; successor: string }
 function State({ run }: { run: RunHandle }) {
   const { run: state, stream } = run.view;
   const elapsed = useElapsed(state.kind === 'running' ? state.since : undefined);
-  const words = stateWords(state, elapsed);
+  const words = stateText(state, elapsed);
   return (
     <>
       {run.busy && stream === 'reconnecting' && <span className={css.stream}>{say.reconnecting}</span>}

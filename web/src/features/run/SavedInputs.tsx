@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { parseJson, type Json } from '../../api/json';
-import { notify } from '../../app/noticeStore';
+import { notify } from '../../state/notices';
 import type { InputState } from '../../schema/form/input';
 import { common } from '../../texts/common';
 import { savedInputs as say } from '../../texts/run';

@@ -2,7 +2,7 @@ import type { RunSummary } from '../../api/types';
 import { words as say } from '../../texts/run';
 import { sparkWords } from './history';
 import css from './Sparkline.module.css';
-import { finalWords } from './words';
+import { finalStatus } from '../../agent/runStatus';
 
 const height = 32;
 const step = 8;
@@ -16,7 +16,7 @@ export function Sparkline({ runs, onOpen }: { runs: RunSummary[]; onOpen: (runId
     <svg className={css.spark} role="img" aria-label={sparkWords(runs)} width={bars.length * step} height={height}>
       {bars.map((run, i) => {
         const tall = Math.max(3, Math.round((run.totalMs / longest) * (height - 2)));
-        const { word, look } = finalWords(run);
+        const { text, look } = finalStatus(run);
         return (
           <rect
             key={run.runId}
@@ -29,7 +29,7 @@ export function Sparkline({ runs, onOpen }: { runs: RunSummary[]; onOpen: (runId
             rx={1}
             onClick={() => onOpen(run.runId)}
           >
-            <title>{say.endedIn(word, run.totalMs)}</title>
+            <title>{say.endedIn(text, run.totalMs)}</title>
           </rect>
         );
       })}

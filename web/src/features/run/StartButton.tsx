@@ -1,10 +1,10 @@
 import { useRights } from '../../api/rights';
-import { useKeys } from '../../app/bindings';
-import { isMac, runCommand } from '../../app/commands';
-import { showKeys } from '../../app/hotkeys';
+import { useKeys } from '../../state/bindings';
+import { isMac, runCommand } from '../../state/commands';
+import { showKeys } from '../../state/hotkeys';
 import { startButton as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
-import { useCutOff } from '../agents/useCutOff';
+import { useCutOff } from '../../agent/useUnreachable';
 
 /** Starts the program, or says why that cannot be done now. */
 export function StartButton({ wording = say.run }: { wording?: string }) {

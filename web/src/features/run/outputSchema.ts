@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react';
 import { isObject, type Json } from '../../api/json';
 import type { JsonSchema, RunAnswer } from '../../api/types';
 import { getAgent, getVersion } from '../../api/verbs';
-import { pinnedOf } from '../../app/urlState';
+import { pinnedOf } from '../../state/urlState';
 import { check } from '../../schema/validate';
 
 /** The version on the screen, which may be the one that ran. Without a number it is the draft. */

@@ -1,6 +1,6 @@
 // Inputs that a person gave a name, kept in the browser for each agent.
 import { parseJson } from '../../api/json';
-import { entriesOf, isText, keep, readKept } from '../../api/kept';
+import { entriesOf, isText, keep, readKept } from '../../api/storage';
 
 const key = (id: string): string => `atelier.inputs.${id}`;
 

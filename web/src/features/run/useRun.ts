@@ -12,15 +12,15 @@ import {
 import { keys, queryClient } from '../../api/queries';
 import { parseJson, type Json } from '../../api/json';
 import type { FieldProblem } from '../../api/types';
-import { setLayout } from '../../app/layout';
+import { setLayout } from '../../state/layout';
 import { initialValue } from '../../schema/form/defaults';
 import { reduceInput, startInput, type InputAction, type InputState } from '../../schema/form/input';
 import { check } from '../../schema/validate';
 import { unsaved as say } from '../../texts/run';
-import type { OpenAgent } from '../agents/openAgent';
-import type { Tabs } from '../files/useTabs';
+import type { OpenAgent } from '../../agent/openAgent';
+import type { Tabs } from '../../agent/useTabs';
 import { RunController, type RunView } from './controller';
-import { rememberedInput, rememberInput } from './rememberedInput';
+import { rememberedInput, rememberInput } from '../../agent/rememberedInput';
 
 export interface RunHandle {
   controller: RunController;

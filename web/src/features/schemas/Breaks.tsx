@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { keys } from '../../api/queries';
 import { diff } from '../../api/verbs';
-import { showDialog } from '../../app/dialogs';
+import { showDialog } from '../../state/dialogs';
 import { breaks as say } from '../../texts/schemas';
 import { Button } from '../../ui/Button';
-import { useOpenAgent } from '../agents/openAgent';
+import { useOpenAgent } from '../../agent/openAgent';
 import css from './SchemaView.module.css';
 
 /** What in this schema will force a major version: the server's word on the draft as it was saved last. */

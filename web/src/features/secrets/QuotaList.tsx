@@ -8,7 +8,8 @@ import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
 import css from './SecretsPage.module.css';
-import { quotaRows, type QuotaRow } from './words';
+import { quotaRows } from '../../api/quotas';
+import type { QuotaRow } from '../../api/quotas';
 
 /** What the workspace may take, and has taken. */
 export function QuotaList() {
@@ -40,12 +41,12 @@ export function QuotaList() {
 
 const nearly = 0.8;
 
-function Bar({ row: { name, used, limit, words } }: { row: QuotaRow }) {
+function Bar({ row: { name, used, limit, summary } }: { row: QuotaRow }) {
   const share = limit > 0 ? Math.min(1, used / limit) : 0;
   return (
     <li className={css.quota}>
       <span>{name}</span>
-      <span className={css.amount}>{words}</span>
+      <span className={css.amount}>{summary}</span>
       {limit > 0 && (
         <div
           className={classes(css.bar, share >= 1 && css.full, share >= nearly && share < 1 && css.nearly)}
@@ -54,7 +55,7 @@ function Bar({ row: { name, used, limit, words } }: { row: QuotaRow }) {
           aria-valuemin={0}
           aria-valuemax={limit}
           aria-valuenow={Math.min(used, limit)}
-          aria-valuetext={words}
+          aria-valuetext={summary}
         >
           <div style={{ width: `${String(share * 100)}%` }} />
         </div>

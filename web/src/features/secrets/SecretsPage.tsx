@@ -6,7 +6,7 @@ import type { Secret } from '../../api/types';
 import { removeSecret } from '../../api/verbs';
 import { ago } from '../../texts/format';
 import { secretsPage as say } from '../../texts/secrets';
-import { notify } from '../../app/noticeStore';
+import { notify } from '../../state/notices';
 import { Button } from '../../ui/Button';
 import { classes } from '../../ui/classes';
 import { ConfirmDialog } from '../../ui/ConfirmDialog';
@@ -14,11 +14,11 @@ import { leaveFocus } from '../../ui/focusBack';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
-import { Column, Page } from '../agents/Page';
+import { Column, Page } from '../../frame/Page';
 import { QuotaList } from './QuotaList';
 import css from './SecretsPage.module.css';
-import { SetSecretDialog } from './SetSecretDialog';
-import { declaredBy } from './words';
+import { SetSecretDialog } from '../../agent/SetSecretDialog';
+import { declaredBy } from './usedBy';
 
 /** What agents are given without anybody reading it, and how much the workspace may take. */
 export function SecretsPage() {

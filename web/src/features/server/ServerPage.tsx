@@ -6,8 +6,8 @@ import { serverPage as say } from '../../texts/server';
 import { classes } from '../../ui/classes';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
-import { languageNames } from '../agents/blank';
-import { Column, Page } from '../agents/Page';
+import { languageNames } from '../../agent/starters';
+import { Column, Page } from '../../frame/Page';
 import css from './ServerPage.module.css';
 
 /** What this server can run, how busy its engines are, and how well they are walled in. */

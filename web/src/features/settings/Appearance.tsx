@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { chooseTheme, chosenTheme, onTheme, type ThemeChoice } from '../../app/theme';
+import { chooseTheme, chosenTheme, onTheme, type ThemeChoice } from '../../state/theme';
 import { appearance as say } from '../../texts/settings';
 import { Choices } from '../../ui/Choices';
 import css from './SettingsPage.module.css';

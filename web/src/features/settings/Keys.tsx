@@ -1,7 +1,7 @@
 import { useRef, useState, type KeyboardEvent } from 'react';
-import { bind, unbindAll, useBindings, useBound } from '../../app/bindings';
-import { isMac, isModifier, pressOf } from '../../app/commands';
-import { groups, keysOf, showKeys, strokeOf, type Command, type CommandId } from '../../app/hotkeys';
+import { bind, unbindAll, useBindings, useBound } from '../../state/bindings';
+import { isMac, isModifier, pressOf } from '../../state/commands';
+import { groups, keysOf, showKeys, strokeOf, type Command, type CommandId } from '../../state/hotkeys';
 import { shortcuts } from '../../texts/app';
 import { keysOfCommands as say } from '../../texts/settings';
 import { Button } from '../../ui/Button';

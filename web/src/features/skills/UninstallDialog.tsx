@@ -1,6 +1,6 @@
 import { refreshAgents, refreshSkills, usePins } from '../../api/queries';
 import { uninstallSkill } from '../../api/verbs';
-import { notify } from '../../app/noticeStore';
+import { notify } from '../../state/notices';
 import { common } from '../../texts/common';
 import { uninstallDialog as say } from '../../texts/skills';
 import { Button } from '../../ui/Button';
@@ -9,7 +9,7 @@ import { Fault } from '../../ui/Fault';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { useTask } from '../../ui/useTask';
 import { Waiting } from '../../ui/Waiting';
-import { PinTable } from '../versions/PinTable';
+import { PinTable } from '../../agent/PinTable';
 
 /** Uninstalls a skill. While others reference it, it says who, and does so only when told again. */
 export function UninstallDialog({ name, onClose }: { name: string; onClose: () => void }) {

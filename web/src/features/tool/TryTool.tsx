@@ -5,15 +5,15 @@ import { parseJson, stringifyJson, type Json } from '../../api/json';
 import { keys, queryClient } from '../../api/queries';
 import type { RunAnswer } from '../../api/types';
 import { call } from '../../api/verbs';
-import { closeDialog } from '../../app/dialogs';
+import { closeDialog } from '../../state/dialogs';
 import { milliseconds } from '../../texts/format';
-import { agentUrl, writeUrl } from '../../app/urlState';
+import { agentUrl, writeUrl } from '../../state/urlState';
 import { faultSentence } from '../../schema/locate';
 import { tryTool as say } from '../../texts/tool';
 import { Button } from '../../ui/Button';
 import { Fault } from '../../ui/Fault';
 import { JsonText } from '../../ui/JsonText';
-import { finalWords } from '../run/words';
+import { finalStatus } from '../../agent/runStatus';
 import css from './ExportDialog.module.css';
 
 type Tried =
@@ -74,7 +74,7 @@ function Answer({ name, version, answer }: { name: string; version: string; answ
     <>
       <p className={css.hint}>
         {say.ended(
-          finalWords(answer).word,
+          finalStatus(answer).text,
           milliseconds(metrics.totalMs),
           <Link href={agentUrl(name, version) + writeUrl({ panel: 'result', run: runId })} onClick={closeDialog}>
             {say.openTheRun}

@@ -4,16 +4,16 @@ import { useLocation } from 'wouter';
 import { useRights } from '../../api/rights';
 import type { Agent } from '../../api/types';
 import { ago } from '../../texts/format';
-import { agentUrl, listUrl } from '../../app/urlState';
+import { agentUrl, listUrl } from '../../state/urlState';
 import { about as say } from '../../texts/versions';
 import { Button, IconButton } from '../../ui/Button';
 import { Menu } from '../../ui/Menu';
 import { Tags } from '../../ui/Tags';
 import sheet from '../../ui/Sheet.module.css';
-import { agentEntries } from '../agents/agentMenu';
-import { LanguageMark } from '../agents/LanguageMark';
-import { OriginNote } from './OriginNote';
-import css from './VersionsPage.module.css';
+import { agentEntries } from '../../agent/agentMenu';
+import { LanguageMark } from '../../agent/LanguageMark';
+import { OriginNote } from '../../agent/OriginNote';
+import css from '../../agent/Versions.module.css';
 
 /** Who the agent is, how much it is used, where it came from, and what can be done with it. */
 export function About({ agent }: { agent: Agent }) {

@@ -2,8 +2,8 @@ import { useState, type SyntheticEvent } from 'react';
 import { refreshFacts, usePins, useVersions } from '../../api/queries';
 import type { Pin, VersionSummary } from '../../api/types';
 import { deprecate } from '../../api/verbs';
-import { closeDialog, useCloseOwn } from '../../app/dialogs';
-import { notify } from '../../app/noticeStore';
+import { closeDialog, useCloseOwn } from '../../state/dialogs';
+import { notify } from '../../state/notices';
 import { common } from '../../texts/common';
 import { deprecateDialog as say } from '../../texts/versions';
 import { Button } from '../../ui/Button';
@@ -14,8 +14,8 @@ import { NotLoaded } from '../../ui/NotLoaded';
 import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import { Waiting } from '../../ui/Waiting';
-import { useOpenAgent } from '../agents/openAgent';
-import { PinTable } from './PinTable';
+import { useOpenAgent } from '../../agent/openAgent';
+import { PinTable } from '../../agent/PinTable';
 
 /** Marks a version as one that callers should leave, with the reason and where to go; or takes the mark back. */
 export function DeprecateDialog({ version }: { version: string }) {

@@ -1,16 +1,16 @@
 import { keys, queryClient, refreshFacts } from '../../api/queries';
 import { getAgent, redraft } from '../../api/verbs';
-import { closeDialog, showDialog, useCloseOwn } from '../../app/dialogs';
-import { notify } from '../../app/noticeStore';
-import { agentUrl } from '../../app/urlState';
+import { closeDialog, showDialog, useCloseOwn } from '../../state/dialogs';
+import { notify } from '../../state/notices';
+import { agentUrl } from '../../state/urlState';
 import { common } from '../../texts/common';
 import { redraftDialog as say } from '../../texts/versions';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
 import { useTask } from '../../ui/useTask';
-import { useOpenAgent } from '../agents/openAgent';
-import { settleDraft } from '../agents/settle';
+import { useOpenAgent } from '../../agent/openAgent';
+import { settleDraft } from '../../draft/openSession';
 import { useLocation } from 'wouter';
 
 /** Makes the draft what a version is; what was edited since the last publishing goes. */

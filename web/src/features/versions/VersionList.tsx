@@ -5,10 +5,10 @@ import { explain } from '../../api/http';
 import { readVersion, useDiff, usePins, useVersions } from '../../api/queries';
 import { useRights } from '../../api/rights';
 import type { Agent, Pin, VersionSummary } from '../../api/types';
-import { showDialog } from '../../app/dialogs';
-import { notify } from '../../app/noticeStore';
+import { showDialog } from '../../state/dialogs';
+import { notify } from '../../state/notices';
 import { ago } from '../../texts/format';
-import { agentUrl } from '../../app/urlState';
+import { agentUrl } from '../../state/urlState';
 import { versionList as say } from '../../texts/versions';
 import { Button, IconButton } from '../../ui/Button';
 import { NotLoaded } from '../../ui/NotLoaded';
@@ -17,12 +17,12 @@ import { Skeleton } from '../../ui/Skeleton';
 import { Waiting } from '../../ui/Waiting';
 import { Menu, type MenuEntry } from '../../ui/Menu';
 import sheet from '../../ui/Sheet.module.css';
-import { ask } from '../agents/agentMenu';
-import { copyReference } from '../agents/useAgentCommands';
-import { useCutOff } from '../agents/useCutOff';
-import { runLine } from '../tool/commands';
-import { exampleInput } from '../tool/exampleInput';
-import css from './VersionsPage.module.css';
+import { ask } from '../../agent/agentMenu';
+import { copyReference } from '../../agent/useLifecycleCommands';
+import { useCutOff } from '../../agent/useUnreachable';
+import { runLine } from '../../agent/callCommands';
+import { exampleInput } from '../../agent/exampleInput';
+import css from '../../agent/Versions.module.css';
 
 /** The changelog: the draft on top, then every version, newest first, with what can be done with each. */
 export function VersionList({ agent }: { agent: Agent }) {

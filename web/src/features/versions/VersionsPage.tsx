@@ -1,26 +1,25 @@
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, type ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { isMissing } from '../../api/http';
 import { useFacts, usePins } from '../../api/queries';
 import type { Agent } from '../../api/types';
-import { notify } from '../../app/noticeStore';
-import { agentUrl, versionsUrl } from '../../app/urlState';
+import { notify } from '../../state/notices';
+import { agentUrl, versionsUrl } from '../../state/urlState';
 import { versionsPage as say } from '../../texts/versions';
 import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import sheet from '../../ui/Sheet.module.css';
-import { AgentDialogs } from '../agents/AgentDialogs';
-import { NotOpened } from '../agents/NotOpened';
-import { openFacts } from '../agents/openAgent';
-import { OpenAgentProvider } from '../agents/OpenAgentProvider';
-import { Column, Page } from '../agents/Page';
-import { useLifeCommands } from '../agents/useAgentCommands';
+import { NotOpened } from '../../frame/NotOpened';
+import { openFacts } from '../../agent/openAgent';
+import { OpenAgentProvider } from '../../agent/OpenAgentProvider';
+import { Column, Page } from '../../frame/Page';
+import { useLifecycleCommands } from '../../agent/useLifecycleCommands';
 import { About } from './About';
-import { PinTable } from './PinTable';
+import { PinTable } from '../../agent/PinTable';
 import { VersionList } from './VersionList';
 
 /** Everything about an agent that is no code: its versions, who references them, and its life as a whole. */
-export function VersionsPage({ name }: { name: string }) {
+export function VersionsPage({ name, dialogs }: { name: string; dialogs: ReactNode }) {
   const facts = useFacts(name);
   const [, navigate] = useLocation();
   useEffect(() => {
@@ -47,7 +46,7 @@ export function VersionsPage({ name }: { name: string }) {
       }
     >
       {facts.data ? (
-        <Loaded agent={facts.data} />
+        <Loaded agent={facts.data} dialogs={dialogs} />
       ) : (
         <Column>
           <Waiting shape="page" what={name} retry />
@@ -57,9 +56,9 @@ export function VersionsPage({ name }: { name: string }) {
   );
 }
 
-function Loaded({ agent }: { agent: Agent }) {
+function Loaded({ agent, dialogs }: { agent: Agent; dialogs: ReactNode }) {
   const opened = useMemo(() => openFacts(agent), [agent]);
-  useLifeCommands(opened, agent.listed);
+  useLifecycleCommands(opened, agent.listed);
   return (
     <OpenAgentProvider opened={opened}>
       <Column>
@@ -67,7 +66,7 @@ function Loaded({ agent }: { agent: Agent }) {
         <VersionList agent={agent} />
         <Pins name={agent.name} />
       </Column>
-      <AgentDialogs />
+      {dialogs}
     </OpenAgentProvider>
   );
 }

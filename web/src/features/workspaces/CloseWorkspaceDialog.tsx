@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { refreshWorkspaces } from '../../api/queries';
 import type { Workspace } from '../../api/types';
 import { closeWorkspace } from '../../api/verbs';
-import { notify } from '../../app/noticeStore';
+import { notify } from '../../state/notices';
 import { closeWorkspaceDialog as say } from '../../texts/workspaces';
 import { FormDialog } from '../../ui/FormDialog';
 import { TextField } from '../../ui/TextField';

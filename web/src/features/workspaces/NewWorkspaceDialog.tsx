@@ -2,13 +2,13 @@ import { useState } from 'react';
 import { ApiError } from '../../api/http';
 import { refreshWorkspaces } from '../../api/queries';
 import { createWorkspace } from '../../api/verbs';
-import { useEnterWorkspace } from '../../app/enterWorkspace';
-import { notify } from '../../app/noticeStore';
+import { useEnterWorkspace } from '../../state/enterWorkspace';
+import { notify } from '../../state/notices';
 import { newWorkspaceDialog as say } from '../../texts/workspaces';
 import { FormDialog } from '../../ui/FormDialog';
 import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
-import { byField, type Complaints } from './complaints';
+import { byField, type Complaints } from '../../api/fieldFaults';
 
 /** Makes a tenant, whose administrator is whoever asks. */
 export function NewWorkspaceDialog({ onClose }: { onClose: () => void }) {

@@ -2,7 +2,7 @@ import { useState, type SyntheticEvent } from 'react';
 import { refreshQuotas, useQuotasOf } from '../../api/queries';
 import type { Quotas, Workspace } from '../../api/types';
 import { setQuotas } from '../../api/verbs';
-import { notify } from '../../app/noticeStore';
+import { notify } from '../../state/notices';
 import { common } from '../../texts/common';
 import { quotaDialog as say } from '../../texts/workspaces';
 import { Button } from '../../ui/Button';
@@ -13,8 +13,8 @@ import { NotLoaded } from '../../ui/NotLoaded';
 import { Field } from '../../ui/Field';
 import { useTask } from '../../ui/useTask';
 import entries from '../../ui/Entries.module.css';
-import { quotaRows } from '../secrets/words';
-import { byField, type Complaints } from './complaints';
+import { quotaRows } from '../../api/quotas';
+import { byField, type Complaints } from '../../api/fieldFaults';
 import { formOf, quotaNames, readForm } from './quotaForm';
 
 /** Says what a workspace may take. */
@@ -78,7 +78,7 @@ function Form({ workspace: { id, title }, quotas, task, onDone }: FormProps) {
         <Field
           key={name}
           label={say.fields[name].label}
-          hint={say.fields[name].hint(rows[i]?.words ?? '')}
+          hint={say.fields[name].hint(rows[i]?.summary ?? '')}
           error={wrong[name]}
         >
           {(control) => (

@@ -1,0 +1,31 @@
+import { ApiError } from '../api/http';
+import { stringifyJson } from '../api/json';
+import { keys, queryClient, refreshAgents } from '../api/queries';
+import type { Agent, AgentBody, Sample } from '../api/types';
+import { createAgent } from '../api/verbs';
+import { rememberInput } from './rememberedInput';
+
+export async function createFrom(body: AgentBody): Promise<Agent> {
+  const agent = await createAgent(body);
+  // The page that said there is no such agent shows it at once.
+  queryClient.setQueryData(keys.agent(agent.name), agent);
+  void refreshAgents();
+  return agent;
+}
+
+/** A draft of one's own from a sample; when its name is taken, the next free one. */
+export async function createFromSample(sample: Sample): Promise<Agent> {
+  const agent = await createFree(sample.agent);
+  rememberInput(agent.id, stringifyJson(sample.input, 2));
+  return agent;
+}
+
+async function createFree(body: AgentBody): Promise<Agent> {
+  for (let n = 1; ; n++) {
+    try {
+      return await createFrom({ ...body, name: n === 1 ? body.name : `${body.name}-${n}` });
+    } catch (error) {
+      if (n === 100 || !(error instanceof ApiError && error.code === 'name_taken')) throw error;
+    }
+  }
+}

@@ -1,0 +1,11 @@
+import type { Json } from '../api/json';
+import type { JsonSchema } from '../api/types';
+import { exampleValue } from '../schema/form/defaults';
+import { check } from '../schema/validate';
+import { rememberedValue } from './rememberedInput';
+
+/** The input that was typed last, if this version takes it: it may be one for the draft. Else one made from the schema. */
+export function exampleInput(id: string, inputSchema: JsonSchema): Json {
+  const typed = rememberedValue(id);
+  return typed !== undefined && check(typed, inputSchema).length === 0 ? typed : exampleValue(inputSchema);
+}

@@ -1,0 +1,68 @@
+// The limits as people set them: each in a unit that suits it, and numbers on the wire in milliseconds and bytes.
+import type { Limits } from '../api/types';
+import { limits as say } from '../texts/config';
+import { number } from '../texts/format';
+
+export interface Unit {
+  name: string;
+  /** How much of the wire's unit one of ours is. */
+  scale: number;
+}
+
+export interface LimitField {
+  key: keyof Limits;
+  label: string;
+  /** The units it is said in, the smallest first. */
+  units: [Unit, ...Unit[]];
+}
+
+const seconds: [Unit] = [{ name: 's', scale: 1000 }];
+const count: [Unit] = [{ name: '', scale: 1 }];
+const size: [Unit, Unit] = [
+  { name: 'KiB', scale: 1024 },
+  { name: 'MiB', scale: 1024 ** 2 },
+];
+
+export const limitFields: LimitField[] = [
+  { key: 'timeoutMs', label: say.timeout, units: seconds },
+  { key: 'memoryBytes', label: say.memory, units: size },
+  { key: 'cpuMs', label: say.cpuTime, units: seconds },
+  { key: 'processes', label: say.processes, units: count },
+  { key: 'outputBytes', label: say.output, units: size },
+  { key: 'diskBytes', label: say.disk, units: size },
+  { key: 'recursionDepth', label: say.recursion, units: count },
+];
+
+/** The largest unit that leaves a number of at least one. */
+export const unitOf = ({ units }: LimitField, wire: number): Unit =>
+  units.findLast(({ scale }) => wire >= scale) ?? units[0];
+
+export const inUnit = ({ scale }: Unit, wire: number): string => String(Number((wire / scale).toFixed(6)));
+
+export function limitText(field: LimitField, wire: number): string {
+  const unit = unitOf(field, wire);
+  return unit.name === '' ? number(wire) : `${inUnit(unit, wire)} ${unit.name}`;
+}
+
+export type ReadLimit = { ok: true; wire: number } | { ok: false; message: string };
+
+/** Reads what was typed beside a unit; who types another unit of the field means that. */
+export function readLimit(field: LimitField, unit: Unit, text: string, ceiling: number | undefined): ReadLimit {
+  const [, digits = '', name = ''] = /^\s*([^a-z]*?)\s*([a-z]*)\s*$/i.exec(text) ?? [];
+  const meant = name === '' ? unit : field.units.find((u) => u.name.toLowerCase() === name.toLowerCase());
+  const value = Number(digits.replace(',', '.'));
+  if (!meant || digits === '' || !Number.isFinite(value) || value <= 0)
+    return { ok: false, message: say.mustBeANumberAbove };
+  const wire = Math.round(value * meant.scale);
+  if (wire < 1) return { ok: false, message: say.tooSmall };
+  if (ceiling !== undefined && wire > ceiling) return { ok: false, message: say.atMost(limitText(field, ceiling)) };
+  return { ok: true, wire };
+}
+
+/** A sentence of the server, with the limits it names called as they are where they are set. */
+export const withLimitsNamed = (sentence: string): string =>
+  sentence.replace(/\blimits\.(\w+)(?: \(now (\d+)\))?/g, (whole: string, key: string, now?: string) => {
+    const field = limitFields.find((f) => f.key === key);
+    if (!field) return whole;
+    return now === undefined ? say.named(field.label) : say.namedNow(field.label, limitText(field, Number(now)));
+  });

@@ -1,0 +1,111 @@
+// What the screen shows: an agent's draft, which can be edited, or one of its versions, which cannot.
+import { createContext, use } from 'react';
+import type { About, Agent, Draft, FieldProblem, Files, JsonSchema, RuntimeChoice, Version } from '../api/types';
+import type { DraftSession, SaveState, SessionView } from '../draft/session';
+
+export type Fields = Omit<Draft, 'revision'>;
+/** What a draft or a version says beside its files, whose texts change with each key. */
+export type Settings = Omit<Fields, 'files'>;
+
+export interface SchemaText {
+  text: string;
+  fault: string | undefined;
+}
+
+export interface OpenAgent {
+  id: string;
+  name: string;
+  about: About;
+  fields: Settings;
+  /** Of its files. */
+  paths: readonly string[];
+  latestVersion: string;
+  /** Undefined is the draft. */
+  version: string | undefined;
+  /** Why the version should not be used any more, and what instead. */
+  deprecated: { reason: string; successor: string } | undefined;
+  /** Of a version: why auto became its runtime. */
+  choice: RuntimeChoice | undefined;
+  save: SaveState;
+  session: DraftSession | undefined;
+  schemas: { input: SchemaText; output: SchemaText };
+  editSchema: (which: 'input' | 'output', text: string) => void;
+}
+
+export const OpenAgentContext = createContext<OpenAgent | undefined>(undefined);
+export const OpenFilesContext = createContext<Files | undefined>(undefined);
+
+/** The open agent without the texts of its files: it is the same while somebody types. */
+export const useOpenAgent = (): OpenAgent => opened(use(OpenAgentContext));
+
+/** The files of the open agent. Who asks for them is drawn again with each key. */
+export const useOpenFiles = (): Files => opened(use(OpenFilesContext));
+
+function opened<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('There is no open agent here.');
+  return value;
+}
+
+export type Opened = Omit<OpenAgent, 'schemas' | 'editSchema' | 'fields' | 'paths'> & { fields: Fields };
+
+export function openDraft(session: DraftSession, view: SessionView): Opened {
+  const { id, about, draft, latestVersion, save } = view;
+  return {
+    id,
+    name: about.name,
+    about,
+    fields: draft,
+    latestVersion,
+    version: undefined,
+    deprecated: undefined,
+    choice: undefined,
+    save,
+    session,
+  };
+}
+
+/** The agent without its editor: what its other screens speak of. */
+export function openFacts(agent: Agent): Opened {
+  const { id, name, latestVersion, draft } = agent;
+  return {
+    id,
+    name,
+    about: agent,
+    fields: draft,
+    latestVersion,
+    version: undefined,
+    deprecated: undefined,
+    choice: undefined,
+    save: { kind: 'saved' },
+    session: undefined,
+  };
+}
+
+export function openVersion(agent: Pick<Agent, 'id' | 'latestVersion'> & About, version: Version): Opened {
+  const { id, name, latestVersion } = agent;
+  const fields = version;
+  return {
+    id,
+    name,
+    about: agent,
+    fields,
+    latestVersion,
+    version: version.version,
+    deprecated: version.deprecated ? { reason: version.reason ?? '', successor: version.successor ?? '' } : undefined,
+    choice: version.runtimeChoice,
+    save: { kind: 'saved' },
+    session: undefined,
+  };
+}
+
+/** What the server said about one field of the draft, by its pointer or anything below it. */
+export function problemAt(save: SaveState, pointer: string): string | undefined {
+  if (save.kind !== 'refused') return undefined;
+  const hit = save.fields.find((f: FieldProblem) => f.pointer === pointer || f.pointer.startsWith(`${pointer}/`));
+  if (!hit) return undefined;
+  const below = hit.pointer.slice(pointer.length);
+  return below === '' ? hit.message : `${below}: ${hit.message}`;
+}
+
+export const schemaOf = (fields: Settings, which: 'input' | 'output'): JsonSchema =>
+  which === 'input' ? fields.inputSchema : fields.outputSchema;

@@ -1,0 +1,19 @@
+import { keys, queryClient, refreshFacts } from '../api/queries';
+import type { Agent } from '../api/types';
+import { restoreAgent } from '../api/verbs';
+import { notify } from '../state/notices';
+import { deleteAgentDialog as said } from '../texts/agents';
+
+/** Restores a deleted agent and shows a notice with the outcome. */
+export async function restore(id: string): Promise<Agent | undefined> {
+  try {
+    const agent = await restoreAgent(id);
+    refreshFacts(agent.name);
+    void queryClient.invalidateQueries({ queryKey: keys.agent(agent.name) });
+    notify('done', said.isBack(agent.name));
+    return agent;
+  } catch (error) {
+    notify('failed', said.notBroughtBack(error instanceof Error ? error.message : ''));
+    return undefined;
+  }
+}

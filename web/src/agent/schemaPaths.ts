@@ -1,0 +1,18 @@
+// Where the schemas live among the models; the ending makes the JSON service complete schema keywords.
+import type { Tab } from '../state/urlState';
+import { schema } from '../texts/files';
+
+export const schemaPaths = { input: '.atelier/input.schema.json', output: '.atelier/output.schema.json' };
+
+export const pathOf = (tab: Tab): string => (tab.kind === 'file' ? tab.path : schemaPaths[tab.which]);
+
+export function tabOf(path: string): Tab {
+  if (path === schemaPaths.input) return { kind: 'schema', which: 'input' };
+  return path === schemaPaths.output ? { kind: 'schema', which: 'output' } : { kind: 'file', path };
+}
+
+/** What a person calls it. */
+export function titleOf(path: string): string {
+  const tab = tabOf(path);
+  return tab.kind === 'file' ? path : schema(tab.which);
+}

@@ -1,0 +1,92 @@
+// The agents that "New agent" begins with: one small program in each language that shows the contract.
+import type { AgentBody, FileContent, Language } from '../api/types';
+import { nameFaults as say } from '../texts/agents';
+
+export const languageNames: Record<Language, string> = {
+  typescript: 'TypeScript',
+  javascript: 'JavaScript',
+  python: 'Python',
+  bash: 'Bash',
+  wasm: 'WebAssembly',
+};
+
+/** What an agent begins with: a small program, or a module that somebody built. */
+export type Beginning = { language: Exclude<Language, 'wasm'> } | { language: 'wasm'; module: FileContent };
+
+const programs: Record<Exclude<Language, 'wasm'>, { entrypoint: string; code: string }> = {
+  typescript: {
+    entrypoint: 'main.ts',
+    code: `export default async function main(input: Input, ctx: Ctx): Promise<Output> {
+  console.log(\`Hello, \${input.name}\`);
+  return { greeting: \`Hello, \${input.name}\` };
+}
+`,
+  },
+  javascript: {
+    entrypoint: 'main.js',
+    code: `/**
+ * @param {Input} input
+ * @param {Ctx} ctx
+ * @returns {Promise<Output>}
+ */
+export default async function main(input, ctx) {
+  console.log(\`Hello, \${input.name}\`);
+  return { greeting: \`Hello, \${input.name}\` };
+}
+`,
+  },
+  python: {
+    entrypoint: 'main.py',
+    code: `def main(input, ctx):
+    print(f"Hello, {input['name']}")
+    return {"greeting": f"Hello, {input['name']}"}
+`,
+  },
+  bash: {
+    entrypoint: 'main.sh',
+    code: `#!/usr/bin/env bash
+set -euo pipefail
+
+# The input is on stdin, in $INPUT_FILE and in $INPUT; the output goes to the file $OUTPUT.
+name=$(sed -E 's/.*"name" *: *"([^"]*)".*/\\1/' "$INPUT_FILE")
+echo "Hello, $name"
+printf '{"greeting":"Hello, %s"}\\n' "$name" > "$OUTPUT"
+`,
+  },
+};
+
+export function blankAgent(name: string, begin: Beginning): AgentBody {
+  const about = { name, title: '', description: '', language: begin.language };
+  if (begin.language === 'wasm') return { ...about, files: { 'main.wasm': begin.module }, entrypoint: 'main.wasm' };
+  const { entrypoint, code } = programs[begin.language];
+  return {
+    ...about,
+    files: { [entrypoint]: code },
+    entrypoint,
+    inputSchema: {
+      type: 'object',
+      required: ['name'],
+      properties: { name: { type: 'string', title: 'Name', default: 'world' } },
+    },
+    outputSchema: { type: 'object', required: ['greeting'], properties: { greeting: { type: 'string' } } },
+  };
+}
+
+/** Why a name cannot be used, or undefined. The server has the last word. */
+export function nameFault(name: string): string | undefined {
+  if (name === '') return say.needed;
+  if (!/^[a-z]/.test(name)) return say.firstLetter;
+  if (!/^[a-z0-9_-]*$/.test(name)) return say.signs;
+  if (name.length > 63) return say.tooLong;
+  if (name === 'registry' || name === 'new') return say.taken;
+  return undefined;
+}
+
+/** The name, or the name with the lowest number that is still free; `-` and `_` count as equal. */
+export function freeName(wanted: string, taken: string[]): string {
+  const plain = (name: string): string => name.replaceAll('-', '_');
+  const used = new Set(taken.map(plain));
+  let name = wanted;
+  for (let n = 2; used.has(plain(name)); n++) name = `${wanted}-${n}`;
+  return name;
+}

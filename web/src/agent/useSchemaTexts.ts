@@ -1,0 +1,63 @@
+// The schemas as text. A draft holds a schema as a value; the text a person types, their spacing and what is not yet
+// valid JSON, lives here and reaches the draft when it can be read.
+import { useCallback, useMemo, useState } from 'react';
+import { isObject, parseJson, stringifyJson } from '../api/json';
+import type { JsonSchema } from '../api/types';
+import { faultSentence } from '../schema/locate';
+import { useSchemaTexts as say } from '../texts/agents';
+import type { Opened, OpenAgent, SchemaText } from './openAgent';
+
+type Which = 'input' | 'output';
+type Entry = SchemaText & { schema: JsonSchema };
+
+const entryOf = (schema: JsonSchema): Entry => ({ schema, text: stringifyJson(schema, 2) + '\n', fault: undefined });
+
+/**
+ * The draft may change from outside: theirs was taken, another agent was opened. Where another tab saved something else, the
+ * schema is another object that says the same, and the text stays, which may be no JSON yet and in no draft.
+ */
+function entryFor(schema: JsonSchema, now: Entry): Entry {
+  if (now.schema === schema) return now;
+  return stringifyJson(now.schema) === stringifyJson(schema) ? { ...now, schema } : entryOf(schema);
+}
+
+export function useSchemaTexts(opened: Opened): Pick<OpenAgent, 'schemas' | 'editSchema'> {
+  const { inputSchema, outputSchema } = opened.fields;
+  const [entries, setEntries] = useState(() => ({
+    input: entryOf(inputSchema),
+    output: entryOf(outputSchema),
+  }));
+
+  const input = entryFor(inputSchema, entries.input);
+  const output = entryFor(outputSchema, entries.output);
+  if (input !== entries.input || output !== entries.output) setEntries({ input, output });
+
+  const { session } = opened;
+  const editSchema = useCallback(
+    (which: Which, text: string) => {
+      const read = readSchema(text);
+      setEntries((now) => ({
+        ...now,
+        [which]:
+          'fault' in read
+            ? { ...now[which], text, fault: read.fault }
+            : { schema: read.schema, text, fault: undefined },
+      }));
+      if ('schema' in read)
+        session?.editDraft(which === 'input' ? { inputSchema: read.schema } : { outputSchema: read.schema });
+    },
+    [session],
+  );
+  const schemas = useMemo(() => ({ input, output }), [input, output]);
+  return { schemas, editSchema };
+}
+
+function readSchema(text: string): { schema: JsonSchema } | { fault: string } {
+  try {
+    const value = parseJson(text);
+    if (isObject(value) || typeof value === 'boolean') return { schema: value };
+    return { fault: say.aSchemaIsAnObject };
+  } catch {
+    return { fault: faultSentence(text) };
+  }
+}

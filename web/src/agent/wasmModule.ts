@@ -1,0 +1,26 @@
+// WebAssembly modules as files that a person chooses.
+import type { FileContent } from '../api/types';
+import { module as say } from '../texts/files';
+
+export const largestModule = 32 * 2 ** 20;
+
+/** Why a file cannot be the module of an agent, or undefined. Whether it can be run, the server says. */
+export function moduleFault(file: File | undefined): string | undefined {
+  if (!file) return say.choose;
+  if (!file.name.endsWith('.wasm')) return say.isNoModule(file.name);
+  if (file.size > largestModule) return say.isTooLarge(file.name, file.size, largestModule);
+  return undefined;
+}
+
+/** The file as the API takes it. */
+export function readModule(file: File): Promise<FileContent> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onerror = () => reject(new Error(say.notRead(file.name)));
+    reader.onload = () => {
+      const url = typeof reader.result === 'string' ? reader.result : '';
+      resolve({ base64: url.slice(url.indexOf(',') + 1) });
+    };
+    reader.readAsDataURL(file);
+  });
+}

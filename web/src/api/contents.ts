@@ -1,0 +1,35 @@
+// Files as they come from a person's disk and go back to it: text where it is text, else base64.
+import type { FileContent } from './types';
+
+/** Text that is valid UTF-8 and has no NUL is text; a byte order mark does not survive. */
+export async function readUpload(file: File): Promise<FileContent> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  if (!bytes.includes(0)) {
+    try {
+      return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    } catch {
+      // Then it is no text.
+    }
+  }
+  return { base64: toBase64(bytes) };
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = '';
+  // In pieces, since a call takes only so many arguments.
+  for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  return btoa(binary);
+}
+
+export function bytesOf(content: FileContent): Uint8Array<ArrayBuffer> {
+  if (typeof content === 'string') return new TextEncoder().encode(content);
+  return Uint8Array.from(atob(content.base64), (char) => char.charCodeAt(0));
+}
+
+const pictures: Record<string, string> = { png: 'png', jpg: 'jpeg', jpeg: 'jpeg', webp: 'webp', gif: 'gif' };
+
+/** The address of a picture that the page may show; formats that carry scripts are none. */
+export function pictureOf(path: string, content: FileContent): string | undefined {
+  const type = pictures[path.split('.').at(-1)?.toLowerCase() ?? ''];
+  return type === undefined || typeof content === 'string' ? undefined : `data:image/${type};base64,${content.base64}`;
+}

@@ -1,0 +1,94 @@
+import type { ReactNode } from 'react';
+import { isObject, type Json } from '../api/json';
+import type { Diff } from '../api/types';
+import { changes as say } from '../texts/compare';
+import css from './Changes.module.css';
+import { FileChange } from './FileChange';
+
+const groups = {
+  schema: say.schemas,
+  capabilities: say.capabilities,
+  limits: say.limits,
+  settings: say.settings,
+} as const;
+
+/** What separates two versions: sentences, then fields as tables, then files as text. */
+export function Changes({ diff }: { diff: Diff }) {
+  if (diff.advice.reasons.length === 0 && diff.files.length === 0 && diff.settings.length === 0) return null;
+  return (
+    <div className={css.changes}>
+      <Reasons reasons={diff.advice.reasons} />
+      {Object.entries(groups).map(([group, title]) => {
+        const fields = diff.settings.filter((s) => s.group === group);
+        if (fields.length === 0) return null;
+        const table = <Fields key={group} title={title} fields={fields} from={diff.from} to={diff.to} />;
+        // What changed in a schema is said above in sentences.
+        if (group !== 'schema') return table;
+        return (
+          <details key={group} className={css.folded}>
+            <summary>{say.schemasAsJson}</summary>
+            {table}
+          </details>
+        );
+      })}
+      {diff.files.map((file) => (
+        <FileChange key={file.path} file={file} from={diff.from} to={diff.to} />
+      ))}
+    </div>
+  );
+}
+
+export function Reasons({ reasons }: { reasons: readonly Diff['advice']['reasons'][number][] }) {
+  return (
+    <ul className={css.reasons} aria-label={say.whatChanged}>
+      {reasons.map((r) => (
+        <li key={r.pointer + r.message}>
+          <span className={r.bump === 'major' ? css.major : undefined}>{r.bump}</span>
+          <span title={r.pointer}>{quoted(r.message)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The server writes names between backticks. */
+const quoted = (sentence: string): ReactNode[] =>
+  sentence.split('`').map((part, i) => (i % 2 === 0 ? part : <code key={i}>{part}</code>));
+
+/** Names one a line, variables as they are set; only what is more than that is JSON. */
+function plain(value: Json | undefined): string {
+  if (value === undefined || typeof value === 'string') return value ?? say.none;
+  const lines = Array.isArray(value) ? value : isObject(value) ? Object.entries(value).map(setting) : [value];
+  if (lines.length === 0) return say.none;
+  return lines.every((line) => typeof line === 'string') ? lines.join('\n') : JSON.stringify(value, null, 2);
+}
+
+const setting = ([name, value]: [string, Json]): Json => (typeof value === 'string' ? `${name}=${value}` : value);
+
+function Fields({ title, fields, from, to }: { title: string; fields: Diff['settings']; from: string; to: string }) {
+  return (
+    <section aria-label={title}>
+      <h3>{title}</h3>
+      <div className={css.scroll} tabIndex={0} role="region" aria-label={say.changesOf(title.toLowerCase())}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{say.field}</th>
+              <th scope="col">{from}</th>
+              <th scope="col">{to}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {fields.map((f) => (
+              <tr key={f.name}>
+                <th scope="row">{f.name}</th>
+                <td data-side={from}>{plain(f.before)}</td>
+                <td data-side={to}>{plain(f.after)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

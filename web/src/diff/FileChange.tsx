@@ -1,0 +1,98 @@
+import { useQueries } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { keys } from '../api/queries';
+import type { Diff, Files } from '../api/types';
+import { getAgent, getVersion } from '../api/verbs';
+import { fileChange as say } from '../texts/compare';
+import { Choices } from '../ui/Choices';
+import { NotLoaded } from '../ui/NotLoaded';
+import { Waiting } from '../ui/Waiting';
+import { useWide } from '../ui/useWide';
+import { useOpenAgent } from '../agent/openAgent';
+import css from './Changes.module.css';
+import { narrowest, TextDiff } from './TextDiff';
+
+type Look = 'lines' | 'beside' | 'within';
+
+/** What became of a file: the lines around each change, or the whole of both in the diff editor. */
+export function FileChange({ file, from, to }: { file: Diff['files'][number]; from: string; to: string }) {
+  const { path, status, unified, binary } = file;
+  const [chosen, setLook] = useState<Look>('lines');
+  const section = useRef<HTMLElement>(null);
+  const wide = useWide(section, narrowest);
+  const look = chosen === 'beside' && !wide ? 'within' : chosen;
+  const looks = [
+    { value: 'lines', label: say.lines },
+    { value: 'beside', label: say.sideBySide, disabled: !wide, title: wide ? undefined : say.noRoom },
+    { value: 'within', label: say.inline },
+  ] as const;
+  return (
+    <section ref={section} aria-label={path}>
+      <div className={css.fileHead}>
+        <h3>
+          {path} {status}
+        </h3>
+        {!binary && <Choices label={say.showAs(path)} choices={[...looks]} value={look} onChange={setLook} />}
+      </div>
+      {look !== 'lines' ? (
+        <Whole path={path} from={from} to={to} inline={look === 'within'} />
+      ) : unified === '' ? (
+        <p>{binary ? say.itIsNotText : say.emptyOrTooLarge}</p>
+      ) : (
+        <div className={css.scroll} tabIndex={0} role="region" aria-label={say.changesOf(path)}>
+          <Lines text={unified} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Whole({ path, from, to, inline }: { path: string; from: string; to: string; inline: boolean }) {
+  const { name } = useOpenAgent();
+  const found = useQueries({
+    queries: [from, to].map((version) => ({
+      queryKey: [...keys.diffs(name), 'files', version],
+      queryFn: () => filesOf(name, version),
+      gcTime: 0,
+    })),
+  });
+  const [before, after] = found;
+  if (found.some(({ isLoadingError }) => isLoadingError)) return <NotLoaded found={found} why={say.notLoaded} />;
+  if (!before?.data || !after?.data) return <Waiting shape="code" what={path} retry />;
+  return (
+    <TextDiff
+      path={path}
+      before={textIn(before.data, path)}
+      after={textIn(after.data, path)}
+      sides={{ before: from, after: to }}
+      inline={inline}
+    />
+  );
+}
+
+const filesOf = async (name: string, version: string): Promise<Files> =>
+  version === 'draft' ? (await getAgent(name)).draft.files : (await getVersion(name, version)).files;
+
+function textIn(files: Files, path: string): string {
+  const content = files[path];
+  return typeof content === 'string' ? content : '';
+}
+
+function Lines({ text }: { text: string }) {
+  const lines = text.trimEnd().split('\n').slice(2); // the names of the two files are above
+  return (
+    <pre className={css.lines}>
+      {lines.map((line, i) => (
+        <span key={i} className={look(line)}>
+          {line === '' ? ' ' : line}
+        </span>
+      ))}
+    </pre>
+  );
+}
+
+function look(line: string): string | undefined {
+  if (line.startsWith('+')) return css.added;
+  if (line.startsWith('-')) return css.removed;
+  return line.startsWith('@@') ? css.place : undefined;
+}

@@ -1,0 +1,68 @@
+// The world of a draft session in a browser: the API, and localStorage as the place that survives a closed tab.
+import { local, ofTab, withStorage } from '../api/storage';
+import { getAgent, saveAgent } from '../api/verbs';
+import { forgetEdits, keepEdits, takeEdits } from './unsaved';
+import type { Content, SessionWorld } from './session';
+
+const keepDelay = 300;
+const waiting = new Map<string, Content>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+export const browserWorld: SessionWorld = {
+  save: (id, { about, draft }) => saveAgent(id, about, draft),
+  load: getAgent,
+  // Writing is synchronous, so keystrokes share one write.
+  keep(id, content) {
+    waiting.set(id, content);
+    timer ??= setTimeout(writeNow, keepDelay);
+  },
+  forget(id) {
+    waiting.delete(id);
+    withStorage(local, (s) => forgetEdits(s, id, tab()));
+  },
+  later(run, ms) {
+    const later = setTimeout(run, ms);
+    return () => clearTimeout(later);
+  },
+  tell: (id, revision) => channel().postMessage({ id, revision } satisfies Saved),
+  listen(id, heard) {
+    const onMessage = ({ data }: MessageEvent<Saved>): void => {
+      if (data.id === id) heard(data.revision);
+    };
+    channel().addEventListener('message', onMessage);
+    return () => channel().removeEventListener('message', onMessage);
+  },
+};
+
+interface Saved {
+  id: string;
+  revision: number;
+}
+
+let opened: BroadcastChannel | undefined;
+/** The tabs of this browser, among each other. */
+const channel = (): BroadcastChannel => (opened ??= new BroadcastChannel('atelier.drafts'));
+
+window.addEventListener('pagehide', writeNow);
+
+/** Edits of this draft that no server has. */
+export const keptDraft = (id: string): Content | undefined => withStorage(local, (s) => takeEdits(s, id, tab()));
+
+function writeNow(): void {
+  clearTimeout(timer);
+  timer = undefined;
+  for (const [id, content] of waiting) withStorage(local, (s) => keepEdits(s, id, tab(), content, Date.now()));
+  waiting.clear();
+}
+
+/** What this tab is called, also after it was loaded anew. */
+function tab(): string {
+  const name = withStorage(ofTab, (s) => {
+    const known = s.getItem(tabKey) ?? String(crypto.getRandomValues(new Uint32Array(1))[0]);
+    s.setItem(tabKey, known);
+    return known;
+  });
+  return name ?? '';
+}
+
+const tabKey = 'atelier.tab';

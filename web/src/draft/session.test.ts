@@ -1,0 +1,262 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError, OfflineError } from '../api/http';
+import type { Agent, Draft } from '../api/types';
+import { DraftSession, type Content, type SessionWorld } from './session';
+
+const draft: Draft = {
+  revision: 1,
+  language: 'typescript',
+  runtime: 'auto',
+  files: { 'main.ts': 'one' },
+  entrypoint: 'main.ts',
+  inputSchema: {},
+  outputSchema: {},
+  packages: [],
+  environment: {},
+  secrets: [],
+  capabilities: { hostFunctions: [], hosts: [], subprocess: false },
+  limits: { timeoutMs: 1, cpuMs: 1, memoryBytes: 1, processes: 1, outputBytes: 1, diskBytes: 1, recursionDepth: 1 },
+  safetyFlags: [],
+  requiresApproval: false,
+  deterministic: false,
+};
+const agent = (change: Partial<Draft> = {}): Agent => ({
+  id: 'a1',
+  name: 'weather',
+  title: 'Weather',
+  description: '',
+  tags: [],
+  metadata: {},
+  listed: false,
+  latestVersion: '',
+  usageCount: 0,
+  changelog: [],
+  draft: { ...draft, ...change },
+  createdAt: '',
+  updatedAt: '',
+});
+
+/** A server with one draft that can be taken offline. */
+function world(server: Agent) {
+  const state = {
+    server,
+    offline: false,
+    saves: 0,
+    kept: new Map<string, Content>(),
+    timers: new Set<() => void>(),
+    told: [] as number[],
+    tabs: new Set<(revision: number) => void>(),
+  };
+  const it: SessionWorld = {
+    save(_id, content) {
+      state.saves++;
+      if (state.offline) return Promise.reject(new OfflineError());
+      if (content.draft.revision !== state.server.draft.revision)
+        return Promise.reject(new ApiError(409, 'stale_draft', 'Stale.', [], {}, undefined));
+      if (content.draft.entrypoint === '')
+        return Promise.reject(
+          new ApiError(422, 'invalid_input', 'Bad.', [{ pointer: '/entrypoint', message: 'x' }], {}, undefined),
+        );
+      state.server = {
+        ...state.server,
+        ...content.about,
+        draft: { ...content.draft, revision: content.draft.revision + 1 },
+      };
+      return Promise.resolve(state.server);
+    },
+    load: () => Promise.resolve(state.server),
+    keep: (id, content) => state.kept.set(id, content),
+    forget: (id) => state.kept.delete(id),
+    later(run) {
+      state.timers.add(run);
+      return () => state.timers.delete(run);
+    },
+    tell: (_id, revision) => void state.told.push(revision),
+    listen(_id, heard) {
+      state.tabs.add(heard);
+      return () => state.tabs.delete(heard);
+    },
+  };
+  /** Another tab saves, and says so. */
+  const elsewhere = async (change: Partial<Draft>): Promise<void> => {
+    const revision = state.server.draft.revision + 1;
+    state.server = { ...state.server, draft: { ...state.server.draft, ...change, revision } };
+    for (const heard of state.tabs) heard(revision);
+    for (let i = 0; i < 10; i++) await Promise.resolve();
+  };
+  const tick = async (): Promise<void> => {
+    const due = [...state.timers];
+    state.timers.clear();
+    for (const run of due) run();
+    for (let i = 0; i < 10; i++) await Promise.resolve();
+  };
+  return { state, it, tick, elsewhere };
+}
+
+describe('two tabs', () => {
+  it('a draft without edits follows what another tab saved, and tells what it saves', async () => {
+    const w = world(agent());
+    const session = new DraftSession(agent(), w.it);
+    await w.elsewhere({ files: { 'main.ts': 'theirs' } });
+    expect(session.get().draft).toMatchObject({ revision: 2, files: { 'main.ts': 'theirs' } });
+    session.setFile('main.ts', 'mine');
+    await w.tick();
+    expect([session.get().save.kind, w.state.told]).toEqual(['saved', [3]]);
+    session.dispose();
+    expect(w.state.tabs.size).toBe(0);
+  });
+
+  it('edits are compared with what another tab saved before they are sent', async () => {
+    const w = world(agent());
+    const session = new DraftSession(agent(), w.it);
+    session.setFile('main.ts', 'mine');
+    await w.elsewhere({ files: { 'main.ts': 'theirs' } });
+    await w.tick();
+    expect([session.get().save.kind, session.get().draft.files, w.state.saves]).toEqual([
+      'conflict',
+      { 'main.ts': 'mine' },
+      0,
+    ]);
+  });
+
+  it('what another tab saved is not missed while a save of this one is on its way and gets lost', async () => {
+    const w = world(agent());
+    const session = new DraftSession(agent(), w.it);
+    session.setFile('main.ts', 'mine');
+    w.state.offline = true;
+    for (const save of w.state.timers) save();
+    expect(session.get().save.kind).toBe('saving');
+    await w.elsewhere({ files: { 'main.ts': 'theirs' } });
+    expect(session.get().save).toMatchObject({ kind: 'conflict', theirs: { draft: { revision: 2 } } });
+  });
+
+  it('edits are compared later when the server is busy now', async () => {
+    const w = world(agent());
+    const session = new DraftSession(agent(), w.it);
+    session.setFile('main.ts', 'mine');
+    w.it.load = () => Promise.reject(new ApiError(503, 'unavailable', 'Busy.', [], {}, undefined));
+    await w.elsewhere({ files: { 'main.ts': 'theirs' } });
+    expect([session.get().save.kind, w.state.timers.size]).toEqual(['offline', 1]);
+    w.it.load = () => Promise.resolve(w.state.server);
+    await w.tick();
+    expect(session.get().save).toMatchObject({ kind: 'conflict', theirs: { draft: { revision: 2 } } });
+  });
+
+  it('what is older than the draft is not news', async () => {
+    const w = world(agent({ revision: 5 }));
+    const session = new DraftSession(agent({ revision: 5 }), w.it);
+    for (const heard of w.state.tabs) heard(5);
+    await w.tick();
+    expect(session.get().draft.revision).toBe(5);
+  });
+});
+
+describe('DraftSession', () => {
+  it('saves many edits once and ends with the new revision', async () => {
+    const w = world(agent());
+    const session = new DraftSession(agent(), w.it);
+    session.setFile('main.ts', 'two');
+    session.setFile('main.ts', 'three');
+    expect(session.get().save.kind).toBe('dirty');
+    expect(w.state.kept.size).toBe(1);
+    await w.tick();
+    expect(session.get().save.kind).toBe('saved');
+    expect(session.get().draft.revision).toBe(2);
+    expect([w.state.saves, w.state.kept.size, w.state.server.draft.files['main.ts']]).toEqual([1, 0, 'three']);
+  });
+
+  it('saves again what was typed while it was saving', async () => {
+    const w = world(agent());
+    const session = new DraftSession(agent(), w.it);
+    session.setFile('main.ts', 'two');
+    const flushed = session.flush();
+    session.setFile('main.ts', 'three');
+    expect(await flushed).toBe(true);
+    expect(w.state.server.draft.files['main.ts']).toBe('three');
+    expect(session.get().draft.revision).toBe(3);
+  });
+
+  it('says the same while somebody types, so that nothing is drawn for it', () => {
+    const w = world(agent());
+    const session = new DraftSession(agent(), w.it);
+    session.setFile('main.ts', 'two');
+    for (const save of w.state.timers) save();
+    const { save } = session.get();
+    session.setFile('main.ts', 'three');
+    expect([save.kind, session.get().save === save]).toEqual(['saving', true]);
+  });
+
+  it('keeps edits while offline and saves them when the server is back', async () => {
+    const w = world(agent());
+    const session = new DraftSession(agent(), w.it);
+    w.state.offline = true;
+    session.setFile('main.ts', 'two');
+    await w.tick();
+    expect(session.get().save.kind).toBe('offline');
+    expect(w.state.kept.size).toBe(1);
+    w.state.offline = false;
+    await w.tick();
+    expect(session.get().save.kind).toBe('saved');
+    expect(w.state.server.draft.files['main.ts']).toBe('two');
+  });
+
+  it('asks when someone else saved; mine goes over theirs only when told', async () => {
+    const w = world(agent({ revision: 5, files: { 'main.ts': 'theirs' } }));
+    const session = new DraftSession(agent(), w.it);
+    session.setFile('main.ts', 'mine');
+    await w.tick();
+    expect(session.get().save.kind).toBe('conflict');
+    expect(w.state.server.draft.files['main.ts']).toBe('theirs');
+    session.setFile('main.ts', 'mine, more');
+    await w.tick();
+    expect(session.get().save.kind).toBe('conflict');
+    session.keepMine();
+    await w.tick();
+    expect(w.state.server.draft.files['main.ts']).toBe('mine, more');
+    expect(session.get().save.kind).toBe('saved');
+  });
+
+  it('takes theirs when told', async () => {
+    const w = world(agent({ revision: 5, files: { 'main.ts': 'theirs' } }));
+    const session = new DraftSession(agent(), w.it);
+    session.setFile('main.ts', 'mine');
+    await w.tick();
+    session.takeTheirs();
+    expect(session.get().draft).toMatchObject({ revision: 5, files: { 'main.ts': 'theirs' } });
+    expect(w.state.kept.size).toBe(0);
+  });
+
+  it('says what the server refused, and tries again after the next edit', async () => {
+    const w = world(agent());
+    const session = new DraftSession(agent(), w.it);
+    session.editDraft({ entrypoint: '' });
+    expect(await session.flush()).toBe(false);
+    expect(session.get().save).toMatchObject({ kind: 'refused', fields: [{ pointer: '/entrypoint' }] });
+    session.editDraft({ entrypoint: 'main.ts' });
+    expect(await session.flush()).toBe(true);
+  });
+
+  it('gives up what a crash left when told, also after it was saved', async () => {
+    const w = world(agent());
+    const kept: Content = { about: agent(), draft: { ...draft, files: { 'main.ts': 'crashed' } } };
+    const session = new DraftSession(w.state.server, w.it, kept);
+    expect(session.restored).toBe(true);
+    await session.flush();
+    expect(w.state.server.draft.files).toEqual({ 'main.ts': 'crashed' });
+    session.dropRestored();
+    await session.flush();
+    expect(w.state.server.draft.files).toEqual({ 'main.ts': 'one' });
+    expect(session.restored).toBe(false);
+  });
+
+  it('offers back what a crash left, and asks when the server moved on', async () => {
+    const mine = { about: agent(), draft: { ...draft, files: { 'main.ts': 'mine' } } };
+    const w = world(agent());
+    const session = new DraftSession(agent(), w.it, mine);
+    expect(session.get().save.kind).toBe('dirty');
+    await w.tick();
+    expect(w.state.server.draft.files['main.ts']).toBe('mine');
+    const moved = new DraftSession(agent({ revision: 9 }), w.it, mine);
+    expect(moved.get().save.kind).toBe('conflict');
+  });
+});

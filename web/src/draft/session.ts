@@ -1,0 +1,260 @@
+// The draft that is open: what was edited, what is saved, and how the two meet. Every edit lands here; saving is
+// debounced, carries the revision it began from, and never overwrites what someone else saved.
+import { ApiError, explain } from '../api/http';
+import type { About, Agent, Draft, FieldProblem, FileContent } from '../api/types';
+
+export type SaveState =
+  | { kind: 'saved' }
+  | { kind: 'dirty' }
+  | { kind: 'saving' }
+  | { kind: 'offline' }
+  | { kind: 'refused'; message: string; fields: FieldProblem[] }
+  | { kind: 'conflict'; theirs: Agent };
+
+export interface Content {
+  about: About;
+  draft: Draft;
+}
+
+export interface SessionView extends Content {
+  id: string;
+  latestVersion: string;
+  save: SaveState;
+}
+
+/** What a session needs of the world: the server, a place that survives the page, and a clock. */
+export interface SessionWorld {
+  save(id: string, content: Content): Promise<Agent>;
+  load(id: string): Promise<Agent>;
+  keep(id: string, content: Content): void;
+  forget(id: string): void;
+  later(run: () => void, ms: number): () => void;
+  /** Tells other tabs what was saved here, and hears what they saved. */
+  tell(id: string, revision: number): void;
+  listen(id: string, heard: (revision: number) => void): () => void;
+}
+
+// The same while somebody types, so that nothing is drawn again for it.
+const dirty: SaveState = { kind: 'dirty' };
+const saving: SaveState = { kind: 'saving' };
+
+const saveDelay = 600;
+const retryDelay = 3000;
+
+export class DraftSession {
+  private view: SessionView;
+  private readonly listeners = new Set<() => void>();
+  private cancelTimer = (): void => undefined;
+  private readonly unlisten: () => void;
+  private inFlight: Promise<void> | undefined;
+  private edits = 0;
+  private before: Content | undefined;
+
+  constructor(
+    agent: Agent,
+    private readonly world: SessionWorld,
+    kept?: Content,
+  ) {
+    this.view = { ...viewOf(agent), save: { kind: 'saved' } };
+    if (kept) this.restore(agent, kept);
+    this.unlisten = world.listen(agent.id, (revision) => void this.heard(revision));
+  }
+
+  get = (): SessionView => this.view;
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  editDraft(change: Partial<Draft>): void {
+    this.edited({ draft: { ...this.view.draft, ...change } });
+  }
+
+  editAbout(change: Partial<About>): void {
+    this.edited({ about: { ...this.view.about, ...change } });
+  }
+
+  setFile(path: string, content: FileContent): void {
+    if (this.view.draft.files[path] === content) return;
+    this.editDraft({ files: { ...this.view.draft.files, [path]: content } });
+  }
+
+  /** Saves now and resolves when the server has every edit; false says that it has not, and `save` says why. */
+  async flush(): Promise<boolean> {
+    this.cancelTimer();
+    while (this.needsSaving()) {
+      await (this.inFlight ?? this.start());
+      if (!['saved', 'dirty', 'saving'].includes(this.view.save.kind)) return false;
+    }
+    return this.view.save.kind === 'saved';
+  }
+
+  /** Publishing and exporting change what the server knows beside the draft. */
+  published(version: string): void {
+    this.update({ latestVersion: version });
+  }
+
+  keepMine(): void {
+    const { save, draft } = this.view;
+    if (save.kind !== 'conflict') return;
+    this.edited({ draft: { ...draft, revision: save.theirs.draft.revision } }, 0);
+  }
+
+  takeTheirs(): void {
+    const { save } = this.view;
+    if (save.kind !== 'conflict') return;
+    this.world.forget(this.view.id);
+    this.update({ ...viewOf(save.theirs), save: { kind: 'saved' } });
+  }
+
+  /** Whether it began with edits that the server did not have. */
+  get restored(): boolean {
+    return this.before !== undefined;
+  }
+
+  /** Gives up restored edits: the draft is again what the server had. */
+  dropRestored(): void {
+    const { before } = this;
+    if (!before) return;
+    this.before = undefined;
+    this.edited({ about: before.about, draft: { ...before.draft, revision: this.view.draft.revision } });
+  }
+
+  dispose(): void {
+    this.cancelTimer();
+    this.unlisten();
+    this.listeners.clear();
+  }
+
+  private restore(agent: Agent, kept: Content): void {
+    if (sameContent(kept, contentOf(agent))) return this.world.forget(agent.id);
+    const stale = kept.draft.revision !== agent.draft.revision;
+    this.view = { ...this.view, ...kept, save: stale ? { kind: 'conflict', theirs: agent } : dirty };
+    if (stale) return;
+    this.before = contentOf(agent);
+    this.schedule(0);
+  }
+
+  private clean(): boolean {
+    return this.view.save.kind === 'saved';
+  }
+
+  private needsSaving(): boolean {
+    const { kind } = this.view.save;
+    return kind === 'dirty' || kind === 'saving' || kind === 'offline' || kind === 'refused';
+  }
+
+  private edited(change: Partial<Content>, delay = saveDelay): void {
+    this.edits++;
+    const content = { about: change.about ?? this.view.about, draft: change.draft ?? this.view.draft };
+    const unresolved = this.view.save.kind === 'conflict' && delay > 0;
+    this.world.keep(this.view.id, content);
+    this.update(unresolved ? content : { ...content, save: this.inFlight ? saving : dirty });
+    if (!unresolved) this.schedule(delay);
+  }
+
+  private schedule(delay: number): void {
+    this.cancelTimer();
+    this.cancelTimer = this.world.later(() => void (this.inFlight ?? this.start()), delay);
+  }
+
+  private start(): Promise<void> {
+    this.inFlight = this.saveOnce().finally(() => {
+      this.inFlight = undefined;
+      if (this.view.save.kind === 'dirty') this.schedule(saveDelay);
+    });
+    return this.inFlight;
+  }
+
+  private async saveOnce(): Promise<void> {
+    const edits = this.edits;
+    this.update({ save: saving });
+    try {
+      const agent = await this.world.save(this.view.id, { about: this.view.about, draft: this.view.draft });
+      this.accept(agent, edits);
+    } catch (error) {
+      await this.fail(error);
+    }
+  }
+
+  private accept(agent: Agent, edits: number): void {
+    const revision = agent.draft.revision;
+    const { latestVersion } = agent;
+    this.world.tell(this.view.id, revision);
+    // Someone may have renamed the agent meanwhile.
+    const about = { ...this.view.about, name: agent.name };
+    if (edits === this.edits) {
+      this.world.forget(this.view.id);
+      // The server may fill in what was left out, but what is on the screen is what was sent.
+      this.update({ latestVersion, about, draft: { ...this.view.draft, revision }, save: { kind: 'saved' } });
+      return;
+    }
+    const draft = { ...this.view.draft, revision };
+    this.world.keep(this.view.id, { about, draft });
+    this.update({ latestVersion, about, draft, save: dirty });
+  }
+
+  private async fail(error: unknown): Promise<void> {
+    if (error instanceof ApiError && error.status === 409 && error.code === 'stale_draft') return this.meet();
+    if (error instanceof ApiError && error.status < 500 && error.status !== 401 && error.status !== 429) {
+      this.update({ save: { kind: 'refused', message: explain(error), fields: error.fields } });
+      return;
+    }
+    this.update({ save: { kind: 'offline' } });
+    this.schedule(retryDelay);
+  }
+
+  /** Another tab saved: a draft without edits follows it, one with edits is compared before it meets the server. */
+  private async heard(revision: number): Promise<void> {
+    await this.inFlight; // a save on its way is told by the server, if it arrives there
+    if (revision <= this.view.draft.revision) return;
+    if (!this.clean()) {
+      this.cancelTimer();
+      return this.meet();
+    }
+    try {
+      const theirs = await this.world.load(this.view.id);
+      if (theirs.draft.revision <= this.view.draft.revision) return;
+      if (this.clean()) this.update(viewOf(theirs));
+      else await this.heard(revision);
+    } catch {
+      // The next save asks the server anyhow.
+    }
+  }
+
+  /** Someone else saved: their state is fetched so that a person can choose. */
+  private async meet(): Promise<void> {
+    try {
+      const theirs = await this.world.load(this.view.id);
+      if (sameContent(this.view, contentOf(theirs))) {
+        this.world.forget(this.view.id);
+        this.update({ ...viewOf(theirs), save: { kind: 'saved' } });
+      } else {
+        this.update({ save: { kind: 'conflict', theirs } });
+      }
+    } catch (error) {
+      await this.fail(error);
+    }
+  }
+
+  private update(change: Partial<SessionView>): void {
+    this.view = { ...this.view, ...change };
+    for (const listener of [...this.listeners]) listener();
+  }
+}
+
+export function contentOf(agent: Agent): Content {
+  const { name, title, description, tags, metadata } = agent;
+  return { about: { name, title, description, tags, metadata }, draft: agent.draft };
+}
+
+function viewOf(agent: Agent): Omit<SessionView, 'save'> {
+  return { id: agent.id, latestVersion: agent.latestVersion, ...contentOf(agent) };
+}
+
+function sameContent(a: Content, b: Content): boolean {
+  const essence = ({ about, draft: { revision: _revision, savedAt: _at, savedBy: _by, ...draft } }: Content): string =>
+    JSON.stringify([about, draft]);
+  return essence(a) === essence(b);
+}

@@ -1,0 +1,53 @@
+// Edits that the server does not have yet, in a place that survives the page. Each tab keeps its own: one that saves must
+// not throw away what another could not.
+import { isObject, type JsonObject } from '../api/json';
+import type { Content } from './session';
+
+/** The part of localStorage that is used. */
+export type Shelf = Pick<Storage, 'length' | 'key' | 'getItem' | 'setItem' | 'removeItem'>;
+
+interface Kept {
+  at: number;
+  content: Content;
+}
+
+const prefixOf = (id: string): string => `atelier.draft.${id}.`;
+
+export function keepEdits(shelf: Shelf, id: string, tab: string, content: Content, at: number): void {
+  shelf.setItem(prefixOf(id) + tab, JSON.stringify({ at, content } satisfies Kept));
+}
+
+export function forgetEdits(shelf: Shelf, id: string, tab: string): void {
+  shelf.removeItem(prefixOf(id) + tab);
+}
+
+/** Takes what this tab kept before it was loaded anew, else the newest that another left behind; it is this tab's then. */
+export function takeEdits(shelf: Shelf, id: string, tab: string): Content | undefined {
+  const found = Array.from({ length: shelf.length }, (_, n) => shelf.key(n) ?? '')
+    .filter((key) => key.startsWith(prefixOf(id)))
+    .map((key) => ({ key, kept: read(shelf.getItem(key)) }));
+  const own = found.find(({ key, kept }) => key === prefixOf(id) + tab && kept);
+  const newest = own ?? found.sort((a, b) => (b.kept?.at ?? 0) - (a.kept?.at ?? 0))[0];
+  if (!newest?.kept) return undefined;
+  shelf.removeItem(newest.key);
+  keepEdits(shelf, id, tab, newest.kept.content, newest.kept.at);
+  return newest.kept.content;
+}
+
+function read(text: string | null): Kept | undefined {
+  try {
+    const kept: unknown = text === null ? undefined : JSON.parse(text);
+    return isKept(kept) ? kept : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** As far as a screen would stop at anything else; the server judges the rest when it is saved. */
+const isKept = (kept: unknown): kept is Kept & JsonObject =>
+  isObject(kept) &&
+  typeof kept['at'] === 'number' &&
+  isObject(kept['content']) &&
+  isObject(kept['content']['about']) &&
+  isObject(kept['content']['draft']) &&
+  isObject(kept['content']['draft']['files']);

@@ -1,0 +1,33 @@
+import { useEffect, useState } from 'react';
+import { draftLeft } from '../api/leaving';
+import type { Agent } from '../api/types';
+import { notify } from '../state/notices';
+import { useDraftSession as say } from '../texts/agents';
+import { browserWorld, keptDraft } from './browserEnvironment';
+import { DraftSession } from './session';
+import { draftOpened } from './openSession';
+
+/** Opens the draft for as long as it is shown; what is unsaved when it closes is saved on the way out. */
+export function useDraftSession(agent: Agent): DraftSession | undefined {
+  const [session, setSession] = useState<DraftSession>();
+  useEffect(() => {
+    const opened = new DraftSession(agent, browserWorld, keptDraft(agent.id));
+    setSession(opened);
+    if (opened.restored) {
+      notify('done', say.editsThatHadNot, {
+        label: say.discardThem,
+        run: () => opened.dropRestored(),
+      });
+    }
+    const closed = draftOpened(agent.id, opened);
+    return () => {
+      closed();
+      const { id, about } = opened.get();
+      draftLeft(
+        [id, about.name],
+        opened.flush().finally(() => opened.dispose()),
+      );
+    };
+  }, [agent]);
+  return session;
+}

@@ -1,0 +1,58 @@
+import { useLocation } from 'wouter';
+import { useSamples } from '../../api/queries';
+import { useRights } from '../../api/rights';
+import type { Sample } from '../../api/types';
+import { showDialog } from '../../state/dialogs';
+import { agentUrl, listUrl } from '../../state/urlState';
+import { samples as say } from '../../texts/samples';
+import { Button } from '../../ui/Button';
+import { NotLoaded } from '../../ui/NotLoaded';
+import { Waiting } from '../../ui/Waiting';
+import { Fault } from '../../ui/Fault';
+import { useTask } from '../../ui/useTask';
+import { languageNames } from '../../agent/starters';
+import { createFromSample } from '../../agent/create';
+import css from './Samples.module.css';
+
+/** Programs to begin with; opening one makes a draft of one's own. */
+export function Samples({ first }: { first: boolean }) {
+  const samples = useSamples();
+  const { may } = useRights();
+  const [, navigate] = useLocation();
+  const task = useTask();
+  const open = (sample: Sample): void =>
+    task.run(async () => {
+      const agent = await createFromSample(sample);
+      navigate(agentUrl(agent.name));
+    });
+  const Title = first ? 'h1' : 'h2';
+  return (
+    <section className={css.section}>
+      <div>
+        <Title>{say.startWithASample}</Title>
+        <p className={css.lead}>{say.lead}</p>
+      </div>
+      <Fault message={task.fault === undefined ? undefined : say.notOpened(task.fault)} />
+      {samples.isPending && <Waiting shape="cards" what={say.theSamples} retry />}
+      <NotLoaded found={samples} why={say.notLoaded} />
+      <ul className={css.samples}>
+        {samples.data?.map((sample) => (
+          <li key={sample.name}>
+            <button className={css.card} type="button" disabled={task.busy} onClick={() => open(sample)}>
+              <strong>{sample.title}</strong>
+              <span>{sample.description}</span>
+              <small>{say.offline(languageNames[sample.language])}</small>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <div className={css.blank}>
+        <Button onClick={() => showDialog({ kind: 'new' })}>{say.blankAgent}</Button>
+        <Button onClick={() => navigate('/registry')}>{say.publicRegistry}</Button>
+        <Button onClick={() => navigate('/skills')}>{say.skills}</Button>
+        {may('approve') && <Button onClick={() => showDialog({ kind: 'import' })}>{say.importAnArchive}</Button>}
+        {first && <Button onClick={() => navigate(listUrl({ state: 'deleted' }))}>{say.deletedAgents}</Button>}
+      </div>
+    </section>
+  );
+}

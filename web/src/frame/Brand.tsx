@@ -1,0 +1,151 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { CircleUser, Moon, Search, Sun } from 'lucide-react';
+import { useSyncExternalStore } from 'react';
+import { Link, useLocation } from 'wouter';
+import { ApiError, explain } from '../api/http';
+import { useSession } from '../api/queries';
+import { rightsOf, useRights } from '../api/rights';
+import { signOut } from '../api/verbs';
+import { brand as say } from '../texts/app';
+import { IconButton } from '../ui/Button';
+import { Menu, type MenuEntry } from '../ui/Menu';
+import css from './Brand.module.css';
+import { useKeys } from '../state/bindings';
+import { isMac, runCommand } from '../state/commands';
+import { useEnterWorkspace } from '../state/enterWorkspace';
+import { showKeys } from '../state/hotkeys';
+import { dismissAll, notify } from '../state/notices';
+import { currentTheme, onTheme, switchTheme, type Theme } from '../state/theme';
+
+export function Brand() {
+  return (
+    <Link href="/" className={css.brand} aria-label={say.atelierAllAgents}>
+      <svg width="20" height="20" viewBox="0 0 16 16" aria-hidden>
+        <rect width="16" height="16" rx="4" fill="var(--accent-bg)" />
+        <path
+          d="M4 12 8 4l4 8M5.6 9h4.8"
+          fill="none"
+          stroke="#fff"
+          strokeWidth="1.6"
+          strokeLinecap="round"
+          strokeLinejoin="round"
+        />
+      </svg>
+      <span>Atelier</span>
+    </Link>
+  );
+}
+
+/** The places that everybody goes to, on every page that has room for them; the account menu has them all. */
+export function Places() {
+  const [here] = useLocation();
+  const { mayAnywhere } = useRights();
+  if (!mayAnywhere('read')) return null;
+  return (
+    <nav className={css.places} aria-label={say.places}>
+      {[
+        { to: '/', label: say.agents },
+        { to: '/runs', label: say.runs },
+        { to: '/registry', label: say.publicRegistry },
+        { to: '/skills', label: say.skills },
+      ].map(({ to, label }) => (
+        <Link
+          key={to}
+          href={to}
+          aria-current={here === to ? 'page' : to !== '/' && here.startsWith(`${to}/`) ? 'true' : undefined}
+        >
+          {label}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+export const Grow = () => <span className={css.grow} />;
+
+/** The right end of every header. */
+export function HeaderTools() {
+  const theme = useSyncExternalStore(onTheme, currentTheme);
+  return (
+    <div className={css.tools}>
+      <IconButton label={say.commandPalette(showKeys(useKeys('palette'), isMac))} onClick={() => runCommand('palette')}>
+        <Search size={16} aria-hidden />
+      </IconButton>
+      <IconButton
+        className={css.theme}
+        label={theme === 'dark' ? say.switchToLightTheme : say.switchToDarkTheme}
+        onClick={switchTheme}
+      >
+        {theme === 'dark' ? <Sun size={16} aria-hidden /> : <Moon size={16} aria-hidden />}
+      </IconButton>
+      <User theme={theme} />
+    </div>
+  );
+}
+
+function User({ theme }: { theme: Theme }) {
+  const client = useQueryClient();
+  const [, navigate] = useLocation();
+  const help = useKeys('help.keys');
+  const { data } = useSession();
+  const { mayAnywhere, runsServer } = rightsOf(data);
+  const enter = useEnterWorkspace();
+  const leave = async (): Promise<void> => {
+    try {
+      await signOut();
+    } catch (error) {
+      const ended = error instanceof ApiError && error.status === 401;
+      if (!ended) return notify('failed', say.stillSignedIn(explain(error)));
+    }
+    dismissAll();
+    await client.resetQueries();
+  };
+  const person = data?.actor.type === 'user';
+  const others = (data?.workspaces ?? []).filter((w) => w.id !== data?.workspace.id);
+  return (
+    <Menu
+      trigger={
+        <IconButton label={say.account}>
+          <CircleUser size={16} aria-hidden />
+        </IconButton>
+      }
+      entries={ruled([
+        [
+          { kind: 'label', label: data ? `${data.actor.name} · ${data.workspace.title}` : say.notSignedIn },
+          ...others.map((w): MenuEntry => ({ kind: 'item', label: say.goTo(w.title), run: () => enter(w.name) })),
+        ],
+        [
+          ...only(mayAnywhere('read'), say.runs, () => runCommand('runs')),
+          ...only(mayAnywhere('read'), say.publicRegistry, () => runCommand('registry')),
+          ...only(mayAnywhere('read'), say.skills, () => runCommand('skills')),
+        ],
+        [
+          ...only(mayAnywhere('read'), say.people, () => runCommand('people')),
+          ...only(mayAnywhere('admin'), say.tokens, () => runCommand('tokens')),
+          ...only(mayAnywhere('read'), say.secretsAndQuotas, () => runCommand('secrets')),
+          ...only(runsServer, say.workspaces, () => runCommand('workspaces')),
+          { kind: 'item', label: say.server, run: () => runCommand('server') },
+        ],
+        [
+          ...only(person, say.account, () => navigate('/account')),
+          { kind: 'item', label: say.settings, run: () => runCommand('settings') },
+          {
+            kind: 'item',
+            label: say.keyboardShortcuts,
+            keys: showKeys(help, isMac),
+            run: () => setTimeout(() => runCommand('help.keys')),
+          },
+          { kind: 'item', label: theme === 'dark' ? say.lightTheme : say.darkTheme, run: switchTheme },
+          { kind: 'item', label: say.signOut, run: () => void leave() },
+        ],
+      ])}
+    />
+  );
+}
+
+const only = (offered: boolean, label: string, run: () => void): MenuEntry[] =>
+  offered ? [{ kind: 'item', label, run }] : [];
+
+/** Groups with a rule between each two that have anything. */
+const ruled = (groups: MenuEntry[][]): MenuEntry[] =>
+  groups.filter((group) => group.length > 0).flatMap((group, i) => (i === 0 ? group : [{ kind: 'rule' }, ...group]));

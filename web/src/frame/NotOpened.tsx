@@ -1,0 +1,89 @@
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { isMissing } from '../api/http';
+import { useAgentListing } from '../api/listing';
+import { useRights } from '../api/rights';
+import { showDialog } from '../state/dialogs';
+import { notOpened as say } from '../texts/agents';
+import { ago } from '../texts/format';
+import { agentUrl, readRef } from '../state/urlState';
+import { Button } from '../ui/Button';
+import { Empty } from '../ui/Empty';
+import { Retry } from '../ui/Retry';
+import { restore } from '../agent/restore';
+import { Page } from './Page';
+
+/** Says why an agent or a version cannot be shown, and what can be done about it. */
+export function NotOpened({ agentRef, error, onRetry }: { agentRef: string; error: Error; onRetry: () => void }) {
+  const [, navigate] = useLocation();
+  const { name, version } = readRef(agentRef);
+  const home = <Button onClick={() => navigate('/')}>{say.allAgents}</Button>;
+  const missing = isMissing(error);
+  return (
+    <Page current={name}>
+      {missing && version === undefined ? (
+        <Missing name={name} />
+      ) : (
+        <Empty
+          actions={
+            <>
+              {missing ? (
+                <Button onClick={() => navigate(agentUrl(name))}>{say.openTheDraft}</Button>
+              ) : (
+                <Retry onRetry={onRetry} />
+              )}
+              {home}
+            </>
+          }
+        >
+          {missing ? <>{say.thereIsNoVersion(<strong>{agentRef}</strong>)}</> : say.notOpened(agentRef, error.message)}
+        </Empty>
+      )}
+    </Page>
+  );
+}
+
+/** A name that nobody has can be taken; that of a deleted agent only be brought back. */
+function Missing({ name }: { name: string }) {
+  const [, navigate] = useLocation();
+  const [now] = useState(() => Date.now());
+  const { may } = useRights();
+  const deleted = useAgentListing({ state: 'deleted', search: name });
+  const gone = deleted.kind === 'loaded' ? deleted.items.find((agent) => agent.name === name) : undefined;
+  const home = <Button onClick={() => navigate('/')}>{say.allAgents}</Button>;
+  if (gone) {
+    const { by = '', comment = '' } = gone.deletion ?? {};
+    return (
+      <Empty
+        actions={
+          <>
+            {may('write') && (
+              <Button look="primary" onClick={() => void restore(gone.id)}>
+                {say.bringItBack}
+              </Button>
+            )}
+            {home}
+          </>
+        }
+      >
+        {say.wasDeleted(<strong>{name}</strong>, ago(gone.deletedAt ?? '', now), by, comment)}
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      actions={
+        <>
+          {may('write') && (
+            <Button look="primary" onClick={() => showDialog({ kind: 'new', name })}>
+              {say.createIt}
+            </Button>
+          )}
+          {home}
+        </>
+      }
+    >
+      {say.thereIsNoAgent(<strong>{name}</strong>)}
+    </Empty>
+  );
+}

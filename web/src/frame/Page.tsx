@@ -1,0 +1,46 @@
+import type { DragEvent, ReactNode } from 'react';
+import { Brand, Grow, HeaderTools, Places } from './Brand';
+import { ServerStatus } from './StatusLine';
+import { Workbench } from './Workbench';
+import { AgentsPanel } from './AgentsPanel';
+import css from './Page.module.css';
+
+/** The frame of every screen that has no editor. */
+export function Page({ current, head, children }: { current?: string; head?: ReactNode; children: ReactNode }) {
+  return (
+    <Workbench
+      header={
+        <>
+          <Brand />
+          {head ?? <Places />}
+          <Grow />
+          <HeaderTools />
+        </>
+      }
+      left={
+        <div className={css.left}>
+          <AgentsPanel {...(current === undefined ? {} : { current })} />
+        </div>
+      }
+      main={children}
+      status={<ServerStatus />}
+    />
+  );
+}
+
+/** A page to read: one column that scrolls, and onto which files may be dropped. */
+export function Column({ onDrop, children }: { onDrop?: (file: File) => void; children: ReactNode }) {
+  const drop = onDrop && {
+    onDragOver: (e: DragEvent) => e.preventDefault(),
+    onDrop: (e: DragEvent) => {
+      e.preventDefault();
+      const [file] = e.dataTransfer.files;
+      if (file) onDrop(file);
+    },
+  };
+  return (
+    <div className={css.page} {...drop}>
+      <div className={css.inner}>{children}</div>
+    </div>
+  );
+}

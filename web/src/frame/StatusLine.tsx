@@ -1,0 +1,27 @@
+import { Link } from 'wouter';
+import { useCapabilities } from '../api/queries';
+import { statusLine as say } from '../texts/app';
+import { useOnline } from '../state/online';
+import css from './StatusLine.module.css';
+
+/** What is true of the whole server: whether it is reachable and how well it isolates. */
+export function ServerStatus() {
+  const capabilities = useCapabilities();
+  const online = useOnline();
+  const sandbox = capabilities.data?.sandbox;
+  return (
+    <>
+      <span className={css.grow} />
+      {sandbox && (
+        <Link
+          href="/server"
+          className={css.link}
+          title={sandbox.missing.length > 0 ? say.missing(sandbox.missing.join(', ')) : undefined}
+        >
+          {say.sandbox(sandbox.level, sandbox.missing.length)}
+        </Link>
+      )}
+      <span className={online ? undefined : css.offline}>{online ? say.connected : say.noNetwork}</span>
+    </>
+  );
+}

@@ -1,0 +1,138 @@
+import type { MouseEvent, ReactNode } from 'react';
+import { workbench as say } from '../texts/app';
+import { Splitter } from '../ui/Splitter';
+import { classes } from '../ui/classes';
+import { setLayout, useLayout, type Pane } from '../state/layout';
+import css from './Workbench.module.css';
+
+interface Props {
+  header: ReactNode;
+  left: ReactNode;
+  main: ReactNode;
+  bottom?: ReactNode;
+  right?: ReactNode;
+  status: ReactNode;
+}
+
+/** The frame of every screen: header, agents and files, the middle over the run panel, the configuration, status. */
+export function Workbench({ header, left, main, bottom, right, status }: Props) {
+  const layout = useLayout();
+  const editor = bottom !== undefined;
+  const panes: { pane: Pane; label: string }[] = [
+    { pane: 'files', label: say.agents },
+    { pane: 'code', label: editor ? say.code : say.page },
+    ...(!editor ? [] : [{ pane: 'output' as const, label: say.output }]),
+    ...(right === undefined ? [] : [{ pane: 'config' as const, label: say.configuration }]),
+  ];
+  const pane = panes.some((p) => p.pane === layout.pane) ? layout.pane : 'code';
+  return (
+    <div className={classes(css.bench, layout.maximised && css.maximised)} data-pane={pane}>
+      <a className={css.skip} href="#editor" onClick={(e) => skip(e)}>
+        {editor ? say.skipToTheEditor : say.skipToThePage}
+      </a>
+      <header className={css.header} data-region tabIndex={-1}>
+        {header}
+      </header>
+      <div className={css.body}>
+        <nav
+          aria-label={say.agentsAndFiles}
+          data-region
+          tabIndex={-1}
+          className={classes(css.left, !layout.leftOpen && css.closed)}
+          style={{ width: layout.left }}
+        >
+          {left}
+        </nav>
+        {layout.leftOpen && (
+          <Splitter
+            label={say.widthOfTheLeftPanel}
+            between="column"
+            value={layout.left}
+            min={180}
+            max={400}
+            onChange={(left) => setLayout({ left })}
+          />
+        )}
+        <div className={css.centre}>
+          <main id="editor" className={css.main} data-region tabIndex={-1} aria-label={editor ? say.editor : say.page}>
+            {main}
+          </main>
+          {bottom !== undefined && <Bottom>{bottom}</Bottom>}
+        </div>
+        {right !== undefined && <Right>{right}</Right>}
+      </div>
+      <footer className={css.status}>{status}</footer>
+      <div className={css.panes} role="group" aria-label={say.panes}>
+        {panes.map((p) => (
+          <button key={p.pane} type="button" aria-current={p.pane === pane} onClick={() => setLayout({ pane: p.pane })}>
+            {p.label}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Bottom({ children }: { children: ReactNode }) {
+  const { bottom, bottomOpen } = useLayout();
+  return (
+    <>
+      {bottomOpen && (
+        <Splitter
+          label={say.heightOfTheOutputPanel}
+          between="row"
+          inverse
+          value={bottom}
+          min={120}
+          max={Math.round(window.innerHeight * 0.7)}
+          onChange={(height) => setLayout({ bottom: height })}
+        />
+      )}
+      <section
+        aria-label={say.output}
+        data-region
+        tabIndex={-1}
+        className={classes(css.bottom, !bottomOpen && css.closed)}
+        style={{ height: bottom }}
+      >
+        {children}
+      </section>
+    </>
+  );
+}
+
+function Right({ children }: { children: ReactNode }) {
+  const { right, rightOpen, sheetOpen } = useLayout();
+  return (
+    <>
+      {rightOpen && (
+        <div className={css.rightSplit}>
+          <Splitter
+            label={say.widthOfTheConfiguration}
+            between="column"
+            inverse
+            value={right}
+            min={260}
+            max={480}
+            onChange={(width) => setLayout({ right: width })}
+          />
+        </div>
+      )}
+      <aside
+        aria-label={say.configuration}
+        data-region
+        tabIndex={-1}
+        className={classes(css.right, !rightOpen && css.closed, sheetOpen && css.sheetOpen)}
+        style={{ width: right }}
+      >
+        {children}
+      </aside>
+    </>
+  );
+}
+
+/** The address belongs to the router; the link only moves the focus. */
+function skip(e: MouseEvent): void {
+  e.preventDefault();
+  document.getElementById('editor')?.focus();
+}

@@ -1,0 +1,88 @@
+import { isObject, type Json } from '../api/json';
+import type { JsonSchema } from '../api/types';
+import { readNode } from './form/shape';
+import { toTypes } from './toTypes';
+import { schemaSummary as say } from '../texts/schemas';
+import css from './SchemaSummary.module.css';
+
+export interface SummaryRow {
+  name: string;
+  type: string;
+  required: boolean;
+  initial: string | undefined;
+  description: string;
+}
+
+interface Props {
+  which: 'input' | 'output';
+  rows: SummaryRow[];
+  /** With what each property is for, where there is room for sentences. */
+  described?: boolean;
+}
+
+/** A schema at a glance. */
+export function SchemaSummary({ which, rows, described = false }: Props) {
+  if (rows.length === 0) {
+    return <p className={css.none}>{which === 'input' ? say.anyInputIsTaken : say.anyOutputIsTaken}</p>;
+  }
+  const withDefaults = rows.some((row) => row.initial !== undefined);
+  return (
+    <table className={css.properties} data-described={described || undefined}>
+      <thead>
+        <tr>
+          <th scope="col">{say.name}</th>
+          <th scope="col">{say.type}</th>
+          <th scope="col">{say.presence}</th>
+          {withDefaults && <th scope="col">{say.default}</th>}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.name}>
+            <td title={row.name}>{row.name}</td>
+            <td title={row.type}>
+              <span>{row.type}</span>
+              {described && row.description !== '' && <small>{row.description}</small>}
+            </td>
+            <td>{row.required ? say.required : say.optional}</td>
+            {withDefaults && <td title={row.initial}>{row.initial}</td>}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+export function summaryOf(schema: JsonSchema): SummaryRow[] {
+  const { shape } = readNode(schema, schema);
+  if (shape.kind !== 'object') return [];
+  return shape.properties.map(({ key, schema: property, required }) => {
+    const { schema: node } = readNode(property, schema);
+    const initial = 'default' in node ? defaultOf(node['default']) : undefined;
+    const { description } = node;
+    return {
+      name: key,
+      type: typeOf(node, schema),
+      required,
+      initial,
+      description: typeof description === 'string' ? description : '',
+    };
+  });
+}
+
+/** Words as they are, as the table has them; all else, and no words at all, as JSON. */
+const defaultOf = (value: Json | undefined): string =>
+  typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
+
+/** The TypeScript type on one line, which is the shortest way to say it. Only whole numbers are none of its types. */
+function typeOf(node: JsonSchema, root: JsonSchema): string {
+  if (isObject(node) && node['type'] === 'integer' && !('enum' in node) && !('const' in node)) return 'integer';
+  const defs = isObject(root) && isObject(root['$defs']) ? { $defs: root['$defs'] } : {};
+  const { description: _, ...bare } = isObject(node) ? node : {};
+  const declared = toTypes('T', { ...bare, ...defs });
+  const first = declared
+    .replace(/\/\*\*[^]*?\*\//g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return (/^type T = (.*?);(?: type |$)/.exec(first)?.[1] ?? '').replace(/Array<([^<>{}]*)>/g, '$1[]');
+}

@@ -1,0 +1,70 @@
+import { clipboard as say } from '../texts/app';
+import { common } from '../texts/common';
+import { notify } from './notices';
+
+let turn = 0;
+
+/**
+ * Copies text, also on plain HTTP, where browsers have no navigator.clipboard; says whether it worked, and tells who waits
+ * for it where it did not. A text that is on its way is promised to the clipboard at once: browsers take one for a click
+ * alone, and Safari forgets the click while a program waits. Why it never came is the caller's to tell. One that comes when
+ * something else was copied since is left out.
+ */
+export async function copyText(text: string | Promise<string>): Promise<boolean> {
+  const mine = ++turn;
+  const inTurn = (known: string): string => {
+    if (mine !== turn) throw new Error();
+    return known;
+  };
+  if (window.isSecureContext) {
+    try {
+      await (typeof text === 'string' ? navigator.clipboard.writeText(text) : writePromised(text.then(inTurn)));
+      return true;
+    } catch {
+      // The permission may be refused while the old command still works.
+    }
+  }
+  const known = await text;
+  if (mine !== turn) return false;
+  const done = copyBySelection(known);
+  const again = async (): Promise<void> => {
+    if (await copyText(known)) notify('done', say.copied);
+  };
+  if (!done) notify('failed', say.notCopied, { label: common.retry, run: () => void again() });
+  return done;
+}
+
+const writePromised = (text: Promise<string>): Promise<void> =>
+  navigator.clipboard.write([
+    new ClipboardItem({ 'text/plain': text.then((known) => new Blob([known], { type: 'text/plain' })) }),
+  ]);
+
+function copyBySelection(text: string): boolean {
+  const area = document.createElement('textarea');
+  const before = document.activeElement;
+  area.value = text;
+  area.setAttribute('readonly', '');
+  area.className = 'visually-hidden';
+  // Inside a dialog the focus trap takes the focus back from anything outside of it.
+  (before?.closest('[role=dialog]') ?? document.body).append(area);
+  area.select();
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else copies on plain HTTP
+  const done = document.execCommand('copy');
+  area.remove();
+  if (before instanceof HTMLElement) before.focus();
+  return done;
+}
+
+export function download(name: string, content: BlobPart, type: string): void {
+  const url = URL.createObjectURL(new Blob([content], { type }));
+  downloadFrom(url, name);
+  URL.revokeObjectURL(url);
+}
+
+/** Has the browser keep what is at an address, without holding it in memory. The server's name for it comes first. */
+export function downloadFrom(url: string, name: string): void {
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+}

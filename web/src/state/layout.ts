@@ -1,0 +1,111 @@
+// How the screen is divided, kept over visits.
+import { useSyncExternalStore } from 'react';
+import { create } from 'zustand';
+import { persist } from 'zustand/middleware';
+import { isObject } from '../api/json';
+import { entriesOf, isOneOf, isSwitch, isWithin, settingsOf } from '../api/storage';
+
+export type Pane = 'files' | 'code' | 'output' | 'config';
+
+interface Layout {
+  left: number;
+  right: number;
+  bottom: number;
+  leftOpen: boolean;
+  rightOpen: boolean;
+  bottomOpen: boolean;
+  maximised: boolean;
+  problemsOpen: boolean;
+  /** On a narrow screen the configuration is a sheet over the editor, closed at first. */
+  sheetOpen: boolean;
+  /** On a phone one pane is shown at a time. */
+  pane: Pane;
+  schemaAs: 'table' | 'json';
+  sections: Record<string, boolean>;
+}
+
+const initial: Layout = {
+  left: 240,
+  right: 320,
+  bottom: 280,
+  leftOpen: true,
+  rightOpen: true,
+  bottomOpen: true,
+  maximised: false,
+  problemsOpen: false,
+  sheetOpen: false,
+  pane: 'code',
+  schemaAs: 'table',
+  sections: {
+    general: false,
+    runtime: true,
+    input: true,
+    output: true,
+    environment: false,
+    network: false,
+    secrets: false,
+    safety: false,
+    versions: true,
+  },
+};
+
+const isWidth = isWithin(100, 4000);
+
+/** What is kept of it: not what was open over something else, nor the pane a phone showed. */
+export function readLayout(was: unknown): Layout {
+  const now = settingsOf(was, initial, {
+    left: isWidth,
+    right: isWidth,
+    bottom: isWidth,
+    leftOpen: isSwitch,
+    rightOpen: isSwitch,
+    bottomOpen: isSwitch,
+    problemsOpen: isSwitch,
+    schemaAs: isOneOf('table', 'json'),
+  });
+  const sections = isObject(was) ? entriesOf(was['sections'], isSwitch) : {};
+  return { ...now, sections: { ...now.sections, ...sections } };
+}
+
+export const useLayout = create<Layout>()(
+  persist((): Layout => initial, {
+    name: 'atelier.layout',
+    merge: readLayout,
+    partialize: ({ sheetOpen: _s, maximised: _m, pane: _p, ...kept }) => kept,
+  }),
+);
+
+export function setLayout(change: Partial<Layout>): void {
+  useLayout.setState(change);
+}
+
+export const sheetBelow = 1100;
+export const singleBelow = 760;
+const narrow = matchMedia(`(width < ${sheetBelow}px)`);
+
+export function toggleRight(): void {
+  if (narrow.matches)
+    useLayout.setState((l) => ({ sheetOpen: !l.sheetOpen, pane: l.pane === 'config' ? 'code' : 'config' }));
+  else useLayout.setState((l) => ({ rightOpen: !l.rightOpen }));
+}
+
+/** Whether the configuration is beside the editor, or over it where the screen is narrow. */
+export function useRightSeen(): boolean {
+  const over = useSyncExternalStore(onWidth, () => narrow.matches);
+  return useLayout((l) => (over ? l.sheetOpen : l.rightOpen));
+}
+
+function onWidth(changed: () => void): () => void {
+  narrow.addEventListener('change', changed);
+  return () => narrow.removeEventListener('change', changed);
+}
+
+/** Makes the configuration visible whatever the width. */
+export function showRight(section: string): void {
+  useLayout.setState((l) => ({
+    rightOpen: true,
+    sheetOpen: true,
+    pane: 'config',
+    sections: { ...l.sections, [section]: true },
+  }));
+}

@@ -1,0 +1,45 @@
+// Dark or light: the system's choice until a person makes one. public/theme.js does the same before the first paint.
+import { forgetKept, keep, readKept } from '../api/storage';
+
+export type Theme = 'dark' | 'light';
+export type ThemeChoice = Theme | 'system';
+
+const key = 'atelier.theme';
+const listeners = new Set<() => void>();
+const system = matchMedia('(prefers-color-scheme: light)');
+
+let chosen: ThemeChoice = readKept(key, read) ?? 'system';
+
+export const currentTheme = (): Theme => (document.documentElement.dataset['theme'] === 'light' ? 'light' : 'dark');
+export const chosenTheme = (): ThemeChoice => chosen;
+
+export function onTheme(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export const switchTheme = (): void => chooseTheme(currentTheme() === 'dark' ? 'light' : 'dark');
+
+export function chooseTheme(choice: ThemeChoice): void {
+  if (choice === 'system') forgetKept(key);
+  else keep(key, choice);
+  show(choice);
+}
+
+system.addEventListener('change', () => show(chosen));
+
+// What is chosen in one tab holds in all.
+window.addEventListener('storage', (e) => {
+  if (e.key === key) show(read(e.newValue));
+});
+
+function read(value: string | null): ThemeChoice {
+  return value === 'dark' || value === 'light' ? value : 'system';
+}
+
+function show(choice: ThemeChoice): void {
+  chosen = choice;
+  const followed = system.matches ? 'light' : 'dark';
+  document.documentElement.dataset['theme'] = choice === 'system' ? followed : choice;
+  for (const listener of listeners) listener();
+}

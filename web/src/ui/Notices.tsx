@@ -1,0 +1,60 @@
+import { CircleAlert, CircleCheck, X } from 'lucide-react';
+import { useLayoutEffect, useState } from 'react';
+import { create } from 'zustand';
+import { notices as say } from '../texts/app';
+import { Button, IconButton } from './Button';
+import { classes } from './classes';
+import { leaveFocus } from './focusBack';
+import css from './Notices.module.css';
+import { dismiss, useNotices } from '../state/notices';
+
+// What is outside of an open dialog can be neither pressed nor reached with keys, so the notices stand in the one on top.
+const useDialogs = create<{ dialogs: readonly symbol[] }>(() => ({ dialogs: [] }));
+
+/** Things to tell, over the page. */
+export function Notices() {
+  const { dialogs } = useDialogs();
+  return <Region here={dialogs.length === 0} />;
+}
+
+/** The same in a dialog. */
+export function DialogNotices() {
+  const { dialogs } = useDialogs();
+  const [own] = useState(() => Symbol());
+  useLayoutEffect(() => {
+    useDialogs.setState((now) => ({ dialogs: [...now.dialogs, own] }));
+    return () => useDialogs.setState((now) => ({ dialogs: now.dialogs.filter((one) => one !== own) }));
+  }, [own]);
+  return <Region here={dialogs.at(-1) === own} />;
+}
+
+/** It is there before there is anything to tell, or that would not be read out. */
+function Region({ here }: { here: boolean }) {
+  const { notices } = useNotices();
+  return (
+    <div className={css.notices} aria-live="polite" {...(here && { role: 'region', 'aria-label': say.notices })}>
+      {here &&
+        notices.map(({ id, kind, text, action }) => (
+          <div key={id} className={classes(css.notice, css[kind])}>
+            {kind === 'done' ? <CircleCheck size={14} aria-hidden /> : <CircleAlert size={14} aria-hidden />}
+            <p>{text}</p>
+            {action && (
+              <Button
+                ref={leaveFocus}
+                look="link"
+                onClick={() => {
+                  dismiss(id);
+                  action.run();
+                }}
+              >
+                {action.label}
+              </Button>
+            )}
+            <IconButton ref={leaveFocus} small label={say.dismiss} onClick={() => dismiss(id)}>
+              <X size={14} aria-hidden />
+            </IconButton>
+          </div>
+        ))}
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+import { lazy, Suspense } from 'react';
+import { useDialog } from '../state/dialogs';
+import type { EditorErrorsProps } from '../features/publish/EditorErrors';
+
+const PublishDialog = lazy(() =>
+  import('../features/publish/PublishDialog').then((m) => ({ default: m.PublishDialog })),
+);
+const CompareDialog = lazy(() =>
+  import('../features/compare/CompareDialog').then((m) => ({ default: m.CompareDialog })),
+);
+const ExportDialog = lazy(() => import('../features/tool/ExportDialog').then((m) => ({ default: m.ExportDialog })));
+const RedraftDialog = lazy(() =>
+  import('../features/versions/RedraftDialog').then((m) => ({ default: m.RedraftDialog })),
+);
+const DeprecateDialog = lazy(() =>
+  import('../features/versions/DeprecateDialog').then((m) => ({ default: m.DeprecateDialog })),
+);
+
+const EditorSettings = lazy(() =>
+  import('../features/files/EditorSettings').then((m) => ({ default: m.EditorSettings })),
+);
+
+/** The dialogs that speak of the open agent. */
+export function AgentDialogs({ editor }: { editor?: EditorErrorsProps }) {
+  const { open } = useDialog();
+  return (
+    <Suspense>
+      {open.kind === 'publish' && <PublishDialog editor={editor} />}
+      {open.kind === 'compare' && <CompareDialog key={`${open.from} ${open.to}`} from={open.from} to={open.to} />}
+      {open.kind === 'export' && <ExportDialog version={open.version} />}
+      {open.kind === 'editor' && <EditorSettings />}
+      {open.kind === 'redraft' && <RedraftDialog from={open.from} />}
+      {open.kind === 'deprecate' && <DeprecateDialog version={open.version} />}
+    </Suspense>
+  );
+}

@@ -1,0 +1,201 @@
+import { Ellipsis, PanelRight, Play, Square } from 'lucide-react';
+import { useLocation } from 'wouter';
+import { useFacts } from '../api/queries';
+import { useRights } from '../api/rights';
+import { Brand, Grow, HeaderTools } from '../frame/Brand';
+import { useKeys } from '../state/bindings';
+import { isMac, runCommand } from '../state/commands';
+import { showDialog } from '../state/dialogs';
+import { ariaKeys, showKeys } from '../state/hotkeys';
+import { toggleRight, useRightSeen } from '../state/layout';
+import { agentUrl, versionsUrl } from '../state/urlState';
+import { agentHeader as say } from '../texts/agents';
+import { Button, IconButton } from '../ui/Button';
+import { classes } from '../ui/classes';
+import { Menu, type MenuEntry } from '../ui/Menu';
+import { subjectOf } from '../agent/fieldLabel';
+import css from './AgentHeader.module.css';
+import { agentEntries, ask } from '../agent/agentMenu';
+import { useOpenAgent, type OpenAgent } from '../agent/openAgent';
+import { useCutOff } from '../agent/useUnreachable';
+
+interface Props {
+  busy: boolean;
+  /** The run cannot be stopped now: it is not there yet, or is being stopped. */
+  fixed: boolean;
+  onStop: () => void;
+}
+
+export function AgentHeader({ busy, fixed, onStop }: Props) {
+  const agent = useOpenAgent();
+  const [, navigate] = useLocation();
+  const draft = agent.version === undefined;
+  const edits = agent.session !== undefined;
+  const { may } = useRights();
+  const publish = useKeys('agent.publish');
+  const cutOff = useCutOff();
+  const configured = useRightSeen();
+  return (
+    <>
+      <Brand />
+      <span className={css.rule} />
+      <div className={css.title}>
+        <h1 title={agent.about.title === '' ? undefined : agent.about.title}>{agent.name}</h1>
+        <span className={classes(css.pill, agent.deprecated && css.warn)}>
+          {draft ? say.draft : agent.version}
+          {!edits && <span className={css.wide}>{say.readOnly}</span>}
+        </span>
+        {agent.deprecated && <span className={classes(css.pill, css.warn, css.roomy)}>{say.deprecated}</span>}
+      </div>
+      {edits && <SaveStatus agent={agent} />}
+      <Grow />
+      <div className={css.actions}>
+        {(may('read') || may('run')) && (
+          <Button className={css.roomy} onClick={() => showExport(agent)}>
+            {say.exportAsTool}
+          </Button>
+        )}
+        {draft && edits && (
+          <Button
+            className={css.wide}
+            aria-keyshortcuts={ariaKeys(publish, isMac)}
+            disabled={cutOff !== undefined}
+            title={cutOff}
+            onClick={() => showDialog({ kind: 'publish' })}
+          >
+            {say.publish}
+          </Button>
+        )}
+        {!draft && (
+          <Button className={css.wide} onClick={() => navigate(agentUrl(agent.name))}>
+            {say.openTheDraft}
+          </Button>
+        )}
+        <RunButton busy={busy} fixed={fixed} onStop={onStop} />
+        <More agent={agent} />
+      </div>
+      <span className={css.rule} />
+      <IconButton label={say.toggleConfiguration} aria-expanded={configured} onClick={toggleRight} className={css.wide}>
+        <PanelRight size={16} aria-hidden />
+      </IconButton>
+      <HeaderTools />
+    </>
+  );
+}
+
+/** All that can be done with the agent; on a narrow screen this is the way to publish and export too. */
+function More({ agent }: { agent: OpenAgent }) {
+  const { id, name, version, latestVersion } = agent;
+  const [, navigate] = useLocation();
+  const facts = useFacts(name);
+  const { may } = useRights();
+  const cutOff = useCutOff();
+  const published = latestVersion !== '';
+  const entries: MenuEntry[] = [
+    ask(say.exportAsTool, version === undefined ? { kind: 'export' } : { kind: 'export', version }),
+    ...(!may('write')
+      ? []
+      : version === undefined
+        ? [{ ...ask(say.publish, { kind: 'publish' }), why: cutOff }]
+        : [ask(say.newDraftFromThisVersion, { kind: 'redraft', from: version })]),
+    { kind: 'rule' },
+    { kind: 'item', label: say.versions, run: () => navigate(versionsUrl(name)) },
+    ...(published && version === undefined
+      ? [
+          ask(say.compareWith(latestVersion), { kind: 'compare', from: latestVersion, to: 'draft' }),
+          ...(may('write') ? [ask(say.discardTheDraft, { kind: 'redraft', from: latestVersion })] : []),
+        ]
+      : []),
+    { kind: 'rule' },
+    ...agentEntries({ id, name, published, listed: facts.data?.listed ?? false }, may('write')),
+  ];
+  return (
+    <Menu
+      trigger={
+        <IconButton label={say.moreAbout(name)}>
+          <Ellipsis size={16} aria-hidden />
+        </IconButton>
+      }
+      entries={entries}
+    />
+  );
+}
+
+export function showExport({ version }: OpenAgent): void {
+  showDialog(version === undefined ? { kind: 'export' } : { kind: 'export', version });
+}
+
+function RunButton({ busy, fixed, onStop }: Props) {
+  const { may, why } = useRights();
+  const cutOff = useCutOff();
+  const start = useKeys('run.start');
+  const stop = useKeys('run.stop');
+  if (busy) {
+    return (
+      <Button
+        look="danger"
+        className={css.run}
+        aria-keyshortcuts={ariaKeys(stop, isMac)}
+        disabled={fixed}
+        onClick={onStop}
+      >
+        <Square size={12} fill="currentColor" aria-hidden />
+        {say.stop}
+      </Button>
+    );
+  }
+  return (
+    <Button
+      look="primary"
+      className={css.run}
+      aria-keyshortcuts={ariaKeys(start, isMac)}
+      disabled={!may('run') || cutOff !== undefined}
+      title={may('run') ? cutOff : why('run')}
+      onClick={() => runCommand('run.start')}
+    >
+      <Play size={12} fill="currentColor" aria-hidden />
+      {say.run}
+      <kbd aria-hidden>{showKeys(start, isMac)}</kbd>
+    </Button>
+  );
+}
+
+function SaveStatus({ agent }: { agent: OpenAgent }) {
+  const { text, look } = saveWords(agent);
+  return (
+    <span
+      role="status"
+      aria-label={say.draft}
+      data-look={look}
+      className={classes(css.save, look !== 'quiet' && css[look])}
+      title={text}
+    >
+      {text}
+    </span>
+  );
+}
+
+function saveWords({ save, schemas, fields }: OpenAgent): { text: string; look: 'quiet' | 'warn' | 'err' } {
+  const unreadable = schemas.input.fault ? 'input' : schemas.output.fault ? 'output' : undefined;
+  switch (save.kind) {
+    case 'saved':
+      return unreadable === undefined
+        ? { text: say.saved, look: 'quiet' }
+        : { text: say.savedButNot(unreadable), look: 'warn' };
+    case 'dirty':
+    case 'saving':
+      return { text: say.saving, look: 'quiet' };
+    case 'offline':
+      return { text: say.offlineChangesKeptHere, look: 'warn' };
+    case 'conflict':
+      return { text: say.conflict, look: 'err' };
+    case 'refused':
+      return { text: say.notSaved(reasonOf(save, fields)), look: 'err' };
+  }
+}
+
+/** The first field that the server names says more than its sentence for all of them. */
+function reasonOf(save: Extract<OpenAgent['save'], { kind: 'refused' }>, draft: OpenAgent['fields']): string {
+  const [first] = save.fields;
+  return first === undefined ? save.message : `${subjectOf(first.pointer, draft)} ${first.message}`;
+}

@@ -1,0 +1,114 @@
+import { useCallback, useMemo, useState } from 'react';
+import type { Problem } from '../editor/codeEditor';
+import type { PythonView } from '../editor/python';
+import { showRight } from '../state/layout';
+import { useOfferPlaces } from '../state/editorPlaces';
+import type { Tab } from '../state/urlState';
+import { Workbench } from '../frame/Workbench';
+import { ConfigPanel } from '../features/config/ConfigPanel';
+import { EditorPane } from './EditorPane';
+import { Problems } from '../features/files/Problems';
+import { tabOf } from '../agent/schemaPaths';
+import { FilesPanel } from '../features/files/FilesPanel';
+import { useTabs } from '../agent/useTabs';
+import { RunPanel } from '../features/run/RunPanel';
+import { useRun } from '../features/run/useRun';
+import { AgentDialogs } from './AgentDialogs';
+import { AgentHeader } from './AgentHeader';
+import { AgentsPanel } from '../frame/AgentsPanel';
+import { AgentStatus } from './AgentStatus';
+import { ConflictBar } from './ConflictBar';
+import { useAgentCommands } from './useAgentCommands';
+import { useOpenAgent } from '../agent/openAgent';
+
+/** The screen of an open agent. */
+export function AgentWorkbench() {
+  const agent = useOpenAgent();
+  const tabs = useTabs(agent);
+  const [problems, setProblems] = useState<Problem[]>([]);
+  const [python, setPython] = useState<PythonView>();
+  const run = useRun(agent, tabs);
+  useAgentCommands(agent, run, tabs);
+
+  const { open } = tabs;
+  const { paths } = agent;
+  const places = useMemo(
+    () => paths.map((path) => ({ label: path, open: () => open({ kind: 'file', path }) })),
+    [paths, open],
+  );
+  useOfferPlaces(places);
+
+  const goTo = useCallback((path: string, line: number) => open({ kind: 'file', path }, line), [open]);
+  const goToColumn = useCallback(
+    (path: string, line: number, column: number) => open(tabOf(path), line, column),
+    [open],
+  );
+  const { name } = agent;
+  const { active, renamed, showPanel } = tabs;
+  const { busy, stop, view } = run;
+  const fixed = view.run.kind === 'starting' || view.stopping;
+
+  // Output changes the run at every frame; these parts do not depend on it and are drawn only when they change.
+  const header = useMemo(() => <AgentHeader busy={busy} fixed={fixed} onStop={stop} />, [busy, fixed, stop]);
+  const left = useMemo(
+    () => (
+      <div style={{ display: 'flex', flexDirection: 'column', height: '100%' }}>
+        <AgentsPanel current={name} />
+        <FilesPanel
+          current={active.kind === 'file' ? active.path : undefined}
+          onOpen={(path, line) => open({ kind: 'file', path }, line)}
+          onRenamed={renamed}
+        />
+      </div>
+    ),
+    [name, active, open, renamed],
+  );
+  const main = useMemo(
+    () => (
+      <div style={{ display: 'flex', flexDirection: 'column', height: '100%' }}>
+        <ConflictBar />
+        <EditorPane tabs={tabs} onProblems={setProblems} onPython={setPython} />
+        <Problems problems={problems} onGoTo={goToColumn} />
+      </div>
+    ),
+    [tabs, goToColumn, problems],
+  );
+  const right = useMemo(
+    () => <ConfigPanel onSchema={(which) => open({ kind: 'schema', which })} active={schemaOf(active)} />,
+    [active, open],
+  );
+  const status = useMemo(
+    () => <AgentStatus tab={active} problems={problems} python={python} />,
+    [active, problems, python],
+  );
+  return (
+    <>
+      <Workbench
+        header={header}
+        left={left}
+        main={main}
+        bottom={
+          <RunPanel
+            run={run}
+            deprecated={agent.deprecated}
+            panel={tabs.panel}
+            onPanel={showPanel}
+            onGoTo={goTo}
+            onRaise={focusLimit}
+          />
+        }
+        right={right}
+        status={status}
+      />
+      <AgentDialogs editor={{ problems, onGoTo: goToColumn }} />
+    </>
+  );
+}
+
+const schemaOf = (tab: Tab): 'input' | 'output' | undefined => (tab.kind === 'schema' ? tab.which : undefined);
+
+/** Opens the limits and puts the focus where the limit is set. */
+function focusLimit(limit: string): void {
+  showRight('runtime');
+  setTimeout(() => document.getElementById(`limit-${limit}`)?.focus(), 50);
+}

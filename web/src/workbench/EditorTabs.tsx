@@ -1,0 +1,75 @@
+import { X } from 'lucide-react';
+import type { KeyboardEvent } from 'react';
+import type { Tab } from '../state/urlState';
+import { classes } from '../ui/classes';
+import { editorTabs as say, schema } from '../texts/files';
+import { problemAt, type OpenAgent } from '../agent/openAgent';
+import css from './EditorPane.module.css';
+import { sameTab, tabKey, type Tabs } from '../agent/useTabs';
+
+export function EditorTabs({ tabs, agent }: { tabs: Tabs; agent: OpenAgent }) {
+  const { all, active, open, close } = tabs;
+
+  const onKey = (e: KeyboardEvent, tab: Tab): void => {
+    const at = all.findIndex((t) => sameTab(t, tab));
+    const to = { ArrowRight: all[at + 1] ?? all[0], ArrowLeft: all.at(at - 1), Home: all[0], End: all.at(-1) }[e.key];
+    if (e.key === 'Delete') return close(tab);
+    if (!to) return;
+    e.preventDefault();
+    const list = e.currentTarget.closest('[role=tablist]');
+    list?.querySelector<HTMLElement>(`[data-tab="${CSS.escape(tabKey(to))}"]`)?.focus();
+  };
+
+  return (
+    <div className={css.tabs} role="tablist" aria-label={say.openFiles}>
+      {all.map((tab) => {
+        const selected = sameTab(tab, active);
+        return (
+          <div key={tabKey(tab)} role="presentation" className={classes(css.tab, selected && css.active)}>
+            <button
+              type="button"
+              role="tab"
+              data-tab={tabKey(tab)}
+              aria-selected={selected}
+              tabIndex={selected ? 0 : -1}
+              onClick={() => open(tab)}
+              onAuxClick={(e) => e.button === 1 && close(tab)}
+              onKeyDown={(e) => onKey(e, tab)}
+            >
+              {titleOf(tab, all)}
+              {tab.kind === 'schema' && hasFault(agent, tab.which) && (
+                <span className={css.fault} role="img" aria-label={say.notValid} />
+              )}
+              {/* For the mouse; the keyboard closes with Delete, or Alt+W from the editor. */}
+              <span
+                aria-hidden
+                className={css.close}
+                title={say.close}
+                onClick={(e) => {
+                  e.stopPropagation();
+                  close(tab);
+                }}
+              >
+                <X size={14} />
+              </span>
+            </button>
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+/** The file's name; with its folder when another tab has the same one. */
+function titleOf(tab: Tab, all: Tab[]): string {
+  if (tab.kind === 'schema') return schema(tab.which);
+  const name = baseName(tab.path);
+  const twins = all.filter((t) => t.kind === 'file' && baseName(t.path) === name);
+  return twins.length > 1 ? tab.path : name;
+}
+
+const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+function hasFault(agent: OpenAgent, which: 'input' | 'output'): boolean {
+  return agent.schemas[which].fault !== undefined || problemAt(agent.save, `/${which}Schema`) !== undefined;
+}

@@ -1,0 +1,35 @@
+import { copyReference, useLifecycleCommands } from '../agent/useLifecycleCommands';
+import { useFacts } from '../api/queries';
+import { useRights } from '../api/rights';
+import { useCommand } from '../state/commands';
+import { showDialog } from '../state/dialogs';
+import { sameTab, type Tabs } from '../agent/useTabs';
+import type { RunHandle } from '../features/run/useRun';
+import { showExport } from './AgentHeader';
+import type { OpenAgent } from '../agent/openAgent';
+import { useCutOff } from '../agent/useUnreachable';
+
+/** Registers the commands of the open agent for shortcuts and the palette. */
+export function useAgentCommands(agent: OpenAgent, run: RunHandle, tabs: Tabs): void {
+  const { session, name, version, latestVersion } = agent;
+  const step = (by: number) => (): void => {
+    const at = tabs.all.findIndex((t) => sameTab(t, tabs.active));
+    const next = tabs.all[(at + by + tabs.all.length) % tabs.all.length];
+    if (next) tabs.open(next);
+  };
+  useLifecycleCommands(agent, useFacts(name).data?.listed);
+  const reached = useCutOff() === undefined;
+  const runs = useRights().may('run') && reached;
+  useCommand('run.start', run.busy || !runs ? undefined : run.start);
+  useCommand('run.again', run.busy || !runs ? undefined : run.again);
+  useCommand('run.stop', run.busy ? run.stop : undefined);
+  useCommand('agent.save', session && (() => void session.flush()));
+  useCommand('agent.publish', session && reached ? () => showDialog({ kind: 'publish' }) : undefined);
+  useCommand('agent.export', () => showExport(agent));
+  useCommand('view.editor', () => showDialog({ kind: 'editor' }));
+  useCommand('tab.next', step(1));
+  useCommand('tab.previous', step(-1));
+  useCommand('tab.close', () => tabs.close(tabs.active));
+  const pinned = version ?? (latestVersion === '' ? undefined : latestVersion);
+  useCommand('agent.reference', pinned === undefined ? undefined : () => void copyReference(`${name}@${pinned}`));
+}
