@@ -23,6 +23,7 @@ type Config struct {
 	SecretsKeys   vault.Keys // of stored secrets; none reads them from a file
 	SecretsFile   string     // of the keys; "" is secrets.key in the data directory
 	BodyBytes     int64
+	RequestMemory int64 // bytes that the bodies of all requests may take while they are processed
 	ShutdownGrace time.Duration
 	KeepRuns      time.Duration // 0 is for ever
 	KeepEvents    time.Duration // 0 is as long as the run

@@ -4,9 +4,11 @@ package gctuning
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"time"
 )
@@ -26,6 +28,14 @@ func Slow() (end func(), err error) {
 	ballast := make([]byte, headroom)
 	err = rest(slack)
 	return func() { runtime.KeepAlive(ballast) }, err
+}
+
+// Collect makes the collector work harder where the process would take more than about so many bytes, unless the
+// environment has set a limit (GOMEMLIMIT). It is no wall: memory that is in use stays.
+func Collect(above int64) {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(above)
+	}
 }
 
 // rest sets the timer slack of the watching thread.

@@ -21,6 +21,9 @@ type serveCommand struct {
 	Settings kong.Plugins `embed:""`
 }
 
+// ownMemory is the memory in bytes from which on a server without requests is collected more often.
+const ownMemory = 256 << 20
+
 // Help is shown above the flags.
 func (*serveCommand) Help() string {
 	return "Each setting is a flag, a variable and a key of atelier.yaml (logLevel for --log-level); the flag wins over the " +
@@ -38,6 +41,7 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 	if err != nil { // a little slower, and as right
 		log.LogAttrs(ctx, slog.LevelDebug, "the runtime watches at its own pace", slog.Any("error", err))
 	}
+	gctuning.Collect(settings.RequestMemory + ownMemory)
 	a, err := app.Open(ctx, app.Options{Config: settings, Version: p.Version, Log: log, Studio: p.Studio, Samples: p.Samples, Skills: p.Skills, Exe: p.Exe})
 	if err != nil {
 		return err

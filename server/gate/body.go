@@ -8,16 +8,20 @@ import (
 	"strings"
 	"time"
 
+	"github.com/atelier-run/atelier/internal/budget"
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
 const (
 	maxDepth     = 256              // of nested arrays and objects in a body
+	maxValues    = 1_000_000        // JSON values and names in a body: decoded, each takes up to a hundred times its text
+	firstRead    = 32 << 10         // of a body whose length is not known
+	retryBusy    = time.Second      // after which a request is worth another try when memory was reserved by others
 	bodyDeadline = 30 * time.Second // for a client to send its body
 )
 
 // Body reads the JSON body of a request, up to most bytes. An absent body is nil. What it returns is valid UTF-8, valid
-// JSON and not nested deeper than a decoder can bear.
+// JSON, and has no more levels and values than a decoder can bear. Its memory is reserved until the request ends.
 func Body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		return nil, nil
@@ -31,7 +35,17 @@ func Body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	case !isJSON(r.Header.Get("Content-Type")):
 		return nil, fault.New(fault.UnsupportedMediaType, "Bodies are JSON: send Content-Type: application/json.")
 	}
-	return body, checkJSON(body, maxDepth)
+	values, err := checkJSON(body, maxDepth)
+	if err == nil && values > maxValues {
+		err = &fault.Error{Code: fault.BodyTooLarge, Message: "The body holds more than 1,000,000 JSON values and names.", Extra: map[string]any{"maxValues": maxValues}}
+	}
+	if err == nil && !budget.Of(r.Context()).Reserve(int64(len(body)), int64(values)) {
+		err = busy()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return body, nil
 }
 
 // Whole reads a body of any kind, up to most bytes.
@@ -40,7 +54,7 @@ func Whole(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 		return nil, tooLarge(most)
 	}
 	control := awaitBody(w, r)
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	body, err := read(http.MaxBytesReader(w, r.Body, most), r.ContentLength, budget.Of(r.Context()))
 	if err == nil {
 		// The deadline must not outlive the body: the server reads on to notice that a client has gone, and would take the
 		// deadline of a long run for that. It must outlive half a body: the server waits for the rest before it answers.
@@ -48,12 +62,56 @@ func Whole(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	}
 	var large *http.MaxBytesError
 	switch {
+	case fault.Is(err, fault.TooManyRequests):
+		drain(w, r, most)
+		return nil, err
 	case errors.As(err, &large):
 		return nil, tooLarge(most)
 	case err != nil:
 		return nil, &fault.Error{Code: fault.BadRequest, Message: "The body did not arrive whole.", Err: err}
 	}
 	return body, nil
+}
+
+// read reads a body of a known length, or of an unknown one (-1), and reserves its memory before it is taken.
+func read(from io.Reader, length int64, reservation *budget.Reservation) ([]byte, error) {
+	size := length
+	if size < 0 {
+		size = firstRead
+	}
+	if !reservation.Reserve(size, 0) {
+		return nil, busy()
+	}
+	body := make([]byte, 0, size+1) // one more, to meet the end
+	for {
+		n, err := from.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return body, nil
+		case err != nil:
+			return nil, err
+		case len(body) < cap(body):
+			continue
+		}
+		if !reservation.Reserve(2*int64(cap(body)), 0) {
+			return nil, busy()
+		}
+		body = append(make([]byte, 0, 2*cap(body)), body...)
+	}
+}
+
+// drain reads a refused body to its end and keeps nothing, so that its client reads the answer instead of meeting a closed
+// connection. A client that waits to be asked for the body is not asked.
+func drain(w http.ResponseWriter, r *http.Request, most int64) {
+	if r.Header.Get("Expect") == "" {
+		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, most)) // the refusal is the answer either way
+	}
+}
+
+func busy() error {
+	return &fault.Error{Code: fault.TooManyRequests, RetryAfter: retryBusy,
+		Message: "The server has no memory left for this body: it is processing other requests. Try again in a moment."}
 }
 
 // awaitBody gives a client a time to send its body, also one that nobody reads: before it answers, the server reads on to

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/atelier-run/atelier/internal/budget"
 	"github.com/atelier-run/atelier/registry"
 )
 
@@ -47,7 +48,8 @@ type Options struct {
 	Access    Access
 	Rights    Rights
 	Attempts  *Attempts
-	Routes    chi.Routes // those behind the gate, to know what a request is about
+	Budget    *budget.Budget // of the memory that bodies take; nil bounds nothing
+	Routes    chi.Routes     // those behind the gate, to know what a request is about
 	Things    Things
 	Refuse    Refuser
 	Meter     Meter
@@ -86,6 +88,7 @@ func New(o Options) *Gate {
 // Guard returns the handler that lets through to next what may pass. The order is deliberate: whatever is refused has an
 // ID and a log line already, and nothing of a request from a wrong name or page is looked at.
 func (g *Gate) Guard(next http.Handler) http.Handler {
+	next = g.reserve(next)
 	next = g.identify(next)
 	next = g.checkAddress(next)
 	next = g.checkOrigin(next)

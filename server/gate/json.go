@@ -9,43 +9,58 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// checkJSON refuses what is not one JSON document in UTF-8 with at most depth levels. It says where, never what.
-func checkJSON(text []byte, depth int) error {
+// checkJSON refuses what is not one JSON document in UTF-8 with at most depth levels, and counts its values and names. It
+// says where, never what.
+func checkJSON(text []byte, depth int) (values int, err error) {
 	if !utf8.Valid(text) {
-		return fault.New(fault.BadRequest, "The body is not valid UTF-8.")
+		return 0, fault.New(fault.BadRequest, "The body is not valid UTF-8.")
 	}
-	if at := deeper(text, depth); at >= 0 {
+	at, values := survey(text, depth)
+	if at >= 0 {
 		line, column := position(text, at)
-		return &fault.Error{Code: fault.BadRequest, Message: "The body is nested too deeply.",
+		return 0, &fault.Error{Code: fault.BadRequest, Message: "The body is nested too deeply.",
 			Details: []fault.Detail{{Line: line, Column: column, Message: "more than 256 levels"}}}
 	}
 	if json.Valid(text) {
-		return nil
+		return values, nil
 	}
 	line, column := position(text, syntaxErrorAt(text))
-	return &fault.Error{Code: fault.BadRequest, Message: "The body is not valid JSON.",
+	return 0, &fault.Error{Code: fault.BadRequest, Message: "The body is not valid JSON.",
 		Details: []fault.Detail{{Line: line, Column: column, Message: "is not JSON from here on"}}}
 }
 
-// deeper returns where text first opens more than depth levels, -1 for nowhere. It needs no valid JSON.
-func deeper(text []byte, depth int) int {
-	level, quoted := 0, false
+// survey returns where text first opens more than depth levels, -1 for nowhere, and how many values and names it has. It
+// needs no valid JSON, and takes no memory.
+func survey(text []byte, depth int) (tooDeep, values int) {
+	level, quoted, opened := 0, false, true // opened: the next thing, unless it closes, is a value or a name
 	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
+		c := text[i]
+		switch {
 		case quoted && c == '\\':
 			i++
-		case c == '"':
-			quoted = !quoted
+			continue
 		case quoted:
-		case c == '[' || c == '{':
-			if level++; level > depth {
-				return i
-			}
+			quoted = c != '"'
+			continue
+		case c == ' ' || c == '\n' || c == '\t' || c == '\r':
+			continue
 		case c == ']' || c == '}':
 			level--
+			opened = false
+			continue
+		}
+		if opened {
+			values++
+		}
+		opened = c == '[' || c == '{' || c == ',' || c == ':'
+		quoted = c == '"'
+		if c == '[' || c == '{' {
+			if level++; level > depth {
+				return i, values
+			}
 		}
 	}
-	return -1
+	return -1, values
 }
 
 func syntaxErrorAt(text []byte) int {

@@ -116,6 +116,9 @@ func (p *Process) Signal(t testing.TB, signal os.Signal) {
 	}
 }
 
+// Kill ends the process at once.
+func (p *Process) Kill() error { return p.cmd.Process.Kill() }
+
 // Exit waits for the end and returns the exit code, -1 for a killed one.
 func (p *Process) Exit() int {
 	<-p.ended

@@ -42,6 +42,7 @@ type life struct {
 	mask         *redact.Mask // nil without secrets
 	job          runtimes.Job
 	outputSchema json.RawMessage
+	release      func()    // gives back the memory that was reserved for the input
 	created      time.Time // with the monotonic clock, for durations
 	span         trace.Span
 	done         chan struct{}    // closed after run and err are final
@@ -75,12 +76,14 @@ func (l *life) abandon() {
 	l.place.Back()
 	l.ticket.Release()
 	l.cancel(errCancelled)
+	l.release()
 	l.span.End()
 }
 
 // lead takes the run from the queue to its end.
 func (l *life) lead() {
 	defer close(l.done)
+	defer l.release()
 	defer l.span.End()
 	flushed := l.flushInBackground()
 	outcome, err := l.perform()

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/atelier-run/atelier/internal/budget"
 	"github.com/atelier-run/atelier/internal/fault"
 	"github.com/atelier-run/atelier/internal/jcs"
 	"github.com/atelier-run/atelier/internal/redact"
@@ -103,10 +104,12 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 		files[path] = file
 	}
 	hide := redact.New(given.Values)
+	reservation := budget.Of(ctx)
+	reservation.Settle()
 	runCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	return &life{
 		service: s, ctx: runCtx, cancel: cancel, place: place, ticket: ticket, done: make(chan struct{}),
-		recording: recorder.New(func() time.Time { return stamp(s.Now()) }, hide), given: given, mask: hide, outputSchema: t.spec.OutputSchema,
+		recording: recorder.New(func() time.Time { return stamp(s.Now()) }, hide), given: given, mask: hide, outputSchema: t.spec.OutputSchema, release: reservation.Hold(),
 		job: runtimes.Job{
 			RunID: id, Workspace: actor.Workspace, Language: t.spec.Language, Runtime: name, Files: files,
 			Entrypoint: t.spec.Entrypoint, CodeDigest: t.codeDigest, Input: input, Environment: environment(t.spec, given),

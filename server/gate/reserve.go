@@ -1,0 +1,31 @@
+package gate
+
+import (
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/budget"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// reserve opens the reservation of a request with a body, and releases it when the request has been answered. Body
+// reserves; a run that goes on after the answer holds what it needs.
+func (g *Gate) reserve(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if g.Budget == nil || r.ContentLength == 0 {
+			next.ServeHTTP(w, r)
+			return
+		}
+		reservation := g.Budget.Open(payer(r))
+		defer reservation.Release()
+		next.ServeHTTP(w, r.WithContext(budget.With(r.Context(), reservation)))
+	})
+}
+
+// payer is whose share of the budget a request takes: that of its caller's workspace, or of its address without a caller.
+func payer(r *http.Request) string {
+	caller, ok := CallerOf(r.Context())
+	if !ok || caller.Actor.Type == registry.AnonymousActor {
+		return "address " + source(r).String()
+	}
+	return "workspace " + caller.Actor.Workspace
+}
