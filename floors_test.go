@@ -107,6 +107,8 @@ var floors = map[string]int{
 
 	"studio/pins": 9,
 
+	"studio/tools": 10,
+
 	"studio/archives": 10,
 	"studio/catalog":  10,
 	"studio/runs":     10,
@@ -121,6 +123,7 @@ var floors = map[string]int{
 
 	"server/httpapi":   13,
 	"server/skillsapi": 13,
+	"server/mcpapi":    13,
 	"server/streamapi": 13,
 	"server/webui":     13,
 

@@ -173,6 +173,7 @@ const (
 	TriggerAPI    Trigger = "api"
 	TriggerCLI    Trigger = "cli"
 	TriggerSkill  Trigger = "skill"
+	TriggerMCP    Trigger = "mcp"
 )
 
 // Run is one execution: who asked for what, how it ended, and the proof. Times that are not known yet are nil or zero.

@@ -19,6 +19,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/doctor"
 	"github.com/atelier-run/atelier/server/gate"
 	"github.com/atelier-run/atelier/server/httpapi"
+	"github.com/atelier-run/atelier/server/mcpapi"
 	"github.com/atelier-run/atelier/server/problem"
 	"github.com/atelier-run/atelier/server/skillsapi"
 	"github.com/atelier-run/atelier/server/streamapi"
@@ -33,6 +34,7 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/secrets"
 	"github.com/atelier-run/atelier/studio/skills"
+	"github.com/atelier-run/atelier/studio/tools"
 )
 
 // Options is what an App is made of, beside its configuration.
@@ -73,6 +75,7 @@ type App struct {
 	secrets  *secrets.Service
 	skills   *skills.Service
 	stream   *streamapi.Door
+	tools    *tools.Service
 	handler  http.Handler
 	problems problem.Writer
 }
@@ -144,7 +147,7 @@ func (a *App) openDoors(ctx context.Context) error {
 		return err
 	}
 	api := httpapi.New(httpapi.Options{
-		Agents: a.agents, Archives: a.archives, Catalog: a.catalog, Pins: a.pins, Quotas: a.quotas, Replays: a.replays, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, House: a.newHouse(), Samples: samples, Metrics: a.metrics.Handler(),
+		Agents: a.agents, Archives: a.archives, Catalog: a.catalog, Pins: a.pins, Tools: a.tools, Quotas: a.quotas, Replays: a.replays, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, House: a.newHouse(), Samples: samples, Metrics: a.metrics.Handler(),
 		Problems: a.problems, Attempts: attempts, PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath, BodyBytes: a.Config.BodyBytes, Now: a.Now,
 		Provider: a.loginProvider(), ProviderName: a.Config.OIDC.Name,
 	})
@@ -157,6 +160,12 @@ func (a *App) openDoors(ctx context.Context) error {
 	if err := api.DescribeToo(skillsDoor.Describe); err != nil {
 		return err
 	}
+	mcpAPI := mcpapi.New(mcpapi.Options{
+		Tools: a.tools, Runs: a.runs, Refuse: a.problems, Log: a.Log, Version: a.Version, PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath,
+		BodyBytes: a.Config.BodyBytes, Now: a.Now,
+	})
+	a.closers.add("mcp", func() error { mcpAPI.Close(); return nil })
+	mcpAPI.Register(api.Router())
 	api.Router().Handle(webui.Base+"*", webui.New(a.Studio, a.Config.BasePath, a.problems))
 	g := gate.New(gate.Options{
 		Anonymous: a.Config.SkillsAnonymous == config.AnonymousLoopback,

@@ -17,6 +17,7 @@ import (
 	"github.com/atelier-run/atelier/studio/references"
 	"github.com/atelier-run/atelier/studio/replay"
 	"github.com/atelier-run/atelier/studio/runs"
+	"github.com/atelier-run/atelier/studio/tools"
 )
 
 // openStudio wires the rooms of what people do.
@@ -27,6 +28,7 @@ func (a *App) openStudio(context.Context) error {
 		Identities: a.store, Groups: a.groupRoles(), Admin: a.Config.Token, Cost: a.Cost, Now: a.now, NewID: a.newID,
 	})
 	a.pins = pins.New(a.store, a.store, resolver, a.now)
+	a.tools = tools.New(tools.Options{Store: a.store, Resolver: resolver, Pins: a.pins, Now: a.now, NewID: a.newID})
 	a.quotas = quotas.New(quotas.Options{
 		Store: a.store, Ledger: a.store, Workspaces: a.store, Defaults: registry.Quota(a.Config.Quotas), Now: a.now,
 	})

@@ -63,6 +63,8 @@ type grammar struct {
 	Registry   registryCommand   `cmd:"" help:"The public registry of the server: search, copy, list."`
 	Runs       runsCommand       `cmd:"" help:"List runs, newest first."`
 	Skills     skillsCommand     `cmd:"" help:"Install, promote and list skills: agents that existing clients call by name."`
+	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Serve published versions as MCP tools on stdin and stdout."`
+	Toolset    toolsetCommand    `cmd:"" help:"List, create and delete tool sets: pinned versions for MCP clients."`
 	Quotas     quotasCommand     `cmd:"" help:"Show what a workspace may take and has taken, and give it quotas of its own."`
 	Secrets    secretsCommand    `cmd:"" help:"Set, list and remove secrets of agents, and change the key that encrypts them."`
 	Token      tokenCommand      `cmd:"" help:"Make, list and revoke bearer tokens."`

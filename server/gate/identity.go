@@ -72,7 +72,7 @@ func guarded(r *http.Request) bool { return guardedPath(r.Method, r.URL.Path) }
 
 func guardedPath(method, path string) bool {
 	contract := path == "/v1/contracts" || strings.HasPrefix(path, "/v1/contracts/")
-	return strings.HasPrefix(path, "/api/") && !leadsIn(method, path) || strings.HasPrefix(path, "/skills/") || strings.HasPrefix(path, "/v1/") && !contract
+	return strings.HasPrefix(path, "/api/") && !leadsIn(method, path) || strings.HasPrefix(path, "/skills/") || path == "/mcp" || strings.HasPrefix(path, "/mcp/") || strings.HasPrefix(path, "/v1/") && !contract
 }
 
 // leadsIn says whether a request is one by which somebody without a credential gets one.

@@ -26,6 +26,7 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 	"github.com/atelier-run/atelier/studio/secrets"
 	"github.com/atelier-run/atelier/studio/skills"
+	"github.com/atelier-run/atelier/studio/tools"
 )
 
 // Base is the path beneath which the API lives.
@@ -56,6 +57,7 @@ type Options struct {
 	Secrets      *secrets.Service
 	Skills       *skills.Service
 	Pins         *pins.Service
+	Tools        *tools.Service
 	Access       *access.Service
 	Keys         Keys
 	House        House
@@ -146,6 +148,10 @@ func (a *API) versionRoutes() {
 	a.listOwnedPins()
 	a.deletePins()
 	a.listPins()
+	a.listToolSets()
+	a.getToolSet()
+	a.putToolSet()
+	a.deleteToolSet()
 }
 
 func (a *API) runRoutes() {

@@ -46,8 +46,8 @@ func settle(t *testing.T, s *servertest.Server, admin browser, name, person stri
 
 // possessions are what a workspace has, each beside something of the same form that nobody has.
 type possessions struct {
-	agents, runs, tokens, sessions, ownSessions, invitations, users, workspaces, secrets, skills, owners, digests, unlisted [][2]string
-	markers                                                                                                                 []string // what tells that any of it leaked
+	agents, runs, tokens, sessions, ownSessions, invitations, users, workspaces, secrets, skills, owners, digests, unlisted, sets [][2]string
+	markers                                                                                                                       []string // what tells that any of it leaked
 }
 
 const nowhere = "00000000-0000-7000-8000-000000000000"
@@ -87,6 +87,7 @@ func furnish(t *testing.T, s *servertest.Server, w tenant) possessions {
 		return s.Want(t, 200, "GET", "/api/v1/runs/"+running, nil, who).Run(t).Status == "running"
 	})
 	s.Want(t, 200, "PUT", "/api/v1/pins", `{"owner":"workflow:alpha","label":"Alpha flow","references":["alpha-ledger@^1"]}`, who)
+	s.Want(t, 200, "PUT", "/api/v1/tool-sets/alpha-set", `{"title":"Alpha tools","references":["alpha-ledger@^1"]}`, who)
 	s.Want(t, 200, "PUT", "/api/v1/secrets/ALPHA_KEY", `{"value":"alphasecretvalue"}`, who)
 	s.Want(t, 200, "POST", "/v1/skills/create", `{"name":"alphaskill","description":"Adds for Alpha.","code":"def run(action, args):\n    return 1\n","auto_promote":true}`, who)
 	token := id(s.Want(t, 201, "POST", "/api/v1/tokens", `{"name":"alphatoken"}`, who))
@@ -112,6 +113,7 @@ func furnish(t *testing.T, s *servertest.Server, w tenant) possessions {
 		owners:      [][2]string{{"workflow:alpha", "workflow:omega"}},
 		digests:     [][2]string{{digest, noDigest}, {second, noDigest}},
 		unlisted:    [][2]string{{agent, nowhere}},
+		sets:        [][2]string{{"alpha-set", "omega-set"}},
 		markers: []string{
 			"alpha", "Alpha", "ALPHA", agent, ended, running, token, session, invitation, digest, second, strings.TrimPrefix(digest, "sha256:"),
 			w.me.Actor.ID, w.me.Actor.Name, w.me.Workspace.ID, w.me.Workspace.Name, w.me.Workspace.Title,
@@ -222,6 +224,19 @@ func walks(has possessions) map[string]walk {
 		"POST /api/v1/skills":                     {about: has.skills, body: `{"name":"§"}`},
 		"POST /api/v1/skills/{name}/promote":      {about: has.skills, at: "name", body: `{}`},
 		"DELETE /api/v1/skills/{name}":            {about: has.skills, at: "name"},
+		"GET /api/v1/tool-sets":                   anything,
+		"GET /api/v1/tool-sets/{set}":             {about: has.sets, at: "set"},
+		"PUT /api/v1/tool-sets/{set}":             {about: references, at: "", body: `{"references":["§"]}`, wants: 422},
+		"DELETE /api/v1/tool-sets/{set}":          {about: has.sets, at: "set"},
+		"GET /mcp":                                {wants: -1},
+		"POST /mcp":                               {body: `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, wants: -1},
+		"DELETE /mcp":                             {wants: -1},
+		"GET /mcp/{reference}":                    {about: references, at: "reference"},
+		"POST /mcp/{reference}":                   {about: references, at: "reference", body: `{}`},
+		"DELETE /mcp/{reference}":                 {about: references, at: "reference"},
+		"GET /mcp/sets/{set}":                     {about: has.sets, at: "set"},
+		"POST /mcp/sets/{set}":                    {about: has.sets, at: "set", body: `{}`},
+		"DELETE /mcp/sets/{set}":                  {about: has.sets, at: "set"},
 		"GET /api/v1/tokens":                      anything,
 		"POST /api/v1/tokens":                     {about: has.agents, body: `{"name":"x","agents":["§"]}`, wants: 422},
 		"DELETE /api/v1/tokens/{token}":           {about: has.tokens, at: "token"},
@@ -289,7 +304,7 @@ var (
 func (w walk) asked(pattern, value string) (path, body string) {
 	path = parameterIn.ReplaceAllStringFunc(pattern, func(p string) string {
 		name := strings.Trim(p, "{}")
-		own := map[string]string{"agent": "mine", "version": "1.0.0", "other": "1.1.0", "name": "MY_KEY", "run": nowhere, "id": nowhere, "publisher": "acme"}
+		own := map[string]string{"agent": "mine", "version": "1.0.0", "other": "1.1.0", "name": "MY_KEY", "run": nowhere, "id": nowhere, "publisher": "acme", "set": "mine", "reference": "mine"}
 		if name == w.at {
 			return url.PathEscape(value)
 		}

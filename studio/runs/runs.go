@@ -129,6 +129,8 @@ type Request struct {
 	ParentRunID   string
 	WorkflowRunID string
 	NodeID        string
+	// Watch receives the events of the run in order while Execute runs; nil for nobody.
+	Watch func(runtimes.Event)
 }
 
 // LimitsPatch names the limits that a call changes; nil means unchanged.
@@ -158,8 +160,28 @@ func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request
 	stop := context.AfterFunc(ctx, func() { l.cancel(errCancelled) })
 	defer stop()
 	defer s.all.Done()
+	if req.Watch != nil {
+		defer l.watch(req.Watch)()
+	}
 	l.lead() // here: a goroutine of its own would have to be woken, and wake this one
 	return l.run, l.err
+}
+
+// watch passes the events of a run to a function. The returned function waits until the last one was passed.
+func (l *life) watch(receive func(runtimes.Event)) (wait func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f := Follower{recording: l.recording}
+		for {
+			e, err := f.Next(context.WithoutCancel(l.ctx)) // a cancelled run has a last event as well
+			if err != nil {
+				return
+			}
+			receive(e)
+		}
+	}()
+	return func() { <-done }
 }
 
 // Start accepts a run, makes it durable and returns it as queued; it goes on by itself.

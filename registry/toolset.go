@@ -1,0 +1,33 @@
+package registry
+
+import "time"
+
+// LatestVersion names the newest version of an agent, as a list of all agents needs it.
+type LatestVersion struct {
+	ID         string // of the version
+	AgentID    string
+	Agent      string // present name of the agent
+	Deprecated bool
+}
+
+// ToolSet pins several versions under one name. What it offers changes only when somebody changes the set.
+type ToolSet struct {
+	ID          string    `json:"id"`
+	Workspace   string    `json:"-"`
+	Name        string    `json:"name"`
+	Title       string    `json:"title"`
+	Description string    `json:"description"`
+	Tools       []SetTool `json:"tools"`
+	CreatedAt   time.Time `json:"createdAt"`
+	UpdatedAt   time.Time `json:"updatedAt"`
+	UpdatedBy   string    `json:"updatedBy" doc:"Name or ID of the person or token that last changed the set."`
+}
+
+// SetTool is one pinned version of a tool set.
+type SetTool struct {
+	AgentID string `json:"agentId"`
+	Name    string `json:"name" doc:"Name of the tool: the agent's name when it was pinned."`
+	Version string `json:"version"`
+	Digest  string `json:"digest"`
+	Missing bool   `json:"missing,omitempty" doc:"True if the version was deleted since."`
+}

@@ -1,0 +1,135 @@
+package mcpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/studio/runs"
+)
+
+// caller returns the handler that runs one version.
+func (a *API) caller(v registry.Version, one *server) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		caller, ok := callerOf(req.Extra)
+		if !ok || !caller.MayTouch(v.AgentID) {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool " + v.Agent}
+		}
+		request := runs.Request{Agent: v.AgentID, Version: v.Version, Input: req.Params.Arguments, Trigger: registry.TriggerMCP}
+		if _, logs := one.levels.Load(req.Session.ID()); logs || req.Params.GetProgressToken() != nil || req.Params.GetMeta()[logLevel] != nil {
+			request.Watch = a.reporter(ctx, req)
+		}
+		run, err := a.Runs.Execute(ctx, caller.Actor, request)
+		if err != nil {
+			return a.refused(ctx, err)
+		}
+		return resultOf(run), nil
+	}
+}
+
+// logLevel asks for log messages in the revision without sessions.
+const logLevel = "io.modelcontextprotocol/logLevel"
+
+// reporter sends what a program reports while it runs.
+func (a *API) reporter(ctx context.Context, req *mcp.CallToolRequest) func(runtimes.Event) {
+	token, last := req.Params.GetProgressToken(), 0.0
+	return func(e runtimes.Event) {
+		switch e.Kind {
+		case runtimes.KindProgress:
+			var data runtimes.ProgressData
+			if token == nil || json.Unmarshal(e.Data, &data) != nil {
+				return
+			}
+			if data.Done <= last && last > 0 { // the protocol wants progress to increase
+				return
+			}
+			last = data.Done
+			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ // a client that has gone is noticed by the call
+				ProgressToken: token, Progress: data.Done, Total: data.Total, Message: data.Message,
+			})
+		case runtimes.KindLog:
+			var data runtimes.LogData
+			if json.Unmarshal(e.Data, &data) != nil {
+				return
+			}
+			_ = req.Session.Log(ctx, &mcp.LoggingMessageParams{Level: level(data.Level), Logger: req.Params.Name, Data: message(data)}) // as above
+		default:
+		}
+	}
+}
+
+func level(name string) mcp.LoggingLevel {
+	if name == "warn" {
+		return "warning"
+	}
+	return mcp.LoggingLevel(name)
+}
+
+func message(data runtimes.LogData) any {
+	if len(data.Fields) == 0 {
+		return data.Message
+	}
+	return map[string]any{"message": data.Message, "fields": data.Fields}
+}
+
+// Names of the members of a result's _meta.
+const (
+	metaRun       = "run.atelier/runId"
+	metaReference = "run.atelier/reference"
+	metaDigest    = "run.atelier/digest"
+)
+
+// resultOf turns a finished run into a tool result. A program that failed is a result with isError, so that a model reads
+// the reason and the remedy.
+func resultOf(run registry.Run) *mcp.CallToolResult {
+	result := &mcp.CallToolResult{Meta: mcp.Meta{metaRun: run.ID}}
+	if run.Digest != "" {
+		result.Meta[metaReference], result.Meta[metaDigest] = registry.Reference{Agent: run.Agent, Version: run.Version}.String(), run.Digest
+	}
+	if run.Status != registry.Succeeded {
+		result.IsError = true
+		result.Content = text(encode(failure{Status: run.Status, Error: run.Error, RunID: run.ID}))
+		return result
+	}
+	output := run.Output
+	if len(output) == 0 {
+		output = json.RawMessage("null")
+	}
+	result.Content = text(string(output))
+	if output[0] == '{' { // before 2026-07-28 structured content is an object
+		result.StructuredContent = output
+	}
+	return result
+}
+
+// failure is the text of a result with isError.
+type failure struct {
+	Status     registry.Status        `json:"status,omitempty"`
+	Code       fault.Code             `json:"code,omitempty"`
+	Message    string                 `json:"message,omitempty"`
+	Errors     []fault.Detail         `json:"errors,omitempty"`
+	Error      *runtimes.ProgramError `json:"error,omitempty"`
+	RunID      string                 `json:"runId,omitempty"`
+	RetryAfter float64                `json:"retryAfterSeconds,omitempty"`
+}
+
+// refused turns a refused call into a result that a model can act on. A failure of the server is a protocol error.
+func (a *API) refused(ctx context.Context, err error) (*mcp.CallToolResult, error) {
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Code == fault.Internal {
+		a.Log.LogAttrs(ctx, slog.LevelError, "MCP tool call failed", slog.Any("error", err))
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The server failed. Its log has the reason."}
+	}
+	return &mcp.CallToolResult{
+		IsError: true, Content: text(encode(failure{Code: f.Code, Message: f.Message, Errors: f.Details, RetryAfter: f.RetryAfter.Seconds()})),
+	}, nil
+}
+
+func text(s string) []mcp.Content { return []mcp.Content{&mcp.TextContent{Text: s}} }

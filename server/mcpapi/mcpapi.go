@@ -1,0 +1,180 @@
+// Package mcpapi serves published versions as tools over the Model Context Protocol. It speaks the stateless revision of
+// 2026-07-28 and the revisions with sessions before it, on the same addresses.
+package mcpapi
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+	"github.com/atelier-run/atelier/server/gate"
+	"github.com/atelier-run/atelier/studio/runs"
+	"github.com/atelier-run/atelier/studio/tools"
+)
+
+// Path is the address of all tools. Beneath it are the addresses of single references and of tool sets.
+const Path = "/mcp"
+
+// Runs executes programs.
+type Runs interface {
+	Execute(ctx context.Context, actor registry.Actor, req runs.Request) (registry.Run, error)
+}
+
+// ErrorWriter answers a request with an error of ours.
+type ErrorWriter interface {
+	Write(w http.ResponseWriter, r *http.Request, err error)
+}
+
+// Options configures an API.
+type Options struct {
+	Tools     *tools.Service
+	Runs      Runs
+	Refuse    ErrorWriter
+	Log       *slog.Logger
+	Version   string
+	PublicURL string // "" takes the address that a request came by
+	BasePath  string
+	BodyBytes int64
+	Now       func() time.Time
+}
+
+// API is safe for concurrent use.
+type API struct {
+	Options
+	servers    *servers
+	withState  http.Handler
+	stateless  http.Handler
+	authorised func(http.Handler) http.Handler
+}
+
+// sessionTimeout closes sessions of clients that went away without saying so.
+const sessionTimeout = 30 * time.Minute
+
+// New returns the API.
+func New(o Options) *API {
+	a := &API{Options: o}
+	a.servers = newServers(a)
+	options := func(stateless bool) *mcp.StreamableHTTPOptions {
+		return &mcp.StreamableHTTPOptions{
+			Stateless: stateless, SessionTimeout: sessionTimeout, MaxRequestBodyBytes: o.BodyBytes, PropagateRequestCancellation: true,
+			DisableLocalhostProtection: true, // server/gate checks the Host header of every request
+		}
+	}
+	a.withState = mcp.NewStreamableHTTPHandler(serverOf, options(false))
+	a.stateless = mcp.NewStreamableHTTPHandler(serverOf, options(true))
+	a.authorised = auth.RequireBearerToken(a.verify, nil)
+	return a
+}
+
+// Register adds the routes.
+func (a *API) Register(router chi.Router) {
+	for _, path := range []string{Path, Path + "/{reference}", Path + "/sets/{set}"} {
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+			router.Method(method, path, http.HandlerFunc(a.serve))
+		}
+	}
+}
+
+// Close ends the sessions and waits for them.
+func (a *API) Close() { a.servers.close() }
+
+type serverKey struct{}
+
+func (a *API) serve(w http.ResponseWriter, r *http.Request) {
+	server, err := a.find(r)
+	if err != nil {
+		a.Refuse.Write(w, r, err)
+		return
+	}
+	handler := a.withState
+	if modern(r) {
+		handler = a.stateless
+	}
+	a.authorised(handler).ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), serverKey{}, server)))
+}
+
+// find returns the server for a request with tools that are up to date. An unknown set or version is a plain 404.
+func (a *API) find(r *http.Request) (*mcp.Server, error) {
+	caller, _ := gate.CallerOf(r.Context())
+	selection, err := selectionOf(r)
+	if err != nil {
+		return nil, err
+	}
+	server, err := a.servers.refreshed(r.Context(), caller.Caller, selection)
+	if err == nil && caller.Browser {
+		return nil, fault.New(fault.Unauthenticated, "MCP clients send a token: Authorization: Bearer TOKEN.")
+	}
+	return server, err
+}
+
+func serverOf(r *http.Request) *mcp.Server {
+	server, _ := r.Context().Value(serverKey{}).(*mcp.Server)
+	return server
+}
+
+// modern reports whether a request speaks a revision without sessions. Its clients send the revision with every request;
+// older clients send none with their first one.
+func modern(r *http.Request) bool {
+	return r.Header.Get("Mcp-Session-Id") == "" && r.Header.Get("Mcp-Protocol-Version") >= "2026-07-28"
+}
+
+// selectionOf reads which tools an address offers.
+func selectionOf(r *http.Request) (tools.Selection, error) {
+	if set := chi.URLParam(r, "set"); set != "" {
+		return tools.Selection{Set: set}, nil
+	}
+	text := chi.URLParam(r, "reference")
+	if text == "" {
+		return tools.Selection{}, nil
+	}
+	if !strings.Contains(text, "@") {
+		text += "@" + registry.Latest
+	}
+	ref, err := registry.ParseReference(text)
+	if err != nil {
+		return tools.Selection{}, err
+	}
+	return tools.Selection{Reference: ref}, nil
+}
+
+// callerName is the member of a token's extra values that holds the caller.
+const callerName = "caller"
+
+// verify passes the caller that server/gate has identified to the SDK. It binds a session to its token: nobody else can
+// use the session's ID.
+func (a *API) verify(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
+	caller, ok := gate.CallerOf(ctx)
+	if !ok {
+		return nil, auth.ErrInvalidToken
+	}
+	id := strings.Join([]string{caller.Actor.Workspace, string(caller.Actor.Type), caller.Actor.ID}, " ")
+	return &auth.TokenInfo{UserID: id, Expiration: a.Now().Add(24 * time.Hour), Extra: map[string]any{callerName: caller.Caller}}, nil
+}
+
+func callerOf(extra *mcp.RequestExtra) (registry.Caller, bool) {
+	if extra == nil || extra.TokenInfo == nil {
+		return registry.Caller{}, false
+	}
+	caller, ok := extra.TokenInfo.Extra[callerName].(registry.Caller)
+	return caller, ok
+}
+
+// encode writes JSON as a tool result has it: without escaping <, > and &.
+func encode(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return "null" // only our own plain values come here
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,351 @@
+package servertest_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/atelier-run/atelier/server/servertest"
+)
+
+// bearer sends a token with every request.
+type bearer struct{ token string }
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.token)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// mcpClient is a session of the official client. Messages hold what the server sent on its own.
+type mcpClient struct {
+	*mcp.ClientSession
+	mu       sync.Mutex
+	progress []mcp.ProgressNotificationParams
+	logs     []mcp.LoggingMessageParams
+	changed  chan struct{}
+}
+
+// connectMCP opens a session in the newest revision that both speak, or in an older one.
+func connectMCP(t *testing.T, s *servertest.Server, path string, revision ...string) *mcpClient {
+	t.Helper()
+	c := &mcpClient{changed: make(chan struct{}, 16)}
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { c.changed <- struct{}{} },
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.progress = append(c.progress, *r.Params)
+		},
+		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.logs = append(c.logs, *r.Params)
+		},
+	})
+	transport := &mcp.StreamableClientTransport{Endpoint: s.URL + path, HTTPClient: &http.Client{Transport: bearer{s.Token}}}
+	session, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: strings.Join(revision, "")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	c.ClientSession = session
+	return c
+}
+
+func (c *mcpClient) names(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	for tool, err := range c.Tools(t.Context(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, tool.Name)
+	}
+	return names
+}
+
+func (c *mcpClient) call(t *testing.T, params *mcp.CallToolParams) *mcp.CallToolResult {
+	t.Helper()
+	result, err := c.CallTool(t.Context(), params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func textOf(t *testing.T, result *mcp.CallToolResult) string {
+	t.Helper()
+	content, ok := result.Content[0].(*mcp.TextContent)
+	if !ok || len(result.Content) != 1 {
+		t.Fatalf("content is %+v", result.Content)
+	}
+	return content.Text
+}
+
+func TestMCP_PublishedVersion_ListedAndCalled(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	c := connectMCP(t, s, "/mcp")
+	if got := c.names(t); !slices.Equal(got, []string{"execute_code", "weather"}) {
+		t.Fatalf("tools are %v", got)
+	}
+	result := c.call(t, &mcp.CallToolParams{Name: "weather", Arguments: map[string]any{"city": "Oslo"}})
+	if result.IsError || textOf(t, result) != `{"text":"Oslo"}` {
+		t.Errorf("result is %+v: %s", result, textOf(t, result))
+	}
+	structured, err := json.Marshal(result.StructuredContent)
+	if err != nil || string(structured) != `{"text":"Oslo"}` {
+		t.Errorf("structured content is %s, %v", structured, err)
+	}
+	id, _ := result.Meta["run.atelier/runId"].(string)
+	if run := s.Get(t, id); run.Trigger != "mcp" || result.Meta["run.atelier/reference"] != "weather@1.0.0" || result.Meta["run.atelier/digest"] != run.Provenance.Digest {
+		t.Errorf("meta is %v, the run %+v", result.Meta, run)
+	}
+}
+
+func TestMCP_WrongArguments_ErrorResultNamesThePointer(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	result := connectMCP(t, s, "/mcp").call(t, &mcp.CallToolParams{Name: "weather", Arguments: map[string]any{"city": 7}})
+	if !result.IsError || !strings.Contains(textOf(t, result), `"pointer":"/input/city"`) {
+		t.Errorf("result is %+v: %s", result, textOf(t, result))
+	}
+}
+
+func TestMCP_FailingProgram_ErrorResultWithTypeAndLine(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	s.Create(t, map[string]any{"name": "broken", "language": "python", "code": "def main(input):\n    raise ValueError('no')\n", "inputSchema": schemaOf()})
+	s.Publish(t, "broken", "1.0.0")
+	result := connectMCP(t, s, "/mcp").call(t, &mcp.CallToolParams{Name: "broken"})
+	if !result.IsError || !strings.Contains(textOf(t, result), `"type":"runtime_error"`) || !strings.Contains(textOf(t, result), `"line":2`) {
+		t.Errorf("result is %+v: %s", result, textOf(t, result))
+	}
+}
+
+func TestMCP_ProgressAndLogs_ArriveWhileTheProgramRuns(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	s.Create(t, map[string]any{
+		"name": "steps", "language": "python", "inputSchema": schemaOf(),
+		"code": "def main(input, ctx):\n    ctx.progress(1, 2, 'half')\n    ctx.log('info', 'working')\n    ctx.progress(2, 2)\n    return 1\n",
+	})
+	s.Publish(t, "steps", "1.0.0")
+	c := connectMCP(t, s, "/mcp")
+	params := &mcp.CallToolParams{Name: "steps", Meta: mcp.Meta{"io.modelcontextprotocol/logLevel": "info"}}
+	params.SetProgressToken("p1")
+	if result := c.call(t, params); result.IsError || textOf(t, result) != "1" {
+		t.Fatalf("result is %+v", result)
+	}
+	servertest.Eventually(t, "two reports of progress and a log message", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return len(c.progress) == 2 && c.progress[0].Message == "half" && c.progress[1].Progress == 2 && len(c.logs) == 1 && c.logs[0].Data == "working"
+	})
+}
+
+func TestMCP_NewVersion_ClientIsTold(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	c := connectMCP(t, s, "/mcp", "2025-11-25")
+	before := c.names(t)
+	s.Create(t, map[string]any{"name": "adder", "language": "javascript", "code": "export default () => 1", "inputSchema": schemaOf()})
+	s.Publish(t, "adder", "1.0.0")
+	select {
+	case <-c.changed:
+	case <-t.Context().Done():
+		t.Fatal("no notification")
+	}
+	if got := c.names(t); !slices.Contains(got, "adder") || slices.Contains(before, "adder") {
+		t.Errorf("tools were %v and are %v", before, got)
+	}
+}
+
+func TestMCP_ToolSet_SameToolsAfterNewerVersions(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	s.Want(t, 200, "PUT", "/api/v1/tool-sets/daily", map[string]any{"title": "Daily", "references": []string{"weather@^1"}})
+	list := func() string {
+		t.Helper()
+		result, err := connectMCP(t, s, "/mcp/sets/daily").ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(result.Tools)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	before := list()
+	save(t, s, "1", map[string]any{"code": "def main(city, days=1): return {'text': city + '!'}\n"})
+	s.Publish(t, "weather", "1.1.0")
+	if after := list(); after != before || !strings.Contains(before, "weather@1.0.0") {
+		t.Errorf("the set changed from\n%s to\n%s", before, after)
+	}
+	result := connectMCP(t, s, "/mcp/sets/daily").call(t, &mcp.CallToolParams{Name: "weather", Arguments: map[string]any{"city": "Oslo"}})
+	if textOf(t, result) != `{"text":"Oslo"}` {
+		t.Errorf("the set ran another version: %s", textOf(t, result))
+	}
+	conflict := s.Want(t, 409, "DELETE", "/api/v1/code-agents/weather", nil)
+	if !strings.Contains(string(conflict.Body), "tool-set:daily") {
+		t.Errorf("deleting is refused with %s", conflict.Body)
+	}
+	s.Want(t, 200, "GET", "/api/v1/tool-sets", nil)
+	s.Want(t, 204, "DELETE", "/api/v1/tool-sets/daily", nil)
+	s.Want(t, 404, "GET", "/api/v1/tool-sets/daily", nil)
+	s.Want(t, 404, "POST", "/mcp/sets/daily", map[string]any{})
+}
+
+func TestMCP_ToolSet_WrongReferences_EachIsNamed(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	refused := s.Want(t, 422, "PUT", "/api/v1/tool-sets/daily", map[string]any{"references": []string{"weather@^1", "none@1.0.0", "weather@1.0.0", "weather@^9"}}).Problem(t)
+	if len(refused.Errors) != 3 || refused.Errors[0].Pointer != "/references/1" || refused.Errors[1].Pointer != "/references/2" || refused.Errors[2].Pointer != "/references/3" {
+		t.Errorf("refused with %+v", refused)
+	}
+}
+
+func TestMCP_Address_OneReference(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	if got := connectMCP(t, s, "/mcp/weather@1.0.0").names(t); !slices.Equal(got, []string{"weather"}) {
+		t.Errorf("tools are %v", got)
+	}
+	for _, path := range []string{"/mcp/none@1.0.0", "/mcp/weather@^7", "/mcp/sets/none"} {
+		s.Want(t, 404, "POST", path, map[string]any{})
+	}
+}
+
+func TestMCP_ExecuteCode_RunsInSandbox(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	c := connectMCP(t, s, "/mcp")
+	result := c.call(t, &mcp.CallToolParams{Name: "execute_code", Arguments: map[string]any{
+		"language": "python", "code": "def main(input):\n    print('hello')\n    return input['n'] * 2\n", "input": map[string]any{"n": 21},
+	}})
+	var got struct {
+		Output any
+		Stdout string
+		Error  any
+	}
+	if err := json.Unmarshal([]byte(textOf(t, result)), &got); err != nil || result.IsError || got.Output != 42.0 || got.Stdout != "hello\n" || got.Error != nil {
+		t.Errorf("result is %s, %v", textOf(t, result), err)
+	}
+	for _, arguments := range []map[string]any{{"language": "perl", "code": "1"}, {"language": "bash"}, {"language": "bash", "code": "true", "network": true}} {
+		if result := c.call(t, &mcp.CallToolParams{Name: "execute_code", Arguments: arguments}); !result.IsError {
+			t.Errorf("%v is accepted: %s", arguments, textOf(t, result))
+		}
+	}
+}
+
+func TestMCP_RestrictedToken_SeesItsAgentsOnly(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	s.Create(t, map[string]any{"name": "adder", "language": "javascript", "code": "export default () => 1", "inputSchema": schemaOf()})
+	s.Publish(t, "adder", "1.0.0")
+	var token struct{ Secret string }
+	s.Want(t, 201, "POST", "/api/v1/tokens", map[string]any{"name": "narrow", "scopes": []string{"run"}, "agents": []string{"adder"}}).Into(t, &token)
+	narrow := &servertest.Server{Client: &servertest.Client{URL: s.URL, Token: token.Secret}}
+	c := connectMCP(t, narrow, "/mcp")
+	if got := c.names(t); !slices.Equal(got, []string{"adder"}) {
+		t.Errorf("tools are %v", got)
+	}
+	if _, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "weather"}); err == nil || !strings.Contains(err.Error(), "unknown tool") {
+		t.Errorf("calling another agent gives %v", err)
+	}
+	narrow.Want(t, 404, "POST", "/mcp/weather@1.0.0", map[string]any{})
+}
+
+func TestMCP_NoToken_Unauthorised(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	nobody := &servertest.Client{URL: s.URL}
+	nobody.Want(t, 401, "POST", "/mcp", map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+	s.Want(t, 403, "POST", "/mcp", map[string]any{}, servertest.Headers{"Origin": "https://elsewhere.example"})
+}
+
+func TestMCP_ClientGoesAway_RunIsCancelled(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	s.Create(t, map[string]any{"name": "slow", "language": "bash", "code": "sleep 1000", "inputSchema": schemaOf()})
+	s.Publish(t, "slow", "1.0.0")
+	c := connectMCP(t, s, "/mcp")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.CallTool(ctx, &mcp.CallToolParams{Name: "slow"})
+		ended <- err
+	}()
+	status := func(want string) func() bool {
+		return func() bool {
+			var page struct{ Items []struct{ Status string } }
+			s.Want(t, 200, "GET", "/api/v1/runs?agent=slow", nil).Into(t, &page)
+			return len(page.Items) == 1 && page.Items[0].Status == want
+		}
+	}
+	servertest.Eventually(t, "the run has begun", status("running"))
+	cancel()
+	if err := <-ended; err == nil {
+		t.Error("a cancelled call succeeded")
+	}
+	servertest.Eventually(t, "the run is cancelled", status("cancelled"))
+}
+
+func TestMCP_Stdio_ForwardsToolsAndCalls(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	command := exec.CommandContext(t.Context(), servertest.Binary(t), "mcp", "weather@1.0.0", "--server", s.URL)
+	command.Env = []string{"ATELIER_TOKEN=" + s.Token, "HOME=" + t.TempDir()}
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &mcpClient{ClientSession: session}
+	if got := c.names(t); !slices.Equal(got, []string{"weather"}) {
+		t.Errorf("tools are %v", got)
+	}
+	if result := c.call(t, &mcp.CallToolParams{Name: "weather", Arguments: map[string]any{"city": "Oslo"}}); textOf(t, result) != `{"text":"Oslo"}` {
+		t.Errorf("result is %s", textOf(t, result))
+	}
+	if err := session.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+}
+
+func TestToolsetCommand_PutListShowDelete(t *testing.T) {
+	t.Parallel()
+	s := servertest.New(t)
+	weather(t, s)
+	where := []string{"--server", s.URL, "--token", s.Token}
+	for _, tt := range []struct{ args, want string }{
+		{"toolset put daily weather@^1", "weather"},
+		{"toolset list", "weather@1.0.0"},
+		{"toolset show daily", "1.0.0"},
+		{"toolset delete daily", "deleted the tool set daily"},
+	} {
+		said := servertest.Command(t, "", append(strings.Fields(tt.args), where...)...)
+		if said.Code != 0 || !strings.Contains(said.Stdout+said.Stderr, tt.want) {
+			t.Errorf("%s: %+v", tt.args, said)
+		}
+	}
+}
