@@ -21,9 +21,9 @@ type Reason struct {
 
 // Advice is what the differences to an earlier version ask for.
 type Advice struct {
-	Base    string   `json:"base" doc:"The version that was compared with; empty before the first."`
+	Base    string   `json:"base" doc:"Version that the draft was compared with. Empty if there is none."`
 	Bump    Bump     `json:"bump" enum:"none,patch,minor,major"`
-	Version string   `json:"version" doc:"The number that follows."`
+	Version string   `json:"version" doc:"Suggested version number."`
 	Reasons []Reason `json:"reasons"`
 }
 

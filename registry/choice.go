@@ -22,6 +22,6 @@ type RuntimeChoice struct {
 	Reason  RuntimeReason  `json:"reason" enum:"fits,gap,slow,unavailable"`
 	Message string         `json:"message" doc:"The reason as a sentence."`
 	Gaps    []fault.Detail `json:"gaps,omitempty"`
-	Runs    int            `json:"runs,omitempty" doc:"How many runs of the draft, as it is, were measured in goja."`
-	CPUMs   float64        `json:"cpuMs,omitempty" doc:"The median of their processor time."`
+	Runs    int            `json:"runs,omitempty" doc:"Number of measured runs of this draft in goja."`
+	CPUMs   float64        `json:"cpuMs,omitempty" doc:"Median of their CPU time, in milliseconds."`
 }

@@ -9,7 +9,7 @@ type Token struct {
 	Name      string       `json:"name"`
 	Hash      string       `json:"-"`
 	Scopes    []Scope      `json:"scopes"`
-	Agents    []TokenAgent `json:"agents" doc:"The only agents that it may touch; none for all."`
+	Agents    []TokenAgent `json:"agents" doc:"Agents that the token is restricted to. Empty for all agents."`
 	CreatedAt time.Time    `json:"createdAt"`
 	CreatedBy string       `json:"createdBy"` // the creator's ID
 	Creator   Actor        `json:"-"`

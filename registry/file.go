@@ -19,7 +19,7 @@ func (f File) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]string{"base64": base64.StdEncoding.EncodeToString(f)})
 }
 
-var errFile = errors.New(`a file is a string, or {"base64": "…"} for bytes that are no text`)
+var errFile = errors.New(`a file must be a string, or {"base64": "…"} for binary data`)
 
 // UnmarshalJSON reads either form, and nothing that would silently become an empty file.
 func (f *File) UnmarshalJSON(data []byte) error {

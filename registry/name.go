@@ -19,14 +19,14 @@ var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
 
 // CheckName tells whether an agent may have this name; the error names the field and the remedy.
 func CheckName(name string) error {
-	const rule = "A name starts with a lower-case letter and has at most 63 of a-z, 0-9, - and _."
+	const rule = "A name must start with a lower-case letter and have at most 63 of a-z, 0-9, - and _."
 	switch {
 	case !nameForm.MatchString(name):
 		return fault.Invalid("/name", rule)
 	case name == "registry" || name == "new":
-		return fault.Invalid("/name", "%q is reserved; choose another name.", name)
+		return fault.Invalid("/name", "%q is reserved. Choose another name.", name)
 	case uuid.Validate(name) == nil:
-		return fault.Invalid("/name", "A name may not look like an ID; choose another name.")
+		return fault.Invalid("/name", "A name must not look like an ID. Choose another name.")
 	}
 	return nil
 }
@@ -39,11 +39,11 @@ func NameKey(name string) string { return strings.ReplaceAll(name, "-", "_") }
 func CheckPath(p string) string {
 	switch {
 	case p == "" || len(p) > MaxPath:
-		return "A path has 1 to 255 bytes."
+		return "A path must have 1 to 255 bytes."
 	case !utf8.ValidString(p) || strings.ContainsFunc(p, func(r rune) bool { return !unicode.IsPrint(r) || r == '\\' || r == ':' }):
-		return "A path is printable UTF-8 without backslashes and colons."
+		return "A path must be printable UTF-8 without backslashes and colons."
 	case path.IsAbs(p) || path.Clean(p) != p || p == "." || p == ".." || strings.HasPrefix(p, "../"):
-		return "A path is relative, without . and .. parts, empty parts or a slash at the end."
+		return "A path must be relative, without . and .. parts, empty parts or a slash at the end."
 	}
 	return ""
 }

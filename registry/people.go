@@ -62,7 +62,7 @@ func RoleWith(anyOf ...Scope) Role {
 // CheckRole tells whether there is such a role.
 func CheckRole(role Role) error {
 	if !slices.Contains(Roles(), role) {
-		return fault.Invalid("/role", "The roles are viewer, developer, approver and administrator.")
+		return fault.Invalid("/role", "The role must be viewer, developer, approver or administrator.")
 	}
 	return nil
 }
@@ -127,10 +127,10 @@ var userName = regexp.MustCompile(`^[a-z0-9][a-z0-9._+@-]*$`)
 // somebody is none, since people are named by either.
 func CheckUserName(name string) error {
 	if len(name) > mostUserName || !userName.MatchString(name) {
-		return fault.Invalid("/name", "A login name starts with a lower-case letter or a digit and has at most %d of a-z, 0-9 and . _ + @ -", mostUserName)
+		return fault.Invalid("/name", "A sign-in name must start with a lower-case letter or a digit and have at most %d of a-z, 0-9 and . _ + @ -", mostUserName)
 	}
 	if uuid.Validate(name) == nil {
-		return fault.Invalid("/name", "A login name may not look like an ID; choose another name.")
+		return fault.Invalid("/name", "A sign-in name must not look like an ID. Choose another name.")
 	}
 	return nil
 }
@@ -140,12 +140,12 @@ func CheckUserName(name string) error {
 func CheckTitle(title string) error {
 	if title == "" || len(title) > mostTitle || !utf8.ValidString(title) || title[0] == ' ' || title[len(title)-1] == ' ' ||
 		slices.ContainsFunc([]rune(title), func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return fault.Invalid("/title", "A title has 1 to %d bytes of printable text without spaces around it.", mostTitle)
+		return fault.Invalid("/title", "A title must have 1 to %d bytes of printable text, without spaces at the start or end.", mostTitle)
 	}
 	return nil
 }
 
 // NoWorkspace says that there is no such workspace; one that the caller is no member of is the same.
 func NoWorkspace(nameOrID string) error {
-	return fault.New(fault.NoWorkspace, "No such workspace: %s.", nameOrID)
+	return fault.New(fault.NoWorkspace, "Workspace %s not found.", nameOrID)
 }

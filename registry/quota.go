@@ -4,15 +4,15 @@ import "time"
 
 // Quota is what a workspace may take; 0 is no limit.
 type Quota struct {
-	ConcurrentRuns   int64 `json:"concurrentRuns" doc:"Runs at once, those that wait included."`
+	ConcurrentRuns   int64 `json:"concurrentRuns" doc:"Concurrent runs, including queued runs."`
 	RunsPerDay       int64 `json:"runsPerDay"`
 	CPUSecondsPerDay int64 `json:"cpuSecondsPerDay"`
-	StorageBytes     int64 `json:"storageBytes" doc:"Code, what runs leave (input, output and events), and the answers that repeated requests get."`
+	StorageBytes     int64 `json:"storageBytes" doc:"Bytes of code, of inputs, outputs and events of runs, and of stored answers for idempotency keys."`
 }
 
 // OwnQuota is what a workspace has instead of the server's defaults; nil is the default.
 type OwnQuota struct {
-	ConcurrentRuns   *int64 `json:"concurrentRuns,omitempty" minimum:"0" doc:"Runs at once, those that wait included; 0 is no limit, absent is the server's default."`
+	ConcurrentRuns   *int64 `json:"concurrentRuns,omitempty" minimum:"0" doc:"Maximum concurrent runs, including queued runs. 0 means no limit; absent means the server's default."`
 	RunsPerDay       *int64 `json:"runsPerDay,omitempty" minimum:"0"`
 	CPUSecondsPerDay *int64 `json:"cpuSecondsPerDay,omitempty" minimum:"0"`
 	StorageBytes     *int64 `json:"storageBytes,omitempty" minimum:"0"`
@@ -43,5 +43,5 @@ type QuotaUse struct {
 	RunsPerDay       int64      `json:"runsPerDay"`
 	CPUSecondsPerDay float64    `json:"cpuSecondsPerDay"`
 	StorageBytes     int64      `json:"storageBytes"`
-	MeasuredAt       *time.Time `json:"storageMeasuredAt,omitempty" doc:"What came since then is added as it comes; what was removed counts with the next measurement."`
+	MeasuredAt       *time.Time `json:"storageMeasuredAt,omitempty" doc:"Time of the last full measurement. New data is added at once; deleted data is subtracted by the next measurement."`
 }

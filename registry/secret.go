@@ -19,9 +19,9 @@ type Secret struct {
 
 // Binding gives a secret to one host instead of to programs: as a header of the requests that they send there.
 type Binding struct {
-	Host   string `json:"host" doc:"host:port that it is sent to, and no other."`
+	Host   string `json:"host" doc:"The only host:port that the secret is sent to."`
 	Header string `json:"header" doc:"Name of the header."`
-	Format string `json:"format,omitempty" doc:"What the header says; {value} stands for the secret, which is all of it without a format. Such as: Bearer {value}"`
+	Format string `json:"format,omitempty" doc:"Value of the header, for example: Bearer {value}. {value} is replaced by the secret (default: {value})."`
 }
 
 // SecretUse says that a run was given a secret.

@@ -11,5 +11,5 @@ type Module struct {
 type ModuleFunction struct {
 	Module string `json:"module,omitempty"` // where an import comes from
 	Name   string `json:"name"`
-	Type   string `json:"type" doc:"Parameters and results, such as (i32, i32) -> (i32)."`
+	Type   string `json:"type" doc:"Parameters and results, for example (i32, i32) -> (i32)."`
 }

@@ -110,7 +110,7 @@ func (b *bench) outcome(t *testing.T, name string, input any) runtimes.Outcome {
 		Input: text, Environment: spec.Environment, Limits: spec.Limits,
 		Models: b.models && name == skills.EmbedText,
 	}
-	job.Limits.TimeoutMs = runtimes.DefaultCeilings().TimeoutMs // other tests take the processors; the limit of processor time stays
+	job.Limits.TimeoutMs = runtimes.DefaultCeilings().TimeoutMs // other tests take the processors; the limit of CPU time stays
 	for path, content := range spec.Files {
 		job.Files[path] = content
 	}

@@ -11,7 +11,7 @@ import (
 func basePath(v string) (string, error) {
 	path := strings.TrimSuffix(v, "/")
 	if len(path) > 200 || path != "" && !regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`).MatchString(path) {
-		return "", fmt.Errorf("is no path of letters, digits, - _ ~ and dots; write for example /atelier")
+		return "", fmt.Errorf("must be a path of letters, digits, -, _, ~ and dots, for example /atelier")
 	}
 	return path, nil
 }
@@ -26,10 +26,10 @@ func joinBase(c *Config) error {
 		c.PublicURL += c.BasePath
 		return nil
 	case c.BasePath != "" && c.BasePath != u.Path:
-		return fmt.Errorf("is %s, but the path of --public-url is %s; give one of them, or both alike", c.BasePath, u.Path)
+		return fmt.Errorf("is %s, but the path of --public-url is %s; set only one of them, or the same path in both", c.BasePath, u.Path)
 	}
 	if c.BasePath, err = basePath(u.Path); err != nil {
-		return fmt.Errorf("is that of --public-url, %s, which %w", u.Path, err)
+		return fmt.Errorf("is taken from --public-url (%s) and %w", u.Path, err)
 	}
 	return nil
 }

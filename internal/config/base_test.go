@@ -18,13 +18,13 @@ func TestBasePath(t *testing.T) {
 		"public alone":       {"https://example.com/atelier/", "", "https://example.com/atelier", "/atelier", ""},
 		"public without":     {"https://example.com", "/atelier", "https://example.com/atelier", "/atelier", ""},
 		"both alike":         {"https://example.com/atelier", "/atelier", "https://example.com/atelier", "/atelier", ""},
-		"both, not alike":    {"https://example.com/a", "/b", "", "", "base-path is /b, but the path of --public-url is /a; give one of them"},
-		"no slash":           {"", "atelier", "", "", " is no path of letters"},
-		"dots":               {"", "/../atelier", "", "", " is no path of letters"},
-		"markup":             {"", `/"><script>`, "", "", " is no path of letters"},
-		"another host":       {"", "//example.com", "", "", " is no path of letters"},
-		"markup in public":   {"https://example.com/a;b", "", "", "", "base-path is that of --public-url, /a;b, which is no path"},
-		"longer than a path": {"", "/" + strings.Repeat("a", 300), "", "", " is no path of letters"},
+		"both, not alike":    {"https://example.com/a", "/b", "", "", "base-path is /b, but the path of --public-url is /a; set only one of them"},
+		"no slash":           {"", "atelier", "", "", " must be a path of letters"},
+		"dots":               {"", "/../atelier", "", "", " must be a path of letters"},
+		"markup":             {"", `/"><script>`, "", "", " must be a path of letters"},
+		"another host":       {"", "//example.com", "", "", " must be a path of letters"},
+		"markup in public":   {"https://example.com/a;b", "", "", "", "base-path is taken from --public-url (/a;b) and must be a path"},
+		"longer than a path": {"", "/" + strings.Repeat("a", 300), "", "", " must be a path of letters"},
 	}
 	for name, tt := range tests {
 		flags := map[string]string{}

@@ -107,11 +107,11 @@ func TestNamesThatNobodyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"ATELIER_LISTN is not read by anybody; the nearest name that is: ATELIER_LISTEN.",
-		"ATELIER_MAX_MEMORY_BYTE is not read by anybody; the nearest name that is: ATELIER_MAX_MEMORY_BYTES.",
-		"CODE_EXEC_HASH_ALGORITHM has no meaning here: hashes are SHA-256.",
-		"CODE_EXEC_REDIS_URL has no meaning here: runs and their provenance are in the database.",
-		"CODE_EXEC_SKILL_DIRECTORY is not read by anybody; the nearest name that is: CODE_EXEC_SKILLS_DIRECTORY.",
+		"CODE_EXEC_HASH_ALGORITHM is ignored: hashes are always SHA-256.",
+		"CODE_EXEC_REDIS_URL is ignored: runs and their provenance are stored in the database.",
+		"Unknown variable ATELIER_LISTN is ignored. Did you mean ATELIER_LISTEN?",
+		"Unknown variable ATELIER_MAX_MEMORY_BYTE is ignored. Did you mean ATELIER_MAX_MEMORY_BYTES?",
+		"Unknown variable CODE_EXEC_SKILL_DIRECTORY is ignored. Did you mean CODE_EXEC_SKILLS_DIRECTORY?",
 	}
 	if diff := cmp.Diff(want, c.Notes); diff != "" {
 		t.Error(diff)
@@ -130,9 +130,9 @@ func TestEveryFaultIsReportedAtOnce(t *testing.T) {
 		t.Fatalf("got %v, want Faults", err)
 	}
 	for _, want := range []string{
-		`--debug-listen: "0.0.0.0:6060" is not a loopback address`, `--listen: "8002" is not HOST:PORT`, `--log-level: "loud" is none of`, `ATELIER_TOKEN is shorter than 24`,
-		`ATELIER_PYTHON: "python3" is not an absolute path`, `ATELIER_DATABASE_URL is not a database`,
-		`atelier.yaml: queueSize: "many" is not a whole number`, `atelier.yaml: colour is no setting`, `atelier.yaml: warm is not a single value`,
+		`--debug-listen: "0.0.0.0:6060" must be a loopback address`, `--listen: "8002" must be HOST:PORT`, `--log-level: "loud" must be one of`, `ATELIER_TOKEN must have at least 24`,
+		`ATELIER_PYTHON: "python3" must be an absolute path`, `ATELIER_DATABASE_URL must be sqlite:PATH`,
+		`atelier.yaml: queueSize: "many" must be a whole number`, `atelier.yaml: unknown setting colour`, `atelier.yaml: warm must be a single value`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in:\n%v", want, err)
@@ -178,7 +178,7 @@ func TestEgressHosts(t *testing.T) {
 func TestContradictionsAreFaults(t *testing.T) {
 	t.Parallel()
 	_, err := config.Load(config.Sources{File: empty(t), Getenv: env(map[string]string{"ATELIER_DEFAULT_TIMEOUT_MS": "700000"})})
-	if err == nil || !strings.Contains(err.Error(), "default-timeout-ms (700000) is above max-timeout-ms (600000)") {
+	if err == nil || !strings.Contains(err.Error(), "default-timeout-ms (700000) must be at most max-timeout-ms (600000)") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -251,14 +251,14 @@ func TestLogins(t *testing.T) {
 		t.Errorf("%+v, %v", c.OIDC, err)
 	}
 	for name, flags := range map[string]map[string]string{
-		"is not the address of a provider":  {"oidc-issuer": "http://login.example.com"},
-		"https://login.example.com":         {"oidc-issuer": "login.example.com"},
-		"user":                              {"oidc-issuer": "https://user@login.example.com"},
-		"oidc-client is not":                {"oidc-issuer": "https://login.example.com"},
-		`lists "ops", which is not`:         {"oidc-roles": "ops"},
-		`lists "ops=king", which names no`:  {"oidc-roles": "ops=king"},
-		`lists "=viewer", which is not`:     {"oidc-roles": "=viewer"},
-		`lists "ops=:viewer", which names `: {"oidc-roles": "ops=:viewer"},
+		"must be the URL of a provider":   {"oidc-issuer": "http://login.example.com"},
+		"https://login.example.com":       {"oidc-issuer": "login.example.com"},
+		"user":                            {"oidc-issuer": "https://user@login.example.com"},
+		"requires oidc-client":            {"oidc-issuer": "https://login.example.com"},
+		`has "ops", which must be`:        {"oidc-roles": "ops"},
+		`"ops=king" with an unknown role`: {"oidc-roles": "ops=king"},
+		`has "=viewer", which must be`:    {"oidc-roles": "=viewer"},
+		`"ops=:viewer" with an unknown`:   {"oidc-roles": "ops=:viewer"},
 	} {
 		if _, err := load(flags); err == nil || name != "user" && !strings.Contains(err.Error(), name) {
 			t.Errorf("%v: %v", flags, err)

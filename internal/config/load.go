@@ -25,7 +25,7 @@ type Sources struct {
 type Faults []string
 
 func (f Faults) Error() string {
-	return "the configuration is not valid:\n  " + strings.Join(f, "\n  ")
+	return "invalid configuration:\n  " + strings.Join(f, "\n  ")
 }
 
 // value is a text and the name under which it was given.
@@ -131,7 +131,7 @@ func readFile(from Sources, settings []Setting) (map[string]string, Faults) {
 	}
 	var keys map[string]any
 	if err := yaml.Unmarshal(text, &keys); err != nil {
-		return nil, Faults{fmt.Sprintf("%s is not YAML with one setting per line: %v", or(name, defaultFile), err)}
+		return nil, Faults{fmt.Sprintf("%s is not valid YAML with one setting per line: %v", or(name, defaultFile), err)}
 	}
 	values := map[string]string{}
 	var faults Faults
@@ -139,9 +139,9 @@ func readFile(from Sources, settings []Setting) (map[string]string, Faults) {
 		text, ok := scalar(v)
 		switch {
 		case !slices.ContainsFunc(settings, func(s Setting) bool { return s.Key() == key }):
-			faults = append(faults, fmt.Sprintf("atelier.yaml: %s is no setting; `atelier serve --help` lists them", key))
+			faults = append(faults, fmt.Sprintf("atelier.yaml: unknown setting %s; `atelier serve --help` lists all settings", key))
 		case !ok:
-			faults = append(faults, fmt.Sprintf("atelier.yaml: %s is not a single value or a list of them", key))
+			faults = append(faults, fmt.Sprintf("atelier.yaml: %s must be a single value or a list of values", key))
 		default:
 			values[key] = text
 		}
@@ -186,14 +186,14 @@ func contradictions(c Config) Faults {
 		{"recursion-depth", c.Defaults.RecursionDepth, c.Ceilings.RecursionDepth},
 	} {
 		if l.byDefault > l.max {
-			faults = append(faults, fmt.Sprintf("default-%s (%d) is above max-%s (%d); lower one or raise the other", l.name, l.byDefault, l.name, l.max))
+			faults = append(faults, fmt.Sprintf("default-%s (%d) must be at most max-%s (%d)", l.name, l.byDefault, l.name, l.max))
 		}
 	}
 	if c.SecretsKeys.ID() != "" && c.SecretsFile != "" {
-		faults = append(faults, "secrets-key and secrets-key-file both name the keys of the secrets; give one of them")
+		faults = append(faults, "secrets-key and secrets-key-file are both set; set only one of them")
 	}
 	if c.OIDC.Issuer != "" && c.OIDC.Client == "" {
-		faults = append(faults, "oidc-issuer is set and oidc-client is not; register this server at the provider and set the ID that it gives")
+		faults = append(faults, "oidc-issuer requires oidc-client; register this server at the provider and set the client ID it assigns")
 	}
 	return faults
 }

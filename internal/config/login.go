@@ -27,25 +27,25 @@ type GroupRole struct {
 func loginSettings() []Setting {
 	return []Setting{
 		{Name: "oidc-issuer", Env: "ATELIER_OIDC_ISSUER", Form: "URL", Group: "Logins",
-			Help: "OpenID provider by which people may log in, as it names itself. It has to know LOGIN/oidc/callback, LOGIN being --public-url or the server's address and /login.",
+			Help: "Issuer URL of an OpenID provider for sign-in. Register the redirect URL <public URL>/login/oidc/callback there.",
 			set:  func(c *Config, v string) (err error) { c.OIDC.Issuer, err = issuer(v); return err }},
 		{Name: "oidc-client", Env: "ATELIER_OIDC_CLIENT_ID", Form: "ID", Group: "Logins",
-			Help: "What the provider calls this server.",
+			Help: "Client ID of this server at the provider.",
 			set:  func(c *Config, v string) error { c.OIDC.Client = v; return nil }},
 		{Name: "oidc-client-secret", Env: "ATELIER_OIDC_CLIENT_SECRET", Form: "SECRET", Group: "Logins", Secret: true,
-			Help: "Its secret there; without one it is a public client, which PKCE protects.",
+			Help: "Client secret at the provider. Without one the server is a public client that uses PKCE.",
 			set:  func(c *Config, v string) error { c.OIDC.Secret = v; return nil }},
 		{Name: "oidc-name", Env: "ATELIER_OIDC_NAME", Default: "single sign-on", Form: "TEXT", Group: "Logins",
-			Help: "What the button of the login page says after \"Log in with\".",
+			Help: "Name of the provider on the sign-in button.",
 			set:  func(c *Config, v string) error { c.OIDC.Name = v; return notEmpty(v) }},
 		{Name: "oidc-scopes", Env: "ATELIER_OIDC_SCOPES", Default: "profile,email", Form: "SCOPE,…", Group: "Logins",
-			Help: "What to ask the provider for beside openid; many want groups to be asked for.",
+			Help: "Scopes to request in addition to openid. Many providers need groups.",
 			set:  func(c *Config, v string) error { c.OIDC.Scopes = list(v); return nil }},
 		{Name: "oidc-groups-claim", Env: "ATELIER_OIDC_GROUPS_CLAIM", Default: "groups", Form: "NAME", Group: "Logins",
-			Help: "Claim in which the provider lists somebody's groups.",
+			Help: "Name of the claim that lists a person's groups.",
 			set:  func(c *Config, v string) error { c.OIDC.GroupsClaim = v; return notEmpty(v) }},
 		{Name: "oidc-roles", Env: "ATELIER_OIDC_ROLES", Form: "GROUP=[WORKSPACE:]ROLE,…", Group: "Logins",
-			Help: "Roles of the provider's groups: viewer, developer, approver or administrator; * is everybody with an account. Each login sets them anew in the workspaces that are named.",
+			Help: "Roles for groups of the provider: viewer, developer, approver or administrator. The group * is everybody with an account. Each sign-in updates the roles in the named workspaces.",
 			set:  func(c *Config, v string) (err error) { c.OIDC.Roles, err = groupRoles(v); return err }},
 	}
 }
@@ -62,7 +62,7 @@ func issuer(v string) (string, error) {
 	case u.Scheme == "https", u.Scheme == "http" && isLoopback(hostPort(u)):
 		return v, nil // as it is: with or without a slash at the end is not the same issuer
 	}
-	return "", fmt.Errorf("is not the address of a provider; write for example https://login.example.com, and http only for this machine")
+	return "", fmt.Errorf("must be the URL of a provider, for example https://login.example.com; http is allowed only for this machine")
 }
 
 func hostPort(u *url.URL) string {
@@ -77,7 +77,7 @@ func groupRoles(v string) ([]GroupRole, error) {
 	for _, entry := range list(v) {
 		cut := strings.LastIndex(entry, "=") // names of groups may have some
 		if cut < 1 {
-			return nil, fmt.Errorf("lists %q, which is not GROUP=ROLE or GROUP=WORKSPACE:ROLE", entry)
+			return nil, fmt.Errorf("has %q, which must be GROUP=ROLE or GROUP=WORKSPACE:ROLE", entry)
 		}
 		workspace, role, named := strings.Cut(entry[cut+1:], ":")
 		if !named {
@@ -85,7 +85,7 @@ func groupRoles(v string) ([]GroupRole, error) {
 		}
 		role, err := oneOf(role, "viewer", "developer", "approver", "administrator")
 		if err != nil || workspace == "" {
-			return nil, fmt.Errorf("lists %q, which names no role; the roles are viewer, developer, approver and administrator", entry)
+			return nil, fmt.Errorf("has %q with an unknown role; use viewer, developer, approver or administrator", entry)
 		}
 		all = append(all, GroupRole{Group: entry[:cut], Workspace: workspace, Role: role})
 	}

@@ -11,8 +11,8 @@ import (
 // meaningless are variables of existing deployments that stand for nothing here, with the reason.
 func meaningless() map[string]string {
 	return map[string]string{
-		"CODE_EXEC_REDIS_URL":      "runs and their provenance are in the database",
-		"CODE_EXEC_HASH_ALGORITHM": "hashes are SHA-256",
+		"CODE_EXEC_REDIS_URL":      "runs and their provenance are stored in the database",
+		"CODE_EXEC_HASH_ALGORITHM": "hashes are always SHA-256",
 	}
 }
 
@@ -33,10 +33,10 @@ func notes(settings []Setting, environ []string) []string {
 		reason, idle := meaningless()[name]
 		switch {
 		case idle:
-			all = append(all, fmt.Sprintf("%s has no meaning here: %s.", name, reason))
+			all = append(all, fmt.Sprintf("%s is ignored: %s.", name, reason))
 		case !strings.HasPrefix(name, "ATELIER_") && !strings.HasPrefix(name, "CODE_EXEC_"), slices.Contains(known, name), readElsewhere(name):
 		default:
-			all = append(all, fmt.Sprintf("%s is not read by anybody; the nearest name that is: %s.", name, nearest(name, known)))
+			all = append(all, fmt.Sprintf("Unknown variable %s is ignored. Did you mean %s?", name, nearest(name, known)))
 		}
 	}
 	slices.Sort(all)

@@ -30,58 +30,58 @@ func Settings() []Setting {
 func serverSettings() []Setting {
 	return []Setting{
 		{Name: "listen", Env: "ATELIER_LISTEN", Default: "127.0.0.1:8002", Form: "HOST:PORT", Group: "Server",
-			Help: "Address to listen on; port 0 takes a free one.",
+			Help: "Address to listen on. Port 0 chooses a free port.",
 			set:  func(c *Config, v string) (err error) { c.Listen, err = address(v); return err }},
 		{Name: "host", Env: "ATELIER_HOSTS", Form: "NAME,…", Group: "Server",
-			Help: "Further names under which browsers and clients may reach the server; localhost, 127.0.0.1, [::1] and the listen address are always allowed.",
+			Help: "Additional host names of the server. Requests with other names are refused. localhost, 127.0.0.1, [::1] and the listen address are always allowed.",
 			set:  func(c *Config, v string) (err error) { c.Hosts, err = hostNames(v); return err }},
 		{Name: "public-url", Env: "ATELIER_PUBLIC_URL", Form: "URL", Group: "Server",
-			Help: "Address that exported tools call, when it is not the one a request came by.",
+			Help: "Public address of the server, used in exported tools and links (default: the address of the request).",
 			set:  func(c *Config, v string) (err error) { c.PublicURL, err = baseURL(v); return err }},
 		{Name: "base-path", Env: "ATELIER_BASE_PATH", Form: "/PATH", Group: "Server",
-			Help: "Path beneath which a reverse proxy shows the server, whether it passes the path on or strips it. X-Forwarded-Prefix is not read. Without it the path of --public-url.",
+			Help: "Path prefix at a reverse proxy. The proxy may forward or remove it. X-Forwarded-Prefix is ignored. Default: the path of --public-url.",
 			set:  func(c *Config, v string) (err error) { c.BasePath, err = basePath(v); return err }},
 		{Name: "data", Env: "ATELIER_DATA", Default: "data", Form: "DIR", Group: "Server",
-			Help: "Directory of the database, its lock and the CLI's token.",
+			Help: "Directory for the database, its lock and the CLI's token.",
 			set:  func(c *Config, v string) error { c.Data = v; return notEmpty(v) }},
 		{Name: "database", Env: "ATELIER_DATABASE_URL", Form: "URL", Group: "Server", Secret: true,
-			Help: "sqlite:PATH or postgres://…; without it SQLite in the data directory.",
+			Help: "Database: sqlite:PATH or postgres://… (default: SQLite in the data directory).",
 			set:  func(c *Config, v string) (err error) { c.DatabaseURL, err = databaseURL(v); return err }},
 		{Name: "token", Env: "ATELIER_TOKEN", Form: "SECRET", Group: "Server", Secret: true,
-			Help: "Fixes the administrator's token, for automation; 24 characters or more.",
+			Help: "Administrator token for automation, at least 24 characters.",
 			set:  func(c *Config, v string) (err error) { c.Token, err = token(v); return err }},
 		{Name: "secrets-key", Env: "ATELIER_SECRETS_KEY", Form: "KEY,…", Group: "Server", Secret: true,
-			Help: "Key that the stored secrets are encrypted with: 32 bytes in base64 or hex. Of several the first encrypts, and all decrypt. Without it, a file has them.",
+			Help: "Encryption key for stored secrets: 32 bytes in base64 or hex. If several are given, the first encrypts and all can decrypt. Default: read from --secrets-key-file.",
 			set:  func(c *Config, v string) (err error) { c.SecretsKeys, err = vault.Parse(v); return err }},
 		{Name: "secrets-key-file", Env: "ATELIER_SECRETS_KEY_FILE", Form: "FILE", Group: "Server",
-			Help: "File with these keys, one a line; without it secrets.key in the data directory, which is made when it is first needed.",
+			Help: "File with encryption keys for secrets, one per line (default: secrets.key in the data directory, created when first needed).",
 			set:  func(c *Config, v string) error { c.SecretsFile = v; return nil }},
 		{Name: "body-bytes", Env: "ATELIER_BODY_BYTES", Default: strconv.Itoa(8 << 20), Form: "BYTES", Group: "Server",
-			Help: "Largest request body.",
+			Help: "Maximum size of a request body.",
 			set:  number(64<<10, 32<<20, func(c *Config) *int64 { return &c.BodyBytes })},
 		{Name: "request-memory", Env: "ATELIER_REQUEST_MEMORY", Default: strconv.Itoa(512 << 20), Form: "BYTES", Group: "Server",
 			Help: "Memory for the bodies of all requests and inputs of runs that are being processed. One workspace may take half of it. A request beyond is refused with 429 and Retry-After.",
 			set:  number(64<<20, 1<<40, func(c *Config) *int64 { return &c.RequestMemory })},
 		{Name: "shutdown-grace", Env: "ATELIER_SHUTDOWN_GRACE", Default: "10s", Form: "DURATION", Group: "Server",
-			Help: "How long running programs may go on when the server is told to stop; then they are interrupted.",
+			Help: "Time that running programs get to finish when the server stops. After it they are interrupted.",
 			set:  func(c *Config, v string) (err error) { c.ShutdownGrace, err = duration(v); return err }},
 		{Name: "debug-listen", Env: "ATELIER_DEBUG_LISTEN", Form: "HOST:PORT", Group: "Server",
-			Help: "Loopback address that serves profiles of this process at /debug/pprof/, to anybody on this machine; without it nothing does.",
+			Help: "Loopback address for profiles at /debug/pprof/. Anybody on this machine can read them (default: off).",
 			set:  func(c *Config, v string) (err error) { c.DebugListen, err = loopbackAddress(v); return err }},
 		{Name: "keep-runs", Env: "ATELIER_KEEP_RUNS", Default: "0s", Form: "DURATION", Group: "Server",
-			Help: "How long runs that have ended are kept, such as 2160h; 0s keeps them for ever.",
+			Help: "Time to keep finished runs, for example 2160h. 0s keeps them forever.",
 			set:  func(c *Config, v string) (err error) { c.KeepRuns, err = span(v); return err }},
 		{Name: "keep-events", Env: "ATELIER_KEEP_EVENTS", Default: "0s", Form: "DURATION", Group: "Server",
-			Help: "How long the events of such runs are kept; 0s keeps them as long as the run.",
+			Help: "Time to keep the events of finished runs. 0s keeps them as long as the run.",
 			set:  func(c *Config, v string) (err error) { c.KeepEvents, err = span(v); return err }},
 		{Name: "log-level", Env: "ATELIER_LOG_LEVEL", Aliases: []string{"CODE_EXEC_LOG_LEVEL"}, Default: "info", Form: "LEVEL", Group: "Server",
-			Help: "debug, info, warn or error.",
+			Help: "Log level: debug, info, warn or error.",
 			set: func(c *Config, v string) (err error) {
 				c.LogLevel, err = oneOf(v, "debug", "info", "warn", "error")
 				return err
 			}},
 		{Name: "log-format", Env: "ATELIER_LOG_FORMAT", Default: "text", Form: "FORMAT", Group: "Server",
-			Help: "text or json.",
+			Help: "Log format: text or json.",
 			set:  func(c *Config, v string) (err error) { c.LogFormat, err = oneOf(v, "text", "json"); return err }},
 	}
 }
@@ -89,37 +89,37 @@ func serverSettings() []Setting {
 func runSettings() []Setting {
 	return []Setting{
 		{Name: "python", Env: "ATELIER_PYTHON", Form: "FILE", Group: "Programs",
-			Help: "Python interpreter; without it python3 in /usr/bin or /usr/local/bin.",
+			Help: "Path of the Python interpreter (default: python3 in /usr/bin or /usr/local/bin).",
 			set:  func(c *Config, v string) (err error) { c.Python, err = absolute(v); return err }},
 		{Name: "bash", Env: "ATELIER_BASH", Form: "FILE", Group: "Programs",
-			Help: "Bash; without it bash in /usr/bin or /usr/local/bin.",
+			Help: "Path of Bash (default: bash in /usr/bin or /usr/local/bin).",
 			set:  func(c *Config, v string) (err error) { c.Bash, err = absolute(v); return err }},
 		{Name: "node", Env: "ATELIER_NODE", Form: "FILE", Group: "Programs",
-			Help: "Node.js, 20 or newer; without it node in /usr/bin or /usr/local/bin.",
+			Help: "Path of Node.js 20 or newer (default: node in /usr/bin or /usr/local/bin).",
 			set:  func(c *Config, v string) (err error) { c.Node, err = absolute(v); return err }},
 		{Name: "concurrency", Env: "ATELIER_CONCURRENCY", Default: "0", Form: "N", Group: "Programs",
-			Help: "Programs that run at once; 0 chooses from the number of processors. Of four places or more the last free one is kept for a workspace that has nothing at work.",
+			Help: "Number of programs that run at the same time. 0 chooses by the number of processors. With four or more, the last free place is reserved for a workspace that has no active run.",
 			set:  count(0, 4096, func(c *Config) *int { return &c.Concurrency })},
 		{Name: "queue-size", Env: "ATELIER_QUEUE_SIZE", Default: "100", Form: "N", Group: "Programs",
-			Help: "Runs of a workspace that may wait for a place; the next one is refused with 429.",
+			Help: "Maximum number of queued runs per workspace. Further runs are refused with 429.",
 			set:  count(0, 100_000, func(c *Config) *int { return &c.QueueSize })},
 		{Name: "warm", Env: "ATELIER_WARM", Default: "2", Form: "N", Group: "Programs",
-			Help: "Prepared workers per runtime.",
+			Help: "Number of workers to start ahead of time for each runtime.",
 			set:  count(1, 256, func(c *Config) *int { return &c.Warm })},
 		{Name: "allow-weak-sandbox", Env: "ATELIER_ALLOW_WEAK_SANDBOX", Form: "MECHANISM,…", Group: "Programs",
-			Help: "Required mechanisms of the sandbox that may be missing on this host: seccomp. Without it a missing one stops execution.",
+			Help: "Required sandbox mechanisms that may be missing on this host: seccomp. By default nothing is executed if one is missing.",
 			set:  func(c *Config, v string) (err error) { c.AllowWeak, err = mechanisms(v, weakMechanisms()); return err }},
 		{Name: "mask-sandbox", Env: "ATELIER_MASK_SANDBOX", Form: "MECHANISM,…", Group: "Programs",
-			Help: "Behave as on a host without these mechanisms, to see what happens there: namespaces, seccomp, landlock, cgroups, proc. It can only take walls away.",
+			Help: "Simulate a host without these sandbox mechanisms: namespaces, seccomp, landlock, cgroups, proc. This makes the sandbox weaker.",
 			set:  func(c *Config, v string) (err error) { c.Masked, err = mechanisms(v, maskableMechanisms()); return err }},
 		{Name: "egress-hosts", Env: "ATELIER_EGRESS_HOSTS", Default: "*", Form: "[WORKSPACE=]HOST:PORT,…", Group: "Programs",
-			Help: "The most that agents may be granted to reach: host:port, *.example.com:443, addresses; * is anything that an agent names, none is nothing. What is for one workspace begins with its name and =, and caps that one alone: workspaces that are not named have what is listed without a name, and where nothing is, anything.",
+			Help: "Hosts that agents may be granted: host:port, *.example.com:443 or addresses. * allows all, none allows nothing. An entry such as team=api.example.com:443 applies to one workspace only. A workspace without its own entry uses the entries without a name, or allows all if there are none.",
 			set:  func(c *Config, v string) (err error) { c.Egress, err = ceilings(v); return err }},
 		{Name: "restricted-workspaces", Env: "ATELIER_RESTRICTED_WORKSPACES", Form: "NAME,…", Group: "Programs",
-			Help: "Workspaces whose Python programs all follow the rules `restricted`: imports from a list, no eval, exec, compile, open or __import__; * stands for every one. Agents can also ask for the rules themselves.",
+			Help: "Workspaces whose Python programs must follow the rules `restricted`: imports from a list, no eval, exec, compile, open or __import__. * means all workspaces. An agent can also choose these rules itself.",
 			set:  func(c *Config, v string) error { c.Restricted = list(v); return nil }},
 		{Name: "script-runtime", Env: "ATELIER_SCRIPT_RUNTIME", Default: "false", Form: "BOOL", Group: "Programs", Switch: true,
-			Help: "Offer the deterministic runtime `script`, which follows a script instead of running a program. For tests and demonstrations.",
+			Help: "Enable the deterministic runtime `script` for tests and demos. It follows a script instead of running a program.",
 			set:  func(c *Config, v string) (err error) { c.ScriptRuntime, err = boolean(v); return err }},
 	}
 }
@@ -131,13 +131,13 @@ func quotaSettings() []Setting {
 		name, form, what string
 		field            func(*Quotas) *int64
 	}{
-		{"concurrent-runs", "N", "Runs that a workspace may have at once, those that wait included", func(q *Quotas) *int64 { return &q.ConcurrentRuns }},
-		{"runs-per-day", "N", "Runs that a workspace may have in a day, which begins at midnight UTC", func(q *Quotas) *int64 { return &q.RunsPerDay }},
-		{"cpu-seconds-per-day", "SECONDS", "Processor time that the runs of a workspace may take in a day", func(q *Quotas) *int64 { return &q.CPUSecondsPerDay }},
-		{"storage-bytes", "BYTES", "What a workspace may keep: code, and inputs, outputs and events of runs", func(q *Quotas) *int64 { return &q.StorageBytes }},
+		{"concurrent-runs", "N", "Maximum concurrent runs of a workspace, including queued runs", func(q *Quotas) *int64 { return &q.ConcurrentRuns }},
+		{"runs-per-day", "N", "Maximum runs of a workspace per day. The day begins at midnight UTC", func(q *Quotas) *int64 { return &q.RunsPerDay }},
+		{"cpu-seconds-per-day", "SECONDS", "Maximum CPU time of a workspace's runs per day", func(q *Quotas) *int64 { return &q.CPUSecondsPerDay }},
+		{"storage-bytes", "BYTES", "Maximum storage of a workspace: code, and inputs, outputs and events of runs", func(q *Quotas) *int64 { return &q.StorageBytes }},
 	} {
 		all = append(all, Setting{Name: "quota-" + q.name, Env: envName("quota-" + q.name), Default: "0", Form: q.form, Group: "Quotas",
-			Help: q.what + "; 0 is no limit. A workspace can have its own (atelier quotas set).",
+			Help: q.what + ". 0 means no limit. `atelier quotas set` changes it for one workspace.",
 			set:  number(0, 1<<50, func(c *Config) *int64 { return q.field(&c.Quotas) })})
 	}
 	return all
@@ -150,24 +150,24 @@ func limitSettings() []Setting {
 		byDefault, most  int64
 		field            func(*Limits) *int64
 	}{
-		{"timeout-ms", "MS", "time that a program may take", 30_000, 600_000, func(l *Limits) *int64 { return &l.TimeoutMs }},
-		{"cpu-ms", "MS", "processor time", 30_000, 600_000, func(l *Limits) *int64 { return &l.CPUMs }},
+		{"timeout-ms", "MS", "run time", 30_000, 600_000, func(l *Limits) *int64 { return &l.TimeoutMs }},
+		{"cpu-ms", "MS", "CPU time", 30_000, 600_000, func(l *Limits) *int64 { return &l.CPUMs }},
 		{"memory-bytes", "BYTES", "memory", 256 << 20, 2 << 30, func(l *Limits) *int64 { return &l.MemoryBytes }},
 		{"processes", "N", "processes", 64, 512, func(l *Limits) *int64 { return &l.Processes }},
-		{"output-bytes", "BYTES", "output, and size of the result", 1 << 20, 16 << 20, func(l *Limits) *int64 { return &l.OutputBytes }},
+		{"output-bytes", "BYTES", "output and result", 1 << 20, 16 << 20, func(l *Limits) *int64 { return &l.OutputBytes }},
 		{"disk-bytes", "BYTES", "files in the private directory", 64 << 20, 1 << 30, func(l *Limits) *int64 { return &l.DiskBytes }},
-		{"recursion-depth", "N", "depth of calls", 1000, 10_000, func(l *Limits) *int64 { return &l.RecursionDepth }},
+		{"recursion-depth", "N", "call depth", 1000, 10_000, func(l *Limits) *int64 { return &l.RecursionDepth }},
 	}
 	var all []Setting
 	for _, l := range limits {
 		byDefault := Setting{Name: "default-" + l.name, Env: envName("default-" + l.name), Default: strconv.FormatInt(l.byDefault, 10), Form: l.form,
-			Group: "Limits", Help: "Limit of " + l.what + " where an agent names none.",
+			Group: "Limits", Help: "Default limit of " + l.what + " for agents that set none.",
 			set: number(1, 1<<40, func(c *Config) *int64 { return l.field(&c.Defaults) })}
 		if l.name == "timeout-ms" {
 			byDefault.Aliases = secondsAliases()
 		}
 		all = append(all, byDefault, Setting{Name: "max-" + l.name, Env: envName("max-" + l.name), Default: strconv.FormatInt(l.most, 10), Form: l.form,
-			Group: "Limits", Help: "Highest limit of " + l.what + " that an agent may ask for.",
+			Group: "Limits", Help: "Maximum limit of " + l.what + " that an agent may set.",
 			set: number(1, 1<<40, func(c *Config) *int64 { return l.field(&c.Ceilings) })})
 	}
 	return all

@@ -18,7 +18,7 @@ import (
 
 func address(v string) (string, error) {
 	if _, err := hostOf(v); err != nil {
-		return "", fmt.Errorf("is not HOST:PORT; write for example 127.0.0.1:8002")
+		return "", fmt.Errorf("must be HOST:PORT, for example 127.0.0.1:8002")
 	}
 	return v, nil
 }
@@ -26,7 +26,7 @@ func address(v string) (string, error) {
 // loopbackAddress is an address that only this machine can reach.
 func loopbackAddress(v string) (string, error) {
 	if v != "" && !isLoopback(v) {
-		return "", fmt.Errorf("is not a loopback address; write for example 127.0.0.1:6060")
+		return "", fmt.Errorf("must be a loopback address, for example 127.0.0.1:6060")
 	}
 	return v, nil
 }
@@ -45,7 +45,7 @@ func hostNames(v string) ([]string, error) {
 	names := list(v)
 	for _, name := range names {
 		if strings.ContainsAny(name, "/:@*? ") {
-			return nil, fmt.Errorf("lists %q, which is not a plain host name; write for example studio.example.com", name)
+			return nil, fmt.Errorf("has %q, which must be a plain host name, for example studio.example.com", name)
 		}
 	}
 	return names, nil
@@ -63,7 +63,7 @@ func mechanisms(v string, known []string) ([]string, error) {
 	names := list(v)
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("lists %q; there is %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("has %q; must be one of %s", name, strings.Join(known, ", "))
 		}
 	}
 	return names, nil
@@ -75,7 +75,7 @@ func baseURL(v string) (string, error) {
 	}
 	u, err := url.Parse(v)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return "", fmt.Errorf("is not an address; write for example https://atelier.example.com")
+		return "", fmt.Errorf("must be a URL, for example https://atelier.example.com")
 	}
 	return strings.TrimSuffix(u.String(), "/"), nil
 }
@@ -86,22 +86,22 @@ func databaseURL(v string) (string, error) {
 			return v, nil
 		}
 	}
-	return "", fmt.Errorf("is not a database; write sqlite:PATH or postgres://user@host/name")
+	return "", fmt.Errorf("must be sqlite:PATH or postgres://user@host/name")
 }
 
 func token(v string) (string, error) {
 	if v != "" && len(v) < 24 {
-		return "", fmt.Errorf("is shorter than 24 characters; make one with: openssl rand -hex 32")
+		return "", fmt.Errorf("must have at least 24 characters; create one with: openssl rand -hex 32")
 	}
 	if strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("has characters that no HTTP header can carry; make one with: openssl rand -hex 32")
+		return "", fmt.Errorf("must have only characters that are allowed in an HTTP header; create one with: openssl rand -hex 32")
 	}
 	return v, nil
 }
 
 func absolute(v string) (string, error) {
 	if v != "" && !filepath.IsAbs(v) {
-		return "", fmt.Errorf("is not an absolute path; write for example /usr/bin/python3")
+		return "", fmt.Errorf("must be an absolute path, for example /usr/bin/python3")
 	}
 	return v, nil
 }
@@ -112,7 +112,7 @@ func modelDirectory(v string) (string, error) {
 		return "", nil
 	}
 	if v != "" && !filepath.IsAbs(v) {
-		return "", fmt.Errorf("is not an absolute path; write for example /srv/models/all-MiniLM-L6-v2")
+		return "", fmt.Errorf("must be an absolute path, for example /srv/models/all-MiniLM-L6-v2")
 	}
 	if v == "" {
 		return "", nil
@@ -122,7 +122,7 @@ func modelDirectory(v string) (string, error) {
 
 func notEmpty(v string) error {
 	if strings.TrimSpace(v) == "" {
-		return fmt.Errorf("is empty")
+		return fmt.Errorf("must not be empty")
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func notEmpty(v string) error {
 func duration(v string) (time.Duration, error) {
 	d, err := time.ParseDuration(v)
 	if err != nil || d < 0 || d > time.Hour {
-		return 0, fmt.Errorf("is not a duration up to 1h; write for example 10s")
+		return 0, fmt.Errorf("must be a duration of at most 1h, for example 10s")
 	}
 	return d, nil
 }
@@ -139,7 +139,7 @@ func duration(v string) (time.Duration, error) {
 func span(v string) (time.Duration, error) {
 	d, err := time.ParseDuration(v)
 	if err != nil || d < 0 {
-		return 0, fmt.Errorf("is not a duration; write for example 2160h, or 0s for no end")
+		return 0, fmt.Errorf("must be a duration, for example 2160h, or 0s for no end")
 	}
 	return d, nil
 }
@@ -149,7 +149,7 @@ func oneOf(v string, choices ...string) (string, error) {
 	if slices.Contains(choices, v) {
 		return v, nil
 	}
-	return "", fmt.Errorf("is none of %s", strings.Join(choices, ", "))
+	return "", fmt.Errorf("must be one of %s", strings.Join(choices, ", "))
 }
 
 func boolean(v string) (bool, error) {
@@ -159,7 +159,7 @@ func boolean(v string) (bool, error) {
 	case "false", "no", "off", "0", "":
 		return false, nil
 	}
-	return false, fmt.Errorf("is neither true nor false")
+	return false, fmt.Errorf("must be true or false")
 }
 
 // ceilings reads what the agents of each workspace may be granted.
@@ -178,14 +178,14 @@ func ceilings(v string) (map[string]hostpattern.Ceiling, error) {
 		default:
 			grant, err := hostpattern.ParseGrant(text)
 			if err != nil {
-				return nil, fmt.Errorf("lists %q, which %w", entry, err)
+				return nil, fmt.Errorf("has %q, which %w", entry, err)
 			}
 			ceiling.Grants = append(ceiling.Grants, grant)
 		}
 		all[workspace] = ceiling
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("is empty; write * for anything and none for nothing")
+		return nil, fmt.Errorf("must not be empty; write * to allow all or none to allow nothing")
 	}
 	return all, nil
 }
@@ -195,7 +195,7 @@ func grants(v string) ([]string, error) {
 	all := list(v)
 	for _, text := range all {
 		if _, err := hostpattern.ParseGrant(text); err != nil {
-			return nil, fmt.Errorf("lists %q, which %w", text, err)
+			return nil, fmt.Errorf("has %q, which %w", text, err)
 		}
 	}
 	return all, nil
@@ -215,7 +215,7 @@ func number(least, most int64, field func(*Config) *int64) func(*Config, string)
 	return func(c *Config, v string) error {
 		n, err := strconv.ParseInt(v, 10, 64)
 		if err != nil || n < least || n > most {
-			return fmt.Errorf("is not a whole number from %d to %d", least, most)
+			return fmt.Errorf("must be a whole number from %d to %d", least, most)
 		}
 		*field(c) = n
 		return nil

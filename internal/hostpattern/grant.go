@@ -32,10 +32,10 @@ func ParseGrant(text string) (Grant, error) {
 	}
 	name, wild := strings.CutPrefix(host, "*.")
 	if strings.Contains(name, "*") {
-		return Grant{}, fmt.Errorf("must have its wildcard only as the whole leftmost label, such as *.example.com:%d", port)
+		return Grant{}, fmt.Errorf("must have a wildcard only as the whole leftmost label, for example *.example.com:%d", port)
 	}
 	if strings.HasSuffix(name, ".") {
-		return Grant{}, fmt.Errorf("must be written without the dot at its end")
+		return Grant{}, fmt.Errorf("must not end in a dot")
 	}
 	if endsInNumber(name) || strings.Trim(name, "0123456789.-") == "" {
 		return literalGrant(name, wild, port)
@@ -45,10 +45,10 @@ func ParseGrant(text string) (Grant, error) {
 		return Grant{}, fmt.Errorf("must be host:port: %w", err)
 	}
 	if !isASCII(name) {
-		return Grant{}, fmt.Errorf("has letters that may look like others; write its ASCII form if it is the one you mean: %s:%d", ascii, port)
+		return Grant{}, fmt.Errorf("has letters that look like other letters; if you mean this host, write its ASCII form: %s:%d", ascii, port)
 	}
 	if wild && !strings.Contains(ascii, ".") {
-		return Grant{}, fmt.Errorf("grants everything beneath %q; name at least one label more, such as *.example.%s:%d", ascii, ascii, port)
+		return Grant{}, fmt.Errorf("covers all of %q; add at least one label, for example *.example.%s:%d", ascii, ascii, port)
 	}
 	return Grant{host: ascii, wild: wild, port: port}, nil
 }
@@ -57,23 +57,23 @@ func ParseGrant(text string) (Grant, error) {
 func oddities(text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
-		return fmt.Errorf("must not be empty, and empty does not mean all: remove the entry to grant nothing by it")
+		return fmt.Errorf("must not be empty; remove the entry to grant nothing")
 	case strings.ContainsAny(text, " \t\r\n\x00"):
-		return fmt.Errorf("must not hold spaces or control characters")
+		return fmt.Errorf("must not contain spaces or control characters")
 	case strings.Contains(text, "://"):
 		if u, err := url.Parse(text); err == nil && u.Hostname() != "" {
 			return fmt.Errorf("must be host:port without a scheme or path: %s", suggestion(u))
 		}
-		return fmt.Errorf("must be host:port without a scheme or path, such as api.example.com:443")
+		return fmt.Errorf("must be host:port without a scheme or path, for example api.example.com:443")
 	case strings.Contains(text, "/"):
 		if isRange(text) {
-			return fmt.Errorf("must not be a range of addresses: list each address with its port")
+			return fmt.Errorf("must not be an address range; list each address with its port")
 		}
-		return fmt.Errorf("must be host:port without a path, such as api.example.com:443")
+		return fmt.Errorf("must be host:port without a path, for example api.example.com:443")
 	case strings.Contains(text, "@"):
-		return fmt.Errorf("must not hold a user name or password")
+		return fmt.Errorf("must not contain a user name or password")
 	case text == "*" || strings.HasPrefix(text, "*:"):
-		return fmt.Errorf("must name a host: there is no grant of all hosts")
+		return fmt.Errorf("must name a host; a grant of all hosts is not possible")
 	}
 	return nil
 }
@@ -103,21 +103,21 @@ func isRange(text string) bool {
 func cutPort(text string) (host string, port uint16, err error) {
 	at := strings.LastIndexByte(text, ':')
 	if at < 0 || strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
-		return "", 0, fmt.Errorf("must end in a port, such as %s:443", text)
+		return "", 0, fmt.Errorf("must end in a port, for example %s:443", text)
 	}
 	host, digits := text[:at], text[at+1:]
 	if digits == "" {
-		return "", 0, fmt.Errorf("must have a port between 1 and 65535, and one only")
+		return "", 0, fmt.Errorf("must have exactly one port, from 1 to 65535")
 	}
 	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
-		return "", 0, fmt.Errorf("must have an IPv6 address in brackets, such as [2001:db8::1]:443")
+		return "", 0, fmt.Errorf("must have the IPv6 address in brackets, for example [2001:db8::1]:443")
 	}
 	number, err := strconv.ParseUint(digits, 10, 32)
 	if err != nil || digits[0] == '+' || number < 1 || number > 65535 {
-		return "", 0, fmt.Errorf("must have a port between 1 and 65535, and one only")
+		return "", 0, fmt.Errorf("must have exactly one port, from 1 to 65535")
 	}
 	if host == "" {
-		return "", 0, fmt.Errorf("must name a host before the port")
+		return "", 0, fmt.Errorf("must have a host before the port")
 	}
 	return host, uint16(number), nil
 }
@@ -129,11 +129,11 @@ func addressGrant(host string, port uint16) (Grant, error) {
 	addr, err := netip.ParseAddr(inner)
 	switch {
 	case !ok || !end || err != nil || !addr.Is6():
-		return Grant{}, fmt.Errorf("must have an IPv6 address in brackets, such as [2001:db8::1]:443")
+		return Grant{}, fmt.Errorf("must have the IPv6 address in brackets, for example [2001:db8::1]:443")
 	case addr.Zone() != "":
-		return Grant{}, fmt.Errorf("must not have a zone: %s belongs to one machine only", addr.Zone())
+		return Grant{}, fmt.Errorf("must not have a zone (%s)", addr.Zone())
 	case addr.Is4In6():
-		return Grant{}, fmt.Errorf("must be written as the IPv4 address that it is: %s:%d", addr.Unmap(), port)
+		return Grant{}, fmt.Errorf("must be written as an IPv4 address: %s:%d", addr.Unmap(), port)
 	}
 	return Grant{addr: addr, port: port}, nil
 }
@@ -143,9 +143,9 @@ func literalGrant(name string, wild bool, port uint16) (Grant, error) {
 	addr, err := netip.ParseAddr(name)
 	switch {
 	case wild || strings.Contains(name, "-"):
-		return Grant{}, fmt.Errorf("must not be a range of addresses: list each address with its port")
+		return Grant{}, fmt.Errorf("must not be an address range; list each address with its port")
 	case err != nil:
-		return Grant{}, fmt.Errorf("must be a name, or an address in its usual form such as 192.0.2.7:%d", port)
+		return Grant{}, fmt.Errorf("must be a name, or an address in its usual form, for example 192.0.2.7:%d", port)
 	}
 	return Grant{addr: addr, port: port}, nil
 }

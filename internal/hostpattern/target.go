@@ -46,7 +46,7 @@ func ParseTarget(host string, port uint16) (Target, error) {
 		return Target{}, errors.New("the host is too long")
 	}
 	if port == 0 {
-		return Target{}, errors.New("the port is not between 1 and 65535")
+		return Target{}, errors.New("the port must be from 1 to 65535")
 	}
 	if inner, ok := strings.CutPrefix(host, "["); ok {
 		host = strings.TrimSuffix(inner, "]")
@@ -54,7 +54,7 @@ func ParseTarget(host string, port uint16) (Target, error) {
 	if strings.Contains(host, ":") {
 		addr, err := netip.ParseAddr(host)
 		if err != nil || addr.Zone() != "" {
-			return Target{}, errors.New("the host is not an address without a zone")
+			return Target{}, errors.New("the host must be an address without a zone")
 		}
 		addr = addr.Unmap()
 		return Target{Host: addr.String(), Addr: addr, Port: port}, nil
@@ -68,7 +68,7 @@ func ParseTarget(host string, port uint16) (Target, error) {
 	}
 	addr, err := netip.ParseAddr(name)
 	if err != nil {
-		return Target{}, errors.New("the host looks like an address and is not one in its usual form")
+		return Target{}, errors.New("the host is an address in an unusual form")
 	}
 	return Target{Host: name, Addr: addr, Port: port}, nil
 }
@@ -83,7 +83,7 @@ func ParseHostPort(text string, otherwise uint16) (Target, error) {
 	if digits != "" {
 		number, err := strconv.ParseUint(digits, 10, 16)
 		if err != nil {
-			return Target{}, errors.New("the port is not between 1 and 65535")
+			return Target{}, errors.New("the port must be from 1 to 65535")
 		}
 		port = uint16(number)
 	}
@@ -96,15 +96,15 @@ func asciiName(name string) (string, error) {
 	profile := idna.New(idna.MapForLookup(), idna.Transitional(false), idna.BidiRule(), idna.StrictDomainName(false))
 	ascii, err := profile.ToASCII(name)
 	if err != nil {
-		return "", fmt.Errorf("%q is not a host name", shorten(name))
+		return "", fmt.Errorf("%q is not a valid host name", shorten(name))
 	}
 	ascii = strings.ToLower(ascii)
 	if ascii == "" || len(ascii) > 253 {
-		return "", errors.New("a host name has 1 to 253 characters")
+		return "", errors.New("a host name must have 1 to 253 characters")
 	}
 	for label := range strings.SplitSeq(ascii, ".") {
 		if label == "" || len(label) > 63 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" || label[0] == '-' || label[len(label)-1] == '-' {
-			return "", fmt.Errorf("%q is not a host name", shorten(name))
+			return "", fmt.Errorf("%q is not a valid host name", shorten(name))
 		}
 	}
 	return ascii, nil

@@ -39,7 +39,7 @@ func JSON(raw []byte) ([]byte, error) {
 // it accepts, JSON makes canonical.
 func Check(raw []byte, limits Limits) error {
 	if limits.Bytes > 0 && len(raw) > limits.Bytes {
-		return &Error{Reason: TooLarge, Message: "is larger than the " + bytesize.Text(limits.Bytes) + " that are allowed"}
+		return &Error{Reason: TooLarge, Message: "is larger than the limit of " + bytesize.Text(limits.Bytes)}
 	}
 	s := scanner{in: raw, depth: MaxDepth}
 	if limits.Depth > 0 && limits.Depth < MaxDepth {

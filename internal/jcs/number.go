@@ -70,7 +70,7 @@ func (s *scanner) integer(literal []byte) {
 func (s *scanner) double(literal []byte) *Error {
 	f, err := strconv.ParseFloat(string(literal), 64)
 	if err != nil || math.IsInf(f, 0) {
-		return s.fail(BadNumber, "is a number that a double cannot hold")
+		return s.fail(BadNumber, "has a number that is too large for a double")
 	}
 	if s.write {
 		s.out = appendDouble(s.out, f)

@@ -32,7 +32,7 @@ func (s *scanner) document() *Error {
 	}
 	s.space()
 	if s.pos < len(s.in) {
-		return s.fail(Syntax, "has something after its end")
+		return s.fail(Syntax, "has extra content after the JSON value")
 	}
 	return nil
 }
@@ -43,9 +43,9 @@ func (s *scanner) fail(reason Reason, message string) *Error {
 
 func (s *scanner) syntax() *Error {
 	if s.pos >= len(s.in) {
-		return s.fail(Syntax, "ends too early")
+		return s.fail(Syntax, "is incomplete")
 	}
-	return s.fail(Syntax, "is not JSON at byte "+strconv.Itoa(s.pos))
+	return s.fail(Syntax, "is not valid JSON at byte "+strconv.Itoa(s.pos))
 }
 
 func (s *scanner) space() {
@@ -211,7 +211,7 @@ func (s *scanner) closeObject(members []member, start int) *Error {
 	}
 	for i := 1; i < len(members); i++ {
 		if members[i].key == members[i-1].key {
-			return s.fail(DuplicateKey, "is in its object twice").under(members[i].key)
+			return s.fail(DuplicateKey, "is a duplicate name in its object").under(members[i].key)
 		}
 	}
 	if !s.write || len(members) < 2 {
@@ -281,7 +281,7 @@ func (s *scanner) text() ([]byte, *Error) {
 func (s *scanner) multibyte() *Error {
 	r, size := utf8.DecodeRune(s.in[s.pos:])
 	if r == utf8.RuneError && size < 2 {
-		return s.fail(BadEncoding, "is not UTF-8")
+		return s.fail(BadEncoding, "is not valid UTF-8")
 	}
 	s.pos += size
 	return nil
@@ -332,7 +332,7 @@ func (s *scanner) escape() *Error {
 		return err
 	}
 	if r >= 0xdc00 && r < 0xe000 {
-		return s.fail(BadEncoding, "has half of a surrogate pair")
+		return s.fail(BadEncoding, "has an incomplete surrogate pair")
 	}
 	if r >= 0xd800 && r < 0xdc00 {
 		if r, err = s.lowSurrogate(r); err != nil {
@@ -363,7 +363,7 @@ func unescaped(c byte) (byte, bool) {
 
 func (s *scanner) lowSurrogate(high rune) (rune, *Error) {
 	if s.pos+1 >= len(s.in) || s.in[s.pos] != '\\' || s.in[s.pos+1] != 'u' {
-		return 0, s.fail(BadEncoding, "has half of a surrogate pair")
+		return 0, s.fail(BadEncoding, "has an incomplete surrogate pair")
 	}
 	s.pos += 2
 	low, err := s.hex4()
@@ -371,7 +371,7 @@ func (s *scanner) lowSurrogate(high rune) (rune, *Error) {
 		return 0, err
 	}
 	if low < 0xdc00 || low >= 0xe000 {
-		return 0, s.fail(BadEncoding, "has half of a surrogate pair")
+		return 0, s.fail(BadEncoding, "has an incomplete surrogate pair")
 	}
 	return 0x10000 + (high-0xd800)<<10 + (low - 0xdc00), nil
 }

@@ -50,7 +50,7 @@ type dumper struct {
 
 var errDeep = errors.New("the document is nested too deeply")
 
-func (d *dumper) wrong() error { return fmt.Errorf("the document is not JSON at byte %d", d.at) }
+func (d *dumper) wrong() error { return fmt.Errorf("the document is not valid JSON at byte %d", d.at) }
 
 func (d *dumper) space() {
 	for d.at < len(d.text) && strings.IndexByte(" \t\r\n", d.text[d.at]) >= 0 {

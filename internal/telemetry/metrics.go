@@ -26,18 +26,18 @@ func NewMetrics(version string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "atelier_http_requests_total", Help: "Requests answered."}, []string{"method", "route", "status"}),
+			Name: "atelier_http_requests_total", Help: "Number of HTTP requests answered."}, []string{"method", "route", "status"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "atelier_http_request_seconds", Help: "Time to answer a request.", Buckets: quick}, []string{"method", "route"}),
+			Name: "atelier_http_request_seconds", Help: "Time to answer an HTTP request.", Buckets: quick}, []string{"method", "route"}),
 		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "atelier_runs_total", Help: "Runs that ended."}, []string{"runtime", "status"}),
+			Name: "atelier_runs_total", Help: "Number of finished runs."}, []string{"runtime", "status"}),
 		runTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "atelier_run_seconds", Help: "Time from the request for a run to its durable record.", Buckets: quick}, []string{"runtime"}),
+			Name: "atelier_run_seconds", Help: "Time from the request of a run to its durable record.", Buckets: quick}, []string{"runtime"}),
 		queued: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "atelier_run_queued_seconds", Help: "Time that runs waited for a place.", Buckets: quick}, []string{"runtime"}),
+			Name: "atelier_run_queued_seconds", Help: "Time that runs waited in the queue.", Buckets: quick}, []string{"runtime"}),
 	}
 	build := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "atelier_build_info", Help: "1, with the version.", ConstLabels: prometheus.Labels{"version": version}}, func() float64 { return 1 })
+		Name: "atelier_build_info", Help: "Always 1, with the version as a label.", ConstLabels: prometheus.Labels{"version": version}}, func() float64 { return 1 })
 	m.registry.MustRegister(m.requests, m.latency, m.runs, m.runTime, m.queued, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m

@@ -12,8 +12,8 @@ import (
 const mostBytes = 64 << 10
 
 // remark stands above the keys in a file that was made here.
-const remark = "# The keys of the stored secrets: the first one encrypts, all of them decrypt.\n" +
-	"# Without this file the secrets are lost. Keep a copy of it, and not beside copies of the database.\n"
+const remark = "# Encryption keys for stored secrets. The first key encrypts, all keys can decrypt.\n" +
+	"# Without this file the secrets are lost. Back it up, separately from the database.\n"
 
 // Read reads a file of keys. open says that others than its owner may read it.
 func Read(path string) (keys Keys, open bool, err error) {
@@ -22,7 +22,7 @@ func Read(path string) (keys Keys, open bool, err error) {
 		return Keys{}, false, err
 	}
 	if info.Size() > mostBytes {
-		return Keys{}, false, fmt.Errorf("%s is no file of keys: it has %d bytes", path, info.Size())
+		return Keys{}, false, fmt.Errorf("%s is not a key file: it has %d bytes", path, info.Size())
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

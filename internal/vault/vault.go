@@ -31,7 +31,7 @@ type key struct {
 type Keys struct{ all []key }
 
 // ErrUnknownKey says that a text was sealed with a key that is not there.
-var ErrUnknownKey = errors.New("it was sealed with another key")
+var ErrUnknownKey = errors.New("it was encrypted with another key")
 
 // Parse reads keys, one a line or separated by commas, each 32 bytes in base64 or hex. A line that begins with # is a remark.
 func Parse(text string) (Keys, error) {
@@ -52,7 +52,7 @@ func Parse(text string) (Keys, error) {
 		}
 	}
 	if len(keys.all) == 0 {
-		return Keys{}, errors.New("holds no key; make one with: openssl rand -base64 32")
+		return Keys{}, errors.New("has no key; create one with: openssl rand -base64 32")
 	}
 	return keys, nil
 }
@@ -65,7 +65,7 @@ func parse(text string) (key, error) {
 			return of(raw)
 		}
 	}
-	return key{}, fmt.Errorf("is not %d bytes in base64 or hex; make a key with: openssl rand -base64 32", keyBytes)
+	return key{}, fmt.Errorf("must be %d bytes in base64 or hex; create a key with: openssl rand -base64 32", keyBytes)
 }
 
 func of(raw []byte) (key, error) {
@@ -116,7 +116,7 @@ func (k Keys) GoString() string { return k.String() }
 // Seal encrypts a text that is about something; it opens only with the same words in the same order.
 func (k Keys) Seal(text []byte, about ...string) (id string, sealed []byte, err error) {
 	if len(k.all) == 0 {
-		return "", nil, errors.New("there is no key to seal with")
+		return "", nil, errors.New("no encryption key is available")
 	}
 	first := k.all[0]
 	return first.id, first.aead.Seal(nil, nil, text, words(about)), nil //nolint:gosec // the nonce is random: it makes one itself, and puts it before the text
@@ -130,7 +130,7 @@ func (k Keys) Open(id string, sealed []byte, about ...string) ([]byte, error) {
 		}
 		text, err := one.aead.Open(nil, nil, sealed, words(about))
 		if err != nil {
-			return nil, errors.New("it is not what was sealed here, or was changed since")
+			return nil, errors.New("it was changed, or was encrypted for another row")
 		}
 		return text, nil
 	}

@@ -77,7 +77,7 @@ func ofInput(r compat.Result) []registry.Reason {
 		reasons = append(reasons, reason(bump, "/inputSchema"+c.Pointer, sentence(c, " to the input", " from the input")))
 	}
 	if (r.Forward == compat.Unknown || r.Forward == compat.No) && Of(reasons) != registry.MajorBump {
-		reasons = append(reasons, reason(registry.MajorBump, "/inputSchema", "it cannot be told whether the input still takes all that it took"))
+		reasons = append(reasons, reason(registry.MajorBump, "/inputSchema", "cannot determine whether the input still accepts all earlier values"))
 	}
 	return reasons
 }
@@ -93,7 +93,7 @@ func ofOutput(r compat.Result) []registry.Reason {
 		reasons = append(reasons, reason(bump, "/outputSchema"+c.Pointer, sentence(c, " to the output", " from the output")))
 	}
 	if r.Backward != compat.Yes && Of(reasons) != registry.MajorBump {
-		reasons = append(reasons, reason(registry.MajorBump, "/outputSchema", "it cannot be told whether the output is still what was promised"))
+		reasons = append(reasons, reason(registry.MajorBump, "/outputSchema", "cannot determine whether the output still matches the earlier schema"))
 	}
 	return reasons
 }
@@ -117,7 +117,7 @@ func ofWords(pointer, what string, before, after json.RawMessage, reasons []regi
 	if len(reasons) > 0 || sameJSON(before, after) {
 		return reasons
 	}
-	return []registry.Reason{reason(registry.PatchBump, pointer, "the words of the "+what+" schema changed")}
+	return []registry.Reason{reason(registry.PatchBump, pointer, "the descriptions of the "+what+" schema changed")}
 }
 
 func sameJSON(a, b json.RawMessage) bool {
@@ -153,21 +153,21 @@ func ofGrants(before, after registry.Spec) []registry.Reason {
 		}
 		for _, name := range l.before {
 			if !slices.Contains(l.after, name) {
-				reasons = append(reasons, reason(registry.PatchBump, l.pointer, "the "+l.what+" `"+name+"` is not asked for any more"))
+				reasons = append(reasons, reason(registry.PatchBump, l.pointer, "the "+l.what+" `"+name+"` is no longer requested"))
 			}
 		}
 	}
 	switch {
 	case after.Capabilities.Subprocess && !before.Capabilities.Subprocess:
-		reasons = append(reasons, reason(registry.MajorBump, "/capabilities/subprocess", "starting other programs is a new capability"))
+		reasons = append(reasons, reason(registry.MajorBump, "/capabilities/subprocess", "starting processes is a new capability"))
 	case before.Capabilities.Subprocess && !after.Capabilities.Subprocess:
-		reasons = append(reasons, reason(registry.PatchBump, "/capabilities/subprocess", "it starts no other programs any more"))
+		reasons = append(reasons, reason(registry.PatchBump, "/capabilities/subprocess", "starting processes is no longer requested"))
 	}
 	switch {
 	case after.RequiresApproval && !before.RequiresApproval:
-		reasons = append(reasons, reason(registry.MajorBump, "/requiresApproval", "a run waits for an approval now"))
+		reasons = append(reasons, reason(registry.MajorBump, "/requiresApproval", "runs now require an approval"))
 	case before.RequiresApproval && !after.RequiresApproval:
-		reasons = append(reasons, reason(registry.PatchBump, "/requiresApproval", "a run waits for no approval any more"))
+		reasons = append(reasons, reason(registry.PatchBump, "/requiresApproval", "runs no longer require an approval"))
 	}
 	return reasons
 }
@@ -215,7 +215,7 @@ func ofSettings(before, after registry.Spec) []registry.Reason {
 		case !has:
 			say("/environment/"+name, "the variable `%s` was removed from the environment", name)
 		case was != is:
-			say("/environment/"+name, "the variable `%s` has another value", name)
+			say("/environment/"+name, "the value of the variable `%s` changed", name)
 		}
 	}
 	if !slices.Equal(before.Packages, after.Packages) {
@@ -225,7 +225,7 @@ func ofSettings(before, after registry.Spec) []registry.Reason {
 		say("/safetyFlags", "the safety flags are %s; they were %s", words(after.SafetyFlags), words(before.SafetyFlags))
 	}
 	if before.Deterministic != after.Deterministic {
-		say("/deterministic", "it is %sdeterministic", map[bool]string{true: "now said to be ", false: "no longer said to be "}[after.Deterministic])
+		say("/deterministic", "it is %sdeterministic", map[bool]string{true: "now declared ", false: "no longer declared "}[after.Deterministic])
 	}
 	if was, is := rules(before.Rules), rules(after.Rules); was != is {
 		say("/rules", "the rules are %s; they were %s", is, was)
@@ -235,7 +235,7 @@ func ofSettings(before, after registry.Spec) []registry.Reason {
 
 func isolation(i runtimes.Isolation) string {
 	if i == runtimes.Pooled {
-		return "the runtime's own"
+		return "the runtime's default"
 	}
 	return string(i)
 }

@@ -43,7 +43,7 @@ func TestBetween(t *testing.T) {
 		}, "minor", "/inputSchema/properties/days/type `days` is a number now; it was an integer in the input"},
 		"input described": {func(v *registry.Version) {
 			v.InputSchema = json.RawMessage(strings.Replace(string(v.InputSchema), `"type":"integer"`, `"type":"integer","description":"How many."`, 1))
-		}, "patch", "/inputSchema the words of the input schema changed"},
+		}, "patch", "/inputSchema the descriptions of the input schema changed"},
 		"output added": {func(v *registry.Version) {
 			v.OutputSchema = json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"rain":{"type":"number"}}}`)
 		}, "minor", "/outputSchema/properties/rain `rain` was added to the output"},
@@ -59,7 +59,7 @@ func TestBetween(t *testing.T) {
 		"host not asked for":   {func(v *registry.Version) { v.Capabilities.Hosts = nil }, "patch", "is not asked for any more"},
 		"new host function":    {func(v *registry.Version) { v.Capabilities.HostFunctions = []string{"readFile"} }, "major", "`readFile` is a new capability"},
 		"new secret":           {func(v *registry.Version) { v.Secrets = []string{"KEY"} }, "major", "/secrets the secret `KEY` is a new capability"},
-		"subprocess":           {func(v *registry.Version) { v.Capabilities.Subprocess = true }, "major", "starting other programs is a new capability"},
+		"subprocess":           {func(v *registry.Version) { v.Capabilities.Subprocess = true }, "major", "starting processes is a new capability"},
 		"limit":                {func(v *registry.Version) { v.Limits.TimeoutMs = 1500 }, "patch", "/limits/timeoutMs the timeout is 1.5 s; it was 30 s"},
 		"limit of bytes":       {func(v *registry.Version) { v.Limits.OutputBytes = 64 << 10 }, "patch", "/limits/outputBytes the output limit is 64 KiB; it was 1 MiB"},
 		"limit by a byte":      {func(v *registry.Version) { v.Limits.OutputBytes++ }, "patch", "/limits/outputBytes the output limit is 1048577; it was 1048576"},

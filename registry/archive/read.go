@@ -36,7 +36,7 @@ func Read(r io.Reader, visitor Visitor) error {
 		return broken(err)
 	}
 	zip.Multistream(false)
-	limited := &tarball.Bounded{Reader: zip, Left: MaxTotal, TooLong: invalid("holds more than %s", bytesize.Text(int64(MaxTotal)))}
+	limited := &tarball.Bounded{Reader: zip, Left: MaxTotal, TooLong: invalid("contains more than %s", bytesize.Text(int64(MaxTotal)))}
 	in := &reader{tar: tar.NewReader(limited), visitor: visitor}
 	if err := in.all(); err != nil {
 		return err
@@ -45,7 +45,7 @@ func Read(r io.Reader, visitor Visitor) error {
 		return err
 	}
 	if _, err := whole.ReadByte(); !errors.Is(err, io.EOF) {
-		return invalid("goes on after its end")
+		return invalid("has extra data after its end")
 	}
 	return nil
 }
@@ -68,10 +68,10 @@ func (r *reader) all() error {
 		return err
 	}
 	if contents.Format != Format {
-		return invalid("is not in the form %s", Format)
+		return invalid("must have the format %s", Format)
 	}
 	if len(contents.Agents) > MaxAgents {
-		return invalid("holds more than %d agents", MaxAgents)
+		return invalid("contains more than %d agents", MaxAgents)
 	}
 	r.ids, r.names = map[string]bool{}, map[string]bool{}
 	for _, name := range contents.Agents {
@@ -85,20 +85,20 @@ func (r *reader) all() error {
 // end makes sure that nothing follows: what one reader skips another may read.
 func (r *reader) end(rest io.Reader) error {
 	if r.next != nil {
-		return invalid("holds a file that it does not announce: %s", shown(r.next.Name))
+		return invalid("contains an unannounced file: %s", shown(r.next.Name))
 	}
 	switch only, err := tarball.OnlyPadding(rest); {
 	case err != nil:
 		return broken(err)
 	case !only:
-		return invalid("goes on after its end")
+		return invalid("has extra data after its end")
 	}
 	return nil
 }
 
 func (r *reader) agent(name string) error {
 	if err := registry.CheckName(name); err != nil {
-		return invalid("holds an agent whose name cannot be one: %s", shown(name))
+		return invalid("contains an agent with an invalid name: %s", shown(name))
 	}
 	if err := r.claim(name); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (r *reader) agent(name string) error {
 	}
 	for _, former := range a.FormerNames {
 		if err := registry.CheckName(former); err != nil {
-			return invalid("gives %s a former name that cannot be one", name)
+			return invalid("has an invalid former name for %s", name)
 		}
 		if err := r.claim(former); err != nil {
 			return err
@@ -117,17 +117,17 @@ func (r *reader) agent(name string) error {
 	}
 	switch {
 	case a.Name != name:
-		return invalid("has another name in %s", agentPath(name)+agentFile)
+		return invalid("has a different name in %s", agentPath(name)+agentFile)
 	case uuid.Validate(a.ID) != nil || strings.ToLower(a.ID) != a.ID || r.ids[a.ID]:
-		return invalid("gives %s an ID that is none, or another's", name)
+		return invalid("has an invalid or duplicate ID for %s", name)
 	case len(a.Versions) > MaxVersions:
-		return invalid("holds more than %d versions of %s", MaxVersions, name)
+		return invalid("contains more than %d versions of %s", MaxVersions, name)
 	case !a.Creator.plausible():
-		return invalid("says of %s that nobody made it", name)
+		return invalid("names no creator of %s", name)
 	case !plausibleOrigin(a.Origin):
-		return invalid("says that %s came from where nothing can", name)
+		return invalid("has an invalid origin for %s", name)
 	case a.Draft.Files != nil:
-		return invalid("has files in %s, where none belong", agentPath(name)+agentFile)
+		return invalid("has unexpected files in %s", agentPath(name)+agentFile)
 	}
 	r.ids[a.ID] = true
 	var err error
@@ -154,7 +154,7 @@ func (r *reader) agent(name string) error {
 func (r *reader) claim(name string) error {
 	key := registry.NameKey(name)
 	if r.names[key] {
-		return invalid("holds the name %s twice", name)
+		return invalid("contains the name %s twice", name)
 	}
 	r.names[key] = true
 	return nil
@@ -162,7 +162,7 @@ func (r *reader) claim(name string) error {
 
 func (r *reader) version(a Agent, number string) error {
 	if err := registry.CheckSemver(number); err != nil {
-		return invalid("announces a version of %s that is no semantic version: %s", a.Name, shown(number))
+		return invalid("announces an invalid version of %s: %s", a.Name, shown(number))
 	}
 	var document version
 	path := versionPath(a.Name, number)
@@ -173,13 +173,13 @@ func (r *reader) version(a Agent, number string) error {
 	isName := func(name string) bool { return registry.NameKey(name) == registry.NameKey(v.Agent) }
 	switch {
 	case v.Version != number:
-		return invalid("has another version in %s", path+versionFile)
+		return invalid("has a different version in %s", path+versionFile)
 	case !isName(a.Name) && !slices.ContainsFunc(a.FormerNames, isName):
-		return invalid("has a version of an agent with another name in %s", path+versionFile)
+		return invalid("has a version of a different agent in %s", path+versionFile)
 	case !document.Publisher.plausible():
-		return invalid("says of %s that nobody published it", v.Reference())
+		return invalid("names no publisher of %s", v.Reference())
 	case v.Files != nil:
-		return invalid("has files in %s, where none belong", path+versionFile)
+		return invalid("has unexpected files in %s", path+versionFile)
 	}
 	var err error
 	if v.Files, err = r.files(path + "files/"); err != nil {
@@ -187,10 +187,10 @@ func (r *reader) version(a Agent, number string) error {
 	}
 	sums, err := digest.Of(v)
 	if err != nil {
-		return invalid("holds %s, which has no digest: it is not canonical", v.Reference())
+		return invalid("contains %s, which has no digest because it is not canonical", v.Reference())
 	}
 	if v.Digest != sums.Version || v.ContentDigest != sums.Content || v.CodeDigest != sums.Code {
-		return invalid("holds %s with other content than its digests say", v.Reference())
+		return invalid("contains %s, whose content does not match its digests", v.Reference())
 	}
 	v.AgentID = a.ID
 	v.Publisher = registry.Actor{ID: document.Publisher.ID, Type: document.Publisher.Type, Name: document.Publisher.Name}
@@ -203,24 +203,24 @@ func (r *reader) files(folder string) (map[string]registry.File, error) {
 	for r.next != nil && strings.HasPrefix(r.next.Name, folder) {
 		path := strings.TrimPrefix(r.next.Name, folder)
 		if problem := registry.CheckPath(path); problem != "" {
-			return nil, invalid("holds a file whose path cannot be one: %s", shown(r.next.Name))
+			return nil, invalid("contains a file with an invalid path: %s", shown(r.next.Name))
 		}
 		key := strings.ToLower(path)
 		switch {
 		case path <= last:
-			return nil, invalid("holds files out of order, or twice: %s", shown(r.next.Name))
+			return nil, invalid("contains files that are out of order or duplicated: %s", shown(r.next.Name))
 		case folded[key]:
-			return nil, invalid("holds files whose paths differ in case only: %s", shown(r.next.Name))
+			return nil, invalid("contains files whose paths differ only in case: %s", shown(r.next.Name))
 		case len(files) == MaxFiles:
-			return nil, invalid("holds more than %d files in %s", MaxFiles, shown(folder))
+			return nil, invalid("contains more than %d files in %s", MaxFiles, shown(folder))
 		}
 		for at := strings.LastIndexByte(path, '/'); at > 0; at = strings.LastIndexByte(path[:at], '/') {
 			if _, isFile := files[path[:at]]; isFile {
-				return nil, invalid("holds a file within a file: %s", shown(r.next.Name))
+				return nil, invalid("contains a file inside a file: %s", shown(r.next.Name))
 			}
 		}
 		if total += r.next.Size; total > MaxBytes {
-			return nil, invalid("holds more than %s in %s", bytesize.Text(MaxBytes), shown(folder))
+			return nil, invalid("contains more than %s in %s", bytesize.Text(MaxBytes), shown(folder))
 		}
 		content, err := r.content(MaxBytes)
 		if err != nil {
@@ -237,7 +237,7 @@ func (r *reader) document(path string, into any) error {
 		return invalid("ends before %s", path)
 	}
 	if r.next.Name != path {
-		return invalid("has %s where %s belongs", shown(r.next.Name), path)
+		return invalid("has %s instead of %s", shown(r.next.Name), path)
 	}
 	text, err := r.content(MaxDocument)
 	if err != nil {
@@ -246,10 +246,10 @@ func (r *reader) document(path string, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
-		return &fault.Error{Code: fault.InvalidInput, Message: "The archive has a " + path + " that cannot be read.", Err: err}
+		return &fault.Error{Code: fault.InvalidInput, Message: "The archive has a " + path + " that is not valid.", Err: err}
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return invalid("has a %s that goes on after its end", path)
+		return invalid("has a %s with extra data after its end", path)
 	}
 	return nil
 }
@@ -257,7 +257,7 @@ func (r *reader) document(path string, into any) error {
 // content reads the present file and moves on to the next.
 func (r *reader) content(most int64) ([]byte, error) {
 	if r.next.Size > most {
-		return nil, invalid("holds a file of more than %s: %s", bytesize.Text(most), shown(r.next.Name))
+		return nil, invalid("contains a file of more than %s: %s", bytesize.Text(most), shown(r.next.Name))
 	}
 	var content bytes.Buffer // grows with what comes, not with what was announced
 	if _, err := io.Copy(&content, io.LimitReader(r.tar, most+1)); err != nil {
@@ -277,15 +277,15 @@ func (r *reader) advance() error {
 		return broken(err)
 	}
 	if r.entries++; r.entries > MaxEntries {
-		return invalid("holds more than %d files", MaxEntries)
+		return invalid("contains more than %d files", MaxEntries)
 	}
 	switch {
 	case header.Typeflag != tar.TypeReg:
-		return invalid("holds something that is no file: %s", shown(header.Name))
+		return invalid("contains an entry that is not a file: %s", shown(header.Name))
 	case len(header.Name) > maxPath || strings.ContainsRune(header.Name, 0):
-		return invalid("holds a file whose path cannot be one: %s", shown(header.Name))
+		return invalid("contains a file with an invalid path: %s", shown(header.Name))
 	case tarball.Sparse(header):
-		return invalid("holds a file with holes: %s", shown(header.Name))
+		return invalid("contains a sparse file: %s", shown(header.Name))
 	}
 	r.next = header
 	return nil

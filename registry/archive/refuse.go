@@ -17,7 +17,7 @@ func broken(err error) error {
 	if errors.As(err, &told) {
 		return told
 	}
-	return &fault.Error{Code: fault.InvalidInput, Message: "The file is no exported archive, or it is damaged or cut off; choose the .tar.gz that was exported.", Err: err}
+	return &fault.Error{Code: fault.InvalidInput, Message: "The file is not an exported archive, or it is damaged or incomplete. Choose the .tar.gz that was exported.", Err: err}
 }
 
 func shown(name string) string { return fault.Shown(name, 120) }

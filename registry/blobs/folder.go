@@ -95,7 +95,7 @@ func (f *Folder) Size(ctx context.Context, digest string) (int64, error) {
 }
 
 func notFound(digest string, err error) error {
-	return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("No such blob: %q.", digest), Err: err}
+	return &fault.Error{Code: fault.NotFound, Message: fmt.Sprintf("Blob %q not found.", digest), Err: err}
 }
 
 func (f *Folder) path(digest string) string {

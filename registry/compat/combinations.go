@@ -33,7 +33,7 @@ func (p *prover) anyOf(g goal) bool {
 	if fits(g.these) || p.byKind(g, fits) {
 		return true
 	}
-	return p.say(g, "anyOf", "must fit one of "+quoted("anyOf")+" now, and did not have to", "need not fit one of "+quoted("anyOf")+" as before")
+	return p.say(g, "anyOf", "must match one of "+quoted("anyOf")+" now", "no longer needs to match one of "+quoted("anyOf")+"")
 }
 
 // byKind shows something for each type that a set may have, if it has several.
@@ -80,7 +80,7 @@ func (p *prover) oneOf(g goal) bool {
 	if fits(g.these) || p.byKind(g, fits) {
 		return true
 	}
-	return p.say(g, "oneOf", "must fit exactly one of "+quoted("oneOf")+" now, and did not have to", "need not fit exactly one of "+quoted("oneOf")+" as before")
+	return p.say(g, "oneOf", "must match exactly one of "+quoted("oneOf")+" now", "no longer needs to match exactly one of "+quoted("oneOf")+"")
 }
 
 func (p *prover) excluded(g goal) bool {
@@ -88,7 +88,7 @@ func (p *prover) excluded(g goal) bool {
 	if !has || p.apart(g.these, set{asked}, g.depth) {
 		return true
 	}
-	return p.say(g, "not", "excludes more now", "excludes less now")
+	return p.say(g, "not", "now excludes more", "now excludes less")
 }
 
 // condition shows if, then and else. What fits "if" also fits the set.

@@ -178,7 +178,7 @@ func (p *prover) others(g goal, s shape) bool {
 	if value, absent := s.rest(); !absent {
 		if asked.value == false {
 			if _, never := value.flat(); !never {
-				return p.say(g, "additionalProperties", "takes no properties but those described now", "may have properties that are not described now")
+				return p.say(g, "additionalProperties", "no longer allows properties that are not described", "now allows properties that are not described")
 			}
 			return ok
 		}
@@ -212,7 +212,7 @@ func (p *prover) propertyNames(g goal, s shape) bool {
 	if p.silently(func() bool { return p.shows(goal{these: own, that: asked, path: g.path, depth: g.depth}) }) {
 		return true
 	}
-	return p.say(g, "propertyNames", "takes only certain names of properties now", "may have other names of properties now")
+	return p.say(g, "propertyNames", "now allows only certain property names", "now allows other property names")
 }
 
 // dependencies is about what a property requires beside it.

@@ -82,13 +82,13 @@ func (p *prover) strictly(try func() bool) bool {
 func (p *prover) shows(g goal) bool {
 	p.steps++
 	if p.steps > maxSteps || g.depth > maxNesting {
-		return p.say(g, "", "is too intricate to compare", "is too intricate to compare")
+		return p.say(g, "", "is too complex to compare", "is too complex to compare")
 	}
 	g.depth++
 	key := g.key()
 	if length, again := p.open[key]; again {
 		// To assume it for what lies deeper in the document is induction; for the same value it would prove anything.
-		return len(g.path) > length || p.say(g, "", "is too intricate to compare", "is too intricate to compare")
+		return len(g.path) > length || p.say(g, "", "is too complex to compare", "is too complex to compare")
 	}
 	p.open[key] = len(g.path)
 	defer delete(p.open, key)
@@ -188,7 +188,7 @@ func (p *prover) showsValues(g goal, values []any) bool {
 // showsWhole goes through what the schema asks for, one keyword after the other.
 func (p *prover) showsWhole(g goal) bool {
 	if takes, ok := g.that.value.(bool); ok {
-		return takes || p.say(g, "", "is not allowed any more", "is allowed now")
+		return takes || p.say(g, "", "is no longer allowed", "is now allowed")
 	}
 	if slices.ContainsFunc(g.these, func(one place) bool { return one.not == nil && one.cut == "" && !one.spoken && same(one, g.that) }) {
 		return true
@@ -205,7 +205,7 @@ func (p *prover) references(g goal) bool {
 	if g.that.has("$ref") {
 		target, found := g.that.ref()
 		if !found {
-			return p.say(g, "$ref", "refers to what cannot be compared", "refers to what cannot be compared")
+			return p.say(g, "$ref", "has a reference that cannot be compared", "has a reference that cannot be compared")
 		}
 		ok = p.shows(goal{these: g.these, that: target, path: g.path, depth: g.depth})
 	}

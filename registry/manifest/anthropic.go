@@ -24,7 +24,7 @@ func anthropic(m Manifest) (Result, error) {
 		return Result{}, err
 	}
 	why := anthropicStrict(o.root)
-	warnings := append(o.warnings, prefixed("strict is left out: ", why)...)
+	warnings := append(o.warnings, prefixed("strict is omitted: ", why)...)
 	warnings = append(warnings, anthropicRefusals(o.root)...)
 	return result(anthropicTool{Name: m.Name, Description: o.description, InputSchema: o.schema, Strict: len(why) == 0}, warnings)
 }
@@ -36,7 +36,7 @@ func anthropicRefusals(root map[string]any) []string {
 	var refusals reasons
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
 		if _, ok := root[keyword]; ok {
-			refusals.add("", "Anthropic refuses tools whose input_schema has "+keyword+" at the root; describe one object there.")
+			refusals.add("", "Anthropic refuses tools whose input_schema has "+keyword+" at the root; the root must describe one object.")
 		}
 	}
 	properties, _ := root["properties"].(map[string]any)
@@ -93,7 +93,7 @@ func anthropicKeyword(object map[string]any, keyword, at string, why *reasons) {
 		values, _ := object[keyword].([]any)
 		for _, value := range values {
 			if !primitive(value) {
-				why.add(at, "must not hold objects or lists")
+				why.add(at, "must not contain objects or lists")
 				return
 			}
 		}
@@ -124,7 +124,7 @@ func anthropicShape(object map[string]any, pointer string, why *reasons) {
 		named = named || ok
 	}
 	if !named {
-		why.add(pointer, "names no type")
+		why.add(pointer, "must have a type")
 	}
 	for _, name := range typesOf(object["type"]) {
 		if name == "object" && object["additionalProperties"] != false {

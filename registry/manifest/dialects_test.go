@@ -27,17 +27,17 @@ func TestAnthropic(t *testing.T) {
 	}{
 		"strict":             {object + `"properties":{"city":{"type":"string","format":"uri"},"n":{"type":"array","items":{"enum":["a",1,null]},"minItems":1}},"required":["city"]}`, nil},
 		"strict with $defs":  {object + `"properties":{"a":{"$ref":"#/$defs/n"},"b":{"$ref":"#/$defs/n"}},"$defs":{"n":{"anyOf":[{"type":"null"},{"const":1}]}}}`, nil},
-		"open object":        {`{"type":"object","properties":{}}`, []string{"strict is left out: /additionalProperties: must be false"}},
-		"constraints":        {object + `"properties":{"a":{"type":"integer","minimum":1}}}`, []string{"strict is left out: /properties/a/minimum: is not supported"}},
-		"two items":          {object + `"properties":{"a":{"type":"array","items":{"type":"null"},"minItems":2}}}`, []string{"strict is left out: /properties/a/minItems: must be 0 or 1"}},
-		"objects in enum":    {object + `"properties":{"a":{"enum":[{}]},"b":{"const":[]}}}`, []string{"strict is left out: /properties/a/enum: must not hold objects or lists", "strict is left out: /properties/b/const: must not be an object or a list"}},
-		"recursion":          {object + `"properties":{"a":{"$ref":"#"}}}`, []string{"strict is left out: /properties/a/$ref: must point into the schema", "strict is left out: the schema refers to itself"}},
-		"recursion by $defs": {object + `"properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":"array","items":{"$ref":"#/$defs/y"}},"y":{"anyOf":[{"$ref":"#/$defs/x"}]}}}`, []string{"strict is left out: the schema refers to itself"}},
-		"true":               {object + `"properties":{"a":true}}`, []string{"strict is left out: /properties/a: must be an object, not true or false"}},
-		"no type":            {object + `"properties":{"a":{}}}`, []string{"strict is left out: /properties/a: names no type"}},
-		"format":             {object + `"properties":{"a":{"type":"string","format":"regex"}}}`, []string{"strict is left out: /properties/a/format: the format is not one of date-time, time, date, duration, email, hostname, uri, ipv4, ipv6, uuid"}},
-		"many optional":      {optional + `}}`, []string{"strict is left out: the schema has more than 24 optional properties"}},
-		"refused":            {object + `"properties":{"a b":{"type":"null"}},"anyOf":[{"type":"object","additionalProperties":false}]}`, []string{"Anthropic refuses tools whose input_schema has anyOf at the root; describe one object there.", "Anthropic refuses properties whose names are not 1 to 64 of a-z, A-Z, 0-9, _, . and -: a b"}},
+		"open object":        {`{"type":"object","properties":{}}`, []string{"strict is omitted: /additionalProperties: must be false"}},
+		"constraints":        {object + `"properties":{"a":{"type":"integer","minimum":1}}}`, []string{"strict is omitted: /properties/a/minimum: is not supported"}},
+		"two items":          {object + `"properties":{"a":{"type":"array","items":{"type":"null"},"minItems":2}}}`, []string{"strict is omitted: /properties/a/minItems: must be 0 or 1"}},
+		"objects in enum":    {object + `"properties":{"a":{"enum":[{}]},"b":{"const":[]}}}`, []string{"strict is omitted: /properties/a/enum: must not contain objects or lists", "strict is omitted: /properties/b/const: must not be an object or a list"}},
+		"recursion":          {object + `"properties":{"a":{"$ref":"#"}}}`, []string{"strict is omitted: /properties/a/$ref: must point into the schema", "strict is omitted: the schema refers to itself"}},
+		"recursion by $defs": {object + `"properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":"array","items":{"$ref":"#/$defs/y"}},"y":{"anyOf":[{"$ref":"#/$defs/x"}]}}}`, []string{"strict is omitted: the schema refers to itself"}},
+		"true":               {object + `"properties":{"a":true}}`, []string{"strict is omitted: /properties/a: must be an object, not true or false"}},
+		"no type":            {object + `"properties":{"a":{}}}`, []string{"strict is omitted: /properties/a: names no type"}},
+		"format":             {object + `"properties":{"a":{"type":"string","format":"regex"}}}`, []string{"strict is omitted: /properties/a/format: the format is not one of date-time, time, date, duration, email, hostname, uri, ipv4, ipv6, uuid"}},
+		"many optional":      {optional + `}}`, []string{"strict is omitted: the schema has more than 24 optional properties"}},
+		"refused":            {object + `"properties":{"a b":{"type":"null"}},"anyOf":[{"type":"object","additionalProperties":false}]}`, []string{"Anthropic refuses tools whose input_schema has anyOf at the root; the root must describe one object.", "Anthropic refuses properties whose names are not 1 to 64 of a-z, A-Z, 0-9, _, . and -: a b"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -69,12 +69,12 @@ func TestGemini(t *testing.T) {
 	v.OutputSchema = json.RawMessage(`{"type":"object","minProperties":1}`)
 	got := export(t, manifest.Gemini, v)
 	want := []string{
-		"Gemini may not hold to the input schema: /properties/a: $ref stands beside title",
-		"Gemini may not hold to the input schema: /properties/b/const: is not supported",
-		"Gemini may not hold to the input schema: /properties/c/oneOf: is taken for anyOf",
-		"Gemini may not hold to the input schema: /properties/c/oneOf/0/enum: must hold texts and numbers only",
-		"Gemini may not hold to the input schema: the schema refers to itself, which is unrolled a few times only",
-		"Gemini may not heed the output schema: /minProperties: is not supported",
+		"Gemini may ignore parts of the input schema: /properties/a: $ref has the sibling title",
+		"Gemini may ignore parts of the input schema: /properties/b/const: is not supported",
+		"Gemini may ignore parts of the input schema: /properties/c/oneOf: is treated as anyOf",
+		"Gemini may ignore parts of the input schema: /properties/c/oneOf/0/enum: must contain only strings and numbers",
+		"Gemini may ignore parts of the input schema: the schema is recursive; only a few levels are unrolled",
+		"Gemini may ignore parts of the output schema: /minProperties: is not supported",
 	}
 	if diff := cmp.Diff(want, got.Warnings); diff != "" {
 		t.Error(diff)

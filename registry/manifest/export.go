@@ -85,7 +85,7 @@ func describe(m Manifest) (description string, warnings []string) {
 	if m.Description != "" {
 		return m.Description, nil
 	}
-	warnings = []string{"The agent has no description, by which models choose tools; write one and publish."}
+	warnings = []string{"The agent has no description, which models use to choose tools. Write one and publish."}
 	if m.Title != "" {
 		return m.Title, warnings
 	}

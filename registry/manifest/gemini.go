@@ -25,14 +25,14 @@ func gemini(m Manifest) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	warnings := append(o.warnings, prefixed("Gemini may not hold to the input schema: ", geminiReasons(o.root))...)
+	warnings := append(o.warnings, prefixed("Gemini may ignore parts of the input schema: ", geminiReasons(o.root))...)
 	function := geminiFunction{Name: m.Name, Description: o.description, ParametersJSONSchema: o.schema}
 	if output := string(m.OutputSchema); output != "{}" && output != "true" {
 		root, err := decoded(m.OutputSchema)
 		if err != nil {
 			return Result{}, err
 		}
-		warnings = append(warnings, prefixed("Gemini may not heed the output schema: ", geminiReasons(root))...)
+		warnings = append(warnings, prefixed("Gemini may ignore parts of the output schema: ", geminiReasons(root))...)
 		function.ResponseJSONSchema = m.OutputSchema
 	}
 	return result(geminiTool{FunctionDeclarations: []geminiFunction{function}}, warnings)
@@ -48,22 +48,22 @@ func geminiReasons(root any) []string {
 				why.add(pointer+"/"+jcs.EscapePointer(keyword), "is not supported")
 			}
 			if _, isReference := object["$ref"]; isReference && !strings.HasPrefix(keyword, "$") {
-				why.add(pointer, "$ref stands beside "+keyword)
+				why.add(pointer, "$ref has the sibling "+keyword)
 			}
 		}
 		if _, ok := object["oneOf"]; ok {
-			why.add(pointer+"/oneOf", "is taken for anyOf")
+			why.add(pointer+"/oneOf", "is treated as anyOf")
 		}
 		values, _ := object["enum"].([]any)
 		for _, value := range values {
 			if _, text := value.(string); !text && !isNumber(value) {
-				why.add(pointer+"/enum", "must hold texts and numbers only")
+				why.add(pointer+"/enum", "must contain only strings and numbers")
 				break
 			}
 		}
 	})
 	if object, ok := root.(map[string]any); ok && recursive(object) {
-		why.add("", "the schema refers to itself, which is unrolled a few times only")
+		why.add("", "the schema is recursive; only a few levels are unrolled")
 	}
 	return why
 }

@@ -41,7 +41,7 @@ func langChain(m Manifest) (Result, error) {
 			return Result{}, err
 		}
 		if was := schema.get(root.keyword); was != nil && string(was) != string(text) {
-			warnings = append(warnings, "The root of parameters has the tool's "+root.keyword+" in place of the schema's own: LangChain looks for it there.")
+			warnings = append(warnings, "The root of parameters has the tool's "+root.keyword+" instead of the schema's, because LangChain reads it there.")
 		}
 		schema.set(root.keyword, text)
 	}

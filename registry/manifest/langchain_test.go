@@ -56,7 +56,7 @@ func TestLangChainRoot(t *testing.T) {
 	v := weather()
 	v.InputSchema = json.RawMessage(`{"title":"Weather input","type":"object","$ref":"#/$defs/a","$defs":{"a":{"type":"object"}}}`)
 	got := export(t, manifest.LangChain, v)
-	want := []string{"The root of parameters has the tool's title in place of the schema's own: LangChain looks for it there."}
+	want := []string{"The root of parameters has the tool's title instead of the schema's, because LangChain reads it there."}
 	if diff := cmp.Diff(want, got.Warnings); diff != "" {
 		t.Error(diff)
 	}
@@ -72,7 +72,7 @@ func TestLangChainRoot(t *testing.T) {
 	}
 	v.Description, v.Title = "", ""
 	got = export(t, manifest.LangChain, v)
-	if !slices.Contains(got.Warnings, "The agent has no description, by which models choose tools; write one and publish.") || !bytes.Contains(got.Manifest, []byte(`"description": "weather code agent"`)) {
+	if !slices.Contains(got.Warnings, "The agent has no description, which models use to choose tools. Write one and publish.") || !bytes.Contains(got.Manifest, []byte(`"description": "weather code agent"`)) {
 		t.Errorf("%v\n%s", got.Warnings, got.Manifest)
 	}
 }

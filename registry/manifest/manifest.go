@@ -16,27 +16,27 @@ import (
 // Manifest is the canonical manifest, in the order in which it is written. Schema describes it.
 type Manifest struct {
 	ManifestVersion  string                `json:"manifestVersion" jsonschema_description:"The version of this format."`
-	Name             string                `json:"name" jsonschema_description:"The agent's name, which is a valid tool name everywhere."`
-	Title            string                `json:"title" jsonschema_description:"For people; may be empty."`
-	Description      string                `json:"description" jsonschema_description:"What the tool does, for people and models."`
-	Version          string                `json:"version" jsonschema_description:"The version as semver.org has it."`
-	Reference        string                `json:"reference" jsonschema_description:"Name and version: what to call, and to pin."`
-	Digest           string                `json:"digest" jsonschema_description:"The SHA-256 of the whole version in canonical JSON (RFC 8785)."`
-	InputSchema      json.RawMessage       `json:"inputSchema" jsonschema_description:"A JSON Schema of the input; {} accepts anything."`
-	OutputSchema     json.RawMessage       `json:"outputSchema" jsonschema_description:"A JSON Schema of the output; {} promises nothing."`
-	SafetyFlags      []string              `json:"safetyFlags" jsonschema_description:"What the author says the tool does beyond computing; a flag grants nothing."`
-	RequiresApproval bool                  `json:"requiresApproval" jsonschema_description:"Whether a person approves each run."`
-	Capabilities     runtimes.Capabilities `json:"capabilities" jsonschema_description:"What the tool is granted beyond computing."`
-	Deprecated       bool                  `json:"deprecated" jsonschema_description:"Whether another version should be used."`
-	Handler          Handler               `json:"handler" jsonschema_description:"How the tool is called."`
+	Name             string                `json:"name" jsonschema_description:"Name of the agent, a valid tool name in all formats."`
+	Title            string                `json:"title" jsonschema_description:"Title for people. May be empty."`
+	Description      string                `json:"description" jsonschema_description:"Description for people and models."`
+	Version          string                `json:"version" jsonschema_description:"Semantic version."`
+	Reference        string                `json:"reference" jsonschema_description:"Reference to call and pin: name and version."`
+	Digest           string                `json:"digest" jsonschema_description:"SHA-256 of the whole version as canonical JSON (RFC 8785)."`
+	InputSchema      json.RawMessage       `json:"inputSchema" jsonschema_description:"JSON Schema of the input. {} accepts anything."`
+	OutputSchema     json.RawMessage       `json:"outputSchema" jsonschema_description:"JSON Schema of the output. {} allows anything."`
+	SafetyFlags      []string              `json:"safetyFlags" jsonschema_description:"Effects that the author declares. A flag grants nothing."`
+	RequiresApproval bool                  `json:"requiresApproval" jsonschema_description:"true if a person must approve each run."`
+	Capabilities     runtimes.Capabilities `json:"capabilities" jsonschema_description:"Capabilities that the tool is granted."`
+	Deprecated       bool                  `json:"deprecated" jsonschema_description:"true if another version should be used."`
+	Handler          Handler               `json:"handler" jsonschema_description:"How to call the tool."`
 }
 
 // Handler says how a tool is called: POST url with {"version","input"}.
 type Handler struct {
 	Type    string `json:"type" jsonschema_description:"Always code_agent."`
-	AgentID string `json:"agentId" jsonschema_description:"The agent, whatever it is named later."`
-	Version string `json:"version" jsonschema_description:"The version to send in the call."`
-	URL     string `json:"url" jsonschema_description:"Where to POST {\"version\": …, \"input\": …}."`
+	AgentID string `json:"agentId" jsonschema_description:"ID of the agent. It does not change when the agent is renamed."`
+	Version string `json:"version" jsonschema_description:"Version to send in the call."`
+	URL     string `json:"url" jsonschema_description:"URL for POST {\"version\": …, \"input\": …}."`
 }
 
 // Build returns the canonical manifest of a version. baseURL is where clients reach the server, such as

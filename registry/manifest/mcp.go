@@ -67,7 +67,7 @@ func mcpOutput(m Manifest) (schema *members, warnings []string, err error) {
 		return nil, nil, fmt.Errorf("read the output schema of %s: %w", m.Reference, err)
 	}
 	if !slices.Equal(typesIn(all.get("type")), []string{"object"}) {
-		return nil, []string{"outputSchema is left out: before 2026-07-28 MCP takes outputs that are objects only, and this one's schema allows more."}, nil
+		return nil, []string{"outputSchema is omitted: before 2026-07-28 MCP allows only objects as output, and this schema allows other values."}, nil
 	}
 	all.set("type", json.RawMessage(`"object"`))
 	return &all, nil, objectsOnly(all)

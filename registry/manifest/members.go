@@ -112,5 +112,5 @@ func typesIn(raw json.RawMessage) []string {
 }
 
 func notAnObject() error {
-	return fault.Invalid("/format", "takes tools whose input is an object; the input schema of this version asks for something else.")
+	return fault.Invalid("/format", "requires an object as input; the input schema of this version describes something else.")
 }

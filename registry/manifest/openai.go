@@ -27,7 +27,7 @@ func openAI(m Manifest) (Result, error) {
 	}
 	description, warnings := describe(m)
 	if n := len([]rune(description)); n > maxOpenAIDescription {
-		warnings = append(warnings, fmt.Sprintf("The description has %d characters; OpenAI takes %d.", n, maxOpenAIDescription))
+		warnings = append(warnings, fmt.Sprintf("The description has %d characters; OpenAI allows %d.", n, maxOpenAIDescription))
 	}
 	raw, err := encode(schema)
 	if err != nil {

@@ -36,7 +36,7 @@ func strictReasons(raw json.RawMessage) (reasons, refusals []string, err error) 
 	}
 	for _, keyword := range []string{"anyOf", "oneOf", "allOf", "not", "enum"} {
 		if _, ok := root[keyword]; ok {
-			s.refuse("OpenAI refuses functions whose parameters have " + keyword + " at the root; describe one object there.")
+			s.refuse("OpenAI refuses functions whose parameters have " + keyword + " at the root; the root must describe one object.")
 		}
 	}
 	if _, ok := root["anyOf"]; ok {
@@ -121,7 +121,7 @@ func (s *strictness) keyword(object map[string]any, keyword, pointer string, lev
 			s.reason(at, "must point into the schema")
 		}
 		if len(object) > 1 && pointer != "" {
-			s.reason(pointer, "$ref must stand alone")
+			s.reason(pointer, "$ref must not have siblings")
 		}
 	case "type", "required", "additionalProperties", "title", "description", "pattern", "multipleOf",
 		"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems":
@@ -163,7 +163,7 @@ func (s *strictness) shape(object map[string]any, pointer string) {
 	_, isAny := object["anyOf"]
 	types := typesOf(object["type"])
 	if len(types) == 0 && !isRef && !isAny {
-		s.reason(pointer, "names no type")
+		s.reason(pointer, "must have a type")
 	}
 	if slices.Contains(types, "array") {
 		if _, ok := object["items"]; !ok {
@@ -188,7 +188,7 @@ func (s *strictness) shape(object map[string]any, pointer string) {
 	}
 	for _, name := range sorted(properties) {
 		if !slices.Contains(required, any(name)) {
-			s.reason(pointer+"/required", "must list every property, and has not: "+name+"; an optional one is required and also of type null")
+			s.reason(pointer+"/required", "must list every property; missing: "+name+"; make optional properties required and nullable")
 		}
 	}
 }

@@ -93,8 +93,8 @@ func operationOf(m Manifest, summary, description string) any {
 		"operationId": m.Name, "summary": summary, "description": description, "deprecated": m.Deprecated,
 		"requestBody": map[string]any{"required": true, "content": map[string]any{"application/json": body("Call")}},
 		"responses": map[string]any{
-			"200":     map[string]any{"description": "The run has ended; success says how.", "content": map[string]any{"application/json": body("Run")}},
-			"default": map[string]any{"description": "Nothing was run.", "content": map[string]any{"application/problem+json": body("Problem")}},
+			"200":     map[string]any{"description": "The run has finished. success tells whether it succeeded.", "content": map[string]any{"application/json": body("Run")}},
+			"default": map[string]any{"description": "The run was refused.", "content": map[string]any{"application/problem+json": body("Problem")}},
 		},
 	}
 }
@@ -104,7 +104,7 @@ func callOf(m Manifest) any {
 	return map[string]any{
 		"type": "object", "required": []string{"version", "input"},
 		"properties": map[string]any{
-			"version": map[string]any{"type": "string", "enum": []string{m.Version}, "default": m.Version, "description": "The version that this document describes."},
+			"version": map[string]any{"type": "string", "enum": []string{m.Version}, "default": m.Version, "description": "Version that this document describes."},
 			"input":   map[string]any{"$ref": "#/components/schemas/Input"},
 		},
 	}
@@ -117,7 +117,7 @@ func runSchema() any {
 		"properties": map[string]any{
 			"runId": text, "status": text, "success": map[string]any{"type": "boolean"},
 			"output": map[string]any{"anyOf": []any{map[string]any{"$ref": "#/components/schemas/Output"}, map[string]any{}},
-				"description": "As Output has it when success is true; else null, or what the program wrongly answered."},
+				"description": "Matches Output if success is true. Otherwise null, or the invalid output of the program."},
 			"error": map[string]any{"type": "object", "properties": map[string]any{"type": text, "message": text, "remedy": text}},
 		},
 	}
@@ -135,5 +135,5 @@ func problemSchema() any {
 }
 
 func bearer() any {
-	return map[string]any{"token": map[string]any{"type": "http", "scheme": "bearer", "description": "A token of `atelier token create`."}}
+	return map[string]any{"token": map[string]any{"type": "http", "scheme": "bearer", "description": "Token created with `atelier token create`."}}
 }

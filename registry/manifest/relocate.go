@@ -115,7 +115,7 @@ func relocate(schema any, pointer, at string, why *reasons) {
 	}
 	for _, t := range *object {
 		if t.name == "$id" {
-			why.add(pointer+"/$id", "makes references relative to itself, which not every reader of OpenAPI knows")
+			why.add(pointer+"/$id", "changes the base of references, which not every OpenAPI reader supports")
 			return
 		}
 	}
@@ -126,7 +126,7 @@ func relocate(schema any, pointer, at string, why *reasons) {
 		case "$ref":
 			t.value = moved(t.value, here, at, why)
 		case "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef", "$recursiveAnchor":
-			why.add(here, "is not known to every reader of OpenAPI")
+			why.add(here, "is not supported by every OpenAPI reader")
 		}
 		switch value := t.value.(type) {
 		case *branch:
@@ -162,6 +162,6 @@ func moved(target any, here, at string, why *reasons) any {
 	case strings.HasPrefix(text, "#/"):
 		return at + text[1:]
 	}
-	why.add(here, "leads to an anchor or out of the schema, which not every reader of OpenAPI knows")
+	why.add(here, "refers to an anchor or outside the schema, which not every OpenAPI reader supports")
 	return target
 }

@@ -42,7 +42,7 @@ type size struct {
 func (b *bounds) visit(n *node) *fault.Detail {
 	if s, ok := b.sizes[n]; ok {
 		if s.open {
-			return complexity(n.pointer, "refers to itself for the same value, so that no check would end")
+			return complexity(n.pointer, "refers to itself for the same value, so validation would never end")
 		}
 		return nil
 	}
@@ -56,7 +56,7 @@ func (b *bounds) visit(n *node) *fault.Detail {
 		total.count += b.sizes[other].count
 		total.chain = max(total.chain, 1+b.sizes[other].chain)
 		if total.count > MaxExpansion {
-			return complexity(n.pointer, "stands for more than "+itoa(MaxExpansion)+" schemas once its references are written out; refer to each schema once")
+			return complexity(n.pointer, "expands to more than "+itoa(MaxExpansion)+" schemas; refer to each schema only once")
 		}
 		if total.chain > maxChain {
 			return complexity(n.pointer, "nests more than "+itoa(maxChain)+" references and combinations for one value")

@@ -33,7 +33,7 @@ func (e *evaluation) combined(n *node, v any, r *report, own *marks) bool {
 		}
 	}
 	if n.not != nil && (ok || r != nil) && e.fits(n.not, v, nil, nil) {
-		ok = e.wrong(r, "not", "is what the schema excludes under not")
+		ok = e.wrong(r, "not", "matches a schema under not")
 	}
 	if len(n.anyOf) > 0 && (ok || r != nil) {
 		ok = e.anyOf(n, v, r, own) && ok
@@ -85,7 +85,7 @@ func (e *evaluation) oneOf(n *node, v any, r *report, own *marks) bool {
 			continue
 		}
 		if first >= 0 {
-			return e.wrong(r, "oneOf", "must fit exactly one of "+itoa(len(n.oneOf))+" alternatives, and fits those at positions "+itoa(first)+" and "+itoa(i))
+			return e.wrong(r, "oneOf", "must match exactly one of "+itoa(len(n.oneOf))+" alternatives, but matches those at positions "+itoa(first)+" and "+itoa(i))
 		}
 		first = i
 	}
@@ -119,7 +119,7 @@ func (e *evaluation) noAlternative(r *report, code string, branches []*report) {
 		meant, _ = e.sift(rightType, func(p problem) bool { return p.Code == "const" || p.Code == "enum" })
 	}
 	if len(meant) != 1 {
-		e.wrong(r, code, "must fit one of "+itoa(len(branches))+" alternatives, and fits none")
+		e.wrong(r, code, "must match one of "+itoa(len(branches))+" alternatives, but matches none")
 		return
 	}
 	for _, p := range meant[0].found {

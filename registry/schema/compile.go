@@ -33,7 +33,7 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	}
 	doc, err := decode(raw)
 	if err != nil {
-		return nil, invalid(fault.Detail{Code: string(jcs.Syntax), Message: "is not JSON"})
+		return nil, invalid(fault.Detail{Code: string(jcs.Syntax), Message: "is not valid JSON"})
 	}
 	found, problem := look(doc)
 	if problem != nil {
@@ -103,8 +103,8 @@ func newCompiler() *jsonschema.Compiler {
 type noLoader struct{}
 
 var (
-	errElsewhere  = errors.New("references to other documents are not followed")
-	errUnreadable = errors.New("the schema cannot be read")
+	errElsewhere  = errors.New("references to other documents are not supported")
+	errUnreadable = errors.New("the schema is not readable")
 )
 
 // Load implements jsonschema.URLLoader.
@@ -161,7 +161,7 @@ func dialectOf(doc any) (func() (*node, error), *fault.Detail) {
 	case draft7, "https://json-schema.org/draft-07/schema":
 		return metaOf7, nil
 	}
-	return nil, &fault.Detail{Pointer: "/$schema", Code: "$schema", Message: "must be " + draft2020 + " (which is meant without it) or " + draft7 + "#"}
+	return nil, &fault.Detail{Pointer: "/$schema", Code: "$schema", Message: "must be " + draft2020 + " (the default) or " + draft7 + "#"}
 }
 
 func decode(raw []byte) (any, error) {
@@ -180,7 +180,7 @@ func invalid(details ...fault.Detail) error {
 func detailOf(err error) fault.Detail {
 	var e *jcs.Error
 	if !errors.As(err, &e) {
-		return fault.Detail{Code: string(jcs.Syntax), Message: "is not JSON"}
+		return fault.Detail{Code: string(jcs.Syntax), Message: "is not valid JSON"}
 	}
 	return fault.Detail{Pointer: e.Pointer, Code: string(e.Reason), Message: e.Message}
 }

@@ -80,7 +80,7 @@ func (r *report) details() []fault.Detail {
 func (e *evaluation) spend(steps int) bool {
 	e.work -= steps
 	if e.work < 0 && e.stopped == nil {
-		e.stopped = &fault.Detail{Code: TooComplex, Message: "is too large to be checked against this schema; send less, or simplify the schema"}
+		e.stopped = &fault.Detail{Code: TooComplex, Message: "is too large to validate against this schema; send less, or simplify the schema"}
 	}
 	return !e.over()
 }

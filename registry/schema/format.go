@@ -44,24 +44,24 @@ func Asserts(name string) bool {
 // asserted has a sentence for each format that is asserted.
 func asserted() map[string]string {
 	return map[string]string{
-		"date":                  "must be a date such as 2026-11-30",
-		"date-time":             "must be a date and time such as 2026-11-30T12:00:00Z",
-		"time":                  "must be a time such as 12:00:00Z",
-		"duration":              "must be a duration such as P1DT12H",
+		"date":                  "must be a date, for example 2026-11-30",
+		"date-time":             "must be a date and time, for example 2026-11-30T12:00:00Z",
+		"time":                  "must be a time, for example 12:00:00Z",
+		"duration":              "must be a duration, for example P1DT12H",
 		"email":                 "must be an email address",
-		"uri":                   "must be an absolute URI such as https://example.com/path",
-		"uri-reference":         "must be a URI or a relative reference such as ../path",
+		"uri":                   "must be an absolute URI, for example https://example.com/path",
+		"uri-reference":         "must be a URI or a relative reference, for example ../path",
 		"uuid":                  "must be a UUID",
 		"ipv4":                  "must be an IPv4 address",
 		"ipv6":                  "must be an IPv6 address",
 		"hostname":              "must be a host name",
-		"json-pointer":          "must be a JSON pointer such as /a/0",
-		"relative-json-pointer": "must be a relative JSON pointer such as 1/a",
+		"json-pointer":          "must be a JSON pointer, for example /a/0",
+		"relative-json-pointer": "must be a relative JSON pointer, for example 1/a",
 		"regex":                 "must be a regular expression",
 	}
 }
 
-var errFormat = errors.New("has not the format")
+var errFormat = errors.New("must have the format")
 
 // problem says what is wrong with a text, "" if nothing.
 func (f *format) problem(text string) string {

@@ -150,7 +150,7 @@ func (e *evaluation) unique(array []any, r *report) bool {
 			return false
 		}
 		if first, twice := seen[key]; twice {
-			return e.wrong(r, "uniqueItems", "must have no equal items; those at positions "+itoa(first)+" and "+itoa(i)+" are equal")
+			return e.wrong(r, "uniqueItems", "must have unique items; those at positions "+itoa(first)+" and "+itoa(i)+" are equal")
 		}
 		seen[key] = i
 	}
@@ -172,10 +172,10 @@ func (e *evaluation) contains(n *node, array []any, r *report, own *marks) bool 
 		least = *n.minContains
 	}
 	if found < least {
-		return e.wrong(r, "contains", "must have at least "+plural(least, "item")+" of the kind under contains")
+		return e.wrong(r, "contains", "must have at least "+plural(least, "item")+" that match contains")
 	}
 	if n.maxContains != nil && found > *n.maxContains {
-		return e.wrong(r, "maxContains", "must have at most "+plural(*n.maxContains, "item")+" of the kind under contains")
+		return e.wrong(r, "maxContains", "must have at most "+plural(*n.maxContains, "item")+" that match contains")
 	}
 	return true
 }
@@ -270,7 +270,7 @@ func (e *evaluation) number(n *node, literal json.Number, r *report) bool {
 	}
 	switch fits, known := d.multipleOf(*n.multiple); {
 	case !known:
-		ok = e.wrong(r, "multipleOf", "has too many digits to be checked for being a multiple of "+n.multiple.String())
+		ok = e.wrong(r, "multipleOf", "has too many digits to check whether it is a multiple of "+n.multiple.String())
 	case !fits:
 		ok = e.wrong(r, "multipleOf", "must be a multiple of "+n.multiple.String())
 	}

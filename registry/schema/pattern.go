@@ -26,9 +26,9 @@ type pattern struct {
 }
 
 var (
-	errLongPattern  = errors.New("is longer than 2000 bytes; split it, or check in the program")
-	errLargePattern = errors.New("is too large once its repetitions are written out; use smaller counts, or minLength and maxLength")
-	errBadPattern   = errors.New("is not a regular expression of RE2 or ECMAScript; check brackets, groups and escapes")
+	errLongPattern  = errors.New("must have at most 2000 bytes; split it, or check the value in the program")
+	errLargePattern = errors.New("has repetitions that are too large; use smaller counts, or minLength and maxLength")
+	errBadPattern   = errors.New("is not a valid RE2 or ECMAScript regular expression; check brackets, groups and escapes")
 )
 
 func newPattern(text string) (*pattern, error) {

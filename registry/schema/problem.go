@@ -24,15 +24,15 @@ func problemOf(err error, doc any) fault.Detail {
 	switch {
 	case errors.As(err, &elsewhere):
 		return fault.Detail{Pointer: reference(doc, elsewhere.URL, false), Code: "$ref",
-			Message: "refers to another document, which is not followed; copy what it needs under $defs and refer to #/$defs/name"}
+			Message: "must not refer to another document; copy the schema to $defs and refer to #/$defs/name"}
 	case errors.As(err, &noPointer):
-		return fault.Detail{Pointer: reference(doc, noPointer.URL, true), Code: "$ref", Message: "refers to a place that is not in the schema"}
+		return fault.Detail{Pointer: reference(doc, noPointer.URL, true), Code: "$ref", Message: "refers to a location that does not exist in the schema"}
 	case errors.As(err, &noAnchor):
-		return fault.Detail{Pointer: reference(doc, noAnchor.Reference, true), Code: "$ref", Message: "refers to an anchor that is not in the schema"}
+		return fault.Detail{Pointer: reference(doc, noAnchor.Reference, true), Code: "$ref", Message: "refers to an anchor that does not exist in the schema"}
 	case errors.As(err, &badPattern):
 		return fault.Detail{Pointer: patternPointer(badPattern), Code: "pattern", Message: badPattern.Err.Error()}
 	case errors.As(err, &notSchema):
-		return fault.Detail{Pointer: pointerOf(notSchema.URL), Code: "$ref", Message: "is referred to and is not a schema"}
+		return fault.Detail{Pointer: pointerOf(notSchema.URL), Code: "$ref", Message: "is the target of a reference but is not a schema"}
 	}
 	return fault.Detail{Code: "schema", Message: "cannot be compiled: check every $id, $anchor and $ref"}
 }

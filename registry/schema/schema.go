@@ -55,7 +55,7 @@ func (s *Schema) validate(raw []byte, work int) []fault.Detail {
 	}
 	doc, err := decode(raw)
 	if err != nil {
-		return []fault.Detail{{Code: string(jcs.Syntax), Message: "is not JSON"}}
+		return []fault.Detail{{Code: string(jcs.Syntax), Message: "is not valid JSON"}}
 	}
 	return evaluate(s.root, doc, work)
 }

@@ -35,11 +35,11 @@ func (s *survey) visit(pointer string, value any) *fault.Detail {
 	switch v := value.(type) {
 	case json.Number:
 		if _, ok := parseDecimal(string(v)); !ok || len(v) > maxNumber {
-			return complexity(pointer, "has more digits than a schema may have")
+			return complexity(pointer, "has too many digits")
 		}
 	case []any:
 		if len(v) > maxEnum && strings.HasSuffix(pointer, "/enum") {
-			return complexity(pointer, "has more than "+itoa(maxEnum)+" values; a pattern or a check in the program is better")
+			return complexity(pointer, "has more than "+itoa(maxEnum)+" values; use a pattern or a check in the program")
 		}
 	case map[string]any:
 		return s.visitObject(pointer, v)
@@ -63,7 +63,7 @@ func (s *survey) visitObject(pointer string, object map[string]any) *fault.Detai
 		s.stray[ref] = struct{}{}
 	}
 	if len(s.stray) > maxStrayRefs {
-		return complexity(pointer+"/$ref", "is one of more than "+itoa(maxStrayRefs)+" references to places that hold no schema; put what is shared under $defs")
+		return complexity(pointer+"/$ref", "is one of more than "+itoa(maxStrayRefs)+" references to locations without a schema; put shared schemas under $defs")
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func ReadArchive(from io.Reader) (map[string]registry.File, error) {
 		return nil, broken(err)
 	}
 	zip.Multistream(false)
-	stream := &tarball.Bounded{Reader: zip, Left: maxStream, TooLong: refused("unpacks to more than " + bytesize.Text(maxStream))}
+	stream := &tarball.Bounded{Reader: zip, Left: maxStream, TooLong: refused("is larger unpacked than " + bytesize.Text(maxStream))}
 	r := reader{files: map[string]registry.File{}, folded: map[string]string{}}
 	if err := r.unpack(tar.NewReader(stream)); err != nil {
 		return nil, err
@@ -40,10 +40,10 @@ func ReadArchive(from io.Reader) (map[string]registry.File, error) {
 	case err != nil:
 		return nil, broken(err)
 	case !only:
-		return nil, refused("goes on after its end")
+		return nil, refused("has extra data after its end")
 	}
 	if _, err := whole.ReadByte(); !errors.Is(err, io.EOF) {
-		return nil, refused("goes on after its end")
+		return nil, refused("has extra data after its end")
 	}
 	return unwrapped(r.files)
 }
@@ -60,11 +60,11 @@ func (r *reader) unpack(in *tar.Reader) error {
 		name := strings.TrimPrefix(header.Name, "./")
 		switch {
 		case entries > maxEntries:
-			return refused("holds more than 1000 entries")
+			return refused("contains more than 1000 entries")
 		case header.Typeflag == tar.TypeDir || header.Typeflag == tar.TypeXGlobalHeader:
 			continue
 		case header.Typeflag != tar.TypeReg || tarball.Sparse(header):
-			return r.refuse(name, "is no plain file: links, devices and files with holes are not unpacked.")
+			return r.refuse(name, "must be a regular file; links, devices and sparse files are not unpacked.")
 		case hidden(name):
 			continue
 		}
@@ -93,7 +93,7 @@ func unwrapped(files map[string]registry.File) (map[string]registry.File, error)
 	for name := range files {
 		folder, _, ok := strings.Cut(name, "/")
 		if !ok || (top != "" && folder != top) {
-			return nil, refused("holds no " + SettingsFile + ", neither at its top nor in its only folder")
+			return nil, refused("contains no " + SettingsFile + " at its top level or in its only folder")
 		}
 		top = folder
 	}
@@ -102,7 +102,7 @@ func unwrapped(files map[string]registry.File) (map[string]registry.File, error)
 		inner[strings.TrimPrefix(name, top+"/")] = content
 	}
 	if _, ok := inner[SettingsFile]; !ok {
-		return nil, refused("holds no " + SettingsFile + ", neither at its top nor in its only folder")
+		return nil, refused("contains no " + SettingsFile + " at its top level or in its only folder")
 	}
 	return inner, nil
 }
@@ -117,5 +117,5 @@ func broken(err error) error {
 	if errors.As(err, &told) {
 		return told
 	}
-	return &fault.Error{Code: fault.InvalidInput, Message: "The archive is damaged, cut off or no gzipped tar.", Err: err}
+	return &fault.Error{Code: fault.InvalidInput, Message: "The archive is damaged, incomplete or not a gzipped tar.", Err: err}
 }

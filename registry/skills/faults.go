@@ -39,16 +39,16 @@ func about(d fault.Detail) string {
 	case d.Pointer == "":
 		return d.Message
 	case d.Pointer == "/version" && d.Code == "pattern":
-		return "version must be three numbers, such as 1.0.0"
+		return "version must be three numbers, for example 1.0.0"
 	case d.Pointer == "/handler" && d.Code == "pattern":
-		return "handler must be FILE.FUNCTION without the suffix, such as handler.greet"
+		return "handler must be FILE.FUNCTION without the suffix, for example handler.greet"
 	}
 	return strings.ReplaceAll(strings.TrimPrefix(d.Pointer, "/"), "/", ".") + " " + d.Message
 }
 
 // notJSON says where schema.json stops being JSON.
 func notJSON(text []byte, err error) fault.Detail {
-	d := fault.Detail{File: SchemaFile, Line: 1, Message: "is not JSON."}
+	d := fault.Detail{File: SchemaFile, Line: 1, Message: "is not valid JSON."}
 	var told *jcs.Error
 	if errors.As(err, &told) {
 		before := text[:min(told.Offset, len(text))]
@@ -139,7 +139,7 @@ func (s Skill) locate(d fault.Detail) fault.Detail {
 	switch {
 	case IsEntry(d.File):
 		line := s.lineOf(s.settings, "/handler")
-		return fault.Detail{File: SettingsFile, Line: line, Code: d.Code, Message: fmt.Sprintf("names the handler %s, which cannot be called: %s", s.Settings.Handler, d.Message)}
+		return fault.Detail{File: SettingsFile, Line: line, Code: d.Code, Message: fmt.Sprintf("has the handler %s, which cannot be called: %s", s.Settings.Handler, d.Message)}
 	case d.File != "":
 		return d
 	}

@@ -50,11 +50,11 @@ func ReadFolder(folder fs.FS) (map[string]registry.File, error) {
 			return nil
 		case entry.IsDir():
 			if r.folders++; r.folders > MaxFiles {
-				return r.refuse(name, "is one of more than %d folders.", MaxFiles)
+				return r.refuse(name, "is over the limit of %d folders.", MaxFiles)
 			}
 			return nil
 		case !entry.Type().IsRegular():
-			return r.refuse(name, "is no file: links and devices are not followed.")
+			return r.refuse(name, "must be a file; links and devices are not followed.")
 		}
 		return r.take(name, func() (io.ReadCloser, error) { return openRegular(folder, name) })
 	})
@@ -76,7 +76,7 @@ func openRegular(folder fs.FS, name string) (io.ReadCloser, error) {
 	}
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = invalid(fault.Detail{File: shown(name), Message: "is no file: links and devices are not followed."})
+		err = invalid(fault.Detail{File: shown(name), Message: "must be a file; links and devices are not followed."})
 	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
@@ -100,13 +100,13 @@ func (r *reader) take(name string, open func() (io.ReadCloser, error)) (err erro
 	key := strings.ToLower(name)
 	switch other, twice := r.folded[key]; {
 	case registry.CheckPath(name) != "":
-		return r.refuse(name, "has a path that cannot be one. %s", registry.CheckPath(name))
+		return r.refuse(name, "has an invalid path. %s", registry.CheckPath(name))
 	case twice && other == name:
-		return r.refuse(name, "is there twice.")
+		return r.refuse(name, "is a duplicate.")
 	case twice:
-		return r.refuse(name, "differs from %s in case only.", shown(other))
+		return r.refuse(name, "must not differ from %s only in case.", shown(other))
 	case len(r.files) == MaxFiles:
-		return r.refuse(name, "is one of more than %d files.", MaxFiles)
+		return r.refuse(name, "is over the limit of %d files.", MaxFiles)
 	}
 	file, err := open()
 	if err != nil {
@@ -118,7 +118,7 @@ func (r *reader) take(name string, open func() (io.ReadCloser, error)) (err erro
 		return err
 	}
 	if r.total += int64(len(content)); r.total > MaxBytes {
-		return r.refuse(name, "makes the folder larger than %s.", bytesize.Text(MaxBytes))
+		return r.refuse(name, "exceeds the folder limit of %s.", bytesize.Text(MaxBytes))
 	}
 	r.files[name], r.folded[key] = content, name
 	return nil

@@ -12,23 +12,23 @@ import (
 
 // Settings is skill.yaml. The names are those that existing skills are written with.
 type Settings struct {
-	Name             string            `json:"name" jsonschema:"pattern=^[a-z][a-z0-9_-]{0\\,62}$,description=The name that callers use; it is unique in a workspace."`
-	Version          string            `json:"version" jsonschema:"pattern=^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)$,description=Raise it with every change: a version never gets other content. Three numbers\\, such as 1.0.0."`
-	Description      string            `json:"description" jsonschema:"minLength=1,maxLength=4000,description=What the skill does\\, for those who choose one."`
+	Name             string            `json:"name" jsonschema:"pattern=^[a-z][a-z0-9_-]{0\\,62}$,description=Name that callers use. It is unique in a workspace."`
+	Version          string            `json:"version" jsonschema:"pattern=^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)$,description=Three numbers\\, for example 1.0.0. Increase it with every change."`
+	Description      string            `json:"description" jsonschema:"minLength=1,maxLength=4000,description=Description for people and models who choose a skill."`
 	Handler          string            `json:"handler" jsonschema:"pattern=^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$,maxLength=200,description=file.function: that function of handler.py is called with the input's properties as keyword arguments. handler alone is a whole program with main(input\\, ctx)."`
-	SafetyFlags      []string          `json:"safety_flags,omitempty" jsonschema:"maxItems=6,enum=none,enum=pii_risk,enum=external_call,enum=side_effect,enum=file_system,enum=network_access,description=What callers should know; a flag grants nothing."`
-	RequiresApproval bool              `json:"requires_approval,omitempty" jsonschema:"description=Somebody has to say yes before it runs. Refused where there are no approvals."`
-	Tags             []string          `json:"tags,omitempty" jsonschema:"maxItems=20,description=Words to find the skill by."`
-	Title            string            `json:"title,omitempty" jsonschema:"maxLength=200,description=The name that people see."`
-	Changelog        string            `json:"changelog,omitempty" jsonschema:"maxLength=10000,description=What is new in this version."`
-	Override         string            `json:"override,omitempty" jsonschema:"maxLength=10000,description=Why the version may be a smaller step than the changes ask for; without it such a version is refused."`
-	Limits           Limits            `json:"limits,omitempty" jsonschema:"description=Of one run; what is not named has the server's default."`
-	Capabilities     Capabilities      `json:"capabilities,omitempty" jsonschema:"description=What the skill may do beyond computing."`
-	Environment      map[string]string `json:"environment,omitempty" jsonschema:"description=Values that the program finds in its environment."`
+	SafetyFlags      []string          `json:"safety_flags,omitempty" jsonschema:"maxItems=6,enum=none,enum=pii_risk,enum=external_call,enum=side_effect,enum=file_system,enum=network_access,description=Declared effects. A flag grants nothing."`
+	RequiresApproval bool              `json:"requires_approval,omitempty" jsonschema:"description=A person must approve each run. Refused if the server has no approvals."`
+	Tags             []string          `json:"tags,omitempty" jsonschema:"maxItems=20,description=Tags for searching."`
+	Title            string            `json:"title,omitempty" jsonschema:"maxLength=200,description=Display name."`
+	Changelog        string            `json:"changelog,omitempty" jsonschema:"maxLength=10000,description=Changes in this version."`
+	Override         string            `json:"override,omitempty" jsonschema:"maxLength=10000,description=Reason for a smaller version step than the changes require. Without it such a version is refused."`
+	Limits           Limits            `json:"limits,omitempty" jsonschema:"description=Limits of one run. Limits that are absent have the server's defaults."`
+	Capabilities     Capabilities      `json:"capabilities,omitempty" jsonschema:"description=Capabilities that the skill needs."`
+	Environment      map[string]string `json:"environment,omitempty" jsonschema:"description=Environment variables of the program."`
 	Secrets          []string          `json:"secrets,omitempty" jsonschema:"description=Names of secrets of the workspace."`
-	Dependencies     []string          `json:"dependencies,omitempty" jsonschema:"description=Packages; refused where none are installed."`
-	Rules            *Rules            `json:"rules,omitempty" jsonschema:"description=Conventions that a Python program keeps\\, checked before and during a run."`
-	Deterministic    bool              `json:"deterministic,omitempty" jsonschema:"description=The same input always gives the same output."`
+	Dependencies     []string          `json:"dependencies,omitempty" jsonschema:"description=Packages. Refused if the server installs none."`
+	Rules            *Rules            `json:"rules,omitempty" jsonschema:"description=Rules for a Python program\\, checked before and during a run."`
+	Deterministic    bool              `json:"deterministic,omitempty" jsonschema:"description=Declares that the same input always gives the same output."`
 }
 
 // Limits has the limits of a run in the spelling of skill.yaml.
@@ -61,7 +61,7 @@ func Schema() ([]byte, error) {
 	reflector := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true, AllowAdditionalProperties: true}
 	s := reflector.Reflect(Settings{})
 	s.Title = "Atelier skill"
-	s.Description = "skill.yaml: what a skill is. schema.json beside it says what it takes and gives."
+	s.Description = "skill.yaml describes a skill. schema.json in the same folder describes its input and output."
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("make the schema of skill.yaml: %w", err)

@@ -348,7 +348,7 @@ func TestArchives(t *testing.T) {
 		"bomb of a stranger": {packed(t, with(entry{name: "greet/.x", content: strings.Repeat("\x00", 17<<20)})...), "unpacks to more"},
 		"no archive":         {[]byte("hello"), "damaged"},
 		"cut off":            {packed(t, whole...)[:60], "damaged"},
-		"second archive":     {append(packed(t, whole...), packed(t, whole...)...), "goes on after its end"},
+		"second archive":     {append(packed(t, whole...), packed(t, whole...)...), "has extra data after its end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

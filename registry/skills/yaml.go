@@ -35,7 +35,7 @@ var settingsSchema = sync.OnceValues(func() (*schema.Schema, error) {
 // readSettings reads skill.yaml. It holds it to the published schema, so that an editor and this house say the same.
 func (s *Skill) readSettings(text []byte, all *faults) {
 	if len(text) > MaxSettings {
-		all.say(SettingsFile, 0, "has more than %s.", bytesize.Text(MaxSettings))
+		all.say(SettingsFile, 0, "must have at most %s.", bytesize.Text(MaxSettings))
 		return
 	}
 	document, problem := parseYAML(text)
@@ -62,7 +62,7 @@ func (s *Skill) readSettings(text []byte, all *faults) {
 		return
 	}
 	if err := json.Unmarshal(w.out.Bytes(), &s.Settings); err != nil {
-		all.say(SettingsFile, 1, "cannot be read: a value does not fit its field.")
+		all.say(SettingsFile, 1, "has a value of the wrong type.")
 		return
 	}
 	s.settle()
@@ -95,9 +95,9 @@ func (s *Skill) noteUnknown(document *yaml.Node, all *faults) {
 		key := document.Content[i]
 		switch meant := misspelt(key.Value); {
 		case meant != "":
-			all.say(SettingsFile, key.Line, "has %s, which nobody reads; %s was probably meant.", shown(key.Value), meant)
+			all.say(SettingsFile, key.Line, "has the unknown field %s; did you mean %s?", shown(key.Value), meant)
 		case s.isUnknown(key.Value):
-			s.Warnings = append(s.Warnings, fault.Detail{File: SettingsFile, Line: key.Line, Message: shown(key.Value) + " means nothing here and is not read."})
+			s.Warnings = append(s.Warnings, fault.Detail{File: SettingsFile, Line: key.Line, Message: shown(key.Value) + " is ignored."})
 		}
 	}
 }
@@ -121,7 +121,7 @@ func parseYAML(text []byte) (document *yaml.Node, problem *fault.Detail) {
 		return nil, yamlProblem(err)
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, &fault.Detail{File: SettingsFile, Line: max(second.Line, 1), Message: "holds more than one document."}
+		return nil, &fault.Detail{File: SettingsFile, Line: max(second.Line, 1), Message: "must contain only one document."}
 	}
 	if first.Content[0].Kind != yaml.MappingNode {
 		return nil, &fault.Detail{File: SettingsFile, Line: 1, Message: "must be a list of NAME: VALUE."}
@@ -130,14 +130,14 @@ func parseYAML(text []byte) (document *yaml.Node, problem *fault.Detail) {
 }
 
 func yamlProblem(err error) *fault.Detail {
-	d := &fault.Detail{File: SettingsFile, Line: 1, Message: "is empty."}
+	d := &fault.Detail{File: SettingsFile, Line: 1, Message: "must not be empty."}
 	if err == nil || errors.Is(err, io.EOF) {
 		return d
 	}
-	d.Message = "is not YAML."
+	d.Message = "is not valid YAML."
 	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
 		d.Line, _ = strconv.Atoi(m[1]) // digits
-		d.Message = "is not YAML: " + m[2] + "."
+		d.Message = "is not valid YAML: " + m[2] + "."
 	}
 	return d
 }
@@ -154,9 +154,9 @@ func (w *yamlWriter) write(n *yaml.Node, pointer string, depth int) error {
 	w.lines[pointer] = n.Line
 	switch {
 	case depth > maxDepth:
-		return fmt.Errorf("is nested more than %d deep", maxDepth)
+		return fmt.Errorf("must be nested at most %d levels deep", maxDepth)
 	case n.Anchor != "" || n.Kind == yaml.AliasNode:
-		return errors.New("has an anchor or an alias; write the value out")
+		return errors.New("must not have anchors or aliases")
 	case n.Kind == yaml.MappingNode:
 		return w.mapping(n, pointer, depth)
 	case n.Kind == yaml.SequenceNode:
@@ -183,9 +183,9 @@ func (w *yamlWriter) mapping(n *yaml.Node, pointer string, depth int) error {
 		w.line = key.Line
 		switch {
 		case key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge":
-			return errors.New("has a name that is no plain word")
+			return errors.New("must have plain strings as names")
 		case seen[key.Value]:
-			return fmt.Errorf("has %s twice", shown(key.Value))
+			return fmt.Errorf("has the duplicate name %s", shown(key.Value))
 		}
 		seen[key.Value] = true
 		if i > 0 {
@@ -214,11 +214,11 @@ func (w *yamlWriter) scalar(n *yaml.Node) error {
 			w.out.WriteString(n.Value) // with all its digits
 			return nil
 		}
-		return errors.New("has a number that JSON cannot say; write it in decimal")
+		return errors.New("has a number that JSON cannot represent; write it in decimal")
 	case "!!bool":
 		return w.json(strings.EqualFold(n.Value, "true") || strings.EqualFold(n.Value, "yes") || strings.EqualFold(n.Value, "on"))
 	default:
-		return fmt.Errorf("has a value of the kind %s, which has no place here", shown(tag))
+		return fmt.Errorf("has a value of the unsupported type %s", shown(tag))
 	}
 }
 

@@ -75,11 +75,11 @@ func whoseName(ctx context.Context, tx bun.Tx, row nameRow) error {
 	case err != nil:
 		return err
 	case owner.Deleted:
-		return fault.New(fault.NameTaken, "A deleted agent has this name, and names are not given twice; choose another one.")
+		return fault.New(fault.NameTaken, "This name belongs to a deleted agent and cannot be reused. Choose another name.")
 	case registry.NameKey(owner.Name) != row.NameKey:
-		return fault.New(fault.NameTaken, "The agent %s had this name, and callers may still use it; choose another one.", owner.Name)
+		return fault.New(fault.NameTaken, "This is a former name of the agent %s, and callers may still use it. Choose another name.", owner.Name)
 	}
-	return fault.New(fault.NameTaken, "There is an agent %s already; choose another name.", owner.Name)
+	return fault.New(fault.NameTaken, "An agent named %s already exists. Choose another name.", owner.Name)
 }
 
 // dropUnusedNames frees the other names of an agent that was never published: nothing can refer to them.

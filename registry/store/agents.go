@@ -139,7 +139,7 @@ func (s *Store) DeleteAgent(ctx context.Context, workspace, id string, force boo
 				return err
 			}
 			if pins > 0 {
-				return fault.New(fault.Conflict, "The agent is referenced by others. Let them move first, or delete it with force.")
+				return fault.New(fault.Conflict, "The agent is pinned by others. Ask them to move first, or delete it with force.")
 			}
 		}
 		_, err := tx.NewUpdate().Model((*agentRow)(nil)).Set("deleted_at = ?", instant(at)).Set("deletion = ?", deletion).

@@ -274,7 +274,7 @@ func (b *batch) putRuns() (bool, error) {
 func (b *batch) ended(w *write) error {
 	found, err := b.exec(findRun, w.runID, w.workspace)
 	if err == nil && found == 0 {
-		return fault.New(fault.Conflict, "The run ID %s is taken.", w.runID)
+		return fault.New(fault.Conflict, "The run ID %s already exists.", w.runID)
 	}
 	return err
 }

@@ -40,7 +40,7 @@ func readCursor(cursor string, key any) error {
 		err = json.Unmarshal(text, key)
 	}
 	if err != nil || bytes.Contains(text, []byte(`\u0000`)) {
-		return fault.Invalid("/cursor", "The cursor is not one that this list gave; start again without it.")
+		return fault.Invalid("/cursor", "The cursor is not valid for this list. Start again without it.")
 	}
 	return nil
 }

@@ -66,12 +66,14 @@ func constrains(err error, codes ...int) bool {
 	return false
 }
 
-func noAgent(nameOrID string) error { return fault.New(fault.NotFound, "No such agent: %s.", nameOrID) }
-
-func noVersion(numberOrDigest string) error {
-	return fault.New(fault.NotFound, "No such version: %s.", numberOrDigest)
+func noAgent(nameOrID string) error {
+	return fault.New(fault.NotFound, "Agent %s not found.", nameOrID)
 }
 
-func noRun(id string) error { return fault.New(fault.NotFound, "No such run: %s.", id) }
+func noVersion(numberOrDigest string) error {
+	return fault.New(fault.NotFound, "Version %s not found.", numberOrDigest)
+}
 
-func noToken(id string) error { return fault.New(fault.NotFound, "No such token: %s.", id) }
+func noRun(id string) error { return fault.New(fault.NotFound, "Run %s not found.", id) }
+
+func noToken(id string) error { return fault.New(fault.NotFound, "Token %s not found.", id) }

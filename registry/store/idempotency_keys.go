@@ -59,7 +59,7 @@ func (s *Store) CompleteKey(ctx context.Context, owner, key string, status int, 
 	if err != nil {
 		return wrap("complete idempotency key", err)
 	}
-	return wrap("complete idempotency key", expectRow(result, fault.New(fault.NotFound, "No such idempotency key.")))
+	return wrap("complete idempotency key", expectRow(result, fault.New(fault.NotFound, "Idempotency key not found.")))
 }
 
 // ReleaseKey gives a key up whose request came to nothing, so that it may be tried again. A completed key stays.

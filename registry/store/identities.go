@@ -49,7 +49,7 @@ func createNamed(ctx context.Context, tx bun.Tx, u registry.User, names []string
 			return createUser(ctx, tx, u)
 		}
 	}
-	return fault.New(fault.NameTaken, "Every name of this user is taken.")
+	return fault.New(fault.NameTaken, "All possible names for this person are taken.")
 }
 
 // grant makes a membership what a provider says that it is.

@@ -33,7 +33,7 @@ func (s *Store) PutInvitation(ctx context.Context, i registry.Invitation, by str
 				return err
 			}
 			if !ok {
-				return fault.New(fault.Forbidden, "Only an administrator invites, and you are none any more.")
+				return fault.New(fault.Forbidden, "Only administrators can create invitations, and you are no longer one.")
 			}
 		}
 		_, err := tx.NewInsert().Model(&row).Exec(ctx)
@@ -132,7 +132,7 @@ func joinAtLeast(ctx context.Context, tx bun.Tx, row membershipRow) error {
 }
 
 func noInvitation() error {
-	return fault.New(fault.NotFound, "No such invitation.")
+	return fault.New(fault.NotFound, "Invitation not found.")
 }
 
 type invitationRow struct {

@@ -24,7 +24,7 @@ func (s *Store) PutLoginLink(ctx context.Context, hash, user string, expires tim
 func (s *Store) TakeLoginLink(ctx context.Context, hash string, now time.Time) (user string, err error) {
 	err = s.write.NewDelete().Model((*linkRow)(nil)).Where("l.hash = ?", hash).Where("l.expires_at > ?", instant(now)).Returning("user_id").Scan(ctx, &user)
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", fault.New(fault.NotFound, "No such login link.")
+		return "", fault.New(fault.NotFound, "Sign-in link not found.")
 	}
 	return user, wrap("spend login link", err)
 }

@@ -150,12 +150,12 @@ func join(ctx context.Context, tx bun.Tx, row membershipRow) error {
 func stillAdministered(ctx context.Context, tx bun.Tx, workspace string) error {
 	n, err := tx.NewSelect().Model((*membershipRow)(nil)).Where("m.workspace_id = ?", workspace).Where("m.role = ?", string(registry.Administrator)).Count(ctx)
 	if err == nil && n == 0 {
-		err = fault.New(fault.Conflict, "A workspace needs an administrator, and this is its last one; make somebody else administrator first.")
+		err = fault.New(fault.Conflict, "The last administrator of a workspace cannot be removed or demoted. Make somebody else administrator first.")
 	}
 	return err
 }
 
-func noMember(user string) error { return fault.New(fault.NotFound, "No such member: %s.", user) }
+func noMember(user string) error { return fault.New(fault.NotFound, "Member %s not found.", user) }
 
 type membershipRow struct {
 	bun.BaseModel `bun:"table:memberships,alias:m"`

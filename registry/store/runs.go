@@ -71,7 +71,7 @@ func (s *Store) Run(ctx context.Context, workspace, id string) (registry.Run, er
 // InterruptRuns ends every run, of all workspaces, that was queued or running when its server died, and returns how
 // many. The one server of the database calls it when it starts. Runs that wait for a person's approval go on waiting.
 func (s *Store) InterruptRuns(ctx context.Context, at time.Time) (int, error) {
-	reason, err := encode(runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The server ended while the run was at work."})
+	reason, err := encode(runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The server stopped while the program ran."})
 	if err != nil {
 		return 0, wrap("interrupt runs", err)
 	}

@@ -23,7 +23,7 @@ func (s *Store) PutSecret(ctx context.Context, secret registry.Secret, most int)
 			return err
 		}
 		if others >= int64(most) {
-			return fault.New(fault.Conflict, "A workspace has at most %d secrets; remove one first.", most)
+			return fault.New(fault.Conflict, "A workspace can have at most %d secrets. Remove one first.", most)
 		}
 		return putSecret(ctx, tx, secretRowOf(secret))
 	})
@@ -77,7 +77,7 @@ func (s *Store) DeleteSecret(ctx context.Context, workspace, agentID, name strin
 	return wrap("remove secret", expectRow(result, noSecret(name)))
 }
 
-func noSecret(name string) error { return fault.New(fault.NotFound, "No such secret: %s.", name) }
+func noSecret(name string) error { return fault.New(fault.NotFound, "Secret %s not found.", name) }
 
 // SecretKeys counts the secrets, of all workspaces, that each key has sealed. The one server of the database calls it when it
 // starts.

@@ -46,7 +46,7 @@ func (s *Store) SessionByHash(ctx context.Context, hash string) (registry.Sessio
 	var row sessionRow
 	err := s.read.NewSelect().Model(&row).Where("s.hash = ?", hash).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return registry.Session{}, fault.New(fault.NotFound, "No such session.")
+		return registry.Session{}, fault.New(fault.NotFound, "Session not found.")
 	}
 	return row.session(), wrap("read session", err)
 }
@@ -89,7 +89,7 @@ func (s *Store) EndSessionOf(ctx context.Context, user, id string) error {
 }
 
 func (s *Store) endSession(ctx context.Context, id string, which func(*bun.DeleteQuery) *bun.DeleteQuery) error {
-	missing := fault.New(fault.NotFound, "No such session: %s.", id)
+	missing := fault.New(fault.NotFound, "Session %s not found.", id)
 	if impossible(id) {
 		return missing
 	}

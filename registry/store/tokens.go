@@ -39,7 +39,7 @@ func (s *Store) PutToken(ctx context.Context, t registry.Token) error {
 	if err != nil {
 		return wrap("store token", err)
 	}
-	return wrap("store token", expectRow(result, fault.New(fault.Conflict, "The token ID %s is taken.", t.ID)))
+	return wrap("store token", expectRow(result, fault.New(fault.Conflict, "The token ID %s already exists.", t.ID)))
 }
 
 // TokenByHash returns the token with the hash of a secret, revoked and expired ones too. Error: NotFound.
@@ -58,7 +58,7 @@ func (s *Store) oneToken(ctx context.Context, which func(*bun.SelectQuery) *bun.
 	var row tokenRow
 	err := which(s.read.NewSelect().Model(&row)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return registry.Token{}, fault.New(fault.NotFound, "No such token.")
+		return registry.Token{}, fault.New(fault.NotFound, "Token not found.")
 	}
 	if err != nil {
 		return registry.Token{}, wrap("read token", err)

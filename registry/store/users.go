@@ -21,7 +21,7 @@ func createUser(ctx context.Context, db bun.IDB, u registry.User) error {
 	row := userRow{ID: u.ID, Name: u.Name, Title: u.Title, Password: u.Password, CreatedAt: instant(u.CreatedAt)}
 	_, err := db.NewInsert().Model(&row).Exec(ctx)
 	if duplicate(err) {
-		return fault.New(fault.NameTaken, "The login name %s is taken.", u.Name)
+		return fault.New(fault.NameTaken, "The sign-in name %s is taken.", u.Name)
 	}
 	return err
 }
@@ -48,7 +48,7 @@ func (s *Store) oneUser(ctx context.Context, column, value string) (registry.Use
 	return row.user(), wrap("read user", err)
 }
 
-func noUser() error { return fault.New(fault.NotFound, "No such user.") }
+func noUser() error { return fault.New(fault.NotFound, "User not found.") }
 
 // SetPassword gives a user another password and ends all their sessions but one, which "" does not spare. Errors: NotFound,
 // Conflict for a user whom a provider of logins knows: they would come in by it when the provider lets them in no longer.
@@ -59,7 +59,7 @@ func (s *Store) SetPassword(ctx context.Context, user, password, keepSession str
 			return err
 		}
 		if federated {
-			return fault.New(fault.Conflict, "You log in by a provider of logins, and have no password here.")
+			return fault.New(fault.Conflict, "You sign in with an OpenID provider and have no password here.")
 		}
 		result, err := tx.NewUpdate().Model((*userRow)(nil)).Set("password = ?", password).Where("u.id = ?", user).Exec(ctx)
 		if err != nil {

@@ -123,7 +123,7 @@ func (s *Store) files(ctx context.Context, row versionRow) (map[string]registry.
 		var err error
 		if text, err = s.blobs.Get(ctx, row.FilesDigest); err != nil {
 			// A blob that is gone is a fault of the house: the caller asked for a version, and that exists.
-			return nil, &fault.Error{Code: fault.Internal, Message: "The files of the version cannot be read.", Err: err}
+			return nil, &fault.Error{Code: fault.Internal, Message: "The files of the version are not readable.", Err: err}
 		}
 	}
 	var files map[string]registry.File

@@ -19,7 +19,7 @@ func (s *Store) CreateWorkspace(ctx context.Context, w registry.Workspace, admin
 		row := workspaceRow{ID: w.ID, Name: w.Name, Title: w.Title, CreatedAt: instant(w.CreatedAt)}
 		_, err := tx.NewInsert().Model(&row).Exec(ctx)
 		if duplicate(err) {
-			return fault.New(fault.NameTaken, "The name %s is taken by another workspace, perhaps one that is closed.", w.Name)
+			return fault.New(fault.NameTaken, "The name %s is taken by another workspace, which may be closed.", w.Name)
 		}
 		if err != nil || administrator == "" {
 			return err

@@ -128,11 +128,11 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 // filesOf adds our files to the agent's.
 func filesOf(job runtimes.Job) (map[string][]byte, *runtimes.ProgramError) {
 	if _, ok := job.Files[job.Entrypoint]; !ok {
-		return nil, &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The entrypoint %q is not one of the files.", job.Entrypoint)}
+		return nil, &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The entrypoint %q does not exist.", job.Entrypoint)}
 	}
 	for name := range job.Files {
 		if name == folder || strings.HasPrefix(name, folder+"/") {
-			return nil, &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The folder %s is reserved.", folder), Remedy: "Give the folder another name."}
+			return nil, &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The folder %s is reserved.", folder), Remedy: "Rename the folder."}
 		}
 	}
 	files := maps.Clone(job.Files)

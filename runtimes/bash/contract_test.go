@@ -63,7 +63,7 @@ func TestContract(t *testing.T) {
 		"syntax error at the end":  {source: "echo hi\nif true; then", want: runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "unexpected end of file", File: "main.sh", Line: 3}, code: 2},
 		"quote without end":        {source: "echo hi\necho \"abc\n", want: runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "unexpected EOF", File: "main.sh", Line: 2}, code: 2},
 		"syntax error elsewhere":   {source: "set -e\nsource lib/syntax.sh", want: runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "syntax error near", File: "lib/syntax.sh", Line: 2}, code: 2},
-		"output is not JSON":       {source: "echo '{a:1}' >\"$OUTPUT\"", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "$OUTPUT is not JSON"}},
+		"output is not valid JSON": {source: "echo '{a:1}' >\"$OUTPUT\"", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "$OUTPUT is not JSON"}},
 		"wrong use of atelier":     {source: "set -e\natelier progress half", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "atelier: usage: atelier progress", File: "main.sh", Line: 2}, code: 2},
 		// A script is process 1 of its jail: the kernel keeps from it what it does not handle, its own signals as well.
 		"kills itself": {source: "kill -9 $$\nbash -c 'kill -9 $$' || echo $?", output: "137"},

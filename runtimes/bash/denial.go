@@ -48,10 +48,10 @@ func deny(e *runtimes.ProgramError, lines []string, code int, command string) {
 		e.Remedy = fmt.Sprintf("Add %q to capabilities.hosts.", host)
 	case beyond(refusedTo.FindStringSubmatch(last)):
 		e.Type, e.Rule = runtimes.Denied, "files"
-		e.Remedy = "A program writes to /work, /tmp and /dev/shm, and reads its language runtime; nothing grants more."
+		e.Remedy = "A program can write to /work, /tmp and /dev/shm and read its language runtime. No capability grants more."
 	case refusedTo.FindStringSubmatch(last) == nil && refused.MatchString(last):
 		e.Type, e.Rule = runtimes.Denied, "system calls"
-		e.Remedy = "The sandbox refuses this call to every program; nothing grants it."
+		e.Remedy = "The sandbox refuses this system call to all programs. No capability grants it."
 	}
 }
 

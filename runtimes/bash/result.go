@@ -35,11 +35,11 @@ func (s *transcript) interpret(result frames.Result) frames.Result {
 	case result.Signal == int(syscall.SIGSEGV):
 		// Process 1 of a jail cannot be sent this signal from within: it is bash's own parser that ran out of stack.
 		result.Error = &runtimes.ProgramError{
-			Type: runtimes.RecursionLimit, Message: "The script nests too deeply: bash was ended by signal 11 when its stack was full.",
-			Remedy: "Nest brackets, expansions and calls less deeply.",
+			Type: runtimes.RecursionLimit, Message: "The script is nested too deeply: Bash ran out of stack (signal 11).",
+			Remedy: "Reduce the nesting of brackets, expansions and calls.",
 		}
 	case result.Signal != 0:
-		result.Error = &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The script was ended by signal %d.", result.Signal)}
+		result.Error = &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The script was killed by signal %d.", result.Signal)}
 	case result.ExitCode == nil || *result.ExitCode != 0:
 		code := 1
 		if result.ExitCode != nil {
@@ -59,13 +59,13 @@ func (s *transcript) output(file json.RawMessage, report program.Report) (json.R
 		return file, nil
 	case program.FileInvalid:
 		return nil, &runtimes.ProgramError{
-			Type: runtimes.InvalidOutput, Message: "output: the file $OUTPUT is not JSON: " + report.Flaw,
+			Type: runtimes.InvalidOutput, Message: "output: the file $OUTPUT is not valid JSON: " + report.Flaw,
 			Remedy: "Write one JSON value to \"$OUTPUT\", for example with jq -n.",
 		}
 	case program.FileTooLarge:
 		return nil, &runtimes.ProgramError{Type: runtimes.OutputLimit}
 	case program.FileIrregular:
-		return nil, &runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output: $OUTPUT is not a regular file."}
+		return nil, &runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output: $OUTPUT must be a regular file."}
 	}
 	printed := s.stdout.Bytes()
 	last := bytes.TrimRight(printed, " \t\r\n")

@@ -77,7 +77,7 @@ func Build(src Source) (*Program, []fault.Detail) {
 	}
 	program, err := link(result, src.Node)
 	if err != nil {
-		return nil, []fault.Detail{{File: src.Entrypoint, Code: CodeSyntax, Message: "The bundled program could not be read: " + err.Error()}}
+		return nil, []fault.Detail{{File: src.Entrypoint, Code: CodeSyntax, Message: "The bundled program is not readable: " + err.Error()}}
 	}
 	program.Warnings = append(files.notes, problems(src, CodeWarning, result.Warnings)...)
 	return program, nil

@@ -42,8 +42,8 @@ func (f *sources) refusal(wanted string) string {
 		return Refusal(f.Files, wanted)
 	}
 	if relative(wanted) {
-		return fmt.Sprintf("%q is not one of the agent's files.", wanted)
+		return fmt.Sprintf("File %q does not exist.", wanted)
 	}
 	text := Refusal(f.Files, wanted)
-	return strings.Replace(text, "only relative imports between its files are possible", "only relative imports between its files and modules of Node are possible", 1)
+	return strings.Replace(text, "only relative imports of the agent's own files are possible", "only Node modules and relative imports of the agent's own files are possible", 1)
 }

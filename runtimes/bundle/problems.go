@@ -54,7 +54,7 @@ func clamp(detail *fault.Detail, text []byte) {
 // Failure tells problems as the failure of a run: the first one, and how many more there are.
 func Failure(details []fault.Detail) *runtimes.ProgramError {
 	if len(details) == 0 {
-		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The program could not be read."}
+		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The program is not readable."}
 	}
 	first := details[0]
 	e := &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: first.Message, File: first.File, Line: first.Line, Column: first.Column}

@@ -31,7 +31,7 @@ type sources struct {
 // open checks what must hold before a parser sees the source.
 func open(src Source) (*sources, *fault.Detail) {
 	if _, ok := src.Files[src.Entrypoint]; !ok {
-		return nil, &fault.Detail{Code: CodeEntry, Message: fmt.Sprintf("The entrypoint %q is not one of the agent's files.", src.Entrypoint)}
+		return nil, &fault.Detail{Code: CodeEntry, Message: fmt.Sprintf("The entrypoint %q does not exist.", src.Entrypoint)}
 	}
 	f := &sources{Source: src}
 	total := 0
@@ -41,10 +41,10 @@ func open(src Source) (*sources, *fault.Detail) {
 		}
 		text := src.Files[name]
 		if total += len(text); total > MaxSource {
-			return nil, &fault.Detail{File: name, Code: CodeSize, Message: fmt.Sprintf("The agent's source files hold more than %s.", bytesize.Text(MaxSource))}
+			return nil, &fault.Detail{File: name, Code: CodeSize, Message: fmt.Sprintf("The agent's source files are larger than %s.", bytesize.Text(MaxSource))}
 		}
 		if line, column, deep := tooDeep(text); deep {
-			return nil, &fault.Detail{File: name, Line: line, Column: column, Code: CodeNesting, Message: fmt.Sprintf("Brackets are nested more than %d deep.", MaxNesting)}
+			return nil, &fault.Detail{File: name, Line: line, Column: column, Code: CodeNesting, Message: fmt.Sprintf("Brackets are nested more than %d levels deep.", MaxNesting)}
 		}
 	}
 	f.tsconfig, f.notes = compilerOptions(src.Files)
@@ -117,7 +117,7 @@ func (f *sources) resolve(args api.OnResolveArgs) (api.OnResolveResult, error) {
 		return api.OnResolveResult{Errors: []api.Message{{Text: f.refusal(args.Path)}}}, nil
 	}
 	if loader(name, f.Language) == api.LoaderNone {
-		text := fmt.Sprintf("%q cannot be imported: only JavaScript, TypeScript and JSON files can.", args.Path)
+		text := fmt.Sprintf("%q cannot be imported: only JavaScript, TypeScript and JSON files are supported.", args.Path)
 		return api.OnResolveResult{Errors: []api.Message{{Text: text}}}, nil
 	}
 	return api.OnResolveResult{Path: name, Namespace: namespace}, nil
@@ -173,11 +173,11 @@ func candidates(name string, folder bool) []string {
 
 // Refusal is the sentence that says why an import is refused and what to write instead.
 func Refusal(files map[string][]byte, wanted string) string {
-	text := fmt.Sprintf("%q is not one of the agent's files", wanted)
+	text := fmt.Sprintf("file %q does not exist", wanted)
 	bare := strings.TrimPrefix(wanted, "node:")
 	switch {
 	case strings.HasPrefix(wanted, "node:") || slices.Contains(nodeModules(), bare):
-		return fmt.Sprintf("%q is a module of Node and not available in the goja runtime: set the runtime to node.", wanted)
+		return fmt.Sprintf("The Node module %q is not available in the goja runtime: set the runtime to node.", wanted)
 	case relative(wanted):
 		return text + "."
 	}
@@ -186,7 +186,7 @@ func Refusal(files map[string][]byte, wanted string) string {
 			return text + fmt.Sprintf(": write %q for %s.", "./"+strings.TrimPrefix(wanted, "/"), candidate)
 		}
 	}
-	return text + ": only relative imports between its files are possible."
+	return text + ": only relative imports of the agent's own files are possible."
 }
 
 func nodeModules() []string {

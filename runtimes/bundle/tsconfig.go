@@ -25,7 +25,7 @@ func compilerOptions(files map[string][]byte) (string, []fault.Detail) {
 		} `json:"compilerOptions"`
 	}
 	if err := json.Unmarshal(plainJSON(text), &config); err != nil {
-		return none, []fault.Detail{{File: "tsconfig.json", Code: CodeConfig, Message: "tsconfig.json is not valid and was not used: " + err.Error() + "."}}
+		return none, []fault.Detail{{File: "tsconfig.json", Code: CodeConfig, Message: "tsconfig.json is not valid and was ignored: " + err.Error() + "."}}
 	}
 	raw, err := json.Marshal(config)
 	if err != nil {

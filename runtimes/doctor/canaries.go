@@ -13,7 +13,7 @@ import (
 func (d *Doctor) canaries(ctx context.Context, engines []Engine) {
 	g, err := plantGarden(ctx)
 	if err != nil {
-		d.add(Check{Group: Canaries, Name: "canaries", Verdict: Fail, Evidence: err.Error(), Fix: "See that the folder for temporary files can be written and that loopback is up."})
+		d.add(Check{Group: Canaries, Name: "canaries", Verdict: Fail, Evidence: err.Error(), Fix: "Make the folder for temporary files writable and enable the loopback interface."})
 		return
 	}
 	defer func() { _ = g.close() }() // a temporary folder that stays harms nobody
@@ -31,13 +31,13 @@ func (d *Doctor) search(ctx context.Context, e Engine, text string, g *garden, n
 	text = strings.ReplaceAll(text, "@FILE@", g.file) // where a path has to be in the source
 	t := run(ctx, e, job(e, text, input(map[string]any{"file": g.file, "abstract": g.abstract, "tcp": g.tcp, "udp": g.udp, "addresses": addresses()})))
 	if wrong := t.failure(); wrong != "" {
-		d.add(Check{Group: Canaries, Name: "a search", Language: e.Language, Verdict: Fail, Evidence: "The program does not work: " + wrong, Fix: d.remedyOfEngine(e)})
+		d.add(Check{Group: Canaries, Name: "a search", Language: e.Language, Verdict: Fail, Evidence: "The program failed: " + wrong, Fix: d.remedyOfEngine(e)})
 		return
 	}
 	for _, c := range judgeSearch(t.stdout, found{secrets: map[string]string{"environment": d.Planted.Secret, "file": g.secret, "other run": n.secret}, visits: g.visits.Load()}) {
 		c.Language = e.Language
 		if c.Name == "other run" && !n.alive() {
-			c.Verdict, c.Evidence, c.Fix = Fail, "the other run did not live to the end of the search: "+n.why(), d.remedyOfEngine(e)
+			c.Verdict, c.Evidence, c.Fix = Fail, "the other run ended before the search finished: "+n.why(), d.remedyOfEngine(e)
 		}
 		d.add(c)
 	}
@@ -69,7 +69,7 @@ func judgeSearch(stdout string, f found) []Check {
 		}
 	}
 	if f.visits > 0 {
-		reached["network"] = append(reached["network"], plural(int(f.visits), "visit", "visits")+" to a listener of the host")
+		reached["network"] = append(reached["network"], plural(int(f.visits), "visit", "visits")+" to a listener on the host")
 	}
 	var checks []Check
 	for _, name := range []string{"environment", "file", "network", "abstract socket", "other run"} {
@@ -81,7 +81,7 @@ func judgeSearch(stdout string, f found) []Check {
 		}
 	}
 	if len(checks) == 0 {
-		checks = append(checks, Check{Group: Canaries, Name: "a search", Verdict: Fail, Evidence: "the program told nothing", Fix: ask})
+		checks = append(checks, Check{Group: Canaries, Name: "a search", Verdict: Fail, Evidence: "the program reported nothing", Fix: ask})
 	}
 	return checks
 }
@@ -135,7 +135,7 @@ func (n *neighbour) why() string {
 	case <-n.ended:
 		return n.trial.failure()
 	default:
-		return "it never began"
+		return "it did not start"
 	}
 }
 

@@ -14,7 +14,7 @@ func (d *Doctor) controls(ctx context.Context) []Engine {
 	var able []Engine
 	for _, e := range d.Engines {
 		if e.Unavailable != "" {
-			d.add(Check{Group: Controls, Name: "an ordinary program", Language: e.Language, Verdict: Reduced, Evidence: "This language cannot be run here.", Fix: e.Unavailable})
+			d.add(Check{Group: Controls, Name: "an ordinary program", Language: e.Language, Verdict: Reduced, Evidence: "This language is not available here.", Fix: e.Unavailable})
 			continue
 		}
 		if d.control(ctx, e) {
@@ -27,9 +27,9 @@ func (d *Doctor) controls(ctx context.Context) []Engine {
 func (d *Doctor) control(ctx context.Context, e Engine) bool {
 	t, wrong := hello(ctx, e)
 	c := Check{Group: Controls, Name: "an ordinary program", Language: e.Language, Verdict: verdict(wrong == "")}
-	c.Evidence = fmt.Sprintf("It prints, returns and ends in %s, isolation %s.", milliseconds(t.took), t.outcome.Level)
+	c.Evidence = fmt.Sprintf("It printed, returned and exited in %s; isolation: %s.", milliseconds(t.took), t.outcome.Level)
 	if wrong != "" {
-		c.Evidence, c.Fix = "It does not work: "+wrong, d.remedyOfEngine(e)
+		c.Evidence, c.Fix = "It failed: "+wrong, d.remedyOfEngine(e)
 	}
 	d.add(c)
 	return wrong == ""
@@ -41,9 +41,9 @@ func (d *Doctor) remedyOfEngine(e Engine) string {
 		return level.Lacks[0].Remedy
 	}
 	if e.Interpreter == "" {
-		return "Start the server with --log-level=debug; its log has the last words of the worker."
+		return "Start the server with --log-level=debug and read the worker's last output in the log."
 	}
-	return fmt.Sprintf("See that %s runs for an ordinary user with nothing but /usr in sight, or name another interpreter with --%s.", e.Interpreter, e.Language)
+	return fmt.Sprintf("Make sure that %s runs for an ordinary user with access to /usr only, or set another interpreter with --%s.", e.Interpreter, e.Language)
 }
 
 func milliseconds(d time.Duration) string {

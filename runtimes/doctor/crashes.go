@@ -26,8 +26,8 @@ func crashesIn(language runtimes.Language) []crash {
 		memory        int64
 	}{
 		{"segmentation fault", "segfault", little},
-		{"killing everything in sight", "massacre", little},
-		{"overflow of the native stack", "stack", much},
+		{"killing all visible processes", "massacre", little},
+		{"native stack overflow", "stack", much},
 		{"a text of 1 TiB", "tebibyte", little},
 		{"running out of memory", "memory", little},
 	} {
@@ -76,15 +76,15 @@ func judgeCrash(name string, t trial, next string) Check {
 	c := Check{Group: Crashes, Name: name, Verdict: Fail, Fix: ask}
 	switch {
 	case t.err != nil:
-		c.Evidence = "the house failed: " + t.err.Error()
+		c.Evidence = "the server failed: " + t.err.Error()
 	case t.outcome.Error == nil:
-		c.Evidence = "nothing crashed, so nothing is proved"
+		c.Evidence = "nothing crashed, so the test is inconclusive"
 	case t.kind() == runtimes.Timeout:
 		c.Evidence = "it did not crash within its time"
 	case next != "":
-		c.Evidence = "the next run does not work: " + next
+		c.Evidence = "the next run failed: " + next
 	default:
-		c.Verdict, c.Evidence = Pass, fmt.Sprintf("%s after %s, and the next run works", t.kind(), t.took.Round(time.Millisecond))
+		c.Verdict, c.Evidence = Pass, fmt.Sprintf("%s after %s; the next run works", t.kind(), t.took.Round(time.Millisecond))
 	}
 	return c
 }
@@ -105,11 +105,11 @@ func (d *Doctor) parse(ctx context.Context, e Engine) {
 	err := look(brackets(e.Language))
 	took := time.Since(began).Round(time.Millisecond)
 	if err != nil {
-		c.Evidence = "the house failed: " + err.Error()
+		c.Evidence = "the server failed: " + err.Error()
 	} else if err := look(source(e.Language, "hello")); err != nil {
-		c.Evidence = "the next look does not work: " + err.Error()
+		c.Evidence = "the next inspection failed: " + err.Error()
 	} else {
-		c.Verdict, c.Evidence = Pass, fmt.Sprintf("answered after %s, and the next look works", took)
+		c.Verdict, c.Evidence = Pass, fmt.Sprintf("answered after %s; the next inspection works", took)
 	}
 	d.add(c)
 }

@@ -34,7 +34,7 @@ func (d *Doctor) lacks() {
 		d.Tell(c)
 	}
 	if level.Level == sandbox.LevelFull {
-		d.add(Check{Group: Environment, Name: "sandbox", Verdict: Pass, Evidence: "A jail was set up with every wall: namespaces, a user of its own, private root, landlock, seccomp, control groups."})
+		d.add(Check{Group: Environment, Name: "sandbox", Verdict: Pass, Evidence: "A sandbox was created with all mechanisms: namespaces, a separate user, private root, landlock, seccomp, control groups."})
 	}
 }
 
@@ -67,7 +67,7 @@ func kernelCheck(f Facts, env environmentCheck) Check {
 
 func userCheck(f Facts, env environmentCheck) Check {
 	if f.UID == 0 {
-		return env("user", Pass, "", "uid 0 with capabilities %s: each live run gets a user of its own on the host", f.Capabilities)
+		return env("user", Pass, "", "uid 0 with capabilities %s: each active run has its own host user", f.Capabilities)
 	}
 	return env("user", Pass, "", "uid %d with capabilities %s", f.UID, f.Capabilities)
 }
@@ -84,9 +84,9 @@ func landlockCheck(f Facts, host sandbox.Host, env environmentCheck) Check {
 		modules = ", security modules " + f.Modules
 	}
 	if host.Landlock == 0 {
-		return env("landlock", Reduced, "Have landlock in the list of the boot parameter lsm=.", "not there%s", modules)
+		return env("landlock", Reduced, "Add landlock to the boot parameter lsm=.", "not available%s", modules)
 	}
-	return env("landlock", Pass, "", "version %d of its interface%s", host.Landlock, modules)
+	return env("landlock", Pass, "", "interface version %d%s", host.Landlock, modules)
 }
 
 // namespaceCheck reads the settings that forbid user namespaces. Where jails work nevertheless they are no fault.
@@ -124,17 +124,17 @@ func groupChecks(f Facts, host sandbox.Host, env environmentCheck) []Check {
 	groups := env("control groups", Pass, "", "%s; writable: %s", host.Cgroups, orNone(strings.Join(writable, " ")))
 	if host.Cgroups == cgroups.None {
 		groups.Verdict = Reduced
-		groups.Fix = "Run the server as root, or in a systemd unit with Delegate=yes (for a try: systemd-run --user --scope -p Delegate=yes atelier serve)."
+		groups.Fix = "Run the server as root, or in a systemd unit with Delegate=yes (to try it: systemd-run --user --scope -p Delegate=yes atelier serve)."
 	}
 	if host.Cgroups == cgroups.V1 {
-		groups.Evidence += "; processes are killed by freezing, for want of cgroup.kill (Linux 5.14)"
+		groups.Evidence += "; processes are killed by freezing because cgroup.kill (Linux 5.14) is missing"
 	}
 	memory := env("swap", Pass, "", "no swap on this host")
 	switch {
 	case f.Swap && (swap || host.Cgroups == cgroups.None):
-		memory.Evidence = "swap is counted with the memory of a run"
+		memory.Evidence = "swap counts as memory of a run"
 	case f.Swap:
-		memory = env("swap", Reduced, "Start the kernel with swapaccount=1, or use swapoff -a.", "swap is not counted, so a run may use as much of it as there is")
+		memory = env("swap", Reduced, "Start the kernel with swapaccount=1, or run swapoff -a.", "swap is not counted, so a run may use all of it")
 	}
 	return []Check{groups, memory}
 }
@@ -143,17 +143,17 @@ func groupChecks(f Facts, host sandbox.Host, env environmentCheck) []Check {
 func settingChecks(f Facts, env environmentCheck) []Check {
 	yama, there := f.Settings["kernel/yama/ptrace_scope"]
 	if !there {
-		yama = "not there"
+		yama = "not available"
 	}
 	core := f.Settings["kernel/core_pattern"]
-	cores := "a file, which jails may not write"
+	cores := "a file, which sandboxes cannot write"
 	if strings.HasPrefix(core, "|") {
-		cores = "a helper of the host, from which the core limit of jails keeps them"
+		cores = "a helper on the host; the core limit of sandboxes prevents its use"
 	}
 	return []Check{
-		env("yama", Pass, "", "ptrace_scope %s; ptrace and its like are refused to programs by seccomp", yama),
+		env("yama", Pass, "", "ptrace_scope %s; seccomp refuses ptrace and similar calls", yama),
 		env("core dumps", Pass, "", "core_pattern %q: %s", core, cores),
-		env("protected links", Pass, "", "symlinks=%s hardlinks=%s; nothing of ours is in a folder that others may write",
+		env("protected links", Pass, "", "symlinks=%s hardlinks=%s; Atelier stores nothing in folders that others can write",
 			orNone(f.Settings["fs/protected_symlinks"]), orNone(f.Settings["fs/protected_hardlinks"])),
 	}
 }
@@ -162,7 +162,7 @@ func settingChecks(f Facts, env environmentCheck) []Check {
 func fileCheck(name string, file File, uid int, env environmentCheck) Check {
 	switch {
 	case file.Err != "":
-		return env(name, Fail, "See that it exists and can be read.", "%s: %s", file.Path, file.Err)
+		return env(name, Fail, "Make sure that it exists and is readable.", "%s: %s", file.Path, file.Err)
 	case file.Loose != "":
 		at, _, _ := strings.Cut(file.Loose, " (")
 		return env(name, Reduced, fmt.Sprintf("chown root:root %s && chmod go-w %s", at, at), "%s can be changed by others through %s", file.Path, file.Loose)

@@ -65,7 +65,7 @@ func (d *Doctor) grants(ctx context.Context, engines []Engine) {
 		}))
 		c := judgeGrant(t.stdout, granted.visits.Load(), other.visits.Load())
 		if wrong := t.failure(); wrong != "" {
-			c = Check{Verdict: Fail, Evidence: "The program does not work: " + wrong, Fix: d.remedyOfEngine(e)}
+			c = Check{Verdict: Fail, Evidence: "The program failed: " + wrong, Fix: d.remedyOfEngine(e)}
 		}
 		c.Group, c.Name, c.Language = Canaries, "granted hosts", e.Language
 		d.add(c)
@@ -89,9 +89,9 @@ func judgeGrant(stdout string, granted, other int64) Check {
 	}
 	switch {
 	case len(beyond) > 0:
-		return Check{Verdict: Fail, Evidence: "beyond what was granted by " + strings.Join(cutList(beyond, 6), ", "), Fix: ask}
+		return Check{Verdict: Fail, Evidence: "a host that was not granted, by " + strings.Join(cutList(beyond, 6), ", "), Fix: ask}
 	case !arrived || granted == 0:
-		return Check{Verdict: Fail, Evidence: fmt.Sprintf("what was granted is not reached (%s)", firstLine(stdout)), Fix: "See that the kernel lets jails make network namespaces (CONFIG_NET_NS), and that loopback is up."}
+		return Check{Verdict: Fail, Evidence: fmt.Sprintf("the granted host is unreachable (%s)", firstLine(stdout)), Fix: "Make sure that the kernel supports network namespaces (CONFIG_NET_NS) and that loopback is up."}
 	}
-	return Check{Verdict: Pass, Evidence: "what was granted is reached by the proxy, and nothing else"}
+	return Check{Verdict: Pass, Evidence: "only the granted host is reachable, by the proxy"}
 }

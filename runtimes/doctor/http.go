@@ -40,16 +40,16 @@ func requests() []request {
 	json := map[string]string{"Content-Type": "application/json"}
 	const stream = "/api/v1/runs/00000000-0000-0000-0000-000000000000/stream"
 	return []request{
-		{name: "the right host", method: http.MethodGet, path: "/health", want: []fault.Code{""}},
-		{name: "a wrong host", method: http.MethodGet, path: "/health", host: stranger, want: []fault.Code{fault.BadHost}, status: forbidden},
-		{name: "a wrong host with a port", method: http.MethodGet, path: "/studio/", host: stranger + ":8002", want: []fault.Code{fault.BadHost}, status: forbidden},
+		{name: "the correct host name", method: http.MethodGet, path: "/health", want: []fault.Code{""}},
+		{name: "a wrong host name", method: http.MethodGet, path: "/health", host: stranger, want: []fault.Code{fault.BadHost}, status: forbidden},
+		{name: "a wrong host name with a port", method: http.MethodGet, path: "/studio/", host: stranger + ":8002", want: []fault.Code{fault.BadHost}, status: forbidden},
 		{name: "a wrong origin", method: http.MethodPost, path: "/api/v1/execute", headers: with(json, "https://"+stranger), want: []fault.Code{fault.BadOrigin}, status: forbidden},
-		{name: "no page's origin", method: http.MethodPost, path: "/api/v1/session", headers: with(json, "null"), want: []fault.Code{fault.BadOrigin}, status: forbidden},
+		{name: "no origin", method: http.MethodPost, path: "/api/v1/session", headers: with(json, "null"), want: []fault.Code{fault.BadOrigin}, status: forbidden},
 		{name: "a page of another site", method: http.MethodDelete, path: "/api/v1/session", headers: map[string]string{"Sec-Fetch-Site": "cross-site"}, want: []fault.Code{fault.BadOrigin}, status: forbidden},
-		{name: "a WebSocket of a wrong origin", method: http.MethodGet, path: stream, headers: with(socket, "https://"+stranger), want: []fault.Code{fault.BadOrigin}, status: forbidden},
-		{name: "a WebSocket by a wrong host", method: http.MethodGet, path: stream, host: stranger, headers: with(socket, "http://"+stranger), want: []fault.Code{fault.BadHost}, status: forbidden},
-		{name: "skills for a page of another site", method: http.MethodGet, path: "/skills/list", headers: with(nil, "https://"+stranger), want: []fault.Code{fault.Unauthenticated}},
-		{name: "skills by a wrong host", method: http.MethodGet, path: "/skills/list", host: stranger, want: []fault.Code{fault.BadHost}, status: forbidden},
+		{name: "a WebSocket from a wrong origin", method: http.MethodGet, path: stream, headers: with(socket, "https://"+stranger), want: []fault.Code{fault.BadOrigin}, status: forbidden},
+		{name: "a WebSocket with a wrong host name", method: http.MethodGet, path: stream, host: stranger, headers: with(socket, "http://"+stranger), want: []fault.Code{fault.BadHost}, status: forbidden},
+		{name: "skills from a page of another site", method: http.MethodGet, path: "/skills/list", headers: with(nil, "https://"+stranger), want: []fault.Code{fault.Unauthenticated}},
+		{name: "skills with a wrong host name", method: http.MethodGet, path: "/skills/list", host: stranger, want: []fault.Code{fault.BadHost}, status: forbidden},
 		{name: "no token", method: http.MethodPost, path: "/api/v1/execute", headers: json, want: []fault.Code{fault.Unauthenticated}},
 		{name: "a WebSocket without a token", method: http.MethodGet, path: stream, headers: socket, want: []fault.Code{fault.Unauthenticated}},
 	}
@@ -74,7 +74,7 @@ func (d *Doctor) http(ctx context.Context, _ []Engine) {
 // opened tells that skills are open to this machine, which somebody asked for.
 func (request) opened(c Check, status int) Check {
 	if status/100 == 2 {
-		c.Verdict, c.Evidence = Reduced, "anybody on this machine may list and run skills without a token"
+		c.Verdict, c.Evidence = Reduced, "anybody on this machine can list and run skills without a token"
 		c.Fix = "Start the server without --skills-anonymous=loopback, unless clients need it."
 	}
 	return c
@@ -121,7 +121,7 @@ func (r request) judge(code fault.Code, status int, err error) Check {
 	fine := slices.Contains(r.want, code) && (r.status == 0 || status == r.status) && (r.want[0] != "" || status/100 == 2)
 	switch {
 	case err != nil:
-		c.Evidence, c.Fix = err.Error(), "See that the server answers at the address that --server names."
+		c.Evidence, c.Fix = err.Error(), "Make sure that the server answers at the address in --server."
 	case fine:
 		c.Verdict, c.Evidence, c.Fix = Pass, strings.TrimSpace(fmt.Sprintf("%d %s", status, code)), ""
 	default:

@@ -74,7 +74,7 @@ func (d *Doctor) inside(ctx context.Context, e Engine) []Check {
 	}
 	t := run(ctx, e, job(e, text))
 	if wrong := t.failure(); wrong != "" {
-		return []Check{{Group: Inside, Name: lookAround, Language: e.Language, Verdict: Fail, Evidence: "The program does not work: " + wrong, Fix: d.remedyOfEngine(e)}}
+		return []Check{{Group: Inside, Name: lookAround, Language: e.Language, Verdict: Fail, Evidence: "The program failed: " + wrong, Fix: d.remedyOfEngine(e)}}
 	}
 	if e.Language == runtimes.JavaScript {
 		return judgeGlobals(t.outcome.Output)
@@ -112,7 +112,7 @@ func judgeView(v view, s Surroundings) []Check {
 
 // unseen is a check that needs /proc, which this jail has not.
 func unseen(name string) Check {
-	return Check{Name: name, Verdict: Fail, Mechanism: sandbox.Proc, Evidence: "Programs have no /proc, so they cannot tell."}
+	return Check{Name: name, Verdict: Fail, Mechanism: sandbox.Proc, Evidence: "Unknown: programs have no /proc."}
 }
 
 // privileges reads the rights of a process. The fields have no meaning beyond these values: any other is a hole.
@@ -203,7 +203,7 @@ func mounts(v view, s Surroundings) Check {
 		case !slices.Contains(options, "nosuid"):
 			wrong = append(wrong, point+" honours set-uid")
 		case strings.Contains(line, "shared:") || strings.Contains(line, "master:"):
-			wrong = append(wrong, point+" is connected to the host's mounts")
+			wrong = append(wrong, point+" shares mounts with the host")
 		}
 		if !slices.Contains(options, "ro") {
 			open = append(open, point)
@@ -243,7 +243,7 @@ func descriptors(v view) Check {
 			wrong = append(wrong, number+" is "+target)
 		}
 	}
-	c := Check{Name: "descriptors", Verdict: verdict(len(wrong) == 0), Evidence: "open: " + strings.Join(all, " ") + ", all of its own"}
+	c := Check{Name: "descriptors", Verdict: verdict(len(wrong) == 0), Evidence: "open: " + strings.Join(all, " ") + ", all its own"}
 	if len(wrong) > 0 {
 		c.Evidence = strings.Join(wrong, ", ")
 	}
@@ -274,7 +274,7 @@ func environmentOf(v view, s Surroundings) Check {
 
 func names(v view, s Surroundings) Check {
 	got := v["hostname"]
-	return Check{Name: "host name", Verdict: verdict(got == "sandbox" || got != "" && got != s.Hostname), Evidence: "it is called " + orNone(got)}
+	return Check{Name: "host name", Verdict: verdict(got == "sandbox" || got != "" && got != s.Hostname), Evidence: "it is " + orNone(got)}
 }
 
 // network reads the interfaces. Some kernels make unused tunnels in every network namespace; they are down and lead

@@ -27,7 +27,7 @@ func theLimits() []limit {
 	small := func(l *runtimes.Limits) { l.MemoryBytes, l.DiskBytes = 64<<20, 8<<20 }
 	return []limit{
 		{name: "wall time", program: "sleep", want: []runtimes.ErrorType{runtimes.Timeout}, edit: func(l *runtimes.Limits) { l.TimeoutMs = 500 }},
-		{name: "processor time", program: "spin", want: []runtimes.ErrorType{runtimes.Timeout}, says: "CPU time", cpu: true, edit: func(l *runtimes.Limits) { l.CPUMs = 300 }},
+		{name: "CPU time", program: "spin", want: []runtimes.ErrorType{runtimes.Timeout}, says: "CPU time", cpu: true, edit: func(l *runtimes.Limits) { l.CPUMs = 300 }},
 		{name: "memory", program: "memory", want: []runtimes.ErrorType{runtimes.MemoryLimit}, edit: small},
 		{name: "memory at once", program: "gulp", want: []runtimes.ErrorType{runtimes.MemoryLimit}, edit: small},
 		{name: "processes", program: "forks", want: []runtimes.ErrorType{runtimes.ProcessLimit}, edit: func(l *runtimes.Limits) { l.Processes, l.TimeoutMs = 16, 3000 }},
@@ -61,7 +61,7 @@ func (d *Doctor) reach(ctx context.Context, e Engine, l limit, text string) Chec
 	c.Language = e.Language
 	if c.Verdict == Pass {
 		if _, wrong := hello(ctx, e); wrong != "" {
-			c.Verdict, c.Evidence, c.Fix = Fail, c.Evidence+"; but the next run does not work: "+wrong, ask
+			c.Verdict, c.Evidence, c.Fix = Fail, c.Evidence+"; but the next run failed: "+wrong, ask
 		}
 	}
 	return c
@@ -73,20 +73,20 @@ func judgeLimit(l limit, limits runtimes.Limits, t trial) Check {
 	most := limits.Timeout() + overtime
 	took, unit := t.outcome.Usage.Run, ""
 	if l.cpu {
-		most, took, unit = limits.CPU()+overtime, t.outcome.Usage.CPU, " of processor time"
+		most, took, unit = limits.CPU()+overtime, t.outcome.Usage.CPU, " of CPU time"
 	}
 	switch kind := t.kind(); {
 	case t.err != nil:
-		c.Evidence, c.Fix = "the house failed: "+t.err.Error(), "See the server's log with --log-level=debug."
+		c.Evidence, c.Fix = "the server failed: "+t.err.Error(), "Read the server's log with --log-level=debug."
 	case kind == "":
-		c.Evidence = "the program went through"
+		c.Evidence = "the program was not stopped"
 	case !slices.Contains(l.want, kind):
-		c.Evidence = fmt.Sprintf("it ended as %s, not as %s: %s", kind, l.want[0], firstLine(t.outcome.Error.Message))
+		c.Evidence = fmt.Sprintf("it ended with %s instead of %s: %s", kind, l.want[0], firstLine(t.outcome.Error.Message))
 	case l.says != "" && !strings.Contains(t.outcome.Error.Message+t.stderr, l.says):
-		c.Evidence = fmt.Sprintf("it ended as %s, but for another reason: %s", kind, firstLine(t.outcome.Error.Message))
+		c.Evidence = fmt.Sprintf("it ended with %s for another reason: %s", kind, firstLine(t.outcome.Error.Message))
 	case took > most:
-		c.Evidence = fmt.Sprintf("it ended as %s, but after %s%s, of which %s were allowed", kind, took.Round(time.Millisecond), unit, most)
-		c.Fix = "If this machine is busy, run it again; if it is not: " + ask
+		c.Evidence = fmt.Sprintf("it ended with %s, but after %s%s (allowed: %s)", kind, took.Round(time.Millisecond), unit, most)
+		c.Fix = "Run it again if this machine is busy. Otherwise: " + ask
 	default:
 		c.Verdict, c.Fix = Pass, ""
 		c.Evidence = fmt.Sprintf("%s after %s%s", kind, took.Round(time.Millisecond), unit)

@@ -122,7 +122,7 @@ func TestWithoutAnyJail(t *testing.T) {
 	for _, language := range []string{"python", "bash"} {
 		for _, name := range []string{
 			"privileges", "processes", "mounts", "environment", "host name", "core dumps",
-			"file", "network", "granted hosts", "environment", "other run", "processes and control groups", "marks of the run before", "seen from the host",
+			"file", "network", "granted hosts", "environment", "other run", "processes and control groups", "marks of the previous run", "seen from the host",
 		} {
 			if c := got[language+": "+name]; c.Verdict != doctor.Fail || c.Fix == "" {
 				t.Errorf("%s: %s: %+v", language, name, c)

@@ -55,14 +55,14 @@ func (d *Doctor) reuse(ctx context.Context, engines []Engine) {
 		again := func(j *runtimes.Job) { j.Isolation, j.CodeDigest = runtimes.Reuse, "sha256:doctor" }
 		text := source(Node, "reuse")
 		first, second := run(ctx, e, job(e, text, again)), run(ctx, e, job(e, text, again))
-		c := Check{Group: Persistence, Name: "marks in a process that is reused", Language: Node, Verdict: Fail, Fix: ask}
+		c := Check{Group: Persistence, Name: "marks in a reused process", Language: Node, Verdict: Fail, Fix: ask}
 		switch wrong := or(first.failure(), second.failure()); {
 		case wrong != "":
-			c.Evidence, c.Fix = "The program does not work: "+wrong, d.remedyOfEngine(e)
+			c.Evidence, c.Fix = "The program failed: "+wrong, d.remedyOfEngine(e)
 		case string(second.outcome.Output) != "0":
 			c.Evidence = "the second run found " + firstLine(string(second.outcome.Output)) + " marks"
 		default:
-			c.Verdict, c.Evidence, c.Fix = Pass, "none of three; the level of the run is "+second.outcome.Level, ""
+			c.Verdict, c.Evidence, c.Fix = Pass, "none of three; isolation of the run: "+second.outcome.Level, ""
 		}
 		d.add(c)
 	}

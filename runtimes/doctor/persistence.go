@@ -71,11 +71,11 @@ func (d *Doctor) remains(ctx context.Context, e Engine) {
 // marks has a second run look for what the first one left.
 func (d *Doctor) marks(ctx context.Context, e Engine, first trial) Check {
 	second := run(ctx, e, job(e, source(e.Language, "mark")))
-	c := Check{Group: Persistence, Name: "marks of the run before", Language: e.Language, Verdict: Fail, Fix: ask}
+	c := Check{Group: Persistence, Name: "marks of the previous run", Language: e.Language, Verdict: Fail, Fix: ask}
 	var there []string
 	switch {
 	case first.failure() != "" || second.failure() != "":
-		c.Evidence, c.Fix = "The program does not work: "+first.failure()+second.failure(), d.remedyOfEngine(e)
+		c.Evidence, c.Fix = "The program failed: "+first.failure()+second.failure(), d.remedyOfEngine(e)
 	case json.Unmarshal(second.outcome.Output, &there) != nil:
 		c.Evidence = "it returned " + firstLine(string(second.outcome.Output))
 	case len(there) > 0:
@@ -150,7 +150,7 @@ func (s sighting) member(group string) bool {
 func judgeIdentity(language runtimes.Language, seen []sighting, server int) Check {
 	c := Check{Group: Persistence, Name: "seen from the host", Language: language, Verdict: Fail, Fix: ask}
 	if len(seen) == 0 {
-		c.Evidence = "no process of the run could be found on the host, so nothing is proved"
+		c.Evidence = "no process of the run was found on the host, so the test is inconclusive"
 		return c
 	}
 	var wrong []string
@@ -175,7 +175,7 @@ func judgeIdentity(language runtimes.Language, seen []sighting, server int) Chec
 		}
 	case slices.Contains(users, own):
 		c.Mechanism = sandbox.Users
-		c.Evidence = "it has the server's own user " + own + ", no capabilities, NoNewPrivs 1, Seccomp 2"
+		c.Evidence = "it has the server's user " + own + ", no capabilities, NoNewPrivs 1, Seccomp 2"
 	default:
 		c.Verdict, c.Evidence = Pass, fmt.Sprintf("%s with uid %s, no capabilities, NoNewPrivs 1, Seccomp 2", plural(len(seen), "process", "processes"), strings.Join(users, ", "))
 	}
@@ -191,14 +191,14 @@ func judgeRemains(language runtimes.Language, t trial, seen, left []sighting, af
 	}
 	switch {
 	case t.failure() != "":
-		c.Evidence = "The program does not work: " + t.failure()
+		c.Evidence = "The program failed: " + t.failure()
 	case len(seen) == 0:
-		c.Evidence = "the daemons of the run could not be found on the host, so nothing is proved"
+		c.Evidence = "the daemons of the run were not found on the host, so the test is inconclusive"
 	case len(left) > 0:
-		c.Evidence = fmt.Sprintf("%s are there %s after the answer", plural(len(left), "process", "processes"), burial)
+		c.Evidence = fmt.Sprintf("%s still exist %s after the answer", plural(len(left), "process", "processes"), burial)
 	default:
 		c.Verdict = Pass
-		c.Evidence = fmt.Sprintf("%s and %s were seen, none is left %s after the answer", plural(len(seen), "daemon", "daemons"), plural(groups, "control group", "control groups"), after.Round(time.Millisecond))
+		c.Evidence = fmt.Sprintf("%s and %s were seen; none is left %s after the answer", plural(len(seen), "daemon", "daemons"), plural(groups, "control group", "control groups"), after.Round(time.Millisecond))
 	}
 	return c
 }

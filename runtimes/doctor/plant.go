@@ -134,12 +134,12 @@ func (g *garden) control(ctx context.Context) error {
 	var d net.Dialer
 	text, err := os.ReadFile(g.file)
 	if err != nil || string(text) != g.secret {
-		return fmt.Errorf("the canary file cannot be read from outside of a jail: %w", err)
+		return fmt.Errorf("the canary file is not readable outside a sandbox: %w", err)
 	}
 	for network, address := range map[string]string{"unix": "@" + g.abstract, "tcp": fmt.Sprintf("127.0.0.1:%d", g.tcp), "udp": fmt.Sprintf("127.0.0.1:%d", g.udp)} {
 		conn, err := d.DialContext(ctx, network, address)
 		if err != nil {
-			return fmt.Errorf("a canary cannot be reached from outside of a jail: %w", err)
+			return fmt.Errorf("a canary is not reachable outside a sandbox: %w", err)
 		}
 		if _, err := conn.Write([]byte("x")); err != nil && network == "udp" {
 			return err
@@ -148,7 +148,7 @@ func (g *garden) control(ctx context.Context) error {
 	}
 	for deadline := time.Now().Add(2 * time.Second); g.visits.Load() < 3; {
 		if time.Now().After(deadline) {
-			return errors.New("the canaries do not count who comes")
+			return errors.New("the canaries do not count connections")
 		}
 		time.Sleep(time.Millisecond)
 	}

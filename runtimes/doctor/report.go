@@ -53,7 +53,7 @@ type Check struct {
 }
 
 // lookAround is the check that a program which looks around works at all.
-const lookAround = "a look around"
+const lookAround = "an inspection"
 
 // Works says whether the check is about a language working at all, rather than about a wall.
 func (c Check) Works() bool { return c.Group == Controls || c.Name == lookAround }
@@ -72,7 +72,7 @@ type Report struct {
 // report counts. A report of nothing, or of a part because the time was over, proves nothing.
 func (d *Doctor) report(ctx context.Context) Report {
 	if ctx.Err() != nil || len(d.checks) == 0 {
-		d.add(Check{Group: Controls, Name: "the examination", Verdict: Fail, Evidence: "It ended before everything was tried.", Fix: "Run it again, on a machine that is less busy."})
+		d.add(Check{Group: Controls, Name: "the self-test", Verdict: Fail, Evidence: "The test ended before it was complete.", Fix: "Run it again on a machine that is less busy."})
 	}
 	r := Report{Verdict: Pass, Level: d.Box.Level().String(), Checks: d.checks, TookMs: time.Since(d.began).Milliseconds()}
 	for _, c := range d.checks {
@@ -103,7 +103,7 @@ func verdict(holds bool) Verdict {
 }
 
 // ask is the fix of what must not happen: it is a fault of ours or of a kernel, and no setting.
-const ask = "This must not happen on any host: report it in private, as SECURITY.md says, with the output of atelier doctor --json."
+const ask = "This must not happen on any host. Report it privately, as SECURITY.md describes, with the output of `atelier doctor --json`."
 
 func plural(n int, one, many string) string {
 	if n == 1 {

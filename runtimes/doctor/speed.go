@@ -26,7 +26,7 @@ func (d *Doctor) clock(ctx context.Context, e Engine) Check {
 	for range samples {
 		t, wrong := hello(ctx, e)
 		if wrong != "" {
-			return Check{Group: Speed, Name: "start", Verdict: Fail, Evidence: "It does not work: " + wrong, Fix: d.remedyOfEngine(e)}
+			return Check{Group: Speed, Name: "start", Verdict: Fail, Evidence: "It failed: " + wrong, Fix: d.remedyOfEngine(e)}
 		}
 		starts, totals = append(starts, t.outcome.Usage.Start), append(totals, t.took)
 	}

@@ -125,7 +125,7 @@ func (d *Doctor) systemCalls(ctx context.Context, engines []Engine) {
 		default:
 			calls = append(calls, workerCalls()...)
 		}
-		name := "filter of " + map[sandbox.Filter]string{sandbox.FilterProgram: "programs", sandbox.FilterAlone: "programs alone", sandbox.FilterWorker: "workers", sandbox.FilterCompiler: "compilers"}[filter]
+		name := "filter of " + map[sandbox.Filter]string{sandbox.FilterProgram: "programs", sandbox.FilterAlone: "programs only", sandbox.FilterWorker: "workers", sandbox.FilterCompiler: "compilers"}[filter]
 		calls, controls := calls, controlCalls(filter)
 		all, numbers := numbered(append(slices.Clone(calls), controls...))
 		answer, err := d.probe(ctx, filter, role, guest.Request{Calls: numbers, Read: []string{"/", "/etc/passwd", "/proc/self/status"}})
@@ -154,14 +154,14 @@ func judgeCalls(name string, language runtimes.Language, calls []call, errnos []
 	var wrong []string
 	for i, got := range errnos {
 		if !slices.Contains(calls[i].want, syscall.Errno(got)) {
-			wrong = append(wrong, fmt.Sprintf("%s answers %s", calls[i], errnoName(got)))
+			wrong = append(wrong, fmt.Sprintf("%s returns %s", calls[i], errnoName(got)))
 		}
 	}
 	if len(wrong) > 0 {
 		c.Evidence = strings.Join(cutList(wrong, 8), ", ")
 		return c
 	}
-	c.Verdict, c.Evidence = Pass, fmt.Sprintf("%d calls with bad arguments answer as they must: the dangerous ones EPERM or ENOSYS, the others EBADF or EFAULT", len(calls))
+	c.Verdict, c.Evidence = Pass, fmt.Sprintf("%d calls with invalid arguments fail as expected: dangerous calls with EPERM or ENOSYS, others with EBADF or EFAULT", len(calls))
 	return c
 }
 
@@ -256,9 +256,9 @@ func (d *Doctor) foreign(ctx context.Context) {
 	jail.Kill()
 	exit := jail.Wait()
 	if err != nil && exit.Signal == int(unix.SIGSYS) {
-		c.Verdict, c.Evidence = Pass, "a call of the x32 table ends the process with SIGSYS"
+		c.Verdict, c.Evidence = Pass, "an x32 system call ends the process with SIGSYS"
 	} else {
-		c.Evidence = fmt.Sprintf("a call of the x32 table came back; the process ended with signal %d", exit.Signal)
+		c.Evidence = fmt.Sprintf("an x32 system call returned; the process ended with signal %d", exit.Signal)
 	}
 	d.add(c)
 }
@@ -276,12 +276,12 @@ func (d *Doctor) callsFromPython(ctx context.Context, e Engine) {
 	}
 	t := run(ctx, e, job(e, source(e.Language, "syscalls"), input(map[string]any{"calls": table})))
 	if strings.Contains(t.failure(), "ctypes") {
-		d.add(Check{Group: Syscalls, Name: "calls of a program", Language: e.Language, Verdict: Pass, Evidence: "this Python has no ctypes, so a program can make only the calls of the interpreter"})
+		d.add(Check{Group: Syscalls, Name: "calls of a program", Language: e.Language, Verdict: Pass, Evidence: "this Python has no ctypes, so a program can only make the interpreter's calls"})
 		return
 	}
 	var errnos []int
 	if wrong := t.failure(); wrong != "" || json.Unmarshal(t.outcome.Output, &errnos) != nil {
-		d.add(Check{Group: Syscalls, Name: "calls of a program", Language: e.Language, Verdict: Fail, Evidence: "The program does not work: " + wrong, Fix: d.remedyOfEngine(e)})
+		d.add(Check{Group: Syscalls, Name: "calls of a program", Language: e.Language, Verdict: Fail, Evidence: "The program failed: " + wrong, Fix: d.remedyOfEngine(e)})
 		return
 	}
 	d.add(judgeCalls("calls of a program", e.Language, calls, errnos))

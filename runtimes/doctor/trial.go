@@ -128,9 +128,9 @@ func hello(ctx context.Context, e Engine) (trial, string) {
 	case json.Unmarshal(t.outcome.Output, &got) != nil || got.Greeting != "Hello, Ada":
 		return t, "it returned " + firstLine(string(t.outcome.Output))
 	case !strings.Contains(t.stdout, "hello Ada"):
-		return t, "what it printed did not arrive"
+		return t, "its output did not arrive"
 	case t.outcome.Level == sandbox.LevelNone:
-		return t, "the run says that it was not isolated"
+		return t, "the run reports that it was not isolated"
 	}
 	return t, ""
 }

@@ -55,7 +55,7 @@ func carry(head http.Header, secrets []runtimes.BoundSecret) {
 // hide masks what an answer tells of secrets that its request carried.
 func (b bound) hide(answer *http.Response) error {
 	if coding := answer.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return fmt.Errorf("the answer is encoded as %q, where a secret could not be masked", coding)
+		return fmt.Errorf("the answer is encoded as %q, in which a secret cannot be redacted", coding)
 	}
 	b.hideHead(answer.Header)
 	answer.Status = b.mask.Even(answer.Status)
@@ -114,7 +114,7 @@ func (c carrier) RoundTrip(request *http.Request) (*http.Response, error) {
 
 func noTunnel(target hostpattern.Target, secret string) *refusal {
 	return &refusal{
-		rule: RuleBound, message: fmt.Sprintf("The secret %s is bound to %s, and cannot be put into what goes through a tunnel.", secret, target),
-		remedy: "Use ctx.fetch, whose requests carry it; or take the binding away, so that the program is given the secret itself.",
+		rule: RuleBound, message: fmt.Sprintf("The secret %s is bound to %s and cannot be added to an encrypted tunnel.", secret, target),
+		remedy: "Use ctx.fetch, which adds the secret, or remove the binding so that the program receives the secret.",
 	}
 }

@@ -73,7 +73,7 @@ func (d *Door) Call(ctx context.Context, name string, args json.RawMessage) (jso
 	case errors.As(err, &why):
 		return nil, why.callError()
 	case err != nil:
-		return nil, &runtimes.CallError{Code: "failed", Message: fmt.Sprintf("fetch: %s could not be reached, or did not answer as it should.", request.URL.Host)}
+		return nil, &runtimes.CallError{Code: "failed", Message: fmt.Sprintf("fetch: %s is unreachable or sent an invalid answer.", request.URL.Host)}
 	}
 	return encode(answer)
 }
@@ -105,18 +105,18 @@ func readFetch(args json.RawMessage) (*http.Request, string, error) {
 	decoder.DisallowUnknownFields()
 	var asked fetchArgs
 	if err := decoder.Decode(&asked); err != nil {
-		return nil, "", errors.New("its arguments are url, method, headers, body and redirect")
+		return nil, "", errors.New("the arguments must be url, method, headers, body and redirect")
 	}
 	address, err := url.Parse(asked.URL)
 	switch {
 	case err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Host == "":
 		return nil, "", errors.New("url must begin with http:// or https:// and name a host")
 	case address.User != nil:
-		return nil, "", errors.New("url must not hold a user name or password; use a header")
+		return nil, "", errors.New("url must not contain a user name or password; use a header")
 	case !slices.Contains([]string{"", "follow", "error", "manual"}, asked.Redirect):
-		return nil, "", errors.New("redirect is follow, error or manual")
+		return nil, "", errors.New("redirect must be follow, error or manual")
 	case len(asked.Headers) > maxHeaders:
-		return nil, "", fmt.Errorf("a request has at most %d headers", maxHeaders)
+		return nil, "", fmt.Errorf("a request must have at most %d headers", maxHeaders)
 	}
 	body := asked.Base64
 	if asked.Body != nil {
@@ -127,16 +127,16 @@ func readFetch(args json.RawMessage) (*http.Request, string, error) {
 		method = http.MethodGet
 	}
 	if slices.Contains([]string{"CONNECT", "TRACE", "TRACK"}, method) {
-		return nil, "", fmt.Errorf("the method %s is not for programs", method)
+		return nil, "", fmt.Errorf("the method %s is not allowed", method)
 	}
 	address.Fragment = ""
 	request, err := http.NewRequest(method, address.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, "", errors.New("the method is not one of HTTP")
+		return nil, "", errors.New("the method is not a valid HTTP method")
 	}
 	for _, header := range asked.Headers {
 		if !httpguts.ValidHeaderFieldName(header[0]) || !httpguts.ValidHeaderFieldValue(header[1]) {
-			return nil, "", errors.New("a header has a name or value that HTTP does not allow")
+			return nil, "", errors.New("a header has an invalid name or value")
 		}
 		if !hostpattern.Framing(header[0]) {
 			request.Header.Add(header[0], header[1])
@@ -173,7 +173,7 @@ func (d *Door) fetch(request *http.Request, redirect string) (*fetched, error) {
 		return nil, err
 	}
 	if int64(len(body)) > limit {
-		return nil, &refusal{message: fmt.Sprintf("fetch: the answer has more than %s.", bytesize.Text(limit))}
+		return nil, &refusal{message: fmt.Sprintf("fetch: the answer is larger than %s.", bytesize.Text(limit))}
 	}
 	_, phrase, _ := strings.Cut(answer.Status, " ")
 	result := &fetched{
@@ -231,7 +231,7 @@ func (h hop) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	target, err := hostpattern.ParseHostPort(request.URL.Host, port)
 	if err == nil && request.URL.Scheme != "http" && request.URL.Scheme != "https" {
-		err = errors.New("it is neither http nor https")
+		err = errors.New("the URL must begin with http:// or https://")
 	}
 	if err != nil {
 		why := badForm(err)

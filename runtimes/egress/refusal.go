@@ -41,12 +41,12 @@ func (r *refusal) decision() runtimes.Decision {
 }
 
 func (d *Door) notGranted(target hostpattern.Target) *refusal {
-	r := &refusal{rule: RuleHosts, message: fmt.Sprintf("%s is not among the hosts that are granted.", target)}
+	r := &refusal{rule: RuleHosts, message: fmt.Sprintf("The host %s is not granted.", target)}
 	if len(d.grants) == 0 {
-		r.message = fmt.Sprintf("%s cannot be reached: no hosts are granted.", target)
+		r.message = fmt.Sprintf("The host %s is not granted: the program has no granted hosts.", target)
 	}
 	if target.Addr.IsValid() && d.proxy.blocks.class(target.Addr) == "metadata" {
-		r.remedy = "It tells the secrets of the machine that the server runs on; grant it only if you know why."
+		r.remedy = "This address reveals secrets of the server's machine. Grant it only if you are sure."
 		return r
 	}
 	r.remedy = fmt.Sprintf("Add %q to capabilities.hosts.", target)
@@ -56,7 +56,7 @@ func (d *Door) notGranted(target hostpattern.Target) *refusal {
 
 func (d *Door) aboveCeiling(target hostpattern.Target) *refusal {
 	return &refusal{
-		rule: RuleCeiling, message: fmt.Sprintf("%s may not be granted to agents of this workspace.", target),
+		rule: RuleCeiling, message: fmt.Sprintf("The host %s must not be granted in this workspace.", target),
 		remedy: "Ask the operator of the server to add it to --egress-hosts.",
 	}
 }
@@ -67,47 +67,47 @@ func wrongAddress(target hostpattern.Target, addr netip.Addr, class string) *ref
 		what = "a " + class
 	}
 	return &refusal{
-		rule: RuleAddress + class, message: fmt.Sprintf("%s leads to %s address.", target, what),
-		remedy: fmt.Sprintf("If that is meant, grant the address too: add %q to capabilities.hosts.", netip.AddrPortFrom(addr, target.Port)),
+		rule: RuleAddress + class, message: fmt.Sprintf("The host %s resolves to %s address.", target, what),
+		remedy: fmt.Sprintf("If this is intended, also grant the address: add %q to capabilities.hosts.", netip.AddrPortFrom(addr, target.Port)),
 	}
 }
 
 func unresolved(target hostpattern.Target) *refusal {
-	return &refusal{message: fmt.Sprintf("The name %s could not be resolved.", target.Host)}
+	return &refusal{message: fmt.Sprintf("The host name %s could not be resolved.", target.Host)}
 }
 
 func badForm(err error) *refusal {
 	return &refusal{
-		rule: RuleForm, message: "The request names no host that could be granted: " + err.Error() + ".",
-		remedy: "Name the host as capabilities.hosts does.",
+		rule: RuleForm, message: "The host of the request is not valid: " + err.Error() + ".",
+		remedy: "Write the host as in capabilities.hosts.",
 	}
 }
 
 func wrongName(target hostpattern.Target, name string) *refusal {
 	return &refusal{
-		rule: RuleName, message: fmt.Sprintf("The connection to %s asked for the certificate of another host.", target),
-		remedy: fmt.Sprintf("Connect to %q by its own name, and grant that.", name),
+		rule: RuleName, message: fmt.Sprintf("The connection to %s requested the certificate of another host.", target),
+		remedy: fmt.Sprintf("Connect to %q by its own name, and grant that name.", name),
 	}
 }
 
 func unreadName(target hostpattern.Target) *refusal {
 	return &refusal{
-		rule: RuleName, message: fmt.Sprintf("The connection to %s began as TLS does, and for which name could not be read.", target),
-		remedy: "Connect by the name that is granted, without a dot at its end, and by TLS as RFC 8446 has it.",
+		rule: RuleName, message: fmt.Sprintf("The TLS handshake to %s has no readable server name.", target),
+		remedy: "Use the granted host name, without a dot at its end, and standard TLS (RFC 8446).",
 	}
 }
 
 func tooMany(target hostpattern.Target, most Limits) *refusal {
 	return &refusal{
-		rule: RuleRequests, message: fmt.Sprintf("%s was not asked: the run has made its %d requests.", target, most.Requests),
-		remedy: "Make fewer requests in one run.",
+		rule: RuleRequests, message: fmt.Sprintf("The request to %s was refused: the run has reached its limit of %d requests.", target, most.Requests),
+		remedy: "Send fewer requests in one run.",
 	}
 }
 
 func tooMuch(target hostpattern.Target, most Limits) *refusal {
 	return &refusal{
-		rule: RuleBytes, message: fmt.Sprintf("The exchange with %s ended: the run has moved its %s over the network.", target, bytesize.Text(most.Bytes)),
-		remedy: "Move less in one run.",
+		rule: RuleBytes, message: fmt.Sprintf("The connection to %s was closed: the run has reached its limit of %s of network traffic.", target, bytesize.Text(most.Bytes)),
+		remedy: "Transfer less data in one run.",
 	}
 }
 
@@ -156,7 +156,7 @@ func (d *Door) Settle(e *runtimes.ProgramError) {
 	case why != nil:
 		e.Message, e.Remedy, e.Rule, e.Grant = why.message, why.remedy, why.rule, why.grant
 	case e.Rule == RuleNetwork:
-		e.Message = fmt.Sprintf("%s is granted, and reached by HTTP and its proxy only.", target)
-		e.Remedy = "Use a client that honours http_proxy and https_proxy, or ctx.fetch."
+		e.Message = fmt.Sprintf("The host %s is granted, but only reachable by HTTP through the proxy.", target)
+		e.Remedy = "Use ctx.fetch, or a client that supports http_proxy and https_proxy."
 	}
 }

@@ -109,11 +109,11 @@ func targetOf(r *http.Request) (hostpattern.Target, error) {
 	case r.Method == http.MethodConnect:
 		return hostpattern.ParseHostPort(r.RequestURI, 0)
 	case !r.URL.IsAbs():
-		return hostpattern.Target{}, errors.New("this is a proxy and has no pages of its own")
+		return hostpattern.Target{}, errors.New("this is a proxy and has no pages")
 	case r.URL.Scheme != "http":
-		return hostpattern.Target{}, errors.New("the proxy speaks http, and tunnels everything else by CONNECT")
+		return hostpattern.Target{}, errors.New("the proxy supports http, and CONNECT for everything else")
 	case r.URL.User != nil:
-		return hostpattern.Target{}, errors.New("a host has no user name")
+		return hostpattern.Target{}, errors.New("a host must not have a user name")
 	}
 	return hostpattern.ParseHostPort(r.URL.Host, httpPort)
 }
@@ -164,7 +164,7 @@ func (x *exchange) failure() *refusal {
 	if x.limit != nil {
 		return x.limit
 	}
-	return &refusal{message: fmt.Sprintf("%s could not be reached, or did not answer as it should.", x.target)}
+	return &refusal{message: fmt.Sprintf("%s is unreachable or sent an invalid answer.", x.target)}
 }
 
 // refusalBody is the answer to a request that is refused, in the words of a run's error.

@@ -78,7 +78,7 @@ const headerSize = 5
 var ErrTooLarge = errors.New("frame is larger than allowed")
 
 // ErrKind says that a peer sent a frame of a kind that may not come here. The connection is of no more use.
-var ErrKind = errors.New("frame of an unknown kind")
+var ErrKind = errors.New("frame has an unknown kind")
 
 // Reader reads frames of a fixed set of kinds. It is not safe for concurrent use.
 type Reader struct {

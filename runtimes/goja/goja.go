@@ -87,7 +87,7 @@ func death(exit sandbox.Exit) *runtimes.ProgramError {
 	for _, parser := range []string{"esbuild/internal/", "goja/parser.", "goja.(*compiler)", "goja.CompileAST"} {
 		if strings.Contains(exit.Stderr, parser) {
 			return &runtimes.ProgramError{
-				Type: runtimes.SyntaxError, Message: "The source is nested too deeply.", Remedy: "Nest brackets and expressions less deeply.",
+				Type: runtimes.SyntaxError, Message: "The source is nested too deeply.", Remedy: "Reduce the nesting of brackets and expressions.",
 			}
 		}
 	}

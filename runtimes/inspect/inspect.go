@@ -150,9 +150,9 @@ func read(ctx context.Context, outcome runtimes.Outcome, err error, req Request)
 func complaint(e *runtimes.ProgramError) string {
 	switch e.Type {
 	case runtimes.Timeout:
-		return "The source takes too long to parse: make it smaller."
+		return "The source takes too long to parse. Make it smaller."
 	case runtimes.MemoryLimit:
-		return "The source takes too much memory to parse: it is too large, or nested too deeply."
+		return "The source needs too much memory to parse. Make it smaller or reduce its nesting."
 	case runtimes.SyntaxError:
 		return e.Message
 	}
@@ -184,7 +184,7 @@ func (i *Inspector) checkPython(ctx context.Context, job runtimes.Job) (Report, 
 		return Report{}, &fault.Error{Code: fault.RuntimeUnavailable, Message: "Python is not available on this server."}
 	}
 	if _, ok := job.Files[job.Entrypoint]; !ok {
-		return Report{Errors: []fault.Detail{{Code: "missing_entry", Message: "The entrypoint is not one of the agent's files."}}}, nil
+		return Report{Errors: []fault.Detail{{Code: "missing_entry", Message: "The entrypoint does not exist."}}}, nil
 	}
 	outcome, err := i.compile(ctx, job, []string{job.Entrypoint})
 	return read(ctx, outcome, err, req)
@@ -209,7 +209,7 @@ func (i *Inspector) compile(ctx context.Context, job runtimes.Job, entries []str
 		Interpret: func(result frames.Result) frames.Result {
 			var said program.Report
 			if result.Error != nil || json.Unmarshal(result.Stats, &said) != nil || said.End == nil {
-				return frames.Result{Error: &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "Python's parser gave up on the source."}}
+				return frames.Result{Error: &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "Python's parser failed on this source."}}
 			}
 			return frames.Result{Output: said.End}
 		},
@@ -250,7 +250,7 @@ func (i *Inspector) askBash(ctx context.Context, job runtimes.Job, report Report
 		Interpret: func(result frames.Result) frames.Result {
 			var said program.Report
 			if result.Error != nil || json.Unmarshal(result.Stats, &said) != nil || said.End == nil {
-				return frames.Result{Error: &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "Bash gave up on the source."}}
+				return frames.Result{Error: &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "Bash failed on this source."}}
 			}
 			return frames.Result{Output: said.End}
 		},
@@ -262,7 +262,7 @@ func (i *Inspector) askBash(ctx context.Context, job runtimes.Job, report Report
 	case ctx.Err() != nil:
 		return Report{}, &fault.Error{Code: fault.Cancelled, Message: "The inspection was cancelled.", Err: ctx.Err()}
 	case outcome.Error != nil || json.Unmarshal(outcome.Output, &taken) != nil:
-		report.Warnings = append(report.Warnings, fault.Detail{Code: guest.CodeSyntax, Message: "Bash itself could not be asked about these errors: together the files take it too long, or too much memory. Make them smaller."})
+		report.Warnings = append(report.Warnings, fault.Detail{Code: guest.CodeSyntax, Message: "Bash could not check these files in the available time and memory. Make them smaller."})
 		return report, nil
 	}
 	return pardon(report, names, taken), nil
@@ -312,5 +312,5 @@ type silent struct{}
 func (silent) Emit(runtimes.Event) {}
 
 func (silent) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
-	return nil, &runtimes.CallError{Code: "denied", Message: "An inspection calls nothing."}
+	return nil, &runtimes.CallError{Code: "denied", Message: "Host calls are not available during an inspection."}
 }

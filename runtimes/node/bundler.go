@@ -70,7 +70,7 @@ func (b *bundler) bundle(ctx context.Context, job runtimes.Job) (guest.Program, 
 	}
 	var made guest.Program
 	if err := json.Unmarshal(outcome.Output, &made); err != nil {
-		return guest.Program{}, nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The bundler answered what it should not.", Err: err}
+		return guest.Program{}, nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The bundler sent an invalid answer.", Err: err}
 	}
 	if key != "" {
 		b.kept.Keep(key, made, size(made))
@@ -83,7 +83,7 @@ func size(p guest.Program) int { return len(p.Code) + len(p.Map) }
 // death reads the last words of a bundler.
 func death(exit sandbox.Exit) *runtimes.ProgramError {
 	if strings.Contains(exit.Stderr, "stack overflow") || strings.Contains(exit.Stderr, "stack exceeds") {
-		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The source is nested too deeply.", Remedy: "Nest brackets and expressions less deeply."}
+		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The source is nested too deeply.", Remedy: "Reduce the nesting of brackets and expressions."}
 	}
 	return nil
 }
@@ -94,5 +94,5 @@ type silent struct{}
 func (silent) Emit(runtimes.Event) {}
 
 func (silent) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
-	return nil, &runtimes.CallError{Code: "denied", Message: "A bundler has no host functions."}
+	return nil, &runtimes.CallError{Code: "denied", Message: "Host calls are not available in the bundler."}
 }

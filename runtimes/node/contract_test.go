@@ -77,7 +77,7 @@ func TestContract(t *testing.T) {
 		},
 		"a rejection that nobody handles": {
 			source: "export default async () => { Promise.reject(new Error('lost')); await new Promise((done) => setTimeout(done, 50)) }",
-			want:   runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "lost (in a promise that nobody awaited)", File: "main.js", Line: 1},
+			want:   runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "lost (in a promise that was not awaited)", File: "main.js", Line: 1},
 		},
 		"a rejection that is handled": {
 			source: "export default async () => { const p = Promise.reject(new Error('x')); await p.catch(() => 1); return 2 }", output: `2`,

@@ -134,7 +134,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 		return runtimes.Outcome{}, err
 	}
 	if _, ok := job.Files[job.Entrypoint]; !ok {
-		return runtimes.Failed(runtimes.RuntimeError, fmt.Sprintf("The entrypoint %q is not one of the files.", job.Entrypoint)), nil
+		return runtimes.Failed(runtimes.RuntimeError, fmt.Sprintf("The entrypoint %q does not exist.", job.Entrypoint)), nil
 	}
 	bundled, refused, err := e.bundler.bundle(ctx, job)
 	if err != nil || refused != nil {

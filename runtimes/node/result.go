@@ -50,6 +50,6 @@ func (w *words) crash(signal int) *runtimes.ProgramError {
 	case signal == int(syscall.SIGSEGV):
 		return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "Node crashed (SIGSEGV)."}
 	default:
-		return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("Node was ended by signal %d.", signal)}
+		return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("Node was killed by signal %d.", signal)}
 	}
 }

@@ -21,7 +21,7 @@ const oldest = 20
 func unavailable(err error) error {
 	return &fault.Error{
 		Code:    fault.RuntimeUnavailable,
-		Message: fmt.Sprintf("Node is not available on this server: install Node.js %d or newer in /usr/bin or /usr/local/bin, or name it with --node, and start the server again. Or choose the runtime goja.", oldest),
+		Message: fmt.Sprintf("Node is not available on this server. Install Node.js %d or newer in /usr/bin or /usr/local/bin, or set its path with --node, and restart the server. Or choose the runtime goja.", oldest),
 		Err:     err,
 	}
 }
@@ -70,9 +70,9 @@ func judge(said string) error {
 	number, err := strconv.Atoi(major)
 	switch {
 	case err != nil || !strings.HasPrefix(said, "v"):
-		return unavailable(fmt.Errorf("it says its version is %.60q", said))
+		return unavailable(fmt.Errorf("it reported the version %.60q", said))
 	case number < oldest:
-		return unavailable(fmt.Errorf("it is %.60s", said))
+		return unavailable(fmt.Errorf("its version is %.60s", said))
 	}
 	return nil
 }

@@ -188,7 +188,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 		return runtimes.Outcome{}, err
 	}
 	if _, ok := job.Files[job.Entrypoint]; !ok {
-		return runtimes.Failed(runtimes.RuntimeError, fmt.Sprintf("The entrypoint %q is not one of the files.", job.Entrypoint)), nil
+		return runtimes.Failed(runtimes.RuntimeError, fmt.Sprintf("The entrypoint %q does not exist.", job.Entrypoint)), nil
 	}
 	input := job.Input
 	if len(input) == 0 {
@@ -211,7 +211,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	}
 	greeting, err := program.JSON(greets)
 	if err != nil {
-		return runtimes.Outcome{}, fault.Invalid("/input", "The input is not JSON.")
+		return runtimes.Outcome{}, fault.Invalid("/input", "The input is not valid JSON.")
 	}
 	door := e.egress.Open(job, host)
 	defer door.Close()
@@ -272,7 +272,7 @@ func (e *Engine) forks() bool {
 
 // giveUp does without a fork server for a while. What keeps it from starting may be the host, or a moment without memory.
 func (e *Engine) giveUp(ctx context.Context, err error) {
-	e.log.LogAttrs(ctx, slog.LevelWarn, "no fork server for Python: each run starts an interpreter", slog.Any("error", errors.Join(err, errors.Unwrap(err))))
+	e.log.LogAttrs(ctx, slog.LevelWarn, "the Python fork server is not available; each run starts a new interpreter", slog.Any("error", errors.Join(err, errors.Unwrap(err))))
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.resume = time.Now().Add(pause)
@@ -283,10 +283,10 @@ func crash(signal int) *runtimes.ProgramError {
 	if signal == sigsegv {
 		return &runtimes.ProgramError{
 			Type: runtimes.RuntimeError, Message: "The Python interpreter crashed (SIGSEGV).",
-			Remedy: "Look for very deep recursion through built-in functions.",
+			Remedy: "Check the program for very deep recursion through built-in functions.",
 		}
 	}
-	return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("Python was ended by signal %d.", signal)}
+	return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("Python was killed by signal %d.", signal)}
 }
 
 const sigsegv = 11

@@ -66,7 +66,7 @@ func (r *Router) Admit(workspace string) (*Ticket, error) {
 	if len(waiting) >= r.depth {
 		return nil, &fault.Error{
 			Code:       fault.QueueFull,
-			Message:    "The queue of this workspace is full; try again later.",
+			Message:    "The queue of this workspace is full. Try again later.",
 			RetryAfter: r.retryAfter(len(waiting)),
 			Extra:      map[string]any{"queueDepth": len(waiting)},
 		}
@@ -208,7 +208,7 @@ func (r *Router) setQueue(workspace string, queue []*Ticket) {
 func (r *Router) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
 	engine, ok := r.engines[job.Runtime]
 	if !ok {
-		return runtimes.Outcome{}, fault.New(fault.RuntimeUnavailable, "This server has no runtime %q.", job.Runtime)
+		return runtimes.Outcome{}, fault.New(fault.RuntimeUnavailable, "The runtime %q is not available on this server.", job.Runtime)
 	}
 	r.count(job.Runtime, 1)
 	defer r.count(job.Runtime, -1)

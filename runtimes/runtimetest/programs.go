@@ -57,7 +57,7 @@ func Run(t *testing.T, rt runtimes.Runtime, job runtimes.Job) (runtimes.Outcome,
 	host := NewHost()
 	outcome, err := rt.Run(t.Context(), job, host)
 	if err != nil {
-		t.Fatalf("the house failed: %v", err)
+		t.Fatalf("the server failed: %v", err)
 	}
 	return outcome, host
 }

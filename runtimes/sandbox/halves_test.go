@@ -11,7 +11,7 @@ import (
 	pool "github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// TestHalfAFilterIsNoticed: where either part of the filter of fork servers lets everything pass, the examination at the
+// TestHalfAFilterIsNoticed: where either part of the filter of fork servers lets everything pass, the self-test at the
 // start of a server says so. The process has two filters all the same.
 func TestHalfAFilterIsNoticed(t *testing.T) {
 	t.Parallel()

@@ -96,7 +96,7 @@ func TestHostileMounts(t *testing.T) {
 			t.Errorf("%s honours devices: %s", point, line)
 		}
 		if strings.Contains(line, "shared:") || strings.Contains(line, "master:") {
-			t.Errorf("%s is connected to the host's mounts: %s", point, line)
+			t.Errorf("%s shares mounts with the host: %s", point, line)
 		}
 	}
 }

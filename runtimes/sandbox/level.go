@@ -67,37 +67,37 @@ func (s *Sandbox) judge(probe error) Level {
 	if s.weakSeccomp {
 		lacks = append(lacks, Lack{
 			Mechanism: Seccomp, Allowed: true,
-			Effect: "System calls are not filtered, because the server was told that this may be missing (" + AllowFlag + "=" + Seccomp + "): a hole in any system call of the kernel is within reach of programs.",
+			Effect: "System calls are not filtered, because the operator allowed this mechanism to be missing (" + AllowFlag + "=" + Seccomp + "). Programs can reach a vulnerability in any system call.",
 			Remedy: seccompRemedy + " and start the server without the flag.",
 		})
 	}
 	if !s.ids.pool {
 		lacks = append(lacks, Lack{
 			Mechanism: Users,
-			Effect:    "Runs share the user of the server on the host, because only root can give each its own: namespaces, seccomp and landlock keep them apart.",
-			Remedy:    "Start the server as root to add that wall; guests are never root.",
+			Effect:    "Runs share the server's host user, because only root can assign separate users. Namespaces, seccomp and landlock separate them.",
+			Remedy:    "Start the server as root to give each run its own user. Programs never run as root.",
 		})
 	}
 	switch {
 	case s.landlock == 0:
 		lacks = append(lacks, Lack{
-			Mechanism: Landlock, Effect: "The kernel has no landlock, so mounts alone decide about files.",
-			Remedy: "Use Linux 5.13 or later and have landlock in the list of the boot parameter lsm= (cat /sys/kernel/security/lsm shows it).",
+			Mechanism: Landlock, Effect: "The kernel has no landlock, so only mounts protect files.",
+			Remedy: "Use Linux 5.13 or later and add landlock to the boot parameter lsm= (check with cat /sys/kernel/security/lsm).",
 		})
 	case s.landlock < scopedLandlock:
 		lacks = append(lacks, Lack{
-			Mechanism: Landlock, Effect: fmt.Sprintf("Landlock is version %d and does not scope signals and sockets.", s.landlock),
+			Mechanism: Landlock, Effect: fmt.Sprintf("Landlock version %d does not restrict signals and sockets.", s.landlock),
 			Remedy: "Use Linux 6.12 or later.",
 		})
 	}
 	if s.noProc {
 		lacks = append(lacks, Lack{
-			Mechanism: Proc, Effect: "The host does not allow a private /proc, so programs have none.",
+			Mechanism: Proc, Effect: "The host does not allow a private /proc, so programs have no /proc.",
 			Remedy: "In a container, unmask /proc (systempaths=unconfined).",
 		})
 	}
 	for _, effect := range s.groups.Missing() {
-		lacks = append(lacks, Lack{Mechanism: Cgroups, Effect: effect, Remedy: "Run the server as root, or in a systemd unit with Delegate=yes (for a try: systemd-run --user --scope -p Delegate=yes atelier serve)."})
+		lacks = append(lacks, Lack{Mechanism: Cgroups, Effect: effect, Remedy: "Run the server as root, or in a systemd unit with Delegate=yes (to try it: systemd-run --user --scope -p Delegate=yes atelier serve)."})
 	}
 	level := Level{Level: LevelFull, Lacks: lacks}
 	switch {
@@ -112,7 +112,7 @@ func (s *Sandbox) judge(probe error) Level {
 	return level
 }
 
-const seccompRemedy = "Use a kernel with CONFIG_SECCOMP_FILTER; in a container, start it with a seccomp profile that lets seccomp(2) pass"
+const seccompRemedy = "Use a kernel with CONFIG_SECCOMP_FILTER; in a container, use a seccomp profile that allows seccomp(2)"
 
 // unfiltered says that jails can be set up, but not with a filter of system calls.
 type unfiltered struct{ error }
@@ -122,13 +122,13 @@ func (u unfiltered) Unwrap() error { return u.error }
 // explain turns the error of a jail that could not be set up into sentences with a remedy.
 func explain(err error) Lack {
 	nothing := func(mechanism, remedy, format string, args ...any) Lack {
-		return Lack{Mechanism: mechanism, Effect: "Nothing can be jailed" + fmt.Sprintf(format, args...), Remedy: remedy}
+		return Lack{Mechanism: mechanism, Effect: "The sandbox is not available" + fmt.Sprintf(format, args...), Remedy: remedy}
 	}
 	var open unfiltered
 	if errors.As(err, &open) {
 		return Lack{
-			Mechanism: Seccomp, Effect: fmt.Sprintf("System calls cannot be filtered on this host, so nothing is executed (%v).", open.error),
-			Remedy: seccompRemedy + ". To run programs without this wall, start the server with " + AllowFlag + "=" + Seccomp + ".",
+			Mechanism: Seccomp, Effect: fmt.Sprintf("Nothing is executed because system calls cannot be filtered on this host (%v).", open.error),
+			Remedy: seccompRemedy + ". To run programs without this protection, start the server with " + AllowFlag + "=" + Seccomp + ".",
 		}
 	}
 	if errors.Is(err, errCgo) {
@@ -136,22 +136,22 @@ func explain(err error) Lack {
 			", because this binary is linked with cgo and cannot drop privileges on all of its threads.")
 	}
 	for _, setting := range []struct{ file, bad, remedy string }{
-		{"/proc/sys/user/max_user_namespaces", "0", "Use sysctl user.max_user_namespaces=10000."},
-		{"/proc/sys/kernel/unprivileged_userns_clone", "0", "Use sysctl kernel.unprivileged_userns_clone=1."},
-		{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "Use an AppArmor profile with userns for this binary, or sysctl kernel.apparmor_restrict_unprivileged_userns=0."},
+		{"/proc/sys/user/max_user_namespaces", "0", "Run sysctl user.max_user_namespaces=10000."},
+		{"/proc/sys/kernel/unprivileged_userns_clone", "0", "Run sysctl kernel.unprivileged_userns_clone=1."},
+		{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "Use an AppArmor profile with userns for this binary, or run sysctl kernel.apparmor_restrict_unprivileged_userns=0."},
 	} {
 		if text, readErr := os.ReadFile(setting.file); readErr == nil && strings.TrimSpace(string(text)) == setting.bad {
 			return nothing(Namespaces, setting.remedy, ": the host forbids user namespaces (%s is %s).", setting.file, setting.bad)
 		}
 	}
 	if errors.Is(err, unix.EACCES) {
-		return nothing("", "Use chmod o+rx on it, and on the folders above it.", ": the binary may not be executed by other users (%v).", err)
+		return nothing("", "Run chmod o+rx on it and on its parent folders.", ": other users cannot execute the binary (%v).", err)
 	}
 	if errors.Is(err, unix.EPERM) {
-		return nothing(Namespaces, "In a container, start it with a seccomp profile that allows clone with new user namespaces, such as seccomp=unconfined; the jails have a filter of their own.",
+		return nothing(Namespaces, "In a container, use a seccomp profile that allows clone with new user namespaces, for example seccomp=unconfined. The sandbox has its own filter.",
 			": the host refuses new namespaces (%v).", err)
 	}
-	return nothing("", "`atelier doctor` shows what the host has.", " on this host: %v.", err)
+	return nothing("", "Run `atelier doctor` to see the host's features.", " on this host: %v.", err)
 }
 
 // kernel is the version of the running kernel, as major*1000+minor.

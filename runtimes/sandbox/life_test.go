@@ -35,7 +35,7 @@ func TestUnusableBinary(t *testing.T) {
 		want string
 	}{
 		"not for others": {hostileExe(t), 0o600, "chmod o+rx"},
-		"no jail in it":  {"/bin/true", 0o755, "Nothing can be jailed"},
+		"no jail in it":  {"/bin/true", 0o755, "The sandbox is not available"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

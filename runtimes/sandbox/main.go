@@ -36,7 +36,7 @@ func Main(args []string, roles []Role) (code int, jailed bool) {
 // inside is the life of process 1.
 func inside(args []string, roles []Role) (code int, err error) {
 	if os.Getpid() != 1 || len(args) != 1 {
-		return exitSetup, errors.New("this command is for the server, which starts it in a jail")
+		return exitSetup, errors.New("this command is internal; the server starts it in a sandbox")
 	}
 	runtime.GOMAXPROCS(workerThreads) // also stops the runtime from looking at control groups, which it will not see
 	if err := forgetCapabilities(); errors.Is(err, errCgo) {

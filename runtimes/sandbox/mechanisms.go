@@ -31,7 +31,7 @@ func Maskable() []string { return []string{Namespaces, Seccomp, Landlock, Cgroup
 func checkNames(given, known []string, what string) error {
 	for _, name := range given {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("%q is no mechanism that %s; there is %s", name, what, strings.Join(known, ", "))
+			return fmt.Errorf("%q is not a mechanism that %s; choose from %s", name, what, strings.Join(known, ", "))
 		}
 	}
 	return nil

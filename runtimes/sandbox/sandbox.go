@@ -117,7 +117,7 @@ func New(ctx context.Context, options Options) (*Sandbox, error) {
 // probe finds out what a jail on this host can be.
 func (s *Sandbox) probe(ctx context.Context) error {
 	if version := kernel(); version < oldestKernel {
-		return fmt.Errorf("the kernel, Linux %d.%d, is too old: 5.12 is the first that fits", version/1000, version%1000)
+		return fmt.Errorf("Linux %d.%d is too old; 5.12 or later is required", version/1000, version%1000)
 	}
 	return s.settle(func() error {
 		profile := Profile{

@@ -27,7 +27,7 @@ type actor struct {
 func (a *actor) play(name string, depth int) (*runtimes.ProgramError, error) {
 	text, ok := a.job.Files[name]
 	if !ok {
-		return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("There is no file %q.", name)}, nil
+		return &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("File %q not found.", name)}, nil
 	}
 	if depth > deepest {
 		return &runtimes.ProgramError{Type: runtimes.RecursionLimit, Message: "The files include each other.", File: name}, nil
@@ -88,7 +88,7 @@ func (a *actor) result(word, rest string) *runtimes.ProgramError {
 	switch word {
 	case "output":
 		if !json.Valid([]byte(rest)) {
-			return &runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output is not JSON"}
+			return &runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output is not valid JSON"}
 		}
 		a.output = json.RawMessage(rest)
 	case "output-size":
@@ -102,7 +102,7 @@ func (a *actor) result(word, rest string) *runtimes.ProgramError {
 	case "environment":
 		a.output = encode(a.job.Environment)
 	default:
-		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: fmt.Sprintf("There is no command %q.", word)}
+		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: fmt.Sprintf("Unknown command %q.", word)}
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (a *actor) progress(rest string) (*runtimes.ProgramError, error) {
 	done, err := strconv.ParseFloat(words[0], 64)
 	total, err2 := strconv.ParseFloat(words[1], 64)
 	if err != nil || err2 != nil {
-		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "progress wants numbers: progress DONE [TOTAL [MESSAGE]]"}, nil
+		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "progress requires numbers: progress DONE [TOTAL [MESSAGE]]"}, nil
 	}
 	data := runtimes.ProgressData{Done: done, Total: total}
 	if n := strings.Count(rest, " "); n >= parts-1 {
@@ -137,7 +137,7 @@ func (a *actor) call(name string, args json.RawMessage) (*runtimes.ProgramError,
 		args = json.RawMessage("{}")
 	}
 	if !json.Valid(args) {
-		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The arguments of a call are JSON."}, nil
+		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "The arguments of a call must be JSON."}, nil
 	}
 	a.calls++
 	if err := a.out.WriteJSON(frames.CallReq, frames.Call{ID: a.calls, Name: name, Args: args}); err != nil {
@@ -164,7 +164,7 @@ func (a *actor) call(name string, args json.RawMessage) (*runtimes.ProgramError,
 func (a *actor) sleep(text string) (*runtimes.ProgramError, error) {
 	duration, err := time.ParseDuration(text)
 	if err != nil {
-		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "sleep wants a duration such as 50ms."}, nil
+		return &runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "sleep requires a duration, for example 50ms."}, nil
 	}
 	timer := time.NewTimer(duration)
 	defer timer.Stop()

@@ -40,7 +40,7 @@ func New() *Engine { return &Engine{} }
 func (*Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
 	for line := range strings.Lines(string(job.Files[job.Entrypoint])) {
 		if strings.TrimSpace(line) == "house-fail" {
-			return runtimes.Outcome{}, fault.New(fault.Internal, "The script wanted the house to fail.")
+			return runtimes.Outcome{}, fault.New(fault.Internal, "The script requested a server failure.")
 		}
 	}
 	stage := newStage(job)

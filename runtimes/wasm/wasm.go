@@ -51,7 +51,7 @@ func New(options Options) *Engine {
 func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
 	module, ok := job.Files[job.Entrypoint]
 	if !ok {
-		return runtimes.Failed(runtimes.RuntimeError, "The entrypoint is not one of the files."), nil
+		return runtimes.Failed(runtimes.RuntimeError, "The entrypoint does not exist."), nil
 	}
 	brief := guest.Job{Brief: true, Name: job.Entrypoint, Digest: job.CodeDigest, Input: job.Input, Environment: job.Environment, Limits: job.Limits}
 	whole := brief

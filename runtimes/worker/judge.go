@@ -79,7 +79,7 @@ func (s *session) read(result frames.Result) (json.RawMessage, *runtimes.Program
 	case result.Error != nil:
 		return nil, s.clean(*result.Error)
 	case result.Signal != 0:
-		return nil, &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The program was ended by signal %d.", result.Signal)}
+		return nil, &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: fmt.Sprintf("The program was killed by signal %d.", result.Signal)}
 	case len(result.Output) == 0:
 		return json.RawMessage("null"), nil
 	case int64(len(result.Output)) > s.limits.OutputBytes:
@@ -154,7 +154,7 @@ func (s *session) died(end ending) *runtimes.ProgramError {
 func unexpected(exit sandbox.Exit) *runtimes.ProgramError {
 	switch {
 	case strings.Contains(exit.Stderr, "stack overflow") || strings.Contains(exit.Stderr, "stack exceeds"):
-		return &runtimes.ProgramError{Type: runtimes.RecursionLimit, Message: "The program nests too deeply for the interpreter.", Remedy: "Nest calls, data or brackets less deeply."}
+		return &runtimes.ProgramError{Type: runtimes.RecursionLimit, Message: "The program is nested too deeply for the interpreter.", Remedy: "Reduce the nesting of calls, data or brackets."}
 	case strings.Contains(exit.Stderr, "out of memory"):
 		return &runtimes.ProgramError{Type: runtimes.MemoryLimit}
 	}

@@ -18,20 +18,20 @@ func reached(kind runtimes.ErrorType, limits runtimes.Limits) *runtimes.ProgramE
 		failure.Message = fmt.Sprintf("The program was stopped after %d ms, its time limit.", limits.TimeoutMs)
 		failure.Remedy = raise("timeoutMs", count(limits.TimeoutMs)) + " or do less in one run."
 	case runtimes.MemoryLimit:
-		failure.Message = fmt.Sprintf("The program needed more than its memory limit of %s.", bytesize.Text(limits.MemoryBytes))
-		failure.Remedy = raise("memoryBytes", bytesize.Text(limits.MemoryBytes)) + " or keep less in memory at once. Files that the program writes count as memory."
+		failure.Message = fmt.Sprintf("The program exceeded its memory limit of %s.", bytesize.Text(limits.MemoryBytes))
+		failure.Remedy = raise("memoryBytes", bytesize.Text(limits.MemoryBytes)) + " or use less memory at once. Files that the program writes count as memory."
 	case runtimes.OutputLimit:
-		failure.Message = fmt.Sprintf("The program produced more than its output limit of %s.", bytesize.Text(limits.OutputBytes))
+		failure.Message = fmt.Sprintf("The program exceeded its output limit of %s.", bytesize.Text(limits.OutputBytes))
 		failure.Remedy = raise("outputBytes", bytesize.Text(limits.OutputBytes)) + " or print and return less."
 	case runtimes.ProcessLimit:
-		failure.Message = fmt.Sprintf("The program wanted more than its limit of %d processes and threads.", limits.Processes)
+		failure.Message = fmt.Sprintf("The program exceeded its limit of %d processes and threads.", limits.Processes)
 		failure.Remedy = raise("processes", count(limits.Processes)) + " or start fewer at once."
 	case runtimes.DiskLimit:
-		failure.Message = fmt.Sprintf("The program filled its disk of %s.", bytesize.Text(limits.DiskBytes))
+		failure.Message = fmt.Sprintf("The program exceeded its disk limit of %s.", bytesize.Text(limits.DiskBytes))
 		failure.Remedy = raise("diskBytes", bytesize.Text(limits.DiskBytes)) + " or delete files that are no longer needed."
 	case runtimes.RecursionLimit:
-		failure.Message = fmt.Sprintf("The program called itself deeper than its limit of %d calls.", limits.RecursionDepth)
-		failure.Remedy = raise("recursionDepth", count(limits.RecursionDepth)) + " or look for a call that never ends."
+		failure.Message = fmt.Sprintf("The program exceeded its limit of %d nested calls.", limits.RecursionDepth)
+		failure.Remedy = raise("recursionDepth", count(limits.RecursionDepth)) + " or check the program for endless recursion."
 	case runtimes.Cancelled:
 		failure.Message = "The run was cancelled."
 	}
@@ -51,7 +51,7 @@ func cpuReached(limits runtimes.Limits) *runtimes.ProgramError {
 func resultTooLarge(limits runtimes.Limits) *runtimes.ProgramError {
 	return &runtimes.ProgramError{
 		Type:    runtimes.OutputLimit,
-		Message: fmt.Sprintf("The program's result is larger than its output limit of %s.", bytesize.Text(limits.OutputBytes)),
+		Message: fmt.Sprintf("The program's result exceeds its output limit of %s.", bytesize.Text(limits.OutputBytes)),
 		Remedy:  fmt.Sprintf("Raise limits.outputBytes (now %s) or return less.", bytesize.Text(limits.OutputBytes)),
 	}
 }

@@ -18,7 +18,7 @@ const maxDepth = 256
 // text must not see two values. The size is the caller's business.
 func checkResult(raw []byte) (json.RawMessage, error) {
 	if !utf8.Valid(raw) {
-		return nil, errors.New("output is not UTF-8")
+		return nil, errors.New("output is not valid UTF-8")
 	}
 	if err := syntax(raw); err != nil {
 		return nil, err
@@ -68,9 +68,9 @@ func syntax(raw []byte) error {
 	err := json.Unmarshal(raw, &discard)
 	var bad *json.SyntaxError
 	if errors.As(err, &bad) {
-		return fmt.Errorf("output is not JSON: %s at byte %d", bad.Error(), bad.Offset)
+		return fmt.Errorf("output is not valid JSON: %s at byte %d", bad.Error(), bad.Offset)
 	}
-	return errors.New("output is not JSON")
+	return errors.New("output is not valid JSON")
 }
 
 // walker walks valid JSON of bounded depth.
@@ -177,7 +177,7 @@ func (w *walker) str() (string, error) {
 		return quoted[1 : len(quoted)-1], nil
 	}
 	if loneSurrogate(quoted) {
-		return "", fmt.Errorf("%s: half of a surrogate pair is not text", w.where())
+		return "", fmt.Errorf("%s: an incomplete surrogate pair is not text", w.where())
 	}
 	var s string
 	if err := json.Unmarshal([]byte(quoted), &s); err != nil {

@@ -108,7 +108,7 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 			s.lost = s.ended(err, exit)
 		}
 		if exit.Orphaned && end.cause == "" {
-			return runtimes.Outcome{}, false, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox lost the program while it ran.", Err: errors.Join(ErrLost, s.lost)}
+			return runtimes.Outcome{}, false, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox lost contact with the program while it ran.", Err: errors.Join(ErrLost, s.lost)}
 		}
 	}
 	finished := time.Now()
@@ -241,11 +241,11 @@ func (s *session) call(payload []byte) error {
 	s.output.sync()
 	switch {
 	case call.Name == "" || len(call.Name) > maxName:
-		return s.reply(call, nil, &runtimes.CallError{Code: "invalid_arguments", Message: "A host function's name has 1 to 64 bytes."})
+		return s.reply(call, nil, &runtimes.CallError{Code: "invalid_arguments", Message: "A host function's name must have 1 to 64 bytes."})
 	case len(call.Args) == 0 || string(call.Args) == "null":
 		call.Args = json.RawMessage("{}")
 	case !shallow(call.Args):
-		return s.reply(call, nil, &runtimes.CallError{Code: "invalid_arguments", Message: fmt.Sprintf("The arguments of a host function nest at most %d levels.", maxDepth)})
+		return s.reply(call, nil, &runtimes.CallError{Code: "invalid_arguments", Message: fmt.Sprintf("The arguments of a host function must be nested at most %d levels deep.", maxDepth)})
 	}
 	if call.Name == "log" || call.Name == "progress" {
 		return s.note(call)

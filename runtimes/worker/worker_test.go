@@ -550,7 +550,7 @@ func TestCallAnswers(t *testing.T) {
 		`{"id":2,"error":{"code":"denied","message":"no"}}`,
 		`{"id":3,"error":{"code":"failed","message":"The host function \"break\" failed."}}`,
 		`{"id":4,"result":null}`,
-		`{"id":5,"error":{"code":"invalid_arguments","message":"A host function's name has 1 to 64 bytes."}}`,
+		`{"id":5,"error":{"code":"invalid_arguments","message":"A host function's name must have 1 to 64 bytes."}}`,
 	}
 	for i := range want {
 		if i >= len(replies) || replies[i] != want[i] {

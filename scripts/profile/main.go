@@ -1,4 +1,4 @@
-// Command profile takes profiles of a server under load, of processor time and of allocations, and prints what is at the
+// Command profile takes profiles of a server under load, of CPU time and of allocations, and prints what is at the
 // top of them. They are of the server process: what programs do in their jails is not in them.
 package main
 

@@ -181,7 +181,7 @@ func (a *App) openDoors(ctx context.Context) error {
 		return err
 	}
 	if len(undeclared) > 0 {
-		a.Log.LogAttrs(ctx, slog.LevelError, "server/gate/needs.go and the routes do not agree; only admin may use these", slog.Any("routes", undeclared))
+		a.Log.LogAttrs(ctx, slog.LevelError, "routes without an entry in server/gate/needs.go, or entries without a route; only admin may use them", slog.Any("routes", undeclared))
 	}
 	a.handler = g.Guard(api.Router())
 	return nil

@@ -109,10 +109,10 @@ func (b *Bench) chooser(runs engines.Runs) *engines.Chooser {
 func (b *Bench) lacks(name runtimes.Name) string {
 	engine, ok := b.engines[name]
 	if !ok {
-		return "This server has no runtime " + string(name) + "."
+		return "This server does not have the runtime " + string(name) + "."
 	}
 	if _, interpreted := engine.(interface{ Interpreter() string }); interpreted && b.interpreter(name) == "" {
-		return fmt.Sprintf("There is no interpreter of %[1]s in /usr/bin or /usr/local/bin; install it, or name it with --%[1]s.", name)
+		return fmt.Sprintf("No %[1]s interpreter was found in /usr/bin or /usr/local/bin. Install it or set its path with --%[1]s.", name)
 	}
 	return ""
 }
@@ -160,8 +160,8 @@ func (a *App) keepBench(bench *Bench) {
 // showLoad puts into the metrics what is read when somebody asks.
 func (a *App) showLoad() {
 	router := a.bench.Router
-	a.metrics.Gauge("atelier_queue_waiting", "Runs that wait for a place.", nil, func() float64 { return float64(router.Load().Waiting) })
-	a.metrics.Gauge("atelier_runs_running", "Runs at work.", nil, func() float64 { return float64(router.Load().Running) })
+	a.metrics.Gauge("atelier_queue_waiting", "Number of queued runs.", nil, func() float64 { return float64(router.Load().Waiting) })
+	a.metrics.Gauge("atelier_runs_running", "Number of active runs.", nil, func() float64 { return float64(router.Load().Running) })
 	a.showTraffic(&a.bench.traffic)
 	for name, e := range a.bench.engines {
 		labels := map[string]string{"runtime": string(name)}
@@ -170,11 +170,11 @@ func (a *App) showLoad() {
 }
 
 func (a *App) showWorkers(labels map[string]string, stats func() worker.Stats) {
-	a.metrics.Gauge("atelier_workers_idle", "Prepared workers.", labels, func() float64 { return float64(stats().Idle) })
-	a.metrics.Gauge("atelier_workers_busy", "Workers in a run.", labels, func() float64 { return float64(stats().Busy) })
-	a.metrics.Gauge("atelier_workers_preparing", "Workers being prepared ahead of a run.", labels, func() float64 { return float64(stats().Preparing) })
-	a.metrics.Gauge("atelier_workers_waiting", "Admitted runs that wait for a worker.", labels, func() float64 { return float64(stats().Waiting) })
-	a.metrics.Counter("atelier_workers_started_total", "Workers that became ready.", labels, func() float64 { return float64(stats().Started) })
-	a.metrics.Counter("atelier_workers_died_total", "Workers that ended by themselves or were killed from outside.", labels, func() float64 { return float64(stats().Died) })
-	a.metrics.Counter("atelier_workers_retired_total", "Workers that the server ended.", labels, func() float64 { return float64(stats().Retired) })
+	a.metrics.Gauge("atelier_workers_idle", "Number of prepared workers.", labels, func() float64 { return float64(stats().Idle) })
+	a.metrics.Gauge("atelier_workers_busy", "Number of workers that execute a run.", labels, func() float64 { return float64(stats().Busy) })
+	a.metrics.Gauge("atelier_workers_preparing", "Number of workers that are being prepared.", labels, func() float64 { return float64(stats().Preparing) })
+	a.metrics.Gauge("atelier_workers_waiting", "Number of admitted runs that wait for a worker.", labels, func() float64 { return float64(stats().Waiting) })
+	a.metrics.Counter("atelier_workers_started_total", "Number of workers that became ready.", labels, func() float64 { return float64(stats().Started) })
+	a.metrics.Counter("atelier_workers_died_total", "Number of workers that exited or were killed by another process.", labels, func() float64 { return float64(stats().Died) })
+	a.metrics.Counter("atelier_workers_retired_total", "Number of workers that the server stopped.", labels, func() float64 { return float64(stats().Retired) })
 }

@@ -24,12 +24,12 @@ const breakGlassFor = time.Hour
 // The list of tokens records it with the reason.
 func BreakGlass(ctx context.Context, c config.Config, log *slog.Logger, workspace, reason string) (secret string, err error) {
 	if strings.TrimSpace(reason) == "" {
-		return "", errors.New("say why: the list of tokens keeps the reason")
+		return "", errors.New("--reason must not be empty; it is stored with the token")
 	}
 	address := DatabaseURL(c)
 	if path, ok := strings.CutPrefix(address, "sqlite:"); ok {
 		if _, err := os.Stat(path); err != nil {
-			return "", fmt.Errorf("there is no database; name its directory with --data: %w", err)
+			return "", fmt.Errorf("no database found; set its directory with --data: %w", err)
 		}
 	}
 	files, err := blobs.Open(filepath.Join(c.Data, "blobs"))

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrInUse says that another server has the data directory.
-var ErrInUse = errors.New("in use by another atelier")
+var ErrInUse = errors.New("in use by another atelier process")
 
 // openData makes the data directory and takes its lock, which the kernel gives back whatever happens to this process.
 func (a *App) openData(ctx context.Context) error {
@@ -32,7 +32,7 @@ func (a *App) openData(ctx context.Context) error {
 	if err := takeLock(ctx, lock); err != nil {
 		_ = lock.Close() // nothing was written
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return fmt.Errorf("the data directory %s is %w; stop that one, or choose another directory with --data", dir, ErrInUse)
+			return fmt.Errorf("the data directory %s is %w; stop that process, or choose another directory with --data", dir, ErrInUse)
 		}
 		return unusable(dir, err)
 	}
@@ -69,7 +69,7 @@ func unusable(dir string, err error) error {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.EROFS):
 		return fmt.Errorf("the data directory %s is not writable; give this user write access, or choose another directory with --data: %w", dir, err)
 	case errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EEXIST):
-		return fmt.Errorf("the data directory %s is a file or lies beneath one; choose another directory with --data: %w", dir, err)
+		return fmt.Errorf("the data directory %s is a file or inside a file; choose another directory with --data: %w", dir, err)
 	}
 	return fmt.Errorf("the data directory %s cannot be used; choose another directory with --data: %w", dir, err)
 }

@@ -16,7 +16,7 @@ func (a *App) loginProvider() httpapi.Provider {
 	provider := oidc.New(oidc.Options{
 		Issuer: c.Issuer, Client: c.Client, Secret: c.Secret, Scopes: c.Scopes, GroupsClaim: c.GroupsClaim, Log: a.Log, Now: a.Now,
 	})
-	a.closers.add("provider of logins", func() error { provider.Close(); return nil })
+	a.closers.add("OpenID provider", func() error { provider.Close(); return nil })
 	return provider
 }
 

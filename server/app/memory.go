@@ -49,7 +49,7 @@ func (m *memory) Run(_ context.Context, _, id string) (registry.Run, error) {
 	defer m.mu.Unlock()
 	run, ok := m.runs[id]
 	if !ok {
-		return run, fault.New(fault.NotFound, "No such run.")
+		return run, fault.New(fault.NotFound, "Run not found.")
 	}
 	return run, nil
 }
@@ -74,10 +74,10 @@ func (m *memory) Events(_ context.Context, _, id string, from int64, limit int) 
 
 // Agent implements runs.Drafts.
 func (m *memory) Agent(_ context.Context, _, name string) (registry.Agent, error) {
-	return registry.Agent{}, fault.New(fault.NotFound, "No such agent: %s.", name)
+	return registry.Agent{}, fault.New(fault.NotFound, "Agent %s not found.", name)
 }
 
 // Resolve implements runs.Resolver.
 func (m *memory) Resolve(_ context.Context, _ string, ref registry.Reference) (registry.Version, error) {
-	return registry.Version{}, fault.New(fault.NotFound, "No such version: %s.", ref)
+	return registry.Version{}, fault.New(fault.NotFound, "Version %s not found.", ref)
 }

@@ -45,5 +45,5 @@ func holdsModel(dir string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("--embedding-model: %s is no directory of a model, nor of models: there is no config.json in it or beneath", dir)
+	return fmt.Errorf("--embedding-model: %s must be a model directory or contain model directories; no config.json was found", dir)
 }

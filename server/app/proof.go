@@ -121,7 +121,7 @@ func (p *proof) wait(ctx context.Context, language runtimes.Language) error {
 		case done == nil && why == "":
 			return nil
 		case done == nil:
-			return &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox of this server did not stand its examination, so nothing is executed. " + why}
+			return &fault.Error{Code: fault.SandboxUnavailable, Message: "Nothing is executed because the sandbox of this server failed its self-test. " + why}
 		}
 		select {
 		case <-done:
@@ -193,7 +193,7 @@ type proved struct {
 // Run implements runtimes.Runtime.
 func (p proved) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (runtimes.Outcome, error) {
 	if job.Workspace == doctor.Workspace {
-		return runtimes.Outcome{}, fault.New(fault.Forbidden, "The workspace %s is the server's own; nobody runs programs in it.", job.Workspace)
+		return runtimes.Outcome{}, fault.New(fault.Forbidden, "The workspace %s is reserved for the server; programs cannot run in it.", job.Workspace)
 	}
 	language := job.Language
 	if job.Runtime == runtimes.NodeEngine {

@@ -49,13 +49,13 @@ func keysOf(ctx context.Context, c config.Config, log *slog.Logger, sealed map[s
 		case errors.Is(err, fs.ErrNotExist) && own && len(sealed) == 0:
 			return freshKeys(path)
 		case errors.Is(err, fs.ErrNotExist) && own:
-			return keys, fmt.Errorf("the database holds %s, and their key file %s is not there; put it back from your copy, or name the key with --secrets-key-file (ATELIER_SECRETS_KEY_FILE) or ATELIER_SECRETS_KEY", told(sealed), path)
+			return keys, fmt.Errorf("the database holds %s, but the key file %s does not exist; restore it from your backup, or set --secrets-key-file (ATELIER_SECRETS_KEY_FILE) or ATELIER_SECRETS_KEY", told(sealed), path)
 		case errors.Is(err, fs.ErrNotExist):
-			return keys, fmt.Errorf("secrets-key-file (ATELIER_SECRETS_KEY_FILE): there is no %s; put it back from your copy, or for a new server make one with: (umask 077; openssl rand -base64 32 > %s)", path, path)
+			return keys, fmt.Errorf("secrets-key-file (ATELIER_SECRETS_KEY_FILE): %s does not exist; restore it from your backup, or for a new server create one with: (umask 077; openssl rand -base64 32 > %s)", path, path)
 		case err != nil:
 			return keys, fmt.Errorf("secrets-key-file (ATELIER_SECRETS_KEY_FILE): %w", err)
 		case open:
-			log.LogAttrs(ctx, slog.LevelWarn, "others may read the keys of the secrets; chmod 600 the file", slog.String("file", path))
+			log.LogAttrs(ctx, slog.LevelWarn, "other users can read the secrets key file; run chmod 600 on it", slog.String("file", path))
 		}
 		from = "secrets-key-file (ATELIER_SECRETS_KEY_FILE, " + path + ")"
 	}
@@ -66,7 +66,7 @@ func keysOf(ctx context.Context, c config.Config, log *slog.Logger, sealed map[s
 		}
 	}
 	if len(unread) > 0 {
-		return keys, fmt.Errorf("%s does not hold the key of %s; add the key that they were encrypted with after the one that is there", from, told(unread))
+		return keys, fmt.Errorf("%s does not contain the key of %s; add the key that encrypted them after the existing key", from, told(unread))
 	}
 	return keys, nil
 }
@@ -84,7 +84,7 @@ func freshKeys(path string) (vault.Keys, error) {
 		return keys, err
 	}
 	if err := keys.Write(path); err != nil {
-		return keys, fmt.Errorf("make a key for secrets: %w", err)
+		return keys, fmt.Errorf("create the secrets key: %w", err)
 	}
 	return keys, nil
 }

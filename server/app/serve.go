@@ -26,9 +26,9 @@ func (a *App) Listen(ctx context.Context) (net.Listener, error) {
 	listener, err := l.Listen(ctx, "tcp", a.Config.Listen)
 	switch {
 	case errors.Is(err, unix.EADDRINUSE):
-		return nil, fmt.Errorf("the address %s is in use; stop the other server, or choose another address with --listen", a.Config.Listen)
+		return nil, fmt.Errorf("address %s is already in use; stop the other server, or choose another address with --listen", a.Config.Listen)
 	case errors.Is(err, unix.EACCES):
-		return nil, fmt.Errorf("this user may not listen on %s; choose a port above 1023 with --listen", a.Config.Listen)
+		return nil, fmt.Errorf("no permission to listen on %s; choose a port above 1023 with --listen", a.Config.Listen)
 	}
 	return listener, err
 }
@@ -72,7 +72,7 @@ func (a *App) drain(ctx context.Context, server *http.Server) {
 	defer cut()
 	a.stream.Close(sockets)
 	if err := <-answered; err != nil {
-		a.Log.LogAttrs(ctx, slog.LevelWarn, "some clients were cut off", slog.Any("error", err))
+		a.Log.LogAttrs(ctx, slog.LevelWarn, "closed connections of slow clients", slog.Any("error", err))
 		_ = server.Close() // the listener is closed already
 	}
 	a.Log.LogAttrs(ctx, slog.LevelInfo, "stopped")

@@ -30,7 +30,7 @@ func (a *App) openStore(ctx context.Context) error {
 	}
 	a.store, err = store.Open(ctx, store.Options{URL: DatabaseURL(a.Config), Blobs: files, Now: a.Now, Log: a.Log, Exclusive: true, Asked: a.Asked})
 	if errors.Is(err, store.ErrInUse) {
-		return fmt.Errorf("%w; stop that one, or choose another database with --database", err)
+		return fmt.Errorf("%w; stop that process, or choose another database with --database", err)
 	}
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (a *App) openStore(ctx context.Context) error {
 		return err
 	}
 	if interrupted > 0 || released > 0 {
-		a.Log.LogAttrs(ctx, slog.LevelWarn, "the last server did not end well", slog.Int("runs_interrupted", interrupted), slog.Int("keys_released", released))
+		a.Log.LogAttrs(ctx, slog.LevelWarn, "the last server process did not shut down cleanly", slog.Int("runs_interrupted", interrupted), slog.Int("keys_released", released))
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (a *App) noteUses(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	a.again(ctx, "uses of tokens", noteUsesEvery, func(ctx context.Context) {
 		if err := a.access.Flush(ctx); err != nil && ctx.Err() == nil {
-			a.Log.LogAttrs(ctx, slog.LevelError, "note uses of tokens", slog.Any("error", err))
+			a.Log.LogAttrs(ctx, slog.LevelError, "store token uses", slog.Any("error", err))
 		}
 	}, func() error { return a.access.Flush(ctx) })
 	return nil
@@ -120,7 +120,7 @@ func (a *App) retain(ctx context.Context, what string, keep time.Duration, sweep
 	for ctx.Err() == nil {
 		n, err := sweep(ctx, before, sweptAtOnce)
 		if err != nil && ctx.Err() == nil {
-			a.Log.LogAttrs(ctx, slog.LevelError, "remove what is old", slog.String("what", what), slog.Any("error", err))
+			a.Log.LogAttrs(ctx, slog.LevelError, "remove old data", slog.String("what", what), slog.Any("error", err))
 		}
 		if err != nil || n == 0 {
 			break
@@ -128,6 +128,6 @@ func (a *App) retain(ctx context.Context, what string, keep time.Duration, sweep
 		total += n
 	}
 	if total > 0 {
-		a.Log.LogAttrs(ctx, slog.LevelInfo, "removed what is old", slog.String("what", what), slog.Int("removed", total))
+		a.Log.LogAttrs(ctx, slog.LevelInfo, "removed old data", slog.String("what", what), slog.Int("removed", total))
 	}
 }

@@ -32,7 +32,7 @@ func (t *traffic) of(decision runtimes.Decision) *atomic.Int64 {
 func (a *App) showTraffic(t *traffic) {
 	for _, decision := range []runtimes.Decision{runtimes.EgressAllowed, runtimes.EgressDenied, runtimes.EgressFailed} {
 		count := t.of(decision)
-		a.metrics.Counter("atelier_egress_total", "Requests of programs to the network.", map[string]string{"decision": string(decision)}, func() float64 { return float64(count.Load()) })
+		a.metrics.Counter("atelier_egress_total", "Number of network requests of programs.", map[string]string{"decision": string(decision)}, func() float64 { return float64(count.Load()) })
 	}
-	a.metrics.Counter("atelier_egress_bytes_total", "Bytes that programs exchanged with the network.", nil, func() float64 { return float64(t.bytes.Load()) })
+	a.metrics.Counter("atelier_egress_bytes_total", "Number of bytes that programs sent and received over the network.", nil, func() float64 { return float64(t.bytes.Load()) })
 }

@@ -12,7 +12,7 @@ import (
 
 // asked is a command that asks a server once and tells what it answered.
 type asked struct {
-	JSON bool `name:"json" help:"Print the answer of the server."`
+	JSON bool `name:"json" help:"Print the server's answer as JSON."`
 	remote
 }
 

@@ -13,13 +13,13 @@ import (
 )
 
 type archiveCommand struct {
-	Export archiveExportCommand `cmd:"" help:"Write agents with all their versions into a file."`
-	Import archiveImportCommand `cmd:"" help:"Put the agents of a file into the workspace; their versions keep their digests."`
+	Export archiveExportCommand `cmd:"" help:"Write agents with all their versions to a file."`
+	Import archiveImportCommand `cmd:"" help:"Import the agents of a file into the workspace. Versions keep their digests."`
 }
 
 type archiveExportCommand struct {
-	File   string   `arg:"" help:"The file to write, such as agents.tar.gz." type:"path"`
-	Agents []string `arg:"" optional:"" help:"Names; without any the whole workspace." placeholder:"NAME"`
+	File   string   `arg:"" help:"File to write, for example agents.tar.gz." type:"path"`
+	Agents []string `arg:"" optional:"" help:"Names of agents (default: all agents of the workspace)." placeholder:"NAME"`
 	remote
 }
 
@@ -50,9 +50,9 @@ func writeWhole(path string, content io.Reader) error {
 }
 
 type archiveImportCommand struct {
-	File   string `arg:"" help:"A file that archive export has written." type:"existingfile"`
-	DryRun bool   `help:"Check all of it and write nothing."`
-	Listed bool   `help:"List again in the public registry what was listed where the archive was written."`
+	File   string `arg:"" help:"File written by atelier archive export." type:"existingfile"`
+	DryRun bool   `help:"Check the file without importing it."`
+	Listed bool   `help:"List agents in the public registry if they were listed where the archive was written."`
 	remote
 }
 
@@ -79,7 +79,7 @@ func (c *archiveImportCommand) run(ctx context.Context, p Process) (err error) {
 			t.row(a.Name, a.Outcome, strconv.Itoa(a.Added), strconv.Itoa(a.Kept))
 		}
 		if c.DryRun {
-			_, _ = fmt.Fprintln(p.Stderr, "note: nothing was written")
+			_, _ = fmt.Fprintln(p.Stderr, "note: nothing was imported")
 		}
 		return t.flush()
 	})

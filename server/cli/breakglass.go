@@ -8,7 +8,7 @@ import (
 )
 
 type breakGlassCommand struct {
-	Reason    string `required:"" help:"Why; the list of tokens keeps it."`
+	Reason    string `required:"" help:"Reason, stored with the token."`
 	Workspace string `help:"Name or ID." default:"default"`
 	database
 }
@@ -22,7 +22,7 @@ func (c *breakGlassCommand) run(ctx context.Context, p Process) error {
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintln(p.Stderr, "An administrator's token for an hour. Who may list tokens sees it with the reason, and can revoke it.")
+	_, _ = fmt.Fprintln(p.Stderr, "Administrator token, valid for one hour. Everybody who can list tokens sees it with its reason and can revoke it.")
 	_, err = fmt.Fprintln(p.Stdout, secret)
 	return err
 }

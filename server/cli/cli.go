@@ -44,38 +44,38 @@ const (
 type grammar struct {
 	Serve      serveCommand      `cmd:"" help:"Serve the Studio and the API."`
 	Run        runCommand        `cmd:"" help:"Run a file, a folder or a published version, and print its output."`
-	Export     exportCommand     `cmd:"" help:"Print a version as a tool, in the form that a client understands."`
-	Archive    archiveCommand    `cmd:"" help:"Keep agents with all their versions in one file."`
-	Pull       pullCommand       `cmd:"" help:"Write an agent's draft into a folder."`
+	Export     exportCommand     `cmd:"" help:"Print a version as a tool manifest for a client."`
+	Archive    archiveCommand    `cmd:"" help:"Export agents with all their versions to a file, or import them."`
+	Pull       pullCommand       `cmd:"" help:"Write an agent's draft to a folder."`
 	Push       pushCommand       `cmd:"" help:"Save a folder as an agent's draft."`
-	Replay     replayCommand     `cmd:"" help:"Run recorded inputs of a version against the draft, and tell what is otherwise."`
+	Replay     replayCommand     `cmd:"" help:"Run recorded inputs of a version against the draft and show differences."`
 	Agents     agentsCommand     `cmd:"" help:"List agents."`
 	Versions   versionsCommand   `cmd:"" help:"List the versions of an agent."`
-	Diff       diffCommand       `cmd:"" help:"Show what separates two versions, or a version and the draft."`
-	Publish    publishCommand    `cmd:"" help:"Make a version of an agent's draft."`
-	Deprecate  deprecateCommand  `cmd:"" help:"Mark a version as one to leave; says who must move."`
-	Redraft    redraftCommand    `cmd:"" help:"Make the draft what a version is."`
-	Copy       copyCommand       `cmd:"" help:"Make a new agent of an agent's draft."`
-	Rename     renameCommand     `cmd:"" help:"Give an agent another name."`
-	Delete     deleteCommand     `cmd:"" help:"Delete an agent; its names are not given again."`
-	Undelete   undeleteCommand   `cmd:"" help:"Take a deletion back."`
-	Pins       pinsCommand       `cmd:"" help:"List and register who references what."`
-	Registry   registryCommand   `cmd:"" help:"The public registry of the server: search, copy, list."`
+	Diff       diffCommand       `cmd:"" help:"Show the differences between two versions, or a version and the draft."`
+	Publish    publishCommand    `cmd:"" help:"Publish an agent's draft as a version."`
+	Deprecate  deprecateCommand  `cmd:"" help:"Deprecate a version and list who still uses it."`
+	Redraft    redraftCommand    `cmd:"" help:"Replace the draft by a version."`
+	Copy       copyCommand       `cmd:"" help:"Copy an agent's draft to a new agent."`
+	Rename     renameCommand     `cmd:"" help:"Rename an agent."`
+	Delete     deleteCommand     `cmd:"" help:"Delete an agent. Its names cannot be used again."`
+	Undelete   undeleteCommand   `cmd:"" help:"Restore a deleted agent."`
+	Pins       pinsCommand       `cmd:"" help:"List and set pins: records of who depends on which version."`
+	Registry   registryCommand   `cmd:"" help:"Search, copy from and add to the server's public registry."`
 	Runs       runsCommand       `cmd:"" help:"List runs, newest first."`
-	Skills     skillsCommand     `cmd:"" help:"Install, promote and list skills: agents that existing clients call by name."`
+	Skills     skillsCommand     `cmd:"" help:"Install, promote and list skills: agents that clients call by name."`
 	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Serve published versions as MCP tools on stdin and stdout."`
 	Toolset    toolsetCommand    `cmd:"" help:"List, create and delete tool sets: pinned versions for MCP clients."`
-	Quotas     quotasCommand     `cmd:"" help:"Show what a workspace may take and has taken, and give it quotas of its own."`
-	Secrets    secretsCommand    `cmd:"" help:"Set, list and remove secrets of agents, and change the key that encrypts them."`
-	Token      tokenCommand      `cmd:"" help:"Make, list and revoke bearer tokens."`
-	Doctor     doctorCommand     `cmd:"" help:"Prove that the sandbox of this machine holds."`
-	Migrate    migrateCommand    `cmd:"" help:"Look after the database's schema. The server must not run."`
-	OpenAPI    openAPICommand    `cmd:"" name:"openapi" hidden:"" help:"Print the description of the API."`
+	Quotas     quotasCommand     `cmd:"" help:"Show and set the quotas of a workspace."`
+	Secrets    secretsCommand    `cmd:"" help:"Set, list and remove secrets, and rotate the encryption key."`
+	Token      tokenCommand      `cmd:"" help:"Create, list and revoke bearer tokens."`
+	Doctor     doctorCommand     `cmd:"" help:"Test the sandbox of this machine."`
+	Migrate    migrateCommand    `cmd:"" help:"Manage the database schema. Stop the server first."`
+	OpenAPI    openAPICommand    `cmd:"" name:"openapi" hidden:"" help:"Print the OpenAPI document."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
-	Workspace  workspaceCommand  `cmd:"" help:"Make, list and close workspaces: tenants of the server."`
-	Member     memberCommand     `cmd:"" help:"List the people of a workspace, and say what each may do."`
-	Invite     inviteCommand     `cmd:"" help:"Invite people into a workspace by one-time links."`
-	BreakGlass breakGlassCommand `cmd:"" name:"break-glass" help:"On the host: make an administrator's token by way of the database, when nobody can sign in."`
+	Workspace  workspaceCommand  `cmd:"" help:"Create, list and close workspaces."`
+	Member     memberCommand     `cmd:"" help:"List and remove members of a workspace, and change their roles."`
+	Invite     inviteCommand     `cmd:"" help:"Create, list and revoke one-time invitation links."`
+	BreakGlass breakGlassCommand `cmd:"" name:"break-glass" help:"Create an emergency administrator token directly in the database. Run it on the server's machine."`
 }
 
 // runner is a command.
@@ -119,11 +119,11 @@ func Main(ctx context.Context, p Process) (code int) {
 	}
 	parsed, err := parser.Parse(p.Args)
 	if err != nil {
-		return p.report(misused{fmt.Errorf("%w; `atelier --help` explains", err)})
+		return p.report(misused{fmt.Errorf("%w; see `atelier --help`", err)})
 	}
 	command, ok := parsed.Selected().Target.Addr().Interface().(runner)
 	if !ok {
-		return p.report(fmt.Errorf("%s is no command", parsed.Command()))
+		return p.report(fmt.Errorf("unknown command %s", parsed.Command()))
 	}
 	return p.report(command.run(ctx, p))
 }

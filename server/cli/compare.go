@@ -11,9 +11,9 @@ import (
 
 type diffCommand struct {
 	Agent string `arg:"" help:"Name or ID."`
-	From  string `arg:"" optional:"" default:"latest" help:"A version, a range, latest, a digest or draft."`
-	To    string `arg:"" optional:"" default:"draft" help:"The same."`
-	JSON  bool   `name:"json" help:"Print the answer of the server."`
+	From  string `arg:"" optional:"" default:"latest" help:"First version: a number, a range, latest, a digest or draft."`
+	To    string `arg:"" optional:"" default:"draft" help:"Second version, in the same forms."`
+	JSON  bool   `name:"json" help:"Print the server's answer as JSON."`
 	seen
 	remote
 }

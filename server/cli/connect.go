@@ -15,8 +15,8 @@ import (
 
 // remote is how commands find a server.
 type remote struct {
-	Server string `help:"Address of a server; without it the one of the data directory." placeholder:"URL"`
-	Token  string `help:"Bearer token for it (ATELIER_TOKEN)." placeholder:"SECRET"`
+	Server string `help:"Address of the server (default: the server that uses the data directory)." placeholder:"URL"`
+	Token  string `help:"Bearer token for the server (ATELIER_TOKEN)." placeholder:"SECRET"`
 	database
 }
 
@@ -48,7 +48,7 @@ func (r remote) named(p Process) (*client, func() error, error) {
 		token = left.Token
 	}
 	if token == "" {
-		return nil, nil, misusedf("the server wants a token: give --token, or ATELIER_TOKEN")
+		return nil, nil, misusedf("the server requires a token; set --token or ATELIER_TOKEN")
 	}
 	return &client{base: base, token: token, version: p.Version, http: &http.Client{}}, func() error { return nil }, nil
 }
@@ -79,11 +79,11 @@ func answering(ctx context.Context, p Process, settings config.Config) *client {
 // within opens the server in this process and speaks to it without a network.
 func within(ctx context.Context, p Process, settings config.Config) (*client, func() error, error) {
 	if _, err := os.Stat(settings.Data); errors.Is(err, os.ErrNotExist) {
-		return nil, nil, fmt.Errorf("no server answers, and there is no data directory %s; start one with `atelier serve`, or name one with --server", settings.Data)
+		return nil, nil, fmt.Errorf("no server found and no data directory %s; start a server with `atelier serve`, or set its address with --server", settings.Data)
 	}
 	a, err := app.Open(ctx, app.Options{Config: settings, Version: p.Version, Log: p.quietLog(), Samples: p.Samples, Exe: p.Exe})
 	if errors.Is(err, app.ErrInUse) {
-		return nil, nil, fmt.Errorf("a server has the data directory %s, but does not answer: %w", settings.Data, err)
+		return nil, nil, fmt.Errorf("the server that uses the data directory %s does not answer: %w", settings.Data, err)
 	}
 	if err != nil {
 		return nil, nil, err

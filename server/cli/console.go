@@ -49,7 +49,9 @@ func (c *console) show(e runtimes.Event) (ended bool, err error) {
 		return false, c.tell(e, &progress, func() string { return progressLine(progress) })
 	case runtimes.KindDropped:
 		var dropped runtimes.DroppedData
-		return false, c.tell(e, &dropped, func() string { return fmt.Sprintf("[%s of output over the limit]\n", bytesize.Text(dropped.Bytes)) })
+		return false, c.tell(e, &dropped, func() string {
+			return fmt.Sprintf("[%s of output dropped: over the limit]\n", bytesize.Text(dropped.Bytes))
+		})
 	case runtimes.KindStatus:
 		var status runtimes.StatusData
 		return false, c.tell(e, &status, func() string { return queueLine(status) })
@@ -70,9 +72,9 @@ func egressLine(e runtimes.EgressData) string {
 	case runtimes.EgressDenied:
 		return fmt.Sprintf("[%s denied by %s]\n", name, e.Rule)
 	case runtimes.EgressFailed:
-		return fmt.Sprintf("[%s could not be reached]\n", name)
+		return fmt.Sprintf("[%s is unreachable]\n", name)
 	default:
-		return fmt.Sprintf("[%s reached: %s in %.0f ms]\n", name, bytesize.Text(e.Bytes), e.Ms)
+		return fmt.Sprintf("[→ %s · %s · %.0f ms]\n", name, bytesize.Text(e.Bytes), e.Ms)
 	}
 }
 

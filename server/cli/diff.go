@@ -46,7 +46,7 @@ func showChanges(out io.Writer, from, to map[string]registry.File) {
 		}
 		_, _ = fmt.Fprintf(out, "%s %s\n", what, telemetry.Escape(path))
 		if !utf8.Valid(before) || !utf8.Valid(after) {
-			_, _ = fmt.Fprintf(out, "  %s become %s\n", bytesize.Text(len(before)), bytesize.Text(len(after)))
+			_, _ = fmt.Fprintf(out, "  %s change to %s\n", bytesize.Text(len(before)), bytesize.Text(len(after)))
 			continue
 		}
 		unified := strings.TrimSuffix(udiff.Unified("", "", string(before), string(after)), "\n")

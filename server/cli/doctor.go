@@ -20,10 +20,10 @@ import (
 
 type doctorCommand struct {
 	JSON     bool         `help:"Print the report as JSON."`
-	Server   string       `help:"Try the doors of this server; without it those of the server of the data directory, else of one that is started for it." placeholder:"URL"`
-	Only     []string     `help:"Look at these only: inside, syscalls, canaries, limits, persistence, crashes, speed, http. The environment and ordinary programs are always looked at." placeholder:"GROUP,…"`
-	Data     string       `help:"The server's data directory (default data, ATELIER_DATA)." placeholder:"DIR"`
-	Config   string       `help:"File with settings." placeholder:"FILE"`
+	Server   string       `help:"Server whose API to test (default: the server that uses the data directory, else a temporary one)." placeholder:"URL"`
+	Only     []string     `help:"Test only these groups: inside, syscalls, canaries, limits, persistence, crashes, speed, http. The host and ordinary programs are always tested." placeholder:"GROUP,…"`
+	Data     string       `help:"Data directory of the server (default: data; ATELIER_DATA)." placeholder:"DIR"`
+	Config   string       `help:"Settings file." placeholder:"FILE"`
 	Settings kong.Plugins `embed:""`
 }
 
@@ -34,8 +34,8 @@ func doctorSettings(s config.Setting) bool {
 
 // Help is shown above the flags.
 func (*doctorCommand) Help() string {
-	return "Runs real programs by the way that runs take and says of each wall of the sandbox PASS, REDUCED or FAIL, with evidence " +
-		"and the remedy. Exit 0 when all passed, 1 when something is reduced, 2 when something failed."
+	return "Runs test programs in the real sandbox and reports PASS, REDUCED or FAIL for each mechanism, with evidence " +
+		"and a remedy. Exit codes: 0 all passed, 1 something is reduced, 2 something failed."
 }
 
 // exit ends a command that has printed all there is to say.
@@ -77,7 +77,7 @@ func (c *doctorCommand) only() ([]doctor.Group, error) {
 	var only []doctor.Group
 	for _, name := range c.Only {
 		if !slices.Contains(doctor.Groups(), doctor.Group(name)) {
-			return nil, misusedf("--only: there is no group %q; `atelier doctor --help` lists them", name)
+			return nil, misusedf("--only: unknown group %q; `atelier doctor --help` lists all groups", name)
 		}
 		only = append(only, doctor.Group(name))
 	}
@@ -130,16 +130,16 @@ func newChart(p Process, asJSON bool) *chart {
 // titles of the groups for people.
 func titles() map[doctor.Group]string {
 	return map[doctor.Group]string{
-		doctor.Environment: "What this host has",
-		doctor.Controls:    "Ordinary programs work",
-		doctor.Inside:      "What a program sees",
+		doctor.Environment: "Host features",
+		doctor.Controls:    "Ordinary programs",
+		doctor.Inside:      "What a program can see",
 		doctor.Syscalls:    "System calls",
-		doctor.Canaries:    "Canaries: what a program must not reach",
-		doctor.Limits:      "Limits: each ends as its own error, in time",
-		doctor.Persistence: "Nothing stays",
-		doctor.Crashes:     "Crashes stay within",
+		doctor.Canaries:    "Canaries: data that programs must not reach",
+		doctor.Limits:      "Limits: each is enforced in time with its own error",
+		doctor.Persistence: "Persistence: nothing remains after a run",
+		doctor.Crashes:     "Crashes are contained",
 		doctor.Speed:       "Speed",
-		doctor.HTTP:        "The doors",
+		doctor.HTTP:        "HTTP API",
 	}
 }
 
@@ -188,7 +188,7 @@ func (g *chart) end(start, full doctor.Report) error {
 			return err
 		}
 	} else {
-		_, _ = fmt.Fprintf(g.out, "\n%s  %d passed, %d reduced, %d failed in %.1f s. Isolation of runs: %s. The short form at the start of a server: %s in %d ms.\n",
+		_, _ = fmt.Fprintf(g.out, "\n%s  %d passed, %d reduced, %d failed in %.1f s. Isolation of runs: %s. Self-test at server start: %s in %d ms.\n",
 			g.paint(full.Verdict, string(full.Verdict)), full.Passed, full.Reduced, full.Failed, float64(full.TookMs)/1000, full.Level, start.Verdict, start.TookMs)
 		if needs := failures(full); needs != "" {
 			_, _ = fmt.Fprintln(g.out, needs)

@@ -13,9 +13,9 @@ import (
 )
 
 type exportCommand struct {
-	Reference string `arg:"" help:"name@1.0.0, name@^1 or name for the latest version." placeholder:"REF"`
-	Format    string `help:"${enum}." default:"atelier" enum:"atelier,openai,langchain,anthropic,gemini,mcp,openapi"`
-	Publish   bool   `help:"Publish the draft first when the agent has no version yet."`
+	Reference string `arg:"" help:"Reference: name@1.0.0, name@^1, or name for the latest version." placeholder:"REF"`
+	Format    string `help:"Manifest format: ${enum}." default:"atelier" enum:"atelier,openai,langchain,anthropic,gemini,mcp,openapi"`
+	Publish   bool   `help:"Publish the draft first if the agent has no version."`
 	seen
 	remote
 }
@@ -35,7 +35,7 @@ func (c *exportCommand) run(ctx context.Context, p Process) error {
 			for _, text := range header["Atelier-Warning"] {
 				var note string
 				if err := json.Unmarshal([]byte(text), &note); err != nil {
-					return fmt.Errorf("read a note of the server: %w", err)
+					return fmt.Errorf("read the server's warnings: %w", err)
 				}
 				_, _ = fmt.Fprintln(p.Stderr, "note: "+lines(note))
 			}

@@ -21,8 +21,8 @@ import (
 
 type pullCommand struct {
 	Agent string `arg:"" help:"Name or ID."`
-	Dir   string `arg:"" help:"The folder: an agent's, an empty one, or one that is made." type:"path"`
-	Yes   bool   `short:"y" help:"Do not ask."`
+	Dir   string `arg:"" help:"Folder of an agent, an empty folder, or a new one." type:"path"`
+	Yes   bool   `short:"y" help:"Do not ask for confirmation."`
 	remote
 }
 
@@ -53,7 +53,7 @@ func (c *pullCommand) run(ctx context.Context, p Process) error {
 			return err
 		}
 		if _, isAgent := there["agent.yaml"]; !isAgent && len(there) > 0 {
-			return misusedf("%s has files and no agent.yaml, so it is no agent's folder, and pull would remove them; name another folder", c.Dir)
+			return misusedf("%s has files but no agent.yaml; pull would delete these files; choose another folder", c.Dir)
 		}
 		if ok, err := c.agreed(p, c.Yes, there, wanted); !ok || err != nil {
 			return err
@@ -65,14 +65,14 @@ func (c *pullCommand) run(ctx context.Context, p Process) error {
 // agreed shows changes and asks.
 func (remote) agreed(p Process, yes bool, from, to map[string]registry.File) (bool, error) {
 	if len(changed(from, to)) == 0 {
-		_, _ = fmt.Fprintln(p.Stderr, "nothing differs")
+		_, _ = fmt.Fprintln(p.Stderr, "no differences")
 		return false, nil
 	}
 	showChanges(p.Stdout, from, to)
 	if yes {
 		return true, nil
 	}
-	_, _ = fmt.Fprint(p.Stderr, "Write this? [y/N] ")
+	_, _ = fmt.Fprint(p.Stderr, "Write these changes? [y/N] ")
 	answer, _ := bufio.NewReader(p.Stdin).ReadString('\n') // no answer is a no
 	if strings.EqualFold(strings.TrimSpace(answer), "y") {
 		return true, nil
@@ -127,8 +127,8 @@ func writeFolder(root *os.Root, there, wanted map[string]registry.File) error {
 }
 
 type pushCommand struct {
-	Dir string `arg:"" help:"A folder with agent.yaml and code." type:"existingdir"`
-	Yes bool   `short:"y" help:"Do not ask."`
+	Dir string `arg:"" help:"Folder with agent.yaml and code." type:"existingdir"`
+	Yes bool   `short:"y" help:"Do not ask for confirmation."`
 	remote
 }
 
@@ -138,7 +138,7 @@ func (c *pushCommand) run(ctx context.Context, p Process) error {
 		return err
 	}
 	if folder.Agent.Name == nil {
-		return misusedf("%s/agent.yaml has no name", c.Dir)
+		return misusedf("%s/agent.yaml must have a name", c.Dir)
 	}
 	local, err := fieldsOf(folder.Agent)
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 )
 
 type inviteCommand struct {
-	Create inviteCreate `cmd:"" help:"Make a one-time link into the token's workspace; it is printed this once."`
-	List   inviteList   `cmd:"" help:"List invitations that are open, without links."`
-	Revoke inviteRevoke `cmd:"" help:"Take an invitation back."`
+	Create inviteCreate `cmd:"" help:"Create a one-time invitation link to the token's workspace. It is shown once."`
+	List   inviteList   `cmd:"" help:"List open invitations, without links."`
+	Revoke inviteRevoke `cmd:"" help:"Revoke an invitation."`
 }
 
 type inviteCreate struct {
-	Role    string        `arg:"" help:"viewer, developer, approver or administrator."`
-	For     string        `help:"Whom it is for, as a note."`
-	Expires time.Duration `help:"How long it is good, at most 720h; a week without it." placeholder:"DURATION"`
+	Role    string        `arg:"" help:"Role: viewer, developer, approver or administrator."`
+	For     string        `help:"Note on who the invitation is for."`
+	Expires time.Duration `help:"Time until the invitation expires, at most 720h (default: one week)." placeholder:"DURATION"`
 	remote
 }
 
@@ -59,7 +59,7 @@ func (c *inviteList) run(ctx context.Context, p Process) error {
 }
 
 type inviteRevoke struct {
-	ID string `arg:"" help:"Of the list."`
+	ID string `arg:"" help:"ID from the list."`
 	remote
 }
 

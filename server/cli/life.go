@@ -11,7 +11,7 @@ import (
 
 type copyCommand struct {
 	Agent string `arg:"" help:"Name or ID."`
-	Name  string `arg:"" help:"Of the copy."`
+	Name  string `arg:"" help:"Name of the copy."`
 	seen
 	asked
 }
@@ -33,7 +33,7 @@ func named(p Process) func(json.RawMessage) error {
 
 type renameCommand struct {
 	Agent string `arg:"" help:"Name or ID."`
-	Name  string `arg:"" help:"The new one; the former goes on working once there is a version."`
+	Name  string `arg:"" help:"New name. The old name keeps working if the agent has a version."`
 	asked
 }
 
@@ -43,7 +43,7 @@ func (c *renameCommand) run(ctx context.Context, p Process) error {
 
 type redraftCommand struct {
 	Agent string `arg:"" help:"Name or ID."`
-	From  string `arg:"" optional:"" default:"latest" help:"A version, a range or a digest; latest discards what was edited since."`
+	From  string `arg:"" optional:"" default:"latest" help:"Version, range or digest. latest discards all edits since then."`
 	asked
 }
 
@@ -63,15 +63,15 @@ func (c *redraftCommand) run(ctx context.Context, p Process) error {
 			return err
 		}
 		return c.print(p, answer, func(json.RawMessage) error {
-			return p.say("the draft of %s is what %s is", c.Agent, c.From)
+			return p.say("replaced the draft of %s by version %s", c.Agent, c.From)
 		})
 	})
 }
 
 type deleteCommand struct {
 	Agent   string `arg:"" help:"Name or ID."`
-	Force   bool   `help:"Although others reference it; needs --comment."`
-	Comment string `help:"Why; the tombstone keeps it." placeholder:"TEXT"`
+	Force   bool   `help:"Delete even if others reference the agent. Requires --comment."`
+	Comment string `help:"Reason for the deletion, stored with the deleted agent." placeholder:"TEXT"`
 	asked
 }
 
@@ -79,7 +79,7 @@ func (c *deleteCommand) run(ctx context.Context, p Process) error {
 	query := url.Values{}
 	if c.Force {
 		if c.Comment == "" {
-			return misusedf("--force needs --comment: say why it is deleted although others reference it")
+			return misusedf("--force requires --comment with the reason for the deletion")
 		}
 		query.Set("force", "true")
 	}
@@ -91,12 +91,12 @@ func (c *deleteCommand) run(ctx context.Context, p Process) error {
 		path += "?" + query.Encode()
 	}
 	return c.ask(ctx, p, http.MethodDelete, path, nil, func(json.RawMessage) error {
-		return p.say("deleted %s; `atelier undelete %s` takes it back", c.Agent, c.Agent)
+		return p.say("deleted %s; restore it with `atelier undelete %s`", c.Agent, c.Agent)
 	})
 }
 
 type undeleteCommand struct {
-	Agent string `arg:"" help:"Name or ID; atelier agents --state deleted lists them."`
+	Agent string `arg:"" help:"Name or ID. atelier agents --state deleted lists deleted agents."`
 	asked
 }
 

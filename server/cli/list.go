@@ -33,11 +33,11 @@ func all[T any](ctx context.Context, c *client, path string, query url.Values, l
 }
 
 type agentsCommand struct {
-	Query     string        `arg:"" optional:"" help:"Only agents with these words in name, title, description or tags."`
-	Code      bool          `help:"Look for the words in the drafts' code too."`
-	State     string        `help:"draft (never published), published or deleted." placeholder:"STATE"`
+	Query     string        `arg:"" optional:"" help:"Search text in name, title, description or tags."`
+	Code      bool          `help:"Search the drafts' code too."`
+	State     string        `help:"Only agents in this state: draft (never published), published or deleted." placeholder:"STATE"`
 	Tag       string        `help:"Only agents with this tag." placeholder:"TAG"`
-	UnusedFor time.Duration `help:"Only agents that nobody ran for so long, such as 720h." placeholder:"DURATION"`
+	UnusedFor time.Duration `help:"Only agents that were not run for this time, for example 720h." placeholder:"DURATION"`
 	asked
 }
 
@@ -109,7 +109,7 @@ func (c *versionsCommand) run(ctx context.Context, p Process) error {
 type runsCommand struct {
 	Agent  string `help:"Only runs of this agent." placeholder:"NAME"`
 	Status string `help:"Only runs in this state." placeholder:"STATUS"`
-	Limit  int    `help:"How many." default:"20"`
+	Limit  int    `help:"Maximum number of runs." default:"20"`
 	remote
 }
 

@@ -9,9 +9,9 @@ import (
 )
 
 type memberCommand struct {
-	List   memberList   `cmd:"" help:"List the people of the token's workspace."`
-	Role   memberRole   `cmd:"" help:"Give somebody another role; it counts at once."`
-	Remove memberRemove `cmd:"" help:"End a membership at once, with the tokens that act for the person."`
+	List   memberList   `cmd:"" help:"List the members of the token's workspace."`
+	Role   memberRole   `cmd:"" help:"Change a member's role. It takes effect at once."`
+	Remove memberRemove `cmd:"" help:"Remove a member and revoke their tokens."`
 }
 
 type person struct {
@@ -36,8 +36,8 @@ func (c *memberList) run(ctx context.Context, p Process) error {
 }
 
 type memberRole struct {
-	Name string `arg:"" help:"Login name or ID."`
-	Role string `arg:"" help:"viewer, developer, approver or administrator."`
+	Name string `arg:"" help:"Sign-in name or ID."`
+	Role string `arg:"" help:"Role: viewer, developer, approver or administrator."`
 	remote
 }
 
@@ -52,7 +52,7 @@ func (c *memberRole) run(ctx context.Context, p Process) error {
 }
 
 type memberRemove struct {
-	Name string `arg:"" help:"Login name or ID."`
+	Name string `arg:"" help:"Sign-in name or ID."`
 	remote
 }
 
@@ -77,5 +77,5 @@ func memberPath(ctx context.Context, server *client, nameOrID string) (string, e
 			return "/api/v1/members/" + url.PathEscape(m.ID), nil
 		}
 	}
-	return "", fmt.Errorf("nobody of the workspace is called %s; `atelier member list` names them", nameOrID)
+	return "", fmt.Errorf("no member named %s; `atelier member list` lists members", nameOrID)
 }

@@ -10,9 +10,9 @@ import (
 
 // database is where commands find the database without a server.
 type database struct {
-	Data     string `help:"The server's data directory (default data, ATELIER_DATA)." placeholder:"DIR"`
-	Database string `help:"sqlite:PATH or postgres://… (ATELIER_DATABASE_URL)." placeholder:"URL"`
-	Config   string `help:"File with settings." placeholder:"FILE"`
+	Data     string `help:"Data directory of the server (default: data; ATELIER_DATA)." placeholder:"DIR"`
+	Database string `help:"Database: sqlite:PATH or postgres://… (ATELIER_DATABASE_URL)." placeholder:"URL"`
+	Config   string `help:"Settings file." placeholder:"FILE"`
 }
 
 func (d database) flags() map[string]string {
@@ -26,8 +26,8 @@ func (d database) flags() map[string]string {
 }
 
 type migrateCommand struct {
-	Up     migrateUp     `cmd:"" help:"Bring the schema up to date."`
-	Status migrateStatus `cmd:"" help:"List the steps and when they were applied."`
+	Up     migrateUp     `cmd:"" help:"Apply all pending migrations."`
+	Status migrateStatus `cmd:"" help:"List migrations with the time they were applied."`
 }
 
 type migrateUp struct{ database }
@@ -44,7 +44,7 @@ func (c *migrateUp) run(ctx context.Context, p Process) error {
 	for _, name := range applied {
 		_, _ = fmt.Fprintln(p.Stdout, "applied", name)
 	}
-	_, err = fmt.Fprintf(p.Stdout, "%d applied; the schema is up to date\n", len(applied))
+	_, err = fmt.Fprintf(p.Stdout, "applied %d migrations; the schema is up to date\n", len(applied))
 	return err
 }
 

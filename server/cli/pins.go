@@ -11,10 +11,10 @@ import (
 )
 
 type pinsCommand struct {
-	Of   pinsOfCommand   `cmd:"" help:"List who references an agent."`
-	By   pinsByCommand   `cmd:"" help:"List what an owner references."`
-	Put  pinsPutCommand  `cmd:"" help:"Register what an owner references, all of it, so that nobody deletes it unseen."`
-	Drop pinsDropCommand `cmd:"" help:"Let go of all that an owner references."`
+	Of   pinsOfCommand   `cmd:"" help:"List the owners of pins on an agent."`
+	By   pinsByCommand   `cmd:"" help:"List the pins of an owner."`
+	Put  pinsPutCommand  `cmd:"" help:"Set all pins of an owner. Pinned agents are protected against deletion."`
+	Drop pinsDropCommand `cmd:"" help:"Remove all of an owner's pins."`
 }
 
 type pinsOfCommand struct {
@@ -27,7 +27,7 @@ func (c *pinsOfCommand) run(ctx context.Context, p Process) error {
 }
 
 type pinsByCommand struct {
-	Owner string `arg:"" help:"The identifier that the owner chose."`
+	Owner string `arg:"" help:"Identifier of the owner."`
 	asked
 }
 
@@ -36,9 +36,9 @@ func (c *pinsByCommand) run(ctx context.Context, p Process) error {
 }
 
 type pinsPutCommand struct {
-	Owner      string   `arg:"" help:"An identifier of your choice, such as workflow:42/node:3."`
-	References []string `arg:"" help:"Such as weather@^1; what is not named any more is let go." placeholder:"REF"`
-	Label      string   `help:"What people call the owner." placeholder:"TEXT"`
+	Owner      string   `arg:"" help:"Identifier of the owner, chosen by you, for example workflow:42/node:3."`
+	References []string `arg:"" help:"References, for example weather@^1. Pins that are not listed are removed." placeholder:"REF"`
+	Label      string   `help:"Display name of the owner." placeholder:"TEXT"`
 	asked
 }
 
@@ -48,13 +48,13 @@ func (c *pinsPutCommand) run(ctx context.Context, p Process) error {
 }
 
 type pinsDropCommand struct {
-	Owner string `arg:"" help:"The identifier that the owner chose."`
+	Owner string `arg:"" help:"Identifier of the owner."`
 	asked
 }
 
 func (c *pinsDropCommand) run(ctx context.Context, p Process) error {
 	return c.ask(ctx, p, http.MethodDelete, ownerPath(c.Owner), nil, func(json.RawMessage) error {
-		return p.say("%s references nothing any more", c.Owner)
+		return p.say("removed all pins of %s", c.Owner)
 	})
 }
 

@@ -11,11 +11,11 @@ import (
 
 type publishCommand struct {
 	Agent     string `arg:"" help:"Name or ID."`
-	Version   string `arg:"" optional:"" help:"Its number; without it the one that the changes ask for."`
-	Changelog string `help:"What changed, for those who call it." placeholder:"TEXT"`
-	Force     bool   `help:"Although the number is smaller than advised; needs --comment."`
-	Comment   string `help:"Why it may be smaller; the version keeps it." placeholder:"TEXT"`
-	Replay    int    `help:"Only if the draft answers so many recorded inputs as before, 1 to 100." placeholder:"N"`
+	Version   string `arg:"" optional:"" help:"Version number (default: the number suggested from the changes)."`
+	Changelog string `help:"Description of the changes for callers." placeholder:"TEXT"`
+	Force     bool   `help:"Accept a smaller number than suggested. Requires --comment."`
+	Comment   string `help:"Reason for the smaller number, stored with the version." placeholder:"TEXT"`
+	Replay    int    `help:"Publish only if the draft gives the same answers to this many recorded inputs, 1 to 100." placeholder:"N"`
 	seen
 	asked
 }
@@ -38,10 +38,10 @@ func (c *publishCommand) run(ctx context.Context, p Process) error {
 }
 
 type deprecateCommand struct {
-	Reference string `arg:"" help:"Such as weather@1.0.0." placeholder:"REF"`
-	Reason    string `help:"Why, for those who call it." placeholder:"TEXT"`
-	Successor string `help:"A reference to use instead; the latest other version without it." placeholder:"REF"`
-	Undo      bool   `help:"Take the mark back."`
+	Reference string `arg:"" help:"Version, for example weather@1.0.0." placeholder:"REF"`
+	Reason    string `help:"Reason for callers." placeholder:"TEXT"`
+	Successor string `help:"Reference to use instead (default: the latest other version)." placeholder:"REF"`
+	Undo      bool   `help:"Remove the deprecation."`
 	asked
 }
 
@@ -51,10 +51,10 @@ func (c *deprecateCommand) run(ctx context.Context, p Process) error {
 		return misused{err}
 	}
 	if ref.Version == "" {
-		return misusedf("name a version, such as %s@1.0.0", ref.Agent)
+		return misusedf("the reference must name a version, for example %s@1.0.0", ref.Agent)
 	}
 	if c.Undo && (c.Reason != "" || c.Successor != "") {
-		return misusedf("--undo takes neither --reason nor --successor")
+		return misusedf("--undo cannot be combined with --reason or --successor")
 	}
 	body := map[string]any{"deprecated": !c.Undo, "reason": c.Reason, "successor": c.Successor}
 	path := agentPath(ref.Agent) + "/versions/" + url.PathEscape(ref.Version)
@@ -67,15 +67,15 @@ func (c *deprecateCommand) run(ctx context.Context, p Process) error {
 			return err
 		}
 		if c.Undo {
-			return p.say("%s@%s is not deprecated any more", marked.Agent, marked.Version)
+			return p.say("%s@%s is no longer deprecated", marked.Agent, marked.Version)
 		}
-		if err := p.say("%s@%s is deprecated; use %s", marked.Agent, marked.Version, or(marked.Successor, "something else")); err != nil {
+		if err := p.say("%s@%s is deprecated; use %s", marked.Agent, marked.Version, or(marked.Successor, "another version")); err != nil {
 			return err
 		}
 		if len(marked.Pins) == 0 {
 			return nil
 		}
-		if err := p.say("these must move:"); err != nil {
+		if err := p.say("still used by:"); err != nil {
 			return err
 		}
 		return pinTable(p, marked.Pins)

@@ -11,12 +11,12 @@ import (
 )
 
 type quotasCommand struct {
-	Show quotasShow `cmd:"" default:"withargs" help:"Show what the workspace may take and has taken."`
-	Set  quotasSet  `cmd:"" help:"Give a workspace quotas of its own; what is not named takes the server's default again."`
+	Show quotasShow `cmd:"" default:"withargs" help:"Show quotas and usage of a workspace."`
+	Set  quotasSet  `cmd:"" help:"Set the quotas of a workspace. Quotas that are not given return to the server's defaults."`
 }
 
 type quotasShow struct {
-	Workspace string `arg:"" optional:"" help:"Name or ID; the token's own without it."`
+	Workspace string `arg:"" optional:"" help:"Name or ID (default: the token's workspace)."`
 	asked
 }
 
@@ -30,10 +30,10 @@ func (c *quotasShow) run(ctx context.Context, p Process) error {
 
 type quotasSet struct {
 	Workspace        string `arg:"" help:"Name or ID."`
-	ConcurrentRuns   *int64 `help:"Runs at once; 0 is no limit." placeholder:"N"`
-	RunsPerDay       *int64 `help:"Runs a day." placeholder:"N"`
-	CPUSecondsPerDay *int64 `name:"cpu-seconds-per-day" help:"Processor time a day." placeholder:"SECONDS"`
-	StorageBytes     *int64 `help:"What is kept." placeholder:"BYTES"`
+	ConcurrentRuns   *int64 `help:"Maximum concurrent runs. 0 means no limit." placeholder:"N"`
+	RunsPerDay       *int64 `help:"Maximum runs per day." placeholder:"N"`
+	CPUSecondsPerDay *int64 `name:"cpu-seconds-per-day" help:"Maximum CPU time per day, in seconds." placeholder:"SECONDS"`
+	StorageBytes     *int64 `help:"Maximum storage, in bytes." placeholder:"BYTES"`
 	asked
 }
 

@@ -10,10 +10,10 @@ import (
 )
 
 type registryCommand struct {
-	Search registrySearchCommand `cmd:"" help:"List what is in it, or what has the given words."`
-	Copy   registryCopyCommand   `cmd:"" help:"Copy an agent of it into the workspace."`
-	List   registryListCommand   `cmd:"" help:"List an agent of the workspace in it."`
-	Unlist registryUnlistCommand `cmd:"" help:"Take an agent of the workspace out of it."`
+	Search registrySearchCommand `cmd:"" help:"List or search the public registry."`
+	Copy   registryCopyCommand   `cmd:"" help:"Copy an agent from the registry into the workspace."`
+	List   registryListCommand   `cmd:"" help:"Add an agent of the workspace to the registry."`
+	Unlist registryUnlistCommand `cmd:"" help:"Remove an agent of the workspace from the registry."`
 }
 
 const registryPath = "/api/v1/code-agents/registry"
@@ -26,8 +26,8 @@ type listedAgent struct {
 }
 
 type registrySearchCommand struct {
-	Query    string `arg:"" optional:"" help:"Words of name, title, description or tags."`
-	Language string `help:"typescript, javascript, python, bash or wasm." placeholder:"LANGUAGE"`
+	Query    string `arg:"" optional:"" help:"Search text in name, title, description or tags."`
+	Language string `help:"Only agents in this language: typescript, javascript, python, bash or wasm." placeholder:"LANGUAGE"`
 	Tag      string `help:"Only agents with this tag." placeholder:"TAG"`
 	asked
 }
@@ -44,9 +44,9 @@ func (c *registrySearchCommand) run(ctx context.Context, p Process) error {
 }
 
 type registryCopyCommand struct {
-	Agent   string `arg:"" help:"publisher/name, ID, or a name that only one agent of the registry has."`
-	Name    string `help:"Of the copy; the origin's without it." placeholder:"NAME"`
-	Version string `help:"Which version; the latest without it." placeholder:"VERSION"`
+	Agent   string `arg:"" help:"PUBLISHER/NAME, ID, or a name that is unique in the registry."`
+	Name    string `help:"Name of the copy (default: the original name)." placeholder:"NAME"`
+	Version string `help:"Version to copy (default: the latest)." placeholder:"VERSION"`
 	asked
 }
 
@@ -86,7 +86,7 @@ func idInRegistry(ctx context.Context, server *client, wanted string) (string, e
 		switch {
 		case a.Name != wanted:
 		case id != "":
-			return "", misusedf("several workspaces list an agent %s; name its publisher as well, which `atelier registry search %s` shows: PUBLISHER/%s", wanted, wanted, wanted)
+			return "", misusedf("several workspaces list an agent %s; run `atelier registry search %s` to find the publisher, then use PUBLISHER/%s", wanted, wanted, wanted)
 		default:
 			id = a.ID
 		}
@@ -115,9 +115,9 @@ func (c *registryUnlistCommand) run(ctx context.Context, p Process) error {
 func setListed(ctx context.Context, p Process, a asked, agent string, listed bool) error {
 	return a.ask(ctx, p, http.MethodPost, agentPath(agent)+"/publish", map[string]bool{"public": listed}, func(json.RawMessage) error {
 		if listed {
-			return p.say("%s is in the registry: every workspace of the server can read and copy its versions", agent)
+			return p.say("%s is listed in the registry; every workspace of the server can read and copy its versions", agent)
 		}
-		return p.say("%s is not in the registry any more", agent)
+		return p.say("%s is no longer listed in the registry", agent)
 	})
 }
 

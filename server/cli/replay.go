@@ -10,8 +10,8 @@ import (
 
 type replayCommand struct {
 	Agent   string `arg:"" help:"Name or ID."`
-	Against string `help:"The version whose recorded inputs are run." default:"latest" placeholder:"VERSION"`
-	Runs    int    `help:"How many inputs, 1 to 100." default:"20"`
+	Against string `help:"Version whose recorded inputs are used." default:"latest" placeholder:"VERSION"`
+	Runs    int    `help:"Number of inputs, 1 to 100." default:"20"`
 	seen
 	remote
 }
@@ -47,9 +47,9 @@ func (c *replayCommand) run(ctx context.Context, p Process) error {
 			return err
 		}
 		if n := report.Counts["changed"] + report.Counts["fails"] + report.Counts["refused"]; n > 0 {
-			return fmt.Errorf("the draft answers %d of %d recorded inputs of %s otherwise", n, len(report.Items), report.Version)
+			return fmt.Errorf("the draft answers %d of %d recorded inputs of %s differently", n, len(report.Items), report.Version)
 		}
-		_, _ = fmt.Fprintf(p.Stderr, "the draft answers %d recorded inputs of %s as before\n", len(report.Items), report.Version)
+		_, _ = fmt.Fprintf(p.Stderr, "the draft gives the same answers to %d recorded inputs of %s\n", len(report.Items), report.Version)
 		return nil
 	})
 }

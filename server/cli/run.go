@@ -13,20 +13,20 @@ import (
 )
 
 type runCommand struct {
-	Target string   `arg:"" help:"A file (main.ts), a folder with agent.yaml, or a reference (weather@1.0.0)." placeholder:"FILE|DIR|REF"`
-	Input  string   `help:"The input as JSON, @FILE, or - for stdin; {} without it." placeholder:"JSON|@FILE|-"`
-	Allow  []string `help:"A host that the program of a file or folder may reach, beside those of agent.yaml; may be given several times." placeholder:"HOST:PORT"`
-	Quiet  bool     `short:"q" help:"Print nothing but the output; errors are still told."`
+	Target string   `arg:"" help:"File (main.ts), folder with agent.yaml, or reference (weather@1.0.0)." placeholder:"FILE|DIR|REF"`
+	Input  string   `help:"Input as JSON, @FILE, or - for stdin (default: {})." placeholder:"JSON|@FILE|-"`
+	Allow  []string `help:"Grant a host to the program of a file or folder, in addition to those in agent.yaml. Repeatable." placeholder:"HOST:PORT"`
+	Quiet  bool     `short:"q" help:"Print only the output and errors."`
 	seen
 	remote
 }
 
 // Help is shown above the flags.
 func (*runCommand) Help() string {
-	return "The output is printed as JSON on stdout, alone; what the program prints and logs goes to stderr. Exit 0 when the " +
-		"program succeeded, 1 when it did not.\n\nFiles and folders run in the sandbox of this machine, without a server: one jail is set up as a trial, " +
-		"and what a server examines at its start is left to atelier doctor. " +
-		"A reference runs on the server that --server names, else on the one of the data directory, else here on its database."
+	return "Prints the output as JSON on stdout. Messages and logs of the program go to stderr. Exit codes: 0 if the " +
+		"program succeeded, 1 if it failed.\n\nFiles and folders run in the sandbox of this machine, without a server. Only one trial sandbox is tested; " +
+		"run `atelier doctor` for a full test. " +
+		"A reference runs on the server given by --server, else on the server that uses the data directory, else in this process with its database."
 }
 
 func (c *runCommand) run(ctx context.Context, p Process) error {
@@ -44,9 +44,9 @@ func (c *runCommand) run(ctx context.Context, p Process) error {
 	case err == nil:
 		return c.runFiles(ctx, p, console, fileAt(c.Target), input)
 	case looksLikePath(c.Target):
-		return misusedf("there is no file or folder %s", c.Target)
+		return misusedf("no file or folder named %s", c.Target)
 	case len(c.Allow) > 0:
-		return misusedf("--allow is for files and folders; a version has the hosts that it was published with")
+		return misusedf("--allow applies only to files and folders; a version has the hosts it was published with")
 	}
 	return c.runReference(ctx, p, console, input)
 }
@@ -75,7 +75,7 @@ func inputOf(flag string, stdin io.Reader) (json.RawMessage, error) {
 		return nil, misusedf("read the input: %w", err)
 	}
 	if !json.Valid(text) {
-		return nil, misusedf("%s is not JSON", from)
+		return nil, misusedf("%s is not valid JSON", from)
 	}
 	return text, nil
 }
@@ -87,7 +87,7 @@ func referenceOf(text string) (registry.Reference, error) {
 		return ref, misused{fmt.Errorf("%s: %s", text, sentence(err))}
 	}
 	if ref.Version == "" {
-		return ref, misusedf("name the version: %s@latest, %s@1.0.0, %s@^1 or %s@draft", text, text, text, text)
+		return ref, misusedf("the reference must name a version: %s@latest, %s@1.0.0, %s@^1 or %s@draft", text, text, text, text)
 	}
 	return ref, nil
 }

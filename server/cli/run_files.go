@@ -38,7 +38,7 @@ func fileAt(path string) source {
 		}
 		language, ok := languages[filepath.Ext(path)]
 		if !ok {
-			return registry.Spec{}, misusedf("%s: no language has this suffix; it must be .ts, .js, .py or .sh", path)
+			return registry.Spec{}, misusedf("%s must end in .ts, .js, .py or .sh", path)
 		}
 		text, err := os.ReadFile(path)
 		name := filepath.Base(path)

@@ -47,7 +47,7 @@ func (c *runCommand) runReference(ctx context.Context, p Process, out *console, 
 			return err
 		})
 		if err == nil && !ended {
-			return fmt.Errorf("the connection ended before the run did; see it with: atelier runs")
+			return fmt.Errorf("the connection closed before the run finished; see its state with `atelier runs`")
 		}
 		return err
 	})

@@ -21,16 +21,16 @@ import (
 )
 
 type secretsCommand struct {
-	Set       secretsSet       `cmd:"" help:"Set or replace a secret; its value is read from stdin, or asked for without being shown."`
+	Set       secretsSet       `cmd:"" help:"Set or replace a secret. The value is read from stdin or a hidden prompt."`
 	List      secretsList      `cmd:"" help:"List secrets, without values."`
 	Remove    secretsRemove    `cmd:"" help:"Remove a secret."`
-	Uses      secretsUses      `cmd:"" help:"List the runs that were given a secret, newest first."`
-	RotateKey secretsRotateKey `cmd:"" help:"Encrypt all secrets under a new key. The server must not run."`
+	Uses      secretsUses      `cmd:"" help:"List the runs that received a secret, newest first."`
+	RotateKey secretsRotateKey `cmd:"" help:"Encrypt all secrets with a new key. Stop the server first."`
 }
 
 // ofAgent says whose secret is meant.
 type ofAgent struct {
-	Agent string `help:"The agent that has it for itself; without it, the secret of the workspace." placeholder:"NAME"`
+	Agent string `help:"Agent that owns the secret (default: the workspace)." placeholder:"NAME"`
 }
 
 func (o ofAgent) path(name string) string {
@@ -42,11 +42,11 @@ func (o ofAgent) path(name string) string {
 }
 
 type secretsSet struct {
-	Name   string `arg:"" help:"As versions declare it."`
-	From   string `arg:"" optional:"" name:"-" help:"- reads stdin, also when that is a terminal. A value is not taken from the command line, where others see it."`
-	Host   string `help:"Send it to this host alone, as a header, instead of giving it to programs." placeholder:"HOST:PORT"`
-	Header string `help:"The header." placeholder:"NAME"`
-	Format string `help:"What the header says, such as: Bearer {value}." placeholder:"TEXT"`
+	Name   string `arg:"" help:"Name of the secret, as versions declare it."`
+	From   string `arg:"" optional:"" name:"-" help:"- reads the value from stdin, even from a terminal. A value on the command line is refused, because other users can see it."`
+	Host   string `help:"Send the secret only to this host, as a header. Programs cannot read it." placeholder:"HOST:PORT"`
+	Header string `help:"Name of the header." placeholder:"NAME"`
+	Format string `help:"Value of the header, for example: Bearer {value}." placeholder:"TEXT"`
 	ofAgent
 	asked
 }
@@ -54,9 +54,9 @@ type secretsSet struct {
 func (c *secretsSet) run(ctx context.Context, p Process) error {
 	switch {
 	case c.From != "" && c.From != "-":
-		return misusedf("a value is not taken from the command line, where other users and the history of the shell have it; pipe it in, or leave it out to be asked")
+		return misusedf("do not give the value on the command line, where other users and the shell history can see it; pipe it in, or omit it to be prompted")
 	case (c.Host == "") != (c.Header == "") || c.Host == "" && c.Format != "":
-		return misusedf("--host and --header go together, and --format with them")
+		return misusedf("--host and --header must be set together; --format requires both")
 	}
 	value, err := c.value(p)
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *secretsSet) run(ctx context.Context, p Process) error {
 		body["bind"] = registry.Binding{Host: c.Host, Header: c.Header, Format: c.Format}
 	}
 	return c.ask(ctx, p, http.MethodPut, c.path(c.Name), body, func(json.RawMessage) error {
-		return p.say("%s is set", c.Name)
+		return p.say("set %s", c.Name)
 	})
 }
 
@@ -75,7 +75,7 @@ func (c *secretsSet) run(ctx context.Context, p Process) error {
 // prints is no part of it.
 func (c *secretsSet) value(p Process) (string, error) {
 	if file, ok := p.Stdin.(*os.File); ok && c.From == "" && term.IsTerminal(int(file.Fd())) {
-		_, _ = fmt.Fprintf(p.Stderr, "Value of %s (it is not shown): ", lines(c.Name))
+		_, _ = fmt.Fprintf(p.Stderr, "Value of %s (hidden): ", lines(c.Name))
 		text, err := term.ReadPassword(int(file.Fd()))
 		_, _ = fmt.Fprintln(p.Stderr)
 		return string(text), err
@@ -83,7 +83,7 @@ func (c *secretsSet) value(p Process) (string, error) {
 	text, err := io.ReadAll(io.LimitReader(bufio.NewReader(p.Stdin), secrets.MaxBytes+3))
 	value := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
 	if err == nil && value == "" {
-		err = misusedf("there is no value on stdin; pipe it in, such as: atelier secrets set %s < FILE", c.Name)
+		err = misusedf("no value on stdin; pipe it in, for example: atelier secrets set %s < FILE", c.Name)
 	}
 	return value, err
 }
@@ -122,19 +122,19 @@ func (c *secretsList) run(ctx context.Context, p Process) error {
 }
 
 type secretsRemove struct {
-	Name string `arg:"" help:"As versions declare it."`
+	Name string `arg:"" help:"Name of the secret, as versions declare it."`
 	ofAgent
 	asked
 }
 
 func (c *secretsRemove) run(ctx context.Context, p Process) error {
 	return c.ask(ctx, p, http.MethodDelete, c.path(c.Name), nil, func(json.RawMessage) error {
-		return p.say("%s is removed", c.Name)
+		return p.say("removed %s", c.Name)
 	})
 }
 
 type secretsUses struct {
-	Name string `arg:"" help:"As versions declare it."`
+	Name string `arg:"" help:"Name of the secret, as versions declare it."`
 	ofAgent
 	asked
 }
@@ -152,13 +152,13 @@ func (c *secretsUses) run(ctx context.Context, p Process) error {
 
 type secretsRotateKey struct {
 	database
-	KeyFile string `name:"secrets-key-file" help:"File of the keys (ATELIER_SECRETS_KEY_FILE); without it secrets.key in the data directory." placeholder:"FILE"`
+	KeyFile string `name:"secrets-key-file" help:"Key file (ATELIER_SECRETS_KEY_FILE; default: secrets.key in the data directory)." placeholder:"FILE"`
 }
 
 // Help is shown above the flags.
 func (*secretsRotateKey) Help() string {
-	return "Keys of a file get a new one before them, all secrets are encrypted under it in one transaction, and the old keys go. " +
-		"Where ATELIER_SECRETS_KEY has the keys, put the new one before the old, rotate, and take the old one away."
+	return "Adds a new key to the key file, encrypts all secrets with it in one transaction, and removes the old keys. " +
+		"If you use ATELIER_SECRETS_KEY: put the new key before the old one, run this command, then remove the old key."
 }
 
 func (c *secretsRotateKey) run(ctx context.Context, p Process) error {
@@ -172,14 +172,14 @@ func (c *secretsRotateKey) run(ctx context.Context, p Process) error {
 	}
 	done, err := app.RotateSecrets(ctx, settings, p.quietLog())
 	if errors.Is(err, app.ErrInUse) {
-		return fmt.Errorf("%w (a running server would go on with the old key)", err)
+		return fmt.Errorf("%w (a running server would keep using the old key)", err)
 	}
 	if err != nil {
 		return err
 	}
-	what := "the first of ATELIER_SECRETS_KEY; the others may go"
+	what := "the first key of ATELIER_SECRETS_KEY; you can remove the others"
 	if done.File != "" {
 		what = done.File
 	}
-	return p.say("%d secrets are encrypted under the key %s, in %s", done.Secrets, done.Key, what)
+	return p.say("encrypted %d secrets with the key %s from %s", done.Secrets, done.Key, what)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 type serveCommand struct {
-	Config   string       `help:"File with settings, one per line; atelier.yaml in the working directory is read without being named." placeholder:"FILE"`
+	Config   string       `help:"Settings file (default: atelier.yaml in the working directory, if it exists)." placeholder:"FILE"`
 	Settings kong.Plugins `embed:""`
 }
 
@@ -26,8 +26,8 @@ const ownMemory = 256 << 20
 
 // Help is shown above the flags.
 func (*serveCommand) Help() string {
-	return "Each setting is a flag, a variable and a key of atelier.yaml (logLevel for --log-level); the flag wins over the " +
-		"variable, the variable over the file. Variables OTEL_EXPORTER_OTLP_* send traces to a collector."
+	return "Each setting is a flag, an environment variable and a key of atelier.yaml (logLevel for --log-level). A flag overrides a " +
+		"variable, and a variable overrides the file. OTEL_EXPORTER_OTLP_* variables send traces to a collector."
 }
 
 func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
@@ -39,7 +39,7 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 	end, err := gctuning.Slow()
 	defer end()
 	if err != nil { // a little slower, and as right
-		log.LogAttrs(ctx, slog.LevelDebug, "the runtime watches at its own pace", slog.Any("error", err))
+		log.LogAttrs(ctx, slog.LevelDebug, "cannot reduce the wake-ups of Go's runtime", slog.Any("error", err))
 	}
 	gctuning.Collect(settings.RequestMemory + ownMemory)
 	a, err := app.Open(ctx, app.Options{Config: settings, Version: p.Version, Log: log, Studio: p.Studio, Samples: p.Samples, Skills: p.Skills, Exe: p.Exe})
@@ -59,7 +59,7 @@ func (c *serveCommand) run(ctx context.Context, p Process) (err error) {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	_, _ = fmt.Fprintf(p.Stdout, "Atelier %s serves %s\n\n  Open  %s\n\nThe link logs one browser in, once, within 15 minutes. For programs: atelier token create NAME\n",
+	_, _ = fmt.Fprintf(p.Stdout, "Atelier %s serves %s\n\n  Open  %s\n\nThe link signs in one browser, once, within 15 minutes. Create tokens for programs with: atelier token create NAME\n",
 		p.Version, base, link)
 	_, _ = io.WriteString(p.Stderr, warnings(a.Level())+openTo(settings)+noted(settings))
 	return a.Serve(ctx, listener)
@@ -83,7 +83,7 @@ func openTo(c config.Config) string {
 	if c.SkillsAnonymous != config.AnonymousLoopback {
 		return ""
 	}
-	return "\nWARNING: Anybody on this machine may list and run skills without a token (--skills-anonymous=loopback). Do not put a proxy before this server.\n"
+	return "\nWARNING: Anybody on this machine can list and run skills without a token (--skills-anonymous=loopback). Do not put a proxy in front of this server.\n"
 }
 
 // noted tells of variables that nobody reads.

@@ -14,11 +14,11 @@ import (
 )
 
 type skillsCommand struct {
-	List      skillsList      `cmd:"" help:"List skills with origin and digest, and what is wrong with folders."`
-	Install   skillsInstall   `cmd:"" help:"Install a folder, a .tar.gz, the address of one, or a skill that was uninstalled, by name."`
-	Uninstall skillsUninstall `cmd:"" help:"Take a skill out of use; its versions are kept."`
-	Promote   skillsPromote   `cmd:"" help:"Make the next version of a skill's draft."`
-	Check     skillsCheck     `cmd:"" help:"Look at a folder without a server: skill.yaml, schema.json and what else lies there."`
+	List      skillsList      `cmd:"" help:"List skills with origin and digest, and errors in skill folders."`
+	Install   skillsInstall   `cmd:"" help:"Install a skill from a folder, a .tar.gz file or its URL, or reinstall one by name."`
+	Uninstall skillsUninstall `cmd:"" help:"Uninstall a skill. Its versions are kept."`
+	Promote   skillsPromote   `cmd:"" help:"Publish a skill's draft as its next version."`
+	Check     skillsCheck     `cmd:"" help:"Check a skill folder without a server."`
 	Schema    skillsSchema    `cmd:"" help:"Print the JSON Schema of skill.yaml, for editors."`
 }
 
@@ -67,7 +67,7 @@ func (c *skillsList) run(ctx context.Context, p Process) error {
 }
 
 type skillsInstall struct {
-	From string `arg:"" help:"DIR, FILE.tar.gz, URL or NAME."`
+	From string `arg:"" help:"Folder, FILE.tar.gz, URL or name."`
 	remote
 }
 
@@ -101,7 +101,7 @@ func (c *skillsInstall) body() (any, map[string]string, error) {
 	case errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(c.From, "/."):
 		return map[string]string{"name": c.From}, nil, nil
 	case err != nil:
-		return nil, nil, misusedf("there is no folder, archive or skill %s", c.From)
+		return nil, nil, misusedf("no folder, archive or skill named %s", c.From)
 	case !info.IsDir():
 		file, err := os.Open(c.From)
 		return file, map[string]string{"Content-Type": "application/gzip"}, err
@@ -119,7 +119,7 @@ func (c *skillsInstall) body() (any, map[string]string, error) {
 
 type skillsUninstall struct {
 	Name  string `arg:""`
-	Force bool   `help:"Although others reference a version."`
+	Force bool   `help:"Uninstall even if others reference a version."`
 	remote
 }
 
@@ -131,9 +131,9 @@ func (c *skillsUninstall) run(ctx context.Context, p Process) error {
 
 type skillsPromote struct {
 	Name      string `arg:""`
-	Number    string `name:"as" help:"The version; without it the one that the changes ask for." placeholder:"VERSION"`
-	Changelog string `help:"What is new."`
-	Comment   string `help:"Why the version may be a smaller step than the changes ask for."`
+	Number    string `name:"as" help:"Version number (default: the number suggested from the changes)." placeholder:"VERSION"`
+	Changelog string `help:"Description of the changes."`
+	Comment   string `help:"Reason for a smaller number than suggested."`
 	remote
 }
 
@@ -150,7 +150,7 @@ func (c *skillsPromote) run(ctx context.Context, p Process) error {
 }
 
 type skillsCheck struct {
-	Dir string `arg:"" help:"A skill's folder." type:"existingdir"`
+	Dir string `arg:"" help:"Folder of a skill." type:"existingdir"`
 }
 
 // run looks as the server does, but at no code: that is parsed in the jail of a server.

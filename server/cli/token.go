@@ -10,16 +10,16 @@ import (
 )
 
 type tokenCommand struct {
-	Create tokenCreate `cmd:"" help:"Make a token; its secret is printed this once."`
+	Create tokenCreate `cmd:"" help:"Create a token. Its secret is shown once."`
 	List   tokenList   `cmd:"" help:"List tokens, without secrets."`
-	Revoke tokenRevoke `cmd:"" help:"Make a token useless at once."`
+	Revoke tokenRevoke `cmd:"" help:"Revoke a token. It takes effect at once."`
 }
 
 type tokenCreate struct {
-	Name    string        `arg:"" help:"What it is for."`
-	Scope   []string      `help:"What it may do: read, run, write, approve, admin; commas between several. All but admin without it; admin stands for all." placeholder:"SCOPE"`
-	Agent   []string      `help:"The only agent that it may touch; may be given several times. All without it." sep:"none" placeholder:"NAME"`
-	Expires time.Duration `help:"How long it opens the door, such as 720h; for ever without it." placeholder:"DURATION"`
+	Name    string        `arg:"" help:"Label of the token, for example the program that uses it."`
+	Scope   []string      `help:"Scopes, separated by commas: read, run, write, approve, admin (default: all except admin). admin includes all others." placeholder:"SCOPE"`
+	Agent   []string      `help:"Restrict the token to this agent. Repeatable (default: all agents)." sep:"none" placeholder:"NAME"`
+	Expires time.Duration `help:"Token lifetime, for example 720h (default: never expires)." placeholder:"DURATION"`
 	remote
 }
 
@@ -91,7 +91,7 @@ func (c *tokenList) run(ctx context.Context, p Process) error {
 }
 
 type tokenRevoke struct {
-	ID string `arg:"" help:"Of the list."`
+	ID string `arg:"" help:"ID from the list."`
 	remote
 }
 

@@ -9,14 +9,14 @@ import (
 )
 
 type workspaceCommand struct {
-	Create workspaceCreate `cmd:"" help:"Make a workspace, a tenant of its own. Invite its people with a token of it."`
+	Create workspaceCreate `cmd:"" help:"Create a workspace. Invite people with a token of that workspace."`
 	List   workspaceList   `cmd:"" help:"List workspaces."`
-	Close  workspaceClose  `cmd:"" help:"Keep everybody out of a workspace. What is in it is kept, and so is its name."`
+	Close  workspaceClose  `cmd:"" help:"Close a workspace. Its content and name are kept, but nobody can enter."`
 }
 
 type workspaceCreate struct {
-	Name  string `arg:"" help:"What X-Workspace says; it stays."`
-	Title string `help:"What people see; the name without it."`
+	Name  string `arg:"" help:"Name, used in X-Workspace. It cannot be changed."`
+	Title string `help:"Display name (default: the name)."`
 	remote
 }
 

@@ -17,7 +17,7 @@ func (g *Gate) checkAddress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if shown(r.URL) {
 			g.Refuse.Write(w, r, fault.New(fault.BadRequest,
-				"A credential in an address is seen by others: make a new one, revoke this one, and send it as Authorization: Bearer TOKEN."))
+				"Credentials are not accepted in URLs, because others can see them. Revoke this one, create a new one, and send it as Authorization: Bearer TOKEN."))
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -94,7 +94,7 @@ func (f failure) blocked(now time.Time) error {
 	if f.count < failuresAllowed || !now.Before(f.until) {
 		return nil
 	}
-	return &fault.Error{Code: fault.TooManyRequests, Message: "Too many wrong secrets from this address; try again later.", RetryAfter: f.until.Sub(now)}
+	return &fault.Error{Code: fault.TooManyRequests, Message: "Too many wrong credentials from this address. Try again later.", RetryAfter: f.until.Sub(now)}
 }
 
 // count adds a failure, unless there were too many already or this secret was the last that was wrong.

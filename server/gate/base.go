@@ -43,7 +43,7 @@ func (g *Gate) CheckBase() error {
 	}
 	return chi.Walk(g.Routes, func(_, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		if first(pattern) == first(g.BasePath) {
-			return fmt.Errorf("--base-path %s begins as %s, a path of the server itself; choose another, such as /atelier", g.BasePath, pattern)
+			return fmt.Errorf("--base-path %s must not begin with %s, which the server uses itself; choose another, for example /atelier", g.BasePath, pattern)
 		}
 		return nil
 	})

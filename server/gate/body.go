@@ -33,7 +33,7 @@ func Body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	case len(body) == 0:
 		return nil, nil
 	case !isJSON(r.Header.Get("Content-Type")):
-		return nil, fault.New(fault.UnsupportedMediaType, "Bodies are JSON: send Content-Type: application/json.")
+		return nil, fault.New(fault.UnsupportedMediaType, "The body must be JSON. Send Content-Type: application/json.")
 	}
 	values, err := checkJSON(body, maxDepth)
 	if err == nil && values > maxValues {
@@ -68,7 +68,7 @@ func Whole(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	case errors.As(err, &large):
 		return nil, tooLarge(most)
 	case err != nil:
-		return nil, &fault.Error{Code: fault.BadRequest, Message: "The body did not arrive whole.", Err: err}
+		return nil, &fault.Error{Code: fault.BadRequest, Message: "The body is incomplete.", Err: err}
 	}
 	return body, nil
 }
@@ -131,5 +131,5 @@ func isJSON(contentType string) bool {
 }
 
 func tooLarge(most int64) error {
-	return &fault.Error{Code: fault.BodyTooLarge, Message: "The body is larger than this route takes.", Extra: map[string]any{"maxBytes": most}}
+	return &fault.Error{Code: fault.BodyTooLarge, Message: "The body is larger than this endpoint allows.", Extra: map[string]any{"maxBytes": most}}
 }

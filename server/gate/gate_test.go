@@ -344,12 +344,12 @@ func TestBodies(t *testing.T) {
 		"text":         {"text/plain", `{}`, fault.UnsupportedMediaType, fault.Detail{}},
 		"no type":      {"", `{}`, fault.UnsupportedMediaType, fault.Detail{}},
 		"Latin-1":      {"application/json; charset=latin1", `{}`, fault.UnsupportedMediaType, fault.Detail{}},
-		"broken":       {"application/json", "{\n \"ä\": nope}", fault.BadRequest, fault.Detail{Line: 2, Column: 8, Message: "is not JSON from here on"}},
-		"cut":          {"application/json", `{"a":`, fault.BadRequest, fault.Detail{Line: 1, Column: 5, Message: "is not JSON from here on"}},
-		"two values":   {"application/json", `{} {}`, fault.BadRequest, fault.Detail{Line: 1, Column: 4, Message: "is not JSON from here on"}},
+		"broken":       {"application/json", "{\n \"ä\": nope}", fault.BadRequest, fault.Detail{Line: 2, Column: 8, Message: "is not valid JSON from here on"}},
+		"cut":          {"application/json", `{"a":`, fault.BadRequest, fault.Detail{Line: 1, Column: 5, Message: "is not valid JSON from here on"}},
+		"two values":   {"application/json", `{} {}`, fault.BadRequest, fault.Detail{Line: 1, Column: 4, Message: "is not valid JSON from here on"}},
 		"not UTF-8":    {"application/json", "\"\xff\"", fault.BadRequest, fault.Detail{}},
-		"deep":         {"application/json", strings.Repeat("[", 300) + strings.Repeat("]", 300), fault.BadRequest, fault.Detail{Line: 1, Column: 257, Message: "more than 256 levels"}},
-		"deep, open":   {"application/json", strings.Repeat(`{"a":`, 600), fault.BadRequest, fault.Detail{Line: 1, Column: 1281, Message: "more than 256 levels"}},
+		"deep":         {"application/json", strings.Repeat("[", 300) + strings.Repeat("]", 300), fault.BadRequest, fault.Detail{Line: 1, Column: 257, Message: "must have at most 256 levels"}},
+		"deep, open":   {"application/json", strings.Repeat(`{"a":`, 600), fault.BadRequest, fault.Detail{Line: 1, Column: 1281, Message: "must have at most 256 levels"}},
 		"large":        {"application/json", `"` + strings.Repeat("x", 5000) + `"`, fault.BodyTooLarge, fault.Detail{}},
 	}
 	for name, tt := range tests {

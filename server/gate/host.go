@@ -14,7 +14,7 @@ import (
 func (g *Gate) checkHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !g.names[hostName(r.Host)] {
-			g.Refuse.Write(w, r, fault.New(fault.BadHost, "This server does not answer under this name; start it with --host NAME to allow it."))
+			g.Refuse.Write(w, r, fault.New(fault.BadHost, "The host name of this request is not allowed. Start the server with --host NAME to allow it."))
 			return
 		}
 		next.ServeHTTP(w, r)

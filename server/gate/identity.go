@@ -127,7 +127,7 @@ func (g *Gate) known(r *http.Request) (caller Caller, secret string, err error) 
 		return Caller{Caller: anonymous()}, "", inWorkspace(anonymous(), workspace)
 	}
 	if err != nil || cookie.Value == "" || len(cookie.Value) > maxCredential {
-		return Caller{}, "", fault.New(fault.Unauthenticated, "This needs a token or a session: send Authorization: Bearer TOKEN, or open the login link that the server printed.")
+		return Caller{}, "", fault.New(fault.Unauthenticated, "Authentication is required. Send Authorization: Bearer TOKEN, or open the sign-in link that the server printed.")
 	}
 	found, err := g.Access.Session(r.Context(), cookie.Value, workspace)
 	return Caller{Caller: found, Browser: true}, "", err
@@ -144,7 +144,7 @@ func workspaceOf(r *http.Request) (string, error) {
 	case len(named) == 0:
 		return "", nil
 	case len(named) > 1 || named[0] == "" || len(named[0]) > maxWorkspace:
-		return "", fault.New(fault.BadRequest, "%s is the name or the ID of one workspace.", WorkspaceHeader)
+		return "", fault.New(fault.BadRequest, "%s must be the name or ID of one workspace.", WorkspaceHeader)
 	}
 	return named[0], nil
 }

@@ -19,14 +19,14 @@ func checkJSON(text []byte, depth int) (values int, err error) {
 	if at >= 0 {
 		line, column := position(text, at)
 		return 0, &fault.Error{Code: fault.BadRequest, Message: "The body is nested too deeply.",
-			Details: []fault.Detail{{Line: line, Column: column, Message: "more than 256 levels"}}}
+			Details: []fault.Detail{{Line: line, Column: column, Message: "must have at most 256 levels"}}}
 	}
 	if json.Valid(text) {
 		return values, nil
 	}
 	line, column := position(text, syntaxErrorAt(text))
 	return 0, &fault.Error{Code: fault.BadRequest, Message: "The body is not valid JSON.",
-		Details: []fault.Detail{{Line: line, Column: column, Message: "is not JSON from here on"}}}
+		Details: []fault.Detail{{Line: line, Column: column, Message: "is not valid JSON from here on"}}}
 }
 
 // survey returns where text first opens more than depth levels, -1 for nowhere, and how many values and names it has. It

@@ -12,7 +12,7 @@ import (
 func (g *Gate) checkOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if (unsafe(r.Method) || upgrades(r)) && !g.ours(r) {
-			g.Refuse.Write(w, r, fault.New(fault.BadOrigin, "This request comes from a page of another origin."))
+			g.Refuse.Write(w, r, fault.New(fault.BadOrigin, "Requests from pages of another origin are not allowed."))
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -33,11 +33,11 @@ func lacking(caller registry.Caller, anyOf []registry.Scope) error {
 	f := &fault.Error{Code: fault.Forbidden, Extra: map[string]any{"needs": anyOf, "role": role}}
 	switch {
 	case caller.Actor.Type == registry.UserActor:
-		f.Message = fmt.Sprintf("This needs the role %s, and yours is %s; an administrator of the workspace can change that.", role, caller.Role)
+		f.Message = fmt.Sprintf("This requires the role %s; yours is %s. An administrator of the workspace can change it.", role, caller.Role)
 	case caller.User != "" && !caller.Role.Covers(role):
-		f.Message = fmt.Sprintf("This needs the role %s, and the person for whom this token acts is %s.", role, caller.Role)
+		f.Message = fmt.Sprintf("This requires the role %s; the owner of this token is %s.", role, caller.Role)
 	default:
-		f.Message = fmt.Sprintf("This needs the scope %s, and the credential has %s; use a token with it (atelier token create NAME --scope %s).",
+		f.Message = fmt.Sprintf("This requires the scope %s; the credential has %s. Create a token with it: atelier token create NAME --scope %s.",
 			words(anyOf, " or "), words(caller.Scopes, ", "), anyOf[0])
 	}
 	return f
@@ -74,7 +74,7 @@ func (g *Gate) permit(r *http.Request, caller registry.Caller) error {
 	case workspace:
 	}
 	if len(caller.Agents) > 0 {
-		return fault.New(fault.Forbidden, "This token is restricted to %s, and this is about more than that.", named(caller.Agents))
+		return fault.New(fault.Forbidden, "This token is restricted to %s and cannot access anything else.", named(caller.Agents))
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func (g *Gate) permitAgent(ctx context.Context, caller registry.Caller, nameOrID
 	}
 	id, err := g.Things.AgentID(ctx, caller.Actor.Workspace, nameOrID)
 	if err == nil && !caller.MayTouch(id) {
-		err = fault.New(fault.NotFound, "No such agent: %s.", nameOrID)
+		err = fault.New(fault.NotFound, "Agent %s not found.", nameOrID)
 	}
 	return err
 }
@@ -111,7 +111,7 @@ func (g *Gate) permitRun(ctx context.Context, caller registry.Caller, id string)
 	}
 	own := found.Actor.ID == caller.Actor.ID && found.Actor.Type == caller.Actor.Type
 	if !caller.MayTouch(found.AgentID) || !reads && !own {
-		return fault.New(fault.NotFound, "No such run: %s.", id)
+		return fault.New(fault.NotFound, "Run %s not found.", id)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrEnded is why the context of a stream ends when its reader has lost the right to it.
-var ErrEnded = errors.New("the session, the token or the role for this stream has ended")
+var ErrEnded = errors.New("access to this stream ended: the session, token or role is no longer valid")
 
 // lasts reports whether a request may be answered for as long as a run takes, event by event.
 func lasts(r *http.Request) bool {

@@ -10,7 +10,7 @@ import (
 func (a *API) createAgent() {
 	type in struct{ Body agentBody }
 	add(a, endpoint{
-		modules: true, id: "createAgent", method: http.MethodPost, path: Base + "/code-agents", tag: "agents", summary: "Create an agent with its draft",
+		modules: true, id: "createAgent", method: http.MethodPost, path: Base + "/code-agents", tag: "agents", summary: "Create an agent with a draft",
 		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NameTaken},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
 		agent, err := a.Agents.Create(ctx, actor(ctx), q.Body.Input)

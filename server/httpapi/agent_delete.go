@@ -10,12 +10,12 @@ import (
 func (a *API) deleteAgent() {
 	type in struct {
 		AgentRef
-		Force   bool   `query:"force" doc:"Although others reference it."`
-		Comment string `query:"comment" maxLength:"1000" doc:"Why; the tombstone keeps it."`
+		Force   bool   `query:"force" doc:"Delete even if others reference the agent. Requires comment."`
+		Comment string `query:"comment" maxLength:"1000" doc:"Reason, stored with the deleted agent."`
 	}
 	add(a, endpoint{
 		id: "deleteAgent", method: http.MethodDelete, path: Base + "/code-agents/{agent}", tag: "agents", summary: "Delete an agent",
-		about:  "Leaves a tombstone: the name and its versions are never given to other content. While somebody pins a version the answer is conflict with pins.",
+		about:  "Its name and version numbers are never reused. If a version is pinned, the answer is conflict with the pins, unless force is set.",
 		status: http.StatusNoContent, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, q *in) (*none, error) {
 		if err := a.mayChange(ctx, q.Agent); err != nil {

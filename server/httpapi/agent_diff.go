@@ -9,7 +9,7 @@ import (
 )
 
 type diffAnswer struct {
-	Renamed string `header:"Atelier-Renamed" doc:"The agent's present name, when a former one was asked for."`
+	Renamed string `header:"Atelier-Renamed" doc:"Current name of the agent, if the request used a former name."`
 	Body    agents.Diff
 }
 
@@ -17,12 +17,12 @@ func (a *API) diffAgent() {
 	type in struct {
 		AgentRef
 		DraftMatchQuery
-		From string `query:"from" maxLength:"256" default:"latest" doc:"A version, a range, latest, a digest or draft."`
-		To   string `query:"to" maxLength:"256" default:"draft" doc:"The same."`
+		From string `query:"from" maxLength:"256" default:"latest" doc:"First version: a number, a range, latest, a digest or draft."`
+		To   string `query:"to" maxLength:"256" default:"draft" doc:"Second version, in the same forms."`
 	}
 	add(a, endpoint{
-		id: "diffAgent", method: http.MethodGet, path: Base + "/code-agents/{agent}/diff", tag: "versions", summary: "What separates two versions, or a version and the draft",
-		about: "Files as unified text, schemas as sentences, other fields by name, and the number that the changes ask for.", refusals: []fault.Code{fault.NotFound, fault.InvalidInput, fault.StaleDraft},
+		id: "diffAgent", method: http.MethodGet, path: Base + "/code-agents/{agent}/diff", tag: "versions", summary: "Compare two versions, or a version and the draft",
+		about: "Returns file diffs, schema changes as sentences, other changed fields, and the suggested next version.", refusals: []fault.Code{fault.NotFound, fault.InvalidInput, fault.StaleDraft},
 	}, func(ctx context.Context, q *in) (*diffAnswer, error) {
 		return a.diff(ctx, q.Agent, q.From, q.To, q.DraftMatchQuery)
 	})
@@ -32,10 +32,10 @@ func (a *API) diffVersions() {
 	type in struct {
 		VersionRef
 		DraftMatchQuery
-		Other string `path:"other" maxLength:"256" doc:"A version, or draft."`
+		Other string `path:"other" maxLength:"256" doc:"Version to compare with, or draft."`
 	}
 	add(a, endpoint{
-		id: "diffVersions", method: http.MethodGet, path: Base + "/code-agents/{agent}/versions/{version}/diff/{other}", tag: "versions", summary: "What separates a version from another",
+		id: "diffVersions", method: http.MethodGet, path: Base + "/code-agents/{agent}/versions/{version}/diff/{other}", tag: "versions", summary: "Compare a version with another",
 		refusals: []fault.Code{fault.NotFound, fault.InvalidInput, fault.StaleDraft},
 	}, func(ctx context.Context, q *in) (*diffAnswer, error) {
 		return a.diff(ctx, q.Agent, q.Version, q.Other, q.DraftMatchQuery)

@@ -16,9 +16,9 @@ type AgentRef struct {
 
 // agentAnswer is an agent with the ETag that its next save must match.
 type agentAnswer struct {
-	ETag     string `header:"ETag" doc:"The draft's revision in quotes."`
+	ETag     string `header:"ETag" doc:"Revision of the draft, in quotes."`
 	Location string `header:"Location"`
-	Renamed  string `header:"Atelier-Renamed" doc:"The present name, when a former one was asked for."`
+	Renamed  string `header:"Atelier-Renamed" doc:"Current name, if the request used a former name."`
 	Body     Agent
 }
 
@@ -39,7 +39,7 @@ func (a *API) answerWithOrigin(ctx context.Context, agent registry.Agent) (*agen
 
 func (a *API) getAgent() {
 	add(a, endpoint{
-		id: "getAgent", method: http.MethodGet, path: Base + "/code-agents/{agent}", tag: "agents", summary: "One agent with its draft",
+		id: "getAgent", method: http.MethodGet, path: Base + "/code-agents/{agent}", tag: "agents", summary: "Get an agent with its draft",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *AgentRef) (*agentAnswer, error) {
 		agent, err := a.Agents.Get(ctx, actor(ctx), q.Agent)

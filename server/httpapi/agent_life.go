@@ -10,7 +10,7 @@ import (
 
 // RedraftBody names the version that the draft becomes.
 type RedraftBody struct {
-	From string `json:"from" minLength:"1" maxLength:"256" doc:"A version; latest discards what was edited since."`
+	From string `json:"from" minLength:"1" maxLength:"256" doc:"Version to restore. latest discards all edits since then."`
 }
 
 func (a *API) redraftAgent() {
@@ -20,7 +20,7 @@ func (a *API) redraftAgent() {
 		Body RedraftBody
 	}
 	add(a, endpoint{
-		id: "redraftAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/draft", tag: "agents", summary: "Make the draft what a version is",
+		id: "redraftAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/draft", tag: "agents", summary: "Replace the draft by a version",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.PreconditionRequired, fault.StaleDraft, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
 		revision, err := q.revision()
@@ -44,7 +44,7 @@ func (a *API) copyAgent() {
 		Body CopyAgentBody
 	}
 	add(a, endpoint{
-		id: "copyAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/copy", tag: "agents", summary: "Make a new agent of an agent's draft",
+		id: "copyAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/copy", tag: "agents", summary: "Copy an agent's draft to a new agent",
 		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.NameTaken, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
 		seen, err := q.seen(q.Body.Revision)
@@ -61,8 +61,8 @@ func (a *API) copyAgent() {
 
 func (a *API) restoreAgent() {
 	add(a, endpoint{
-		id: "restoreAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/restore", tag: "agents", summary: "Take a deletion back",
-		about:      "The agent has its draft, its versions and its names again.",
+		id: "restoreAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/restore", tag: "agents", summary: "Restore a deleted agent",
+		about:      "Restores the agent with its draft, versions and names.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, q *AgentRef) (*agentAnswer, error) {
 		if err := a.mayChange(ctx, q.Agent); err != nil {

@@ -11,30 +11,30 @@ import (
 
 // Paging is how every list is paged.
 type Paging struct {
-	Cursor string `query:"cursor" maxLength:"500" doc:"nextCursor of the page before."`
+	Cursor string `query:"cursor" maxLength:"500" doc:"nextCursor of the previous page."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }
 
 // AgentPage is one page of agents.
 type AgentPage struct {
 	Items      []AgentSummary `json:"items"`
-	NextCursor string         `json:"nextCursor" doc:"Empty on the last page."`
+	NextCursor string         `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
 func (a *API) listAgents() {
 	type in struct {
 		Paging
-		Query    string            `query:"q" maxLength:"200" doc:"Words in name, title or description."`
+		Query    string            `query:"q" maxLength:"200" doc:"Search text in name, title or description."`
 		Language runtimes.Language `query:"language"`
 		Tag      string            `query:"tag" maxLength:"50"`
-		State    string            `query:"state" enum:"draft,published,deleted" doc:"deleted lists tombstones, which nothing else lists."`
-		Code     bool              `query:"code" doc:"Look for q in the draft's code too."`
-		Unused   time.Time         `query:"unusedSince" doc:"Only agents that are older than this and had no run since."`
-		Order    string            `query:"order" enum:"name,updated" default:"name" doc:"updated has the newest first."`
+		State    string            `query:"state" enum:"draft,published,deleted" doc:"Only agents in this state. Deleted agents are listed only with deleted."`
+		Code     bool              `query:"code" doc:"Search for q in the draft's code too."`
+		Unused   time.Time         `query:"unusedSince" doc:"Only agents that were created before this time and have not run since."`
+		Order    string            `query:"order" enum:"name,updated" default:"name" doc:"Order of the list. updated: newest first."`
 	}
 	type out struct{ Body AgentPage }
 	add(a, endpoint{
-		id: "listAgents", method: http.MethodGet, path: Base + "/code-agents", tag: "agents", summary: "Agents, without code",
+		id: "listAgents", method: http.MethodGet, path: Base + "/code-agents", tag: "agents", summary: "List agents, without code",
 	}, func(ctx context.Context, q *in) (*out, error) {
 		page, err := a.Agents.List(ctx, actor(ctx), registry.AgentFilter{
 			Query: q.Query, Language: q.Language, Tag: q.Tag, State: q.State, InCode: q.Code, UnusedSince: q.Unused, Order: q.Order, Cursor: q.Cursor, Limit: q.Limit,

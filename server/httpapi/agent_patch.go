@@ -34,7 +34,7 @@ func (a *API) patchAgent() {
 		Body patchBody
 	}
 	add(a, endpoint{
-		id: "patchAgent", method: http.MethodPatch, path: Base + "/code-agents/{agent}", tag: "agents", summary: "Rename, describe, tag",
+		id: "patchAgent", method: http.MethodPatch, path: Base + "/code-agents/{agent}", tag: "agents", summary: "Change name, title, description and tags",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NameTaken},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
 		agent, err := a.Agents.Patch(ctx, actor(ctx), q.Agent, q.Body.Input)

@@ -12,7 +12,7 @@ import (
 // DraftRuntime is the runtime that publishing a draft would give it now.
 type DraftRuntime struct {
 	Runtime runtimes.Name           `json:"runtime"`
-	Choice  *registry.RuntimeChoice `json:"choice,omitempty" doc:"Why auto means it; absent where the draft names a runtime, or its language has one alone."`
+	Choice  *registry.RuntimeChoice `json:"choice,omitempty" doc:"Reason for the choice. Absent if the draft sets a runtime or its language has only one."`
 }
 
 func (a *API) getDraftRuntime() {
@@ -22,8 +22,8 @@ func (a *API) getDraftRuntime() {
 	}
 	type out struct{ Body DraftRuntime }
 	add(a, endpoint{
-		id: "getDraftRuntime", method: http.MethodGet, path: Base + "/code-agents/{agent}/runtime", tag: "agents", summary: "The runtime of the draft, if it were published now",
-		about:    "Where the draft says auto, by what its code uses and by what its runs have taken. A version keeps its runtime for ever.",
+		id: "getDraftRuntime", method: http.MethodGet, path: Base + "/code-agents/{agent}/runtime", tag: "agents", summary: "Get the runtime that publishing the draft would choose",
+		about:    "If the draft says auto, the choice depends on the features its code uses and the CPU time of its runs. A published version never changes its runtime.",
 		refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		seen, err := q.seen()

@@ -17,12 +17,12 @@ const archiveType = "application/gzip"
 func (a *API) exportArchive() {
 	binary := &huma.Schema{Type: huma.TypeString, ContentEncoding: "binary"}
 	a.stream(endpoint{
-		id: "exportArchive", method: http.MethodGet, path: Base + "/archive", tag: "agents", summary: "Agents with all their versions, as one file",
-		about: "All agents of the workspace, or those that are named. The layout is documented in docs/archive.md. An archive that breaks off has not been written whole.",
+		id: "exportArchive", method: http.MethodGet, path: Base + "/archive", tag: "agents", summary: "Export agents with all their versions as one file",
+		about: "Exports all agents of the workspace, or those that are named. docs/archive.md documents the format. An archive that breaks off is incomplete.",
 		answers: map[string]*huma.Response{"200": {Description: "A gzipped tar.",
 			Content: map[string]*huma.MediaType{archiveType: {Schema: binary}}}},
 		refusals: []fault.Code{fault.NotFound},
-	}, []*huma.Param{{Name: "agent", In: "query", Description: "Name or ID; may stand several times.", Schema: &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}}}},
+	}, []*huma.Param{{Name: "agent", In: "query", Description: "Name or ID. Repeatable.", Schema: &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}}}},
 		nil, a.writeArchive)
 }
 

@@ -25,21 +25,21 @@ func (a *API) importArchive() {
 	report := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[ImportReport](), true, "")
 	binary := &huma.Schema{Type: huma.TypeString, ContentEncoding: "binary"}
 	a.stream(endpoint{
-		id: "importArchive", method: http.MethodPost, path: Base + "/archive", tag: "agents", summary: "Put an archive's agents into the workspace",
-		about: "Everything is checked before anything is written: digests, names, specs. What is there with the same digest stays; other content under the same version refuses the whole. Agents that are new here or were deleted appear all at once; if the server ends meanwhile, they are not there, and the same archive goes on where it stopped.",
-		answers: map[string]*huma.Response{"200": {Description: "What became of each agent.",
+		id: "importArchive", method: http.MethodPost, path: Base + "/archive", tag: "agents", summary: "Import the agents of an archive",
+		about: "The whole archive is checked before anything is written. Existing versions with the same digest are kept. If a version exists with another digest, the whole archive is refused. New and restored agents appear together at the end. If the import is interrupted, send the same archive again to continue.",
+		answers: map[string]*huma.Response{"200": {Description: "Result for each agent.",
 			Content: map[string]*huma.MediaType{"application/json": {Schema: report}}}},
 		refusals: []fault.Code{fault.InvalidInput, fault.VersionExists, fault.TooManyRequests},
 	}, []*huma.Param{
-		{Name: "dryRun", In: "query", Description: "true checks and writes nothing.", Schema: &huma.Schema{Type: huma.TypeBoolean}},
-		{Name: "listed", In: "query", Description: "true lists again what was listed in the public registry where the archive was written.", Schema: &huma.Schema{Type: huma.TypeBoolean}},
+		{Name: "dryRun", In: "query", Description: "true only checks the archive.", Schema: &huma.Schema{Type: huma.TypeBoolean}},
+		{Name: "listed", In: "query", Description: "true lists agents in the public registry if they were listed where the archive was written.", Schema: &huma.Schema{Type: huma.TypeBoolean}},
 	},
 		&huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{archiveType: {Schema: binary}}}, a.readArchive)
 }
 
 func (a *API) readArchive(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Content-Type") != archiveType {
-		a.Problems.Write(w, r, fault.New(fault.UnsupportedMediaType, "An archive is sent with Content-Type: %s.", archiveType))
+		a.Problems.Write(w, r, fault.New(fault.UnsupportedMediaType, "An archive must be sent with Content-Type: %s.", archiveType))
 		return
 	}
 	var req archives.ImportRequest

@@ -20,11 +20,11 @@ type Capabilities struct {
 type LanguageState struct {
 	Language    runtimes.Language `json:"language"`
 	Runtimes    []runtimes.Name   `json:"runtimes"`
-	Entrypoint  string            `json:"entrypoint" doc:"The entry file by default."`
+	Entrypoint  string            `json:"entrypoint" doc:"Default entry file."`
 	Available   bool              `json:"available"`
 	Interpreter string            `json:"interpreter,omitempty"`
 	Reason      string            `json:"reason,omitempty"`
-	Engines     []EngineState     `json:"engines,omitempty" doc:"Each of the runtimes by itself; absent where none can run."`
+	Engines     []EngineState     `json:"engines,omitempty" doc:"State of each runtime. Absent if none is available."`
 }
 
 // EngineState says whether one runtime of a language is there, and what to install where it is not.
@@ -32,7 +32,7 @@ type EngineState struct {
 	Runtime     runtimes.Name `json:"runtime"`
 	Available   bool          `json:"available"`
 	Interpreter string        `json:"interpreter,omitempty"`
-	Version     string        `json:"version,omitempty" doc:"Of the language, 3.11; absent where it is not known."`
+	Version     string        `json:"version,omitempty" doc:"Version of the language, for example 3.11. Absent if unknown."`
 	Reason      string        `json:"reason,omitempty"`
 }
 
@@ -51,7 +51,7 @@ type SandboxState struct {
 func (a *API) getCapabilities() {
 	type out struct{ Body Capabilities }
 	add(a, endpoint{
-		id: "getCapabilities", method: http.MethodGet, path: Base + "/capabilities", tag: "server", summary: "What this server can do",
+		id: "getCapabilities", method: http.MethodGet, path: Base + "/capabilities", tag: "server", summary: "Get the capabilities of this server",
 	}, func(context.Context, *none) (*out, error) {
 		return &out{Body: a.House.Capabilities()}, nil
 	})

@@ -34,29 +34,29 @@ func describe(base string) huma.Config {
 			Info: &huma.Info{
 				Title: "Atelier", Version: contract,
 				Description: "Write code agents, run them in a sandbox, publish immutable versions and export them as tools. " +
-					"X-Workspace names the workspace, by name or ID, that a session's request is about; a token has one. " +
-					"Errors are application/problem+json with a code; every list is paged by cursor.",
+					"A browser session selects its workspace with X-Workspace (name or ID); a token belongs to one workspace. " +
+					"Errors are application/problem+json with a code. Lists are paged by cursor.",
 				License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 			},
 			Servers: serversAt(base),
 			Components: &huma.Components{
 				Schemas: schemas,
 				SecuritySchemes: map[string]*huma.SecurityScheme{
-					"token":   {Type: "http", Scheme: "bearer", Description: "A token of `atelier token create`, or the administrator's. The scopes beside an operation are those of which it must have one; admin stands for all."},
-					"session": {Type: "apiKey", In: "cookie", Name: "atelier_session", Description: "The Studio's session."},
+					"token":   {Type: "http", Scheme: "bearer", Description: "A token from `atelier token create`, or the administrator's token. It must have one of the scopes listed for an operation. admin includes all others."},
+					"session": {Type: "apiKey", In: "cookie", Name: "atelier_session", Description: "Session cookie of the Studio."},
 				},
 			},
 			Security: []map[string][]string{{"token": {}}, {"session": {}}},
 			Tags: []*huma.Tag{
-				{Name: "agents", Description: "Named programs with one draft and immutable versions."},
-				{Name: "versions", Description: "Published states; they never change."},
-				{Name: "registry", Description: "Agents that workspaces list for all others."},
-				{Name: "skills", Description: "Agents that lie in folders and are called by name; existing clients use /skills and /v1/skills."},
-				{Name: "runs", Description: "Executions: of a version, a draft or inline code."},
-				{Name: "secrets", Description: "Values that versions declare by name and runs are given; no route tells them."},
-				{Name: "server", Description: "What this server can do and how it is doing."},
-				{Name: "people", Description: "Workspaces, their members and invitations to them."},
-				{Name: "session", Description: "Who is asking: sessions of browsers, and tokens with scopes."},
+				{Name: "agents", Description: "Programs with a name, one draft and immutable versions."},
+				{Name: "versions", Description: "Published versions. They never change."},
+				{Name: "registry", Description: "Agents that workspaces share with all others."},
+				{Name: "skills", Description: "Agents that are stored in folders and called by name. Existing clients use /skills and /v1/skills."},
+				{Name: "runs", Description: "Executions of a version, a draft or inline code."},
+				{Name: "secrets", Description: "Encrypted values that versions declare by name and runs receive. No endpoint returns them."},
+				{Name: "server", Description: "Capabilities and state of the server."},
+				{Name: "people", Description: "Workspaces, members and invitations."},
+				{Name: "session", Description: "Browser sessions, and tokens with scopes."},
 			},
 		},
 		Formats:       map[string]huma.Format{"application/json": plainJSON(), "json": plainJSON()},
@@ -155,7 +155,7 @@ func (fileSchema) Schema(huma.Registry) *huma.Schema {
 	text := &huma.Schema{Type: huma.TypeString}
 	binary.PrecomputeMessages()
 	text.PrecomputeMessages()
-	return &huma.Schema{Description: "A text, or {\"base64\": …}.", AnyOf: []*huma.Schema{text, binary}}
+	return &huma.Schema{Description: "Text, or {\"base64\": …}.", AnyOf: []*huma.Schema{text, binary}}
 }
 
 type languageSchema struct{}
@@ -198,11 +198,11 @@ func problemSchema(api *huma.OpenAPI) {
 	schemas := api.Components.Schemas.Map()
 	delete(schemas, "ErrorDetail")
 	schemas["Problem"] = &huma.Schema{
-		Type: huma.TypeObject, Description: "RFC 9457 problem. Further members may follow, such as currentRevision.",
+		Type: huma.TypeObject, Description: "RFC 9457 problem. It may have further members, for example currentRevision.",
 		Required: []string{"type", "title", "status", "code", "detail"}, AdditionalProperties: true,
 		Properties: map[string]*huma.Schema{
 			"type": {Type: huma.TypeString}, "title": {Type: huma.TypeString}, "status": {Type: huma.TypeInteger}, "code": {Type: huma.TypeString},
-			"detail": {Type: huma.TypeString, Description: "A sentence for a person."},
+			"detail": {Type: huma.TypeString, Description: "Explanation for people."},
 			"errors": {Type: huma.TypeArray, Items: &huma.Schema{Ref: "#/components/schemas/Detail"}},
 		},
 	}

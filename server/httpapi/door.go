@@ -124,12 +124,12 @@ func onceEach(op *huma.Operation, r *http.Request) error {
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return &fault.Error{Code: fault.BadRequest, Message: "The query of the address cannot be read.", Err: err}
+		return &fault.Error{Code: fault.BadRequest, Message: "The query string is not valid.", Err: err}
 	}
 	for _, p := range op.Parameters {
 		if p.In == "query" && len(query[p.Name]) > 1 {
 			return &fault.Error{Code: fault.InvalidInput, Message: "The input is not valid.",
-				Details: []fault.Detail{{Message: "query parameter " + p.Name + ": is given more than once"}}}
+				Details: []fault.Detail{{Message: "query parameter " + p.Name + ": must be given only once"}}}
 		}
 	}
 	return nil

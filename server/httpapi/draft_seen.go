@@ -43,7 +43,7 @@ func (m DraftMatchQuery) seen() (registry.Seen, error) { return m.DraftMatch.see
 // revision is the draft that a caller replaces.
 func (m RequiredDraftMatch) revision() (int64, error) {
 	if m.IfMatch == "" {
-		return 0, fault.New(fault.PreconditionRequired, `Saving needs If-Match with the revision that you saw, such as If-Match: "7"; the ETag of an answer has it.`)
+		return 0, fault.New(fault.PreconditionRequired, `Saving requires If-Match with the revision that you last read, for example If-Match: "7". The ETag of an answer contains it.`)
 	}
 	return revisionOf(m.IfMatch)
 }
@@ -54,7 +54,7 @@ func revisionOf(header string) (int64, error) {
 	text, closed := strings.CutSuffix(text, `"`)
 	revision, err := strconv.ParseInt(text, 10, 64)
 	if !opened || !closed || err != nil || revision < 1 {
-		return 0, fault.New(fault.BadRequest, `If-Match must be one revision in quotes, such as "7".`)
+		return 0, fault.New(fault.BadRequest, `If-Match must be one revision in quotes, for example "7".`)
 	}
 	return revision, nil
 }

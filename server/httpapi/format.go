@@ -11,9 +11,9 @@ import (
 
 // FormatBody is code to lay out anew.
 type FormatBody struct {
-	Language runtimes.Language `json:"language" doc:"bash; editors format the others themselves."`
+	Language runtimes.Language `json:"language" doc:"bash. Editors format other languages themselves."`
 	Code     string            `json:"code"`
-	Indent   int               `json:"indent,omitempty" minimum:"1" maximum:"8" doc:"Spaces for a step; 2 without it."`
+	Indent   int               `json:"indent,omitempty" minimum:"1" maximum:"8" doc:"Indentation in spaces (default 2)."`
 }
 
 func (a *API) format() {
@@ -21,7 +21,7 @@ func (a *API) format() {
 	type out struct{ Body agents.FormatReport }
 	add(a, endpoint{
 		id: "format", method: http.MethodPost, path: Base + "/format", tag: "agents", summary: "Format a script",
-		about:    "Runs nothing. Code is parsed in the sandbox; what cannot be parsed comes back as it was, with the errors.",
+		about:    "The code is parsed in the sandbox and not run. Code with syntax errors is returned unchanged, with the errors.",
 		refusals: []fault.Code{fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		report, err := a.Agents.Format(ctx, q.Body.Language, q.Body.Code, q.Body.Indent)

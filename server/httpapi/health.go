@@ -7,7 +7,7 @@ import (
 
 // Health is how the server is doing, for monitors and existing clients.
 type Health struct {
-	Status         string       `json:"status" enum:"healthy,degraded" doc:"In the words of existing skill executors."`
+	Status         string       `json:"status" enum:"healthy,degraded" doc:"healthy or degraded, as in existing skill executors."`
 	Version        string       `json:"version"`
 	RegistryLoaded bool         `json:"registry_loaded"`
 	ExecutorReady  bool         `json:"executor_ready"`
@@ -18,8 +18,8 @@ type Health struct {
 func (a *API) getHealth() {
 	type out struct{ Body Health }
 	add(a, endpoint{
-		id: "getHealth", method: http.MethodGet, path: "/health", tag: "server", summary: "How the server is doing", public: true,
-		about: "Always 200 while the server answers; GET /ready says whether it can be used.",
+		id: "getHealth", method: http.MethodGet, path: "/health", tag: "server", summary: "Get the state of the server", public: true,
+		about: "The answer is always 200. GET /ready reports whether the server can be used.",
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		return &out{Body: a.House.Health(ctx)}, nil
 	})

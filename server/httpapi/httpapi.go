@@ -88,7 +88,7 @@ func New(o Options) *API {
 	a.bodies = &bodyChecks{api: a.huma.OpenAPI()}
 	router.Use(headAsGet)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		o.Problems.Write(w, r, fault.New(fault.NotFound, "There is no such route; /docs lists them."))
+		o.Problems.Write(w, r, fault.New(fault.NotFound, "Endpoint not found. /docs lists all endpoints."))
 	})
 	router.MethodNotAllowed(a.methodNotAllowed)
 	a.routes()
@@ -229,5 +229,5 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 			w.Header().Add("Allow", method)
 		}
 	}
-	a.Problems.Write(w, r, fault.New(fault.MethodNotAllowed, "This route does not take this method; the Allow header lists those it takes."))
+	a.Problems.Write(w, r, fault.New(fault.MethodNotAllowed, "This method is not allowed here. The Allow header lists the allowed methods."))
 }

@@ -24,7 +24,7 @@ const (
 // that answer. The work goes on when the client goes away, since it may come back for the answer.
 func (a *API) once(w http.ResponseWriter, r *http.Request, key string, body []byte, work func(http.ResponseWriter, *http.Request)) {
 	if len(key) > keyLength {
-		a.Problems.Write(w, r, fault.New(fault.BadRequest, "An Idempotency-Key has at most %d characters.", keyLength))
+		a.Problems.Write(w, r, fault.New(fault.BadRequest, "Idempotency-Key must have at most %d characters.", keyLength))
 		return
 	}
 	ctx := context.WithoutCancel(r.Context())
@@ -46,9 +46,9 @@ func (a *API) once(w http.ResponseWriter, r *http.Request, key string, body []by
 func (a *API) repeat(w http.ResponseWriter, r *http.Request, known registry.IdempotencyKey, hash string) {
 	switch {
 	case known.BodyHash != hash:
-		a.Problems.Write(w, r, fault.New(fault.IdempotencyMismatch, "This Idempotency-Key was used for another request; choose a new one."))
+		a.Problems.Write(w, r, fault.New(fault.IdempotencyMismatch, "This Idempotency-Key was used for a different request. Choose a new one."))
 	case known.Body == nil:
-		a.Problems.Write(w, r, &fault.Error{Code: fault.Conflict, Message: "The first request with this Idempotency-Key is still at work.", RetryAfter: time.Second})
+		a.Problems.Write(w, r, &fault.Error{Code: fault.Conflict, Message: "The first request with this Idempotency-Key is still in progress.", RetryAfter: time.Second})
 	default:
 		var stored storedAnswer
 		if err := json.Unmarshal(known.Body, &stored); err != nil {

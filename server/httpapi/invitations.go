@@ -13,8 +13,8 @@ import (
 // InvitationBody asks for a one-time link into the workspace.
 type InvitationBody struct {
 	Role      registry.Role `json:"role"`
-	Note      string        `json:"note,omitempty" maxLength:"200" doc:"Whom it is for."`
-	ExpiresAt *time.Time    `json:"expiresAt,omitempty" doc:"Within 30 days; in a week without it."`
+	Note      string        `json:"note,omitempty" maxLength:"200" doc:"Note on who the invitation is for."`
+	ExpiresAt *time.Time    `json:"expiresAt,omitempty" doc:"Time of expiry, within 30 days (default: one week)."`
 }
 
 // Invitation is a one-time link that is open, without its secret.
@@ -30,7 +30,7 @@ type Invitation struct {
 // NewInvitation is an invitation with its link, which is shown this once.
 type NewInvitation struct {
 	Invitation
-	Link string `json:"link" doc:"The secret follows the #, which browsers do not send."`
+	Link string `json:"link" doc:"Invitation link. The secret follows the #, which browsers do not send."`
 }
 
 // InvitationList is the invitations that are open.
@@ -45,7 +45,7 @@ type InvitationSecret struct {
 
 // Invited is what an invitation leads to.
 type Invited struct {
-	Workspace string        `json:"workspace" doc:"What people see of its name."`
+	Workspace string        `json:"workspace" doc:"Display name of the workspace."`
 	Role      registry.Role `json:"role"`
 	InvitedBy string        `json:"invitedBy"`
 	ExpiresAt time.Time     `json:"expiresAt"`
@@ -55,9 +55,9 @@ type Invited struct {
 // nobody has makes a new person.
 type AcceptBody struct {
 	Secret   string `json:"secret" minLength:"1" maxLength:"4096"`
-	SignedIn bool   `json:"signedIn,omitempty" doc:"For the person whose session it is."`
+	SignedIn bool   `json:"signedIn,omitempty" doc:"true accepts the invitation for the signed-in person."`
 	Name     string `json:"name,omitempty" maxLength:"100"`
-	Title    string `json:"title,omitempty" maxLength:"100" doc:"What others see of a new person; the name without it."`
+	Title    string `json:"title,omitempty" maxLength:"100" doc:"Display name of a new person (default: the name)."`
 	Password string `json:"password,omitempty" maxLength:"1024" doc:"At least 12 bytes for a new person."`
 }
 
@@ -72,8 +72,8 @@ func (a *API) createInvitation() {
 	}
 	type out struct{ Body NewInvitation }
 	add(a, endpoint{
-		id: "createInvitation", method: http.MethodPost, path: Base + "/invitations", tag: "people", summary: "Make a one-time link into the workspace",
-		about: "The link is shown this once; only a hash of its secret is kept.", status: http.StatusCreated,
+		id: "createInvitation", method: http.MethodPost, path: Base + "/invitations", tag: "people", summary: "Create a one-time invitation link",
+		about: "The link is shown once. Only a hash of its secret is stored.", status: http.StatusCreated,
 	}, func(ctx context.Context, q *in) (*out, error) {
 		secret, i, err := a.Access.Invite(ctx, caller(ctx), access.InvitationRequest{Role: q.Body.Role, Note: q.Body.Note, ExpiresAt: q.Body.ExpiresAt})
 		if err != nil {
@@ -86,7 +86,7 @@ func (a *API) createInvitation() {
 func (a *API) listInvitations() {
 	type out struct{ Body InvitationList }
 	add(a, endpoint{
-		id: "listInvitations", method: http.MethodGet, path: Base + "/invitations", tag: "people", summary: "Invitations that are open",
+		id: "listInvitations", method: http.MethodGet, path: Base + "/invitations", tag: "people", summary: "List open invitations",
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		invitations, err := a.Access.ListInvitations(ctx, actor(ctx))
 		if err != nil {
@@ -105,7 +105,7 @@ func (a *API) revokeInvitation() {
 		Invitation string `path:"invitation" maxLength:"100" doc:"ID of the invitation."`
 	}
 	add(a, endpoint{
-		id: "revokeInvitation", method: http.MethodDelete, path: Base + "/invitations/{invitation}", tag: "people", summary: "Take an invitation back",
+		id: "revokeInvitation", method: http.MethodDelete, path: Base + "/invitations/{invitation}", tag: "people", summary: "Revoke an invitation",
 		status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*none, error) {
 		return &none{}, a.Access.RevokeInvitation(ctx, actor(ctx), q.Invitation)
@@ -119,7 +119,7 @@ func (a *API) readInvitation() {
 	}
 	type out struct{ Body Invited }
 	add(a, endpoint{
-		id: "readInvitation", method: http.MethodPost, path: Base + "/invitations/read", tag: "people", summary: "What an invitation leads to; spends nothing",
+		id: "readInvitation", method: http.MethodPost, path: Base + "/invitations/read", tag: "people", summary: "Read an invitation without using it",
 		public: true, bodyBytes: 8 << 10, refusals: []fault.Code{fault.Unauthenticated, fault.TooManyRequests},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		answer := &out{}
@@ -139,14 +139,14 @@ func (a *API) acceptInvitation() {
 		Body   AcceptBody
 	}
 	add(a, endpoint{
-		id: "acceptInvitation", method: http.MethodPost, path: Base + "/invitations/accept", tag: "people", summary: "Become a member",
+		id: "acceptInvitation", method: http.MethodPost, path: Base + "/invitations/accept", tag: "people", summary: "Accept an invitation",
 		status: http.StatusNoContent, public: true, bodyBytes: 16 << 10, refusals: []fault.Code{fault.Unauthenticated, fault.TooManyRequests, fault.NameTaken},
 	}, func(ctx context.Context, q *in) (*cookieAnswer, error) {
 		answer, body := &cookieAnswer{}, q.Body
 		who := access.Acceptance{Name: body.Name, Title: body.Title, Password: body.Password}
 		if body.SignedIn {
 			if who.Cookie = q.Cookie; who.Cookie == "" {
-				return nil, fault.New(fault.Unauthenticated, "Nobody is signed in here; give a name and a password.")
+				return nil, fault.New(fault.Unauthenticated, "You are not signed in. Give a name and a password.")
 			}
 		}
 		err := a.Attempts.Try(q.request, body.Secret+"\x00"+body.Name+"\x00"+body.Password, func() error {

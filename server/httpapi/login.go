@@ -14,7 +14,7 @@ func (a *API) followLoginLink() {
 		w.Header().Set("Cache-Control", "no-store")
 		link := r.URL.Query().Get("link")
 		if link == "" || len(link) > 4096 {
-			a.Problems.Write(w, r, fault.New(fault.Unauthenticated, "A login link ends in ?link=…; the server prints one when it starts."))
+			a.Problems.Write(w, r, fault.New(fault.Unauthenticated, "A sign-in link must end in ?link=…. The server prints one when it starts."))
 			return
 		}
 		err := a.Attempts.Try(r, link, func() error {

@@ -107,20 +107,20 @@ func attemptOf(r *http.Request) (attempt oidc.Attempt) {
 
 // LoginWays is how people may log in, beside the link that the server printed and tokens.
 type LoginWays struct {
-	Provider *LoginProvider `json:"provider" doc:"Null without one."`
+	Provider *LoginProvider `json:"provider" doc:"The OpenID provider, or null."`
 }
 
 // LoginProvider is a provider of logins.
 type LoginProvider struct {
-	Name string `json:"name" doc:"What to call it."`
-	Path string `json:"path" doc:"Where a browser goes to log in by it, from the root of its origin."`
+	Name string `json:"name" doc:"Display name of the provider."`
+	Path string `json:"path" doc:"Path that starts the sign-in with the provider."`
 }
 
 func (a *API) listLoginWays() {
 	type in struct{}
 	type out struct{ Body LoginWays }
 	add(a, endpoint{
-		id: "listLoginWays", method: http.MethodGet, path: Base + "/session/ways", tag: "session", summary: "How people may log in", public: true,
+		id: "listLoginWays", method: http.MethodGet, path: Base + "/session/ways", tag: "session", summary: "List the ways to sign in", public: true,
 		refusals: []fault.Code{},
 	}, func(context.Context, *in) (*out, error) {
 		ways := LoginWays{}

@@ -9,8 +9,8 @@ import (
 
 // PasswordBody changes a person's password.
 type PasswordBody struct {
-	Current string `json:"current,omitempty" maxLength:"1024" doc:"The present one, where there is one."`
-	New     string `json:"new" maxLength:"1024" doc:"At least 12 bytes."`
+	Current string `json:"current,omitempty" maxLength:"1024" doc:"Current password, if there is one."`
+	New     string `json:"new" maxLength:"1024" doc:"New password, at least 12 bytes."`
 }
 
 func (a *API) changePassword() {
@@ -19,15 +19,15 @@ func (a *API) changePassword() {
 		Body PasswordBody
 	}
 	add(a, endpoint{
-		id: "changePassword", method: http.MethodPut, path: Base + "/me/password", tag: "session", summary: "Change the password of who is signed in",
-		about:  "All their other sessions end. Who logs in by a provider has none here.",
+		id: "changePassword", method: http.MethodPut, path: Base + "/me/password", tag: "session", summary: "Change your password",
+		about:  "Ends all your other sessions. People who sign in with a provider have no password here.",
 		status: http.StatusNoContent, bodyBytes: 8 << 10, refusals: []fault.Code{fault.TooManyRequests, fault.Conflict},
 	}, func(ctx context.Context, q *in) (*none, error) {
 		err := a.Attempts.Try(q.request, caller(ctx).User+"\x00"+q.Body.Current, func() error {
 			return a.Access.ChangePassword(ctx, caller(ctx), q.Body.Current, q.Body.New)
 		})
 		if fault.Is(err, fault.Unauthenticated) { // the session is good
-			err = fault.Invalid("/current", "The present password is another.")
+			err = fault.Invalid("/current", "The current password is incorrect.")
 		}
 		return &none{}, err
 	})
@@ -36,7 +36,7 @@ func (a *API) changePassword() {
 func (a *API) listOwnSessions() {
 	type out struct{ Body OpenSessionList }
 	add(a, endpoint{
-		id: "listOwnSessions", method: http.MethodGet, path: Base + "/me/sessions", tag: "session", summary: "Where the person is signed in",
+		id: "listOwnSessions", method: http.MethodGet, path: Base + "/me/sessions", tag: "session", summary: "List your sessions",
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		sessions, err := a.Access.OwnSessions(ctx, caller(ctx))
 		if err != nil {
@@ -51,7 +51,7 @@ func (a *API) endOwnSession() {
 		Session string `path:"session" maxLength:"100" doc:"ID of the session."`
 	}
 	add(a, endpoint{
-		id: "endOwnSession", method: http.MethodDelete, path: Base + "/me/sessions/{session}", tag: "session", summary: "Sign the person out elsewhere, at once",
+		id: "endOwnSession", method: http.MethodDelete, path: Base + "/me/sessions/{session}", tag: "session", summary: "End one of your sessions",
 		status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*none, error) {
 		return &none{}, a.Access.EndOwnSession(ctx, caller(ctx), q.Session)

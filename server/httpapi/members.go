@@ -12,7 +12,7 @@ import (
 // Member is a person in the workspace.
 type Member struct {
 	ID    string        `json:"id"`
-	Name  string        `json:"name" doc:"By which they log in."`
+	Name  string        `json:"name" doc:"Sign-in name."`
 	Title string        `json:"title"`
 	Role  registry.Role `json:"role"`
 	Since time.Time     `json:"since"`
@@ -36,7 +36,7 @@ type MemberRef struct {
 func (a *API) listMembers() {
 	type out struct{ Body MemberList }
 	add(a, endpoint{
-		id: "listMembers", method: http.MethodGet, path: Base + "/members", tag: "people", summary: "People of the workspace",
+		id: "listMembers", method: http.MethodGet, path: Base + "/members", tag: "people", summary: "List members",
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		members, err := a.Access.ListMembers(ctx, actor(ctx))
 		if err != nil {
@@ -56,8 +56,8 @@ func (a *API) setRole() {
 		Body RoleBody
 	}
 	add(a, endpoint{
-		id: "setRole", method: http.MethodPatch, path: Base + "/members/{user}", tag: "people", summary: "Give a member another role, at once",
-		about:  "Also for what they have open. The last administrator stays one.",
+		id: "setRole", method: http.MethodPatch, path: Base + "/members/{user}", tag: "people", summary: "Change the role of a member",
+		about:  "Takes effect at once, also for open streams. The last administrator cannot be demoted.",
 		status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, q *in) (*none, error) {
 		return &none{}, a.Access.SetRole(ctx, actor(ctx), q.User, q.Body.Role)
@@ -66,8 +66,8 @@ func (a *API) setRole() {
 
 func (a *API) removeMember() {
 	add(a, endpoint{
-		id: "removeMember", method: http.MethodDelete, path: Base + "/members/{user}", tag: "people", summary: "End a membership, at once",
-		about:  "With the tokens that act for the person in this workspace, and the invitations that they made. The last administrator stays.",
+		id: "removeMember", method: http.MethodDelete, path: Base + "/members/{user}", tag: "people", summary: "Remove a member",
+		about:  "Takes effect at once. Also revokes the person's tokens and invitations in this workspace. The last administrator cannot be removed.",
 		status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, q *MemberRef) (*none, error) {
 		return &none{}, a.Access.RemoveMember(ctx, actor(ctx), q.User)

@@ -11,9 +11,9 @@ import (
 
 // PinsBody says what an owner references, all of it.
 type PinsBody struct {
-	Owner      string   `json:"owner" minLength:"1" maxLength:"200" doc:"An identifier of your choice, such as workflow:42/node:3."`
-	Label      string   `json:"label,omitempty" maxLength:"200" doc:"What people call the owner."`
-	References []string `json:"references" maxItems:"200" doc:"Such as weather@^1."`
+	Owner      string   `json:"owner" minLength:"1" maxLength:"200" doc:"Identifier of the owner, chosen by you, for example workflow:42/node:3."`
+	Label      string   `json:"label,omitempty" maxLength:"200" doc:"Display name of the owner."`
+	References []string `json:"references" maxItems:"200" doc:"References, for example weather@^1."`
 }
 
 // PinList lists references with what they stand for now.
@@ -27,15 +27,15 @@ type PinOwner struct {
 }
 
 type pinsAnswer struct {
-	Renamed string `header:"Atelier-Renamed" doc:"The agent's present name, when a former one was asked for."`
+	Renamed string `header:"Atelier-Renamed" doc:"Current name of the agent, if the request used a former name."`
 	Body    PinList
 }
 
 func (a *API) putPins() {
 	type in struct{ Body PinsBody }
 	add(a, endpoint{
-		id: "putPins", method: http.MethodPut, path: Base + "/pins", tag: "versions", summary: "Register who references what",
-		about:      "Replaces what the owner registered before; the same again changes nothing. Each reference must stand for a version.",
+		id: "putPins", method: http.MethodPut, path: Base + "/pins", tag: "versions", summary: "Set the pins of an owner",
+		about:      "Replaces all earlier pins of the owner. Each reference must resolve to a version.",
 		idempotent: true, refusals: []fault.Code{fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*pinsAnswer, error) {
 		return pinsOf(a.Pins.Put(ctx, actor(ctx), pins.Request(q.Body)))
@@ -44,7 +44,7 @@ func (a *API) putPins() {
 
 func (a *API) listOwnedPins() {
 	add(a, endpoint{
-		id: "listOwnedPins", method: http.MethodGet, path: Base + "/pins", tag: "versions", summary: "What an owner references",
+		id: "listOwnedPins", method: http.MethodGet, path: Base + "/pins", tag: "versions", summary: "List the pins of an owner",
 		refusals: []fault.Code{fault.InvalidInput},
 	}, func(ctx context.Context, q *PinOwner) (*pinsAnswer, error) {
 		return pinsOf(a.Pins.By(ctx, actor(ctx), q.Owner))
@@ -53,7 +53,7 @@ func (a *API) listOwnedPins() {
 
 func (a *API) deletePins() {
 	add(a, endpoint{
-		id: "deletePins", method: http.MethodDelete, path: Base + "/pins", tag: "versions", summary: "Let go of all that an owner references",
+		id: "deletePins", method: http.MethodDelete, path: Base + "/pins", tag: "versions", summary: "Remove all of an owner's pins",
 		status: http.StatusNoContent, idempotent: true, refusals: []fault.Code{fault.InvalidInput},
 	}, func(ctx context.Context, q *PinOwner) (*none, error) {
 		return &none{}, a.Pins.Drop(ctx, actor(ctx), q.Owner)
@@ -62,7 +62,7 @@ func (a *API) deletePins() {
 
 func (a *API) listPins() {
 	add(a, endpoint{
-		id: "listPins", method: http.MethodGet, path: Base + "/code-agents/{agent}/pins", tag: "versions", summary: "Who references an agent",
+		id: "listPins", method: http.MethodGet, path: Base + "/code-agents/{agent}/pins", tag: "versions", summary: "List the pins on an agent",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *AgentRef) (*pinsAnswer, error) {
 		answer, err := pinsOf(a.Pins.Of(ctx, actor(ctx), q.Agent))

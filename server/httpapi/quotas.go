@@ -12,10 +12,10 @@ import (
 
 // Quotas is what a workspace may take and has taken.
 type Quotas struct {
-	Limits registry.Quota    `json:"limits" doc:"0 is no limit."`
-	Own    registry.OwnQuota `json:"own" doc:"Those that this workspace has instead of the server's defaults."`
+	Limits registry.Quota    `json:"limits" doc:"Effective limits. 0 means no limit."`
+	Own    registry.OwnQuota `json:"own" doc:"Limits that are set for this workspace instead of the server's defaults."`
 	Used   registry.QuotaUse `json:"used"`
-	Until  time.Time         `json:"until" doc:"When the next day begins, in which what is counted by day begins anew."`
+	Until  time.Time         `json:"until" doc:"Time when the daily counters are reset."`
 }
 
 type quotasAnswer struct{ Body Quotas }
@@ -26,8 +26,8 @@ func quotasOf(r quotas.Report) *quotasAnswer {
 
 func (a *API) getQuotas() {
 	add(a, endpoint{
-		id: "getQuotas", method: http.MethodGet, path: Base + "/quotas", tag: "server", summary: "What the workspace may take and has taken",
-		about: "A run above a quota of the day, or of runs at once, is 429 quota_exceeded with Retry-After; in a workspace that is full, runs and what would be kept are 403 storage_full.",
+		id: "getQuotas", method: http.MethodGet, path: Base + "/quotas", tag: "server", summary: "Get quotas and usage of the workspace",
+		about: "A run above a daily quota or the quota of concurrent runs is refused with 429 quota_exceeded and Retry-After. If the storage is full, runs and writes are refused with 403 storage_full.",
 	}, func(ctx context.Context, _ *none) (*quotasAnswer, error) {
 		r, err := a.Quotas.Of(ctx, actor(ctx).Workspace)
 		if err != nil {
@@ -39,8 +39,8 @@ func (a *API) getQuotas() {
 
 func (a *API) getQuotasOf() {
 	add(a, endpoint{
-		id: "getQuotasOf", method: http.MethodGet, path: Base + "/quotas/{workspace}", tag: "server", summary: "What any workspace may take and has taken",
-		about: "For administrators of the workspace default.", refusals: []fault.Code{fault.NotFound},
+		id: "getQuotasOf", method: http.MethodGet, path: Base + "/quotas/{workspace}", tag: "server", summary: "Get quotas and usage of any workspace",
+		about: "Requires the role administrator in the workspace default.", refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *WorkspaceRef) (*quotasAnswer, error) {
 		r, err := a.Quotas.For(ctx, actor(ctx), q.Workspace)
 		if err != nil {
@@ -56,8 +56,8 @@ func (a *API) setQuotas() {
 		Body registry.OwnQuota
 	}
 	add(a, endpoint{
-		id: "setQuotas", method: http.MethodPut, path: Base + "/quotas/{workspace}", tag: "server", summary: "Give a workspace quotas of its own",
-		about: "For administrators of the workspace default. What is absent takes the server's default again.", refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
+		id: "setQuotas", method: http.MethodPut, path: Base + "/quotas/{workspace}", tag: "server", summary: "Set the quotas of a workspace",
+		about: "Requires the role administrator in the workspace default. Absent quotas return to the server's defaults.", refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*quotasAnswer, error) {
 		r, err := a.Quotas.Set(ctx, actor(ctx), q.Workspace, q.Body)
 		if err != nil {

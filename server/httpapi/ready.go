@@ -15,7 +15,7 @@ type Ready struct {
 func (a *API) getReady() {
 	type out struct{ Body Ready }
 	add(a, endpoint{
-		id: "getReady", method: http.MethodGet, path: "/ready", tag: "server", summary: "Whether the server can be used", public: true,
+		id: "getReady", method: http.MethodGet, path: "/ready", tag: "server", summary: "Check whether the server can be used", public: true,
 		refusals: []fault.Code{fault.RuntimeUnavailable},
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		health := a.House.Health(ctx)
@@ -23,7 +23,7 @@ func (a *API) getReady() {
 		case !health.RegistryLoaded:
 			return nil, fault.New(fault.ShuttingDown, "The database does not answer.")
 		case !health.ExecutorReady:
-			return nil, fault.New(fault.SandboxUnavailable, "No program can be run; GET /health says what is missing.")
+			return nil, fault.New(fault.SandboxUnavailable, "No program can run. GET /health lists the missing mechanisms.")
 		}
 		return &out{Body: Ready{Ready: true}}, nil
 	})

@@ -16,15 +16,15 @@ type ResolveBody struct {
 // ResolvedReference is what one reference stands for now: a version, or why there is none.
 type ResolvedReference struct {
 	Reference  string      `json:"reference"`
-	Pinned     string      `json:"pinned,omitempty" doc:"The exact reference that it stands for."`
+	Pinned     string      `json:"pinned,omitempty" doc:"Exact reference that it resolves to."`
 	AgentID    string      `json:"agentId,omitempty"`
 	Agent      string      `json:"agent,omitempty"`
-	Renamed    string      `json:"renamed,omitempty" doc:"The agent's present name, when the reference says a former one; both go on working."`
+	Renamed    string      `json:"renamed,omitempty" doc:"Current name of the agent, if the reference uses a former name. Both names work."`
 	Version    string      `json:"version,omitempty"`
 	Digest     string      `json:"digest,omitempty"`
 	Deprecated bool        `json:"deprecated,omitempty"`
-	Reason     string      `json:"reason,omitempty" doc:"Why it is deprecated."`
-	Successor  string      `json:"successor,omitempty" doc:"A reference to what should be used instead."`
+	Reason     string      `json:"reason,omitempty" doc:"Reason of the deprecation."`
+	Successor  string      `json:"successor,omitempty" doc:"Reference to use instead."`
 	Error      *Unresolved `json:"error,omitempty"`
 }
 
@@ -43,8 +43,8 @@ func (a *API) resolveReferences() {
 	type in struct{ Body ResolveBody }
 	type out struct{ Body ResolvedReferences }
 	add(a, endpoint{
-		id: "resolveReferences", method: http.MethodPost, path: Base + "/references/resolve", tag: "versions", summary: "What references stand for",
-		about: "One reference that stands for nothing does not keep the others from being answered.",
+		id: "resolveReferences", method: http.MethodPost, path: Base + "/references/resolve", tag: "versions", summary: "Resolve references",
+		about: "A reference that cannot be resolved does not affect the others.",
 	}, func(ctx context.Context, q *in) (*out, error) {
 		answer := &out{Body: ResolvedReferences{Items: make([]ResolvedReference, 0, len(q.Body.References))}}
 		refs, wrong := make([]registry.Reference, len(q.Body.References)), make([]error, len(q.Body.References))

@@ -32,10 +32,10 @@ func refuse(_ huma.Context, _ string, answer any) (any, error) {
 func detail(e huma.ErrorDetail) fault.Detail {
 	where, name, _ := strings.Cut(e.Location, ".")
 	if where == "body" && strings.HasPrefix(e.Message, "/") {
-		return fault.Detail{Pointer: e.Message, Message: "must be written as a whole number, such as 1000, of at most 64 bits."}
+		return fault.Detail{Pointer: e.Message, Message: "must be a whole number of at most 64 bits, for example 1000."}
 	}
 	if where == "body" {
-		return fault.Detail{Message: "The body has a value that its field cannot hold."}
+		return fault.Detail{Message: "The body has a value of the wrong type."}
 	}
 	return fault.Detail{Message: strings.TrimSpace(where + " parameter " + name + ": " + e.Message)}
 }

@@ -12,23 +12,23 @@ import (
 
 // ListedRef names an agent of the public registry in a path.
 type ListedRef struct {
-	Publisher string `path:"publisher" maxLength:"100" doc:"The workspace that lists it, by its name."`
-	Name      string `path:"name" maxLength:"100" doc:"The present name or a former one."`
+	Publisher string `path:"publisher" maxLength:"100" doc:"Name of the workspace that lists the agent."`
+	Name      string `path:"name" maxLength:"100" doc:"Current or former name."`
 }
 
 // ListedAgent is an agent of the public registry, as its latest version says.
 type ListedAgent struct {
 	ID               string            `json:"id"`
-	Publisher        string            `json:"publisher" doc:"The workspace that lists it."`
+	Publisher        string            `json:"publisher" doc:"Workspace that lists the agent."`
 	Name             string            `json:"name"`
 	Title            string            `json:"title"`
 	Description      string            `json:"description"`
 	Tags             []string          `json:"tags"`
 	Language         runtimes.Language `json:"language"`
-	LatestVersion    string            `json:"latestVersion" doc:"What latest stands for."`
-	LatestDeprecated bool              `json:"latestDeprecated,omitempty" doc:"The latest version is deprecated, and so are all others."`
+	LatestVersion    string            `json:"latestVersion" doc:"Version that latest resolves to."`
+	LatestDeprecated bool              `json:"latestDeprecated,omitempty" doc:"true if all versions are deprecated."`
 	UsageCount       int64             `json:"usageCount"`
-	Versions         []ListedVersion   `json:"versions" doc:"Released ones, newest first."`
+	Versions         []ListedVersion   `json:"versions" doc:"Released versions, newest first."`
 }
 
 // ListedVersion is a released version, without who published it.
@@ -46,7 +46,7 @@ type ListedVersion struct {
 func (a *API) getListedAgent() {
 	type out struct{ Body ListedAgent }
 	add(a, endpoint{
-		id: "getListedAgent", method: http.MethodGet, path: Base + "/code-agents/registry/{publisher}/{name}", tag: "registry", summary: "An agent of the public registry with its versions",
+		id: "getListedAgent", method: http.MethodGet, path: Base + "/code-agents/registry/{publisher}/{name}", tag: "registry", summary: "Get an agent of the public registry",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *ListedRef) (*out, error) {
 		found, err := a.Catalog.Agent(ctx, q.Publisher, q.Name)
@@ -78,8 +78,8 @@ func (a *API) getListedVersion() {
 	}
 	type out struct{ Body registry.Version }
 	add(a, endpoint{
-		id: "getListedVersion", method: http.MethodGet, path: Base + "/code-agents/registry/{publisher}/{name}/versions/{version}", tag: "registry", summary: "A version of the public registry with its files",
-		about: "Who published it is told in its own workspace only: publishedBy is empty.", refusals: []fault.Code{fault.NotFound},
+		id: "getListedVersion", method: http.MethodGet, path: Base + "/code-agents/registry/{publisher}/{name}/versions/{version}", tag: "registry", summary: "Get a version of the public registry with its files",
+		about: "publishedBy is empty. Only its own workspace can see it.", refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		v, err := a.Catalog.Version(ctx, q.Publisher, q.Name, q.Version)
 		if err != nil {

@@ -21,8 +21,8 @@ func (a *API) listInRegistry() {
 		Body ListBody
 	}
 	add(a, endpoint{
-		id: "listInRegistry", method: http.MethodPost, path: Base + "/code-agents/{agent}/publish", tag: "registry", summary: "List or unlist in the public registry",
-		about:      "Every workspace of this server may then read and copy its released versions, with code and environment; secrets are names only.",
+		id: "listInRegistry", method: http.MethodPost, path: Base + "/code-agents/{agent}/publish", tag: "registry", summary: "Add an agent to the public registry, or remove it",
+		about:      "Every workspace of this server can read and copy the released versions of a listed agent, with code and environment. Values of secrets are not shared.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NoVersion},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
 		agent, err := a.Catalog.List(ctx, actor(ctx), q.Agent, q.Body.Public)
@@ -36,13 +36,13 @@ func (a *API) listInRegistry() {
 func (a *API) browseRegistry() {
 	type in struct {
 		Paging
-		Query    string            `query:"q" maxLength:"200" doc:"Words in name, title, description or tags."`
+		Query    string            `query:"q" maxLength:"200" doc:"Search text in name, title, description or tags."`
 		Language runtimes.Language `query:"language"`
 		Tag      string            `query:"tag" maxLength:"50"`
 	}
 	type out struct{ Body AgentPage }
 	add(a, endpoint{
-		id: "browseRegistry", method: http.MethodGet, path: Base + "/code-agents/registry", tag: "registry", summary: "The public registry, by name",
+		id: "browseRegistry", method: http.MethodGet, path: Base + "/code-agents/registry", tag: "registry", summary: "List the public registry, by name",
 	}, func(ctx context.Context, q *in) (*out, error) {
 		page, err := a.Catalog.Browse(ctx, registry.AgentFilter{Query: q.Query, Language: q.Language, Tag: q.Tag, Cursor: q.Cursor, Limit: q.Limit})
 		if err != nil {
@@ -58,18 +58,18 @@ func (a *API) browseRegistry() {
 
 // CopyBody says what to copy.
 type CopyBody struct {
-	Version string `json:"version,omitempty" doc:"1.2.0, ^1, latest or a digest; latest without it."`
-	Name    string `json:"name,omitempty" doc:"The copy's name; the origin's without it."`
+	Version string `json:"version,omitempty" doc:"1.2.0, ^1, latest or a digest (default: latest)."`
+	Name    string `json:"name,omitempty" doc:"Name of the copy (default: the original name)."`
 }
 
 func (a *API) copyFromRegistry() {
 	type in struct {
-		ID   string `path:"id" maxLength:"100" doc:"The listed agent's ID."`
+		ID   string `path:"id" maxLength:"100" doc:"ID of the listed agent."`
 		Body CopyBody
 	}
 	add(a, endpoint{
-		id: "copyFromRegistry", method: http.MethodPost, path: Base + "/code-agents/registry/{id}/copy", tag: "registry", summary: "Copy into the workspace",
-		about:  "Makes an agent whose draft is the version; it remembers its origin, and tells when there is a newer version there.",
+		id: "copyFromRegistry", method: http.MethodPost, path: Base + "/code-agents/registry/{id}/copy", tag: "registry", summary: "Copy a public agent into the workspace",
+		about:  "Creates an agent with the version as its draft. The copy records its origin and reports newer versions there.",
 		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NameTaken, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
 		agent, err := a.Catalog.Copy(ctx, actor(ctx), q.ID, catalog.CopyRequest(q.Body))

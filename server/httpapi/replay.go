@@ -11,8 +11,8 @@ import (
 // ReplayBody says which recorded inputs to run against the draft.
 type ReplayBody struct {
 	Revision int64  `json:"revision,omitempty" minimum:"1" doc:"The same as If-Match."`
-	Version  string `json:"version,omitempty" doc:"Whose runs: 1.2.0, ^1, latest or a digest; latest without it."`
-	Runs     int    `json:"runs,omitempty" minimum:"1" maximum:"100" doc:"How many inputs; 20 without it."`
+	Version  string `json:"version,omitempty" doc:"Version whose runs are used: 1.2.0, ^1, latest or a digest (default: latest)."`
+	Runs     int    `json:"runs,omitempty" minimum:"1" maximum:"100" doc:"Number of inputs (default 20)."`
 }
 
 func (a *API) replayDraft() {
@@ -25,7 +25,7 @@ func (a *API) replayDraft() {
 	type out struct{ Body replay.Report }
 	add(a, endpoint{
 		id: "replayDraft", method: http.MethodPost, path: Base + "/code-agents/{agent}/replay", tag: "runs", summary: "Run recorded inputs of a version against the draft",
-		about:    "Lists outputs that changed, that fail, whose input is refused, and runs that got slower. Each input is run once; the runs are recorded as the draft's.",
+		about:    "Reports changed outputs, failures, refused inputs and slower runs. Each input is run once. The runs are recorded as runs of the draft.",
 		refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.InvalidInput, fault.QueueFull, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		seen, err := q.seen(q.Body.Revision)

@@ -11,7 +11,7 @@ func (a *API) cancelRun() {
 	type out struct{ Body Run }
 	add(a, endpoint{
 		id: "cancelRun", method: http.MethodPost, path: Base + "/runs/{run}/cancel", tag: "runs", summary: "Cancel a run",
-		about:      "Answers when the program is dead and the run recorded. A run that has ended already is a conflict.",
+		about:      "Answers after the program has stopped and the run is recorded. A finished run is a conflict.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, q *RunRef) (*out, error) {
 		run, err := a.Runs.Cancel(ctx, actor(ctx), q.Run)

@@ -24,13 +24,13 @@ func (a *API) listRunEvents() {
 	type in struct {
 		RunRef
 		From int64  `query:"from" minimum:"0" doc:"Only events with a higher seq."`
-		Last string `header:"Last-Event-ID" doc:"What a reconnecting EventSource sends instead of from."`
+		Last string `header:"Last-Event-ID" doc:"Sent by a reconnecting EventSource instead of from."`
 	}
 	type out struct{ Body EventList }
 	schemas := a.huma.OpenAPI().Components.Schemas
 	add(a, endpoint{
-		id: "listRunEvents", method: http.MethodGet, path: Base + "/runs/{run}/events", tag: "runs", summary: "Events of a run",
-		about:    "JSON with the events so far, or with Accept: text/event-stream a stream that ends after the result.",
+		id: "listRunEvents", method: http.MethodGet, path: Base + "/runs/{run}/events", tag: "runs", summary: "Get the events of a run",
+		about:    "Returns the events so far as JSON. With Accept: text/event-stream, returns a stream that ends after the result.",
 		refusals: []fault.Code{fault.NotFound}, instead: a.streamRunEvents,
 		answers: map[string]*huma.Response{"200": {Description: "The events.", Content: map[string]*huma.MediaType{
 			"application/json":  {Schema: schemas.Schema(reflect.TypeFor[EventList](), true, "")},

@@ -18,11 +18,11 @@ import (
 
 // ExecuteBody asks for a run of an agent's version or draft.
 type ExecuteBody struct {
-	Version       string            `json:"version,omitempty" doc:"1.2.0, ^1, latest, sha256:… or draft; also accepted as a query parameter."`
+	Version       string            `json:"version,omitempty" doc:"1.2.0, ^1, latest, sha256:… or draft. Also accepted as a query parameter."`
 	Revision      int64             `json:"revision,omitempty" minimum:"1" doc:"With version draft: the same as If-Match."`
-	Input         json.RawMessage   `json:"input,omitempty" doc:"{} without it."`
-	Limits        *runs.LimitsPatch `json:"limits,omitempty" doc:"May only lower those of the version."`
-	Isolation     string            `json:"isolation,omitempty" enum:"strict" doc:"strict: a process in which nothing ran before."`
+	Input         json.RawMessage   `json:"input,omitempty" doc:"Input of the run (default: {})."`
+	Limits        *runs.LimitsPatch `json:"limits,omitempty" doc:"Limits for this run. They may only be lower than those of the version."`
+	Isolation     string            `json:"isolation,omitempty" enum:"strict" doc:"strict: a new process."`
 	ParentRunID   string            `json:"parentRunId,omitempty" maxLength:"100"`
 	WorkflowRunID string            `json:"workflowRunId,omitempty" maxLength:"100"`
 	NodeID        string            `json:"nodeId,omitempty" maxLength:"100"`
@@ -30,7 +30,7 @@ type ExecuteBody struct {
 
 // Manner is how a caller wants to be answered.
 type Manner struct {
-	Prefer    string `header:"Prefer" doc:"respond-async: answer 202 at once; follow the run by its ID."`
+	Prefer    string `header:"Prefer" doc:"respond-async: answer 202 at once. Follow the run by its ID."`
 	UserAgent string `header:"User-Agent" hidden:"true"`
 }
 
@@ -39,8 +39,8 @@ type runAnswer struct {
 	Status   int
 	Location string `header:"Location"`
 	Applied  string `header:"Preference-Applied"`
-	Renamed  string `header:"Atelier-Renamed" doc:"The agent's present name, when a former one was asked for."`
-	Old      string `header:"Atelier-Deprecated" doc:"A JSON string: why the version that runs is deprecated, and what to use instead."`
+	Renamed  string `header:"Atelier-Renamed" doc:"Current name of the agent, if the request used a former name."`
+	Old      string `header:"Atelier-Deprecated" doc:"A JSON string: why the version is deprecated and which one to use instead."`
 	Body     any
 }
 
@@ -54,7 +54,7 @@ func (a *API) executeAgent() {
 	}
 	add(a, endpoint{
 		id: "executeAgent", method: http.MethodPost, path: Base + "/code-agents/{agent}/execute", tag: "runs", summary: "Run a version or the draft",
-		about:      "Waits for the outcome. A failing program is 200 with success: false. A client that goes away cancels its run, unless it asked for respond-async or gave an Idempotency-Key.",
+		about:      "Waits for the outcome. A program that fails is answered with 200 and success: false. If the client disconnects, the run is cancelled, unless the request had Prefer: respond-async or an Idempotency-Key.",
 		idempotent: true, refusals: append(runRefusals(), fault.StaleDraft), answers: a.runAnswers(),
 	}, func(ctx context.Context, q *in) (*runAnswer, error) {
 		seen, err := q.seen(q.Body.Revision)
@@ -167,9 +167,9 @@ func runRefusals() []fault.Code {
 func (a *API) runAnswers() map[string]*huma.Response {
 	schemas := a.huma.OpenAPI().Components.Schemas
 	return map[string]*huma.Response{
-		"200": {Description: "The run has ended.", Content: map[string]*huma.MediaType{
+		"200": {Description: "The run has finished.", Content: map[string]*huma.MediaType{
 			"application/json": {Schema: schemas.Schema(reflect.TypeFor[runs.Answer](), true, "")}}},
-		"202": {Description: "The run was accepted; Location follows it.",
+		"202": {Description: "The run was accepted. Location is its address.",
 			Headers: map[string]*huma.Param{"Location": {Schema: &huma.Schema{Type: huma.TypeString}}},
 			Content: map[string]*huma.MediaType{"application/json": {Schema: schemas.Schema(reflect.TypeFor[Accepted](), true, "")}}},
 	}

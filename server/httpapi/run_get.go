@@ -15,7 +15,7 @@ type RunRef struct {
 func (a *API) getRun() {
 	type out struct{ Body Run }
 	add(a, endpoint{
-		id: "getRun", method: http.MethodGet, path: Base + "/runs/{run}", tag: "runs", summary: "One run as it stands now",
+		id: "getRun", method: http.MethodGet, path: Base + "/runs/{run}", tag: "runs", summary: "Get a run",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *RunRef) (*out, error) {
 		run, err := a.Runs.Get(ctx, actor(ctx), q.Run)

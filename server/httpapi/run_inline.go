@@ -16,7 +16,7 @@ import (
 type InlineBody struct {
 	Language      runtimes.Language        `json:"language"`
 	Runtime       runtimes.Name            `json:"runtime,omitempty"`
-	Code          string                   `json:"code,omitempty" doc:"Shorthand for files with the entry file alone."`
+	Code          string                   `json:"code,omitempty" doc:"Shorthand for files with only the entry file."`
 	Files         map[string]registry.File `json:"files,omitempty"`
 	Entrypoint    string                   `json:"entrypoint,omitempty"`
 	Input         json.RawMessage          `json:"input,omitempty"`
@@ -27,7 +27,7 @@ type InlineBody struct {
 	Capabilities  *CapabilitiesBody        `json:"capabilities,omitempty"`
 	Limits        *runs.LimitsPatch        `json:"limits,omitempty"`
 	Rules         *RulesBody               `json:"rules,omitempty"`
-	Isolation     runtimes.Isolation       `json:"isolation,omitempty" enum:"strict,reuse" doc:"strict: a process in which nothing ran before. reuse, of node: one process for the runs of the same code."`
+	Isolation     runtimes.Isolation       `json:"isolation,omitempty" enum:"strict,reuse" doc:"strict: a new process for each run. reuse (node only): runs of the same code share a process."`
 	ParentRunID   string                   `json:"parentRunId,omitempty" maxLength:"100"`
 	WorkflowRunID string                   `json:"workflowRunId,omitempty" maxLength:"100"`
 	NodeID        string                   `json:"nodeId,omitempty" maxLength:"100"`
@@ -39,7 +39,7 @@ func (a *API) executeInline() {
 		Body InlineBody
 	}
 	add(a, endpoint{
-		modules: true, id: "executeInline", method: http.MethodPost, path: Base + "/execute", tag: "runs", summary: "Run a program that is not saved",
+		modules: true, id: "executeInline", method: http.MethodPost, path: Base + "/execute", tag: "runs", summary: "Run inline code",
 		idempotent: true, refusals: runRefusals(), answers: a.runAnswers(),
 	}, func(ctx context.Context, q *in) (*runAnswer, error) {
 		spec, err := inlineSpec(q.Body)
@@ -66,7 +66,7 @@ func inlineSpec(b InlineBody) (registry.Spec, error) {
 		return spec, nil
 	}
 	if len(b.Files) > 0 {
-		return spec, fault.Invalid("/code", "stands for a single file; give either code or files.")
+		return spec, fault.Invalid("/code", "must not be combined with files.")
 	}
 	if spec.Entrypoint == "" {
 		spec.Entrypoint = specs.Entrypoint(b.Language)

@@ -11,20 +11,20 @@ import (
 // RunPage is one page of runs, newest first.
 type RunPage struct {
 	Items      []RunSummary `json:"items"`
-	NextCursor string       `json:"nextCursor" doc:"Empty on the last page."`
+	NextCursor string       `json:"nextCursor" doc:"Cursor of the next page. Empty on the last page."`
 }
 
 func (a *API) listRuns() {
 	type in struct {
 		Paging
 		Agent   string          `query:"agent" maxLength:"100" doc:"Name or ID."`
-		Version string          `query:"version" maxLength:"200" doc:"As the runs have it, 1.2.0 or draft, and no range. Every page but the last is full, with an agent and without."`
+		Version string          `query:"version" maxLength:"200" doc:"Exact version or draft, not a range. Can be used without agent."`
 		Status  registry.Status `query:"status"`
-		Since   time.Time       `query:"since" doc:"RFC 3339; only runs that were asked for then or later."`
+		Since   time.Time       `query:"since" doc:"RFC 3339 time. Only runs that were requested then or later."`
 	}
 	type out struct{ Body RunPage }
 	add(a, endpoint{
-		id: "listRuns", method: http.MethodGet, path: Base + "/runs", tag: "runs", summary: "Runs, newest first",
+		id: "listRuns", method: http.MethodGet, path: Base + "/runs", tag: "runs", summary: "List runs, newest first",
 	}, func(ctx context.Context, q *in) (*out, error) {
 		page, err := a.Runs.List(ctx, actor(ctx), registry.RunFilter{
 			Agent: q.Agent, Version: q.Version, Status: q.Status, Since: q.Since, Cursor: q.Cursor, Limit: q.Limit,

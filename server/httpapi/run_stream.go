@@ -15,12 +15,12 @@ const StreamPath = Base + "/runs/{run}/stream"
 func (a *API) describeStream() {
 	a.huma.OpenAPI().AddOperation(&huma.Operation{
 		OperationID: "streamRun", Method: http.MethodGet, Path: StreamPath, Tags: []string{"runs"}, Summary: "Follow a run over a WebSocket",
-		Description: "One event per frame, from seq > from. The result is last, then close 1000. A reader that falls behind is closed with a reason and comes back with from.",
+		Description: "Sends one event per frame, starting after from. After the result the socket closes with 1000. A reader that falls behind is disconnected with a reason and can resume with from.",
 		Parameters: []*huma.Param{
 			{Name: "run", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}},
 			{Name: "from", In: "query", Schema: &huma.Schema{Type: huma.TypeInteger}},
 		},
 		Security:  gate.Security(http.MethodGet, StreamPath),
-		Responses: map[string]*huma.Response{"101": {Description: "A WebSocket."}},
+		Responses: map[string]*huma.Response{"101": {Description: "WebSocket."}},
 	})
 }

@@ -18,13 +18,13 @@ type RuntimeState struct {
 
 // WorkerState counts jailed processes: those there are, and those there have been since the server began.
 type WorkerState struct {
-	Idle      int   `json:"idle" doc:"Prepared, in no run."`
-	Busy      int   `json:"busy" doc:"In a run, or on the way into one."`
-	Preparing int   `json:"preparing" doc:"Being prepared ahead of a run."`
+	Idle      int   `json:"idle" doc:"Workers that are ready and idle."`
+	Busy      int   `json:"busy" doc:"Workers that execute or start a run."`
+	Preparing int   `json:"preparing" doc:"Workers that are being prepared."`
 	Waiting   int   `json:"waiting" doc:"Admitted runs that wait for a worker."`
-	Started   int64 `json:"started" doc:"All that were ever ready."`
-	Died      int64 `json:"died" doc:"Of these, ended by themselves or killed from outside."`
-	Retired   int64 `json:"retired" doc:"Of these, ended by the server: after their runs, or at a limit."`
+	Started   int64 `json:"started" doc:"Workers that have become ready since the server started."`
+	Died      int64 `json:"died" doc:"Started workers that exited or were killed by another process."`
+	Retired   int64 `json:"retired" doc:"Started workers that the server stopped: after their runs, or at a limit."`
 }
 
 // QueueState counts runs: those that wait, of all runtimes, and those at work in this one.
@@ -41,7 +41,7 @@ type RuntimeList struct {
 func (a *API) listRuntimes() {
 	type out struct{ Body RuntimeList }
 	add(a, endpoint{
-		id: "listRuntimes", method: http.MethodGet, path: Base + "/runtimes", tag: "server", summary: "How the runtimes are doing",
+		id: "listRuntimes", method: http.MethodGet, path: Base + "/runtimes", tag: "server", summary: "Get the state of the runtimes",
 	}, func(context.Context, *none) (*out, error) {
 		return &out{Body: RuntimeList{Items: orEmpty(a.House.Runtimes())}}, nil
 	})

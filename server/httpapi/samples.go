@@ -14,7 +14,7 @@ type Sample struct {
 	Title       string            `json:"title"`
 	Description string            `json:"description"`
 	Language    runtimes.Language `json:"language"`
-	Input       json.RawMessage   `json:"input" doc:"What its first run may take."`
+	Input       json.RawMessage   `json:"input" doc:"Example input."`
 	Agent       agentBody         `json:"agent"`
 }
 
@@ -26,7 +26,7 @@ type SampleList struct {
 func (a *API) listSamples() {
 	type out struct{ Body SampleList }
 	add(a, endpoint{
-		id: "listSamples", method: http.MethodGet, path: Base + "/samples", tag: "agents", summary: "Agents to start from",
+		id: "listSamples", method: http.MethodGet, path: Base + "/samples", tag: "agents", summary: "List sample agents",
 	}, func(context.Context, *none) (*out, error) {
 		answer := &out{Body: SampleList{Items: make([]Sample, 0, len(a.Samples))}}
 		for _, s := range a.Samples {

@@ -13,13 +13,13 @@ import (
 // Secret is what is told of a secret: never its value.
 type Secret struct {
 	Name     string                       `json:"name"`
-	AgentID  string                       `json:"agentId,omitempty" doc:"The only agent whose runs are given it; absent for all of the workspace."`
+	AgentID  string                       `json:"agentId,omitempty" doc:"Agent whose runs receive the secret. Absent for a secret of the workspace."`
 	Agent    string                       `json:"agent,omitempty"`
-	Bind     *registry.Binding            `json:"bind,omitempty" doc:"The host that it is sent to; programs are not given it then."`
+	Bind     *registry.Binding            `json:"bind,omitempty" doc:"Host that the secret is sent to. Programs cannot read a bound secret."`
 	SetAt    time.Time                    `json:"setAt"`
 	SetBy    string                       `json:"setBy"`
 	LastUsed *time.Time                   `json:"lastUsedAt,omitempty"`
-	UsedBy   []registry.SecretDeclaration `json:"usedBy" doc:"Versions and drafts whose runs are given it; told by the list."`
+	UsedBy   []registry.SecretDeclaration `json:"usedBy" doc:"Versions and drafts whose runs receive the secret. Only in lists."`
 }
 
 // SecretList is the secrets of the workspace, without values.
@@ -29,14 +29,14 @@ type SecretList struct {
 
 // SecretBody sets a secret.
 type SecretBody struct {
-	Value string            `json:"value" doc:"Write-only: no route tells it. At least 8 bytes, so that it can be masked; at most 16 KiB."`
-	Bind  *registry.Binding `json:"bind,omitempty" doc:"Sends it to this host alone, as a header of requests, instead of giving it to programs: for plain HTTP through the proxy, and for ctx.fetch. Absent gives it to programs."`
+	Value string            `json:"value" doc:"Value, 8 bytes to 16 KiB. Shorter values cannot be redacted. No endpoint returns it."`
+	Bind  *registry.Binding `json:"bind,omitempty" doc:"Binds the secret to a host: it is sent only there, as a header, by ctx.fetch and by the proxy for plain HTTP. Programs cannot read it. If absent, programs receive the value."`
 }
 
 // SecretRef is how paths name a secret.
 type SecretRef struct {
-	Name  string `path:"name" maxLength:"64" doc:"As versions declare it."`
-	Agent string `query:"agent" maxLength:"100" doc:"Name or ID of the agent that has it for itself; without it, the secret of the workspace."`
+	Name  string `path:"name" maxLength:"64" doc:"Name of the secret, as versions declare it."`
+	Agent string `query:"agent" maxLength:"100" doc:"Name or ID of the agent that owns the secret (default: the workspace)."`
 }
 
 func secretOf(s registry.Secret, usedBy []registry.SecretDeclaration) Secret {
@@ -55,7 +55,7 @@ func (a *API) secretRoutes() {
 func (a *API) listSecrets() {
 	type out struct{ Body SecretList }
 	add(a, endpoint{
-		id: "listSecrets", method: http.MethodGet, path: Base + "/secrets", tag: "secrets", summary: "Secrets of the workspace, without values",
+		id: "listSecrets", method: http.MethodGet, path: Base + "/secrets", tag: "secrets", summary: "List secrets, without values",
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		all, err := a.Secrets.List(ctx, actor(ctx))
 		if err != nil {
@@ -77,7 +77,7 @@ func (a *API) setSecret() {
 	type out struct{ Body Secret }
 	add(a, endpoint{
 		id: "setSecret", method: http.MethodPut, path: Base + "/secrets/{name}", tag: "secrets", summary: "Set or replace a secret",
-		about:    "Runs of versions that declare the name are given the value, as an environment variable and in ctx.env; an agent's own goes before the workspace's. The value cannot be read again.",
+		about:    "Runs of versions that declare the name receive the value as an environment variable and in ctx.env. A secret of the agent overrides one of the workspace. The value cannot be read again.",
 		refusals: []fault.Code{fault.NotFound, fault.InvalidInput, fault.Conflict},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		made, err := a.Secrets.Set(ctx, actor(ctx), secrets.Request{Name: q.Name, Agent: q.Agent, Value: q.Body.Value, Binding: q.Body.Bind})
@@ -91,7 +91,7 @@ func (a *API) setSecret() {
 func (a *API) removeSecret() {
 	add(a, endpoint{
 		id: "removeSecret", method: http.MethodDelete, path: Base + "/secrets/{name}", tag: "secrets", summary: "Remove a secret",
-		about: "Runs that declare it are refused from then on.", status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound},
+		about: "Later runs that declare the secret are refused.", status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *SecretRef) (*none, error) {
 		return &none{}, a.Secrets.Remove(ctx, actor(ctx), q.Name, q.Agent)
 	})
@@ -104,7 +104,7 @@ func (a *API) listSecretUses() {
 	}
 	type out struct{ Body registry.SecretUses }
 	add(a, endpoint{
-		id: "listSecretUses", method: http.MethodGet, path: Base + "/secrets/{name}/uses", tag: "secrets", summary: "Which runs were given a secret, newest first",
+		id: "listSecretUses", method: http.MethodGet, path: Base + "/secrets/{name}/uses", tag: "secrets", summary: "List the runs that received a secret, newest first",
 		refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		page, err := a.Secrets.UsesOf(ctx, actor(ctx), q.Name, q.Agent, q.Cursor, q.Limit)

@@ -14,7 +14,7 @@ func (a *API) closeSession() {
 		Cookie string `cookie:"atelier_session" maxLength:"4096"`
 	}
 	add(a, endpoint{
-		id: "closeSession", method: http.MethodDelete, path: Base + "/session", tag: "session", summary: "Log out",
+		id: "closeSession", method: http.MethodDelete, path: Base + "/session", tag: "session", summary: "Sign out",
 		status: http.StatusNoContent,
 	}, func(ctx context.Context, q *in) (*cookieAnswer, error) {
 		if caller, _ := gate.CallerOf(ctx); caller.Browser {

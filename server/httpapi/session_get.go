@@ -11,10 +11,10 @@ import (
 type Session struct {
 	Actor      SessionActor          `json:"actor"`
 	Workspace  SessionWorkspace      `json:"workspace"`
-	Workspaces []SessionWorkspace    `json:"workspaces" doc:"Those that X-Workspace may name."`
-	Role       registry.Role         `json:"role,omitempty" doc:"Of the person in the workspace; absent for the host's own tokens."`
-	Scopes     []registry.Scope      `json:"scopes" doc:"What the caller may do; admin stands for all."`
-	Agents     []registry.TokenAgent `json:"agents" doc:"The only agents that the caller may touch; none for all."`
+	Workspaces []SessionWorkspace    `json:"workspaces" doc:"Workspaces that X-Workspace may name."`
+	Role       registry.Role         `json:"role,omitempty" doc:"Role of the person in the workspace. Absent for tokens that belong to nobody."`
+	Scopes     []registry.Scope      `json:"scopes" doc:"Scopes of the caller. admin includes all others."`
+	Agents     []registry.TokenAgent `json:"agents" doc:"Agents that the caller is restricted to. Empty for all agents."`
 }
 
 // SessionActor is the person or token.
@@ -35,7 +35,7 @@ type SessionWorkspace struct {
 func (a *API) getSession() {
 	type out struct{ Body Session }
 	add(a, endpoint{
-		id: "getSession", method: http.MethodGet, path: Base + "/session", tag: "session", summary: "Who is logged in",
+		id: "getSession", method: http.MethodGet, path: Base + "/session", tag: "session", summary: "Get the current session",
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		who := caller(ctx)
 		memberships, err := a.Access.MembershipsOf(ctx, who)

@@ -40,7 +40,7 @@ func (a *API) openSession() {
 		Body SessionBody
 	}
 	add(a, endpoint{
-		id: "openSession", method: http.MethodPost, path: Base + "/session", tag: "session", summary: "Log a browser in with a token, or a name and a password",
+		id: "openSession", method: http.MethodPost, path: Base + "/session", tag: "session", summary: "Sign in with a token, or a name and a password",
 		status: http.StatusNoContent, public: true, bodyBytes: 8 << 10, refusals: []fault.Code{fault.Unauthenticated, fault.InvalidInput, fault.TooManyRequests},
 	}, func(ctx context.Context, q *in) (*cookieAnswer, error) {
 		body := q.Body

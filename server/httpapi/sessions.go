@@ -15,9 +15,9 @@ import (
 type OpenSession struct {
 	ID         string       `json:"id"`
 	Actor      SessionActor `json:"actor"`
-	Address    string       `json:"address" doc:"Where it was opened; that of the proxy behind one."`
-	Browser    string       `json:"browser" doc:"What the browser said that it is."`
-	Current    bool         `json:"current" doc:"It is the one that asks."`
+	Address    string       `json:"address" doc:"Address that opened the session. Behind a proxy, the proxy's address."`
+	Browser    string       `json:"browser" doc:"Browser, as it identified itself."`
+	Current    bool         `json:"current" doc:"true for the session of this request."`
 	CreatedAt  time.Time    `json:"createdAt"`
 	LastUsedAt *time.Time   `json:"lastUsedAt,omitempty"`
 	ExpiresAt  time.Time    `json:"expiresAt"`
@@ -31,7 +31,7 @@ type OpenSessionList struct {
 func (a *API) listSessions() {
 	type out struct{ Body OpenSessionList }
 	add(a, endpoint{
-		id: "listSessions", method: http.MethodGet, path: Base + "/sessions", tag: "session", summary: "Browsers that are logged in",
+		id: "listSessions", method: http.MethodGet, path: Base + "/sessions", tag: "session", summary: "List browser sessions",
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		sessions, err := a.Access.ListSessions(ctx, actor(ctx))
 		if err != nil {
@@ -58,7 +58,7 @@ func (a *API) endSession() {
 		Session string `path:"session" maxLength:"100" doc:"ID of the session."`
 	}
 	add(a, endpoint{
-		id: "endSession", method: http.MethodDelete, path: Base + "/sessions/{session}", tag: "session", summary: "Log a browser out, at once",
+		id: "endSession", method: http.MethodDelete, path: Base + "/sessions/{session}", tag: "session", summary: "End a browser session",
 		status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*none, error) {
 		return &none{}, a.Access.EndSession(ctx, actor(ctx), q.Session)

@@ -15,23 +15,23 @@ import (
 // Skill is an agent as a skill, or a folder that could not become one.
 type Skill struct {
 	Name          string               `json:"name"`
-	AgentID       string               `json:"agentId" doc:"Empty for a folder that is no skill yet."`
+	AgentID       string               `json:"agentId" doc:"ID of the agent. Empty for a folder that was never installed."`
 	Title         string               `json:"title"`
 	Description   string               `json:"description"`
 	Tags          []string             `json:"tags"`
 	Origin        registry.SkillOrigin `json:"origin" enum:"builtin,folder,archive,url,created,registered"`
-	Source        string               `json:"source" doc:"Where it was fetched from; empty otherwise."`
+	Source        string               `json:"source" doc:"URL that the skill was fetched from, or empty."`
 	State         string               `json:"state" enum:"active,draft,active_with_draft,broken"`
-	Language      runtimes.Language    `json:"language,omitempty" doc:"Of the version above, else of the draft."`
-	Version       string               `json:"version" doc:"The latest; empty if nothing is published."`
+	Language      runtimes.Language    `json:"language,omitempty" doc:"Language of the version, else of the draft."`
+	Version       string               `json:"version" doc:"Latest version. Empty if nothing is published."`
 	Digest        string               `json:"digest"`
 	SafetyFlags   []string             `json:"safetyFlags"`
 	Handler       string               `json:"handler"`
-	Claims        json.RawMessage      `json:"claims,omitempty" doc:"What a client said of the code; it decided nothing."`
+	Claims        json.RawMessage      `json:"claims,omitempty" doc:"Statements of a client about the code. They have no effect."`
 	InstalledAt   *time.Time           `json:"installedAt,omitempty"`
 	InstalledBy   string               `json:"installedBy"`
-	FolderMissing bool                 `json:"folderMissing" doc:"It came from a folder that is gone; it stays until somebody uninstalls it."`
-	Problem       *skills.Trouble      `json:"problem,omitempty" doc:"What is wrong with its folder; the version above still runs."`
+	FolderMissing bool                 `json:"folderMissing" doc:"true if the folder was deleted. The skill stays until it is uninstalled."`
+	Problem       *skills.Trouble      `json:"problem,omitempty" doc:"Error in the folder. The version above still runs."`
 }
 
 func skillOf(e skills.Entry) Skill {
@@ -51,13 +51,13 @@ func skillOf(e skills.Entry) Skill {
 // SkillList is every skill of the workspace.
 type SkillList struct {
 	Items     []Skill `json:"items"`
-	Directory string  `json:"directory" doc:"The folder that is watched; empty for other workspaces than the default one."`
+	Directory string  `json:"directory" doc:"Folder that is watched. Empty except in the workspace default."`
 }
 
 func (a *API) listSkills() {
 	type out struct{ Body SkillList }
 	add(a, endpoint{
-		id: "listSkills", method: http.MethodGet, path: Base + "/skills", tag: "skills", summary: "Skills, and folders that are broken",
+		id: "listSkills", method: http.MethodGet, path: Base + "/skills", tag: "skills", summary: "List skills, and skill folders with errors",
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		entries, err := a.Skills.List(ctx, actor(ctx))
 		if err != nil {
@@ -76,9 +76,9 @@ func (a *API) listSkills() {
 
 // InstallSkillBody names what is installed: one of its members.
 type InstallSkillBody struct {
-	Name  string                   `json:"name,omitempty" maxLength:"63" doc:"A skill that was uninstalled, or lies in the skills directory."`
-	URL   string                   `json:"url,omitempty" maxLength:"2000" doc:"Address of a .tar.gz on a granted host."`
-	Files map[string]registry.File `json:"files,omitempty" doc:"A skill's folder, by path."`
+	Name  string                   `json:"name,omitempty" maxLength:"63" doc:"Name of a skill that was uninstalled or is in the skills directory."`
+	URL   string                   `json:"url,omitempty" maxLength:"2000" doc:"URL of a .tar.gz on a granted host."`
+	Files map[string]registry.File `json:"files,omitempty" doc:"Files of a skill, by path."`
 }
 
 func (a *API) installSkill() {
@@ -86,11 +86,11 @@ func (a *API) installSkill() {
 	type out struct{ Body Skill }
 	add(a, endpoint{
 		id: "installSkill", method: http.MethodPost, path: Base + "/skills", tag: "skills", summary: "Install a skill",
-		about: "Archives are sent to POST /v1/skills/install as application/gzip.", idempotent: true,
+		about: "Send archives to POST /v1/skills/install as application/gzip.", idempotent: true,
 		refusals: []fault.Code{fault.NotFound, fault.VersionExists, fault.Forbidden},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		if (q.Body.Name != "" && q.Body.URL != "") || (len(q.Body.Files) > 0) == (q.Body.Name != "" || q.Body.URL != "") {
-			return nil, fault.Invalid("", "Give one of name, url and files.")
+			return nil, fault.Invalid("", "Give exactly one of name, url and files.")
 		}
 		e, err := a.Skills.Install(ctx, actor(ctx), skills.Source{Name: q.Body.Name, URL: q.Body.URL, Files: q.Body.Files})
 		if err != nil {
@@ -103,9 +103,9 @@ func (a *API) installSkill() {
 // PromoteSkillBody asks for the next version of a skill.
 type PromoteSkillBody struct {
 	Revision  int64  `json:"revision,omitempty" minimum:"1" doc:"The same as If-Match."`
-	Version   string `json:"version,omitempty" maxLength:"100" doc:"The one that the changes ask for, without it."`
+	Version   string `json:"version,omitempty" maxLength:"100" doc:"Version number (default: the number suggested from the changes)."`
 	Changelog string `json:"changelog,omitempty"`
-	Comment   string `json:"comment,omitempty" doc:"Why the number may be smaller than advised."`
+	Comment   string `json:"comment,omitempty" doc:"Reason for a smaller number than suggested."`
 }
 
 func (a *API) promoteSkill() {
@@ -116,7 +116,7 @@ func (a *API) promoteSkill() {
 	}
 	type out struct{ Body Skill }
 	add(a, endpoint{
-		id: "promoteSkill", method: http.MethodPost, path: Base + "/skills/{name}/promote", tag: "skills", summary: "Make a version of a skill's draft",
+		id: "promoteSkill", method: http.MethodPost, path: Base + "/skills/{name}/promote", tag: "skills", summary: "Publish a skill's draft",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.Conflict, fault.BumpTooSmall},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		seen, err := q.seen(q.Body.Revision)
@@ -138,11 +138,11 @@ func (a *API) promoteSkill() {
 func (a *API) uninstallSkill() {
 	type in struct {
 		Name  string `path:"name" maxLength:"63"`
-		Force bool   `query:"force" doc:"Although others reference a version."`
+		Force bool   `query:"force" doc:"Uninstall even if others reference a version."`
 	}
 	add(a, endpoint{
 		id: "uninstallSkill", method: http.MethodDelete, path: Base + "/skills/{name}", tag: "skills", summary: "Uninstall a skill",
-		about:  "Its versions and runs are kept, and its name is not given away; installing it by name brings it back.",
+		about:  "Its versions, runs and name are kept. Installing it by name restores it.",
 		status: http.StatusNoContent, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, q *in) (*none, error) {
 		return &none{}, a.Skills.Uninstall(ctx, actor(ctx), q.Name, q.Force)

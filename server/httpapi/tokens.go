@@ -12,9 +12,9 @@ import (
 
 // TokenBody asks for a bearer token.
 type TokenBody struct {
-	Name      string           `json:"name" minLength:"1" maxLength:"100" doc:"What it is for."`
-	Scopes    []registry.Scope `json:"scopes,omitempty" doc:"What it may do; all but admin without them. Admin stands for all."`
-	Agents    []string         `json:"agents,omitempty" maxItems:"100" doc:"Names or IDs of the only agents that it may touch; all without them. It then opens no route that is about more than one agent."`
+	Name      string           `json:"name" minLength:"1" maxLength:"100" doc:"Label of the token, for example the program that uses it."`
+	Scopes    []registry.Scope `json:"scopes,omitempty" doc:"Scopes (default: all except admin). admin includes all others."`
+	Agents    []string         `json:"agents,omitempty" maxItems:"100" doc:"Names or IDs of agents that the token is restricted to (default: all agents). A restricted token cannot call endpoints about several agents."`
 	ExpiresAt *time.Time       `json:"expiresAt,omitempty"`
 }
 
@@ -33,8 +33,8 @@ func (a *API) createToken() {
 	type in struct{ Body TokenBody }
 	type out struct{ Body NewToken }
 	add(a, endpoint{
-		id: "createToken", method: http.MethodPost, path: Base + "/tokens", tag: "session", summary: "Make a bearer token",
-		about: "The secret is shown this once; only its hash is kept.", status: http.StatusCreated,
+		id: "createToken", method: http.MethodPost, path: Base + "/tokens", tag: "session", summary: "Create a bearer token",
+		about: "The secret is shown once. Only its hash is stored.", status: http.StatusCreated,
 	}, func(ctx context.Context, q *in) (*out, error) {
 		secret, token, err := a.Access.CreateToken(ctx, caller(ctx), access.TokenRequest{
 			Name: q.Body.Name, Scopes: q.Body.Scopes, Agents: q.Body.Agents, ExpiresAt: q.Body.ExpiresAt,
@@ -49,7 +49,7 @@ func (a *API) createToken() {
 func (a *API) listTokens() {
 	type out struct{ Body TokenList }
 	add(a, endpoint{
-		id: "listTokens", method: http.MethodGet, path: Base + "/tokens", tag: "session", summary: "Tokens of the workspace",
+		id: "listTokens", method: http.MethodGet, path: Base + "/tokens", tag: "session", summary: "List tokens",
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		tokens, err := a.Access.ListTokens(ctx, actor(ctx))
 		if err != nil {
@@ -64,7 +64,7 @@ func (a *API) revokeToken() {
 		Token string `path:"token" maxLength:"100" doc:"ID of the token."`
 	}
 	add(a, endpoint{
-		id: "revokeToken", method: http.MethodDelete, path: Base + "/tokens/{token}", tag: "session", summary: "Make a token useless at once",
+		id: "revokeToken", method: http.MethodDelete, path: Base + "/tokens/{token}", tag: "session", summary: "Revoke a token",
 		status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*none, error) {
 		return &none{}, a.Access.RevokeToken(ctx, actor(ctx), q.Token)

@@ -14,16 +14,16 @@ import (
 
 // ExportBody asks for a version as a tool.
 type ExportBody struct {
-	Version  string `json:"version,omitempty" doc:"1.2.0, ^1, latest or a digest; latest without it."`
+	Version  string `json:"version,omitempty" doc:"1.2.0, ^1, latest or a digest (default: latest)."`
 	Format   string `json:"format,omitempty" enum:"atelier,openai,langchain,anthropic,gemini,mcp,openapi" default:"atelier"`
-	Publish  bool   `json:"publish,omitempty" doc:"Publish the draft first when there is no version yet."`
+	Publish  bool   `json:"publish,omitempty" doc:"Publish the draft first if there is no version."`
 	Revision int64  `json:"revision,omitempty" minimum:"1" doc:"With publish: the same as If-Match."`
 }
 
 // manifestAnswer is a manifest in the form that was asked for, as it is.
 type manifestAnswer struct {
-	Warnings []string `header:"Atelier-Warning" doc:"A JSON text: what a person should know of the manifest, such as why it is not strict. It may stand several times."`
-	Renamed  string   `header:"Atelier-Renamed" doc:"The agent's present name, when a former one was asked for."`
+	Warnings []string `header:"Atelier-Warning" doc:"A JSON string: a warning about the manifest, for example why it is not strict. May occur several times."`
+	Renamed  string   `header:"Atelier-Renamed" doc:"Current name of the agent, if the request used a former name."`
 	Draft    string   `header:"Atelier-Draft-Revision" doc:"The revision of the draft that was published on the way (draftRevision of a publish); absent if none was."`
 	Body     json.RawMessage
 }
@@ -37,7 +37,7 @@ func (a *API) exportTool() {
 	}
 	add(a, endpoint{
 		id: "exportTool", method: http.MethodPost, path: Base + "/code-agents/{agent}/export-tool", tag: "versions", summary: "Export a version as a tool",
-		about:      "Answers the manifest itself. A manifest never points at a draft: without a version the answer is no_version with a remedy.",
+		about:      "Returns the manifest. A manifest cannot refer to a draft: without a version the answer is no_version with a remedy.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.NoVersion, fault.StaleDraft},
 	}, func(ctx context.Context, q *in) (*manifestAnswer, error) {
 		if q.Body.Publish {

@@ -14,7 +14,7 @@ import (
 // ValidateBody is checked without being run; absent parts are not checked.
 type ValidateBody struct {
 	Language     runtimes.Language        `json:"language,omitempty"`
-	Runtime      runtimes.Name            `json:"runtime,omitempty" doc:"auto without it."`
+	Runtime      runtimes.Name            `json:"runtime,omitempty" doc:"Runtime (default: auto)."`
 	Code         string                   `json:"code,omitempty"`
 	Files        map[string]registry.File `json:"files,omitempty"`
 	Entrypoint   string                   `json:"entrypoint,omitempty"`
@@ -30,7 +30,7 @@ func (a *API) validate() {
 	type out struct{ Body agents.ValidateReport }
 	add(a, endpoint{
 		modules: true, id: "validate", method: http.MethodPost, path: Base + "/validate", tag: "agents", summary: "Check code, schemas and documents",
-		about:    "Runs nothing. Code is parsed in the sandbox.",
+		about:    "The code is parsed in the sandbox and not run.",
 		refusals: []fault.Code{fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		b := q.Body

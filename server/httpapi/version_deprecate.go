@@ -13,13 +13,13 @@ import (
 type DeprecateBody struct {
 	Deprecated bool   `json:"deprecated"`
 	Reason     string `json:"reason,omitempty"`
-	Successor  string `json:"successor,omitempty" doc:"A reference to what should be used instead; the latest other version without it."`
+	Successor  string `json:"successor,omitempty" doc:"Reference to use instead (default: the latest other version)."`
 }
 
 // DeprecatedVersion is the version with those who must move.
 type DeprecatedVersion struct {
 	registry.Version
-	Pins []registry.Pin `json:"pins" doc:"Whose references stand for the version."`
+	Pins []registry.Pin `json:"pins" doc:"Pins whose references resolve to the version."`
 }
 
 func (a *API) deprecateVersion() {
@@ -30,7 +30,7 @@ func (a *API) deprecateVersion() {
 	type out struct{ Body DeprecatedVersion }
 	add(a, endpoint{
 		id: "deprecateVersion", method: http.MethodPatch, path: Base + "/code-agents/{agent}/versions/{version}", tag: "versions",
-		summary: "Deprecate a version", about: "A deprecated version still runs; ranges and latest take it only if nothing else fits. Runs say so in Atelier-Deprecated. The answer lists who must move.",
+		summary: "Deprecate a version", about: "A deprecated version still runs. Ranges and latest resolve to it only if nothing else fits. Runs have the header Atelier-Deprecated. The answer lists the pins on the version.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		if err := a.mayChange(ctx, q.Agent); err != nil {

@@ -44,11 +44,11 @@ func versionSummaryOf(v registry.Version) VersionSummary {
 
 func (a *API) listVersions() {
 	type out struct {
-		Renamed string `header:"Atelier-Renamed" doc:"The agent's present name, when a former one was asked for."`
+		Renamed string `header:"Atelier-Renamed" doc:"Current name of the agent, if the request used a former name."`
 		Body    VersionPage
 	}
 	add(a, endpoint{
-		id: "listVersions", method: http.MethodGet, path: Base + "/code-agents/{agent}/versions", tag: "versions", summary: "Versions, newest first",
+		id: "listVersions", method: http.MethodGet, path: Base + "/code-agents/{agent}/versions", tag: "versions", summary: "List versions, newest first",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *AgentRef) (*out, error) {
 		versions, err := a.Agents.ListVersions(ctx, actor(ctx), q.Agent)

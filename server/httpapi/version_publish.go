@@ -16,15 +16,15 @@ type PublishBody struct {
 	Version   string `json:"version,omitempty" doc:"Semantic version."`
 	Bump      string `json:"bump,omitempty" enum:"auto,major,minor,patch"`
 	Changelog string `json:"changelog,omitempty"`
-	Force     bool   `json:"force,omitempty" doc:"Publish a number smaller than the changes ask for; needs a comment."`
-	Comment   string `json:"comment,omitempty" doc:"Why the number may be smaller than advised; kept with the version."`
-	Replay    int    `json:"replay,omitempty" minimum:"0" maximum:"100" doc:"Publish only if the draft answers so many recorded inputs of the latest version as before; conflict otherwise, with what changed."`
+	Force     bool   `json:"force,omitempty" doc:"Accept a smaller number than suggested. Requires comment."`
+	Comment   string `json:"comment,omitempty" doc:"Reason for a smaller number than suggested, stored with the version."`
+	Replay    int    `json:"replay,omitempty" minimum:"0" maximum:"100" doc:"Publish only if the draft gives the same answers to this many recorded inputs of the latest version. Otherwise the answer is conflict with the differences."`
 }
 
 // versionAnswer is a version with everything.
 type versionAnswer struct {
 	Location string `header:"Location"`
-	Renamed  string `header:"Atelier-Renamed" doc:"The agent's present name, when a former one was asked for."`
+	Renamed  string `header:"Atelier-Renamed" doc:"Current name of the agent, if the request used a former name."`
 	Body     registry.Version
 }
 

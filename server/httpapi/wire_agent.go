@@ -21,11 +21,11 @@ type Agent struct {
 	Tags             []string                  `json:"tags"`
 	Metadata         json.RawMessage           `json:"metadata"`
 	Listed           bool                      `json:"listed"`
-	Origin           *Origin                   `json:"origin,omitempty" doc:"Where it was copied from."`
-	LatestVersion    string                    `json:"latestVersion" doc:"What latest stands for: the highest version without pre-release that is not deprecated, else the highest; empty before the first."`
-	LatestDeprecated bool                      `json:"latestDeprecated,omitempty" doc:"The latest version is deprecated, and so are all others."`
+	Origin           *Origin                   `json:"origin,omitempty" doc:"Agent that it was copied from."`
+	LatestVersion    string                    `json:"latestVersion" doc:"Version that latest resolves to: the highest released version that is not deprecated, else the highest. Empty if there is none."`
+	LatestDeprecated bool                      `json:"latestDeprecated,omitempty" doc:"true if all versions are deprecated."`
 	UsageCount       int64                     `json:"usageCount"`
-	LastUsedAt       *time.Time                `json:"lastUsedAt,omitempty" doc:"Of its last run."`
+	LastUsedAt       *time.Time                `json:"lastUsedAt,omitempty" doc:"Time of the last run."`
 	Draft            registry.Draft            `json:"draft"`
 	Changelog        []registry.ChangelogEntry `json:"changelog"`
 	CreatedAt        time.Time                 `json:"createdAt"`
@@ -35,8 +35,8 @@ type Agent struct {
 // Origin is the version of the public registry that an agent was copied from.
 type Origin struct {
 	registry.Origin
-	Publisher string `json:"publisher,omitempty" doc:"The workspace that lists it, while it is listed; told by GET of one agent."`
-	Newer     string `json:"newer,omitempty" doc:"The latest version there, when it is above the one that was copied; told by GET of one agent."`
+	Publisher string `json:"publisher,omitempty" doc:"Workspace that lists the original, while it is listed. Only when a single agent is read."`
+	Newer     string `json:"newer,omitempty" doc:"Latest version of the original, if it is higher than the copied one. Only when a single agent is read."`
 }
 
 func originOf(a registry.Agent) *Origin {
@@ -61,22 +61,22 @@ func agentOf(a registry.Agent) Agent {
 type AgentSummary struct {
 	ID               string            `json:"id"`
 	Name             string            `json:"name"`
-	Publisher        string            `json:"publisher,omitempty" doc:"In the registry: the workspace that lists it."`
+	Publisher        string            `json:"publisher,omitempty" doc:"Workspace that lists the agent in the public registry."`
 	Title            string            `json:"title"`
 	Description      string            `json:"description"`
 	Tags             []string          `json:"tags"`
 	Language         runtimes.Language `json:"language"`
 	State            string            `json:"state" enum:"draft,published"`
 	Listed           bool              `json:"listed"`
-	LatestVersion    string            `json:"latestVersion" doc:"What latest stands for."`
-	LatestDeprecated bool              `json:"latestDeprecated,omitempty" doc:"The latest version is deprecated, and so are all others."`
+	LatestVersion    string            `json:"latestVersion" doc:"Version that latest resolves to."`
+	LatestDeprecated bool              `json:"latestDeprecated,omitempty" doc:"true if all versions are deprecated."`
 	UsageCount       int64             `json:"usageCount"`
-	LastUsedAt       *time.Time        `json:"lastUsedAt,omitempty" doc:"Of its last run."`
+	LastUsedAt       *time.Time        `json:"lastUsedAt,omitempty" doc:"Time of the last run."`
 	Revision         int64             `json:"revision"`
 	CreatedAt        time.Time         `json:"createdAt"`
 	UpdatedAt        time.Time         `json:"updatedAt"`
 	DeletedAt        *time.Time        `json:"deletedAt,omitempty"`
-	Deletion         *Deletion         `json:"deletion,omitempty" doc:"Of a tombstone."`
+	Deletion         *Deletion         `json:"deletion,omitempty" doc:"Who deleted the agent, when and why."`
 }
 
 // Deletion says who deleted an agent and why.
@@ -127,22 +127,22 @@ func (b agentBody) MarshalJSON() ([]byte, error) {
 // AgentBody describes an agent to create or save: the draft's fields beside those of the agent. What is absent keeps its
 // value, or takes the default when the agent is created.
 type AgentBody struct {
-	Name             string                   `json:"name,omitempty" doc:"A letter, then up to 62 of a-z, 0-9, - and _."`
+	Name             string                   `json:"name,omitempty" doc:"A letter, followed by up to 62 of a-z, 0-9, - and _."`
 	Title            string                   `json:"title,omitempty"`
 	Description      string                   `json:"description,omitempty"`
 	Tags             []string                 `json:"tags,omitempty"`
-	Metadata         map[string]any           `json:"metadata,omitempty" doc:"An object of the client's own."`
+	Metadata         map[string]any           `json:"metadata,omitempty" doc:"JSON object for the client's own use."`
 	Language         runtimes.Language        `json:"language,omitempty"`
-	Runtime          string                   `json:"runtime,omitempty" doc:"auto or a runtime of GET /runtimes; fixed when published."`
-	Isolation        runtimes.Isolation       `json:"isolation,omitempty" enum:",strict,reuse" doc:"Of runs. strict: a process in which nothing ran before. reuse, of node: one process for the runs of a version, a fresh context for each. Empty is the runtime's own."`
-	Code             string                   `json:"code,omitempty" doc:"Shorthand for files with the entry file alone."`
-	Files            map[string]registry.File `json:"files,omitempty" doc:"Relative path to content."`
+	Runtime          string                   `json:"runtime,omitempty" doc:"auto or a runtime from GET /runtimes. It is fixed when published."`
+	Isolation        runtimes.Isolation       `json:"isolation,omitempty" enum:",strict,reuse" doc:"strict: a new process for each run. reuse (node only): runs of a version share a process, each with a new context. Empty: the runtime's default."`
+	Code             string                   `json:"code,omitempty" doc:"Shorthand for files with only the entry file."`
+	Files            map[string]registry.File `json:"files,omitempty" doc:"Content of each file, by relative path."`
 	Entrypoint       string                   `json:"entrypoint,omitempty"`
 	InputSchema      any                      `json:"inputSchema,omitempty" doc:"JSON Schema of the input."`
 	OutputSchema     any                      `json:"outputSchema,omitempty" doc:"JSON Schema of the output."`
 	Packages         []string                 `json:"packages,omitempty"`
 	Environment      map[string]string        `json:"environment,omitempty"`
-	Secrets          []string                 `json:"secrets,omitempty" doc:"Names; values come from the workspace."`
+	Secrets          []string                 `json:"secrets,omitempty" doc:"Names of secrets. Their values are stored in the workspace."`
 	Capabilities     *CapabilitiesBody        `json:"capabilities,omitempty"`
 	Limits           *LimitsBody              `json:"limits,omitempty"`
 	SafetyFlags      []string                 `json:"safetyFlags,omitempty"`
@@ -153,13 +153,13 @@ type AgentBody struct {
 
 // RulesBody restricts what a Python program may use of its language.
 type RulesBody struct {
-	Pack    string   `json:"pack" enum:"restricted,none" doc:"restricted: imports from a list only; no eval, exec, compile, open or __import__. A convention that is checked before and during the run; the sandbox is what holds."`
-	Imports []string `json:"imports,omitempty" doc:"Modules that may be imported instead of the pack's own list."`
+	Pack    string   `json:"pack" enum:"restricted,none" doc:"restricted: imports from a list only; no eval, exec, compile, open or __import__. It is checked before and during the run. It is a convention; only the sandbox is a security boundary."`
+	Imports []string `json:"imports,omitempty" doc:"Modules that may be imported, instead of the pack's list."`
 }
 
 // CapabilitiesBody is what a program may do beyond computing.
 type CapabilitiesBody struct {
-	Hosts         []string `json:"hosts,omitempty" doc:"host:port, a wildcard only leftmost."`
+	Hosts         []string `json:"hosts,omitempty" doc:"Hosts as host:port. A wildcard is allowed only as the leftmost label."`
 	HostFunctions []string `json:"hostFunctions,omitempty"`
 	Subprocess    bool     `json:"subprocess,omitempty"`
 }

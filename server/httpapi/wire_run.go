@@ -12,7 +12,7 @@ import (
 // RunSummary is a run in a list.
 type RunSummary struct {
 	RunID      string                 `json:"runId"`
-	Agent      string                 `json:"agent" doc:"Empty for inline code."`
+	Agent      string                 `json:"agent" doc:"Name of the agent. Empty for inline code."`
 	AgentID    string                 `json:"agentId,omitempty"`
 	Version    string                 `json:"version"`
 	Draft      int64                  `json:"draftRevision,omitempty" doc:"Of the draft that ran; absent for a version and for inline code."`

@@ -24,8 +24,8 @@ type WorkspaceList struct {
 
 // WorkspaceBody asks for a tenant.
 type WorkspaceBody struct {
-	Name  string `json:"name" maxLength:"63" doc:"What X-Workspace says; it stays."`
-	Title string `json:"title,omitempty" maxLength:"100" doc:"What people see; the name without it."`
+	Name  string `json:"name" maxLength:"63" doc:"Name, used in X-Workspace. It cannot be changed."`
+	Title string `json:"title,omitempty" maxLength:"100" doc:"Display name (default: the name)."`
 }
 
 // WorkspaceTitleBody gives a tenant another title.
@@ -47,8 +47,8 @@ type workspaceAnswer struct{ Body Workspace }
 func (a *API) listWorkspaces() {
 	type out struct{ Body WorkspaceList }
 	add(a, endpoint{
-		id: "listWorkspaces", method: http.MethodGet, path: Base + "/workspaces", tag: "people", summary: "Workspaces that the caller may enter",
-		about: "Administrators of the workspace default run the server: they are told of all, and see into none by that.",
+		id: "listWorkspaces", method: http.MethodGet, path: Base + "/workspaces", tag: "people", summary: "List workspaces that the caller may enter",
+		about: "Administrators of the workspace default see the names of all workspaces, but not their content.",
 	}, func(ctx context.Context, _ *none) (*out, error) {
 		workspaces, err := a.Access.ListWorkspaces(ctx, caller(ctx))
 		if err != nil {
@@ -65,8 +65,8 @@ func (a *API) listWorkspaces() {
 func (a *API) createWorkspace() {
 	type in struct{ Body WorkspaceBody }
 	add(a, endpoint{
-		id: "createWorkspace", method: http.MethodPost, path: Base + "/workspaces", tag: "people", summary: "Make a workspace",
-		about:  "For administrators of the workspace default. Who asks becomes its administrator.",
+		id: "createWorkspace", method: http.MethodPost, path: Base + "/workspaces", tag: "people", summary: "Create a workspace",
+		about:  "Requires the role administrator in the workspace default. The caller becomes its administrator.",
 		status: http.StatusCreated, refusals: []fault.Code{fault.NameTaken},
 	}, func(ctx context.Context, q *in) (*workspaceAnswer, error) {
 		w, err := a.Access.CreateWorkspace(ctx, caller(ctx), q.Body.Name, q.Body.Title)
@@ -83,7 +83,7 @@ func (a *API) describeWorkspace() {
 		Body WorkspaceTitleBody
 	}
 	add(a, endpoint{
-		id: "describeWorkspace", method: http.MethodPatch, path: Base + "/workspaces/{workspace}", tag: "people", summary: "Give the caller's workspace another title",
+		id: "describeWorkspace", method: http.MethodPatch, path: Base + "/workspaces/{workspace}", tag: "people", summary: "Change the title of the caller's workspace",
 		refusals: []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, q *in) (*workspaceAnswer, error) {
 		w, err := a.Access.DescribeWorkspace(ctx, caller(ctx), q.Workspace, q.Body.Title)
@@ -97,7 +97,7 @@ func (a *API) describeWorkspace() {
 func (a *API) closeWorkspace() {
 	add(a, endpoint{
 		id: "closeWorkspace", method: http.MethodDelete, path: Base + "/workspaces/{workspace}", tag: "people", summary: "Close a workspace",
-		about:  "For administrators of the workspace default. Nobody enters it from then on, its tokens are revoked and it lists nothing; what is in it is kept, and so is its name.",
+		about:  "Requires the role administrator in the workspace default. Nobody can enter a closed workspace. Its tokens are revoked and its agents leave the public registry. Its content and name are kept.",
 		status: http.StatusNoContent, refusals: []fault.Code{fault.NotFound, fault.Conflict},
 	}, func(ctx context.Context, q *WorkspaceRef) (*none, error) {
 		return &none{}, a.Access.CloseWorkspace(ctx, caller(ctx), q.Workspace)

@@ -52,11 +52,11 @@ func FromStatus(status int, details []fault.Detail) *fault.Error {
 	case http.StatusUnprocessableEntity:
 		return &fault.Error{Code: fault.InvalidInput, Message: "The input is not valid.", Details: details}
 	case http.StatusBadRequest:
-		return &fault.Error{Code: fault.BadRequest, Message: "The request cannot be read.", Details: details}
+		return &fault.Error{Code: fault.BadRequest, Message: "The request is malformed.", Details: details}
 	case http.StatusRequestEntityTooLarge:
-		return fault.New(fault.BodyTooLarge, "The body is larger than this route takes.")
+		return fault.New(fault.BodyTooLarge, "The body is larger than this endpoint allows.")
 	case http.StatusUnsupportedMediaType:
-		return fault.New(fault.UnsupportedMediaType, "Bodies are application/json.")
+		return fault.New(fault.UnsupportedMediaType, "The body must be application/json.")
 	}
 	return fault.New(fault.Internal, "Internal error.")
 }

@@ -223,7 +223,7 @@ func TestFolderGoesAndComes(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(dir, "lib", "b")); err != nil || !bytes.Equal(text, []byte{0xff, 0, 0xfe}) {
 		t.Errorf("%q %v", text, err)
 	}
-	if code, _, stderr := command(t, s, "", "push", dir); code != 0 || stderr != "nothing differs\n" {
+	if code, _, stderr := command(t, s, "", "push", dir); code != 0 || stderr != "no differences\n" {
 		t.Errorf("%d %s: what was pulled is not what is there", code, stderr)
 	}
 	write := func(name, text string) {

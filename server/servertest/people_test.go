@@ -156,7 +156,7 @@ func TestAnInvitedPerson(t *testing.T) {
 
 	grace.want(t, 200, "GET", "/api/v1/code-agents", nil)
 	p := grace.want(t, 403, "POST", "/api/v1/code-agents", `{"name":"mine","language":"javascript","code":"export default () => 1"}`).Problem(t)
-	if p.Role != "developer" || !strings.Contains(p.Detail, "role developer, and yours is viewer") {
+	if p.Role != "developer" || !strings.Contains(p.Detail, "role developer; yours is viewer") {
 		t.Errorf("refused with %+v", p)
 	}
 	s.Want(t, 204, "PATCH", "/api/v1/members/"+who.Actor.ID, `{"role":"developer"}`)

@@ -10,7 +10,7 @@ import (
 
 type pin struct{ Owner, Label, Reference, Version string }
 
-// Who references an agent keeps it from being deleted, and is told to move when a version is deprecated.
+// List the pins on an agent keeps it from being deleted, and is told to move when a version is deprecated.
 func TestPins(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

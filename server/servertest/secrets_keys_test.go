@@ -61,7 +61,7 @@ func TestServerWithoutItsKeyDoesNotStart(t *testing.T) {
 		want    []string
 	}{
 		"missing":       {func() error { return os.Remove(file) }, nil, 1, []string{"2 secrets", "key file " + file, "ATELIER_SECRETS_KEY_FILE", "ATELIER_SECRETS_KEY"}},
-		"wrong":         {func() error { return wrong.Write(file) }, nil, 1, []string{"does not hold the key of 2 secrets", file, "ATELIER_SECRETS_KEY_FILE"}},
+		"wrong":         {func() error { return wrong.Write(file) }, nil, 1, []string{"does not contain the key of 2 secrets", file, "ATELIER_SECRETS_KEY_FILE"}},
 		"no key":        {func() error { return os.WriteFile(file, []byte("hunter2hunter2"), 0o600) }, nil, 1, []string{file, "openssl rand -base64 32"}},
 		"named, absent": {func() error { return nil }, []string{"--secrets-key-file", filepath.Join(data, "none")}, 1, []string{"secrets-key-file", "there is no", "openssl"}},
 		"both":          {func() error { return nil }, []string{"--secrets-key-file", file, "--secrets-key", strings.Repeat("ab", 32)}, 2, []string{"secrets-key and secrets-key-file"}},
@@ -95,12 +95,12 @@ func TestKeysRotate(t *testing.T) {
 	}
 	said := servertest.Command(t, "", "secrets", "rotate-key", "--data", data)
 	after, _, err := vault.Read(file)
-	if err != nil || said.Code != 0 || !strings.Contains(said.Stderr, "4 secrets are encrypted under the key "+after.ID()) || after.ID() == before.ID() || after.Has(before.ID()) {
+	if err != nil || said.Code != 0 || !strings.Contains(said.Stderr, "encrypted 4 secrets with the key "+after.ID()) || after.ID() == before.ID() || after.Has(before.ID()) {
 		t.Errorf("exit %d: %s, %v", said.Code, said.Stderr, err)
 	}
 	opens(t, data)
 	running := servertest.On(t, data)
-	if said := servertest.Command(t, "", "secrets", "rotate-key", "--data", data); said.Code != 1 || !strings.Contains(said.Stderr, "in use by another atelier") {
+	if said := servertest.Command(t, "", "secrets", "rotate-key", "--data", data); said.Code != 1 || !strings.Contains(said.Stderr, "in use by another atelier process process") {
 		t.Errorf("exit %d: %s", said.Code, said.Stderr)
 	}
 	running.Stop(t)

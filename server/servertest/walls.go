@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/server/app"
 )
 
-// stood remembers what the examinations of this test process found. Of a hundred servers with the same walls around the same
+// stood remembers what the self-tests of this test process found. Of a hundred servers with the same walls around the same
 // interpreters each would examine them anew, beside the test that it was started for.
 var stood sync.Map // walls → doctor.Report
 

@@ -22,10 +22,10 @@ import (
 // The requests of this door. Their JSON Schemas are made from these types and published; every body is held to its own.
 type (
 	executeRequest struct {
-		Skill     string          `json:"skill" jsonschema:"description=Skill name to execute."`
-		Args      json.RawMessage `json:"args" jsonschema:"description=Skill input arguments."`
+		Skill     string          `json:"skill" jsonschema:"description=Name of the skill."`
+		Args      json.RawMessage `json:"args" jsonschema:"description=Input of the skill."`
 		RequestID *string         `json:"request_id,omitempty" jsonschema:"nullable"`
-		ActorID   *string         `json:"actor_id,omitempty" jsonschema:"nullable,description=Comes back in the provenance; it grants nothing."`
+		ActorID   *string         `json:"actor_id,omitempty" jsonschema:"nullable,description=Returned in the provenance. It grants nothing."`
 		ActorType *string         `json:"actor_type,omitempty" jsonschema:"nullable"`
 		Metadata  json.RawMessage `json:"metadata,omitempty" jsonschema:"nullable"`
 	}
@@ -37,18 +37,18 @@ type (
 		RequiresApproval bool                     `json:"requires_approval,omitempty"`
 		InputSchema      json.RawMessage          `json:"input_schema"`
 		OutputSchema     json.RawMessage          `json:"output_schema"`
-		HandlerPath      string                   `json:"handler_path" jsonschema:"pattern=^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$,description=handler.function of the code; its files come along or lie in the folder NAME of the skills directory."`
+		HandlerPath      string                   `json:"handler_path" jsonschema:"pattern=^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$,description=FILE.FUNCTION of the handler. The files are sent along or are in the folder NAME of the skills directory."`
 		Tags             []string                 `json:"tags,omitempty" jsonschema:"nullable,maxItems=20"`
-		Code             string                   `json:"code,omitempty" jsonschema:"maxLength=1000000,description=The text of the handler in Python."`
-		Files            map[string]registry.File `json:"files,omitempty" jsonschema:"description=The program's files by path\\, instead of code."`
+		Code             string                   `json:"code,omitempty" jsonschema:"maxLength=1000000,description=Source code of the handler in Python."`
+		Files            map[string]registry.File `json:"files,omitempty" jsonschema:"description=Files of the program by path\\, instead of code."`
 	}
 	createRequest struct {
 		Name            string          `json:"name" jsonschema:"pattern=^[a-z0-9_]+$,maxLength=64"`
 		Code            string          `json:"code,omitempty" jsonschema:"minLength=1,maxLength=50000,description=Python with run(action\\, args)."`
-		Script          string          `json:"script,omitempty" jsonschema:"minLength=1,maxLength=50000,description=The same as code."`
+		Script          string          `json:"script,omitempty" jsonschema:"minLength=1,maxLength=50000,description=Alias of code."`
 		Description     string          `json:"description" jsonschema:"minLength=10,maxLength=1000"`
 		Triggers        []string        `json:"triggers,omitempty" jsonschema:"nullable,maxItems=20"`
-		AutoPromote     bool            `json:"auto_promote,omitempty" jsonschema:"description=Ask for promotion when every check has passed."`
+		AutoPromote     bool            `json:"auto_promote,omitempty" jsonschema:"description=Promote the skill if all checks pass."`
 		GapPatterns     []string        `json:"gap_patterns,omitempty" jsonschema:"nullable,maxItems=100"`
 		GapQuestion     *string         `json:"gap_question,omitempty" jsonschema:"nullable"`
 		PreferredModel  *string         `json:"preferred_model,omitempty" jsonschema:"nullable"`
@@ -59,21 +59,21 @@ type (
 	}
 	runRequest struct {
 		Name   string          `json:"name"`
-		Action string          `json:"action,omitempty" jsonschema:"maxLength=200,description=run without it."`
+		Action string          `json:"action,omitempty" jsonschema:"maxLength=200,description=Action (default: run)."`
 		Args   json.RawMessage `json:"args,omitempty"`
 	}
 	installRequest struct {
-		Name  string                   `json:"name,omitempty" jsonschema:"description=A skill that was uninstalled\\, or lies in the skills directory."`
-		URL   string                   `json:"url,omitempty" jsonschema:"maxLength=2000,description=Address of a .tar.gz on a granted host."`
-		Files map[string]registry.File `json:"files,omitempty" jsonschema:"description=A skill's folder by path."`
+		Name  string                   `json:"name,omitempty" jsonschema:"description=Name of a skill that was uninstalled\\, or is in the skills directory."`
+		URL   string                   `json:"url,omitempty" jsonschema:"maxLength=2000,description=URL of a .tar.gz on a granted host."`
+		Files map[string]registry.File `json:"files,omitempty" jsonschema:"description=Files of a skill by path."`
 	}
 	uninstallRequest struct {
 		Name  string `json:"name"`
-		Force bool   `json:"force,omitempty" jsonschema:"description=Also when somebody references a version."`
+		Force bool   `json:"force,omitempty" jsonschema:"description=Uninstall even if others reference a version."`
 	}
 	promoteRequest struct {
 		Name      string `json:"name"`
-		Version   string `json:"version,omitempty" jsonschema:"description=The one that the changes ask for\\, without it."`
+		Version   string `json:"version,omitempty" jsonschema:"description=Version number (default: the number suggested from the changes)."`
 		Changelog string `json:"changelog,omitempty" jsonschema:"maxLength=10000"`
 		Comment   string `json:"comment,omitempty" jsonschema:"maxLength=10000,description=Why the number may be smaller than advised."`
 		Revision  int64  `json:"revision,omitempty" jsonschema:"minimum=1,description=The revision of the draft that was seen; refused with stale_draft if it is another. Whatever the draft is\\, without it."`
@@ -153,7 +153,7 @@ func (d *Door) getContract(w http.ResponseWriter, r *http.Request) {
 	c, ok := d.contracts[chi.URLParam(r, "name")]
 	switch {
 	case !ok:
-		d.refuse(w, r, fault.New(fault.NotFound, "There is no such contract; GET /v1/contracts lists them."), nil)
+		d.refuse(w, r, fault.New(fault.NotFound, "Contract not found. GET /v1/contracts lists all contracts."), nil)
 	case c.err != nil:
 		d.refuse(w, r, c.err, nil)
 	default:
@@ -169,18 +169,18 @@ func (d *Door) take(w http.ResponseWriter, r *http.Request, name string, into an
 		return err
 	}
 	if len(body) == 0 {
-		return fault.Invalid("", "The body is missing; GET /v1/contracts/%s tells what belongs there.", name)
+		return fault.Invalid("", "The body is missing. GET /v1/contracts/%s describes it.", name)
 	}
 	c := d.contracts[name]
 	if c.err != nil {
 		return c.err
 	}
 	if details := c.compiled.Validate(body); len(details) > 0 {
-		return &fault.Error{Code: fault.InvalidInput, Message: "The request does not keep the contract " + name + ".", Details: details}
+		return &fault.Error{Code: fault.InvalidInput, Message: "The request does not match the contract " + name + ".", Details: details}
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return &fault.Error{Code: fault.InvalidInput, Message: "The request does not keep the contract " + name + ".",
-			Details: []fault.Detail{{Message: "has a value that its member cannot hold"}}, Err: err}
+		return &fault.Error{Code: fault.InvalidInput, Message: "The request does not match the contract " + name + ".",
+			Details: []fault.Detail{{Message: "has the wrong type"}}, Err: err}
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func TestADraftThatIsNotPromoted(t *testing.T) {
 	if answer.Action != "warn" || answer.Passed || answer.Promoted || len(answer.Errors) != 1 || answer.Errors[0].Line != 3 {
 		t.Errorf("the answer is %+v", answer)
 	}
-	if !strings.HasPrefix(answer.Reason, "The draft is kept, and was not promoted. ") || !strings.HasSuffix(answer.Reason, ":3: is no version.") {
+	if !strings.HasPrefix(answer.Reason, "The draft was saved but not promoted. ") || !strings.HasSuffix(answer.Reason, ":3: is no version.") {
 		t.Errorf("the reason is %q", answer.Reason)
 	}
 	if answer.Installation.Name != "adder" || answer.Installation.State != "draft" {

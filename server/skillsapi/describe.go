@@ -27,22 +27,22 @@ type operation struct {
 // operations are the routes of Hang.
 func operations() []operation {
 	return []operation{
-		{id: "listCallableSkills", method: http.MethodGet, path: "/skills/list", summary: "Skills that can be called", answer: reflect.TypeFor[skillListing](), refusals: []fault.Code{fault.InvalidInput}},
-		{id: "executeSkill", method: http.MethodPost, path: "/skills/execute", summary: "Run a skill; a failure is an answer with success false", contract: "execute", answer: reflect.TypeFor[executionResult](), refusals: []fault.Code{fault.InvalidInput, fault.SecretMissing, fault.QueueFull, fault.SandboxUnavailable}},
-		{id: "registerSkill", method: http.MethodPost, path: "/skills/register", summary: "Describe a skill and install it", contract: "register", status: http.StatusCreated, answer: reflect.TypeFor[skillMetadata](), refusals: []fault.Code{fault.Forbidden, fault.Conflict, fault.InvalidInput}},
-		{id: "getCallableSkill", method: http.MethodGet, path: "/skills/{id}", summary: "One skill", answer: reflect.TypeFor[skillMetadata](), refusals: []fault.Code{fault.NotFound}},
-		{id: "getSkillSchemas", method: http.MethodGet, path: "/skills/{id}/schema", summary: "The schemas of a skill", answer: reflect.TypeFor[skillSchemas](), refusals: []fault.Code{fault.NotFound}},
-		{id: "listInstalledSkills", method: http.MethodGet, path: "/v1/skills", summary: "What is installed, with origin and digest", answer: reflect.TypeFor[installedSkills]()},
-		{id: "createSkill", method: http.MethodPost, path: "/v1/skills/create", summary: "Make a draft of a skill in Python", contract: "create", answer: reflect.TypeFor[skillVerdict](), refusals: []fault.Code{fault.Forbidden, fault.Conflict}},
+		{id: "listCallableSkills", method: http.MethodGet, path: "/skills/list", summary: "List skills", answer: reflect.TypeFor[skillListing](), refusals: []fault.Code{fault.InvalidInput}},
+		{id: "executeSkill", method: http.MethodPost, path: "/skills/execute", summary: "Run a skill. A failure is answered with success false", contract: "execute", answer: reflect.TypeFor[executionResult](), refusals: []fault.Code{fault.InvalidInput, fault.SecretMissing, fault.QueueFull, fault.SandboxUnavailable}},
+		{id: "registerSkill", method: http.MethodPost, path: "/skills/register", summary: "Register and install a skill", contract: "register", status: http.StatusCreated, answer: reflect.TypeFor[skillMetadata](), refusals: []fault.Code{fault.Forbidden, fault.Conflict, fault.InvalidInput}},
+		{id: "getCallableSkill", method: http.MethodGet, path: "/skills/{id}", summary: "Get a skill", answer: reflect.TypeFor[skillMetadata](), refusals: []fault.Code{fault.NotFound}},
+		{id: "getSkillSchemas", method: http.MethodGet, path: "/skills/{id}/schema", summary: "Get the schemas of a skill", answer: reflect.TypeFor[skillSchemas](), refusals: []fault.Code{fault.NotFound}},
+		{id: "listInstalledSkills", method: http.MethodGet, path: "/v1/skills", summary: "List installed skills, with origin and digest", answer: reflect.TypeFor[installedSkills]()},
+		{id: "createSkill", method: http.MethodPost, path: "/v1/skills/create", summary: "Create a draft of a skill in Python", contract: "create", answer: reflect.TypeFor[skillVerdict](), refusals: []fault.Code{fault.Forbidden, fault.Conflict}},
 		{id: "runSkill", method: http.MethodPost, path: "/v1/skills/run", summary: "Run a skill by action", contract: "run", answer: reflect.TypeFor[skillRun](), refusals: []fault.Code{fault.SecretMissing, fault.QueueFull, fault.SandboxUnavailable}},
-		{id: "installSkillFrom", method: http.MethodPost, path: "/v1/skills/install", summary: "Install a skill: by name, from an address, from files, or a .tar.gz as application/gzip", contract: "install", answer: reflect.TypeFor[skillInstallation](), refusals: []fault.Code{fault.Forbidden, fault.NotFound, fault.Conflict, fault.InvalidInput}},
+		{id: "installSkillFrom", method: http.MethodPost, path: "/v1/skills/install", summary: "Install a skill: by name, from a URL, from files, or from a .tar.gz sent as application/gzip", contract: "install", answer: reflect.TypeFor[skillInstallation](), refusals: []fault.Code{fault.Forbidden, fault.NotFound, fault.Conflict, fault.InvalidInput}},
 		{id: "uninstallSkillByName", method: http.MethodPost, path: "/v1/skills/uninstall", summary: "Uninstall a skill", contract: "uninstall", answer: reflect.TypeFor[skillUninstalled](), refusals: []fault.Code{fault.Forbidden, fault.NotFound, fault.Conflict}},
-		{id: "promoteSkillByName", method: http.MethodPost, path: "/v1/skills/promote", summary: "Make a version of a skill's draft", contract: "promote", answer: reflect.TypeFor[skillPromotion](), refusals: []fault.Code{fault.Forbidden, fault.NotFound, fault.Conflict, fault.InvalidInput}},
-		{id: "validateSkillCode", method: http.MethodPost, path: "/v1/validation/code", summary: "Check Python against the rules that created skills keep", contract: "validate_code", answer: reflect.TypeFor[codeReport]()},
-		{id: "listImportableModules", method: http.MethodGet, path: "/v1/packages", summary: "Modules that created skills may import", answer: reflect.TypeFor[importables]()},
-		{id: "listInstalledPackages", method: http.MethodGet, path: "/v1/packages/installed", summary: "Packages beside the standard library", answer: reflect.TypeFor[importables]()},
-		{id: "listContracts", method: http.MethodGet, path: "/v1/contracts", summary: "Names of the contracts", answer: reflect.TypeFor[contractNames]()},
-		{id: "getContract", method: http.MethodGet, path: "/v1/contracts/{name}", summary: "The JSON Schema of a request, or of skill.yaml", refusals: []fault.Code{fault.NotFound}},
+		{id: "promoteSkillByName", method: http.MethodPost, path: "/v1/skills/promote", summary: "Publish a skill's draft", contract: "promote", answer: reflect.TypeFor[skillPromotion](), refusals: []fault.Code{fault.Forbidden, fault.NotFound, fault.Conflict, fault.InvalidInput}},
+		{id: "validateSkillCode", method: http.MethodPost, path: "/v1/validation/code", summary: "Check Python code against the rules for created skills", contract: "validate_code", answer: reflect.TypeFor[codeReport]()},
+		{id: "listImportableModules", method: http.MethodGet, path: "/v1/packages", summary: "List the modules that created skills may import", answer: reflect.TypeFor[importables]()},
+		{id: "listInstalledPackages", method: http.MethodGet, path: "/v1/packages/installed", summary: "List packages in addition to the standard library", answer: reflect.TypeFor[importables]()},
+		{id: "listContracts", method: http.MethodGet, path: "/v1/contracts", summary: "List the contracts", answer: reflect.TypeFor[contractNames]()},
+		{id: "getContract", method: http.MethodGet, path: "/v1/contracts/{name}", summary: "Get the JSON Schema of a request, or of skill.yaml", refusals: []fault.Code{fault.NotFound}},
 	}
 }
 
@@ -93,7 +93,7 @@ func parameters(path string) []*huma.Param {
 			flags.Enum = append(flags.Enum, flag)
 		}
 		return []*huma.Param{
-			{Name: "tags", In: "query", Description: "Skills with one of them.", Schema: &huma.Schema{Type: huma.TypeArray, Items: text}},
+			{Name: "tags", In: "query", Description: "Only skills with one of these.", Schema: &huma.Schema{Type: huma.TypeArray, Items: text}},
 			{Name: "safety_flag", In: "query", Schema: flags},
 		}
 	case "/skills/{id}", "/skills/{id}/schema":

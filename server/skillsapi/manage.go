@@ -101,7 +101,7 @@ func (d *Door) register(w http.ResponseWriter, r *http.Request) {
 	program := q.Files
 	if q.Code != "" {
 		if len(q.Files) > 0 {
-			d.refuse(w, r, fault.Invalid("/code", "stands for a single file; give either code or files."), nil)
+			d.refuse(w, r, fault.Invalid("/code", "must not be combined with files."), nil)
 			return
 		}
 		module := q.HandlerPath
@@ -136,7 +136,7 @@ func (d *Door) create(w http.ResponseWriter, r *http.Request) {
 	var q createRequest
 	err := d.take(w, r, "create", &q)
 	if err == nil && (q.Code == "") == (q.Script == "") {
-		err = fault.Invalid("/script", "is required: give either script or code.")
+		err = fault.Invalid("/script", "is required; give either script or code.")
 	}
 	if err != nil {
 		d.violation(w, r, err)
@@ -162,13 +162,13 @@ func (d *Door) create(w http.ResponseWriter, r *http.Request) {
 	}
 	i := installationOf(created.Entry)
 	answer := skillVerdict{Action: "approve", Passed: true, Promoted: created.Promoted, Warnings: []string{}, Errors: []fault.Detail{}, Installation: &i,
-		Reason: "Every check has passed. The skill is a draft until somebody with the scope approve promotes it: POST /v1/skills/promote."}
+		Reason: "All checks passed. The skill is a draft until somebody with the scope approve promotes it with POST /v1/skills/promote."}
 	switch {
 	case created.Promoted:
-		answer.Reason = "Every check has passed, and the skill is active."
+		answer.Reason = "All checks passed. The skill is active."
 	case created.Refused != nil:
 		answer.Action, answer.Passed, answer.Errors = "warn", false, orNone(created.Refused.Details)
-		answer.Reason = "The draft is kept, and was not promoted. " + sentence(d.Problems.Describe(r.Context(), created.Refused))
+		answer.Reason = "The draft was saved but not promoted. " + sentence(d.Problems.Describe(r.Context(), created.Refused))
 	}
 	for _, warning := range created.Warnings {
 		answer.Action = "warn"
@@ -274,7 +274,7 @@ func (d *Door) source(w http.ResponseWriter, r *http.Request) (skills.Source, er
 		}
 	}
 	if given != 1 {
-		return skills.Source{}, fault.Invalid("", "Give one of name, url and files, or send a .tar.gz as application/gzip.")
+		return skills.Source{}, fault.Invalid("", "Give exactly one of name, url and files, or send a .tar.gz as application/gzip.")
 	}
 	return skills.Source{Name: q.Name, URL: q.URL, Files: q.Files}, nil
 }

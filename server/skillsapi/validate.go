@@ -95,7 +95,7 @@ func (d *Door) packages(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, importables{all, len(all), "Modules that created skills may import. " + nothingElse})
 }
 
-const nothingElse = "This server installs no packages: programs have the standard library of their interpreter."
+const nothingElse = "This server installs no packages. Programs have the standard library of their interpreter."
 
 func (d *Door) installedPackages(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, importables{[]importable{}, 0, nothingElse})

@@ -70,7 +70,7 @@ func New(o Options) *Door {
 		HandshakeTimeout: 5 * time.Second, ReadBufferSize: 1024, WriteBufferSize: 16 << 10,
 		CheckOrigin: func(*http.Request) bool { return true }, // the gate has
 		Error: func(w http.ResponseWriter, r *http.Request, _ int, reason error) {
-			o.Refuse.Write(w, r, &fault.Error{Code: fault.BadRequest, Message: "This route is a WebSocket; the same path with /events has the events as JSON.", Err: reason})
+			o.Refuse.Write(w, r, &fault.Error{Code: fault.BadRequest, Message: "This endpoint is a WebSocket. Use the same path with /events for the events as JSON.", Err: reason})
 		},
 	}
 	return d
@@ -112,7 +112,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	telemetry.Note(r.Context(), slog.String("run_id", run))
 	if !d.enter() {
-		d.Refuse.Write(w, r, fault.New(fault.ShuttingDown, "The server is stopping; try again in a moment."))
+		d.Refuse.Write(w, r, fault.New(fault.ShuttingDown, "The server is shutting down. Try again later."))
 		return
 	}
 	defer d.open.Done()
@@ -146,8 +146,8 @@ func seqOf(text string) (int64, error) {
 
 // Why a connection ends, beside the peer's own reasons.
 var (
-	errSpoke    = errors.New("the peer spoke")
-	errStopping = errors.New("the server is stopping")
+	errSpoke    = errors.New("the client sent data")
+	errStopping = errors.New("the server is shutting down")
 )
 
 // serve sends events until there are no more. One goroutine reads, to notice that the peer has gone or speaks; it ends
@@ -210,16 +210,16 @@ func (d *Door) send(ctx context.Context, conn *websocket.Conn, events Follower) 
 		case ctx.Err() != nil:
 			return endFor(context.Cause(ctx))
 		case errors.Is(err, io.EOF):
-			return end{websocket.CloseNormalClosure, "the run has ended"}
+			return end{websocket.CloseNormalClosure, "the run has finished"}
 		case err != nil:
-			return end{websocket.CloseInternalServerErr, "internal error; come back with from"}
+			return end{websocket.CloseInternalServerErr, "internal error; resume with from"}
 		}
 		began := time.Now()
 		if err := d.write(conn, event); err != nil {
 			return end{} // a frame is half on the wire, no close frame can follow
 		}
 		if time.Since(began) > d.Slow && event.Kind != runtimes.KindResult {
-			return end{websocket.CloseTryAgainLater, "too slow to keep up; come back with from=" + strconv.FormatInt(event.Seq, 10)}
+			return end{websocket.CloseTryAgainLater, "reader is too slow; resume with from=" + strconv.FormatInt(event.Seq, 10)}
 		}
 	}
 }
@@ -227,11 +227,11 @@ func (d *Door) send(ctx context.Context, conn *websocket.Conn, events Follower) 
 func endFor(cause error) end {
 	switch {
 	case errors.Is(cause, errSpoke):
-		return end{websocket.ClosePolicyViolation, "this socket only sends"}
+		return end{websocket.ClosePolicyViolation, "this socket accepts no messages"}
 	case errors.Is(cause, gate.ErrEnded):
 		return end{websocket.ClosePolicyViolation, gate.ErrEnded.Error()}
 	case errors.Is(cause, errStopping):
-		return end{websocket.CloseGoingAway, "the server is stopping; come back with from"}
+		return end{websocket.CloseGoingAway, "the server is shutting down; resume with from"}
 	}
 	return end{}
 }

@@ -47,7 +47,7 @@ type studio struct {
 func (s studio) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		s.refuse.Write(w, r, fault.New(fault.MethodNotAllowed, "The Studio's files can only be read."))
+		s.refuse.Write(w, r, fault.New(fault.MethodNotAllowed, "Files of the Studio are read-only."))
 		return
 	}
 	name := strings.TrimPrefix(path.Clean("/"+strings.TrimPrefix(r.URL.Path, Base)), "/")
@@ -56,7 +56,7 @@ func (s studio) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		name = page
 	}
 	if !fs.ValidPath(name) || compressed(name) || !s.exists(name) {
-		s.refuse.Write(w, r, fault.New(fault.NotFound, "No such file of the Studio."))
+		s.refuse.Write(w, r, fault.New(fault.NotFound, "File of the Studio not found."))
 		return
 	}
 	s.serve(w, r, name)

@@ -154,7 +154,7 @@ func defaultWorkspace() registry.Workspace {
 }
 
 func unauthenticated() error {
-	return fault.New(fault.Unauthenticated, "This needs a valid token or session; open the login link that the server printed, or send Authorization: Bearer.")
+	return fault.New(fault.Unauthenticated, "A valid token or session is required. Open the sign-in link that the server printed, or send Authorization: Bearer TOKEN.")
 }
 
 func hash(secret string) string {

@@ -55,7 +55,7 @@ func (s *Service) Federate(ctx context.Context, who registry.Identity, from regi
 		return "", time.Time{}, err
 	}
 	if len(places) == 0 {
-		return "", time.Time{}, fault.New(fault.Forbidden, "You are who you say, but none of your groups has a role here; ask an administrator for one.")
+		return "", time.Time{}, fault.New(fault.Forbidden, "You signed in, but none of your groups has a role here. Ask an administrator for a role.")
 	}
 	latest := now.Add(federatedFor)
 	return s.open(ctx, places[0].Actor, from, &latest)

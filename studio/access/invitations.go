@@ -28,7 +28,7 @@ func (s *Service) Invite(ctx context.Context, caller registry.Caller, q Invitati
 		return "", registry.Invitation{}, err
 	}
 	if len(q.Note) > maxNoteLen {
-		return "", registry.Invitation{}, fault.Invalid("/note", "A note has at most %d bytes.", maxNoteLen)
+		return "", registry.Invitation{}, fault.Invalid("/note", "The note must have at most %d bytes.", maxNoteLen)
 	}
 	now, secret := s.now(), newSecret(invitationPrefix)
 	expires := now.Add(inviteFor)
@@ -114,7 +114,7 @@ func (s *Service) accepting(ctx context.Context, q Acceptance) (registry.User, b
 	}
 	ok, err := s.fits(ctx, user.Password, q.Password)
 	if err == nil && !ok {
-		err = fault.New(fault.Unauthenticated, "Somebody has this name, and another password; choose another name, or give the password that goes with it.")
+		err = fault.New(fault.Unauthenticated, "This name is taken. Choose another name, or give the password of that account.")
 	}
 	return user, false, err
 }
@@ -144,13 +144,13 @@ func (s *Service) userOf(ctx context.Context, cookie string) (registry.User, err
 		return registry.User{}, err
 	}
 	if session.Actor.Type != registry.UserActor {
-		return registry.User{}, fault.New(fault.Forbidden, "A session of a token belongs to nobody; accept the invitation with a name and a password.")
+		return registry.User{}, fault.New(fault.Forbidden, "A token's session belongs to no person. Accept the invitation with a name and a password.")
 	}
 	return s.users.User(ctx, session.Actor.ID)
 }
 
 func spent() error {
-	return fault.New(fault.Unauthenticated, "This invitation was used or withdrawn, or it has expired. Ask for a new one.")
+	return fault.New(fault.Unauthenticated, "This invitation was used or revoked, or it has expired. Ask for a new one.")
 }
 
 // asSpent says the same of an invitation that is not there, for whichever reason.

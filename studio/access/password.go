@@ -41,9 +41,9 @@ const (
 func checkPassword(field, name, password string) error {
 	switch {
 	case len(password) < leastPassword || len(password) > mostPassword || !utf8.ValidString(password):
-		return fault.Invalid(field, "A password has %d to %d bytes of UTF-8.", leastPassword, mostPassword)
+		return fault.Invalid(field, "The password must have %d to %d bytes.", leastPassword, mostPassword)
 	case strings.EqualFold(password, name):
-		return fault.Invalid(field, "The password may not be the login name.")
+		return fault.Invalid(field, "The password must not be the sign-in name.")
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (s *Service) fits(ctx context.Context, stored, password string) (bool, erro
 	var cost Cost
 	parts := strings.Split(stored, "$")
 	if len(parts) != 6 || parts[1] != "argon2id" {
-		return false, fmt.Errorf("a stored password is no argon2id hash")
+		return false, fmt.Errorf("a stored password is not an argon2id hash")
 	}
 	_, versionErr := fmt.Sscanf(parts[2], "v=%d", &version)
 	_, costErr := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &cost.Memory, &cost.Time, &cost.Threads)

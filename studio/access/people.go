@@ -20,7 +20,7 @@ func (s *Service) LoginByPassword(ctx context.Context, name, password string, fr
 		return "", time.Time{}, err
 	}
 	if !ok {
-		return "", time.Time{}, fault.New(fault.Unauthenticated, "The name or the password is wrong.")
+		return "", time.Time{}, fault.New(fault.Unauthenticated, "The name or password is incorrect.")
 	}
 	return s.OpenSession(ctx, user.ID, from)
 }
@@ -38,7 +38,7 @@ func (s *Service) ChangePassword(ctx context.Context, caller registry.Caller, cu
 			return err
 		}
 		if !ok {
-			return fault.New(fault.Unauthenticated, "The present password is another.")
+			return fault.New(fault.Unauthenticated, "The current password is incorrect.")
 		}
 	}
 	if err := checkPassword("/new", user.Name, next); err != nil {
@@ -82,5 +82,5 @@ func needPerson(caller registry.Caller) error {
 	if caller.Actor.Type == registry.UserActor && caller.Session != "" {
 		return nil
 	}
-	return fault.New(fault.Forbidden, "This is for people who are signed in with a session of their own, and not for tokens.")
+	return fault.New(fault.Forbidden, "This requires a signed-in person. Tokens cannot use it.")
 }

@@ -81,7 +81,7 @@ func (s *Service) LoginLink(ctx context.Context, user string) (string, error) {
 func (s *Service) Redeem(ctx context.Context, link string, from registry.Device) (string, time.Time, error) {
 	user, err := s.sessions.TakeLoginLink(ctx, hash(link), s.now())
 	if fault.Is(err, fault.NotFound) {
-		err = fault.New(fault.Unauthenticated, "This login link was used or has expired; restart the server for a new one, or paste a token.")
+		err = fault.New(fault.Unauthenticated, "This sign-in link was used or has expired. Restart the server for a new one, or paste a token.")
 	}
 	if err != nil {
 		return "", time.Time{}, err
@@ -108,7 +108,7 @@ func (s *Service) OpenSession(ctx context.Context, user string, from registry.De
 		return "", time.Time{}, err
 	}
 	if len(places) == 0 {
-		return "", time.Time{}, fault.New(fault.Unauthenticated, "You are not a member of any workspace; ask an administrator for an invitation.")
+		return "", time.Time{}, fault.New(fault.Unauthenticated, "You are not a member of any workspace. Ask an administrator for an invitation.")
 	}
 	return s.open(ctx, places[0].Actor, from, nil)
 }

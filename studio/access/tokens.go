@@ -117,7 +117,7 @@ type TokenRequest struct {
 // this once.
 func (s *Service) CreateToken(ctx context.Context, caller registry.Caller, q TokenRequest) (string, registry.Token, error) {
 	if q.Name == "" || len(q.Name) > maxNameLen {
-		return "", registry.Token{}, fault.Invalid("/name", "A token's name has 1 to %d bytes.", maxNameLen)
+		return "", registry.Token{}, fault.Invalid("/name", "The name of a token must have 1 to %d bytes.", maxNameLen)
 	}
 	if q.ExpiresAt != nil && !s.now().Before(*q.ExpiresAt) {
 		return "", registry.Token{}, fault.Invalid("/expiresAt", "The expiry must be in the future.")
@@ -149,11 +149,11 @@ func scopesOf(q TokenRequest) ([]registry.Scope, error) {
 	}
 	for i, scope := range q.Scopes {
 		if !slices.Contains(registry.Scopes(), scope) {
-			return nil, fault.Invalid(fmt.Sprintf("/scopes/%d", i), "The scopes are read, run, write, approve and admin.")
+			return nil, fault.Invalid(fmt.Sprintf("/scopes/%d", i), "Scopes must be read, run, write, approve or admin.")
 		}
 	}
 	if len(q.Agents) > 0 && slices.Contains(q.Scopes, registry.AdminScope) {
-		return nil, fault.Invalid("/scopes", "A token that is restricted to agents cannot have admin, which is about the whole workspace.")
+		return nil, fault.Invalid("/scopes", "A token that is restricted to agents cannot have the scope admin.")
 	}
 	var scopes []registry.Scope
 	for _, scope := range registry.Scopes() {
@@ -166,13 +166,13 @@ func scopesOf(q TokenRequest) ([]registry.Scope, error) {
 
 func (s *Service) agentsOf(ctx context.Context, actor registry.Actor, asked []string) ([]registry.TokenAgent, error) {
 	if len(asked) > maxAgents {
-		return nil, fault.Invalid("/agents", "A token is restricted to at most %d agents.", maxAgents)
+		return nil, fault.Invalid("/agents", "A token can be restricted to at most %d agents.", maxAgents)
 	}
 	agents := []registry.TokenAgent{}
 	for i, nameOrID := range asked {
 		a, err := s.agents.Agent(ctx, actor.Workspace, nameOrID)
 		if fault.Is(err, fault.NotFound) {
-			return nil, fault.Invalid(fmt.Sprintf("/agents/%d", i), "There is no such agent.")
+			return nil, fault.Invalid(fmt.Sprintf("/agents/%d", i), "Agent not found.")
 		}
 		if err != nil {
 			return nil, err

@@ -82,7 +82,7 @@ func (s *Service) CloseWorkspace(ctx context.Context, caller registry.Caller, na
 		return err
 	}
 	if w.ID == registry.DefaultWorkspace {
-		return fault.New(fault.Conflict, "The workspace %s is the server's own and stays.", w.Name)
+		return fault.New(fault.Conflict, "The workspace %s is reserved for the server and cannot be closed.", w.Name)
 	}
 	defer s.callers.forget()
 	return s.workspaces.CloseWorkspace(ctx, w.ID, s.now())
@@ -97,5 +97,5 @@ func needServer(caller registry.Caller) error {
 	if runsServer(caller) {
 		return nil
 	}
-	return fault.New(fault.Forbidden, "This needs the role administrator in the workspace %s, whose administrators run the server.", registry.DefaultWorkspace)
+	return fault.New(fault.Forbidden, "This requires the role administrator in the workspace %s.", registry.DefaultWorkspace)
 }

@@ -169,7 +169,7 @@ func (s *Service) Compose(ctx context.Context, actor registry.Actor, in Input) (
 		return registry.Agent{}, err
 	}
 	if in.Language == nil {
-		return registry.Agent{}, fault.Invalid("/language", "is required: typescript, javascript, python, bash or wasm.")
+		return registry.Agent{}, fault.Invalid("/language", "must be typescript, javascript, python, bash or wasm.")
 	}
 	if in.Name == nil {
 		return registry.Agent{}, fault.Invalid("/name", "is required.")
@@ -207,7 +207,7 @@ func (s *Service) Save(ctx context.Context, actor registry.Actor, ref string, re
 	}
 	defer done()
 	if in.Name != nil && *in.Name != a.Name {
-		return registry.Agent{}, fault.Invalid("/name", "cannot be changed by saving the draft; rename with PATCH.")
+		return registry.Agent{}, fault.Invalid("/name", "must not be changed by saving the draft; rename with PATCH.")
 	}
 	if a, err = s.apply(ctx, actor, a, in); err != nil {
 		return registry.Agent{}, err
@@ -253,7 +253,7 @@ func (s *Service) Delete(ctx context.Context, actor registry.Actor, ref string, 
 		return err
 	}
 	if len(pins) > 0 && !force {
-		refused := fault.New(fault.Conflict, "%s is referenced by others: %s. Let them move first, or delete it with force.", a.Name, owners(pins))
+		refused := fault.New(fault.Conflict, "%s is pinned by others: %s. Ask them to move first, or delete it with force.", a.Name, owners(pins))
 		refused.Extra = map[string]any{"pins": pins}
 		return refused
 	}
@@ -287,7 +287,7 @@ func (s *Service) apply(ctx context.Context, actor registry.Actor, a registry.Ag
 		return a, err
 	}
 	if in.Code != nil && in.Files != nil {
-		return a, fault.Invalid("/code", "stands for a single file; give either code or files.")
+		return a, fault.Invalid("/code", "must not be combined with files.")
 	}
 	if a.Draft.Spec, err = s.Specs.Complete(overlay(a.Draft.Spec, in)); err != nil {
 		return a, err
@@ -308,7 +308,7 @@ func (s *Service) checkModule(ctx context.Context, actor registry.Actor, spec re
 		return err
 	}
 	if len(report.Errors) > 0 {
-		return &fault.Error{Code: fault.InvalidInput, Message: "The module was not saved: it cannot be run.", Details: report.Errors}
+		return &fault.Error{Code: fault.InvalidInput, Message: "The module was not saved because it cannot run.", Details: report.Errors}
 	}
 	return nil
 }

@@ -73,13 +73,13 @@ func (s *Service) leadsElsewhere(ctx context.Context, workspace string, v regist
 		case err != nil && !stale:
 			return err
 		case err != nil && at == successor:
-			return fault.Invalid("/successor", "must be a reference to a version that is there, such as %s@2.0.0.", v.Agent)
+			return fault.Invalid("/successor", "must be a reference to an existing version, for example %s@2.0.0.", v.Agent)
 		case err != nil:
 			return nil //nolint:nilerr // what a successor was replaced by is gone, so it leads nowhere
 		case next.AgentID == v.AgentID && next.Version == v.Version && at == successor:
-			return fault.Invalid("/successor", "stands for the version that is deprecated; name another one.")
+			return fault.Invalid("/successor", "must not be the deprecated version itself.")
 		case next.AgentID == v.AgentID && next.Version == v.Version:
-			return fault.Invalid("/successor", "is deprecated in favour of %s, the version that is deprecated; name one that leads elsewhere.", at)
+			return fault.Invalid("/successor", "must not lead back to %s through its own successor.", at)
 		}
 		if at = ""; next.Deprecated {
 			at = next.Successor

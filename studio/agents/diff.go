@@ -21,8 +21,8 @@ type Diff struct {
 	From     string          `json:"from" doc:"A version, or draft."`
 	To       string          `json:"to"`
 	Revision int64           `json:"draftRevision,omitempty" doc:"Of the draft, where it is one of the two."`
-	Files    []FileDiff      `json:"files" doc:"Those that differ."`
-	Settings []SettingDiff   `json:"settings" doc:"Everything else that differs, by field."`
+	Files    []FileDiff      `json:"files" doc:"Changed files."`
+	Settings []SettingDiff   `json:"settings" doc:"Other changes, by field."`
 	Advice   registry.Advice `json:"advice"`
 }
 
@@ -31,13 +31,13 @@ type FileDiff struct {
 	Path    string `json:"path"`
 	Status  string `json:"status" enum:"added,removed,changed"`
 	Binary  bool   `json:"binary"`
-	Unified string `json:"unified" doc:"Unified text; empty for binary files and for those that are too large to compare."`
+	Unified string `json:"unified" doc:"Unified diff. Empty for binary files and files that are too large to compare."`
 }
 
 // SettingDiff is one field that differs.
 type SettingDiff struct {
 	Group  string          `json:"group" enum:"schema,capabilities,limits,settings"`
-	Name   string          `json:"name" doc:"Such as limits.timeoutMs."`
+	Name   string          `json:"name" doc:"Name of the field, for example limits.timeoutMs."`
 	Before json.RawMessage `json:"before"`
 	After  json.RawMessage `json:"after"`
 }
@@ -78,7 +78,7 @@ func (s *Service) Diff(ctx context.Context, actor registry.Actor, ref, from, to 
 // side is one version, or the draft as if it were one.
 func (s *Service) side(ctx context.Context, a registry.Agent, seen registry.Seen, version, pointer string) (registry.Version, error) {
 	if version == "" {
-		return registry.Version{}, fault.Invalid(pointer, "is required: a version, latest or draft.")
+		return registry.Version{}, fault.Invalid(pointer, "must be a version, latest or draft.")
 	}
 	if version == registry.DraftVersion {
 		draft, err := a.DraftAt(seen)

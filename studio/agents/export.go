@@ -39,7 +39,7 @@ func (s *Service) Export(ctx context.Context, actor registry.Actor, ref string, 
 		req.Format = manifest.Atelier
 	}
 	if registry.KindOf(req.Version) == registry.ByDraft {
-		return Exported{}, fault.Invalid("/version", "A manifest never points at a draft; publish it first.")
+		return Exported{}, fault.Invalid("/version", "A manifest cannot refer to a draft. Publish it first.")
 	}
 	v, err := s.exported(ctx, actor, ref, req)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Service) exported(ctx context.Context, actor registry.Actor, ref string
 	if !req.Publish {
 		return Published{}, &fault.Error{
 			Code:    fault.NoVersion,
-			Message: "The agent has no version yet, and a manifest never points at a draft.",
+			Message: "The agent has no version, and a manifest cannot refer to a draft.",
 			Extra:   map[string]any{"remedy": `Publish it, or send "publish": true to publish and export in one step.`},
 		}
 	}

@@ -75,7 +75,7 @@ func readFiles(folder fs.FS) (map[string]registry.File, error) {
 			return err
 		}
 		if total += int(info.Size()); total > specs.MaxModuleBytes || len(files) >= specs.MaxFiles {
-			return fault.Invalid("/files", "A folder has at most %d files of %s together.", specs.MaxFiles, bytesize.Text(specs.MaxModuleBytes))
+			return fault.Invalid("/files", "A folder must have at most %d files with a total size of %s.", specs.MaxFiles, bytesize.Text(specs.MaxModuleBytes))
 		}
 		data, err := fs.ReadFile(folder, path)
 		files[path] = data
@@ -123,7 +123,7 @@ func writeJSON(out *bytes.Buffer, n *yaml.Node, depth int) error {
 		return writeList(out, '{', '}', len(n.Content)/2, func(i int) error {
 			name := n.Content[2*i]
 			if seen[name.Value] {
-				return fmt.Errorf("line %d: has %q twice", name.Line, name.Value)
+				return fmt.Errorf("line %d: duplicate name %q", name.Line, name.Value)
 			}
 			seen[name.Value] = true
 			key, err := json.Marshal(name.Value)
@@ -152,7 +152,7 @@ func writeJSON(out *bytes.Buffer, n *yaml.Node, depth int) error {
 		return err
 	case yaml.DocumentNode, yaml.AliasNode:
 	}
-	return fmt.Errorf("line %d: anchors and aliases are not allowed here", n.Line)
+	return fmt.Errorf("line %d: anchors and aliases are not allowed", n.Line)
 }
 
 func writeList(out *bytes.Buffer, open, end byte, n int, item func(int) error) error {

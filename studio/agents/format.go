@@ -19,7 +19,7 @@ const defaultIndent = 2
 // Format lays code out anew; it is parsed in the jail. Editors have what other languages need.
 func (s *Service) Format(ctx context.Context, language runtimes.Language, code string, indent int) (FormatReport, error) {
 	if language != runtimes.Bash {
-		return FormatReport{}, fault.Invalid("/language", "is formatted by editors; only bash is formatted here.")
+		return FormatReport{}, fault.Invalid("/language", "must be bash; editors format other languages themselves.")
 	}
 	if indent == 0 {
 		indent = defaultIndent

@@ -101,13 +101,13 @@ func number(advised registry.Advice, req PublishRequest) (string, error) {
 
 // tooSmall says what asks for a larger number.
 func tooSmall(given string, advised registry.Advice) error {
-	refused := fault.New(fault.BumpTooSmall, "%s is too small a step from %s: the changes ask for a %s version, %s.", given, advised.Base, advised.Bump, advised.Version)
+	refused := fault.New(fault.BumpTooSmall, "%s is too small after %s: the changes require a %s version, %s.", given, advised.Base, advised.Bump, advised.Version)
 	for _, r := range advised.Reasons {
 		if r.Bump != registry.PatchBump || advised.Bump == registry.PatchBump {
 			refused.Details = append(refused.Details, fault.Detail{Pointer: r.Pointer, Code: string(r.Bump), Message: r.Message})
 		}
 	}
 	refused.Extra = map[string]any{"base": advised.Base, "advisedBump": advised.Bump, "advisedVersion": advised.Version,
-		"remedy": `Publish with "bump": "auto", or send "force": true with a comment that says why.`}
+		"remedy": `Publish with "bump": "auto", or send "force": true with a comment that gives the reason.`}
 	return refused
 }

@@ -91,7 +91,7 @@ func checkPublish(req PublishRequest) error {
 	case len(req.Comment) > registry.MaxWords:
 		return fault.Invalid("/comment", "must have at most %d bytes.", registry.MaxWords)
 	case req.Force && strings.TrimSpace(req.Comment) == "":
-		return fault.Invalid("/comment", "is required with force: say why the number may be smaller than advised.")
+		return fault.Invalid("/comment", "is required with force; give the reason for the smaller number.")
 	case req.Version != "" && req.Bump != "":
 		return fault.Invalid("/bump", "Give either version or bump.")
 	case req.Version != "":
@@ -114,7 +114,7 @@ func (s *Service) publishable(ctx context.Context, actor registry.Actor, agentID
 		return spec, nil, err
 	}
 	if spec.Runtime == runtimes.Script {
-		return spec, nil, fault.Invalid("/runtime", "The script runtime is for tests and demonstrations; a version cannot have it.")
+		return spec, nil, fault.Invalid("/runtime", "A version cannot use the script runtime, which is for tests and demos.")
 	}
 	if inspected {
 		return spec, choice, nil
@@ -124,7 +124,7 @@ func (s *Service) publishable(ctx context.Context, actor registry.Actor, agentID
 		return spec, nil, err
 	}
 	if len(report.Errors) > 0 {
-		refused := &fault.Error{Code: fault.InvalidInput, Message: "The code cannot be published before its errors are mended.", Details: report.Errors}
+		refused := &fault.Error{Code: fault.InvalidInput, Message: "The code has errors. Fix them before you publish.", Details: report.Errors}
 		if choice != nil && choice.Reason == registry.RuntimeUnavailable {
 			refused.Extra = map[string]any{"remedy": choice.Message}
 		}

@@ -61,7 +61,7 @@ func FolderOf(in Input) (map[string]registry.File, error) {
 	}
 	for path, content := range *in.Files {
 		if path == settingsFile || path == exampleFile || strings.HasPrefix(path, ".") || strings.Contains(path, "/.") {
-			return nil, fault.Invalid("/files", "An agent with a file %s cannot lie in a folder: there the name means something else, or is left out.", path)
+			return nil, fault.Invalid("/files", "An agent with a file %s cannot be stored in a folder, because the name is reserved there.", path)
 		}
 		folder[path] = content
 	}

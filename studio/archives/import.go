@@ -31,10 +31,10 @@ const (
 type Imported struct {
 	Name    string  `json:"name"`
 	Outcome Outcome `json:"outcome" enum:"created,restored,extended,unchanged"`
-	Added   int     `json:"added" doc:"Versions that were not there."`
-	Kept    int     `json:"kept" doc:"Versions that were there, with the same digest."`
-	Names   int     `json:"names" doc:"Former names that it did not have."`
-	Listed  bool    `json:"listed" doc:"It was listed in the public registry where the archive was written."`
+	Added   int     `json:"added" doc:"Imported versions."`
+	Kept    int     `json:"kept" doc:"Versions that existed with the same digest."`
+	Names   int     `json:"names" doc:"Imported former names."`
+	Listed  bool    `json:"listed" doc:"true if the agent was listed in the public registry where the archive was written."`
 }
 
 // ImportRequest says how to import. DryRun writes nothing. Listed lists again what was listed where the archive was written.
@@ -55,7 +55,7 @@ func (s *Service) Import(ctx context.Context, actor registry.Actor, r io.Reader,
 	select {
 	case s.uploads <- struct{}{}:
 	default:
-		return nil, fault.New(fault.TooManyRequests, "Other archives are being imported; try again when they are done.")
+		return nil, fault.New(fault.TooManyRequests, "Other archives are being imported. Try again later.")
 	}
 	defer func() { <-s.uploads }()
 	file, err := spool(r)
@@ -98,7 +98,7 @@ func spool(r io.Reader) (*os.File, error) {
 	}
 	n, err := io.Copy(file, io.LimitReader(arriving{r}, MaxUpload+1))
 	if err == nil && n > MaxUpload {
-		err = &fault.Error{Code: fault.BodyTooLarge, Message: "The archive is larger than this server takes.", Extra: map[string]any{"maxBytes": MaxUpload}}
+		err = &fault.Error{Code: fault.BodyTooLarge, Message: "The archive is larger than this server allows.", Extra: map[string]any{"maxBytes": MaxUpload}}
 	}
 	if err == nil {
 		_, err = file.Seek(0, io.SeekStart)
@@ -116,7 +116,7 @@ type arriving struct{ io.Reader }
 func (a arriving) Read(p []byte) (int, error) {
 	n, err := a.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = &fault.Error{Code: fault.BadRequest, Message: "The archive did not arrive whole; send it again.", Err: err}
+		err = &fault.Error{Code: fault.BadRequest, Message: "The archive is incomplete. Send it again.", Err: err}
 	}
 	return n, err
 }
@@ -173,7 +173,7 @@ func (v *visit) meet(existing registry.Agent, a archive.Agent, draft registry.Sp
 	}
 	if existing.DeletedAt == nil {
 		if registry.NameKey(existing.Name) != registry.NameKey(a.Name) {
-			return fault.New(fault.NameTaken, "The agent %s had the name %s, and callers may still use it.", existing.Name, a.Name)
+			return fault.New(fault.NameTaken, "The name %[2]s belongs to the agent %[1]s, whose callers may still use it.", existing.Name, a.Name)
 		}
 		v.report = append(v.report, Imported{Name: a.Name, Outcome: Unchanged})
 		return nil
@@ -230,7 +230,7 @@ func (v *visit) namesAreFree(a archive.Agent) error {
 	for _, name := range a.FormerNames {
 		other, err := v.service.Agents.AnyAgent(v.ctx, v.actor.Workspace, name)
 		if err == nil && other.ID != v.agentID {
-			return fault.New(fault.NameTaken, "The archive gives %s the former name %s, which the agent %s has.", a.Name, name, other.Name)
+			return fault.New(fault.NameTaken, "The archive gives %s the former name %s, which belongs to the agent %s.", a.Name, name, other.Name)
 		}
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return err
@@ -251,7 +251,7 @@ func (v *visit) agent(a archive.Agent, draft registry.Spec) registry.Agent {
 		Draft: registry.FirstDraft(draft, v.actor, now), CreatedAt: a.CreatedAt, CreatedBy: a.Creator.ID,
 		Creator:   registry.Actor{ID: a.Creator.ID, Type: a.Creator.Type, Name: a.Creator.Name, Workspace: v.actor.Workspace},
 		UpdatedAt: now, Editor: v.actor, Origin: a.Origin,
-		DeletedAt: &now, Deletion: registry.Deletion{By: v.actor.Name, Comment: "The import of its archive has not ended. Import the archive again."},
+		DeletedAt: &now, Deletion: registry.Deletion{By: v.actor.Name, Comment: "The import of this agent did not finish. Import the archive again."},
 	}
 }
 
@@ -260,7 +260,7 @@ func (v *visit) Version(version registry.Version) error {
 	now := &v.report[len(v.report)-1]
 	if digest, exists := v.known[version.Version]; exists {
 		if digest != version.Digest {
-			return fault.New(fault.VersionExists, "%s exists with other content, and versions never change.", version.Reference())
+			return fault.New(fault.VersionExists, "%s exists with other content. Versions cannot change.", version.Reference())
 		}
 		now.Kept++
 		return nil
@@ -291,6 +291,6 @@ func about(what string, err error) error {
 		return err
 	}
 	changed := *told
-	changed.Message = "The archive holds " + what + ", which this server does not take. " + told.Message
+	changed.Message = "The archive contains " + what + ", which this server does not accept. " + told.Message
 	return &changed
 }

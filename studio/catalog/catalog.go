@@ -67,7 +67,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor, ref string, pu
 		return a, err
 	}
 	if public && a.LatestVersion == "" {
-		return a, fault.New(fault.NoVersion, "Only a published version can be listed, and no pre-release; publish one first.")
+		return a, fault.New(fault.NoVersion, "The agent has no released version. Publish one before listing it.")
 	}
 	if err := s.Listings.SetListed(ctx, actor.Workspace, a.ID, public, s.Now()); err != nil {
 		return a, err

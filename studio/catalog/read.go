@@ -53,7 +53,7 @@ func (s *Service) version(ctx context.Context, listed registry.Agent, version st
 	v, err := s.Resolver.Resolve(ctx, listed.Workspace, registry.Reference{Agent: listed.ID, Version: version})
 	if fault.Is(err, fault.NotFound) || err == nil && !released(v) {
 		asked := registry.Reference{Agent: listed.Name, Version: version}
-		return registry.Version{}, fault.New(fault.NotFound, "No such version in the registry: %s. It lists released versions, no pre-releases.", asked)
+		return registry.Version{}, fault.New(fault.NotFound, "Version %s not found in the registry, which lists only released versions.", asked)
 	}
 	return v, err
 }

@@ -80,14 +80,14 @@ func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec re
 	if err != nil || !open {
 		return name, nil, err
 	}
-	choice := &registry.RuntimeChoice{Runtime: name, Reason: registry.RuntimeFits, Message: "goja has all that the program uses."}
+	choice := &registry.RuntimeChoice{Runtime: name, Reason: registry.RuntimeFits, Message: "goja supports everything the program uses."}
 	if choice.Gaps, err = c.missing(ctx, spec); err != nil {
 		return "", nil, err
 	}
 	if choice.Runs, choice.CPUMs, err = c.measure(ctx, workspace, agentID, spec); err != nil {
 		return "", nil, err
 	}
-	took := fmt.Sprintf("the draft takes %.0f ms of processor time in goja", choice.CPUMs)
+	took := fmt.Sprintf("the draft needs about %.0f ms of CPU per run in goja", choice.CPUMs)
 	if choice.Runs > 1 {
 		took += fmt.Sprintf(" (the median of %d)", choice.Runs)
 	}
@@ -95,9 +95,9 @@ func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec re
 	case len(choice.Gaps) > 0:
 		c.settle(choice, registry.RuntimeGap, named(choice.Gaps))
 	case choice.Runs > 0 && choice.CPUMs >= SlowMs:
-		c.settle(choice, registry.RuntimeSlow, fmt.Sprintf("%s, and from %d ms on Node is faster", took, SlowMs))
+		c.settle(choice, registry.RuntimeSlow, fmt.Sprintf("%s; from %d ms on Node is faster", took, SlowMs))
 	case choice.Runs > 0:
-		choice.Message = "goja has all that the program uses, and " + took + "."
+		choice.Message = "goja supports everything the program uses, and " + took + "."
 	}
 	return choice.Runtime, choice, nil
 }
@@ -106,7 +106,7 @@ func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec re
 func (c *Chooser) settle(choice *registry.RuntimeChoice, reason registry.RuntimeReason, why string) {
 	if lacks := c.Lacks(runtimes.NodeEngine); lacks != "" {
 		choice.Reason = registry.RuntimeUnavailable
-		choice.Message = fmt.Sprintf("Node would be chosen: %s. But this server runs it in goja: %s", why, lacks)
+		choice.Message = fmt.Sprintf("Node would be the better choice: %s. This server uses goja because Node is not available: %s", why, lacks)
 		return
 	}
 	choice.Runtime, choice.Reason, choice.Message = runtimes.NodeEngine, reason, "Node was chosen: "+why+"."

@@ -91,18 +91,18 @@ func TestChoose(t *testing.T) {
 		reason  registry.RuntimeReason
 		says    string
 	}{
-		"plain":          {plain, nil, "", runtimes.Goja, registry.RuntimeFits, "goja has all that the program uses."},
-		"quick":          {plain, []registry.Run{run(t, program(plain), 20, nil)}, "", runtimes.Goja, registry.RuntimeFits, "20 ms of processor time in goja."},
+		"plain":          {plain, nil, "", runtimes.Goja, registry.RuntimeFits, "goja supports everything the program uses."},
+		"quick":          {plain, []registry.Run{run(t, program(plain), 20, nil)}, "", runtimes.Goja, registry.RuntimeFits, "20 ms of CPU time in goja."},
 		"a global":       {intl, nil, "", runtimes.NodeEngine, registry.RuntimeGap, "Node was chosen: Intl is not available in the goja runtime (main.ts:2)."},
 		"no Node":        {intl, nil, "Install it.", runtimes.Goja, registry.RuntimeUnavailable, "Node would be chosen: Intl is not available in the goja runtime (main.ts:2). But this server runs it in goja: Install it."},
 		"many gaps":      {"export default () => [Blob, File, FormData, Intl]", nil, "", runtimes.NodeEngine, registry.RuntimeGap, "; and 1 more."},
-		"slow":           {plain, []registry.Run{run(t, program(plain), 90, nil), run(t, program(plain), 140, nil), run(t, program(plain), 500, nil)}, "", runtimes.NodeEngine, registry.RuntimeSlow, "Node was chosen: the draft takes 140 ms of processor time in goja (the median of 3), and from 100 ms on Node is faster."},
+		"slow":           {plain, []registry.Run{run(t, program(plain), 90, nil), run(t, program(plain), 140, nil), run(t, program(plain), 500, nil)}, "", runtimes.NodeEngine, registry.RuntimeSlow, "Node was chosen: the draft takes 140 ms of CPU time in goja (the median of 3), and from 100 ms on Node is faster."},
 		"slow, no Node":  {plain, []registry.Run{run(t, program(plain), 140, nil)}, "Install it.", runtimes.Goja, registry.RuntimeUnavailable, "140 ms"},
 		"slow to failed": {plain, []registry.Run{run(t, program(plain), 30_000, func(r *registry.Run) { r.Status = registry.TimedOut })}, "", runtimes.NodeEngine, registry.RuntimeSlow, "30000 ms"},
 		"other runs": {plain, []registry.Run{
 			run(t, other, 500, nil), run(t, program(plain), 500, func(r *registry.Run) { r.Status = registry.StatusCancelled }),
 			run(t, program(plain), 500, func(r *registry.Run) { r.Runtime = runtimes.NodeEngine }),
-		}, "", runtimes.Goja, registry.RuntimeFits, "goja has all that the program uses."},
+		}, "", runtimes.Goja, registry.RuntimeFits, "goja supports everything the program uses."},
 		"an error": {"export default () => Intl.", nil, "", runtimes.Goja, registry.RuntimeFits, "goja"},
 	}
 	for name, tt := range tests {
@@ -185,7 +185,7 @@ type hurried struct {
 func (h *hurried) Check(ctx context.Context, req inspect.Request) (inspect.Report, error) {
 	if !h.looked {
 		h.looked = true
-		return inspect.Report{Errors: []fault.Detail{{File: req.Entrypoint, Code: "syntax_error", Message: "The source takes too long to parse: make it smaller."}}}, nil
+		return inspect.Report{Errors: []fault.Detail{{File: req.Entrypoint, Code: "syntax_error", Message: "The source takes too long to parse. Make it smaller."}}}, nil
 	}
 	return h.house.Check(ctx, req)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func refused(why string) error {
-	return fault.New(fault.Unauthenticated, "The login failed. %s", why)
+	return fault.New(fault.Unauthenticated, "Sign-in failed. %s", why)
 }
 
 // exchangeFailed tells a provider that refuses a code from one that is of no use to anybody.
@@ -23,7 +23,7 @@ func (s *Service) exchangeFailed(ctx context.Context, err error) error {
 	case answer.ErrorCode == "invalid_client", answer.ErrorCode == "unauthorized_client":
 		return s.unavailable(ctx, errors.New(answer.ErrorCode+": check oidc-client and oidc-client-secret"))
 	case answer.ErrorCode == "invalid_grant":
-		return refused("The provider did not accept its own answer; start again.")
+		return refused("The provider rejected the sign-in code. Sign in again.")
 	}
 	return s.unavailable(ctx, errors.New(answer.Response.Status)) // not the error itself, which has the whole body
 }
@@ -32,6 +32,6 @@ func (s *Service) exchangeFailed(ctx context.Context, err error) error {
 const mostSaid = 300
 
 func (s *Service) unavailable(ctx context.Context, err error) error {
-	s.Log.LogAttrs(ctx, slog.LevelWarn, "the provider of logins does not answer as one", slog.String("issuer", s.Issuer), slog.String("error", fault.Shown(err.Error(), mostSaid)))
-	return fault.New(fault.ProviderUnavailable, "The provider of logins cannot be reached, or does not answer as one; use another way to log in, or try again later.")
+	s.Log.LogAttrs(ctx, slog.LevelWarn, "the OpenID provider does not answer correctly", slog.String("issuer", s.Issuer), slog.String("error", fault.Shown(err.Error(), mostSaid)))
+	return fault.New(fault.ProviderUnavailable, "The OpenID provider is unreachable or does not answer correctly. Sign in another way, or try again later.")
 }

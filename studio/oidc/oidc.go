@@ -74,13 +74,13 @@ func (s *Service) Begin(ctx context.Context, callback string) (Attempt, string, 
 func (s *Service) Finish(ctx context.Context, callback string, a Attempt, answer url.Values) (registry.Identity, error) {
 	ctx = oidc.ClientContext(ctx, s.http)
 	if a.State == "" || subtle.ConstantTimeCompare([]byte(a.State), []byte(answer.Get("state"))) != 1 {
-		return registry.Identity{}, fault.New(fault.BadRequest, "This login did not begin in this browser, or it took longer than ten minutes; start again.")
+		return registry.Identity{}, fault.New(fault.BadRequest, "This sign-in was not started in this browser, or it took longer than ten minutes. Sign in again.")
 	}
 	if iss := answer.Get("iss"); iss != "" && iss != s.Issuer {
-		return registry.Identity{}, refused("It came from another provider.")
+		return registry.Identity{}, refused("The answer came from another provider.")
 	}
 	if answer.Get("error") != "" || answer.Get("code") == "" {
-		return registry.Identity{}, refused("The provider did not let you in.")
+		return registry.Identity{}, refused("The provider refused access.")
 	}
 	config, provider, err := s.config(ctx, callback)
 	if err != nil {
@@ -93,11 +93,11 @@ func (s *Service) Finish(ctx context.Context, callback string, a Attempt, answer
 	raw, _ := token.Extra("id_token").(string)
 	proof, err := provider.VerifierContext(ctx, &oidc.Config{ClientID: s.Client, Now: s.Now}).Verify(ctx, raw)
 	if err != nil || subtle.ConstantTimeCompare([]byte(proof.Nonce), []byte(a.Nonce)) != 1 {
-		return registry.Identity{}, refused("What the provider says of you does not hold.")
+		return registry.Identity{}, refused("The provider's statement about you could not be verified.")
 	}
 	said := claims{}
 	if err := proof.Claims(&said); err != nil {
-		return registry.Identity{}, refused("What the provider says of you cannot be read.")
+		return registry.Identity{}, refused("The provider's statement about you is malformed.")
 	}
 	if err := s.complete(ctx, provider, token, proof.Subject, said); err != nil {
 		return registry.Identity{}, err
@@ -115,11 +115,11 @@ func (s *Service) complete(ctx context.Context, provider *oidc.Provider, token *
 		return s.unavailable(ctx, err)
 	}
 	if info.Subject != subject {
-		return refused("What the provider says of you does not hold.")
+		return refused("The provider's statement about you could not be verified.")
 	}
 	further := claims{}
 	if err := info.Claims(&further); err != nil {
-		return refused("What the provider says of you cannot be read.")
+		return refused("The provider's statement about you is malformed.")
 	}
 	for name, value := range further {
 		if _, ok := said[name]; !ok {

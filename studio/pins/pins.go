@@ -75,7 +75,7 @@ func (s *Service) Put(ctx context.Context, actor registry.Actor, req Request) ([
 	if err != nil {
 		return nil, err
 	}
-	wrong := &fault.Error{Code: fault.InvalidInput, Message: "A reference stands for nothing."}
+	wrong := &fault.Error{Code: fault.InvalidInput, Message: "A reference cannot be resolved."}
 	seen := map[string]bool{}
 	var pins []registry.Pin
 	for i, f := range found {

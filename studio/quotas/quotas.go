@@ -132,11 +132,11 @@ func (s *Service) Admit(ctx context.Context, workspace string) (Place, error) {
 	tomorrow := a.day.Add(24 * time.Hour)
 	switch q := a.quota; {
 	case q.ConcurrentRuns > 0 && a.live >= q.ConcurrentRuns:
-		return Place{}, s.exceeded("concurrentRuns", q.ConcurrentRuns, s.Now().Add(tryAgain), "This workspace may have %d runs at once, and has them.", q.ConcurrentRuns)
+		return Place{}, s.exceeded("concurrentRuns", q.ConcurrentRuns, s.Now().Add(tryAgain), "The quota of %d concurrent runs of this workspace is reached.", q.ConcurrentRuns)
 	case q.RunsPerDay > 0 && a.used.Runs >= q.RunsPerDay:
-		return Place{}, s.exceeded("runsPerDay", q.RunsPerDay, tomorrow, "This workspace has had its %d runs of today.", q.RunsPerDay)
+		return Place{}, s.exceeded("runsPerDay", q.RunsPerDay, tomorrow, "The quota of %d runs per day of this workspace is reached.", q.RunsPerDay)
 	case q.CPUSecondsPerDay > 0 && a.used.CPUMs >= float64(q.CPUSecondsPerDay)*1000:
-		return Place{}, s.exceeded("cpuSecondsPerDay", q.CPUSecondsPerDay, tomorrow, "The runs of this workspace have taken their %d seconds of processor time of today.", q.CPUSecondsPerDay)
+		return Place{}, s.exceeded("cpuSecondsPerDay", q.CPUSecondsPerDay, tomorrow, "The quota of %d seconds of CPU time per day of this workspace is reached.", q.CPUSecondsPerDay)
 	}
 	a.live++
 	a.used.Runs++
@@ -146,7 +146,7 @@ func (s *Service) Admit(ctx context.Context, workspace string) (Place, error) {
 func (s *Service) exceeded(quota string, limit int64, until time.Time, format string, args ...any) error {
 	return &fault.Error{
 		Code: fault.QuotaExceeded, RetryAfter: max(tryAgain, until.Sub(s.Now())), Extra: map[string]any{"quota": quota, "limit": limit, "until": until.UTC()},
-		Message: fmt.Sprintf(format, args...) + fmt.Sprintf(" Try again at %s, or ask the operator of the server for more.", until.UTC().Format(time.RFC3339)),
+		Message: fmt.Sprintf(format, args...) + fmt.Sprintf(" Try again at %s, or ask the operator of the server for a higher quota.", until.UTC().Format(time.RFC3339)),
 	}
 }
 
@@ -205,7 +205,7 @@ func (s *Service) room(ctx context.Context, a *account) error {
 	}
 	return &fault.Error{
 		Code: fault.StorageFull, Extra: map[string]any{"quota": "storageBytes", "limit": limit, "used": a.stored},
-		Message: fmt.Sprintf("This workspace keeps %s and may keep %s. Ask the operator of the server for more, or to keep runs for a shorter time.", bytesize.Text(a.stored), bytesize.Text(limit)),
+		Message: fmt.Sprintf("This workspace stores %s; its quota is %s. Ask the operator of the server for a higher quota, or to keep runs for a shorter time.", bytesize.Text(a.stored), bytesize.Text(limit)),
 	}
 }
 
@@ -281,7 +281,7 @@ func (s *Service) Set(ctx context.Context, actor registry.Actor, nameOrID string
 
 func (s *Service) find(ctx context.Context, actor registry.Actor, nameOrID string) (registry.Workspace, error) {
 	if actor.Workspace != registry.DefaultWorkspace {
-		return registry.Workspace{}, fault.New(fault.Forbidden, "Quotas of others are for administrators of the workspace %s, who run the server.", registry.DefaultWorkspace)
+		return registry.Workspace{}, fault.New(fault.Forbidden, "Quotas of other workspaces require the role administrator in the workspace %s.", registry.DefaultWorkspace)
 	}
 	return s.Workspaces.Workspace(ctx, nameOrID)
 }

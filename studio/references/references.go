@@ -128,11 +128,11 @@ func (r *Resolver) FindAll(ctx context.Context, workspace string, refs []registr
 
 func pick(ref registry.Reference, c registry.Candidates) Found {
 	if c.Agent == "" {
-		return Found{Err: fault.New(fault.NotFound, "No such agent: %s.", ref.Agent)}
+		return Found{Err: fault.New(fault.NotFound, "Agent %s not found.", ref.Agent)}
 	}
 	at := registry.Pick(ref.Version, c.Versions)
 	if at < 0 {
-		return Found{PresentName: c.Agent, Err: fault.New(fault.NotFound, "No such version: %s.", registry.Reference{Agent: c.Agent, Version: ref.Version})}
+		return Found{PresentName: c.Agent, Err: fault.New(fault.NotFound, "Version %s not found.", registry.Reference{Agent: c.Agent, Version: ref.Version})}
 	}
 	return Found{Version: c.Versions[at], PresentName: c.Agent}
 }
@@ -142,11 +142,11 @@ func check(ref registry.Reference) error {
 	case ref.Version == "":
 		return &fault.Error{
 			Code:    fault.VersionRequired,
-			Message: "Name the version to run: 1.2.0, ^1, latest, sha256:… or draft.",
+			Message: "The version is required: 1.2.0, ^1, latest, sha256:… or draft.",
 			Details: []fault.Detail{{Pointer: "/version", Message: "is required"}},
 		}
 	case registry.KindOf(ref.Version) == registry.ByDraft:
-		return fault.Invalid("/version", "A draft has no version; publish it or name a version.")
+		return fault.Invalid("/version", "A draft is not a version. Publish it or name a version.")
 	}
 	return registry.CheckVersionRange(ref.Version)
 }

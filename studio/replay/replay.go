@@ -72,8 +72,8 @@ const (
 type Side struct {
 	RunID   string          `json:"runId,omitempty"`
 	Status  registry.Status `json:"status,omitempty"`
-	Output  json.RawMessage `json:"output,omitempty" doc:"Left out when it is large."`
-	Message string          `json:"message,omitempty" doc:"Of the error, or why the input was refused."`
+	Output  json.RawMessage `json:"output,omitempty" doc:"Output of the run. Absent if it is large."`
+	Message string          `json:"message,omitempty" doc:"Error message, or the reason why the input was refused."`
 	RunMs   float64         `json:"runMs"`
 }
 
@@ -88,10 +88,10 @@ type Item struct {
 // Report is what a replay found.
 type Report struct {
 	Agent   string         `json:"agent"`
-	Version string         `json:"version" doc:"Whose recorded inputs were run."`
+	Version string         `json:"version" doc:"Version whose recorded inputs were used."`
 	Draft   int64          `json:"draftRevision,omitempty" doc:"The revision of the draft that was tried; absent when no input was run."`
-	Counts  map[string]int `json:"counts" doc:"By verdict, and slower."`
-	Items   []Item         `json:"items" doc:"The newest input first; each input once."`
+	Counts  map[string]int `json:"counts" doc:"Number of inputs by verdict, and of slower runs."`
+	Items   []Item         `json:"items" doc:"Results, newest input first. Each input occurs once."`
 }
 
 // Harmless reports whether no caller would notice: nothing changed, fails or is refused.
@@ -148,7 +148,7 @@ func (s *Service) Gate(ctx context.Context, actor registry.Actor, agent string, 
 	if err != nil || report.Harmless() {
 		return err
 	}
-	refused := fault.New(fault.Conflict, "The draft answers recorded inputs of %s@%s otherwise; nothing was published.", report.Agent, report.Version)
+	refused := fault.New(fault.Conflict, "Nothing was published because the draft answers recorded inputs of %s@%s differently.", report.Agent, report.Version)
 	refused.Extra = map[string]any{"replay": report.Counts}
 	for _, item := range report.Items {
 		if item.Verdict != Same && item.Verdict != Mended && len(refused.Details) < 20 {

@@ -29,8 +29,8 @@ func (h host) Call(_ context.Context, name string, args json.RawMessage) (json.R
 		return h.progress(args)
 	}
 	return nil, &runtimes.CallError{
-		Code: "denied", Message: fmt.Sprintf("This server has no host function %q.", name), Rule: "host functions",
-		Remedy: "There are fetch, log and progress; no grant adds others.",
+		Code: "denied", Message: fmt.Sprintf("Unknown host function %q.", name), Rule: "host functions",
+		Remedy: "The host functions are fetch, log and progress.",
 	}
 }
 
@@ -40,13 +40,13 @@ func (h host) log(args json.RawMessage) (json.RawMessage, error) {
 		return nil, invalid("log(level, message, fields)", err)
 	}
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, data.Level) {
-		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: "log: level is one of debug, info, warn, error."}
+		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: "log: level must be debug, info, warn or error."}
 	}
 	if len(data.Fields) > 0 && data.Fields[0] != '{' && string(data.Fields) != "null" {
-		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: "log: fields is an object."}
+		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: "log: fields must be an object."}
 	}
 	if len(data.Message)+len(data.Fields) > maxMessage {
-		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: fmt.Sprintf("log: message and fields have at most %s.", bytesize.Text(maxMessage))}
+		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: fmt.Sprintf("log: message and fields must have at most %s.", bytesize.Text(maxMessage))}
 	}
 	if string(data.Fields) == "null" {
 		data.Fields = nil
@@ -61,7 +61,7 @@ func (h host) progress(args json.RawMessage) (json.RawMessage, error) {
 		return nil, invalid("progress(done, total, message)", err)
 	}
 	if data.Done < 0 || data.Total < 0 || len(data.Message) > maxMessage {
-		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: "progress: done and total are not negative, and the message is short."}
+		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: "progress: done and total must not be negative, and the message must be short."}
 	}
 	h.life.emit(runtimes.KindProgress, data)
 	return json.RawMessage("null"), nil

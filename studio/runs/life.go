@@ -223,12 +223,12 @@ func (l *life) finish(outcome runtimes.Outcome, houseErr error) {
 
 // houseFailed records a failure that was not the program's.
 func houseFailed(err error) runtimes.Outcome {
-	message := "The run could not be executed: an internal error."
+	message := "The run was not executed because of an internal error."
 	switch fault.CodeOf(err) { //nolint:exhaustive // all others stay internal
 	case fault.SandboxUnavailable:
-		message = "The run could not be executed: the sandbox is not available."
+		message = "The run was not executed because the sandbox is not available."
 	case fault.RuntimeUnavailable:
-		message = "The run could not be executed: the runtime is not available."
+		message = "The run was not executed because the runtime is not available."
 	}
 	return runtimes.Failed(runtimes.Interrupted, message)
 }
@@ -243,16 +243,16 @@ func (l *life) checkOutput(outcome *runtimes.Outcome) {
 	switch {
 	case err != nil:
 		verdict = "failed"
-		outcome.Error = &runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "The output schema cannot be used: " + err.Error()}
+		outcome.Error = &runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "The output schema is not usable: " + err.Error()}
 	case len(details) > 0:
 		verdict = "failed"
-		message := "The output does not fit the output schema:"
+		message := "The output does not match the output schema:"
 		for _, d := range details {
 			message += " output" + d.Pointer + " " + d.Message + ";"
 		}
 		outcome.Error = &runtimes.ProgramError{
 			Type: runtimes.InvalidOutput, Message: message[:len(message)-1],
-			Remedy: "Return what the output schema asks for, or change the schema.",
+			Remedy: "Return a value that matches the output schema, or change the schema.",
 		}
 	}
 	l.update(func(run *registry.Run) { run.Validation.Output = verdict })

@@ -80,7 +80,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 		return nil, err
 	}
 	if !s.Router.Has(name) {
-		return nil, fault.New(fault.RuntimeUnavailable, "This server has no runtime %q; GET /api/v1/capabilities says which it has and why.", name)
+		return nil, fault.New(fault.RuntimeUnavailable, "The runtime %q is not available. GET /api/v1/capabilities lists the available runtimes.", name)
 	}
 	input := req.Input
 	if len(input) == 0 {
@@ -187,9 +187,9 @@ func (s *Service) limits(base runtimes.Limits, req Request) (runtimes.Limits, er
 		return base, nil
 	}
 	limits, least := base, runtimes.LeastLimits()
-	highest, rule := base, "A call may only lower the limit of the version, which is %d."
+	highest, rule := base, "must be at most %d, the limit of the version."
 	if req.Inline != nil {
-		highest, rule = s.Ceilings, "The highest value of this server is %d."
+		highest, rule = s.Ceilings, "must be at most %d, the maximum of this server."
 	}
 	p := req.Limits
 	refused := &fault.Error{Code: fault.InvalidInput, Message: "The limits are not valid."}
@@ -229,7 +229,7 @@ func (s *Service) checkInput(ctx context.Context, schema, input json.RawMessage)
 	defer span.End()
 	defer func() { span.SetAttributes(attribute.Bool("code.validation_passed", err == nil)) }()
 	if err := jcs.Check(input, jcs.Limits{Depth: maxInputDepth, Bytes: maxInputBytes}); err != nil {
-		return "", "", fault.Invalid("/input", "The input is not acceptable JSON: %s.", err)
+		return "", "", fault.Invalid("/input", "The input is not valid JSON: %s.", err)
 	}
 	if len(schema) == 0 {
 		validation = unchecked
@@ -242,7 +242,7 @@ func (s *Service) checkInput(ctx context.Context, schema, input json.RawMessage)
 			for i := range details {
 				details[i].Pointer = "/input" + details[i].Pointer
 			}
-			return "", "", &fault.Error{Code: fault.InvalidInput, Message: "The input does not fit the input schema.", Details: details}
+			return "", "", &fault.Error{Code: fault.InvalidInput, Message: "The input does not match the input schema.", Details: details}
 		}
 		validation = "passed"
 	}

@@ -146,7 +146,7 @@ type LimitsPatch struct {
 
 // errInterrupted and errCancelled are why a run's context ended.
 var (
-	errInterrupted = errors.New("the server is stopping")
+	errInterrupted = errors.New("the server is shutting down")
 	errCancelled   = errors.New("the run was cancelled")
 )
 
@@ -226,7 +226,7 @@ func unfinished(run registry.Run) bool {
 // lose makes a run that has ended one that nobody knows the end of.
 func lose(run *registry.Run) {
 	run.Status = registry.StatusInterrupted
-	run.Error = &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The run ended, but its record could not be stored."}
+	run.Error = &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The run finished, but its record could not be stored."}
 }
 
 // List returns a page of runs, newest first. What its records call queued or running, and is not, is in no list of those.
@@ -272,7 +272,7 @@ func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (
 }
 
 func endedAlready(run registry.Run) error {
-	return fault.New(fault.Conflict, "The run has ended already: %s.", run.Status)
+	return fault.New(fault.Conflict, "The run has already finished: %s.", run.Status)
 }
 
 // Close interrupts the runs that are still live, waits until they are recorded, and refuses new ones.
@@ -308,7 +308,7 @@ func (s *Service) enter(l *life) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return fault.New(fault.ShuttingDown, "The server is stopping; try again in a moment.")
+		return fault.New(fault.ShuttingDown, "The server is shutting down. Try again later.")
 	}
 	s.live[l.run.ID] = l
 	s.all.Add(1)

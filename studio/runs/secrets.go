@@ -20,7 +20,7 @@ func (s *Service) given(ctx context.Context, workspace string, t target) (secret
 	}
 	if s.Secrets == nil {
 		return secrets.Given{}, fault.New(fault.SecretMissing,
-			"The program declares the secret %s, and secrets are kept by a server only; save it there as an agent, and run that.", t.spec.Secrets[0])
+			"The program declares the secret %s, which is available only on a server. Save the program there as an agent and run that.", t.spec.Secrets[0])
 	}
 	given, err := s.Secrets.Open(ctx, workspace, t.agentID, t.spec.Secrets)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Service) given(ctx context.Context, workspace string, t target) (secret
 // usable refuses a bound secret that no request of the program could carry.
 func usable(one runtimes.BoundSecret, spec registry.Spec) error {
 	if spec.Language == runtimes.WASM {
-		return fault.New(fault.Conflict, "The secret %s is bound to %s, which a WebAssembly module cannot reach; take it from the declared secrets.", one.Name, one.Host)
+		return fault.New(fault.Conflict, "The secret %s is bound to %s, which a WebAssembly module cannot reach. Remove it from the declared secrets.", one.Name, one.Host)
 	}
 	target, err := hostpattern.ParseHostPort(one.Host, 0)
 	if err != nil {
@@ -48,7 +48,7 @@ func usable(one runtimes.BoundSecret, spec registry.Spec) error {
 			return nil
 		}
 	}
-	return fault.New(fault.Conflict, "The secret %s is bound to %s, which is not granted; add %q to capabilities.hosts, or take the secret from those that are declared.", one.Name, one.Host, one.Host)
+	return fault.New(fault.Conflict, "The secret %s is bound to %s, which is not granted. Add %q to capabilities.hosts, or remove the secret from the declared secrets.", one.Name, one.Host, one.Host)
 }
 
 // environment is what the program finds in its own.

@@ -179,7 +179,7 @@ func (s *Service) Open(ctx context.Context, workspace, agentID string, names []s
 		text, err := s.Keys.Open(one.KeyID, one.Sealed, about(one)...)
 		if err != nil {
 			s.Log.LogAttrs(ctx, slog.LevelError, "open secret", slog.String("workspace", workspace), slog.String("secret", name), slog.String("key_id", one.KeyID), slog.Any("error", err))
-			return Given{}, fault.New(fault.SecretMissing, "The secret %s cannot be decrypted; set it again.", name)
+			return Given{}, fault.New(fault.SecretMissing, "The secret %s cannot be decrypted. Set it again.", name)
 		}
 		value := string(text)
 		total += len(value)
@@ -196,7 +196,7 @@ func (s *Service) Open(ctx context.Context, workspace, agentID string, names []s
 		return Given{}, absent(missing)
 	}
 	if total > MaxRun {
-		return Given{}, fault.New(fault.Conflict, "The secrets of this version have more than %s together; declare fewer.", bytesize.Text(MaxRun))
+		return Given{}, fault.New(fault.Conflict, "The secrets of this version are larger than %s in total. Declare fewer secrets.", bytesize.Text(MaxRun))
 	}
 	return given, nil
 }
@@ -269,9 +269,9 @@ func check(q *Request) error {
 	case len(q.Value) > MaxBytes:
 		return fault.Invalid("/value", "must have at most %s.", bytesize.Text(MaxBytes))
 	case strings.ContainsRune(q.Value, 0), !utf8.ValidString(q.Value):
-		return fault.Invalid("/value", "must be text without the character U+0000; encode bytes, for example in base64.")
+		return fault.Invalid("/value", "must be text without the character U+0000; encode binary data, for example in base64.")
 	case len(strings.TrimSpace(q.Value)) < redact.Shortest:
-		return fault.Invalid("/value", "must have at least %d bytes: a shorter one would be found in ordinary output, and could not be masked there. What is no secret belongs into the environment of the agent.", redact.Shortest)
+		return fault.Invalid("/value", "must have at least %d bytes, because shorter values cannot be redacted. Put values that are not secret into the agent's environment.", redact.Shortest)
 	}
 	if q.Binding == nil {
 		return nil
@@ -286,13 +286,13 @@ func checkBinding(q *Request) error {
 	case err != nil:
 		return fault.Invalid("/bind/host", "%s.", err)
 	case strings.ContainsAny(grant.String(), "*/"):
-		return fault.Invalid("/bind/host", "names one host and port, such as api.example.com:443.")
+		return fault.Invalid("/bind/host", "must be one host and port, for example api.example.com:443.")
 	case !httpguts.ValidHeaderFieldName(b.Header), hostpattern.Framing(b.Header):
-		return fault.Invalid("/bind/header", "is no header that a request may be given, such as Authorization or X-Api-Key.")
+		return fault.Invalid("/bind/header", "must be a request header, for example Authorization or X-Api-Key.")
 	case b.Format != "" && strings.Count(b.Format, valueField) != 1, len(b.Format) > maxFormat:
-		return fault.Invalid("/bind/format", "is short and holds %s once, such as: Bearer %s", valueField, valueField)
+		return fault.Invalid("/bind/format", "must be short and contain %s once, for example: Bearer %s", valueField, valueField)
 	case !httpguts.ValidHeaderFieldValue(formatted(b, q.Value)):
-		return fault.Invalid("/value", "has characters that no HTTP header can carry, a line break perhaps; it cannot be bound to a host.")
+		return fault.Invalid("/value", "must not contain characters that are not allowed in an HTTP header, for example line breaks, if the secret is bound to a host.")
 	}
 	b.Host = grant.String()
 	q.Binding = &b

@@ -95,7 +95,7 @@ func (s *Service) written(ctx context.Context, actor registry.Actor, c Creation)
 	report := seen.Report
 	wrong := slices.DeleteFunc(report.Errors, func(d fault.Detail) bool { return d.Code == missingEntry })
 	if len(wrong) > 0 {
-		return sk, nil, &fault.Error{Code: fault.InvalidInput, Message: "The code of the skill is not accepted.", Details: wrong}
+		return sk, nil, &fault.Error{Code: fault.InvalidInput, Message: "The code of the skill breaks the rules.", Details: wrong}
 	}
 	switch {
 	case slices.Contains(report.Names, "run"):
@@ -103,7 +103,7 @@ func (s *Service) written(ctx context.Context, actor registry.Actor, c Creation)
 		settings.Handler = "handler.main"
 		sk, err = assembled(settings, []byte(`{"type": "object"}`), c.Code)
 	default:
-		err = &fault.Error{Code: fault.InvalidInput, Message: "The code of the skill is not accepted.",
+		err = &fault.Error{Code: fault.InvalidInput, Message: "The code of the skill breaks the rules.",
 			Details: []fault.Detail{{File: handlerFile, Line: 1, Code: missingEntry, Message: "Define run(action, args), or main with the names of its arguments."}}}
 	}
 	return sk, report.Warnings, err
@@ -140,13 +140,13 @@ func (s *Service) draft(ctx context.Context, actor registry.Actor, sk folders.Sk
 		return 0, err
 	}
 	if skill.Uninstalled {
-		return 0, fault.New(fault.Conflict, "%s is uninstalled, and has versions that a draft would bring back. Install it by name first (POST /v1/skills/install), or choose another name.", skill.Name)
+		return 0, fault.New(fault.Conflict, "%s is uninstalled, and a draft would restore its old versions. Install it by name first (POST /v1/skills/install), or choose another name.", skill.Name)
 	}
 	skill.Drafted, skill.Claims, skill.Handler, skill.InstalledAt, skill.Installer = true, claims, sk.Settings.Handler, s.Now(), actor
 	var a registry.Agent
 	if isNew {
 		if _, err := s.Agents.Get(ctx, actor, sk.Settings.Name); err == nil {
-			return 0, fault.New(fault.NameTaken, "%s is an agent that is no skill; choose another name.", sk.Settings.Name)
+			return 0, fault.New(fault.NameTaken, "%s is an agent but not a skill. Choose another name.", sk.Settings.Name)
 		}
 		skill.Origin = registry.CreatedSkill
 		_, a, err = s.create(ctx, actor, sk, skill)
@@ -215,7 +215,7 @@ func (s *Service) promote(ctx context.Context, actor registry.Actor, p Promotion
 		return registry.Version{}, err
 	}
 	if !skill.Drafted {
-		return registry.Version{}, fault.New(fault.Conflict, "%s has no draft that waits to be promoted.", skill.Name)
+		return registry.Version{}, fault.New(fault.Conflict, "%s has no draft to promote.", skill.Name)
 	}
 	published, err := s.Agents.Publish(ctx, actor, skill.AgentID, agents.PublishRequest{Seen: p.Seen, Version: p.Version, Changelog: p.Changelog, Force: p.Comment != "", Comment: p.Comment})
 	v := published.Version
@@ -269,7 +269,7 @@ func (s *Service) Register(ctx context.Context, actor registry.Actor, settings f
 	}
 	if len(program) == 0 {
 		if program = s.programIn(settings.Name, actor); program == nil {
-			return Entry{}, fault.Invalid("/handler_path", "names code that is not here: send it as code or files, or put it into the folder %s of the skills directory first.", settings.Name)
+			return Entry{}, fault.Invalid("/handler_path", "must refer to existing code; send it as code or files, or put it into the folder %s of the skills directory first.", settings.Name)
 		}
 	}
 	files, err := folders.FolderOf(settings, input, output, program)

@@ -33,7 +33,7 @@ func (s *Service) loadBuiltin(ctx context.Context) {
 	}
 	names, err := fs.ReadDir(s.Builtin, ".")
 	if err != nil {
-		s.Log.LogAttrs(ctx, slog.LevelError, "read the built-in skills", slog.Any("error", err))
+		s.Log.LogAttrs(ctx, slog.LevelError, "read the shipped skills", slog.Any("error", err))
 		return
 	}
 	in := s.newIntake(ctx, registry.BuiltinSkill, func(name string, err error) {
@@ -92,7 +92,7 @@ func (s *Service) lying(ctx context.Context, dir string) []string {
 		}
 	}
 	if len(names) > maxFolders {
-		s.Log.LogAttrs(ctx, slog.LevelWarn, "the skills directory holds too many folders; the last ones are not read", slog.Int("folders", len(names)), slog.Int("read", maxFolders))
+		s.Log.LogAttrs(ctx, slog.LevelWarn, "the skills directory has too many folders; the last ones are ignored", slog.Int("folders", len(names)), slog.Int("read", maxFolders))
 		names = names[:maxFolders]
 	}
 	return names
@@ -133,7 +133,7 @@ func (s *Service) lies(folder string) (gone bool, err error) {
 		return true, nil
 	}
 	if err == nil && !there {
-		err = &fault.Error{Code: fault.InvalidInput, Message: "The skill is not valid.", Details: []fault.Detail{{Message: "is no folder: links and devices are not followed."}}}
+		err = &fault.Error{Code: fault.InvalidInput, Message: "The skill is not valid.", Details: []fault.Detail{{Message: "must be a folder; links and devices are not followed."}}}
 	}
 	return false, err
 }
@@ -178,7 +178,7 @@ func (s *Service) complain(ctx context.Context, folder string, err error) *Troub
 	for i, d := range p.Details {
 		attrs = append(attrs, slog.String(fmt.Sprintf("at_%d", i+1), fmt.Sprintf("%s:%d: %s", d.File, d.Line, d.Message)))
 	}
-	s.Log.LogAttrs(ctx, slog.LevelWarn, "a skill's folder is broken; what was installed from it before still runs", attrs...)
+	s.Log.LogAttrs(ctx, slog.LevelWarn, "a skill folder has errors; its installed version still runs", attrs...)
 	return p
 }
 
@@ -202,7 +202,7 @@ func (s *Service) enter(ctx context.Context, sk folders.Skill, folder string, or
 	}
 	s.Log.LogAttrs(ctx, slog.LevelInfo, "skill loaded", slog.String("skill", v.Reference()), slog.String("digest", v.Digest), slog.String("origin", string(origin)))
 	for _, w := range sk.Warnings {
-		s.Log.LogAttrs(ctx, slog.LevelInfo, "skill.yaml has more than is read", slog.String("at", fmt.Sprintf("%s/%s:%d: %s", folder, w.File, w.Line, w.Message)))
+		s.Log.LogAttrs(ctx, slog.LevelInfo, "skill.yaml has fields that are ignored", slog.String("at", fmt.Sprintf("%s/%s:%d: %s", folder, w.File, w.Line, w.Message)))
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func read(folder fs.FS, name string) (folders.Skill, error) {
 	}
 	if registry.NameKey(sk.Settings.Name) != registry.NameKey(name) {
 		f := fault.New(fault.InvalidInput, "The skill is not valid.")
-		f.Details = []fault.Detail{{File: folders.SettingsFile, Line: sk.Line("/name"), Message: "names " + sk.Settings.Name + ", and its folder is " + shown(name) + "; give both the same name."}}
+		f.Details = []fault.Detail{{File: folders.SettingsFile, Line: sk.Line("/name"), Message: "is " + sk.Settings.Name + ", but the folder is " + shown(name) + "; both must be equal."}}
 		return sk, f
 	}
 	return sk, nil

@@ -25,10 +25,10 @@ type Download struct {
 func (d Download) Fetch(ctx context.Context, address string) ([]byte, error) {
 	u, err := url.Parse(address)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || u.User != nil {
-		return nil, fault.Invalid("/url", "must be the address of a .tar.gz, such as https://skills.example.com/greet.tar.gz.")
+		return nil, fault.Invalid("/url", "must be the URL of a .tar.gz, for example https://skills.example.com/greet.tar.gz.")
 	}
 	if len(d.Hosts) == 0 {
-		return nil, fault.New(fault.Forbidden, "This server fetches skills from no host. Start it with --skills-hosts %s to grant this one, or send the archive itself.", shown(grantFor(u)))
+		return nil, fault.New(fault.Forbidden, "This server must not fetch skills. Start it with --skills-hosts %s to allow this host, or send the archive itself.", shown(grantFor(u)))
 	}
 	args, err := json.Marshal(map[string]string{"url": address})
 	if err != nil {
@@ -40,7 +40,7 @@ func (d Download) Fetch(ctx context.Context, address string) ([]byte, error) {
 	var refused *runtimes.CallError
 	switch {
 	case errors.As(err, &refused) && refused.Code == "denied":
-		return nil, fault.New(fault.Forbidden, "%s Hosts are granted with --skills-hosts.", refused.Message)
+		return nil, fault.New(fault.Forbidden, "%s Allow hosts with --skills-hosts.", refused.Message)
 	case errors.As(err, &refused):
 		return nil, fault.Invalid("/url", "cannot be fetched: %s", refused.Message)
 	case err != nil:
@@ -60,7 +60,7 @@ func archiveIn(answer json.RawMessage) ([]byte, error) {
 	}
 	const fine = 200
 	if got.Status != fine || got.Text != nil {
-		return nil, fault.Invalid("/url", "does not lead to an archive: the answer has status %d and is %s.", got.Status, map[bool]string{true: "text", false: "no text"}[got.Text != nil])
+		return nil, fault.Invalid("/url", "is not an archive: the answer has status %d and content type %s.", got.Status, map[bool]string{true: "text", false: "no text"}[got.Text != nil])
 	}
 	content, err := base64.StdEncoding.DecodeString(got.Base64)
 	if err == nil && len(content) > folders.MaxArchive {
@@ -85,5 +85,5 @@ func (nobody) Emit(runtimes.Event) {}
 
 // Call implements runtimes.Host.
 func (nobody) Call(context.Context, string, json.RawMessage) (json.RawMessage, error) {
-	return nil, &runtimes.CallError{Code: "denied", Message: "There is no program here."}
+	return nil, &runtimes.CallError{Code: "denied", Message: "No program is available here."}
 }

@@ -91,7 +91,7 @@ const uninstalled = "uninstalled as a skill"
 // permitted keeps anonymous callers from changing what is installed.
 func permitted(actor registry.Actor, verb string) error {
 	if actor.Type == registry.AnonymousActor {
-		return fault.New(fault.Forbidden, "An anonymous caller may run skills and not %s them; send Authorization: Bearer TOKEN (atelier token create NAME).", verb)
+		return fault.New(fault.Forbidden, "An anonymous caller can run skills but not %s them. Send Authorization: Bearer TOKEN (atelier token create NAME).", verb)
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (s *Service) reinstall(ctx context.Context, actor registry.Actor, name stri
 		return Entry{}, &fault.Error{Code: fault.InvalidInput, Message: p.Message, Details: p.Details}
 	}
 	if fault.Is(err, fault.NotFound) {
-		return Entry{}, fault.New(fault.NotFound, "There is no skill %s to install: it was never installed, and has no folder in the skills directory. Send its files, an archive or the address of one.", shown(name))
+		return Entry{}, fault.New(fault.NotFound, "Skill %s not found: it was never installed and has no folder in the skills directory. Send its files, an archive or the URL of one.", shown(name))
 	}
 	return entry, err
 }

@@ -113,7 +113,7 @@ func (s *Service) writeFolder(ctx context.Context, folder string, files map[stri
 		err = s.root.MkdirAll(next, 0o755)
 	}
 	if err == nil {
-		err = s.root.WriteFile(path.Join(next, ours), []byte("This folder was written for a client. It is written anew with the skill's next version, and removed with the skill.\n"), 0o644)
+		err = s.root.WriteFile(path.Join(next, ours), []byte("Atelier wrote this folder for a client. It is overwritten with the skill's next version and removed with the skill.\n"), 0o644)
 	}
 	for name, content := range files {
 		if err == nil {

@@ -31,7 +31,7 @@ func (s *Service) Run(ctx context.Context, actor registry.Actor, call Call) (reg
 	}
 	if s.ApproveSideEffects && slices.Contains(v.SafetyFlags, "side_effect") {
 		return registry.Run{}, v, fault.New(fault.Forbidden,
-			"Skill '%s' requires policy approval due to side-effect flags, and this server has no approvals yet. Start it without --skills-approve-side-effects to let such skills run.", v.Agent)
+			"Skill '%s' requires policy approval due to side-effect flags, and this server has no approvals yet. Start it without --skills-approve-side-effects to run such skills.", v.Agent)
 	}
 	input := call.Args
 	if call.ByAction {
@@ -68,7 +68,7 @@ func (s *Service) version(ctx context.Context, actor registry.Actor, name string
 		return registry.Version{}, err
 	}
 	if skill, findErr := s.find(ctx, actor, name); findErr == nil && skill.Drafted {
-		return registry.Version{}, fault.New(fault.NotFound, "Skill '%s' is a draft; promote it with POST /v1/skills/promote.", skill.Name)
+		return registry.Version{}, fault.New(fault.NotFound, "Skill '%s' is a draft. Promote it with POST /v1/skills/promote.", skill.Name)
 	}
 	return registry.Version{}, unknown(name)
 }
@@ -94,7 +94,7 @@ func byAction(v registry.Version, call Call) (json.RawMessage, error) {
 	args, hasArgs := schema.Properties["args"]
 	if !hasAction || !hasArgs || len(schema.Properties) != 2 {
 		if call.Action != "" && call.Action != "run" {
-			return nil, fault.Invalid("/action", "must be run: %s has no other action.", v.Agent)
+			return nil, fault.Invalid("/action", "must be run; %s has no other action.", v.Agent)
 		}
 		return call.Args, nil
 	}

@@ -262,5 +262,5 @@ func told(err error) *fault.Error {
 	if errors.As(err, &f) && f.Code != fault.Internal {
 		return f
 	}
-	return fault.New(fault.Internal, "could not be loaded; the log says why.")
+	return fault.New(fault.Internal, "could not be loaded; see the server's log.")
 }

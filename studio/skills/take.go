@@ -42,10 +42,10 @@ func (s *Service) take(ctx context.Context, actor registry.Actor, sk folders.Ski
 		return registry.Version{}, false, err
 	case isNew:
 		if _, err := s.Agents.Get(ctx, actor, sk.Settings.Name); err == nil {
-			return registry.Version{}, false, s.at(sk, "/name", fault.NameTaken, "%s is an agent that is no skill; rename one of them.", sk.Settings.Name)
+			return registry.Version{}, false, s.at(sk, "/name", fault.NameTaken, "%s is an agent but not a skill. Rename one of them.", sk.Settings.Name)
 		}
 	case skill.Uninstalled:
-		return registry.Version{}, false, fault.New(fault.Conflict, "%s is uninstalled; install it by name to use it again.", skill.Name)
+		return registry.Version{}, false, fault.New(fault.Conflict, "%s is uninstalled. Install it by name to use it again.", skill.Name)
 	default:
 		v, err = s.Agents.Version(ctx, actor, skill.AgentID, sk.Settings.Version)
 		if err == nil {
@@ -113,7 +113,7 @@ func (s *Service) judge(sk folders.Skill, seen inspect.Result) error {
 		return sk.Locate(&fault.Error{Code: fault.InvalidInput, Message: "The skill is not valid.", Details: wrong})
 	}
 	if function != "" && sk.Spec.Language == runtimes.Python && !slices.Contains(report.Names, function) && !slices.Contains(report.Names, "*") {
-		return s.at(sk, "/handler", fault.InvalidInput, "names the function %s, which %s does not define.", function, file)
+		return s.at(sk, "/handler", fault.InvalidInput, "must name an existing function; %[2]s does not define %[1]s.", function, file)
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (s *Service) compare(v registry.Version, sk folders.Skill, skill registry.S
 			remedy += " to " + number + " or higher"
 		}
 	}
-	return s.at(sk, "/version", fault.VersionExists, "%s exists with other content, and a version never changes; %s.", v.Reference(), remedy)
+	return s.at(sk, "/version", fault.VersionExists, "%s exists with other content, and versions cannot change; %s.", v.Reference(), remedy)
 }
 
 // at is a fault about a member of skill.yaml.
@@ -184,7 +184,7 @@ func (s *Service) tooSmall(sk folders.Skill, err error) error {
 		return sk.Locate(err)
 	}
 	moved := *f
-	moved.Details = append(fault.Invalid("", "%s Or say with override why it may be.", f.Message).Details, f.Details...)
+	moved.Details = append(fault.Invalid("", "%s Or give the reason in override.", f.Message).Details, f.Details...)
 	moved.Details[0].File, moved.Details[0].Line = folders.SettingsFile, sk.Line("/version")
 	return &moved
 }

@@ -24,7 +24,7 @@ const (
 func (s *Service) Watch(ctx context.Context) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
-		s.Log.LogAttrs(ctx, slog.LevelWarn, "the skills directory cannot be watched; restart the server to load changes", slog.Any("error", err))
+		s.Log.LogAttrs(ctx, slog.LevelWarn, "cannot watch the skills directory; restart the server to load changes", slog.Any("error", err))
 		s.begin(ctx)
 		return
 	}
@@ -75,7 +75,7 @@ func (w *watch) loop(ctx context.Context) {
 			if errors.Is(err, fsnotify.ErrEventOverflow) {
 				level = slog.LevelInfo
 			}
-			w.service.Log.LogAttrs(ctx, level, "watching the skills directory: all of it is read again", slog.Any("error", err))
+			w.service.Log.LogAttrs(ctx, level, "lost events of the skills directory; reading all of it again", slog.Any("error", err))
 			w.dirty["."] = true
 			timer.Reset(quiet)
 		case <-timer.C:
@@ -143,7 +143,7 @@ func (w *watch) follow(ctx context.Context, folder string) {
 			return fs.SkipDir
 		}
 		if err := w.watcher.Add(filepath.Join(w.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			w.service.Log.LogAttrs(ctx, slog.LevelWarn, "a folder of skills cannot be watched; restart the server to load changes", slog.String("folder", name), slog.Any("error", err))
+			w.service.Log.LogAttrs(ctx, slog.LevelWarn, "cannot watch a skill folder; restart the server to load changes", slog.String("folder", name), slog.Any("error", err))
 			return fs.SkipAll
 		}
 		return nil

@@ -19,7 +19,7 @@ func (c *Checker) Grants(workspace string, spec registry.Spec) error {
 	ceiling, faults := c.ceiling(workspace), &faults{}
 	for i, host := range spec.Capabilities.Hosts {
 		if grant, err := hostpattern.ParseGrant(host); err == nil && !ceiling.Allows(grant) {
-			faults.say(fmt.Sprintf("/capabilities/hosts/%d", i), "%s may not be granted to agents of this workspace; the operator of the server allows it with --egress-hosts.", host)
+			faults.say(fmt.Sprintf("/capabilities/hosts/%d", i), "must not be granted in this workspace (%s); the operator of the server can allow it with --egress-hosts.", host)
 		}
 	}
 	return faults.err()

@@ -25,7 +25,7 @@ func checkRules(faults *faults, spec registry.Spec) *runtimes.Rules {
 		faults.say("/rules/pack", "must be %s or none.", runtimes.Restricted)
 	}
 	if spec.Language != runtimes.Python {
-		faults.say("/rules/pack", "is for Python; leave rules out for other languages.")
+		faults.say("/rules/pack", "must be absent for languages other than Python.")
 	}
 	if len(r.Imports) > maxImports {
 		faults.say("/rules/imports", "must have at most %d modules.", maxImports)
@@ -33,7 +33,7 @@ func checkRules(faults *faults, spec registry.Spec) *runtimes.Rules {
 	}
 	for i, name := range r.Imports {
 		if !moduleName.MatchString(name) {
-			faults.say(fmt.Sprintf("/rules/imports/%d", i), "must be the name of a module, such as json or urllib.parse.")
+			faults.say(fmt.Sprintf("/rules/imports/%d", i), "must be the name of a module, for example json or urllib.parse.")
 		}
 	}
 	return r

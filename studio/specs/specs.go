@@ -153,10 +153,10 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 	c.checkLimits(faults, spec.Limits)
 	spec.Rules = checkRules(faults, spec)
 	if len(spec.Packages) > 0 {
-		faults.say("/packages", "must be empty: this server installs no packages yet; use the standard library or put the code among the files.")
+		faults.say("/packages", "must be empty, because this server installs no packages; use the standard library, or add the code to the files.")
 	}
 	if spec.RequiresApproval {
-		faults.say("/requiresApproval", "must be false: this server has no approvals yet, so it would run unapproved.")
+		faults.say("/requiresApproval", "must be false, because this server has no approvals yet.")
 	}
 	return spec, faults.err()
 }
@@ -205,7 +205,7 @@ func checkIsolation(faults *faults, spec registry.Spec, names []runtimes.Name) {
 	case runtimes.Pooled, runtimes.Strict:
 	case runtimes.Reuse:
 		if !slices.Contains(names, runtimes.NodeEngine) || spec.Runtime != runtimes.Auto && spec.Runtime != runtimes.NodeEngine {
-			faults.say("/isolation", "reuse is for the runtime node; leave it out, or set the runtime to node or auto.")
+			faults.say("/isolation", "must not be reuse for this runtime; set the runtime to node or auto.")
 		}
 	default:
 		faults.say("/isolation", "must be %s, %s or left out.", runtimes.Strict, runtimes.Reuse)
@@ -214,7 +214,7 @@ func checkIsolation(faults *faults, spec registry.Spec, names []runtimes.Name) {
 
 func checkFiles(faults *faults, spec registry.Spec, suffixes []string) {
 	if len(spec.Files) == 0 {
-		faults.say("/files", "must hold at least the entry file %s; give code or files.", spec.Entrypoint)
+		faults.say("/files", "must contain at least the entry file %s; give code or files.", spec.Entrypoint)
 		return
 	}
 	if len(spec.Files) > MaxFiles {
@@ -228,7 +228,7 @@ func checkFiles(faults *faults, spec registry.Spec, suffixes []string) {
 		}
 		for dir := parent(path); dir != ""; dir = parent(dir) {
 			if _, clash := spec.Files[dir]; clash {
-				faults.say("/files/"+escape(path), "is within %s, which is a file.", dir)
+				faults.say("/files/"+escape(path), "must not be inside %s, which is a file.", dir)
 			}
 		}
 	}
@@ -237,10 +237,10 @@ func checkFiles(faults *faults, spec registry.Spec, suffixes []string) {
 		most = MaxModuleBytes
 	}
 	if total > most {
-		faults.say("/files", "must have at most %s together.", bytesize.Text(most))
+		faults.say("/files", "must have a total size of at most %s.", bytesize.Text(most))
 	}
 	if _, ok := spec.Files[spec.Entrypoint]; !ok {
-		faults.say("/entrypoint", "must be one of the files; there is no %s.", spec.Entrypoint)
+		faults.say("/entrypoint", "must be one of the files; %s does not exist.", spec.Entrypoint)
 	} else if !slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(spec.Entrypoint, s) }) {
 		faults.say("/entrypoint", "must end in %s for this language.", strings.Join(suffixes, ", "))
 	}
@@ -263,11 +263,11 @@ func checkEnvironment(faults *faults, spec registry.Spec) {
 		total += len(name) + len(value) + 2
 		faults.add(checkVariable("/environment/"+escape(name), name))
 		if strings.ContainsRune(value, 0) {
-			faults.say("/environment/"+escape(name), "must not hold a NUL character.")
+			faults.say("/environment/"+escape(name), "must not contain a NUL character.")
 		}
 	}
 	if total > MaxEnvironmentBytes {
-		faults.say("/environment", "must have at most %s together.", bytesize.Text(MaxEnvironmentBytes))
+		faults.say("/environment", "must have a total size of at most %s.", bytesize.Text(MaxEnvironmentBytes))
 	}
 	if len(spec.Secrets) > MaxNames {
 		faults.say("/secrets", "must have at most %d names.", MaxNames)
@@ -276,7 +276,7 @@ func checkEnvironment(faults *faults, spec registry.Spec) {
 		pointer := fmt.Sprintf("/secrets/%d", i)
 		faults.add(checkVariable(pointer, name))
 		if _, twice := spec.Environment[name]; twice {
-			faults.say(pointer, "is also in the environment; keep one of the two.")
+			faults.say(pointer, "must not also be in the environment.")
 		}
 	}
 }
@@ -323,7 +323,7 @@ func (c *Checker) checkLimits(faults *faults, l runtimes.Limits) {
 		{"recursionDepth", l.RecursionDepth, least.RecursionDepth, c.ceilings.RecursionDepth},
 	} {
 		if f.value < f.least || f.value > f.most {
-			faults.say("/limits/"+f.name, "must be between %d and %d, the highest value of this server.", f.least, f.most)
+			faults.say("/limits/"+f.name, "must be between %d and %d, the maximum of this server.", f.least, f.most)
 		}
 	}
 }

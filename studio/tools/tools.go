@@ -83,7 +83,7 @@ func (s *Service) Select(ctx context.Context, caller registry.Caller, selection 
 			return nil, err
 		}
 		if !caller.MayTouch(v.AgentID) {
-			return nil, fault.New(fault.NotFound, "No such agent: %s.", selection.Reference.Agent)
+			return nil, fault.New(fault.NotFound, "Agent %s not found.", selection.Reference.Agent)
 		}
 		v.Files = nil
 		return []registry.Version{v}, nil

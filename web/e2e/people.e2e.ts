@@ -142,7 +142,7 @@ describe('people', () => {
       await page.getByLabel('Name').fill(name);
       await page.getByLabel('Password').fill(password);
       await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.getByText('The name or the password is wrong.').waitFor();
+      await page.getByText('The name or password is incorrect.').waitFor();
       expect(await violations(page)).toEqual([]);
       await page.getByLabel('Password').fill(`${password} 2`);
       await page.getByRole('button', { name: 'Sign in' }).click();

@@ -37,7 +37,7 @@ describe('tokens', () => {
       await dialog.getByLabel('Name').fill(name);
       await dialog.getByLabel('Only for these agents').fill('nobody');
       await dialog.getByRole('button', { name: 'Create token' }).click();
-      await dialog.getByText('nobody: There is no such agent.').waitFor();
+      await dialog.getByText('nobody: Agent not found.').waitFor();
       expect(await dialog.getByLabel('Only for these agents').getAttribute('aria-invalid')).toBe('true');
       expect(await violations(page)).toEqual([]);
       await dialog.getByLabel('Only for these agents').fill('weather');

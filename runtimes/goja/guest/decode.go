@@ -112,7 +112,7 @@ func (d *decoder) word(word string) {
 
 func (d *decoder) deeper() {
 	if d.depth++; d.depth > maxParseDepth {
-		panic(&jsonError{fmt.Sprintf("JSON is nested more than %d deep", maxParseDepth)})
+		panic(&jsonError{fmt.Sprintf("JSON is nested more than %d levels deep", maxParseDepth)})
 	}
 }
 

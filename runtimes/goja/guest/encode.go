@@ -113,7 +113,7 @@ func (e *encoder) primitive(value goja.Value) {
 func (e *encoder) text(value goja.Value) {
 	text := value.String()
 	if strings.ContainsRune(text, utf8.RuneError) && !wellFormed(value) {
-		e.refuse("half of a surrogate pair is not text", "Cut strings between characters: [...text].slice(0, n).join(\"\").")
+		e.refuse("an incomplete surrogate pair is not text", "Cut strings between characters: [...text].slice(0, n).join(\"\").")
 	}
 	e.quote(text)
 }
@@ -162,11 +162,11 @@ func (e *encoder) object(object *goja.Object) {
 		object = other
 	}
 	if len(e.above) >= maxOutputDepth {
-		e.refuse(fmt.Sprintf("the result is nested more than %d deep", maxOutputDepth), "")
+		e.refuse(fmt.Sprintf("the result is nested more than %d levels deep", maxOutputDepth), "")
 	}
 	for _, outer := range e.above {
 		if outer == object {
-			e.refuse("the object contains itself, a cycle is not JSON", "Return a copy without the reference back.")
+			e.refuse("the object contains itself; a cycle is not JSON", "Return a copy without the circular reference.")
 		}
 	}
 	e.above = append(e.above, object)
@@ -236,7 +236,7 @@ func (e *encoder) body(object *goja.Object) {
 	case errorObject:
 		e.refuse("an Error is not JSON", "Return its message.")
 	case bufferObject, bytesObject, viewObject:
-		e.refuse("bytes are not JSON", "Return text, for instance Base64, or Array.from(bytes).")
+		e.refuse("bytes are not JSON", "Return text, for example Base64, or Array.from(bytes).")
 	case plainObject, dateObject, proxyObject:
 		e.members(object)
 	}
@@ -263,7 +263,7 @@ func (e *encoder) members(object *goja.Object) {
 	for _, key := range object.Keys() {
 		value := object.Get(key)
 		if value == nil && strings.ContainsRune(key, utf8.RuneError) {
-			e.refuse("a key with half of a surrogate pair is not text", "Cut strings between characters: [...text].slice(0, n).join(\"\").")
+			e.refuse("a key with an incomplete surrogate pair is not text", "Cut strings between characters: [...text].slice(0, n).join(\"\").")
 		}
 		if value == nil || goja.IsUndefined(value) {
 			continue

@@ -44,7 +44,7 @@ func (r *run) explain(err error) *runtimes.ProgramError {
 	)
 	switch {
 	case errors.As(err, &overflow):
-		e := &runtimes.ProgramError{Type: runtimes.RecursionLimit, Message: fmt.Sprintf("Calls are nested more than %d deep.", r.job.Limits.RecursionDepth)}
+		e := &runtimes.ProgramError{Type: runtimes.RecursionLimit, Message: fmt.Sprintf("Calls are nested more than %d levels deep.", r.job.Limits.RecursionDepth)}
 		lines := trace(overflow.Stack())
 		r.locate(e, lines[:min(len(lines), 20)])
 		return e
@@ -57,7 +57,7 @@ func (r *run) explain(err error) *runtimes.ProgramError {
 	case errors.As(err, &promise):
 		e := r.uncaught(promise.value)
 		if promise.orphan {
-			e.Message += " (in a promise that nobody awaited)"
+			e.Message += " (in a promise that was not awaited)"
 		}
 		return e
 	case errors.As(err, &entry):
@@ -93,7 +93,7 @@ func (r *run) uncaught(value goja.Value) *runtimes.ProgramError {
 			}
 		})
 		if e.Message == "" {
-			e.Message = "An error was thrown that cannot be shown."
+			e.Message = "An error was thrown that cannot be displayed."
 		}
 		e.Remedy = remedy(e.Message)
 		if why := r.denied[object]; why != nil {
@@ -101,7 +101,7 @@ func (r *run) uncaught(value goja.Value) *runtimes.ProgramError {
 		}
 		return e
 	}
-	e.Message = "Uncaught value that cannot be shown."
+	e.Message = "Uncaught value that cannot be displayed."
 	r.quietly(func() { e.Message = "Uncaught " + r.inspect(vm, value) })
 	return e
 }
@@ -110,11 +110,11 @@ func (r *run) uncaught(value goja.Value) *runtimes.ProgramError {
 func remedy(message string) string {
 	switch {
 	case strings.HasPrefix(message, "ReferenceError: Intl is not defined"):
-		return "Intl is not available in the goja runtime: write the format in the program, or use toLocaleString with the locale en-US."
+		return "Intl is not available in the goja runtime: format the value in the program, or use toLocaleString with the locale en-US."
 	case strings.HasPrefix(message, "ReferenceError: process is not defined"):
 		return "Use ctx.env for environment values and ctx.log for messages."
 	case strings.Contains(message, "Cannot mix BigInt and other types"):
-		return "Integers of the input beyond 2^53 arrive as BigInt, so that no digit is lost: convert with Number(value) where rounding is fine."
+		return "Input integers beyond 2^53 are BigInt to keep all digits. Convert them with Number(value) if rounding is acceptable."
 	}
 	return ""
 }

@@ -36,7 +36,7 @@ func TestFailures(t *testing.T) {
 		"async null":             {"export default async () => { throw null }", want{runtimes.RuntimeError, "Uncaught null", 0, 0, "", ""}},
 		"own class":              {"class MyError extends Error { name = 'MyError' }\nexport default () => { throw new MyError('mine') }", want{runtimes.RuntimeError, "MyError: mine", 2, 30, "", "main.js"}},
 		"cause":                  {"export default () => { throw new Error('outer', { cause: new Error('inner') }) }", want{runtimes.RuntimeError, "Error: outer", 1, 30, "[cause]: Error: inner", "main.js"}},
-		"nobody awaits":          {"export default async () => { Promise.reject(new Error('lost')); await new Promise((r) => setTimeout(r, 50)) }", want{runtimes.RuntimeError, "Error: lost (in a promise that nobody awaited)", 1, 45, "", "main.js"}},
+		"nobody awaits":          {"export default async () => { Promise.reject(new Error('lost')); await new Promise((r) => setTimeout(r, 50)) }", want{runtimes.RuntimeError, "Error: lost (in a promise that was not awaited)", 1, 45, "", "main.js"}},
 		"microtask throws":       {"export default async () => { queueMicrotask(() => { throw new Error('micro') }); await new Promise((r) => setTimeout(r, 50)) }", want{runtimes.RuntimeError, "Error: micro", 1, 59, "", "main.js"}},
 		"hostile error":          {"export default () => { const e = new Error('x'); Object.defineProperty(e, 'message', { get() { throw 1 } }); throw e }", want{runtimes.RuntimeError, "cannot be shown", 1, 34, "", "main.js"}},
 		"deadlock":               {"export default () => new Promise(() => {})", want{runtimes.RuntimeError, "waits forever", 0, 0, "", "main.js"}},

@@ -183,18 +183,18 @@ func newCrypto(_ *run, vm *goja.Runtime) goja.Value {
 	method(vm, object, "getRandomValues", func(call goja.FunctionCall) goja.Value {
 		array, ok := call.Argument(0).(*goja.Object)
 		if !ok || kindOf(array) != bytesObject {
-			panic(vm.NewTypeError("getRandomValues takes a typed array of integers"))
+			panic(vm.NewTypeError("getRandomValues requires a typed array of integers"))
 		}
 		view, ok := array.Get("buffer").Export().(goja.ArrayBuffer)
 		if !ok {
-			panic(vm.NewTypeError("getRandomValues takes a typed array of integers"))
+			panic(vm.NewTypeError("getRandomValues requires a typed array of integers"))
 		}
 		start, size := array.Get("byteOffset").ToInteger(), array.Get("byteLength").ToInteger()
 		if size > maxRandom {
-			panic(throw(vm, "RangeError", fmt.Sprintf("getRandomValues fills at most %d bytes", maxRandom)))
+			panic(throw(vm, "RangeError", fmt.Sprintf("getRandomValues accepts at most %d bytes", maxRandom)))
 		}
 		if strings.HasPrefix(array.Get("constructor").ToObject(vm).Get("name").String(), "Float") {
-			panic(vm.NewTypeError("getRandomValues takes a typed array of integers"))
+			panic(vm.NewTypeError("getRandomValues requires a typed array of integers"))
 		}
 		_, _ = rand.Read(span(vm, view, start, size)) // never fails
 		return array
@@ -210,7 +210,7 @@ func btoa(vm *goja.Runtime) func(goja.FunctionCall) goja.Value {
 		for i := range text.Length() {
 			unit := text.CharAt(i)
 			if unit > 0xff {
-				panic(throw(vm, "Error", "InvalidCharacterError: btoa takes characters up to U+00FF; encode the text with TextEncoder or Buffer first"))
+				panic(throw(vm, "Error", "InvalidCharacterError: btoa accepts characters up to U+00FF; encode the text with TextEncoder or Buffer first"))
 			}
 			data = append(data, byte(unit))
 		}
@@ -232,7 +232,7 @@ func atob(vm *goja.Runtime) func(goja.FunctionCall) goja.Value {
 		}
 		data, err := base64.RawStdEncoding.DecodeString(text)
 		if err != nil {
-			panic(throw(vm, "Error", "InvalidCharacterError: the text given to atob is not Base64"))
+			panic(throw(vm, "Error", "InvalidCharacterError: the argument of atob is not Base64"))
 		}
 		units := make([]uint16, len(data))
 		for i, b := range data {

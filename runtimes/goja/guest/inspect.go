@@ -39,7 +39,7 @@ func (r *run) inspectTo(vm *goja.Runtime, value goja.Value, depth int) string {
 	in := &inspector{run: r, vm: vm, depth: depth}
 	var text string
 	if ex := vm.Try(func() { text = in.value(value) }); ex != nil {
-		return "[value that cannot be shown]"
+		return "[value that cannot be displayed]"
 	}
 	return text
 }

@@ -35,7 +35,7 @@ type timer struct {
 }
 
 // errDeadlock says that main waits for what can no longer happen.
-var errDeadlock = errors.New("main returned a promise that nothing can settle any more: no timer is pending and no host call is under way")
+var errDeadlock = errors.New("main returned a promise that can never settle: no timer or host call is pending")
 
 func newLoop(r *run) *loop { return &loop{run: r, byID: map[int64]*timer{}} }
 

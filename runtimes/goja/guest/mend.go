@@ -227,5 +227,5 @@ func (r *run) mendSource(vm *goja.Runtime) {
 // noLocale is the error for a locale or an option that this runtime cannot honour: an answer in another format would be
 // wrong without anybody noticing.
 func noLocale(vm *goja.Runtime, name, what string) goja.Value {
-	return throw(vm, "RangeError", fmt.Sprintf("%s: %s is not available in the goja runtime, only the locale en-US is: write the format in the program", name, what))
+	return throw(vm, "RangeError", fmt.Sprintf("%s: %s is not available in the goja runtime, which supports only the locale en-US: format the value in the program", name, what))
 }

@@ -213,7 +213,7 @@ type entryError struct{ file, message string }
 func (e *entryError) Error() string { return e.message }
 
 func noEntry(file, kind string) error {
-	message := "The program has no entry: " + EntryAdvice
+	message := "The program has no entry point: " + EntryAdvice
 	if kind != "" {
 		message = "The default export is " + kind + ", not a function: " + EntryAdvice
 	}
@@ -268,7 +268,7 @@ func (r *run) log(call goja.FunctionCall) goja.Value {
 	case "warning":
 		level = "warn"
 	default:
-		panic(vm.NewTypeError("a log level is debug, info, warn or error, not %q", level))
+		panic(vm.NewTypeError("log level %q must be debug, info, warn or error", level))
 	}
 	args := vm.NewObject()
 	_ = args.Set("level", level)
@@ -305,7 +305,7 @@ const maxCall = 1 << 20
 // call asks the host and waits for its answer. What the program printed before is sent before.
 func (r *run) call(vm *goja.Runtime, name string, arguments goja.Value) goja.Value {
 	if name == "" || len(name) > maxCallName {
-		panic(vm.NewTypeError("the name of a host function has 1 to %d bytes", maxCallName))
+		panic(vm.NewTypeError("the name of a host function must have 1 to %d bytes", maxCallName))
 	}
 	encoder := encoder{vm: vm, exact: r.exact, limit: maxCall, root: name}
 	args, err := encoder.encode(arguments)
@@ -315,7 +315,7 @@ func (r *run) call(vm *goja.Runtime, name string, arguments goja.Value) goja.Val
 	r.output.Flush()
 	r.calls++
 	if err := r.worker.out.WriteJSON(frames.CallReq, frames.Call{ID: r.calls, Name: name, Args: args}); err != nil {
-		panic(throw(vm, "Error", "The host could not be asked."))
+		panic(throw(vm, "Error", "The host call could not be sent."))
 	}
 	for {
 		select {
@@ -350,7 +350,7 @@ func (r *run) answer(vm *goja.Runtime, answer frames.Answer) goja.Value {
 	decoder := decoder{vm: vm, text: answer.Result, exact: r.keep}
 	value, err := decoder.decode()
 	if err != nil {
-		panic(throw(vm, "Error", "The host's answer could not be read."))
+		panic(throw(vm, "Error", "The host's answer is malformed."))
 	}
 	if len(r.exact) > 0 {
 		r.installExact(vm)

@@ -64,7 +64,7 @@ func (r *run) web(vm *goja.Runtime) *goja.Object {
 	method(vm, native, "fromBase64", func(call goja.FunctionCall) goja.Value {
 		data, err := base64.StdEncoding.DecodeString(call.Argument(0).String())
 		if err != nil {
-			panic(throw(vm, "Error", "The host's answer could not be read."))
+			panic(throw(vm, "Error", "The host's answer is malformed."))
 		}
 		return vm.ToValue(vm.NewArrayBuffer(data))
 	})
@@ -84,7 +84,7 @@ func (r *run) web(vm *goja.Runtime) *goja.Object {
 func span(vm *goja.Runtime, buffer goja.ArrayBuffer, start, size int64) []byte {
 	data := buffer.Bytes()
 	if start < 0 || size < 0 || start > int64(len(data)) || size > int64(len(data))-start {
-		panic(throw(vm, "RangeError", "The view is not within its buffer."))
+		panic(throw(vm, "RangeError", "The view exceeds its buffer."))
 	}
 	return data[start : start+size]
 }

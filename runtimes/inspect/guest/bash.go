@@ -25,7 +25,7 @@ const (
 // bash parses every script of an agent.
 func bash(job Job) Report {
 	if _, ok := job.Files[job.Entrypoint]; !ok {
-		return Report{Errors: []fault.Detail{{Code: bundle.CodeEntry, Message: fmt.Sprintf("The entrypoint %q is not one of the agent's files.", job.Entrypoint)}}}
+		return Report{Errors: []fault.Detail{{Code: bundle.CodeEntry, Message: fmt.Sprintf("The entrypoint %q does not exist.", job.Entrypoint)}}}
 	}
 	var report Report
 	for _, name := range slices.Sorted(maps.Keys(job.Files)) {
@@ -39,7 +39,7 @@ func bash(job Job) Report {
 		if at := bytes.Index(text, []byte("\r\n")); at >= 0 {
 			report.Warnings = append(report.Warnings, fault.Detail{
 				File: name, Line: bytes.Count(text[:at], []byte("\n")) + 1, Column: 1, Code: CodeLineEnding,
-				Message: "The lines end in \\r\\n: bash takes the \\r for a part of the last word. Save the file with \\n.",
+				Message: "The lines end in \\r\\n, and Bash treats \\r as part of the last word. Save the file with \\n.",
 			})
 		}
 	}
@@ -79,7 +79,7 @@ func read(name string, text []byte, options ...syntax.ParserOption) (*syntax.Fil
 			line, start = line+1, i+1
 		case '(', '{', '[':
 			if depth++; depth > maxNesting {
-				return nil, &fault.Detail{File: name, Line: line, Column: i - start + 1, Code: bundle.CodeNesting, Message: fmt.Sprintf("Brackets are nested more than %d deep.", maxNesting)}
+				return nil, &fault.Detail{File: name, Line: line, Column: i - start + 1, Code: bundle.CodeNesting, Message: fmt.Sprintf("Brackets are nested more than %d levels deep.", maxNesting)}
 			}
 		case ')', '}', ']':
 			depth = max(0, depth-1)
@@ -112,7 +112,7 @@ func position(text []byte, at syntax.Pos) (line, column int) {
 
 func sentence(text string) string {
 	if text == "" {
-		return "The script cannot be parsed."
+		return "The script has a syntax error."
 	}
 	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
 }

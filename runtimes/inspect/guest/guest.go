@@ -86,5 +86,5 @@ func inspect(job Job) Report {
 	case runtimes.WASM:
 		return wasm(job)
 	}
-	return Report{Errors: []fault.Detail{{Message: fmt.Sprintf("Programs in %q cannot be inspected here.", job.Language)}}}
+	return Report{Errors: []fault.Detail{{Message: fmt.Sprintf("Programs in %q cannot be inspected.", job.Language)}}}
 }

@@ -54,7 +54,7 @@ func forGoja(source bundle.Source) (report Report, missing []fault.Detail) {
 	if !program.CommonJS && !slices.Contains(program.Exports, "default") && !slices.Contains(program.Exports, "main") && !hasMain(tree) {
 		report.Errors = append(report.Errors, fault.Detail{
 			File: source.Entrypoint, Line: 1, Column: 1, Code: bundle.CodeEntry,
-			Message: "The program has no entry: export a default function, export a function main, or declare function main(input, ctx).",
+			Message: "The program has no entry point: export a default function, export a function main, or declare function main(input, ctx).",
 		})
 	}
 	if _, problems := gaps.Rewrite(tree); len(problems) > 0 {

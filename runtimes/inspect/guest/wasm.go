@@ -19,7 +19,7 @@ const CodeModule = "invalid_module"
 func wasm(job Job) Report {
 	binary, ok := job.Files[job.Entrypoint]
 	if !ok {
-		return Report{Errors: []fault.Detail{{Code: bundle.CodeEntry, Message: fmt.Sprintf("The entrypoint %q is not one of the agent's files.", job.Entrypoint)}}}
+		return Report{Errors: []fault.Detail{{Code: bundle.CodeEntry, Message: fmt.Sprintf("The entrypoint %q does not exist.", job.Entrypoint)}}}
 	}
 	wrong := func(format string, args ...any) fault.Detail {
 		return fault.Detail{File: job.Entrypoint, Code: CodeModule, Message: fmt.Sprintf(format, args...)}
@@ -34,18 +34,18 @@ func wasm(job Job) Report {
 		}
 		compiled, err := engine.CompileModule(ctx, binary)
 		if err != nil {
-			report.Errors = append(report.Errors, wrong("It is no valid WebAssembly module: %v.", err))
+			report.Errors = append(report.Errors, wrong("The file is not a valid WebAssembly module: %v.", err))
 			return report, nil
 		}
 		said := module.Describe(compiled, len(binary))
 		report.Module = &said
 		for _, reason := range module.Faults(binary, compiled, offered) {
-			report.Errors = append(report.Errors, wrong("The module cannot be run: %s", reason))
+			report.Errors = append(report.Errors, wrong("The module cannot run: %s", reason))
 		}
 		return report, nil
 	}()
 	if err != nil {
-		report.Errors = append(report.Errors, wrong("The module could not be looked at: %v.", err))
+		report.Errors = append(report.Errors, wrong("The module could not be inspected: %v.", err))
 	}
 	return report
 }

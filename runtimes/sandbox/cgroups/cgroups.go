@@ -62,8 +62,8 @@ func Open() (*Tree, error) {
 	return t, nil
 }
 
-const unusable = "Control groups are not usable, so memory and processes are only watched every 20 ms, a " +
-	"sudden memory bomb can overshoot, and a run that is over its memory ends as a whole."
+const unusable = "Control groups are not available. The server polls memory and processes every 20 ms, so a " +
+	"sudden allocation can exceed the limit, and a run above its memory limit is killed as a whole."
 
 // Unusable is the tree of a host whose control groups cannot be used.
 func Unusable() *Tree {
@@ -113,7 +113,7 @@ func (t *Tree) openV1(parents map[string]string, all []hierarchy, name string) {
 		sweep(parent)
 		dir := filepath.Join(parent, name)
 		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.missing = append(t.missing, fmt.Sprintf("The control group %s cannot be made (%v).", dir, err))
+			t.missing = append(t.missing, fmt.Sprintf("The control group %s cannot be created (%v).", dir, err))
 			continue
 		}
 		t.bases[controller] = dir
@@ -124,7 +124,7 @@ func (t *Tree) openV1(parents map[string]string, all []hierarchy, name string) {
 		return
 	}
 	if t.bases["cpuacct"] == "" {
-		t.missing = append(t.missing, "Processor time is not counted, so limits of it do not work and only the time limit does: give the server a control group of the controller cpuacct.")
+		t.missing = append(t.missing, "CPU time is not counted, so CPU limits have no effect. Give the server a control group with the controller cpuacct.")
 	}
 }
 
@@ -140,7 +140,7 @@ func (t *Tree) openV2(all []hierarchy, name string) {
 	}
 	sweep(own)
 	if err := delegate(own); err != nil {
-		t.missing = append(t.missing, fmt.Sprintf("Control groups cannot be divided (%v), as other processes share ours.", err))
+		t.missing = append(t.missing, fmt.Sprintf("Control groups cannot be created (%v), because other processes share the server's group.", err))
 		return
 	}
 	dir := filepath.Join(own, name)

@@ -97,7 +97,7 @@ func Certificates() []sandbox.Mount {
 func CheckEnvironment(values map[string]string) error {
 	for name, value := range values {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
-			return fault.Invalid("/environment", "A name has no = and neither name nor value has a null byte.")
+			return fault.Invalid("/environment", "A name must not contain =, and name and value must not contain a null byte.")
 		}
 	}
 	return nil

@@ -257,7 +257,7 @@ func (r *relay) collect(part []byte, whole bool) error {
 	r.keeps = r.keeps && !keeps
 	defer r.line.Reset()
 	if skip {
-		r.refuse(tagOf(line), fmt.Sprintf("A line on this channel has at most %s.", bytesize.Text(maxCall)))
+		r.refuse(tagOf(line), fmt.Sprintf("A line on this channel must have at most %s.", bytesize.Text(maxCall)))
 		return nil
 	}
 	return r.take(line, keeps)
@@ -268,7 +268,7 @@ func (r *relay) take(line []byte, keeps bool) error {
 	var m Message
 	switch err := json.Unmarshal(line, &m); {
 	case err != nil:
-		r.refuse(tagOf(line), "A line on this channel is a JSON object with call and args.")
+		r.refuse(tagOf(line), "A line on this channel must be a JSON object with call and args.")
 		return nil
 	case m.Ready:
 		r.ready = true
@@ -287,7 +287,7 @@ func (r *relay) take(line []byte, keeps bool) error {
 		}
 		return nil
 	case m.Call == "" || len(m.Call) > maxName:
-		r.refuse(m.Tag, fmt.Sprintf("The name of a host function has 1 to %d bytes.", maxName))
+		r.refuse(m.Tag, fmt.Sprintf("The name of a host function must have 1 to %d bytes.", maxName))
 		return nil
 	}
 	if err := r.flush(pipeSize); err != nil {

@@ -42,7 +42,7 @@ func (w *worker) run(ctx context.Context, compiled wazero.CompiledModule, job Jo
 	switch {
 	case result.Error != nil && memory.refused:
 		result.Error = &runtimes.ProgramError{
-			Type: runtimes.MemoryLimit, Message: fmt.Sprintf("The module wanted more than its memory limit of %s.", bytesize.Text(job.Limits.MemoryBytes)),
+			Type: runtimes.MemoryLimit, Message: fmt.Sprintf("The module exceeded its memory limit of %s.", bytesize.Text(job.Limits.MemoryBytes)),
 		}
 	case result.Error == nil:
 		result.Output, result.Error = answer(printed.kept, int(job.Limits.OutputBytes))
@@ -86,7 +86,7 @@ func ended(err error) frames.Result {
 	message = strings.TrimPrefix(strings.TrimPrefix(message, "module[] function["+module.Start+"] failed: "), "wasm error: ")
 	failure := &runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The module was stopped: " + message + ".", Stack: strings.ReplaceAll(stack, "\t", "")}
 	if strings.HasPrefix(message, "stack overflow") {
-		failure.Type, failure.Message, failure.Remedy = runtimes.RecursionLimit, "The module calls too deeply.", "Nest calls less deeply."
+		failure.Type, failure.Message, failure.Remedy = runtimes.RecursionLimit, "The module's calls are nested too deeply.", "Reduce the nesting of calls."
 	}
 	return frames.Result{Error: failure}
 }
@@ -101,7 +101,7 @@ func answer(printed []byte, most int) (json.RawMessage, *runtimes.ProgramError) 
 		return json.RawMessage("null"), nil
 	case !json.Valid(text):
 		return nil, &runtimes.ProgramError{
-			Type: runtimes.InvalidOutput, Message: "output: what the module printed on stdout is not one JSON value.",
+			Type: runtimes.InvalidOutput, Message: "output: stdout must be exactly one JSON value.",
 			Remedy: "Print the output as JSON on stdout, and everything else on stderr.",
 		}
 	}

@@ -57,7 +57,7 @@ func (r *sections) imports() []string {
 			break
 		}
 		if what != "" {
-			faults = append(faults, fmt.Sprintf("it imports the %s %q of %q; a module has to bring its own.", what, cut(name), cut(from)))
+			faults = append(faults, fmt.Sprintf("it imports the %s %q of %q; a module must define its own.", what, cut(name), cut(from)))
 		}
 	}
 	return faults

@@ -61,7 +61,7 @@ func Faults(binary []byte, compiled wazero.CompiledModule, offered map[string]ap
 		case from != wasi_snapshot_preview1.ModuleName:
 			faults = append(faults, fmt.Sprintf("it imports the function %q of %q; only WASI preview 1 (%s) is offered.", cut(name), cut(from), wasi_snapshot_preview1.ModuleName))
 		case !ok:
-			faults = append(faults, fmt.Sprintf("it imports the function %q, which WASI preview 1 does not have.", cut(name)))
+			faults = append(faults, fmt.Sprintf("it imports the function %q, which does not exist in WASI preview 1.", cut(name)))
 		case signature(known) != signature(f):
 			faults = append(faults, fmt.Sprintf("it imports %q as %s; in WASI preview 1 it is %s.", name, signature(f), signature(known)))
 		}
@@ -71,10 +71,10 @@ func Faults(binary []byte, compiled wazero.CompiledModule, offered map[string]ap
 	case !ok:
 		faults = append(faults, "it exports no function _start: build a command, not a library.")
 	case len(entry.ParamTypes()) > 0 || len(entry.ResultTypes()) > 0:
-		faults = append(faults, "its function _start takes or gives values; that of a command does not.")
+		faults = append(faults, "its function _start must have no parameters and no results.")
 	}
 	if more := len(faults) - maxFaults; more > 0 {
-		return append(faults[:maxFaults:maxFaults], fmt.Sprintf("for %d reasons more.", more))
+		return append(faults[:maxFaults:maxFaults], fmt.Sprintf("and %d more reasons.", more))
 	}
 	return faults
 }

@@ -15,16 +15,16 @@ type global struct {
 }
 
 func absent() map[string]global {
-	const whole, stream = "hand over the whole text or bytes", "work on the whole text or bytes"
+	const whole, stream = "pass the whole text or bytes", "work on the whole text or bytes"
 	return map[string]global{
-		"Intl":                 {"write the format in the program, or use toLocaleString with the locale en-US", true},
-		"FinalizationRegistry": {"release what you hold when you are done with it", true},
+		"Intl":                 {"format the value in the program, or use toLocaleString with the locale en-US", true},
+		"FinalizationRegistry": {"release objects when you no longer need them", true},
 		"SharedArrayBuffer":    {"use an ArrayBuffer", true},
-		"Atomics":              {"a program has one thread and needs none", true},
+		"Atomics":              {"a program has one thread", true},
 		"WebAssembly":          {"write it in JavaScript", true},
 		"process":              {"use ctx.env for environment values and ctx.log for messages", true},
 		"global":               {"use globalThis", true},
-		"Request":              {"give fetch the address and its options", true},
+		"Request":              {"pass the URL and options to fetch", true},
 		"Blob":                 {whole, true},
 		"File":                 {whole, true},
 		"FormData":             {"use URLSearchParams, or write the body", true},
@@ -37,7 +37,7 @@ func absent() map[string]global {
 		"DecompressionStream":  {stream, true},
 		"MessageChannel":       {"a program has one thread; use a promise", true},
 		"BroadcastChannel":     {"a program has one thread; use a promise", true},
-		"CustomEvent":          {"use an Event with a property of your own", true},
+		"CustomEvent":          {"use an Event with your own property", true},
 		"XMLHttpRequest":       {"use fetch", false},
 		"WebSocket":            {"use fetch; a program has no sockets", false},
 		"Worker":               {"a program has one thread", false},
@@ -93,7 +93,7 @@ func Lint(tree *ast.Program) (gaps, missing []fault.Detail) {
 		name := id.Name.String()
 		switch what, ok := known[name]; {
 		case name == "subtle" && !declared["crypto"]:
-			gaps = append(gaps, at(tree, id.Idx, CodeUnavailable, "crypto.subtle is not available in the goja runtime: write it in the program."))
+			gaps = append(gaps, at(tree, id.Idx, CodeUnavailable, "crypto.subtle is not available in the goja runtime: implement it in the program."))
 		case !ok || declared[name] || asked[name]:
 		case what.node:
 			gaps = append(gaps, at(tree, id.Idx, CodeUnavailable, "%s is not available in the goja runtime: %s.", name, what.instead))
@@ -140,7 +140,7 @@ func call(tree *ast.Program, n *ast.CallExpression) []fault.Detail {
 	if !ok || KnownLocale(literal.Value.String()) || dot.Identifier.Name == "localeCompare" && KnownCollation(literal.Value.String()) {
 		return nil
 	}
-	return []fault.Detail{at(tree, literal.Idx, CodeLocale, "%s has no locale %q in the goja runtime: use \"en-US\", or write the format in the program.", dot.Identifier.Name, literal.Value.String())}
+	return []fault.Detail{at(tree, literal.Idx, CodeLocale, "%s does not support the locale %q in the goja runtime: use \"en-US\", or format the value in the program.", dot.Identifier.Name, literal.Value.String())}
 }
 
 // pattern looks at the arguments of a RegExp that are written out.

@@ -72,7 +72,7 @@ func property(name string) ([]span, error) {
 		if table, ok := unicode.Scripts[value]; ok {
 			return spans(table), nil
 		}
-		return nil, fmt.Errorf("invalid property name \\p{%s} in the regular expression: the script is not known, use its long name", name)
+		return nil, fmt.Errorf("invalid property name \\p{%s} in the regular expression: unknown script; use its long name", name)
 	case pair && (key == "Script_Extensions" || key == "scx"):
 		return nil, fmt.Errorf("\\p{%s} is not available in the goja runtime: use \\p{Script=%s}", name, value)
 	case pair && key != "General_Category" && key != "gc":

@@ -134,7 +134,7 @@ func runPrograms(t *testing.T, jailer worker.Jailer, log *ledger) {
 			for range 2 { // the second may be in the process of the first
 				host := runtimetest.NewHost()
 				if _, err := engine.runtime.Run(t.Context(), job, host); err != nil {
-					t.Errorf("%s: the house failed: %v", name, err)
+					t.Errorf("%s: the server failed: %v", name, err)
 				}
 				log.add(host.Stderr(t))
 				if job.Isolation != runtimes.Reuse {
