@@ -56,7 +56,7 @@ func TestBetween(t *testing.T) {
 		}, "major", "cannot be compared"},
 		"host granted already": {func(v *registry.Version) { v.Capabilities.Hosts = []string{"*.example.com:443", "api.example.com:443"} }, "none", ""},
 		"new host":             {func(v *registry.Version) { v.Capabilities.Hosts = []string{"*.example.com:443", "example.org:443"} }, "major", "/capabilities/hosts the host `example.org:443` is a new capability"},
-		"host not asked for":   {func(v *registry.Version) { v.Capabilities.Hosts = nil }, "patch", "is not asked for any more"},
+		"host not asked for":   {func(v *registry.Version) { v.Capabilities.Hosts = nil }, "patch", "is no longer requested"},
 		"new host function":    {func(v *registry.Version) { v.Capabilities.HostFunctions = []string{"readFile"} }, "major", "`readFile` is a new capability"},
 		"new secret":           {func(v *registry.Version) { v.Secrets = []string{"KEY"} }, "major", "/secrets the secret `KEY` is a new capability"},
 		"subprocess":           {func(v *registry.Version) { v.Capabilities.Subprocess = true }, "major", "starting processes is a new capability"},

@@ -34,7 +34,7 @@ func TestAnthropic(t *testing.T) {
 		"recursion":          {object + `"properties":{"a":{"$ref":"#"}}}`, []string{"strict is omitted: /properties/a/$ref: must point into the schema", "strict is omitted: the schema refers to itself"}},
 		"recursion by $defs": {object + `"properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":"array","items":{"$ref":"#/$defs/y"}},"y":{"anyOf":[{"$ref":"#/$defs/x"}]}}}`, []string{"strict is omitted: the schema refers to itself"}},
 		"true":               {object + `"properties":{"a":true}}`, []string{"strict is omitted: /properties/a: must be an object, not true or false"}},
-		"no type":            {object + `"properties":{"a":{}}}`, []string{"strict is omitted: /properties/a: names no type"}},
+		"no type":            {object + `"properties":{"a":{}}}`, []string{"strict is omitted: /properties/a: must have a type"}},
 		"format":             {object + `"properties":{"a":{"type":"string","format":"regex"}}}`, []string{"strict is omitted: /properties/a/format: the format is not one of date-time, time, date, duration, email, hostname, uri, ipv4, ipv6, uuid"}},
 		"many optional":      {optional + `}}`, []string{"strict is omitted: the schema has more than 24 optional properties"}},
 		"refused":            {object + `"properties":{"a b":{"type":"null"}},"anyOf":[{"type":"object","additionalProperties":false}]}`, []string{"Anthropic refuses tools whose input_schema has anyOf at the root; the root must describe one object.", "Anthropic refuses properties whose names are not 1 to 64 of a-z, A-Z, 0-9, _, . and -: a b"}},

@@ -42,7 +42,7 @@ func TestOpenAI(t *testing.T) {
 		"unsupported keywords": {object + `"properties":{"a":{"type":"string","minLength":1,"default":"x"}},"required":["a"]}`, []string{"strict is false: /properties/a/default: is not supported", "strict is false: /properties/a/minLength: is not supported"}},
 		"a property minLength": {object + `"properties":{"minLength":{"type":"number"}},"required":["minLength"]}`, nil},
 		"unknown format":       {object + `"properties":{"a":{"type":"string","format":"uri"}},"required":["a"]}`, []string{"strict is false: /properties/a/format: the format is not one of date-time, time, date, duration, email, hostname, ipv4, ipv6, uuid"}},
-		"no type":              {object + `"properties":{"a":{"enum":["x"]}},"required":["a"]}`, []string{"strict is false: /properties/a: names no type"}},
+		"no type":              {object + `"properties":{"a":{"enum":["x"]}},"required":["a"]}`, []string{"strict is false: /properties/a: must have a type"}},
 		"true inside":          {object + `"properties":{"a":true},"required":["a"]}`, []string{"strict is false: /properties/a: must be an object, not true or false"}},
 		"$ref with company":    {object + `"properties":{"a":{"$ref":"#","description":"x"}},"required":["a"]}`, []string{"strict is false: /properties/a: $ref must not have siblings"}},
 		"anchor":               {object + `"properties":{"a":{"$ref":"#x"},"b":{"type":"null","$anchor":"x"}},"required":["a","b"]}`, []string{"strict is false: /properties/a/$ref: must point into the schema", "strict is false: /properties/b/$anchor: is not supported"}},
@@ -132,7 +132,7 @@ func TestOpenAIDescription(t *testing.T) {
 	v := weather()
 	v.Description = strings.Repeat("é", 1025)
 	got := export(t, manifest.OpenAI, v)
-	if !strings.Contains(strings.Join(got.Warnings, "\n"), "The description has 1025 characters; OpenAI takes 1024.") || !strings.Contains(string(got.Manifest), v.Description) {
+	if !strings.Contains(strings.Join(got.Warnings, "\n"), "The description has 1025 characters; OpenAI allows 1024.") || !strings.Contains(string(got.Manifest), v.Description) {
 		t.Errorf("%v", got.Warnings)
 	}
 	v.Description = ""

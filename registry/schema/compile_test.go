@@ -24,7 +24,7 @@ func TestCompileRefuses(t *testing.T) {
 		in   string
 		want []string // pointer: code: message
 	}{
-		"no JSON":               {`{"type":`, []string{"/type: syntax: ends too early"}},
+		"no JSON":               {`{"type":`, []string{"/type: syntax: is incomplete"}},
 		"two documents":         {`{} {}`, []string{": syntax: has extra content after the JSON value"}},
 		"key twice":             {`{"type":"object","type":"array"}`, []string{"/type: duplicate_key: is a duplicate name in its object"}},
 		"a number":              {`5`, []string{": type: must be a boolean or an object"}},
@@ -58,7 +58,7 @@ func TestCompileRefuses(t *testing.T) {
 		"same names":            {`{"allOf":[{"$id":"x"},{"$id":"x"}]}`, []string{": schema: cannot be compiled: check every $id, $anchor and $ref"}},
 		"many stray references": {strays(65), []string{"/allOf/64/$ref: schema_too_complex: is one of more than 64 references to locations without a schema; put shared schemas under $defs"}},
 		"a long chain":          {chain(200), []string{"/$defs/d72: schema_too_complex: nests more than 128 references and combinations for one value"}},
-		"too many bytes":        {`{"title":"` + strings.Repeat("x", 256<<10) + `"}`, []string{": too_large: is larger than the limit of limit of 256 KiB"}},
+		"too many bytes":        {`{"title":"` + strings.Repeat("x", 256<<10) + `"}`, []string{": too_large: is larger than the limit of 256 KiB"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -172,10 +172,10 @@ func (e *evaluation) contains(n *node, array []any, r *report, own *marks) bool 
 		least = *n.minContains
 	}
 	if found < least {
-		return e.wrong(r, "contains", "must have at least "+plural(least, "item")+" that match contains")
+		return e.wrong(r, "contains", "must have at least "+plural(least, "item")+" matching contains")
 	}
 	if n.maxContains != nil && found > *n.maxContains {
-		return e.wrong(r, "maxContains", "must have at most "+plural(*n.maxContains, "item")+" that match contains")
+		return e.wrong(r, "maxContains", "must have at most "+plural(*n.maxContains, "item")+" matching contains")
 	}
 	return true
 }

@@ -125,29 +125,29 @@ func TestWhatIsWrongHasAFileAndALine(t *testing.T) {
 	}{
 		"no settings":         {map[string]string{"skill.yaml": ""}, "skill.yaml:0 is missing"},
 		"no schemas":          {map[string]string{"schema.json": ""}, "schema.json:0 is missing"},
-		"no handler":          {map[string]string{"handler.py": ""}, "skill.yaml:7 names the handler handler.greet"},
-		"two handlers":        {map[string]string{"handler.js": "x"}, "skill.yaml:7 names the handler"},
+		"no handler":          {map[string]string{"handler.py": ""}, "skill.yaml:7 has the handler handler.greet"},
+		"two handlers":        {map[string]string{"handler.js": "x"}, "skill.yaml:7 has the handler"},
 		"version is a number": {map[string]string{"skill.yaml": strings.Replace(settings, "1.0.0", "1.0", 1)}, "skill.yaml:2 version"},
 		"version":             {map[string]string{"skill.yaml": strings.Replace(settings, "1.0.0", "v1", 1)}, "skill.yaml:2 version"},
 		"name":                {map[string]string{"skill.yaml": strings.Replace(settings, "greet\n", "Greet\n", 1)}, "skill.yaml:1 name"},
 		"code in the handler": {map[string]string{"skill.yaml": strings.Replace(settings, "handler.greet", `"handler.x as y\nimport os"`, 1)}, "skill.yaml:7 handler"},
 		"climbing handler":    {map[string]string{"skill.yaml": strings.Replace(settings, "handler.greet", "../x.greet", 1)}, "skill.yaml:7 handler"},
 		"flag":                {map[string]string{"skill.yaml": strings.Replace(settings, "- none", "- fine", 1)}, "skill.yaml:5 safety_flags.0"},
-		"misspelt":            {map[string]string{"skill.yaml": settings + "safety_flag: [none]\n"}, "skill.yaml:12 has safety_flag"},
-		"twice":               {map[string]string{"skill.yaml": settings + "name: other\n"}, "skill.yaml:12 has name twice"},
-		"alias":               {map[string]string{"skill.yaml": settings + "a: &a [x]\nb: *a\n"}, "skill.yaml:12 has an anchor"},
-		"billion laughs":      {map[string]string{"skill.yaml": laughs()}, "skill.yaml:1 has an anchor"},
-		"merge":               {map[string]string{"skill.yaml": settings + "<<: {name: x}\n"}, "skill.yaml:12 has a name"},
-		"tag":                 {map[string]string{"skill.yaml": settings + "x: !!python/object:os.system 1\n"}, "skill.yaml:12 has a value of the kind"},
+		"misspelt":            {map[string]string{"skill.yaml": settings + "safety_flag: [none]\n"}, "skill.yaml:12 has the unknown field safety_flag"},
+		"twice":               {map[string]string{"skill.yaml": settings + "name: other\n"}, "skill.yaml:12 has the duplicate name name"},
+		"alias":               {map[string]string{"skill.yaml": settings + "a: &a [x]\nb: *a\n"}, "skill.yaml:12 must not have anchors"},
+		"billion laughs":      {map[string]string{"skill.yaml": laughs()}, "skill.yaml:1 must not have anchors"},
+		"merge":               {map[string]string{"skill.yaml": settings + "<<: {name: x}\n"}, "skill.yaml:12 must have plain strings"},
+		"tag":                 {map[string]string{"skill.yaml": settings + "x: !!python/object:os.system 1\n"}, "skill.yaml:12 has a value of the unsupported type"},
 		"two documents":       {map[string]string{"skill.yaml": settings + "---\nname: x\n"}, "skill.yaml:"},
 		"not yaml":            {map[string]string{"skill.yaml": "name: [\n"}, "skill.yaml:"},
 		"a list":              {map[string]string{"skill.yaml": "- a\n"}, "skill.yaml:1 must be a list of NAME"},
-		"huge":                {map[string]string{"skill.yaml": long}, "skill.yaml:0 has more than"},
-		"deep":                {map[string]string{"skill.yaml": settings + "x: " + strings.Repeat("[", 100) + strings.Repeat("]", 100)}, "skill.yaml:12 is nested"},
+		"huge":                {map[string]string{"skill.yaml": long}, "skill.yaml:0 must have at most"},
+		"deep":                {map[string]string{"skill.yaml": settings + "x: " + strings.Repeat("[", 100) + strings.Repeat("]", 100)}, "skill.yaml:12 must be nested at most"},
 		"not json":            {map[string]string{"schema.json": "{\n\"input\": {},\n oops }"}, "schema.json:3"},
 		"same key":            {map[string]string{"schema.json": "{\"input\": {},\n\"input\": {}}"}, "schema.json:2"},
-		"no output":           {map[string]string{"schema.json": `{"input": {}}`}, "schema.json:1 has no output"},
-		"entry is taken":      {map[string]string{"skill_entry.py": "x"}, "skill_entry.py:0 is a name that is kept"},
+		"no output":           {map[string]string{"schema.json": `{"input": {}}`}, "schema.json:1 must have the member output"},
+		"entry is taken":      {map[string]string{"skill_entry.py": "x"}, "skill_entry.py:0 is reserved"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -199,7 +199,7 @@ func TestErrorsOfTheSpecAreFoundInTheFolder(t *testing.T) {
 		{Pointer: "/safetyFlags/0", Message: "is odd."}, {File: "skill_entry.py", Line: 2, Message: "no such name."}, {File: "handler.py", Line: 2, Message: "stays."},
 	}})
 	want := "x\nskill.yaml:11 limits.timeout_ms is too much.\nschema.json:4 input /properties/name/type is none.\nskill.yaml:5 safety_flags.0 is odd." +
-		"\nskill.yaml:7 names the handler handler.greet, which cannot be called: no such name.\nhandler.py:2 stays."
+		"\nskill.yaml:7 has the handler handler.greet, which cannot be called: no such name.\nhandler.py:2 stays."
 	if diff := cmp.Diff(want, told(moved)); diff != "" {
 		t.Error(diff)
 	}
@@ -235,22 +235,22 @@ func TestAFolderOnDisk(t *testing.T) {
 	}{
 		"plain":       {func(*testing.T, string) {}, ""},
 		"leftovers":   {func(t *testing.T, dir string) { put(t, dir, "__pycache__/x.pyc", "x"); put(t, dir, ".git/config", "x") }, ""},
-		"link":        {func(t *testing.T, dir string) { link(t, "/etc/passwd", dir+"/secret.txt") }, "secret.txt:0 is no file"},
-		"link inside": {func(t *testing.T, dir string) { link(t, "handler.py", dir+"/other.py") }, "other.py:0 is no file"},
-		"link folder": {func(t *testing.T, dir string) { link(t, "/etc", dir+"/lib") }, "lib:0 is no file"},
+		"link":        {func(t *testing.T, dir string) { link(t, "/etc/passwd", dir+"/secret.txt") }, "secret.txt:0 must be a file"},
+		"link inside": {func(t *testing.T, dir string) { link(t, "handler.py", dir+"/other.py") }, "other.py:0 must be a file"},
+		"link folder": {func(t *testing.T, dir string) { link(t, "/etc", dir+"/lib") }, "lib:0 must be a file"},
 		"pipe": {func(t *testing.T, dir string) {
 			if err := unix.Mkfifo(dir+"/pipe.py", 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, "pipe.py:0 is no file"},
-		"large": {func(t *testing.T, dir string) { put(t, dir, "big.bin", strings.Repeat("x", skills.MaxBytes)) }, "makes the folder larger"},
+		}, "pipe.py:0 must be a file"},
+		"large": {func(t *testing.T, dir string) { put(t, dir, "big.bin", strings.Repeat("x", skills.MaxBytes)) }, "exceeds the folder limit"},
 		"many": {func(t *testing.T, dir string) {
 			for i := range skills.MaxFiles {
 				put(t, dir, fmt.Sprintf("f%d.txt", i), "x")
 			}
-		}, "more than 500 files"},
-		"case":      {func(t *testing.T, dir string) { put(t, dir, "Handler.py", "x") }, "in case only"},
-		"backslash": {func(t *testing.T, dir string) { put(t, dir, `a\b.py`, "x") }, "has a path that cannot be one"},
+		}, "over the limit of 500 files"},
+		"case":      {func(t *testing.T, dir string) { put(t, dir, "Handler.py", "x") }, "only in case"},
+		"backslash": {func(t *testing.T, dir string) { put(t, dir, `a\b.py`, "x") }, "has an invalid path"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -335,17 +335,17 @@ func TestArchives(t *testing.T) {
 	}{
 		"a folder":           {packed(t, whole...), ""},
 		"its content":        {packed(t, flat...), ""},
-		"link":               {packed(t, with(entry{"greet/x", "/etc/passwd", tar.TypeSymlink})...), "is no plain file"},
-		"hard link":          {packed(t, with(entry{"greet/x", "greet/skill.yaml", tar.TypeLink})...), "is no plain file"},
-		"device":             {packed(t, with(entry{"greet/x", "", tar.TypeChar})...), "is no plain file"},
-		"climbs":             {packed(t, with(entry{name: "greet/../../x", content: "x"})...), "cannot be one"},
-		"absolute":           {packed(t, with(entry{name: "/etc/x", content: "x"})...), "cannot be one"},
-		"twice":              {packed(t, with(entry{name: "greet/skill.yaml", content: "x"})...), "is there twice"},
-		"case":               {packed(t, with(entry{name: "greet/SKILL.yaml", content: "x"})...), "in case only"},
-		"two folders":        {packed(t, with(entry{name: "other/x", content: "x"})...), "holds no skill.yaml"},
-		"nothing":            {packed(t), "holds no skill.yaml"},
-		"bomb":               {packed(t, with(entry{name: "greet/x", content: strings.Repeat("\x00", skills.MaxBytes+1)})...), "larger than"},
-		"bomb of a stranger": {packed(t, with(entry{name: "greet/.x", content: strings.Repeat("\x00", 17<<20)})...), "unpacks to more"},
+		"link":               {packed(t, with(entry{"greet/x", "/etc/passwd", tar.TypeSymlink})...), "must be a regular file"},
+		"hard link":          {packed(t, with(entry{"greet/x", "greet/skill.yaml", tar.TypeLink})...), "must be a regular file"},
+		"device":             {packed(t, with(entry{"greet/x", "", tar.TypeChar})...), "must be a regular file"},
+		"climbs":             {packed(t, with(entry{name: "greet/../../x", content: "x"})...), "has an invalid path"},
+		"absolute":           {packed(t, with(entry{name: "/etc/x", content: "x"})...), "has an invalid path"},
+		"twice":              {packed(t, with(entry{name: "greet/skill.yaml", content: "x"})...), "is a duplicate"},
+		"case":               {packed(t, with(entry{name: "greet/SKILL.yaml", content: "x"})...), "only in case"},
+		"two folders":        {packed(t, with(entry{name: "other/x", content: "x"})...), "contains no skill.yaml"},
+		"nothing":            {packed(t), "contains no skill.yaml"},
+		"bomb":               {packed(t, with(entry{name: "greet/x", content: strings.Repeat("\x00", skills.MaxBytes+1)})...), "exceeds the folder limit"},
+		"bomb of a stranger": {packed(t, with(entry{name: "greet/.x", content: strings.Repeat("\x00", 17<<20)})...), "is larger unpacked"},
 		"no archive":         {[]byte("hello"), "damaged"},
 		"cut off":            {packed(t, whole...)[:60], "damaged"},
 		"second archive":     {append(packed(t, whole...), packed(t, whole...)...), "has extra data after its end"},

@@ -99,7 +99,7 @@ func TestAgentsOfOtherWorkspacesAreNotThere(t *testing.T) {
 		for _, name := range []string{a.ID, "weather"} {
 			_, err := s.Agent(t.Context(), "other", name)
 			expect(t, err, fault.NotFound)
-			if !strings.Contains(err.Error(), "No such agent: "+name+".") {
+			if !strings.Contains(err.Error(), "Agent "+name+" not found.") {
 				t.Errorf("the message does not name what was asked for: %v", err)
 			}
 		}

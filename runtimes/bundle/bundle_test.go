@@ -121,11 +121,11 @@ func TestBuildRefuses(t *testing.T) {
 		},
 		"a file of the host": {
 			source("main.ts", map[string]string{"main.ts": "\nimport x from \"/etc/hostname\"; x()"}),
-			fault.Detail{File: "main.ts", Line: 2, Column: 15, Code: "import_refused", Message: `"/etc/hostname" is not one of the agent's files`},
+			fault.Detail{File: "main.ts", Line: 2, Column: 15, Code: "import_refused", Message: `"/etc/hostname" does not exist`},
 		},
 		"a way out of the root": {
 			source("lib/main.ts", map[string]string{"lib/main.ts": `import x from "../../etc/hostname"; x()`}),
-			fault.Detail{File: "lib/main.ts", Line: 1, Column: 15, Code: "import_refused", Message: "is not one of the agent's files"},
+			fault.Detail{File: "lib/main.ts", Line: 1, Column: 15, Code: "import_refused", Message: "does not exist"},
 		},
 		"a module of Node": {
 			source("main.js", map[string]string{"main.js": `const fs = require("node:fs")`}),

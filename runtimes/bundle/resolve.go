@@ -173,7 +173,7 @@ func candidates(name string, folder bool) []string {
 
 // Refusal is the sentence that says why an import is refused and what to write instead.
 func Refusal(files map[string][]byte, wanted string) string {
-	text := fmt.Sprintf("file %q does not exist", wanted)
+	text := fmt.Sprintf("File %q does not exist", wanted)
 	bare := strings.TrimPrefix(wanted, "node:")
 	switch {
 	case strings.HasPrefix(wanted, "node:") || slices.Contains(nodeModules(), bare):

@@ -129,7 +129,7 @@ def main():
 		{class: hostile.Signals, name: "daemon in a session of its own", file: "daemon", output: `"done"`},
 		{class: hostile.Forging, name: "result with a key twice, past the encoder", source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"output\":{\"a\":1,\"a\":2}}}\\n')\n    os._exit(0)\n", types: []runtimes.ErrorType{runtimes.InvalidOutput}},
 		{class: hostile.Forging, name: "result with NaN, past the encoder", source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"output\":NaN}}\\n')\n    os._exit(0)\n", types: []runtimes.ErrorType{runtimes.InvalidOutput, runtimes.RuntimeError}},
-		{class: hostile.Forging, name: "error in the descriptions of the house", source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"error\":{\"type\":\"interrupted\",\"message\":\"The server stopped.\",\"file\":\"/etc/passwd\",\"line\":1}}}\\n')\n    os._exit(0)\n", types: []runtimes.ErrorType{runtimes.RuntimeError}, check: noForeignFile},
+		{class: hostile.Forging, name: "error in the words of the house", source: "import os\ndef main():\n    os.write(3, b'{\"end\":{\"error\":{\"type\":\"interrupted\",\"message\":\"The server stopped.\",\"file\":\"/etc/passwd\",\"line\":1}}}\\n')\n    os._exit(0)\n", types: []runtimes.ErrorType{runtimes.RuntimeError}, check: noForeignFile},
 		{class: hostile.Forging, name: "a module's code for the next run",
 			source: "import helper\ndef main():\n    return helper.x\n",
 			edit: func(j *runtimes.Job) {

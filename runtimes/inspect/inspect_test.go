@@ -28,7 +28,7 @@ func TestModuleWithManyFaults(t *testing.T) {
 	}
 	module := append(binary.AppendUvarint([]byte{0, 'a', 's', 'm', 1, 0, 0, 0, 2}, uint64(len(body))), body...)
 	report, err := newInspector(t).Check(t.Context(), inspect.Request{Language: runtimes.WASM, Files: map[string][]byte{"m.wasm": module}, Entrypoint: "m.wasm"})
-	if err != nil || len(report.Errors) != 21 || report.Errors[20].Message != "The module cannot be run: for 19981 reasons more." || report.Module == nil {
+	if err != nil || len(report.Errors) != 21 || report.Errors[20].Message != "The module cannot run: there are 19981 more reasons." || report.Module == nil {
 		t.Errorf("%d errors, %+v, %v", len(report.Errors), report.Errors[len(report.Errors)-1:], err)
 	}
 }
@@ -69,7 +69,7 @@ func TestCheck(t *testing.T) {
 		"several errors": {ts, files{"main.ts": "import a from 'fs'\nimport b from './b'\nexport default () => [a, b]"},
 			[]fault.Detail{
 				{File: "main.ts", Line: 1, Column: 15, Code: "import_refused", Message: "is a module of Node"},
-				{File: "main.ts", Line: 2, Column: 15, Code: "import_refused", Message: "is not one of the agent's files"},
+				{File: "main.ts", Line: 2, Column: 15, Code: "import_refused", Message: "does not exist"},
 			}, nil},
 		"flag d": {js, files{"main.js": "export default () =>\n  /a/d"}, []fault.Detail{{File: "main.js", Line: 2, Column: 3, Code: "regexp_flag", Message: "flag d"}}, nil},
 		"flag v": {js, files{"main.js": "export default () =>\n  /[a--b]/v"}, []fault.Detail{{File: "main.js", Line: 2, Column: 3, Code: "regexp_flag", Message: "flag v"}}, nil},

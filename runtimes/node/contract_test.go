@@ -58,7 +58,7 @@ func TestContract(t *testing.T) {
 		"import that is not there": {source: "import x from 'lodash'\nexport default () => x", want: runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "modules of Node are possible", File: "main.js", Line: 1}},
 		"computed import":          {source: "export default async () => (await import('node:' + 'os')).EOL.length", output: `1`},
 		"computed import of a file": {
-			source: "export default (input) => import(input)", input: `"./x1"`, want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: `"./x1" is not one of the agent's files`},
+			source: "export default (input) => import(input)", input: `"./x1"`, want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: `"./x1" does not exist`},
 		},
 		"recursion":            {source: "const f = (x) => f(x) + 1\nexport default () => f(1)", want: runtimes.ProgramError{Type: runtimes.RecursionLimit, File: "main.js", Line: 1}},
 		"deep but not endless": {source: "const f = (n) => n ? f(n - 1) + 1 : 0\nexport default () => f(9000)", output: `9000`},

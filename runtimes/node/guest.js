@@ -74,7 +74,7 @@
   const load = (name) => {
     const text = String(name);
     if (!REUSE && known.has(text.replace(/^node:/, ""))) return real(text);
-    throw Object.assign(new Error(`"${text}" is not one of the agent's files: only relative imports between its files and modules of Node are possible.`), { code: "MODULE_NOT_FOUND" });
+    throw Object.assign(new Error(`File "${text}" does not exist: only Node modules and relative imports of the agent's own files are possible.`), { code: "MODULE_NOT_FOUND" });
   };
 
   // A half answers the half that lives with a program.

@@ -54,7 +54,7 @@ func TestWhoIsAnonymous(t *testing.T) {
 		"a standard proxy":     {path: "/skills/list", headers: map[string]string{"Forwarded": "for=192.0.2.7"}, want: 401},
 		"a proxy for TLS":      {path: "/skills/list", headers: map[string]string{"X-Forwarded-Proto": "https"}, want: 401},
 		"a page":               {path: "/skills/list", headers: map[string]string{"Origin": "http://evil.example"}, want: 401},
-		"no origin":     {path: "/skills/list", headers: map[string]string{"Origin": "null"}, want: 401},
+		"no origin":            {path: "/skills/list", headers: map[string]string{"Origin": "null"}, want: 401},
 		"other routes":         {path: "/v1/skills", want: 401},
 		"a longer path":        {path: "/v1/skills/run/x", want: 401},
 		"the API":              {path: "/api/v1/runs", want: 401},

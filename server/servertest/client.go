@@ -36,7 +36,7 @@ type Answer struct {
 	Body   []byte
 }
 
-// Run is an answer about a run, in the descriptions of the contract.
+// Run is an answer about a run, in the words of the contract.
 type Run struct {
 	RunID      string                 `json:"runId"`
 	Status     string                 `json:"status"`

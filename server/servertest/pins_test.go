@@ -10,7 +10,7 @@ import (
 
 type pin struct{ Owner, Label, Reference, Version string }
 
-// List the pins on an agent keeps it from being deleted, and is told to move when a version is deprecated.
+// TestPins: a pin on an agent keeps it from being deleted, and is told to move when a version is deprecated.
 func TestPins(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

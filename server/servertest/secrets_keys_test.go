@@ -100,7 +100,7 @@ func TestKeysRotate(t *testing.T) {
 	}
 	opens(t, data)
 	running := servertest.On(t, data)
-	if said := servertest.Command(t, "", "secrets", "rotate-key", "--data", data); said.Code != 1 || !strings.Contains(said.Stderr, "in use by another atelier process process") {
+	if said := servertest.Command(t, "", "secrets", "rotate-key", "--data", data); said.Code != 1 || !strings.Contains(said.Stderr, "in use by another atelier process") {
 		t.Errorf("exit %d: %s", said.Code, said.Stderr)
 	}
 	running.Stop(t)

@@ -221,7 +221,7 @@ func TestFoldersAreWatched(t *testing.T) {
 	write(t, filepath.Join(dir, "echo/handler.py"), "def other(value): return {'values': []}\n")
 	servertest.Eventually(t, "a function that is not there is told", func() bool {
 		l := list()
-		return l.Skills[0].Error != nil && strings.Contains(l.Skills[0].Error.Details[0].Message, "names the function echo") && l.Skills[0].Error.Details[0].Line == 5
+		return l.Skills[0].Error != nil && strings.Contains(l.Skills[0].Error.Details[0].Message, "does not define echo") && l.Skills[0].Error.Details[0].Line == 5
 	})
 	for name, content := range map[string]string{"late/skill.yaml": strings.ReplaceAll(strings.Replace(echoSettings, "name: echo", "name: late", 1), "handler.echo", "lib.core.echo"), "late/schema.json": echoSchemas, "late/lib/core.py": echoHandler} {
 		write(t, filepath.Join(dir, name), content)

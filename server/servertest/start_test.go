@@ -31,7 +31,7 @@ func TestServerThatCannotStartSaysWhy(t *testing.T) {
 		code  int
 		want  []string
 	}{
-		"data directory in use":      {[]string{"--data", running.Data}, 1, []string{running.Data, "in use by another atelier process process", "--data"}},
+		"data directory in use":      {[]string{"--data", running.Data}, 1, []string{running.Data, "in use by another atelier process", "--data"}},
 		"data directory is a file":   {[]string{"--data", file}, 1, []string{file, "is a file", "--data"}},
 		"data directory not allowed": {[]string{"--data", "/proc/atelier"}, 1, []string{"/proc/atelier", "--data"}},
 		"address in use":             {[]string{"--data", newer, "--listen", taken.Addr().String()}, 1, []string{"is in use", "--listen"}},

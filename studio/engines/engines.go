@@ -106,7 +106,7 @@ func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec re
 func (c *Chooser) settle(choice *registry.RuntimeChoice, reason registry.RuntimeReason, why string) {
 	if lacks := c.Lacks(runtimes.NodeEngine); lacks != "" {
 		choice.Reason = registry.RuntimeUnavailable
-		choice.Message = fmt.Sprintf("Node would be the better choice: %s. This server uses goja because Node is not available: %s", why, lacks)
+		choice.Message = fmt.Sprintf("Node would be the better choice: %s. This server uses goja instead. %s", why, lacks)
 		return
 	}
 	choice.Runtime, choice.Reason, choice.Message = runtimes.NodeEngine, reason, "Node was chosen: "+why+"."

@@ -92,11 +92,11 @@ func TestChoose(t *testing.T) {
 		says    string
 	}{
 		"plain":          {plain, nil, "", runtimes.Goja, registry.RuntimeFits, "goja supports everything the program uses."},
-		"quick":          {plain, []registry.Run{run(t, program(plain), 20, nil)}, "", runtimes.Goja, registry.RuntimeFits, "20 ms of CPU time in goja."},
+		"quick":          {plain, []registry.Run{run(t, program(plain), 20, nil)}, "", runtimes.Goja, registry.RuntimeFits, "about 20 ms of CPU per run in goja."},
 		"a global":       {intl, nil, "", runtimes.NodeEngine, registry.RuntimeGap, "Node was chosen: Intl is not available in the goja runtime (main.ts:2)."},
-		"no Node":        {intl, nil, "Install it.", runtimes.Goja, registry.RuntimeUnavailable, "Node would be chosen: Intl is not available in the goja runtime (main.ts:2). But this server runs it in goja: Install it."},
+		"no Node":        {intl, nil, "Install it.", runtimes.Goja, registry.RuntimeUnavailable, "Node would be the better choice: Intl is not available in the goja runtime (main.ts:2). This server uses goja instead. Install it."},
 		"many gaps":      {"export default () => [Blob, File, FormData, Intl]", nil, "", runtimes.NodeEngine, registry.RuntimeGap, "; and 1 more."},
-		"slow":           {plain, []registry.Run{run(t, program(plain), 90, nil), run(t, program(plain), 140, nil), run(t, program(plain), 500, nil)}, "", runtimes.NodeEngine, registry.RuntimeSlow, "Node was chosen: the draft takes 140 ms of CPU time in goja (the median of 3), and from 100 ms on Node is faster."},
+		"slow":           {plain, []registry.Run{run(t, program(plain), 90, nil), run(t, program(plain), 140, nil), run(t, program(plain), 500, nil)}, "", runtimes.NodeEngine, registry.RuntimeSlow, "Node was chosen: the draft needs about 140 ms of CPU per run in goja (the median of 3); from 100 ms on Node is faster."},
 		"slow, no Node":  {plain, []registry.Run{run(t, program(plain), 140, nil)}, "Install it.", runtimes.Goja, registry.RuntimeUnavailable, "140 ms"},
 		"slow to failed": {plain, []registry.Run{run(t, program(plain), 30_000, func(r *registry.Run) { r.Status = registry.TimedOut })}, "", runtimes.NodeEngine, registry.RuntimeSlow, "30000 ms"},
 		"other runs": {plain, []registry.Run{

@@ -431,7 +431,7 @@ func TestWhatIsRefused(t *testing.T) {
 	}{
 		"an agent's name":              {skills.Source{Files: files("plain")}, fault.NameTaken, "skill.yaml:1 plain is an agent that is no skill"},
 		"code that does not parse":     {skills.Source{Files: with("handler.py", "def echo(:\n")}, fault.InvalidInput, "handler.py:1 SyntaxError."},
-		"a function that is not there": {skills.Source{Files: with("handler.py", "def other(): pass\n")}, fault.InvalidInput, "skill.yaml:4 names the function echo"},
+		"a function that is not there": {skills.Source{Files: with("handler.py", "def other(): pass\n")}, fault.InvalidInput, "skill.yaml:4 must name an existing function; "},
 		"a schema":                     {skills.Source{Files: with("schema.json", `{"input": {"type": "thing"}, "output": {}}`)}, fault.InvalidInput, "schema.json:1 input"},
 		"no version":                   {skills.Source{Files: with("skill.yaml", strings.Replace(yaml, "1.0.0", "one", 1))}, fault.InvalidInput, "skill.yaml:2 version must be three numbers"},
 		"an archive":                   {skills.Source{Archive: []byte("no archive")}, fault.InvalidInput, "The archive is damaged"},
@@ -447,7 +447,7 @@ func TestWhatIsRefused(t *testing.T) {
 		t.Errorf("mended, it is refused: %v", err)
 	}
 	_, err := w.Install(t.Context(), me(), skills.Source{Files: with("handler.py", handler+"# more\n")})
-	expect(t, err, fault.VersionExists, "skill.yaml:2 echo@1.0.0 exists with other content, and a version never changes; raise version in skill.yaml to 1.0.1")
+	expect(t, err, fault.VersionExists, "skill.yaml:2 echo@1.0.0 exists with other content, and versions cannot change; raise version in skill.yaml to 1.0.1")
 	if _, err := w.Install(t.Context(), me(), skills.Source{Files: files("echo")}); err != nil {
 		t.Errorf("installed twice, it is refused: %v", err)
 	}

@@ -73,7 +73,7 @@ test('everything works beneath a base path, and nothing is asked beside it', asy
   expect(proxy.beside).toEqual([]);
 });
 
-test('a OpenID provider leads back beneath the base path', async () => {
+test('an OpenID provider leads back beneath the base path', async () => {
   provider.people.set('ada', { name: 'Ada', email: 'ada@example.com', groups: ['all'] });
   const session = await openSession(browser, { ...atelier, url: proxy.url }, { also: provider.issuer });
   const { page } = session;

@@ -50,7 +50,7 @@ const role = async (session: Session): Promise<unknown> => {
   return answer.ok() ? ((await answer.json()) as { workspace: { role: string } }).workspace.role : answer.status();
 };
 
-describe('a OpenID provider', () => {
+describe('an OpenID provider', () => {
   test('lets its people in, with the roles of their groups', async () => {
     provider.people.set('ada', { name: 'Ada Lovelace', email: 'ada@example.com', groups: ['engineers'] });
     const session = await openSession(browser, atelier, { also: provider.issuer });

@@ -356,7 +356,7 @@ describe('the public registry', () => {
     await page.getByRole('button', { name: 'Copy shared' }).click();
     const copy = dialog('Copy shared 1.0.0');
     await copy.getByRole('button', { name: 'Copy' }).click();
-    await copy.getByText(/There is an agent shared already/).waitFor();
+    await copy.getByText(/An agent named shared already exists/).waitFor();
     await copy.getByRole('textbox', { name: 'Name of the copy' }).fill('mine');
     await copy.getByRole('button', { name: 'Copy' }).click();
     await page.getByRole('heading', { name: 'mine', level: 1 }).waitFor();

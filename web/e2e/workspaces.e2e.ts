@@ -139,7 +139,7 @@ describe('pages that are not for everybody', () => {
       await page.getByRole('heading', { level: 1 }).or(instead).first().waitFor();
       if (await instead.isVisible()) {
         found.push(path);
-        await page.getByRole('button', { name: 'Get the capabilities of this server' }).waitFor();
+        await page.getByRole('button', { name: 'What this server can do' }).waitFor();
       }
       expect(await violations(page)).toEqual([]);
     }
@@ -169,7 +169,7 @@ describe('pages that are not for everybody', () => {
     expect(denied).toEqual([]);
     await page.goto('/studio/');
     await page.getByText('This needs the scope read.').waitFor();
-    await page.getByRole('button', { name: 'Get the capabilities of this server' }).click();
+    await page.getByRole('button', { name: 'What this server can do' }).click();
     await page.getByRole('heading', { name: 'Server', level: 1 }).waitFor();
     await close();
   });

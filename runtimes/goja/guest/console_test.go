@@ -124,7 +124,7 @@ func TestContext(t *testing.T) {
 	if got.Error != nil {
 		t.Fatal(text(got.Error))
 	}
-	want := `[9007199254740993,["denied","The host function nope is not granted.",true],["TypeError: a log level is debug, info, warn or error, not \"loud\"","TypeError: x.a: NaN is not JSON.","TypeError: x: a function is not JSON."],{}]`
+	want := `[9007199254740993,["denied","The host function nope is not granted.",true],["TypeError: log level \"loud\" must be debug, info, warn or error","TypeError: x.a: NaN is not JSON.","TypeError: x: a function is not JSON."],{}]`
 	if string(got.Output) != want {
 		t.Errorf("got  %s\nwant %s", got.Output, want)
 	}

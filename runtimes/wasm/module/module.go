@@ -74,7 +74,7 @@ func Faults(binary []byte, compiled wazero.CompiledModule, offered map[string]ap
 		faults = append(faults, "its function _start must have no parameters and no results.")
 	}
 	if more := len(faults) - maxFaults; more > 0 {
-		return append(faults[:maxFaults:maxFaults], fmt.Sprintf("and %d more reasons.", more))
+		return append(faults[:maxFaults:maxFaults], fmt.Sprintf("there are %d more reasons.", more))
 	}
 	return faults
 }
