@@ -305,7 +305,7 @@ atelier call echo '{"n":1}' >a
 echo "[$(cat a),\"$(cat said)\"]"
 `
 	outcome, err := newEngine(t).Run(t.Context(), programs().Job(source), echo{runtimetest.NewHost()})
-	if err != nil || string(outcome.Output) != `[{"n":1},"atelier: failed: a trap cannot use atelier while a call of the same shell goes on"]` {
+	if err != nil || string(outcome.Output) != `[{"n":1},"atelier: failed: a trap cannot use atelier during a call of the same shell"]` {
 		t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
 	}
 }

@@ -65,7 +65,7 @@ __atelier_plain() {
 # One request and its answer, which has its tag.
 __atelier_ask() {
   if [[ ${__atelier_holds-} == "$BASHPID" ]]; then
-    builtin echo 'atelier: failed: a trap cannot use atelier while a call of the same shell goes on' >&2
+    builtin echo 'atelier: failed: a trap cannot use atelier during a call of the same shell' >&2
     builtin return 1
   fi
   builtin local __atelier_holds="$BASHPID" __atelier_byte
@@ -101,7 +101,7 @@ __atelier_ask() {
 }
 
 __atelier_taken() {
-  builtin echo "atelier: failed: the script has taken one of the descriptors $__atelier_host to $__atelier_give, which lead to the host" >&2
+  builtin echo "atelier: failed: the script uses one of the descriptors $__atelier_host to $__atelier_give, which are reserved for host calls" >&2
 }
 
 # The byte in the pipe is a lock: subshells share the channel. Who is killed while it has the byte does not give it back:

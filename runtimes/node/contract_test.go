@@ -38,7 +38,7 @@ func TestContract(t *testing.T) {
 		"a function":         {source: "export default () => ({ 'a b': () => 1 })", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: `output["a b"]: a function is not JSON`}},
 		"bytes":              {source: "export default () => Buffer.from('x')", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output: bytes are not JSON"}},
 		"a map":              {source: "export default () => [new Map()]", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output[0]: a Map is not JSON", Remedy: "Object.fromEntries"}},
-		"half a pair":        {source: `export default () => "\ud800"`, want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output: half of a surrogate pair"}},
+		"half a pair":        {source: `export default () => "\ud800"`, want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output: an incomplete surrogate pair"}},
 		"no entry":           {source: "export const x = 1", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The program has no entry", File: "main.js", Line: 1}},
 		"default of a number": {
 			source: "export default 5", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "The default export is a number", File: "main.js"},

@@ -51,7 +51,7 @@
     }
   };
   const ask = (name, args) => {
-    if (!sound(args)) throw new TypeError("the arguments of a host function are JSON");
+    if (!sound(args)) throw new TypeError("the arguments of a host function must be JSON");
     send(`{"call":${JSON.stringify(String(name))},"args":${args}}`);
     return receive();
   };
@@ -97,8 +97,8 @@
     process.reallyExit(code & 255);
   };
   const note = (reason) => (util.types.isNativeError(reason) ? " (in a promise that nobody awaited)" : "");
-  const FOREVER = () => JSON.stringify({ error: { type: "runtime_error", message: "The program waits forever: main returned a promise that nothing can settle any more.", file: program.entry } });
-  const UNSOUND = () => JSON.stringify({ error: { type: "invalid_output", message: "The program changed how results are told: what it answered is not JSON." } });
+  const FOREVER = () => JSON.stringify({ error: { type: "runtime_error", message: "The program waits forever: main returned a promise that can never settle.", file: program.entry } });
+  const UNSOUND = () => JSON.stringify({ error: { type: "invalid_output", message: "The program changed the serialisation of results: its answer is not JSON." } });
   const left = (code) => (code === 0 ? '{"output":null}' : JSON.stringify({ error: { type: "runtime_error", message: `The program exited with code ${code}.` } }));
 
   const settle = () => {
@@ -184,7 +184,7 @@
       timers.clear();
     };
     const guard = (make) => (...args) => {
-      if (!alive) throw new Error("The run is over.");
+      if (!alive) throw new Error("The run has finished.");
       return make(...args);
     };
     // A process from which a run did not come back well is used for no other.

@@ -78,7 +78,7 @@
         case "number":
           return Number.isFinite(v) ? put(String(v)) : refuse(`${v} is not JSON`, "Return null or a string instead.");
         case "string":
-          return quote(v, "half of a surrogate pair is not text");
+          return quote(v, "an incomplete surrogate pair is not text");
         case "boolean":
           return put(String(v));
         case "bigint":
@@ -126,7 +126,7 @@
         if (!first) put(",");
         first = false;
         path.push(member(key));
-        quote(key, "a key with half of a surrogate pair is not text");
+        quote(key, "a key with an incomplete surrogate pair is not text");
         put(":");
         any(item, key);
         path.pop();
@@ -161,7 +161,7 @@
       const message = error.message === undefined ? "" : String(error.message);
       return message === "" ? name : name === "" ? message : `${name}: ${message}`;
     } catch {
-      return "An error was thrown that cannot be shown.";
+      return "An error was thrown that cannot be displayed.";
     }
   };
   const place = (stack) => {
@@ -183,7 +183,7 @@
   const describe = (error, note = "") => {
     if (error instanceof Stop) return error.told;
     if (!isError(error)) {
-      return { type: "runtime_error", message: quietly(() => ("Uncaught " + host.inspect(error)).slice(0, MESSAGE), "Uncaught value that cannot be shown.") };
+      return { type: "runtime_error", message: quietly(() => ("Uncaught " + host.inspect(error)).slice(0, MESSAGE), "Uncaught value that cannot be displayed.") };
     }
     const stack = quietly(() => String(error.stack), "");
     const told = { type: kindOf(error), message: title(error).slice(0, MESSAGE) + note, ...place(stack), stack: stack.slice(0, STACK) };
@@ -195,7 +195,7 @@
     const why = denied.get(error) ?? (told.type === "runtime_error" ? quietly(() => denial(error), undefined) : undefined);
     if (why) Object.assign(told, { type: "denied" }, why);
     if (told.message.includes("Cannot mix BigInt and other types")) {
-      told.remedy = "Integers of the input beyond 2^53 arrive as BigInt, so that no digit is lost: convert with Number(value) where rounding is fine.";
+      told.remedy = "Input integers beyond 2^53 are BigInt to keep all digits. Convert them with Number(value) if rounding is acceptable.";
     }
     return told;
   };
@@ -213,16 +213,16 @@
     if (["ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "ECONNREFUSED"].includes(code) && /^(connect|getaddrinfo|query|send)/.test(syscall)) {
       const host = hostname ?? address;
       const where = typeof host === "string" && Number.isInteger(port) && port > 0 ? `${host.includes(":") ? `[${host}]` : host}:${port}` : "";
-      return { rule: "network", remedy: "Grant the host in capabilities.hosts and use fetch: nothing else leaves the sandbox.", ...(where && { grant: { hosts: [where] } }) };
+      return { rule: "network", remedy: "Grant the host in capabilities.hosts and use fetch. There is no other network access.", ...(where && { grant: { hosts: [where] } }) };
     }
     if (["EPERM", "EACCES", "ENOSYS"].includes(code) && /^spawn/.test(syscall)) {
-      return { rule: "subprocess", remedy: "Set capabilities.subprocess to true to let the program start others." };
+      return { rule: "subprocess", remedy: "Set capabilities.subprocess to true to allow the program to start processes." };
     }
-    if (code === "ERR_DLOPEN_DISABLED") return { rule: "native addons", remedy: "The sandbox loads no native addons; nothing grants it." };
+    if (code === "ERR_DLOPEN_DISABLED") return { rule: "native addons", remedy: "The sandbox loads no native addons. No capability grants it." };
     if (["EACCES", "EROFS", "EPERM", "ENOSYS"].includes(code)) {
       if (typeof path === "string" && /^\/(work|tmp|dev\/shm)(\/|$)/.test(path)) return undefined; // its own doing
-      if (typeof path === "string" && code !== "EPERM") return { rule: "files", remedy: "A program writes to /work, /tmp and /dev/shm, and reads its language runtime; nothing grants more." };
-      return { rule: "system calls", remedy: "The sandbox refuses this call to every program; nothing grants it." };
+      if (typeof path === "string" && code !== "EPERM") return { rule: "files", remedy: "A program can write to /work, /tmp and /dev/shm and read its language runtime. No capability grants more." };
+      return { rule: "system calls", remedy: "The sandbox refuses this system call to all programs. No capability grants it." };
     }
     return undefined;
   };
@@ -230,7 +230,7 @@
   // ---- what a program is given
 
   const ask = (name, args) => {
-    if (typeof name !== "string" || name.length < 1 || name.length > 64) throw new TypeError("the name of a host function has 1 to 64 bytes");
+    if (typeof name !== "string" || name.length < 1 || name.length > 64) throw new TypeError("the name of a host function must have 1 to 64 bytes");
     let text;
     try {
       text = encode(args, CALL, name);
@@ -250,7 +250,7 @@
     log(level, message, fields) {
       if (arguments.length === 1) [level, message] = ["info", level];
       const known = LEVELS[level];
-      if (known === undefined) throw new TypeError(`a log level is debug, info, warn or error, not ${host.inspect(level)}`);
+      if (known === undefined) throw new TypeError(`log level ${host.inspect(level)} must be debug, info, warn or error`);
       const args = { level: known, message: typeof message === "string" ? message : host.inspect(message) };
       if (fields !== undefined && fields !== null) args.fields = fields;
       ask("log", args);
@@ -293,7 +293,7 @@
     }
     const entry = [...candidates, main].find((candidate) => typeof candidate === "function");
     if (entry) return entry;
-    const message = kind === "" ? `The program has no entry: ${ADVICE}` : `The default export is ${kind}, not a function: ${ADVICE}`;
+    const message = kind === "" ? `The program has no entry point: ${ADVICE}` : `The default export is ${kind}, not a function: ${ADVICE}`;
     throw new Stop({ type: "runtime_error", message, file: host.entry, line: 1, column: 1 });
   };
 

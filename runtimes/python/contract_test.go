@@ -115,7 +115,7 @@ func TestContract(t *testing.T) {
 		"bytes":                  {source: "def main(): return {'a b': [b'x']}", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: `output["a b"][0]: bytes is not JSON`}},
 		"set":                    {source: "def main(): return {1}", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output: set is not JSON"}},
 		"infinity":               {source: "def main(): return [1e999]", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output[0]: float Infinity"}},
-		"half a character":       {source: "def main(): return {'x': '\\ud800'}", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output.x: half of a surrogate pair"}},
+		"half a character":       {source: "def main(): return {'x': '\\ud800'}", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output.x: an incomplete surrogate pair"}},
 		"one key twice":          {source: "def main(): return {1: 1, '1': 2}", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "twice"}},
 		"key that is a tuple":    {source: "def main(): return {'a': {(1, 2): 3}}", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "output.a: a key of type tuple"}},
 		"coroutine in it":        {source: "async def f(): pass\ndef main(): return [f()]", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "coroutine"}},
@@ -514,7 +514,7 @@ func TestACallAtItsLimit(t *testing.T) {
         return [whole, e.code, str(e), ctx.call("echo", n=1)]
 `
 	outcome, err := newEngine(t).Run(t.Context(), programs().Job(source), echo{runtimetest.NewHost()})
-	if err != nil || string(outcome.Output) != `[true,"invalid_arguments","A call of the host has at most 1 MiB.",{"n":1}]` {
+	if err != nil || string(outcome.Output) != `[true,"invalid_arguments","A host call must have at most 1 MiB.",{"n":1}]` {
 		t.Errorf("%s, %+v, %v", outcome.Output, outcome.Error, err)
 	}
 }
@@ -527,7 +527,7 @@ func TestAForkThatComesOutOfMain(t *testing.T) {
 		"returns":  {ends: "return 'child'", output: `["parent",0]`},
 		"exits":    {ends: "sys.exit(3)", output: `["parent",3]`},
 		"fails":    {ends: "raise ValueError('of the child')", output: `["parent",1]`, stderr: "ValueError: of the child\n"},
-		"uses ctx": {ends: "ctx.log('x')", output: `["parent",1]`, stderr: "ctx can be used in the main process only."},
+		"uses ctx": {ends: "ctx.log('x')", output: `["parent",1]`, stderr: "ctx is available only in the main process."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -85,11 +85,11 @@ class Channel:
 
     def ask(self, name, args):
         if os.getpid() != self.owner:
-            raise HostError("failed", "ctx can be used in the main process only.")
+            raise HostError("failed", "ctx is available only in the main process.")
         tag = next(self.tags)
         line = json.dumps({"call": name, "tag": tag, "args": args}, default=str, allow_nan=False).encode() + b"\n"
         if len(line) > CALL:
-            raise HostError("invalid_arguments", "A call of the host has at most 1 MiB.")
+            raise HostError("invalid_arguments", "A host call must have at most 1 MiB.")
         flush()  # what was printed before comes before
         inside = self.lock._is_owned()
         with self.lock:
@@ -149,7 +149,7 @@ class Context:
             level, message = "info", level
         known = self._levels.get(str(level).lower())
         if known is None:
-            raise ValueError(f"a log level is debug, info, warn or error, not {level!r}")
+            raise ValueError(f"log level {level!r} must be debug, info, warn or error")
         args = {"level": known, "message": str(message)}
         if fields or more:
             args["fields"] = {**(fields or {}), **more}
@@ -442,7 +442,7 @@ def flaw(value, path, above):
     if value is None or isinstance(value, (bool, int)):
         return None
     if isinstance(value, str):
-        return None if encodes(value) else (f"{path}: half of a surrogate pair is not text", "")
+        return None if encodes(value) else (f"{path}: an incomplete surrogate pair is not text", "")
     if isinstance(value, float):
         if value == value and abs(value) != float("inf"):
             return None
@@ -466,7 +466,7 @@ def flaw(value, path, above):
             if not (key is None or isinstance(key, (str, int, float))):
                 return f"{path}: a key of type {type(key).__name__} is not JSON", "Use strings as keys."
             if isinstance(key, str) and not encodes(key):
-                return f"{path}: half of a surrogate pair is not text", ""
+                return f"{path}: an incomplete surrogate pair is not text", ""
             key = str(key)
             found = flaw(item, path + (f".{key}" if key.isidentifier() else f"[{json.dumps(key)}]"), above)
             if found:
@@ -607,7 +607,7 @@ def denial(error):
             host = wanted(one)
             if host:
                 return {"rule": "network", "grant": {"hosts": [host]}, "remedy": f"Add \"{host}\" to capabilities.hosts."}
-            return {"rule": "network", "remedy": "Grant the host in capabilities.hosts, and use a client that honours http_proxy."}
+            return {"rule": "network", "remedy": "Grant the host in capabilities.hosts, and use a client that supports http_proxy."}
     number, path = error.errno, error.filename
     if number not in (1, 13, 30, 38, 97):  # EPERM, EACCES, EROFS, ENOSYS, EAFNOSUPPORT
         return None
@@ -615,8 +615,8 @@ def denial(error):
         path = os.path.abspath(os.fsdecode(path))
         if path.startswith(("/work/", "/tmp/", "/dev/shm/")):
             return None  # its own doing
-        return {"rule": "files", "remedy": "A program writes to /work, /tmp and /dev/shm, and reads its language runtime; nothing grants more."}
-    return {"rule": "system calls", "remedy": "The sandbox refuses this call to every program; nothing grants it."}
+        return {"rule": "files", "remedy": "A program can write to /work, /tmp and /dev/shm and read its language runtime. No capability grants more."}
+    return {"rule": "system calls", "remedy": "The sandbox refuses this system call to all programs. No capability grants it."}
 
 
 def wanted(error):
@@ -660,7 +660,7 @@ def describe(error):
     if isinstance(error, RuleError):
         told["message"] = str(error)[:MESSAGE]
     if isinstance(error, UnicodeError) and "surrogate" in str(error):
-        told["remedy"] = "Half of a surrogate pair cannot be written; encode with errors='replace'."
+        told["remedy"] = "An incomplete surrogate pair cannot be written. Encode with errors='replace'."
     return told
 
 

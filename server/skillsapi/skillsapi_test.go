@@ -80,7 +80,7 @@ func TestContractsAreWhatIsEnforced(t *testing.T) {
 			t.Errorf("%s: %d %v", name, status, err)
 		}
 	}
-	if status, text := ask(t, "GET", "/v1/contracts/none", ""); status != 404 || !strings.Contains(text, `"detail":"There is no such contract`) {
+	if status, text := ask(t, "GET", "/v1/contracts/none", ""); status != 404 || !strings.Contains(text, `"detail":"Contract not found`) {
 		t.Errorf("no contract: %d %s", status, text)
 	}
 }
@@ -97,7 +97,7 @@ func TestRefusedBodies(t *testing.T) {
 	}{
 		"no args":            {"/skills/execute", `{"skill": "echo"}`, 422, `"detail":[{"type":"value_error","loc":["body"`},
 		"args that are none": {"/skills/execute", `{"skill": "echo", "args": []}`, 422, `"loc":["body","args"]`},
-		"no body":            {"/skills/execute", ``, 422, "GET /v1/contracts/execute tells"},
+		"no body":            {"/skills/execute", ``, 422, "GET /v1/contracts/execute describes"},
 		"no JSON":            {"/skills/execute", `{`, 400, `"code":"bad_request"`},
 		"a flag":             {"/skills/register", `{"safety_flags": ["fine"]}`, 422, `"safety_flags"`},
 		"a name with case":   {"/v1/skills/create", `{"name": "Adder", "description": "Adds numbers up.", "code": "x"}`, 400, `"detail":"Contract Violation: /name`},
@@ -106,8 +106,8 @@ func TestRefusedBodies(t *testing.T) {
 		"no code":            {"/v1/skills/create", `{"name": "adder", "description": "Adds numbers up."}`, 400, "give either script or code"},
 		"code twice":         {"/v1/skills/create", `{"name": "adder", "description": "Adds numbers up.", "code": "x", "script": "x"}`, 400, "give either script or code"},
 		"no name to run":     {"/v1/skills/run", `{"args": {}}`, 400, "Contract Violation:"},
-		"nothing to install": {"/v1/skills/install", `{}`, 400, "Give one of name, url and files"},
-		"two to install":     {"/v1/skills/install", `{"name": "a", "url": "https://a.example/b.tar.gz"}`, 400, "Give one of name, url and files"},
+		"nothing to install": {"/v1/skills/install", `{}`, 400, "Give exactly one of name, url and files"},
+		"two to install":     {"/v1/skills/install", `{"name": "a", "url": "https://a.example/b.tar.gz"}`, 400, "Give exactly one of name, url and files"},
 		"no name to remove":  {"/v1/skills/uninstall", `{"force": true}`, 400, "Contract Violation:"},
 		"no name to promote": {"/v1/skills/promote", `{}`, 400, "Contract Violation:"},
 		"no code to check":   {"/v1/validation/code", `{"code": ""}`, 400, "Contract Violation: /code"},

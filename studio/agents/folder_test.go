@@ -64,7 +64,7 @@ func TestReadFolderRefuses(t *testing.T) {
 		"unknown setting": {"name: a\ncolour: red\n", "colour"},
 		"alias bomb":      {"a: &a [x]\nb: [*a, *a]\n", "aliases"},
 		"deep nest":       {"name: " + strings.Repeat("[", 100) + strings.Repeat("]", 100), "deep"},
-		"a name twice":    {"name: a\nlimits:\n  timeoutMs: 1\n  timeoutMs: 2\n", `line 4: has "timeoutMs" twice`},
+		"a name twice":    {"name: a\nlimits:\n  timeoutMs: 1\n  timeoutMs: 2\n", `line 4: duplicate name "timeoutMs"`},
 		"wrong type":      {"name: a\nlimits: many\n", "limits"},
 	}
 	for name, tt := range tests {

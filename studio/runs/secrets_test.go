@@ -41,12 +41,12 @@ func TestSecretsThatCannotBeGivenStopARunBeforeItBegins(t *testing.T) {
 			t.Errorf("%v, want %s: %s", err, code, says)
 		}
 	}
-	refused(fault.SecretMissing, "kept by a server only")
+	refused(fault.SecretMissing, "available only on a server")
 	sent := secrets.Request{Name: "SENT", Value: "hunter3hunter3", Binding: &registry.Binding{Host: "api.example.com:443", Header: "X-Key"}}
 	withSecrets(t, k, sent)
 	refused(fault.SecretMissing, "the secret KEY, which has no value")
 	withSecrets(t, k, sent, secrets.Request{Name: "KEY", Value: "hunter2hunter2"})
-	refused(fault.Conflict, `add "api.example.com:443" to capabilities.hosts`)
+	refused(fault.Conflict, `Add "api.example.com:443" to capabilities.hosts`)
 	req.Inline.Language, req.Inline.Entrypoint = runtimes.WASM, "main.wasm"
 	req.Inline.Files = map[string]registry.File{"main.wasm": registry.File("environment")}
 	req.Inline.Capabilities.Hosts = []string{"api.example.com:443"}

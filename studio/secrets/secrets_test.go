@@ -96,7 +96,7 @@ func TestBoundsOfSecrets(t *testing.T) {
 	for _, name := range names {
 		set(t, service, secrets.Request{Name: name, Value: strings.Repeat("x", secrets.MaxBytes)})
 	}
-	if _, err := service.Open(t.Context(), ws, "", names); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "more than 64 KiB") {
+	if _, err := service.Open(t.Context(), ws, "", names); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "larger than 64 KiB") {
 		t.Error(err)
 	}
 	if _, err := service.Open(t.Context(), ws, "", names[:4]); err != nil {

@@ -429,7 +429,7 @@ func TestWhatIsRefused(t *testing.T) {
 		code fault.Code
 		text string
 	}{
-		"an agent's name":              {skills.Source{Files: files("plain")}, fault.NameTaken, "skill.yaml:1 plain is an agent that is no skill"},
+		"an agent's name":              {skills.Source{Files: files("plain")}, fault.NameTaken, "skill.yaml:1 plain is an agent but not a skill"},
 		"code that does not parse":     {skills.Source{Files: with("handler.py", "def echo(:\n")}, fault.InvalidInput, "handler.py:1 SyntaxError."},
 		"a function that is not there": {skills.Source{Files: with("handler.py", "def other(): pass\n")}, fault.InvalidInput, "skill.yaml:4 must name an existing function; "},
 		"a schema":                     {skills.Source{Files: with("schema.json", `{"input": {"type": "thing"}, "output": {}}`)}, fault.InvalidInput, "schema.json:1 input"},
@@ -456,7 +456,7 @@ func TestWhatIsRefused(t *testing.T) {
 	_, err = w.Create(t.Context(), me(), bad)
 	expect(t, err, fault.InvalidInput, "handler.py:1 Define run(action, args)")
 	_, err = w.Create(t.Context(), me(), creation("plain"))
-	expect(t, err, fault.NameTaken, "choose another name")
+	expect(t, err, fault.NameTaken, "Choose another name")
 }
 
 // TestOtherWorkspaces see neither the directory nor what lies in it.
@@ -478,7 +478,7 @@ func TestOtherWorkspaces(t *testing.T) {
 		t.Error("a draft of another workspace lies in the directory")
 	}
 	_, err := w.Register(t.Context(), other, folderSettings("echo"), []byte(`{"type": "object"}`), []byte(`{}`), nil)
-	expect(t, err, fault.InvalidInput, "names code that is not here")
+	expect(t, err, fault.InvalidInput, "must refer to existing code")
 	program := map[string]registry.File{"handler.py": registry.File(handler)}
 	if e, err := w.Register(t.Context(), other, folderSettings("echo"), []byte(`{"type": "object"}`), []byte(`{}`), program); err != nil || e.Origin != registry.RegisteredSkill || e.Missing {
 		t.Errorf("registered is %+v, %v", e, err)

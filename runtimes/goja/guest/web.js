@@ -379,7 +379,7 @@
     }
     #name(name) {
       name = String(name);
-      if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) throw new TypeError(`Headers: ${JSON.stringify(name)} is not the name of a header`);
+      if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) throw new TypeError(`Headers: ${JSON.stringify(name)} is not a valid header name`);
       return name.toLowerCase();
     }
     append(name, value) {
@@ -437,7 +437,7 @@
       return this.#used;
     }
     async arrayBuffer() {
-      if (this.#used) throw new TypeError("Response: the body was read already");
+      if (this.#used) throw new TypeError("Response: the body has already been read");
       this.#used = true;
       return this.#body;
     }
@@ -453,7 +453,7 @@
       return JSON.parse(await this.text());
     }
     clone() {
-      if (this.#used) throw new TypeError("Response: the body was read already");
+      if (this.#used) throw new TypeError("Response: the body has already been read");
       const copy = new Response(this.#body.slice(0), this);
       for (const key of ["url", "redirected"]) Object.defineProperty(copy, key, { value: this[key], enumerable: true, configurable: true });
       return copy;

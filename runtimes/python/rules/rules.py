@@ -209,7 +209,7 @@ def plain(name):
 
 def refuse_attribute(name):
     remedy = "Use type(x) instead." if name == "__class__" else "Use the public names of the object."
-    return RuleError("attribute", f"the attribute {name[:100]!r} leads into the interpreter", remedy)
+    return RuleError("attribute", f"the attribute {name[:100]!r} gives access to the interpreter", remedy)
 
 
 def refuse_builtin(name):
