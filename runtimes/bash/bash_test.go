@@ -50,7 +50,7 @@ echo '{"text":"grüß 世界 🎉"}' >"$OUTPUT"
 `,
 		Invalid: `echo '{"items":[1,NaN]}' >"$OUTPUT"
 `,
-		InvalidPath: "$OUTPUT is not JSON",
+		InvalidPath: "$OUTPUT is not valid JSON",
 		Fail: `set -e
 echo fine
 

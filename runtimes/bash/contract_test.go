@@ -41,16 +41,16 @@ func TestContract(t *testing.T) {
 		},
 		"a file of the jail":       {source: "echo x\necho x >/etc/hosts", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "/etc/hosts: ", File: "main.sh", Line: 2}},
 		"a file of its own":        {source: "set -e\nmkdir d\nchmod 0 d\necho x >/work/d/x", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "Permission denied", File: "main.sh", Line: 4}},
-		"a device for a host":      {source: "set -e\nexec 9<>/dev/tcp/192.0.2.1/80", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "192.0.2.1:80 cannot be reached", File: "main.sh", Line: 2}},
+		"a device for a host":      {source: "set -e\nexec 9<>/dev/tcp/192.0.2.1/80", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "192.0.2.1:80 is not granted", File: "main.sh", Line: 2}},
 		"a call of the system":     {source: "set -e\nunshare -n true", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "unshare", File: "main.sh", Line: 2}},
 		"a refusal can be caught":  {source: "atelier call nope '{}' || echo $?", output: `1`},
 		"arguments that are none":  {source: "atelier call nope '{bad' || echo $?", output: `1`},
 		"a call that is too long":  {source: "atelier log \"$(printf '%1100000s')\" || echo $?", output: `1`},
 		"a refusal that is not":    {source: "set -e\natelier call nope '{}'", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "atelier: denied: The host function nope is not granted. (exit code 1)", File: "main.sh", Line: 2}, code: 1},
-		"a denied request":         {source: "set -e\ncurl -sS https://x.example.com/", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "x.example.com:443 cannot be reached", File: "main.sh", Line: 2}, code: 6},
+		"a denied request":         {source: "set -e\ncurl -sS https://x.example.com/", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "x.example.com:443 is not granted", File: "main.sh", Line: 2}, code: 6},
 		"a request dealt with":     {source: "curl -sS https://x.example.com/ || true\nexit 3", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "code 3"}, code: 3},
 		"another failure after it": {source: "curl -sS https://x.example.com/ || true\nfalse", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: `"false" failed`, File: "main.sh", Line: 2}, code: 1},
-		"the code of the request":  {source: "curl -sS https://x.example.com/\nexit $?", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "x.example.com:443 cannot be reached"}, code: 6},
+		"the code of the request":  {source: "curl -sS https://x.example.com/\nexit $?", want: runtimes.ProgramError{Type: runtimes.Denied, Message: "x.example.com:443 is not granted"}, code: 6},
 		"a refusal dealt with":     {source: "atelier call nope '{}' || true\nexit 3", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "code 3"}, code: 3},
 		"a path dealt with":        {source: "echo x >/etc/hosts\nexit 3", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "code 3", File: "main.sh", Line: 1}, code: 3},
 		"exit code":                {source: "echo hi\nexit 3", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "code 3"}, code: 3},
@@ -63,7 +63,7 @@ func TestContract(t *testing.T) {
 		"syntax error at the end":  {source: "echo hi\nif true; then", want: runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "unexpected end of file", File: "main.sh", Line: 3}, code: 2},
 		"quote without end":        {source: "echo hi\necho \"abc\n", want: runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "unexpected EOF", File: "main.sh", Line: 2}, code: 2},
 		"syntax error elsewhere":   {source: "set -e\nsource lib/syntax.sh", want: runtimes.ProgramError{Type: runtimes.SyntaxError, Message: "syntax error near", File: "lib/syntax.sh", Line: 2}, code: 2},
-		"output is not valid JSON": {source: "echo '{a:1}' >\"$OUTPUT\"", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "$OUTPUT is not JSON"}},
+		"output is not valid JSON": {source: "echo '{a:1}' >\"$OUTPUT\"", want: runtimes.ProgramError{Type: runtimes.InvalidOutput, Message: "$OUTPUT is not valid JSON"}},
 		"wrong use of atelier":     {source: "set -e\natelier progress half", want: runtimes.ProgramError{Type: runtimes.RuntimeError, Message: "atelier: usage: atelier progress", File: "main.sh", Line: 2}, code: 2},
 		// A script is process 1 of its jail: the kernel keeps from it what it does not handle, its own signals as well.
 		"kills itself": {source: "kill -9 $$\nbash -c 'kill -9 $$' || echo $?", output: "137"},
@@ -214,7 +214,7 @@ func TestAScriptThatTakesOurDescriptors(t *testing.T) {
 	for _, taken := range []string{"10>x", "10>&-", "11>x", "11>&-", "11<main.sh", "11</dev/null"} {
 		host := runtimetest.NewHost()
 		outcome, err := engine.Run(t.Context(), programs().Job("exec "+taken+"\natelier call echo '{}'\necho $?"), echo{host})
-		if err != nil || outcome.Error != nil || string(outcome.Output) != "1" || !strings.Contains(host.Stderr(t), "atelier: failed: the script has taken") {
+		if err != nil || outcome.Error != nil || string(outcome.Output) != "1" || !strings.Contains(host.Stderr(t), "atelier: failed: the script uses one of the descriptors") {
 			t.Errorf("%s: stdout %q, stderr %q, %+v, %v", taken, host.Stdout(t), host.Stderr(t), outcome.Error, err)
 		}
 	}

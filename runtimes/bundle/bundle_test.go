@@ -129,7 +129,7 @@ func TestBuildRefuses(t *testing.T) {
 		},
 		"a module of Node": {
 			source("main.js", map[string]string{"main.js": `const fs = require("node:fs")`}),
-			fault.Detail{File: "main.js", Line: 1, Column: 20, Code: "import_refused", Message: "is a module of Node and not available in the goja runtime"},
+			fault.Detail{File: "main.js", Line: 1, Column: 20, Code: "import_refused", Message: "is not available in the goja runtime: set the runtime to node"},
 		},
 		"a package": {
 			source("main.js", map[string]string{"main.js": `import _ from "lodash"`}),
@@ -157,15 +157,15 @@ func TestBuildRefuses(t *testing.T) {
 		},
 		"nests": {
 			source("main.ts", map[string]string{"main.ts": "x = 1\ny = " + strings.Repeat("[", 200_000)}),
-			fault.Detail{File: "main.ts", Line: 2, Column: 2005, Code: "nested_too_deeply", Message: "nested more than 2000 deep"},
+			fault.Detail{File: "main.ts", Line: 2, Column: 2005, Code: "nested_too_deeply", Message: "nested more than 2000 levels deep"},
 		},
 		"no entrypoint": {
 			source("main.ts", map[string]string{"other.ts": ""}),
-			fault.Detail{Code: "missing_entry", Message: `"main.ts" is not one of`},
+			fault.Detail{Code: "missing_entry", Message: `"main.ts" does not exist`},
 		},
 		"too much": {
 			source("main.ts", map[string]string{"main.ts": strings.Repeat("x;\n", bundle.MaxSource/3+1)}),
-			fault.Detail{File: "main.ts", Code: "source_too_large", Message: "more than"},
+			fault.Detail{File: "main.ts", Code: "source_too_large", Message: "larger than"},
 		},
 	}
 	for name, tt := range tests {

@@ -116,7 +116,7 @@ func TestBoundSecretsReachTheirHostAndNothingElse(t *testing.T) {
 			t.Errorf("another host was sent %s", got)
 		}
 	}
-	if got := r.fetch(t, `{"url":"`+s.URL+`/zipped"}`); !strings.Contains(got, "did not answer as it should") {
+	if got := r.fetch(t, `{"url":"`+s.URL+`/zipped"}`); !strings.Contains(got, "sent an invalid answer") {
 		t.Error(got)
 	}
 }

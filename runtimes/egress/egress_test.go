@@ -92,7 +92,7 @@ func TestMetadataIsNotProposed(t *testing.T) {
 	t.Parallel()
 	r := open(t, egress.Options{})
 	_, body := r.get(t, "http://169.254.169.254/latest")
-	if strings.Contains(body, `"grant"`) || !strings.Contains(body, "secrets of the machine") {
+	if strings.Contains(body, `"grant"`) || !strings.Contains(body, "reveals secrets") {
 		t.Error(body)
 	}
 }
@@ -101,7 +101,7 @@ func TestGrantsOfOlderRulesGrantNothing(t *testing.T) {
 	t.Parallel()
 	s := serve(t, hello)
 	r := open(t, egress.Options{}, "http://"+s.address(), "0x7f.1:"+s.port(), "")
-	if status, body := r.get(t, s.URL); status != 403 || !strings.Contains(body, "no hosts are granted") {
+	if status, body := r.get(t, s.URL); status != 403 || !strings.Contains(body, "the program has no granted hosts") {
 		t.Errorf("%d %s", status, body)
 	}
 }
@@ -112,11 +112,11 @@ func TestSettle(t *testing.T) {
 	r := open(t, egress.Options{}, "granted.test:80")
 	r.Settle(nil)
 	for host, want := range map[string]string{
-		"api.example.com:443": "api.example.com:443 is not among", "granted.test:80": "by HTTP and its proxy only", "no host at all": "gaierror", "x:0": "gaierror",
+		"api.example.com:443": "api.example.com:443 is not granted", "granted.test:80": "only reachable by HTTP through the proxy", "no host at all": "gaierror", "x:0": "gaierror",
 	} {
 		e := runtimes.ProgramError{Type: runtimes.Denied, Message: "gaierror", Rule: egress.RuleNetwork, Line: 7, Grant: &runtimes.Grant{Hosts: []string{host}}}
 		r.Settle(&e)
-		if !strings.Contains(e.Message, want) || e.Line != 7 || strings.Contains(want, "not among") != (e.Grant != nil) {
+		if !strings.Contains(e.Message, want) || e.Line != 7 || strings.Contains(want, "not granted") != (e.Grant != nil) {
 			t.Errorf("%s: %+v", host, e)
 		}
 	}

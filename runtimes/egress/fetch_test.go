@@ -60,14 +60,14 @@ func TestFetch(t *testing.T) {
 		`{"url":"http://"}`:                                 "name a host",
 		`{"url":"http://a b/"}`:                             "http:// or https://",
 		`{"url":"http://u:p@x/"}`:                           "user name",
-		`{"url":"URL","redirect":"x"}`:                      "redirect is",
-		`{"url":"URL","method":"CONNECT"}`:                  "not for programs",
-		`{"url":"URL","method":"A B"}`:                      "not one of HTTP",
+		`{"url":"URL","redirect":"x"}`:                      "redirect must be",
+		`{"url":"URL","method":"CONNECT"}`:                  "is not allowed",
+		`{"url":"URL","method":"A B"}`:                      "not a valid HTTP method",
 		`{"url":"URL","headers":[["a b","1"]]}`:             "a header",
 		`{"url":"URL","headers":[["a","1\r\nHost: evil"]]}`: "a header",
 		`{"url":"URL","headers":` + many(101) + `}`:         "at most 100",
-		`{"url":"URL","nonsense":1}`:                        "its arguments",
-		`[]`:                                                "its arguments",
+		`{"url":"URL","nonsense":1}`:                        "the arguments must be",
+		`[]`:                                                "the arguments must be",
 	} {
 		put := strings.NewReplacer("URL", s.URL, "ADDRESS", s.address())
 		if got := r.fetch(t, put.Replace(args)); !strings.Contains(got, put.Replace(want)) {

@@ -63,7 +63,7 @@ func TestLimits(t *testing.T) {
 	t.Run("answer of the host function", func(t *testing.T) {
 		t.Parallel()
 		r := open(t, egress.Options{Limits: limits}, s.address())
-		if got := r.fetch(t, `{"url":"`+s.URL+`"}`); !strings.Contains(got, "more than 195 KiB") {
+		if got := r.fetch(t, `{"url":"`+s.URL+`"}`); !strings.Contains(got, "larger than 195 KiB") {
 			t.Errorf("%.200s", got)
 		}
 	})

@@ -72,7 +72,7 @@ func TestNobodyListens(t *testing.T) {
 	if said := r.connect(t, s.address()); said != "HTTP/1.1 502 Bad Gateway" {
 		t.Error(said)
 	}
-	if got := r.fetch(t, `{"url":"`+s.URL+`"}`); !strings.Contains(got, "could not be reached") {
+	if got := r.fetch(t, `{"url":"`+s.URL+`"}`); !strings.Contains(got, "is unreachable") {
 		t.Error(got)
 	}
 	for _, e := range r.host.all() {

@@ -37,7 +37,7 @@ func TestRedirectsPassTheSameDoor(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	for path, want := range map[string]string{
-		"/in": `"redirected":true`, "/out": egress.RuleHosts, "/user": "could not be reached", "/file": egress.RuleForm, "/loop": "could not be reached",
+		"/in": `"redirected":true`, "/out": egress.RuleHosts, "/user": "is unreachable", "/file": egress.RuleForm, "/loop": "is unreachable",
 	} {
 		if got := r.fetch(t, `{"url":"`+s.URL+path+`"}`); !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", path, got, want)
@@ -46,7 +46,7 @@ func TestRedirectsPassTheSameDoor(t *testing.T) {
 	if got := r.fetch(t, `{"url":"`+s.URL+`/out","redirect":"manual"}`); !strings.Contains(got, `"status":302`) {
 		t.Error(got)
 	}
-	if got := r.fetch(t, `{"url":"`+s.URL+`/in","redirect":"error"}`); !strings.Contains(got, "could not be reached") {
+	if got := r.fetch(t, `{"url":"`+s.URL+`/in","redirect":"error"}`); !strings.Contains(got, "is unreachable") {
 		t.Error(got)
 	}
 	if forbidden.visits() > 0 {

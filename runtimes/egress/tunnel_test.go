@@ -152,7 +152,7 @@ func TestTunnel(t *testing.T) {
 			t.Error(got)
 		}
 		strict := open(t, egress.Options{Resolver: resolver}, named, secure.address())
-		if got := strict.fetch(t, `{"url":"https://`+named+`/f"}`); !strings.Contains(got, "could not be reached") {
+		if got := strict.fetch(t, `{"url":"https://`+named+`/f"}`); !strings.Contains(got, "is unreachable") {
 			t.Error(got)
 		}
 	})

@@ -68,7 +68,7 @@ func TestCheck(t *testing.T) {
 			[]fault.Detail{{File: "main.ts", Line: 2, Column: 12, Code: "syntax_error", Message: "Unexpected"}}, nil},
 		"several errors": {ts, files{"main.ts": "import a from 'fs'\nimport b from './b'\nexport default () => [a, b]"},
 			[]fault.Detail{
-				{File: "main.ts", Line: 1, Column: 15, Code: "import_refused", Message: "is a module of Node"},
+				{File: "main.ts", Line: 1, Column: 15, Code: "import_refused", Message: "is not available in the goja runtime"},
 				{File: "main.ts", Line: 2, Column: 15, Code: "import_refused", Message: "does not exist"},
 			}, nil},
 		"flag d": {js, files{"main.js": "export default () =>\n  /a/d"}, []fault.Detail{{File: "main.js", Line: 2, Column: 3, Code: "regexp_flag", Message: "flag d"}}, nil},

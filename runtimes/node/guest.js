@@ -96,7 +96,7 @@
     send(`{"end":${told},"code":${code & 255}}`);
     process.reallyExit(code & 255);
   };
-  const note = (reason) => (util.types.isNativeError(reason) ? " (in a promise that nobody awaited)" : "");
+  const note = (reason) => (util.types.isNativeError(reason) ? " (in a promise that was not awaited)" : "");
   const FOREVER = () => JSON.stringify({ error: { type: "runtime_error", message: "The program waits forever: main returned a promise that can never settle.", file: program.entry } });
   const UNSOUND = () => JSON.stringify({ error: { type: "invalid_output", message: "The program changed the serialisation of results: its answer is not JSON." } });
   const left = (code) => (code === 0 ? '{"output":null}' : JSON.stringify({ error: { type: "runtime_error", message: `The program exited with code ${code}.` } }));

@@ -41,7 +41,7 @@ func TestNoNode(t *testing.T) {
 			engine := node.New(node.Options{Jailer: worker.FromSandbox(sandboxtest.New(t, exe)), Interpreter: path})
 			defer engine.Close()
 			_, err := engine.Run(t.Context(), programs().Job("export default () => 1"), runtimetest.NewHost())
-			if !fault.Is(err, fault.RuntimeUnavailable) || !strings.Contains(err.Error(), "install Node.js 20 or newer") {
+			if !fault.Is(err, fault.RuntimeUnavailable) || !strings.Contains(err.Error(), "Install Node.js 20 or newer") {
 				t.Errorf("%v", err)
 			}
 			if err := engine.Warm(t.Context()); !fault.Is(err, fault.RuntimeUnavailable) {
@@ -59,7 +59,7 @@ func TestBadJobs(t *testing.T) {
 	t.Parallel()
 	engine, p := newEngine(t), programs()
 	outcome, _ := runtimetest.Run(t, engine, p.Job("", func(j *runtimes.Job) { j.Entrypoint = "other.js" }))
-	if outcome.Error == nil || !strings.Contains(outcome.Error.Message, `"other.js" is not one of the files`) {
+	if outcome.Error == nil || !strings.Contains(outcome.Error.Message, `"other.js" does not exist`) {
 		t.Errorf("%+v", outcome.Error)
 	}
 	if _, err := engine.Run(t.Context(), p.Job("", func(j *runtimes.Job) { j.Environment = map[string]string{"A=B": ""} }), runtimetest.NewHost()); err == nil {

@@ -76,7 +76,7 @@ func TestContract(t *testing.T) {
 		},
 		"a host that is asked for through other errors": {
 			source: "import urllib.request\ndef main():\n    try: urllib.request.urlopen('http://example.com:81/')\n    except OSError as e: raise e",
-			want:   runtimes.ProgramError{Type: runtimes.Denied, Message: "example.com:81 cannot be reached", File: "main.py", Line: 3, Column: 10},
+			want:   runtimes.ProgramError{Type: runtimes.Denied, Message: "example.com:81 is not granted", File: "main.py", Line: 3, Column: 10},
 		},
 		"a failure after a denial that was caught": {
 			source: "import urllib.request\ndef main():\n    try: urllib.request.urlopen('http://example.com/')\n    except OSError: pass\n    return 1 / 0",

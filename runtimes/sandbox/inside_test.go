@@ -138,7 +138,7 @@ func TestLevels(t *testing.T) {
 		"anything": {errors.New("boom"), "doctor"}, "no filter": {unfiltered{unix.ENOSYS}, AllowFlag + "=seccomp"},
 	} {
 		lack := explain(tt.err)
-		if !strings.Contains(lack.Remedy, tt.want) || !strings.Contains(lack.Effect, "jailed") && !strings.Contains(lack.Effect, "nothing is executed") {
+		if !strings.Contains(lack.Remedy, tt.want) || !strings.Contains(lack.Effect, "not available") && !strings.Contains(lack.Effect, "Nothing is executed") {
 			t.Errorf("%s: %+v", name, lack)
 		}
 	}

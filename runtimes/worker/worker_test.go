@@ -281,7 +281,7 @@ func TestRunOutcomes(t *testing.T) {
 		},
 		"claims a limit by name": {
 			play: func(a *actor) { a.begin(); a.send(frames.Done, `{"error":{"type":"recursion_limit"}}`) },
-			want: runtimes.RecursionLimit, says: "1000 calls",
+			want: runtimes.RecursionLimit, says: "1000 nested calls",
 		},
 		"claims what only we know": {
 			play: func(a *actor) { a.begin(); a.send(frames.Done, `{"error":{"type":"interrupted","message":"ha"}}`) },
