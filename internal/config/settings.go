@@ -60,7 +60,7 @@ func serverSettings() []Setting {
 			Help: "Maximum size of a request body.",
 			set:  number(64<<10, 32<<20, func(c *Config) *int64 { return &c.BodyBytes })},
 		{Name: "request-memory", Env: "ATELIER_REQUEST_MEMORY", Default: strconv.Itoa(512 << 20), Form: "BYTES", Group: "Server",
-			Help: "Memory for the bodies of all requests and inputs of runs that are being processed. One workspace may take half of it. A request beyond is refused with 429 and Retry-After.",
+			Help: "Memory for request bodies and run inputs that are being processed. One workspace can use half of it. Requests above it are refused with 429 and Retry-After.",
 			set:  number(64<<20, 1<<40, func(c *Config) *int64 { return &c.RequestMemory })},
 		{Name: "shutdown-grace", Env: "ATELIER_SHUTDOWN_GRACE", Default: "10s", Form: "DURATION", Group: "Server",
 			Help: "Time that running programs get to finish when the server stops. After it they are interrupted.",

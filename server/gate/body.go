@@ -37,7 +37,7 @@ func Body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	}
 	values, err := checkJSON(body, maxDepth)
 	if err == nil && values > maxValues {
-		err = &fault.Error{Code: fault.BodyTooLarge, Message: "The body holds more than 1,000,000 JSON values and names.", Extra: map[string]any{"maxValues": maxValues}}
+		err = &fault.Error{Code: fault.BodyTooLarge, Message: "The body has more than 1,000,000 JSON values and names.", Extra: map[string]any{"maxValues": maxValues}}
 	}
 	if err == nil && !budget.Of(r.Context()).Reserve(int64(len(body)), int64(values)) {
 		err = busy()
@@ -111,7 +111,7 @@ func drain(w http.ResponseWriter, r *http.Request, most int64) {
 
 func busy() error {
 	return &fault.Error{Code: fault.TooManyRequests, RetryAfter: retryBusy,
-		Message: "The server has no memory left for this body: it is processing other requests. Try again in a moment."}
+		Message: "The server has no memory left for this body. Try again later."}
 }
 
 // awaitBody gives a client a time to send its body, also one that nobody reads: before it answers, the server reads on to
