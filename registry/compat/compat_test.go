@@ -34,7 +34,7 @@ func TestCompare(t *testing.T) {
 		"integer to number":      {`{"type":"integer"}`, `{"type":"number"}`, "yes", "no", []string{"widens"}},
 		"lower maximum":          {`{"type":"integer","maximum":14}`, `{"type":"integer","maximum":10}`, "no", "yes", []string{"narrows /maximum it must be at most 10 now; the limit was 14"}},
 		"maximum in other words": {`{"type":"integer","exclusiveMaximum":15}`, `{"type":"integer","maximum":14}`, "yes", "yes", nil},
-		"one value less":         {`{"enum":["metric","imperial"]}`, `{"enum":["metric"]}`, "no", "yes", []string{`narrows  it no longer takes "imperial"`}},
+		"one value less":         {`{"enum":["metric","imperial"]}`, `{"enum":["metric"]}`, "no", "yes", []string{`narrows  it no longer accepts "imperial"`}},
 		"one value more":         {`{"enum":["metric"]}`, `{"enum":["metric","imperial"]}`, "yes", "no", []string{`widens  it may also be "imperial" now`}},
 		"nested":                 {`{"properties":{"a":{"properties":{"b":{"maxLength":3}}}}}`, `{"properties":{"a":{"properties":{"b":{"maxLength":2}}}}}`, "no", "yes", []string{"`a.b` must have at most 2 characters now"}},
 		"items":                  {`{"properties":{"a":{"items":{"type":"integer"}}}}`, `{"properties":{"a":{"items":{"type":"number"}}}}`, "yes", "no", []string{"`a[]` is"}},

@@ -229,7 +229,7 @@ func (p *prover) dependencies(g goal, s shape, required map[string]bool) bool {
 				if !required[needed] && !g.these.needs(name, needed) {
 					at := g
 					at.path = member(g.path, needed)
-					ok = p.say(at, keyword, "became required beside "+quoted(name), "is no longer required beside "+quoted(name))
+					ok = p.say(at, keyword, "became required together with "+quoted(name), "is no longer required together with "+quoted(name))
 				}
 			}
 		}

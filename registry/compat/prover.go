@@ -182,7 +182,7 @@ func (p *prover) showsValues(g goal, values []any) bool {
 		return true
 	}
 	list := listed(refused)
-	return p.say(g, "", "no longer takes "+list, "may also be "+list+" now")
+	return p.say(g, "", "no longer accepts "+list, "may also be "+list+" now")
 }
 
 // showsWhole goes through what the schema asks for, one keyword after the other.

@@ -44,7 +44,7 @@ type Limits struct {
 
 // Capabilities has what a version is granted in the spelling of skill.yaml.
 type Capabilities struct {
-	Hosts         []string `json:"hosts,omitempty" jsonschema:"description=host:port\\, such as api.example.com:443."`
+	Hosts         []string `json:"hosts,omitempty" jsonschema:"description=Hosts as host:port\\, for example api.example.com:443."`
 	HostFunctions []string `json:"host_functions,omitempty" jsonschema:"description=log and progress are always granted."`
 	Subprocess    bool     `json:"subprocess,omitempty"`
 }

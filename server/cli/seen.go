@@ -7,7 +7,7 @@ import (
 
 // seen is part of every command that acts on a draft.
 type seen struct {
-	Revision int64 `help:"The revision of the draft that you saw: refused if somebody has saved since. Whatever the draft is, without it." placeholder:"N"`
+	Revision int64 `help:"Revision of the draft that you last read. The command is refused if the draft has changed since (default: the current draft)." placeholder:"N"`
 }
 
 // in adds the revision to the body of a request.

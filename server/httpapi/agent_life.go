@@ -34,7 +34,7 @@ func (a *API) redraftAgent() {
 // CopyAgentBody names the new agent.
 type CopyAgentBody struct {
 	Name     string `json:"name" minLength:"1"`
-	Revision int64  `json:"revision,omitempty" minimum:"1" doc:"The same as If-Match."`
+	Revision int64  `json:"revision,omitempty" minimum:"1" doc:"Same as If-Match."`
 }
 
 func (a *API) copyAgent() {

@@ -15,7 +15,7 @@ func (a *API) saveAgent() {
 	}
 	add(a, endpoint{
 		modules: true, id: "saveAgent", method: http.MethodPut, path: Base + "/code-agents/{agent}", tag: "agents", summary: "Save the draft",
-		about:      "Needs If-Match with the revision that was seen. A stale one is refused with currentRevision, savedAt and savedBy.",
+		about:      "Requires If-Match with the revision that you last read. A stale revision is refused; the answer contains currentRevision, savedAt and savedBy.",
 		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.PreconditionRequired, fault.StaleDraft},
 	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
 		revision, err := q.revision()

@@ -11,18 +11,18 @@ import (
 // DraftMatch is part of the input of every route that acts on a draft. The revision may also be a member of the body, or of
 // the query where there is none.
 type DraftMatch struct {
-	IfMatch string `header:"If-Match" doc:"The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is."`
+	IfMatch string `header:"If-Match" doc:"Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft."`
 }
 
 // DraftMatchQuery is DraftMatch for a route without a body.
 type DraftMatchQuery struct {
 	DraftMatch
-	Revision int64 `query:"revision" minimum:"1" doc:"The same as If-Match."`
+	Revision int64 `query:"revision" minimum:"1" doc:"Same as If-Match."`
 }
 
 // RequiredDraftMatch is part of the input of every route that replaces a draft.
 type RequiredDraftMatch struct {
-	IfMatch string `header:"If-Match" doc:"Required: the revision of the draft that was seen, in quotes. Without it the answer is precondition_required; if it is another by now, stale_draft with currentRevision, savedAt and savedBy."`
+	IfMatch string `header:"If-Match" doc:"Required: revision of the draft that you last read, in quotes. Without it the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy."`
 }
 
 // seen is the draft that a caller acts on, by header or by member; 0 is no member.

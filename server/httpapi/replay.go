@@ -10,7 +10,7 @@ import (
 
 // ReplayBody says which recorded inputs to run against the draft.
 type ReplayBody struct {
-	Revision int64  `json:"revision,omitempty" minimum:"1" doc:"The same as If-Match."`
+	Revision int64  `json:"revision,omitempty" minimum:"1" doc:"Same as If-Match."`
 	Version  string `json:"version,omitempty" doc:"Version whose runs are used: 1.2.0, ^1, latest or a digest (default: latest)."`
 	Runs     int    `json:"runs,omitempty" minimum:"1" maximum:"100" doc:"Number of inputs (default 20)."`
 }

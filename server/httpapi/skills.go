@@ -102,7 +102,7 @@ func (a *API) installSkill() {
 
 // PromoteSkillBody asks for the next version of a skill.
 type PromoteSkillBody struct {
-	Revision  int64  `json:"revision,omitempty" minimum:"1" doc:"The same as If-Match."`
+	Revision  int64  `json:"revision,omitempty" minimum:"1" doc:"Same as If-Match."`
 	Version   string `json:"version,omitempty" maxLength:"100" doc:"Version number (default: the number suggested from the changes)."`
 	Changelog string `json:"changelog,omitempty"`
 	Comment   string `json:"comment,omitempty" doc:"Reason for a smaller number than suggested."`

@@ -12,7 +12,7 @@ import (
 
 // PublishBody names the version to make. With neither version nor bump the number is chosen; the first is 1.0.0.
 type PublishBody struct {
-	Revision  int64  `json:"revision,omitempty" minimum:"1" doc:"The same as If-Match."`
+	Revision  int64  `json:"revision,omitempty" minimum:"1" doc:"Same as If-Match."`
 	Version   string `json:"version,omitempty" doc:"Semantic version."`
 	Bump      string `json:"bump,omitempty" enum:"auto,major,minor,patch"`
 	Changelog string `json:"changelog,omitempty"`
@@ -42,7 +42,7 @@ func (a *API) publishVersion() {
 	}
 	add(a, endpoint{
 		id: "publishVersion", method: http.MethodPost, path: Base + "/code-agents/{agent}/versions", tag: "versions", summary: "Publish the draft",
-		about:  "Send the revision that you saw, so that what is published is what you saw; draftRevision names the draft that was published. A number smaller than the changes ask for is refused with bump_too_small: errors has the reasons, advisedBump and advisedVersion the way out.",
+		about:  "Send the revision that you last read to publish exactly that draft. draftRevision is the revision that was published. A smaller number than suggested is refused with bump_too_small: errors lists the reasons; advisedBump and advisedVersion contain the suggestion.",
 		status: http.StatusCreated, idempotent: true, refusals: []fault.Code{fault.NotFound, fault.StaleDraft, fault.VersionExists, fault.BumpTooSmall, fault.Conflict, fault.SandboxUnavailable},
 	}, func(ctx context.Context, q *in) (*publishAnswer, error) {
 		if err := a.mayChange(ctx, q.Agent); err != nil {

@@ -50,5 +50,5 @@ func runOf(r registry.Run) Run {
 type Accepted struct {
 	RunID         string          `json:"runId"`
 	Status        registry.Status `json:"status"`
-	DraftRevision int64           `json:"draftRevision,omitempty" doc:"Of the draft that runs; absent for a version and for inline code."`
+	DraftRevision int64           `json:"draftRevision,omitempty" doc:"Revision of the draft that runs. Absent for a version and for inline code."`
 }

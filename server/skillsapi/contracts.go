@@ -76,7 +76,7 @@ type (
 		Version   string `json:"version,omitempty" jsonschema:"description=Version number (default: the number suggested from the changes)."`
 		Changelog string `json:"changelog,omitempty" jsonschema:"maxLength=10000"`
 		Comment   string `json:"comment,omitempty" jsonschema:"maxLength=10000,description=Why the number may be smaller than advised."`
-		Revision  int64  `json:"revision,omitempty" jsonschema:"minimum=1,description=The revision of the draft that was seen; refused with stale_draft if it is another. Whatever the draft is\\, without it."`
+		Revision  int64  `json:"revision,omitempty" jsonschema:"minimum=1,description=Revision of the draft that you last read. Refused with stale_draft if the draft has changed since (default: the current draft)."`
 	}
 	validateRequest struct {
 		Code string `json:"code" jsonschema:"minLength=1,maxLength=1000000"`
