@@ -1,6 +1,6 @@
-// Package advice tells what separates two versions of an agent, in sentences with pointers, and which number the newer
-// one should have: what a caller could trip over is major, what it gains is minor, the rest is a patch. Numbers are
-// those of semver.org 2.0.0. It decides nothing; publishing does.
+// Package advice lists the differences between two versions of an agent, with pointers, and recommends the next version
+// number: a change that may break callers is major, an addition is minor, anything else is a patch. Numbers follow
+// semver.org 2.0.0. The package only advises; publishing decides.
 package advice
 
 import (
@@ -23,7 +23,8 @@ func rank(b registry.Bump) int {
 	return slices.Index([]registry.Bump{registry.NoBump, registry.PatchBump, registry.MinorBump, registry.MajorBump}, b)
 }
 
-// Between lists the differences of two versions, those that ask for most first. An error is about a schema.
+// Between lists the differences between two versions, largest bump first. Error: InvalidInput for a schema that does
+// not compile.
 func Between(before, after registry.Version) ([]registry.Reason, error) {
 	input, err := compat.Compare(before.InputSchema, after.InputSchema, "the input")
 	if err != nil {
@@ -52,7 +53,7 @@ func reason(bump registry.Bump, pointer, message string) registry.Reason {
 	return registry.Reason{Bump: bump, Pointer: pointer, Message: message}
 }
 
-// Of is the largest bump that the reasons ask for.
+// Of returns the largest bump among the reasons.
 func Of(reasons []registry.Reason) registry.Bump {
 	most := registry.NoBump
 	for _, r := range reasons {
@@ -63,7 +64,7 @@ func Of(reasons []registry.Reason) registry.Bump {
 	return most
 }
 
-// ofInput weighs by what callers send: whatever the old version took must still be taken, and not be overlooked.
+// ofInput judges by what callers send: the new version must accept, and not ignore, every input of the old one.
 func ofInput(r compat.Result) []registry.Reason {
 	var reasons []registry.Reason
 	for _, c := range r.Changes {
@@ -72,7 +73,7 @@ func ofInput(r compat.Result) []registry.Reason {
 			bump = registry.MajorBump
 		}
 		if c.Effect == compat.Widens && slices.ContainsFunc(r.Changes, func(other compat.Change) bool { return other.Effect == compat.Adds && other.Path() == c.Path() }) {
-			continue // that it is allowed now is the same as that it was added
+			continue // allowing it is already reported as adding it
 		}
 		reasons = append(reasons, reason(bump, "/inputSchema"+c.Pointer, sentence(c, " to the input", " from the input")))
 	}
@@ -82,7 +83,7 @@ func ofInput(r compat.Result) []registry.Reason {
 	return reasons
 }
 
-// ofOutput weighs by what callers get: whatever the new version gives must be what the old one promised.
+// ofOutput judges by what callers receive: every output of the new version must fit the schema of the old one.
 func ofOutput(r compat.Result) []registry.Reason {
 	var reasons []registry.Reason
 	for _, c := range r.Changes {

@@ -6,11 +6,11 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// First is the number of a first version that nobody gave one.
+// First is the default number of a first version.
 const First = "1.0.0"
 
-// Base is the published version that a new number follows: the highest without pre-release that is not above it. It is
-// "" if there is none. An empty number stands for the next after all.
+// Base returns the published version that a new number follows: the highest stable version that is not above it, or ""
+// if there is none. An empty number follows all published versions.
 func Base(number string, published []string) string {
 	var limit *semver.Version
 	if number != "" {
@@ -18,7 +18,7 @@ func Base(number string, published []string) string {
 		if err != nil {
 			return ""
 		}
-		core, _ := v.SetPrerelease("") // 2.0.0-rc.1 is on the way to 2.0.0
+		core, _ := v.SetPrerelease("") // 2.0.0-rc.1 precedes 2.0.0
 		limit = &core
 		if v.Prerelease() == "" {
 			limit = v
@@ -40,8 +40,8 @@ func Base(number string, published []string) string {
 	return best.Original()
 }
 
-// Next is the number that a bump makes. Before 1.0.0 anything may change, and by custom the middle number stands for
-// what breaks: leaving 0 is a decision that people make, not a program.
+// Next returns the number after a bump. Before 1.0.0 a breaking change raises the minor number, as is customary. Only
+// people decide to leave 0.x.
 func Next(base string, bump registry.Bump) (string, error) {
 	v, err := semver.StrictNewVersion(base)
 	if err != nil {
@@ -66,8 +66,8 @@ func Next(base string, bump registry.Bump) (string, error) {
 	return v.IncPatch().String(), nil
 }
 
-// Large reports whether a number is at least as far from its base as a bump asks for. A pre-release is as large as what
-// it leads to; build metadata does not count.
+// Large reports whether a number is at least as far from its base as a bump requires. A pre-release counts as the
+// version it leads to; build metadata does not count.
 func Large(number, base string, bump registry.Bump) (bool, error) {
 	v, err := semver.StrictNewVersion(number)
 	if err != nil {
@@ -91,7 +91,7 @@ func Large(number, base string, bump registry.Bump) (bool, error) {
 	return core.Compare(least) >= 0, nil
 }
 
-// Promoted is the number that a first stable version has when there were only pre-releases: that of the highest.
+// Promoted returns the number for the first stable version after pre-releases: the core of the highest one.
 func Promoted(published []string) string {
 	var best *semver.Version
 	for _, text := range published {

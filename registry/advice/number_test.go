@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/registry/advice"
 )
 
-// The examples of precedence on semver.org, in rising order; build metadata does not count.
+// Examples of precedence from semver.org in ascending order. Build metadata does not count.
 func TestSemverOrgOrder(t *testing.T) {
 	t.Parallel()
 	rising, pairs := [][]string{
@@ -20,7 +20,7 @@ func TestSemverOrgOrder(t *testing.T) {
 		{"1.0.0-alpha", "1.0.0"},
 		{"1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0-rc.1", "1.0.0"},
 		{"1.9.0", "1.10.0", "1.11.0"},
-		{"1.0.0-0.3.7", "1.0.0-x.7.z.92", "1.0.0-x-y-z.4"}, // numbers are lower than words
+		{"1.0.0-0.3.7", "1.0.0-x.7.z.92", "1.0.0-x-y-z.4"}, // numeric identifiers are lower than alphanumeric ones
 	}, 0
 	for _, versions := range rising {
 		for i := range versions {
@@ -34,7 +34,7 @@ func TestSemverOrgOrder(t *testing.T) {
 					t.Errorf("%s to %s is %d, want %d", versions[i], versions[j], a.Compare(b), want)
 				}
 				pairs++
-				// A range takes no pre-release of its own accord, so order shows in exact lists only.
+				// A range excludes pre-releases, so the order shows only in exact lists.
 				latest := registry.Pick(registry.Latest, []registry.Version{{Version: versions[i]}, {Version: versions[j]}})
 				if a.Prerelease() == "" && b.Prerelease() == "" && latest != 0 && i > j {
 					t.Errorf("latest of %s and %s is the second", versions[i], versions[j])
@@ -45,7 +45,7 @@ func TestSemverOrgOrder(t *testing.T) {
 	t.Logf("semver.org, order: %d pairs; nothing is left out", pairs)
 }
 
-// The lists of what is a version and what is none that the FAQ of semver.org links to.
+// Lists of valid and invalid versions to which the FAQ of semver.org links.
 func TestSemverOrgForm(t *testing.T) {
 	t.Parallel()
 	valid := strings.Fields(`0.0.4 1.2.3 10.20.30 1.1.2-prerelease+meta 1.1.2+meta 1.1.2+meta-valid 1.0.0-alpha 1.0.0-beta 1.0.0-alpha.beta 1.0.0-alpha.beta.1
@@ -58,7 +58,7 @@ func TestSemverOrgForm(t *testing.T) {
 		1.0.0-alpha......1 1.0.0-alpha.......1 01.1.1 1.01.1 1.1.01 1.2.3.DEV 1.2-SNAPSHOT 1.2.31.2.3----RC-SNAPSHOT.12.09.1--..12+788 1.2-RC-SNAPSHOT
 		-1.0.3-gamma+b7718 +justmeta 9.8.7+meta+meta 9.8.7-whatever+meta+meta
 		99999999999999999999999.999999999999999999.99999999999999999----RC-SNAPSHOT.12.09.1--------------------------------..12`)
-	// A number that no 64 bits hold is no number of ours; it is refused and not cut.
+	// A number beyond 64 bits is rejected, not truncated.
 	leftOut := map[string]bool{"99999999999999999999999.999999999999999999.99999999999999999": true}
 	for _, text := range append(valid, "1.0.0-alpha+001", "1.0.0+20130313144700", "1.0.0-beta+exp.sha.5114f85", "1.0.0+21AF26D3----117B344092BD") {
 		if err := registry.CheckSemver(text); (err != nil) != leftOut[text] {

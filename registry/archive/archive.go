@@ -1,8 +1,8 @@
-// Package archive writes agents with all their versions into one file, and reads such files as what a stranger sent. The
-// layout is in docs/archive.md. It knows no store: who reads decides what to do with what was found.
+// Package archive writes agents with all their versions into one file and reads such files as untrusted input.
+// docs/archive.md describes the layout. The package knows no store: the caller decides what to do with the contents.
 //
-// A file is a gzipped tar of regular files in one fixed order, so that it is read in one pass with one version in memory, and
-// so that two files of the same content are the same bytes.
+// An archive is a gzipped tar of regular files in a fixed order. It can be read in one pass with one version in memory,
+// and equal content gives equal bytes.
 package archive
 
 import (
@@ -17,18 +17,18 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Format is what the first file says of the layout.
+// Format identifies the layout in the first file.
 const Format = "atelier/archive/1"
 
-// Bounds of an archive. They hold for what is unpacked, however small the file is.
+// Limits of an archive. They apply to the unpacked content.
 const (
 	MaxAgents   = 20_000
-	MaxVersions = 10_000 // of one agent
+	MaxVersions = 10_000 // per agent
 	MaxEntries  = 2_000_000
 	MaxDocument = 8 << 20  // bytes of one JSON file
-	MaxFiles    = 500      // of a draft or a version
-	MaxBytes    = 32 << 20 // of its files together: a module may be as large
-	MaxTotal    = 2 << 30  // bytes of everything
+	MaxFiles    = 500      // per draft or version
+	MaxBytes    = 32 << 20 // total size of these files; a module may be this large
+	MaxTotal    = 2 << 30  // total size of the unpacked archive
 )
 
 const (
@@ -38,13 +38,13 @@ const (
 	maxPath     = 3*registry.MaxPath + 64
 )
 
-// Contents is the first file: what the archive holds, so that one that was cut off is known.
+// Contents is the first file. It lists the agents, so that a truncated archive is detected.
 type Contents struct {
 	Format string   `json:"format"`
 	Agents []string `json:"agents"`
 }
 
-// Agent is an agent without its versions. Its draft's files lie beside it.
+// Agent is an agent without its versions. The files of its draft follow separately.
 type Agent struct {
 	ID          string           `json:"id"`
 	Name        string           `json:"name"`
@@ -61,33 +61,33 @@ type Agent struct {
 	Versions    []string         `json:"versions"`
 }
 
-// Actor is who did something, as a statement of the archive: it grants nothing.
+// Actor names who did something according to the archive. It grants nothing.
 type Actor struct {
 	ID   string             `json:"id"`
 	Type registry.ActorType `json:"type"`
 	Name string             `json:"name"`
 }
 
-// plausible keeps out what no house of ours writes and a database may not take.
+// plausible rejects values that no server writes and that a database may refuse.
 func (a Actor) plausible() bool {
 	const most = 200
 	text := a.ID + string(a.Type) + a.Name
 	return len(text) <= 3*most && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// plausibleOrigin keeps out what no house of ours writes.
+// plausibleOrigin rejects values that no server writes.
 func plausibleOrigin(o *registry.Origin) bool {
 	return o == nil || uuid.Validate(o.AgentID) == nil && registry.CheckName(o.Name) == nil && registry.CheckSemver(o.Version) == nil &&
 		registry.KindOf(o.Digest) == registry.ByDigest && registry.CheckVersionRange(o.Digest) == nil
 }
 
-// version is the document of a version, whose files lie beside it.
+// version is the document of a version. Its files follow separately.
 type version struct {
 	registry.Version
 	Publisher Actor `json:"publisher"`
 }
 
-// versionPath is the folder of a version.
+// versionPath returns the folder of a version.
 func versionPath(agent, version string) string {
 	return "agents/" + agent + "/versions/" + version + "/"
 }

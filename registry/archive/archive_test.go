@@ -22,7 +22,7 @@ import (
 
 const id = "0190f0f0-0000-7000-8000-000000000001"
 
-// seen keeps what an archive held.
+// seen records the contents of an archive.
 type seen struct {
 	Agents   []archive.Agent
 	Versions []registry.Version
@@ -61,13 +61,13 @@ func version(t testing.TB, number string) registry.Version {
 	return v
 }
 
-// entry is one file of an archive, as a hostile hand writes it.
+// entry is one file of a hostile archive.
 type entry struct {
 	header tar.Header
 	text   string
 }
 
-// good is the archive that the hostile ones are made of.
+// good returns a valid archive from which the hostile ones are derived.
 func good(t testing.TB) []entry {
 	t.Helper()
 	var whole bytes.Buffer
@@ -179,7 +179,7 @@ func insert(entries []entry, where int, more ...entry) []entry {
 	return append(append(append([]entry{}, entries[:where]...), more...), entries[where:]...)
 }
 
-// TestHostileArchives reads what no house of ours has written. Nothing of it may get through, whatever else is in order.
+// TestHostileArchives reads archives that no server has written. None of their content may get through.
 func TestHostileArchives(t *testing.T) {
 	t.Parallel()
 	const draft = "agents/weather/draft/"
@@ -297,7 +297,7 @@ func refused(t *testing.T, text []byte) {
 	}
 }
 
-// TestHostileStreams breaks what lies beneath the files: an archive that is cut at any place, or changed at one.
+// TestHostileStreams truncates an archive at every position and changes single bytes.
 func TestHostileStreams(t *testing.T) {
 	t.Parallel()
 	whole := pack(t, good(t))
@@ -318,7 +318,7 @@ func TestHostileStreams(t *testing.T) {
 		changed[n] ^= 0x55
 		var got seen
 		if archive.Read(bytes.NewReader(changed), &got) == nil {
-			accepted++ // a byte of the gzip header that says nothing of the content
+			accepted++ // a byte of the gzip header that does not affect the content
 			if len(got.Versions) != 2 || got.Versions[0].Digest != version(t, "1.0.0").Digest {
 				t.Errorf("byte %d: other content", n)
 			}
@@ -331,7 +331,7 @@ func TestHostileStreams(t *testing.T) {
 	t.Logf("%d broken streams, %d of them with another gzip header only", count+2, accepted)
 }
 
-// TestHostileSparse claims bytes that are not there.
+// TestHostileSparse claims bytes that do not exist.
 func TestHostileSparse(t *testing.T) {
 	t.Parallel()
 	e := good(t)
@@ -359,7 +359,7 @@ func TestHostileSparse(t *testing.T) {
 	refused(t, zipped(t, tarred.Bytes()))
 }
 
-// sparseEntry is a GNU sparse file (1.0, in PAX records) of a mebibyte with no data: tar.Writer does not write such.
+// sparseEntry returns a GNU sparse file (1.0, in PAX records) of 1 MiB without data. tar.Writer cannot write one.
 func sparseEntry(name string) []byte {
 	record := func(key, value string) string {
 		for n := len(key) + len(value) + 3; ; n++ {

@@ -20,17 +20,17 @@ import (
 	"github.com/atelier-run/atelier/registry/tarball"
 )
 
-// Visitor is told what an archive holds, in its order: each agent, then its versions.
+// Visitor receives the contents of an archive in order: each agent, then its versions.
 type Visitor interface {
 	Agent(a Agent) error
 	Version(v registry.Version) error
 }
 
-// Read reads an archive to its end. Every version's digests have been computed again when the visitor sees it. Whatever is
-// not as the layout has it is InvalidInput, and nothing after it is read; the visitor must not keep what it was told before
-// Read has returned nil.
+// Read reads an archive to its end. The digests of each version are recomputed before the visitor receives it. A
+// violation of the layout is InvalidInput and ends the reading. The visitor must discard everything unless Read returns
+// nil.
 func Read(r io.Reader, visitor Visitor) error {
-	whole := bufio.NewReader(r) // gzip reads no further than its end from a buffer
+	whole := bufio.NewReader(r) // a buffered gzip reader stops at the end of its stream
 	zip, err := gzip.NewReader(whole)
 	if err != nil {
 		return broken(err)
@@ -53,7 +53,7 @@ func Read(r io.Reader, visitor Visitor) error {
 type reader struct {
 	tar     *tar.Reader
 	visitor Visitor
-	next    *tar.Header // seen and not yet taken; nil at the end
+	next    *tar.Header // read but not yet consumed; nil at the end
 	entries int
 	ids     map[string]bool
 	names   map[string]bool
@@ -82,7 +82,7 @@ func (r *reader) all() error {
 	return nil
 }
 
-// end makes sure that nothing follows: what one reader skips another may read.
+// end checks that nothing follows the archive: another reader might not ignore it.
 func (r *reader) end(rest io.Reader) error {
 	if r.next != nil {
 		return invalid("contains an unannounced file: %s", shown(r.next.Name))
@@ -150,7 +150,7 @@ func (r *reader) agent(name string) error {
 	return nil
 }
 
-// claim takes a name in the archive; a-b and a_b are one name.
+// claim reserves a name in the archive. a-b and a_b are the same name.
 func (r *reader) claim(name string) error {
 	key := registry.NameKey(name)
 	if r.names[key] {
@@ -197,7 +197,7 @@ func (r *reader) version(a Agent, number string) error {
 	return r.visitor.Version(v)
 }
 
-// files reads the files of a folder, which follow one another in the order of their paths.
+// files reads the files of a folder, which are sorted by path.
 func (r *reader) files(folder string) (map[string]registry.File, error) {
 	files, folded, last, total := map[string]registry.File{}, map[string]bool{}, "", int64(0)
 	for r.next != nil && strings.HasPrefix(r.next.Name, folder) {
@@ -231,7 +231,7 @@ func (r *reader) files(folder string) (map[string]registry.File, error) {
 	return files, nil
 }
 
-// document reads the JSON file that must come next.
+// document reads the next file, which must be this JSON document.
 func (r *reader) document(path string, into any) error {
 	if r.next == nil {
 		return invalid("ends before %s", path)
@@ -254,19 +254,19 @@ func (r *reader) document(path string, into any) error {
 	return nil
 }
 
-// content reads the present file and moves on to the next.
+// content reads the current file and moves on to the next.
 func (r *reader) content(most int64) ([]byte, error) {
 	if r.next.Size > most {
 		return nil, invalid("contains a file of more than %s: %s", bytesize.Text(most), shown(r.next.Name))
 	}
-	var content bytes.Buffer // grows with what comes, not with what was announced
+	var content bytes.Buffer // grows with the received bytes, not with the announced size
 	if _, err := io.Copy(&content, io.LimitReader(r.tar, most+1)); err != nil {
 		return nil, broken(err)
 	}
 	return content.Bytes(), r.advance()
 }
 
-// advance looks at the next file. Only regular files are let in: a link, a device or a folder is no part of the layout.
+// advance reads the next header. It accepts regular files only: links, devices and folders are not part of the layout.
 func (r *reader) advance() error {
 	header, err := r.tar.Next()
 	if errors.Is(err, io.EOF) {

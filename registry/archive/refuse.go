@@ -11,7 +11,7 @@ func invalid(format string, args ...any) error {
 	return fault.New(fault.InvalidInput, "%s", "The archive "+fmt.Sprintf(format, args...)+".")
 }
 
-// broken is a stream that cannot be read as what it should be; what a layer above has said already stays.
+// broken wraps an error of an unreadable stream. An error that already has a code stays.
 func broken(err error) error {
 	var told *fault.Error
 	if errors.As(err, &told) {

@@ -14,13 +14,13 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Writer writes an archive: each agent, and after each its versions, in the order that was announced.
+// Writer writes an archive: each agent followed by its versions, in the announced order.
 type Writer struct {
 	zip *gzip.Writer
 	tar *tar.Writer
 }
 
-// NewWriter begins an archive of agents with these names.
+// NewWriter starts an archive of agents with these names.
 func NewWriter(w io.Writer, agents []string) (*Writer, error) {
 	zip := gzip.NewWriter(w)
 	a := &Writer{zip: zip, tar: tar.NewWriter(zip)}
@@ -38,7 +38,7 @@ func (w *Writer) Agent(a Agent) error {
 	return w.files(agentPath(a.Name)+"draft/", files)
 }
 
-// Version writes a version of the agent that was written last; agent is that agent's name now.
+// Version writes a version of the agent that was written last. agent is the current name of that agent.
 func (w *Writer) Version(agent string, v registry.Version) error {
 	files := v.Files
 	v.Files = nil
@@ -69,7 +69,7 @@ func (w *Writer) document(path string, value any) error {
 	return w.entry(path, append(text, '\n'))
 }
 
-// entry writes a file without what would differ between two machines.
+// entry writes a file without values that differ between machines.
 func (w *Writer) entry(path string, content []byte) error {
 	header := tar.Header{Typeflag: tar.TypeReg, Name: path, Mode: 0o644, Size: int64(len(content)), ModTime: time.Unix(0, 0), Format: tar.FormatPAX}
 	if err := w.tar.WriteHeader(&header); err != nil {

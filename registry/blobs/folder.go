@@ -1,5 +1,5 @@
-// Package blobs keeps bytes by their SHA-256: what is stored never changes, the same bytes are stored once, and what comes
-// back is checked against its name. It does not know what the bytes mean.
+// Package blobs stores bytes under their SHA-256. Blobs never change, equal bytes are stored once, and every read is
+// verified against the digest.
 package blobs
 
 import (
@@ -21,11 +21,11 @@ const prefix = "sha256:"
 
 var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// Folder is a blob store in a directory of its own: ab/cdef… holds the blob sha256:abcdef…. It is safe for concurrent
-// use, also by several processes.
+// Folder is a blob store in its own directory: ab/cdef… holds the blob sha256:abcdef…. It is safe for concurrent use,
+// also by several processes.
 type Folder struct{ dir string }
 
-// Open makes the directory when it is missing.
+// Open creates the directory if it is missing.
 func Open(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open blob store: %w", err)
@@ -36,14 +36,14 @@ func Open(dir string) (*Folder, error) {
 	return &Folder{dir: dir}, nil
 }
 
-// Digest is the name of a blob with this content.
+// Digest returns the name of a blob with this content.
 func Digest(content []byte) string {
 	sum := sha256.Sum256(content)
 	return prefix + hex.EncodeToString(sum[:])
 }
 
-// Put stores a blob and returns its digest. When it returns, the blob survives a loss of power: a row that names it may
-// be committed.
+// Put stores a blob and returns its digest. The blob is on disk when Put returns, so a row that refers to it may be
+// committed.
 func (f *Folder) Put(ctx context.Context, content []byte) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -56,7 +56,7 @@ func (f *Folder) Put(ctx context.Context, content []byte) (string, error) {
 	return digest, nil
 }
 
-// Get returns the content of a blob. Errors: NotFound; Internal when the file is not what was stored.
+// Get returns the content of a blob. Errors: NotFound; Internal if the file does not match its digest.
 func (f *Folder) Get(ctx context.Context, digest string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (f *Folder) Get(ctx context.Context, digest string) ([]byte, error) {
 	return content, nil
 }
 
-// Size is how many bytes a blob has. Error: NotFound.
+// Size returns the number of bytes of a blob. Error: NotFound.
 func (f *Folder) Size(ctx context.Context, digest string) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -103,14 +103,14 @@ func (f *Folder) path(digest string) string {
 	return filepath.Join(f.dir, name[:2], name[2:])
 }
 
-// put writes to a temporary file and renames it, so that a reader sees all of a blob or nothing, and syncs the file
-// before the rename and both directories after it.
+// put writes a temporary file and renames it, so readers see the whole blob or nothing. It syncs the file before the
+// rename and both directories after it.
 func (f *Folder) put(path string, content []byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	// An existing file is not trusted unread: it may be damaged, and then this repairs it.
+	// An existing file may be damaged. Rewriting it repairs it.
 	if old, err := os.ReadFile(path); err != nil || !bytes.Equal(old, content) {
 		if err := replace(dir, path, content); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/registry/blobs"
 )
 
-// FuzzGet asks for blobs by names that are none: whatever they look like, no other file is read.
+// FuzzGet requests invalid blob names. None of them may read another file.
 func FuzzGet(f *testing.F) {
 	dir := f.TempDir()
 	folder, err := blobs.Open(filepath.Join(dir, "blobs"))

@@ -1,6 +1,6 @@
 package compat
 
-// row is what one schema says of the items of an array: the first ones by position, then the rest.
+// row describes the items of an array under one schema: the first items by position, then the rest.
 type row struct {
 	first []place
 	rest  *place
@@ -25,7 +25,7 @@ func (p place) optional(keyword string) *place {
 	return nil
 }
 
-// item is what a flat set says of the item at a position; beyond all positions it is what is said of the rest.
+// item returns the schemas for the item at a position. Beyond the last position it returns those for the rest.
 func (s set) item(position int) set {
 	var all set
 	for _, p := range s {
@@ -39,7 +39,7 @@ func (s set) item(position int) set {
 	return all
 }
 
-// positions is how many items a flat set speaks of one by one.
+// positions returns the number of items that a flat set describes one by one.
 func (s set) positions() int {
 	n := 0
 	for _, p := range s {
@@ -48,7 +48,7 @@ func (s set) positions() int {
 	return n
 }
 
-// longest is the most items that an array of a flat set has.
+// longest returns the maximum number of items in an array of a flat set.
 func (s set) longest() (n int, limited bool) {
 	n, limited = s.most("maxItems")
 	for _, p := range s {
@@ -98,7 +98,7 @@ func (s set) unique() bool {
 	return false
 }
 
-// contained is about contains with its counts.
+// contained proves contains with its minimum and maximum.
 func (p *prover) contained(g goal) bool {
 	asked, ok := g.that.sub("contains")
 	if !ok {
@@ -115,7 +115,7 @@ func (p *prover) contained(g goal) bool {
 		}
 		ownLeast, ownMost, ownLimited := one.containedCounts()
 		alike := same(own, asked)
-		// What an array must contain does not describe its items: the one that counts may have any other property.
+		// contains does not describe the items of an array: the matching item may have any other property.
 		enough := ownLeast >= least && (alike || p.strictly(func() bool {
 			return p.shows(goal{these: set{own}, that: asked, path: g.path + "[]", depth: g.depth})
 		}))

@@ -2,7 +2,7 @@ package compat
 
 import "slices"
 
-// combinations is about anyOf, oneOf, not, if and unevaluated things.
+// combinations proves anyOf, oneOf, not, if and the unevaluated keywords.
 func (p *prover) combinations(g goal) bool {
 	ok := p.anyOf(g)
 	ok = p.oneOf(g) && ok
@@ -19,7 +19,7 @@ func (p *prover) combinations(g goal) bool {
 	return ok
 }
 
-// anyOf needs one alternative that takes everything; what is of several types may have one for each type.
+// anyOf needs one alternative that accepts every value. A set with several types may have one alternative per type.
 func (p *prover) anyOf(g goal) bool {
 	branches := g.that.list("anyOf")
 	if len(branches) == 0 {
@@ -36,7 +36,7 @@ func (p *prover) anyOf(g goal) bool {
 	return p.say(g, "anyOf", "must match one of "+quoted("anyOf")+" now", "no longer needs to match one of "+quoted("anyOf")+"")
 }
 
-// byKind shows something for each type that a set may have, if it has several.
+// byKind proves a condition separately for each type of a set that has several types.
 func (p *prover) byKind(g goal, fits func(set) bool) bool {
 	k := g.these.kinds()
 	split := [][2]any{{null, "null"}, {boolean, "boolean"}, {text, "string"}, {array, "array"}, {object, "object"}, {integer, "integer"}}
@@ -57,7 +57,7 @@ func (p *prover) byKind(g goal, fits func(set) bool) bool {
 	return parts > 1
 }
 
-// oneOf needs one alternative that takes everything, and that each other takes nothing of it.
+// oneOf needs one alternative that accepts every value, and every other alternative must reject them all.
 func (p *prover) oneOf(g goal) bool {
 	branches := g.that.list("oneOf")
 	if len(branches) == 0 {
@@ -91,7 +91,7 @@ func (p *prover) excluded(g goal) bool {
 	return p.say(g, "not", "now excludes more", "now excludes less")
 }
 
-// condition shows if, then and else. What fits "if" also fits the set.
+// condition proves if, then and else. A value that fits "if" also fits the set.
 func (p *prover) condition(g goal) bool {
 	condition, has := g.that.sub("if")
 	if !has {
@@ -110,7 +110,7 @@ func (p *prover) condition(g goal) bool {
 
 const deepestApart = 12
 
-// apart shows that no value fits both sets.
+// apart proves that no value fits both sets.
 func (p *prover) apart(a, b set, depth int) bool {
 	p.steps++
 	if p.steps > maxSteps || depth > deepestApart*2 {
@@ -134,25 +134,25 @@ func (p *prover) apart(a, b set, depth int) bool {
 	return p.membersApart(left, right, depth)
 }
 
-// valuesApart is for a set that lists its values: the other certainly refuses each.
+// valuesApart handles a set that lists its values: the other set must reject each of them.
 func (p *prover) valuesApart(listing, other set) bool {
 	values, finite := listing.values()
 	return finite && !slices.ContainsFunc(values, func(value any) bool { return !other.refuses(value) && other.kinds()&valueKind(value) != 0 })
 }
 
-// excludes is for a set with a "not": all that fits the other is excluded.
+// excludes handles a set with a "not" that excludes every value of the other set.
 func (p *prover) excludes(having, other set, depth int) bool {
 	return slices.ContainsFunc(having, func(one place) bool {
 		not, ok := one.sub("not")
 		if one.not != nil {
 			not, ok = *one.not, true
 		}
-		// What is excluded must be excluded whatever else an object has.
+		// The exclusion must hold for objects with any additional properties.
 		return ok && p.strictly(func() bool { return p.shows(goal{these: other, that: not, depth: depth}) })
 	})
 }
 
-// membersApart is for objects: a property that both sides know must be there, and its values are apart.
+// membersApart handles objects: both sets require one property, and its values cannot fit both.
 func (p *prover) membersApart(left, right set, depth int) bool {
 	l, r := shape{these: left, names: left.described()}, shape{these: right, names: right.described()}
 	needed := left.requires()

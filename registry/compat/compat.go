@@ -1,9 +1,9 @@
-// Package compat compares two JSON Schemas (draft-07 and 2020-12, also one of each): whether every document that one
-// takes is taken by the other, and what a person would say has changed. It answers Yes only with a proof and No only
-// with a document that shows it; where it has neither, the answer is Unknown. It knows nothing of agents and versions.
+// Package compat compares two JSON Schemas (draft-07, 2020-12, or one of each). It answers whether every document that
+// fits one also fits the other, and lists the changes in words for people. It answers Yes only with a proof and No only
+// with a counterexample. Otherwise the answer is Unknown. The package knows nothing about agents and versions.
 //
-// The proof goes keyword by keyword over the schema that must take everything. Of the other it may overlook keywords:
-// that makes the set of its documents larger, so that what is proven of it holds for the smaller one too.
+// The proof goes through the keywords of the schema that must accept everything. It may ignore keywords of the other
+// schema: that only enlarges the set of documents, so a proof for the larger set also holds for the smaller one.
 package compat
 
 import (
@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// Answer tells whether every document of one schema fits another.
+// Answer says whether every document of one schema fits another.
 type Answer string
 
-// The answers. Described is Yes for documents whose objects have only properties that the first schema describes, where
-// it leaves open which others there may be: who follows the schema is not affected by a property that is new.
+// The answers. Described means Yes for documents whose objects have only properties that the first schema describes,
+// although the first schema allows others. Such documents are not affected by new properties.
 const (
 	Yes       Answer = "yes"
 	Described Answer = "described"
@@ -24,10 +24,10 @@ const (
 	Unknown   Answer = "unknown"
 )
 
-// Effect is what a change does to the set of documents that fit.
+// Effect says how a change alters the set of accepted documents.
 type Effect string
 
-// The effects. Adds and Removes are about properties that one of the schemas does not describe.
+// The effects. Adds and Removes concern properties that only one of the schemas describes.
 const (
 	Narrows Effect = "narrows"
 	Widens  Effect = "widens"
@@ -35,27 +35,28 @@ const (
 	Removes Effect = "removes"
 )
 
-// Change is one difference as a person would say it. Pointer leads into the new schema, or into the old one where the
-// new has no such place.
+// Change is one difference in words for people. Pointer refers to the new schema, or to the old one if the new schema
+// has no such place.
 type Change struct {
 	Effect  Effect `json:"effect"`
 	Pointer string `json:"pointer"`
 	Message string `json:"message"`
-	path    string // in a document
-	words   string // the message without its subject
+	path    string // path in a document
+	words   string // message without its subject
 }
 
-// Result is what came of comparing an old schema with a new one.
+// Result is the outcome of comparing an old schema with a new one.
 type Result struct {
-	Forward  Answer // does every document that the old schema takes fit the new one?
-	Backward Answer // and the other way round? Never Described
+	Forward  Answer // every document of the old schema fits the new one
+	Backward Answer // every document of the new schema fits the old one; never Described
 	Changes  []Change
-	// Refused is a document that the old schema takes and the new one refuses, Taken the reverse; nil if none was found.
+	// Refused is a document that the old schema accepts and the new one rejects, Taken the reverse; nil if none was
+	// found.
 	Refused, Taken json.RawMessage
 }
 
-// Compare compares two schemas; an absent one takes everything. Subject is what sentences call the whole document, such
-// as "the input". The error is InvalidInput about a schema that does not compile.
+// Compare compares two schemas. An absent schema accepts everything. Subject names the whole document in sentences,
+// such as "the input". Error: InvalidInput for a schema that does not compile.
 func Compare(before, after json.RawMessage, subject string) (Result, error) {
 	old, err := newSide("old", before)
 	if err != nil {
@@ -91,8 +92,8 @@ func Compare(before, after json.RawMessage, subject string) (Result, error) {
 	return result, nil
 }
 
-// gather puts what was found into one list without saying anything twice: a property that came and is required came as
-// a requirement, one that went took its constraints along.
+// gather merges the findings into one list without repetition: a new required property is reported once, and a removed
+// property takes its constraints with it.
 func gather(w properties, narrowed, widened []Change) []Change {
 	var all []Change
 	beneath := func(path string, roots map[string]string) bool {
@@ -103,7 +104,7 @@ func gather(w properties, narrowed, widened []Change) []Change {
 		}
 		return false
 	}
-	said := map[[4]string]int{} // a schema that refers to itself has the same change at many depths
+	said := map[[4]string]int{} // a recursive schema has the same change at many depths
 	add := func(c Change) {
 		key := [4]string{string(c.Effect), c.Pointer, c.words, c.path[strings.LastIndexByte(c.path, '.')+1:]}
 		at, twice := said[key]
@@ -148,5 +149,5 @@ func sorted[V any](m map[string]V) []string {
 	return names
 }
 
-// Path is where in a document a change is, such as address.street or tags[].
+// Path locates the change in a document, such as address.street or tags[].
 func (c Change) Path() string { return c.path }

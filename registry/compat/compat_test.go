@@ -17,7 +17,7 @@ func TestCompare(t *testing.T) {
 	tests := map[string]struct {
 		before, after     string
 		forward, backward compat.Answer
-		says              []string // a part of each change, in their order
+		says              []string // part of each change message, in order
 	}{
 		"nothing":                {`{"type":"object"}`, `{ "type" : "object" }`, "yes", "yes", nil},
 		"absent and empty":       {``, `{}`, "yes", "yes", nil},
@@ -79,7 +79,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// What is shown as a reason for "no" is one.
+// Every counterexample must really contradict the schema.
 func TestWitnessesAreTrue(t *testing.T) {
 	t.Parallel()
 	before, after := `{"properties":{"days":{"type":"integer","maximum":14}}}`, `{"properties":{"days":{"type":"integer","maximum":10}},"required":["days"]}`

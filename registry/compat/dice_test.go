@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// dice makes schemas and documents of few names and values, so that they meet.
+// dice generates schemas and documents from few names and values, so that they overlap.
 type dice struct{ *rand.Rand }
 
 func (d dice) one(of ...any) any { return of[d.IntN(len(of))] }
@@ -15,7 +15,7 @@ func (d dice) name() string { return string(rune('a' + d.IntN(3))) }
 
 func (d dice) value() any { return d.one(nil, true, false, -1, 0, 1, 2, 3, 1.5, "", "x", "xx", "a") }
 
-// schema makes a schema; about the root it says more.
+// schema generates a schema. The root has more keywords.
 func (d dice) schema(depth int) any {
 	if depth > 0 && d.IntN(12) == 0 {
 		return d.one(true, false)
@@ -33,7 +33,7 @@ func (d dice) schema(depth int) any {
 	return s
 }
 
-// keyword adds one keyword to a schema, or replaces it.
+// keyword adds or replaces one keyword of a schema.
 func (d dice) keyword(s map[string]any, depth int) {
 	choices := 22
 	if depth > 2 {
@@ -107,7 +107,7 @@ func (d dice) keyword(s map[string]any, depth int) {
 	}
 }
 
-// changed is a copy of a schema with a few things otherwise.
+// changed copies a schema and changes a few things.
 func (d dice) changed(s any) any {
 	object, ok := s.(map[string]any)
 	if !ok {
@@ -178,7 +178,7 @@ func (d dice) changed(s any) any {
 
 func names(object map[string]any) []string { return slices.Sorted(maps.Keys(object)) }
 
-// document makes a document out of what two schemas speak of.
+// document generates a document from the names and values of two schemas.
 func (d dice) document(before, after any) any { return d.fitting(d.one(before, after), 0) }
 
 func (d dice) fitting(s any, depth int) any {

@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/registry/schema"
 )
 
-// matches reports whether a name matches a pattern of this side, by the engine that validation uses.
+// matches reports whether a name matches a pattern, using the engine that validation uses.
 func (s *side) matches(pattern, name string) bool {
 	fits, ok := s.patterns[pattern]
 	if !ok {
@@ -24,12 +24,12 @@ func (s *side) matches(pattern, name string) bool {
 	return err != nil || len(fits.Validate(text)) == 0
 }
 
-// shape is what a flat set says of the properties of an object.
+// shape describes the properties of an object under a flat set.
 type shape struct {
 	these  set
-	names  map[string]bool // that it speaks of
-	closed bool            // it has no others, but those that match patterns
-	open   bool            // it has others only because it does not speak of them, and they are to be overlooked
+	names  map[string]bool // properties with a schema of their own
+	closed bool            // rejects properties without a name or pattern
+	open   bool            // allows other properties only by omission, and these are ignored
 }
 
 func (p *prover) shape(these set) shape {
@@ -45,7 +45,7 @@ func (p *prover) shape(these set) shape {
 	return s
 }
 
-// value is what a shape says of a property; absent means that there can be none of that name.
+// value returns the schemas for a property. absent means that no property can have that name.
 func (s shape) value(name string) (all set, absent bool) {
 	for _, p := range s.these {
 		known := false
@@ -64,14 +64,14 @@ func (s shape) value(name string) (all set, absent bool) {
 	return all, s.open && !s.names[name] && !s.matched(name)
 }
 
-// matched reports whether a pattern speaks of a name.
+// matched reports whether a pattern covers a name.
 func (s shape) matched(name string) bool {
 	return slices.ContainsFunc(s.these, func(p place) bool {
 		return slices.ContainsFunc(sorted(p.named("patternProperties")), func(pattern string) bool { return p.side.matches(pattern, name) })
 	})
 }
 
-// rest is what a shape says of properties that it has no name or pattern for.
+// rest returns the schemas for properties without a name or pattern.
 func (s shape) rest() (all set, absent bool) {
 	for _, p := range s.these {
 		if rest := p.optional("additionalProperties"); rest != nil {
@@ -81,7 +81,7 @@ func (s shape) rest() (all set, absent bool) {
 	return all, s.open
 }
 
-// patterns are the patterns of a shape, each with what the schema that has it says.
+// patterns returns the patterns of a shape with their schemas.
 func (s shape) patterns() map[string]set {
 	all := map[string]set{}
 	for _, p := range s.these {
@@ -125,7 +125,7 @@ func (p *prover) property(g goal, name string, these set, asked place) bool {
 	return p.shows(goal{these: these, that: asked, path: member(g.path, name), depth: g.depth})
 }
 
-// members shows what the schema asks of properties by name and by pattern.
+// members proves the constraints on properties by name and by pattern.
 func (p *prover) members(g goal, s shape) bool {
 	ok := true
 	asked := g.that.named("properties")
@@ -154,7 +154,7 @@ func (p *prover) members(g goal, s shape) bool {
 	return ok
 }
 
-// others shows what the schema asks of properties that it has no name or pattern for.
+// others proves the constraints on properties without a name or pattern.
 func (p *prover) others(g goal, s shape) bool {
 	asked, has := g.that.sub("additionalProperties")
 	if !has {
@@ -215,7 +215,7 @@ func (p *prover) propertyNames(g goal, s shape) bool {
 	return p.say(g, "propertyNames", "now allows only certain property names", "now allows other property names")
 }
 
-// dependencies is about what a property requires beside it.
+// dependencies proves which properties require other properties.
 func (p *prover) dependencies(g goal, s shape, required map[string]bool) bool {
 	ok := true
 	for _, keyword := range []string{"dependentRequired", "dependencies"} {
@@ -254,7 +254,7 @@ func (p *prover) dependencies(g goal, s shape, required map[string]bool) bool {
 	return ok
 }
 
-// needs reports whether a flat set requires one property beside another.
+// needs reports whether a flat set requires a second property where the first exists.
 func (s set) needs(name, needed string) bool {
 	for _, p := range s {
 		for _, keyword := range []string{"dependentRequired", "dependencies"} {

@@ -13,10 +13,10 @@ import (
 
 const (
 	seeds     = 200 // pairs of schemas
-	documents = 60  // for each pair
+	documents = 60  // per pair
 )
 
-// trial is a pair of schemas, what the comparison says of them, and what became of documents.
+// trial holds a pair of schemas, the result of their comparison and the checked documents.
 type trial struct {
 	what   string
 	result compat.Result
@@ -25,11 +25,11 @@ type trial struct {
 
 type document struct {
 	text          string
-	taken, taking bool // by the old schema, by the new one
+	taken, taking bool // accepted by the old schema, accepted by the new schema
 	onlyDescribed bool
 }
 
-// lies are the documents that a result does not agree with.
+// lies returns the documents that contradict a result.
 func (t trial) lies(r compat.Result) []string {
 	var all []string
 	for _, d := range t.seen {
@@ -42,8 +42,8 @@ func (t trial) lies(r compat.Result) []string {
 	return all
 }
 
-// TestNoCounterExample compares schemas that a dice made, and looks for documents that give the answers the lie. It then
-// makes sure that it can fail: answers that are wrong in one respect are found out by the same documents.
+// TestNoCounterExample compares generated schemas and searches for documents that contradict the answers. It also
+// proves that it can fail: it alters the answers and expects the same documents to contradict them.
 func TestNoCounterExample(t *testing.T) {
 	t.Parallel()
 	wrong := map[string]func(r compat.Result) compat.Result{
@@ -83,15 +83,15 @@ func TestNoCounterExample(t *testing.T) {
 	}
 }
 
-// FuzzNoCounterExample goes on where TestNoCounterExample stops.
+// FuzzNoCounterExample continues TestNoCounterExample with other seeds.
 func FuzzNoCounterExample(f *testing.F) {
 	f.Add(uint64(0))
-	f.Add(uint64(15426))                                                       // an alternative that spoke of other properties was overlooked in the case of another
-	f.Add(uint64(2388))                                                        // a case of a part of allOf was taken for its own proof
-	for _, seed := range []uint64{34407, 38912, 40079, 50428, 68600, 122457} { // what an alternative describes was unknown beside it
+	f.Add(uint64(15426))                                                       // a case ignored the properties of another alternative
+	f.Add(uint64(2388))                                                        // a case of one part of allOf was used to prove itself
+	for _, seed := range []uint64{34407, 38912, 40079, 50428, 68600, 122457} { // properties described by an alternative were unknown in other cases
 		f.Add(seed)
 	}
-	f.Add(uint64(160702)) // what an array must contain was taken for a description of its items
+	f.Add(uint64(160702)) // contains was mistaken for a description of the items
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		one, _ := try(t, seed)
 		for _, lie := range one.lies(one.result) {
@@ -100,7 +100,7 @@ func FuzzNoCounterExample(f *testing.F) {
 	})
 }
 
-// try compares a pair of schemas. It is not ok if the dice made what is no schema.
+// try compares a pair of schemas. ok is false if the generator made an invalid schema.
 func try(t *testing.T, seed uint64) (one trial, ok bool) {
 	t.Helper()
 	d := dice{rand.New(rand.NewPCG(seed, 7))}
@@ -127,7 +127,7 @@ func try(t *testing.T, seed uint64) (one trial, ok bool) {
 	return one, true
 }
 
-// written is a schema of the dice as text; some are of draft-07.
+// written encodes a generated schema; some use draft-07.
 func written(t *testing.T, s any) json.RawMessage {
 	t.Helper()
 	object, ok := s.(map[string]any)
@@ -150,8 +150,8 @@ func written(t *testing.T, s any) json.RawMessage {
 	return text
 }
 
-// understood is what the dialect of a schema reads in it: draft-07 passes over the keywords that came later, and over
-// whatever stands beside a reference.
+// understood keeps the keywords that the dialect reads: draft-07 ignores newer keywords and everything next to a
+// reference.
 func understood(s any) any {
 	object, ok := s.(map[string]any)
 	if !ok || object["title"] != "7" {
@@ -185,8 +185,8 @@ func asDraft7(s any) any {
 	return s
 }
 
-// describes reports whether an object has only properties that the schema speaks of where it does not say what others
-// there may be. It is written without a look at the room's own way to tell.
+// describes reports whether an object has only properties that the schema describes, where the schema does not decide
+// about others. It does not share code with the package under test.
 func describes(s, value any) bool {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -221,7 +221,7 @@ func itemSchemas(s any) []any {
 	return all
 }
 
-// spoken gathers what schemas say of properties, and reports whether they say that there may be others.
+// spoken collects the schemas of properties and reports whether other properties are explicitly allowed.
 func spoken(s any, names map[string][]any) (open bool) {
 	inPlace(s, func(object map[string]any) {
 		properties, _ := object["properties"].(map[string]any)

@@ -2,13 +2,13 @@ package compat
 
 import "slices"
 
-// annotations say something to people and nothing about which documents fit.
+// annotation reports whether a keyword informs people and does not affect which documents fit.
 func annotation(keyword string) bool {
 	return slices.Contains([]string{"title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly",
 		"$schema", "$defs", "definitions", "contentEncoding", "contentMediaType", "contentSchema"}, keyword)
 }
 
-// same reports whether two schemas say the same in the same words, wherever their references lead.
+// same reports whether two schemas are identical after following their references.
 func same(a, b place) bool { return alike(a, b, map[[2]string]bool{}) }
 
 func alike(a, b place, seen map[[2]string]bool) bool {

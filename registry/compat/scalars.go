@@ -10,13 +10,13 @@ import (
 
 func rational(n json.Number) (*big.Rat, bool) { return new(big.Rat).SetString(string(n)) }
 
-// bound is one end of a range; a nil value means that there is none.
+// bound is one end of a range. A nil value means unbounded.
 type bound struct {
 	value *big.Rat
-	open  bool // the value itself is out
+	open  bool // excludes the value itself
 }
 
-// bounds is the range of numbers that a flat set allows. For integers alone it ends in integers.
+// bounds returns the range of numbers that a flat set allows. For integer-only sets it ends at integers.
 func (s set) bounds() (low, high bound) {
 	for _, p := range s {
 		low = low.tightest(p.bound("minimum", false), 1)
@@ -39,7 +39,7 @@ func (p place) bound(keyword string, open bool) bound {
 	return bound{value, open}
 }
 
-// tightest is the narrower of two ends; inwards is 1 for the lower end and -1 for the upper.
+// tightest returns the narrower of two bounds. inwards is 1 for the lower bound and -1 for the upper.
 func (b bound) tightest(other bound, inwards int) bound {
 	switch {
 	case other.value == nil:
@@ -64,14 +64,14 @@ func (b bound) whole(inwards int) bound {
 		}
 		return b
 	}
-	floor := new(big.Int).Div(b.value.Num(), b.value.Denom()) // Euclidean, so downwards for a positive divisor
+	floor := new(big.Int).Div(b.value.Num(), b.value.Denom()) // Euclidean: rounds down for a positive divisor
 	if inwards > 0 {
 		floor.Add(floor, big.NewInt(1))
 	}
 	return bound{value: new(big.Rat).SetInt(floor)}
 }
 
-// within reports whether an end is at least as narrow as what is asked for.
+// within reports whether a bound is at least as narrow as the required one.
 func (b bound) within(asked bound, inwards int) bool {
 	if b.value == nil {
 		return false
@@ -134,7 +134,7 @@ func (p *prover) multiples(g goal) bool {
 	return p.say(g, "multipleOf", "must be a multiple of "+string(n)+" now", "need not be a multiple of "+string(n)+" any more")
 }
 
-// most and least are the narrowest of the counts that a flat set gives under a keyword.
+// most and least return the narrowest count of a flat set for a keyword.
 func (s set) most(keyword string) (n int, ok bool) {
 	for _, p := range s {
 		if here, has := p.count(keyword); has && (!ok || here < n) {
@@ -154,7 +154,7 @@ func (s set) least(keyword string) int {
 	return n
 }
 
-// sizes shows minX and maxX. The set has at least so many, and at most so many if limited.
+// sizes proves minX and maxX for a set with at least, and if limited at most, so many elements.
 func (p *prover) sizes(g goal, lowest, highest, unit string, atLeast, atMost int, limited bool) bool {
 	ok := true
 	if asked, has := g.that.count(lowest); has && asked > atLeast {
@@ -183,7 +183,7 @@ func (p *prover) texts(g goal) bool {
 	return ok
 }
 
-// say reports whether one of the schemas says this under a keyword.
+// say reports whether one of the schemas has this value for a keyword.
 func (s set) say(keyword, value string) bool {
 	for _, p := range s {
 		if here, ok := p.text(keyword); ok && here == value {

@@ -10,7 +10,7 @@ const (
 	mostListed   = 6
 )
 
-// shown is a value of a schema as a sentence has it.
+// shown formats a schema value for a sentence.
 func shown(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -29,7 +29,7 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// text lists kinds as a person would.
+// text lists kinds in words.
 func (k kind) text() string {
 	if k == anything {
 		return "anything"

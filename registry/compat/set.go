@@ -16,11 +16,11 @@ func unescape(fragment string) string {
 	return fragment
 }
 
-// set is schemas that all hold for one value. Flat, it has neither references nor allOf: those are written out.
+// set is a list of schemas that all hold for one value. A flat set has no references and no allOf: they are expanded.
 type set []place
 
-// flat writes a set out, with the alternatives that it has, which are only spoken of; never is true if one of its schemas is false. What was split into cases is not found again whole
-// where something refers to it: its case stands for it.
+// flat expands a set and lists its alternatives as described only. never is true if one of the schemas is false. A
+// reference to a schema that was split into cases resolves to the current case, not to the whole.
 func (s set) flat() (all set, never bool) {
 	seen, split := map[string]bool{}, map[string]bool{}
 	for _, p := range s {
@@ -55,7 +55,7 @@ func (s set) flat() (all set, never bool) {
 	return all, never
 }
 
-// kind is a set of JSON types, in which numbers with and without a fraction are two.
+// kind is a set of JSON types. Integers and other numbers are two types.
 type kind uint8
 
 const (
@@ -78,7 +78,7 @@ func kindOf(names []string) kind {
 	return k
 }
 
-// typesOf is what the type keyword of one schema allows.
+// typesOf returns the types that the type keyword of one schema allows.
 func typesOf(p place) kind {
 	value, ok := p.get("type")
 	if !ok {
@@ -90,7 +90,7 @@ func typesOf(p place) kind {
 	return kindOf(texts(value))
 }
 
-// kinds is what a flat set may hold.
+// kinds returns the types that a flat set allows.
 func (s set) kinds() kind {
 	k := anything
 	for _, p := range s {
@@ -99,7 +99,7 @@ func (s set) kinds() kind {
 	return k
 }
 
-// values is the list of values that a flat set takes, if it names them all.
+// values returns all values that a flat set accepts, if it enumerates them.
 func (s set) values() ([]any, bool) {
 	var candidates []any
 	found := false
@@ -136,7 +136,7 @@ func (s set) values() ([]any, bool) {
 	return taken, true
 }
 
-// refuses reports whether one of the schemas certainly refuses a value.
+// refuses reports whether one of the schemas certainly rejects a value.
 func (s set) refuses(value any) bool {
 	return slices.ContainsFunc(s, func(p place) bool {
 		if p.spoken {
@@ -170,7 +170,7 @@ func valueKind(value any) kind {
 	return object
 }
 
-// described lists the properties that a set speaks of, whatever it says of them and under whichever condition.
+// described lists the properties that a set mentions, also under conditions.
 func (s set) described() map[string]bool {
 	all := map[string]bool{}
 	s.everywhere(func(p place) {
@@ -237,7 +237,7 @@ func (s set) everywhere(visit func(place)) {
 	}
 }
 
-// always are the schemas within one that hold for the same value.
+// always returns the subschemas that hold for the same value.
 func (p place) always() []place {
 	all := p.list("allOf")
 	if target, ok := p.ref(); ok {
@@ -246,7 +246,7 @@ func (p place) always() []place {
 	return all
 }
 
-// perhaps are the schemas within one that may hold for the same value, under some condition.
+// perhaps returns the subschemas that hold for the same value under some condition.
 func (p place) perhaps() []place {
 	all := append(p.list("anyOf"), p.list("oneOf")...)
 	for _, keyword := range []string{"if", "then", "else"} {
@@ -263,8 +263,8 @@ func (p place) perhaps() []place {
 	return all
 }
 
-// open reports whether the objects of a set may have properties that it does not describe only because it does not
-// speak of them. One that describes no property at all is meant to be open.
+// open reports whether the objects of a set may have undescribed properties only by omission. A schema that describes
+// no property is open on purpose.
 func (s set) openByOmission() bool {
 	explicit := false
 	s.everywhere(func(p place) {
@@ -284,7 +284,7 @@ func (s set) requires() map[string]bool {
 	return all
 }
 
-// sameValue reports whether two JSON values are equal; 1 and 1.0 are.
+// sameValue reports whether two JSON values are equal. 1 equals 1.0.
 func sameValue(a, b any) bool {
 	left, errLeft := json.Marshal(a)
 	right, errRight := json.Marshal(b)

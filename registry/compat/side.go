@@ -13,14 +13,14 @@ import (
 
 // side is one of the two schemas.
 type side struct {
-	id       string // tells the two apart
+	id       string // distinguishes the two sides
 	raw      json.RawMessage
 	doc      any // bool or map[string]any
 	draft7   bool
-	named    bool // has $id, $anchor or $dynamicRef within: references are not followed by pointers alone
+	named    bool // contains $id, $anchor or $dynamicRef: references are not only pointers
 	compiled *schema.Schema
-	parts    map[string]*schema.Schema // by pointer
-	patterns map[string]*schema.Schema // by text
+	parts    map[string]*schema.Schema // keyed by pointer
+	patterns map[string]*schema.Schema // keyed by text
 }
 
 func newSide(id string, raw json.RawMessage) (*side, error) {
@@ -45,7 +45,7 @@ func newSide(id string, raw json.RawMessage) (*side, error) {
 	return s, nil
 }
 
-// namesWithin looks everywhere, in examples too: what may be a name is taken for one.
+// namesWithin searches the whole document, including examples: anything that may be an anchor or ID counts as one.
 func namesWithin(value any, root bool) bool {
 	switch v := value.(type) {
 	case map[string]any:
@@ -81,16 +81,16 @@ func sameDocument(a, b *side) bool {
 	return errLeft == nil && errRight == nil && left == right
 }
 
-// place is a schema within a side, or one of our making that narrows the others of its set: then value is what it says
-// and made is true.
+// place is a schema within a side. A place with made = true is synthetic: it narrows the other schemas of its set and
+// value holds its content.
 type place struct {
 	side    *side
 	pointer string
 	value   any
 	made    bool
-	cut     string // the keywords that value is without, because they were split into cases
-	not     *place // a schema that excludes what fits this one
-	spoken  bool   // an alternative, which may not apply: it asks for nothing, but its properties are described
+	cut     string // keywords removed from value because they were split into cases
+	not     *place // a schema that excludes the values of this one
+	spoken  bool   // an alternative that may not apply: it constrains nothing, but describes properties
 }
 
 func (s *side) root() place { return place{side: s, value: s.doc} }
@@ -110,7 +110,7 @@ func (p place) key() string {
 	return key
 }
 
-// get returns what a keyword says, if the dialect knows it here.
+// get returns the value of a keyword if the dialect knows it here.
 func (p place) get(keyword string) (any, bool) {
 	object, ok := p.value.(map[string]any)
 	if !ok {
@@ -125,7 +125,7 @@ func (p place) get(keyword string) (any, bool) {
 	}
 	if p.side.draft7 && !p.made {
 		if _, isRef := object["$ref"].(string); isRef && keyword != "$ref" {
-			return nil, false // draft-07 ignores what stands beside a reference
+			return nil, false // draft-07 ignores siblings of $ref
 		}
 		switch keyword {
 		case "dependentRequired", "dependentSchemas", "minContains", "maxContains", "unevaluatedProperties", "unevaluatedItems", "prefixItems":
@@ -143,7 +143,7 @@ func (p place) has(keyword string) bool {
 	return ok
 }
 
-// at is a schema beneath this one.
+// at returns a subschema of this one.
 func (p place) at(value any, tokens ...string) place {
 	pointer := p.pointer
 	for _, token := range tokens {
@@ -152,13 +152,13 @@ func (p place) at(value any, tokens ...string) place {
 	return place{side: p.side, pointer: pointer, value: value, spoken: p.spoken}
 }
 
-// asking is a place as if it were not spoken of alone.
+// asking returns the place as a constraint instead of a mere description.
 func (p place) asking() place {
 	p.spoken = false
 	return p
 }
 
-// sub is the schema under a keyword.
+// sub returns the schema under a keyword.
 func (p place) sub(keyword string) (place, bool) {
 	value, ok := p.get(keyword)
 	if !ok {
@@ -171,7 +171,7 @@ func (p place) sub(keyword string) (place, bool) {
 	return place{}, false
 }
 
-// list is the schemas in a list under a keyword.
+// list returns the schemas of a list under a keyword.
 func (p place) list(keyword string) []place {
 	value, _ := p.get(keyword)
 	items, _ := value.([]any)
@@ -182,7 +182,7 @@ func (p place) list(keyword string) []place {
 	return all
 }
 
-// named is the schemas by name under a keyword; what is no schema, as in dependencies, is left out.
+// named returns the schemas by name under a keyword. Values that are not schemas, as in dependencies, are left out.
 func (p place) named(keyword string) map[string]place {
 	value, _ := p.get(keyword)
 	members, _ := value.(map[string]any)
@@ -196,7 +196,7 @@ func (p place) named(keyword string) map[string]place {
 	return all
 }
 
-// ref is where a $ref leads.
+// ref returns the target of a $ref.
 func (p place) ref() (place, bool) {
 	value, _ := p.get("$ref")
 	text, ok := value.(string)
@@ -234,7 +234,7 @@ func (p place) ref() (place, bool) {
 	return place{}, false
 }
 
-// accepts reports whether a value fits, and whether that can be told.
+// accepts reports whether a value fits, and whether that is certain.
 func (p place) accepts(value any) (fits, known bool) {
 	if always, ok := p.value.(bool); ok {
 		return always, true
@@ -266,7 +266,7 @@ func (p place) count(keyword string) (int, bool) {
 	}
 	whole, err := n.Int64()
 	if err != nil {
-		f, err := n.Float64() // 2.0 is a count too
+		f, err := n.Float64() // 2.0 is a valid count
 		if err != nil || f != float64(int64(f)) {
 			return 0, false
 		}

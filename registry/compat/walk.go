@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// properties are those that only one of two schemas describes: where in a document, and the pointer to the schema.
+// properties lists properties that only one of two schemas describes, with their place in a document and the pointer to
+// their schema.
 type properties struct{ added, removed map[string]string }
 
 const maxWalk = 2_000
@@ -15,7 +16,7 @@ type walker struct {
 	seen map[string]bool
 }
 
-// walkProperties goes down both schemas together, under whatever conditions, and notes which properties come and go.
+// walkProperties descends both schemas together, under all conditions, and records added and removed properties.
 func walkProperties(old, now *side) properties {
 	w := walker{properties{map[string]string{}, map[string]string{}}, map[string]bool{}}
 	if !old.named && !now.named {
@@ -62,7 +63,7 @@ func (g goal) setKey() string {
 	return strings.Join(slices.Compact(keys), "\x00")
 }
 
-// members are the schemas beneath a set: of properties by name, of other properties, of items.
+// members holds the subschemas of a set: of named properties, of other properties, of items.
 type members struct {
 	named map[string]set
 	rest  set
@@ -98,7 +99,7 @@ func (s set) members() members {
 	return all
 }
 
-// takes reports whether a property has its place without being named.
+// takes reports whether a property is allowed without being named.
 func (m members) takes(name string) bool {
 	return slices.ContainsFunc(m.other, func(p pattern) bool { return p.side.matches(p.text, name) })
 }

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	maxTries   = 20_000 // documents that are tried
-	maxPerPart = 24     // of a part
+	maxTries   = 20_000 // documents to try
+	maxPerPart = 24     // per subschema
 	maxDepth   = 3
 )
 
-// witness looks for a document that one side takes and the other refuses, nil if it finds none. It makes documents out
-// of what both schemas speak of: their values, the numbers at and beside their limits, texts of the lengths they name.
+// witness searches for a document that one side accepts and the other rejects, or returns nil. It builds documents from
+// the values, limits and lengths in both schemas.
 func witness(taking, refusing *side) json.RawMessage {
 	m := maker{both: []*side{taking, refusing}, tries: maxTries}
 	m.pool()
@@ -38,7 +38,7 @@ type maker struct {
 	lengths []int
 }
 
-// pool gathers the numbers and texts of both schemas.
+// pool collects the numbers and texts of both schemas.
 func (m *maker) pool() {
 	numbers, texts := map[string]bool{"0": true, "1": true, "-1": true, "0.5": true}, map[string]bool{"": true, "a": true}
 	lengths := map[int]bool{0: true, 1: true}
@@ -99,7 +99,7 @@ func everyValue(value any, visit func(any)) {
 	}
 }
 
-// values makes values that may fit a, with an eye to what b says. Which of them do is for the caller to find out.
+// values generates values that may fit a, using b as a hint. The caller checks which of them fit.
 func (m *maker) values(a, b set, depth int) []any {
 	var all []any
 	a.everywhere(func(p place) { all = append(all, append(p.enum(), p.constant()...)...) })
@@ -133,7 +133,7 @@ func (m *maker) values(a, b set, depth int) []any {
 	return m.some(a, b, all, depth)
 }
 
-// some keeps the values that fit a, and of those not too many; what b refuses is what we are after. At the top all may.
+// some keeps a bounded number of values that fit a, preferring values that b rejects. At the top level it keeps all.
 func (m *maker) some(a, b set, all []any, depth int) []any {
 	if depth == 0 {
 		return all
@@ -152,7 +152,7 @@ func (m *maker) some(a, b set, all []any, depth int) []any {
 	return append(spread(wanted), spread(fitting)...)
 }
 
-// spread takes values evenly, so that no kind is left out.
+// spread selects values evenly, so that every kind remains.
 func spread(all []any) []any {
 	if len(all) <= maxPerPart {
 		return all
@@ -164,7 +164,7 @@ func spread(all []any) []any {
 	return some
 }
 
-// objects makes one with all that is described, one with as little as possible, and each with one property otherwise.
+// objects generates an object with all described properties, a minimal one, and variants with one changed property.
 func (m *maker) objects(a, b set, depth int) []any {
 	mine, theirs := a.members(), b.members()
 	described := a.described()
@@ -209,7 +209,7 @@ func (m *maker) objects(a, b set, depth int) []any {
 	return all
 }
 
-// any makes values for each of several schemas, because it may be that not all of them hold.
+// any generates values for each schema separately, because not all of them may hold.
 func (m *maker) any(a, b set, depth int) []any {
 	all := m.values(nil, b, depth)
 	for _, p := range a {
@@ -231,7 +231,7 @@ func with(base map[string]any, name string, value any, drop bool) map[string]any
 	return one
 }
 
-// arrays makes arrays of the lengths that the schemas name.
+// arrays generates arrays of the lengths that the schemas mention.
 func (m *maker) arrays(a, b set, depth int) []any {
 	flat, _ := a.flat()
 	theirs := b.members().items

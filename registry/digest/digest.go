@@ -1,5 +1,5 @@
-// Package digest names what a version is by content: three digests, each "sha256:" and hexadecimal over canonical JSON
-// (RFC 8785). They are built on one another, so that who has the parts can check the whole.
+// Package digest identifies versions by content. It computes three digests: "sha256:" and hexadecimal over canonical
+// JSON (RFC 8785). Each digest includes the smaller one, so the whole can be verified from its parts.
 package digest
 
 import (
@@ -41,7 +41,7 @@ func Code[F ~[]byte](files map[string]F, entrypoint string) (string, error) {
 	form := codeForm{Form: "atelier/code/1", Entrypoint: entrypoint, Files: make(map[string]string, len(files))}
 	for path, content := range files {
 		if !utf8.ValidString(path) {
-			return "", fmt.Errorf("digest code: a path is not UTF-8") // encoding/json would make it equal to another
+			return "", fmt.Errorf("digest code: a path is not UTF-8") // encoding/json would make it equal to another path
 		}
 		form.Files[path] = jcs.Sum(content)
 	}
@@ -52,8 +52,8 @@ func Code[F ~[]byte](files map[string]F, entrypoint string) (string, error) {
 	return sum, nil
 }
 
-// The forms are what is digested. Form says which, so that no two kinds of digest are ever of the same text, and is
-// raised when the meaning of a member changes.
+// The forms define the digested JSON. Form names the kind, so two kinds of digest never cover the same text. It is
+// raised when a member changes its meaning.
 type codeForm struct {
 	Form       string            `json:"form"`
 	Entrypoint string            `json:"entrypoint"`
@@ -89,7 +89,7 @@ type wholeForm struct {
 	Changelog string `json:"changelog"`
 }
 
-// contentOf writes the same content the same way: absent is empty, and sets have no order.
+// contentOf normalises equal content: absent values are empty and sets are sorted.
 func contentOf(v registry.Version, code string) contentForm {
 	form := contentForm{
 		Form: "atelier/content/1", Code: code, Title: v.Title, Description: v.Description,

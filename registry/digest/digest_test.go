@@ -27,7 +27,7 @@ func sample() registry.Version {
 	}
 }
 
-// TestGolden fails when a digest of versions that exist would change. Then the form needs a new number.
+// TestGolden fails if the digest of an existing version changes. Such a change needs a new form number.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	want := digest.Sums{
@@ -93,7 +93,7 @@ func TestOtherContent(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		change        func(*registry.Version)
-		content, code bool // which digests change beside that of the version
+		content, code bool // digests that change in addition to that of the version
 	}{
 		"name":           {func(v *registry.Version) { v.Agent = "wether" }, false, false},
 		"semver":         {func(v *registry.Version) { v.Version = "1.2.1" }, false, false},
@@ -120,7 +120,7 @@ func TestOtherContent(t *testing.T) {
 	}
 }
 
-// TestEverySettingCounts changes each field of a spec in turn, also those that somebody will add.
+// TestEverySettingCounts changes each field of a spec in turn, including future fields.
 func TestEverySettingCounts(t *testing.T) {
 	t.Parallel()
 	was := sums(t, sample())
@@ -136,7 +136,7 @@ func TestEverySettingCounts(t *testing.T) {
 	}
 }
 
-// leaves are the index paths of the fields of a struct, and the empty path of anything else.
+// leaves returns the index paths of the fields of a struct, and the empty path for any other type.
 func leaves(t reflect.Type) [][]int {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/registry/digest"
 )
 
-// FuzzOf looks for content that changes and digests that do not, and the other way round.
+// FuzzOf searches for different content with equal digests and equal content with different digests.
 func FuzzOf(f *testing.F) {
 	f.Add("main.ts", []byte("export default 1"), []byte(`{"type":"object","properties":{"days":{"maximum":7}}}`), "UNITS", "metric")
 	f.Add("a/b.py", []byte{0xff, 0}, []byte(`{"b":1.0,"a":[1e2,-0,"\u2028"]}`), "", "")

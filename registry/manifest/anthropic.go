@@ -16,8 +16,8 @@ type anthropicTool struct {
 	Strict      bool    `json:"strict,omitempty"` // left out, an older API takes the tool too
 }
 
-// anthropic asks for strict only where the schema is within what strict tool use compiles. Without it the schema goes out as
-// it is, and the warnings say why.
+// anthropic sets strict only if the schema is in the subset that strict tool use compiles. Otherwise the schema is
+// exported unchanged and the warnings give the reasons.
 func anthropic(m Manifest) (Result, error) {
 	o, err := offered(m)
 	if err != nil {
@@ -31,7 +31,7 @@ func anthropic(m Manifest) (Result, error) {
 
 var anthropicKey = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
-// anthropicRefusals is what the API does not take without strict either.
+// anthropicRefusals lists constructs that the API rejects even without strict.
 func anthropicRefusals(root map[string]any) []string {
 	var refusals reasons
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
@@ -48,13 +48,14 @@ func anthropicRefusals(root map[string]any) []string {
 	return refusals
 }
 
-// The limits of strict tool use. They count all strict tools of a request; a tool that uses them up alone is told.
+// Limits of strict tool use. They count all strict tools of a request. A tool that exceeds them alone gets a warning.
 const (
 	maxAnthropicOptional = 24
 	maxAnthropicUnions   = 16
 )
 
-// anthropicStrict says why strict tool use would not compile a schema. It is cautious, as strictReasons is.
+// anthropicStrict returns the reasons why strict tool use would not compile a schema. It is cautious, as strictReasons
+// is.
 func anthropicStrict(root map[string]any) []string {
 	var why reasons
 	optional, unions := 0, 0
@@ -116,7 +117,7 @@ func anthropicKeyword(object map[string]any, keyword, at string, why *reasons) {
 	}
 }
 
-// anthropicShape checks what a schema must have.
+// anthropicShape checks required parts of a schema.
 func anthropicShape(object map[string]any, pointer string, why *reasons) {
 	named := false
 	for _, keyword := range []string{"type", "enum", "const", "anyOf", "$ref"} {

@@ -23,7 +23,7 @@ func TestAnthropic(t *testing.T) {
 	}
 	tests := map[string]struct {
 		in   string
-		want []string // warnings; none: strict
+		want []string // warnings; none means strict
 	}{
 		"strict":             {object + `"properties":{"city":{"type":"string","format":"uri"},"n":{"type":"array","items":{"enum":["a",1,null]},"minItems":1}},"required":["city"]}`, nil},
 		"strict with $defs":  {object + `"properties":{"a":{"$ref":"#/$defs/n"},"b":{"$ref":"#/$defs/n"}},"$defs":{"n":{"anyOf":[{"type":"null"},{"const":1}]}}}`, nil},
@@ -129,7 +129,7 @@ func TestInputIsAnObjectEverywhere(t *testing.T) {
 	}
 }
 
-// TestOpenAPIMovesReferences tells references from what only looks like one.
+// TestOpenAIMovesReferences distinguishes references from text that looks like one.
 func TestOpenAPIMovesReferences(t *testing.T) {
 	t.Parallel()
 	v := weather()

@@ -21,17 +21,18 @@ const (
 	OpenAPI   = "openapi"
 )
 
-// Formats lists the formats that Export knows, the canonical one first.
+// Formats lists the formats that Export supports, the canonical one first.
 func Formats() []string { return []string{Atelier, OpenAI, LangChain, Anthropic, Gemini, MCP, OpenAPI} }
 
-// Result is a manifest in some format, and sentences about what a person should know of it: printable, of a few hundred
-// bytes and at most some twenty. They are apart from the manifest because the peers refuse members that they do not know.
+// Result is a manifest in one format, with warnings for people: printable sentences, at most about twenty of a few
+// hundred bytes. The warnings are separate because clients reject unknown members.
 type Result struct {
 	Manifest json.RawMessage
 	Warnings []string
 }
 
-// Export writes a version in one of the Formats; another is InvalidInput. No keyword of a schema is dropped: what a dialect cannot express is a warning.
+// Export writes a version in one of the Formats. Error: InvalidInput for another format. It never drops a keyword of a
+// schema: anything that the format cannot express becomes a warning.
 func Export(format string, v registry.Version, baseURL string) (Result, error) {
 	m := Build(v, baseURL)
 	switch format {
@@ -62,14 +63,14 @@ func result(manifest any, warnings []string) (Result, error) {
 	if err := json.Indent(&pretty, raw, "", "  "); err != nil {
 		return Result{}, fmt.Errorf("indent a tool manifest: %w", err)
 	}
-	const maxWarning = 300 // a warning may name an author's properties
+	const maxWarning = 300 // a warning may contain an author's property names
 	for i := range warnings {
 		warnings[i] = fault.Shown(warnings[i], maxWarning)
 	}
 	return Result{Manifest: pretty.Bytes(), Warnings: warnings}, nil
 }
 
-// encode leaves <, > and & as they are: manifests are read by people and pasted into code.
+// encode does not escape <, > and &: people read manifests and paste them into code.
 func encode(value any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -80,7 +81,7 @@ func encode(value any) (json.RawMessage, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// describe returns what a model is told; a tool without a description has its title at least.
+// describe returns the description for models. Without one it falls back to the title.
 func describe(m Manifest) (description string, warnings []string) {
 	if m.Description != "" {
 		return m.Description, nil

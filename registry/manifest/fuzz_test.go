@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/registry/schema"
 )
 
-// FuzzExport exports agents with any words and any schema that can be saved.
+// FuzzExport exports agents with arbitrary texts and any schema that can be saved.
 func FuzzExport(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"object","required":["a"],"properties":{"a":{"$ref":"#/$defs/b"}},"$defs":{"b":{"type":"string","pattern":"^a"}}}`,
@@ -30,7 +30,7 @@ func FuzzExport(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, input []byte, title, description, base string) {
 		if _, err := schema.Compile(input); err != nil {
-			return // it cannot be saved
+			return // cannot be saved
 		}
 		v := weather()
 		v.Title, v.Description, v.InputSchema = title, description, input

@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// geminiTool is a tool of generateContent. The schemas go into the members that take JSON Schema: the older ones take the
-// subset of OpenAPI 3.0, which has no words for references, constants and additionalProperties.
+// geminiTool is a tool of generateContent. It uses the members that take JSON Schema: the older ones take a subset of
+// OpenAPI 3.0 without references, constants and additionalProperties.
 type geminiTool struct {
 	FunctionDeclarations []geminiFunction `json:"functionDeclarations"`
 }
@@ -38,8 +38,8 @@ func gemini(m Manifest) (Result, error) {
 	return result(geminiTool{FunctionDeclarations: []geminiFunction{function}}, warnings)
 }
 
-// geminiReasons lists what Gemini does not support in a JSON Schema. It does not say so itself: what it does not know it
-// does not hold to, and the input is checked when the tool is called.
+// geminiReasons lists keywords of a JSON Schema that Gemini ignores without an error. The input is still validated when
+// the tool is called.
 func geminiReasons(root any) []string {
 	var why reasons
 	eachObject(root, &why, func(object map[string]any, pointer string) {

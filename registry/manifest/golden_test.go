@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// examples are versions whose manifests are kept in testdata, in every format. The vendors' own packages read them too, in
-// web/src/features/tool/vendors.test.ts.
+// examples are versions whose manifests are stored in testdata in every format. web/src/features/tool/vendors.test.ts
+// loads them with the vendors' packages.
 func examples() map[string]registry.Version {
 	strict, nested, odd := weather(), weather(), weather()
 	strict.InputSchema = json.RawMessage(`{"type":"object","properties":{"city":{"type":"string","description":"Where"},"days":{"type":["integer","null"]}},"required":["city","days"],"additionalProperties":false}`)
@@ -65,7 +65,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestNamesAreSafe finds the name that a model calls in every dialect: it must be one that every vendor takes.
+// TestNamesAreSafe checks that every vendor accepts the tool name of each format.
 func TestNamesAreSafe(t *testing.T) {
 	t.Parallel()
 	safe := regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)

@@ -6,18 +6,18 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// holding says what a keyword of JSON Schema holds.
+// holding is the kind of value of a schema keyword.
 type holding int
 
 const (
 	noSchema     holding = iota
-	oneSchema            // a schema
-	schemaList           // a list of schemas
-	namedSchemas         // an object whose values are schemas
+	oneSchema            // one schema
+	schemaList           // list of schemas
+	namedSchemas         // object whose values are schemas
 )
 
-// holds knows every keyword of draft-07 to 2020-12 whose value has schemas in it; what stands elsewhere, in an enum or a
-// default, only looks like one.
+// holds knows every keyword from draft-07 to 2020-12 whose value contains schemas. Schemas in other places, such as
+// enum or default, are plain data.
 func holds(keyword string) holding {
 	switch keyword {
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
@@ -31,7 +31,7 @@ func holds(keyword string) holding {
 	return noSchema
 }
 
-// walk visits a schema and those within it, in the order of their pointers.
+// walk visits a schema and its subschemas in the order of their pointers.
 func walk(schema any, pointer string, visit func(schema any, pointer string)) {
 	visit(schema, pointer)
 	object, ok := schema.(map[string]any)
@@ -45,7 +45,7 @@ func walk(schema any, pointer string, visit func(schema any, pointer string)) {
 		}
 		at := pointer + "/" + jcs.EscapePointer(keyword)
 		switch value := object[keyword].(type) {
-		case []any: // of items too, in draft-07
+		case []any: // draft-07 allows this for items
 			for i, item := range value {
 				walk(item, fmt.Sprintf("%s/%d", at, i), visit)
 			}

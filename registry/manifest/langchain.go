@@ -2,11 +2,10 @@ package manifest
 
 import "encoding/json"
 
-// langChainTool is one document for both LangChains, which have no manifest of their own. Python's convert_to_openai_tool
-// takes the whole, because it has a name, and keeps name, description and parameters; it takes Parameters by themselves
-// too, because they have a title; and args_schema takes those. In JavaScript, DynamicStructuredTool takes the whole with
-// a func beside, and reads name, description, schema and metadata. A member input_schema or type would be taken for
-// another vendor's form.
+// langChainTool is one document for both LangChain libraries, which have no manifest format of their own. Python's
+// convert_to_openai_tool accepts the whole document because it has a name, and Parameters alone because it has a title;
+// args_schema takes Parameters. In JavaScript, DynamicStructuredTool takes the whole document plus a func and reads
+// name, description, schema and metadata. A member input_schema or type would be mistaken for another vendor's form.
 type langChainTool struct {
 	Title        string            `json:"title"`
 	Name         string            `json:"name"`
@@ -18,7 +17,7 @@ type langChainTool struct {
 	Handler      Handler           `json:"handler"`
 }
 
-// langChainMetadata becomes the metadata of a LangChain tool, which tracing shows.
+// langChainMetadata becomes the metadata of a LangChain tool, which appears in traces.
 type langChainMetadata struct {
 	Title            string   `json:"title"`
 	Version          string   `json:"version"`

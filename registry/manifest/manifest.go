@@ -1,5 +1,5 @@
-// Package manifest turns a published version into the description of a tool: the canonical manifest, and the dialects
-// that other programs eat. It reads versions and knows nothing of how they run.
+// Package manifest converts a published version to a tool description: the canonical manifest and the formats of other
+// products. It reads versions and does not know how they run.
 package manifest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Manifest is the canonical manifest, in the order in which it is written. Schema describes it.
+// Manifest is the canonical manifest, with its members in the written order. Schema describes it.
 type Manifest struct {
 	ManifestVersion  string                `json:"manifestVersion" jsonschema_description:"The version of this format."`
 	Name             string                `json:"name" jsonschema_description:"Name of the agent, a valid tool name in all formats."`
@@ -31,7 +31,7 @@ type Manifest struct {
 	Handler          Handler               `json:"handler" jsonschema_description:"How to call the tool."`
 }
 
-// Handler says how a tool is called: POST url with {"version","input"}.
+// Handler describes how to call a tool: POST url with {"version","input"}.
 type Handler struct {
 	Type    string `json:"type" jsonschema_description:"Always code_agent."`
 	AgentID string `json:"agentId" jsonschema_description:"ID of the agent. It does not change when the agent is renamed."`
@@ -65,7 +65,7 @@ func Build(v registry.Version, baseURL string) Manifest {
 	return m
 }
 
-// document is a schema as it was written, {} where there is none.
+// document returns a schema unchanged, or {} if there is none.
 func document(raw json.RawMessage) json.RawMessage {
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) > 0 && string(trimmed) != "null" {
 		return slices.Clone(trimmed)

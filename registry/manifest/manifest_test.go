@@ -81,7 +81,7 @@ func TestAtelier(t *testing.T) {
 	}
 }
 
-// TestSchema holds manifests to the schema that is published for them.
+// TestSchema validates manifests against their published schema.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	raw, err := manifest.Schema()
@@ -134,7 +134,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestMembersOfTheContract fails when a member is renamed, left out or moved.
+// TestMembersOfTheContract fails if a member is renamed, removed or moved.
 func TestMembersOfTheContract(t *testing.T) {
 	t.Parallel()
 	raw, err := manifest.Schema()
@@ -162,7 +162,7 @@ func TestUnknownFormat(t *testing.T) {
 	}
 }
 
-// TestBuildCopies makes sure that a manifest cannot change a version, which is cached and shared.
+// TestBuildCopies checks that a manifest cannot change a version, which is cached and shared.
 func TestBuildCopies(t *testing.T) {
 	t.Parallel()
 	v := weather()
@@ -200,7 +200,7 @@ func export(t *testing.T, format string, v registry.Version) manifest.Result {
 	return got
 }
 
-// keeps fails unless a schema is in a manifest word for word, apart from the members that may be added at its root.
+// keeps fails unless the manifest contains the schema unchanged, apart from members that may be added at its root.
 func keeps(t *testing.T, was, is json.RawMessage, added ...string) {
 	t.Helper()
 	var before, after map[string]json.RawMessage

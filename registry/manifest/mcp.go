@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// mcpTool is an entry of tools/list, in the words that 2025-11-25 and 2026-07-28 have in common.
+// mcpTool is an entry of tools/list with the members common to 2025-11-25 and 2026-07-28.
 type mcpTool struct {
 	Name         string         `json:"name"`
 	Title        string         `json:"title,omitempty"`
@@ -17,13 +17,13 @@ type mcpTool struct {
 	Meta         mcpMeta        `json:"_meta"`
 }
 
-// mcpAnnotations are hints. What is not known is left to its default, which is the careful one.
+// mcpAnnotations are hints. Unknown ones keep their cautious defaults.
 type mcpAnnotations struct {
 	ReadOnly  bool `json:"readOnlyHint"`
 	OpenWorld bool `json:"openWorldHint"`
 }
 
-// mcpMeta has what the protocol has no words for, so that a client can pin and check what it calls.
+// mcpMeta holds values without a member in the protocol, so that clients can pin and verify versions.
 type mcpMeta struct {
 	Reference        string   `json:"run.atelier/reference"`
 	Digest           string   `json:"run.atelier/digest"`
@@ -57,7 +57,8 @@ func mcp(m Manifest) (Result, error) {
 	return result(tool, append(warnings, why...))
 }
 
-// mcpOutput is an output schema as every revision of the protocol takes it: before 2026-07-28 it describes an object.
+// mcpOutput returns an output schema that every revision of the protocol accepts: before 2026-07-28 it must describe an
+// object.
 func mcpOutput(m Manifest) (schema *members, warnings []string, err error) {
 	if output := string(m.OutputSchema); output == "{}" || output == "true" {
 		return nil, nil, nil
@@ -73,8 +74,8 @@ func mcpOutput(m Manifest) (schema *members, warnings []string, err error) {
 	return &all, nil, objectsOnly(all)
 }
 
-// objectsOnly writes the schemas true and false among the properties at the root as the objects that mean the same, because
-// the protocol's own client refuses the short forms there.
+// objectsOnly replaces the schemas true and false among the root properties by equivalent objects, because the official
+// client rejects the short forms there.
 func objectsOnly(schema members) error {
 	for i := range schema {
 		if schema[i].name != "properties" {
@@ -103,8 +104,8 @@ func objectsOnly(schema members) error {
 	return nil
 }
 
-// annotationsOf says what the jail and the author vouch for: a program without network, processes and host functions cannot
-// change anything outside itself, unless its author says that it does.
+// annotationsOf derives hints from the sandbox and the author: a program without network, processes and host functions
+// cannot change anything outside itself, unless its author declares that it does.
 func annotationsOf(m Manifest) mcpAnnotations {
 	flagged := func(names ...string) bool {
 		return slices.ContainsFunc(m.SafetyFlags, func(flag string) bool { return slices.Contains(names, flag) })

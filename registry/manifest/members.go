@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// members is a JSON object whose members keep their order and their text, so that an author's schema stays as it was
-// written except for what is set.
+// members is a JSON object that keeps the order and text of its members, so that an author's schema stays unchanged
+// except for members that are set.
 type members []memberOf
 
 type memberOf struct {
@@ -18,7 +18,7 @@ type memberOf struct {
 	value json.RawMessage
 }
 
-// readMembers reads an object; anything else (the schema true) has no members.
+// readMembers reads an object. Any other value, such as the schema true, has no members.
 func readMembers(raw json.RawMessage) (members, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
@@ -34,7 +34,7 @@ func readMembers(raw json.RawMessage) (members, error) {
 		if err := decoder.Decode(&value); err != nil {
 			return nil, err
 		}
-		text, _ := name.(string) // the name of a member always is one
+		text, _ := name.(string) // a member name is always a string
 		all = append(all, memberOf{text, value})
 	}
 	_, err := decoder.Token()
@@ -50,7 +50,7 @@ func (m members) get(name string) json.RawMessage {
 	return nil
 }
 
-// set changes a member where it is, or puts it first.
+// set replaces a member in place, or adds it first.
 func (m *members) set(name string, value json.RawMessage) {
 	for i := range *m {
 		if (*m)[i].name == name {
@@ -81,8 +81,8 @@ func (m members) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// parameters is an input schema as the peers want it: an object with type and properties at its root. Both are added
-// only where they are missing, which changes nothing: an input is an object, and no properties are no condition.
+// parameters returns an input schema as clients expect it: an object with type and properties at its root. Both are
+// added if missing, which changes nothing: an input is an object, and empty properties are no constraint.
 func parameters(m Manifest) (members, error) {
 	if string(m.InputSchema) == "false" {
 		return nil, notAnObject()

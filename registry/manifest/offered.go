@@ -2,7 +2,7 @@ package manifest
 
 import "strings"
 
-// offer is what the vendors' dialects begin with: the schema as it goes out, and as it is looked through.
+// offer is the start of every vendor format: the schema as exported, and decoded for checks.
 type offer struct {
 	schema      members
 	root        map[string]any
@@ -29,8 +29,8 @@ func offered(m Manifest) (offer, error) {
 	return o, nil
 }
 
-// eachObject visits the schemas that are objects; of others only additionalProperties may be true or false, which is a matter
-// of the object around it.
+// eachObject visits schemas that are objects. Boolean schemas occur only under additionalProperties and are checked
+// with the object around them.
 func eachObject(root any, why *reasons, visit func(object map[string]any, pointer string)) {
 	walk(root, "", func(schema any, pointer string) {
 		if object, ok := schema.(map[string]any); ok {

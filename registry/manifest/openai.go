@@ -2,7 +2,7 @@ package manifest
 
 import "fmt"
 
-// maxOpenAIDescription is how many characters of a function's description OpenAI takes.
+// maxOpenAIDescription is the longest function description, in characters, that OpenAI accepts.
 const maxOpenAIDescription = 1024
 
 // openAITool is a tool of Chat Completions.
@@ -18,8 +18,8 @@ type openAIFunction struct {
 	Strict      bool    `json:"strict"`
 }
 
-// openAI asks for strict only where the schema says the same in the subset that strict takes. Otherwise the schema goes
-// out as it is, strict is false, and the warnings say why.
+// openAI sets strict only if the schema means the same in the strict subset. Otherwise the schema is exported
+// unchanged, strict is false, and the warnings give the reasons.
 func openAI(m Manifest) (Result, error) {
 	schema, err := parameters(m)
 	if err != nil {

@@ -10,19 +10,19 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// The limits of OpenAI's strict mode.
+// Limits of OpenAI's strict mode.
 const (
 	maxStrictProperties = 5_000
 	maxStrictLevels     = 10
-	maxStrictCharacters = 120_000 // of names, enum values and constants
+	maxStrictCharacters = 120_000 // characters of names, enum values and constants
 	maxStrictEnum       = 1_000   // values of all enums
-	longEnum            = 250     // values from which an enum's text is bounded too
-	maxLongEnum         = 15_000  // characters of a long enum
+	longEnum            = 250     // number of values from which the characters of an enum are limited
+	maxLongEnum         = 15_000  // characters of such an enum
 	maxReasons          = 20
 )
 
-// strictReasons says why a schema is not in the subset of strict mode, and what OpenAI refuses even without it. It is
-// cautious: a schema that strict mode may refuse is called without it, which always works.
+// strictReasons returns the reasons why a schema is not in the strict subset, and constructs that OpenAI rejects even
+// without it. It is cautious: a schema that strict mode may reject is exported without it, which always works.
 func strictReasons(raw json.RawMessage) (reasons, refusals []string, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -50,7 +50,7 @@ func strictReasons(raw json.RawMessage) (reasons, refusals []string, err error) 
 }
 
 type strictness struct {
-	reasons, refusals            []string // refusals are what OpenAI does not take without strict either
+	reasons, refusals            []string // constructs that OpenAI rejects even without strict
 	properties, characters, enum int
 }
 
@@ -76,7 +76,7 @@ func (s *strictness) total(exceeded bool, what string) {
 	}
 }
 
-// schema checks one schema and what it holds; level counts objects and arrays around it.
+// schema checks one schema and its subschemas. level counts the enclosing objects and arrays.
 func (s *strictness) schema(value any, pointer string, level int) {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -134,7 +134,7 @@ func (s *strictness) keyword(object map[string]any, keyword, pointer string, lev
 	}
 }
 
-// named checks schemas that have names.
+// named checks a map of schemas by name.
 func (s *strictness) named(value any, pointer string, level int, count *int) {
 	object, _ := value.(map[string]any)
 	for _, name := range sorted(object) {
@@ -157,7 +157,7 @@ func (s *strictness) values(value any, pointer string) {
 	}
 }
 
-// shape checks what a schema must have.
+// shape checks required parts of a schema.
 func (s *strictness) shape(object map[string]any, pointer string) {
 	_, isRef := object["$ref"]
 	_, isAny := object["anyOf"]
@@ -209,7 +209,7 @@ func typesOf(value any) []string {
 	return nil
 }
 
-// length is how many characters a value has, as text.
+// length returns the number of characters of a value as text.
 func length(value any) int {
 	if text, ok := value.(string); ok {
 		return len([]rune(text))

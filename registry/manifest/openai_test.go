@@ -31,7 +31,7 @@ func TestOpenAI(t *testing.T) {
 	}
 	tests := map[string]struct {
 		in   string
-		want []string // warnings; none: strict
+		want []string // warnings; none means strict
 	}{
 		"strict":               {object + `"properties":{"city":{"type":"string","pattern":"^[A-Z]","description":"Where"},"days":{"type":["integer","null"],"minimum":1}},"required":["days","city"]}`, nil},
 		"strict with $defs":    {object + `"properties":{"next":{"anyOf":[{"$ref":"#/$defs/n"},{"type":"null"}]}},"required":["next"],"$defs":{"n":` + object + `"properties":{"up":{"$ref":"#"}},"required":["up"]}}}`, nil},

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// openAPIDocument is OpenAPI 3.1 with one operation: what gateways, generators and actions of assistants take.
+// openAPIDocument is OpenAPI 3.1 with one operation, for gateways, generators and assistants.
 type openAPIDocument struct {
 	OpenAPI    string              `json:"openapi"`
 	Info       openAPIInfo         `json:"info"`
@@ -39,7 +39,7 @@ type openAPISchemas struct {
 	Problem any             `json:"Problem"`
 }
 
-// openAPIVersionNotes has what OpenAPI has no words for.
+// openAPIVersionNotes holds values that OpenAPI has no member for.
 type openAPIVersionNotes struct {
 	Reference        string   `json:"reference"`
 	Digest           string   `json:"digest"`
@@ -68,7 +68,7 @@ func openAPI(m Manifest) (Result, error) {
 		return Result{}, err
 	}
 	warnings = append(warnings, prefixed("Output ", why)...)
-	at := strings.LastIndex(m.Handler.URL, "/api/v1/code-agents/") // as Build has written it
+	at := strings.LastIndex(m.Handler.URL, "/api/v1/code-agents/") // written by Build
 	server, path := m.Handler.URL[:at], m.Handler.URL[at:]
 	title := m.Title
 	if title == "" {
@@ -99,7 +99,7 @@ func operationOf(m Manifest, summary, description string) any {
 	}
 }
 
-// callOf pins the version that the document describes: the same path runs every version.
+// callOf pins the described version: the same path runs every version.
 func callOf(m Manifest) any {
 	return map[string]any{
 		"type": "object", "required": []string{"version", "input"},

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// reasons gathers sentences about a schema, a bounded number of them.
+// reasons collects a bounded number of sentences about a schema.
 type reasons []string
 
 func (r *reasons) add(pointer, message string) {
@@ -19,7 +19,7 @@ func (r *reasons) add(pointer, message string) {
 	*r = append(*r, message)
 }
 
-// decoded reads a schema with the digits of its numbers.
+// decoded decodes a schema and keeps the digits of its numbers.
 func decoded(raw json.RawMessage) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -30,7 +30,7 @@ func decoded(raw json.RawMessage) (any, error) {
 	return value, nil
 }
 
-// prefixed puts what a sentence is about before it.
+// prefixed puts a subject before each sentence.
 func prefixed(prefix string, sentences []string) []string {
 	all := make([]string, 0, len(sentences))
 	for _, sentence := range sentences {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// recursive reports whether local references lead from a schema back to one around it. References to anchors or out of the
-// schema are none of these; a dialect that has no words for them says so itself.
+// recursive reports whether local references lead from a schema back to an enclosing one. It ignores anchors and
+// references to other documents; formats that cannot express these report them themselves.
 func recursive(root map[string]any) bool {
 	r := recursion{root: root, seen: map[string]bool{}, open: map[string]bool{}}
 	return r.from(root, "")
@@ -15,7 +15,7 @@ func recursive(root map[string]any) bool {
 
 type recursion struct {
 	root       map[string]any
-	seen, open map[string]bool // by pointer
+	seen, open map[string]bool // keyed by pointer
 }
 
 func (r *recursion) from(schema any, pointer string) bool {

@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// relocated is a schema whose local references still lead to the same place when it stands at another place of a document,
-// and sentences about those that cannot be led there. All else stays as it was written.
+// relocated returns a schema whose local references still resolve after it moves to another place of a document, and
+// warnings about references that cannot. Everything else stays unchanged.
 func relocated(raw json.RawMessage, at string) (json.RawMessage, []string, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -25,7 +25,7 @@ func relocated(raw json.RawMessage, at string) (json.RawMessage, []string, error
 	return moved.Bytes(), why, err
 }
 
-// branch is a JSON object in the order in which it was written.
+// branch is a JSON object that keeps the order of its members.
 type branch []twig
 
 type twig struct {
@@ -33,7 +33,7 @@ type twig struct {
 	value any
 }
 
-// writeTree writes what readTree has read. It appends to one buffer, so that depth costs nothing.
+// writeTree writes the result of readTree. It appends to one buffer, so nesting adds no copies.
 func writeTree(b *bytes.Buffer, value any) error {
 	switch v := value.(type) {
 	case *branch:
@@ -70,7 +70,7 @@ func writeTree(b *bytes.Buffer, value any) error {
 	return err
 }
 
-// readTree reads a value whose objects are branches.
+// readTree reads a value and keeps the order of members.
 func readTree(decoder *json.Decoder) (any, error) {
 	token, err := decoder.Token()
 	if err != nil {
@@ -88,7 +88,7 @@ func readTree(decoder *json.Decoder) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			text, _ := name.(string) // the name of a member always is one
+			text, _ := name.(string) // a member name is always a string
 			*object = append(*object, twig{text, value})
 		}
 		_, err := decoder.Token()

@@ -7,7 +7,7 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Schema returns the JSON Schema of the canonical manifest, made from the Go type. It is served at
+// Schema returns the JSON Schema of the canonical manifest, generated from the Go type. It is served at
 // /schemas/tool-manifest.json.
 func Schema() ([]byte, error) {
 	reflector := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true, Mapper: anySchema}
@@ -24,7 +24,7 @@ func Schema() ([]byte, error) {
 	return json.MarshalIndent(s, "", "  ")
 }
 
-// anySchema stands for a member that holds a JSON Schema itself.
+// anySchema describes a member whose value is a JSON Schema.
 func anySchema(t reflect.Type) *jsonschema.Schema {
 	if t != reflect.TypeFor[json.RawMessage]() {
 		return nil
@@ -32,7 +32,7 @@ func anySchema(t reflect.Type) *jsonschema.Schema {
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "object"}, {Type: "boolean"}}}
 }
 
-// property returns a property that is there: the names are those of the type above, and a test reads the result.
+// property returns an existing property. The names are those of the type above, and a test checks the result.
 func property(s *jsonschema.Schema, name string) *jsonschema.Schema {
 	p, ok := s.Properties.Get(name)
 	if !ok {

@@ -1,5 +1,5 @@
-// Package tarball is what every reader of a stranger's tar archive needs, whatever is in it: a stream that ends with an error
-// where it is too long, and the certainty that nothing follows.
+// Package tarball has the checks that every reader of an untrusted tar archive needs: a size limit that is an error,
+// and proof that nothing follows the archive.
 package tarball
 
 import (
@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Bounded ends a stream that is too long with an error, where a limit without one would look like its end.
+// Bounded ends a stream that is too long with an error. A plain limit would look like the end of the stream.
 type Bounded struct {
 	Reader  io.Reader
-	Left    int64 // bytes that may still come
+	Left    int64 // remaining bytes
 	TooLong error
 }
 
@@ -30,7 +30,8 @@ func (b *Bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// OnlyPadding reads a stream to its end and says whether there was nothing but zeros: what one reader skips another may read.
+// OnlyPadding reads a stream to its end and reports whether it held only zeros: another reader might not ignore other
+// bytes.
 func OnlyPadding(rest io.Reader) (bool, error) {
 	block := make([]byte, 4096)
 	for {
@@ -49,7 +50,7 @@ func OnlyPadding(rest io.Reader) (bool, error) {
 	}
 }
 
-// Sparse says whether a file claims bytes that are not there.
+// Sparse reports whether a file claims bytes that do not exist.
 func Sparse(header *tar.Header) bool {
 	for key := range header.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {
