@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// prover shows that every value of a set fits a schema. What it cannot show it says, in found.
+// prover proves that every value of a set fits a schema. It records what it cannot prove in found.
 type prover struct {
 	subject   string
-	added     bool // the schema that must take everything is the new one: what it asks for is new, else it is gone
-	described bool // objects are open by omission only: take them to have no other properties than those described
-	quiet     bool // nobody wants to know
+	added     bool // true if the schema that must accept everything is the new one
+	described bool // treat objects that are open by omission as having only described properties
+	quiet     bool // do not record reasons
 	found     []Change
-	open      map[string]int // what is being shown, by the length of its path: assumed where it comes up again further down
+	open      map[string]int // goals under proof by path length: assumed when they recur deeper in the document
 	steps     int
 }
 
@@ -23,7 +23,7 @@ const (
 	maxNesting = 200
 )
 
-// goal is one thing to show: that whatever fits all of these fits that, for what is at path in a document.
+// goal is one statement to prove: every value that fits all of these fits that, at path in a document.
 type goal struct {
 	these set
 	that  place
@@ -40,7 +40,7 @@ func (p *prover) run(a, b *side) bool {
 	return p.shows(goal{these: set{a.root()}, that: b.root()})
 }
 
-// say notes why a goal is not shown: what is so now, or what is not so any more.
+// say records why a goal is not proven: a new constraint, or a constraint that is gone.
 func (p *prover) say(g goal, keyword, added, gone string) bool {
 	if p.quiet || len(p.found) >= maxChanges {
 		return false
@@ -62,7 +62,7 @@ func (p *prover) say(g goal, keyword, added, gone string) bool {
 
 func quoted(path string) string { return "`" + path + "`" }
 
-// silently tries to show something that need not hold.
+// silently tries a proof whose failure is not recorded.
 func (p *prover) silently(try func() bool) bool {
 	before := p.quiet
 	p.quiet = true
@@ -70,7 +70,7 @@ func (p *prover) silently(try func() bool) bool {
 	return try()
 }
 
-// strictly tries to show something silently that must hold whatever properties an object has besides.
+// strictly silently tries a proof that must hold for objects with any additional properties.
 func (p *prover) strictly(try func() bool) bool {
 	before := p.described
 	p.described = false
@@ -78,7 +78,7 @@ func (p *prover) strictly(try func() bool) bool {
 	return p.silently(try)
 }
 
-// shows tries a goal as it is, then case by case where the set is one of several things.
+// shows tries to prove a goal directly, then case by case if the set has alternatives.
 func (p *prover) shows(g goal) bool {
 	p.steps++
 	if p.steps > maxSteps || g.depth > maxNesting {
@@ -87,7 +87,7 @@ func (p *prover) shows(g goal) bool {
 	g.depth++
 	key := g.key()
 	if length, again := p.open[key]; again {
-		// To assume it for what lies deeper in the document is induction; for the same value it would prove anything.
+		// Assuming the goal deeper in the document is induction. Assuming it for the same value would prove anything.
 		return len(g.path) > length || p.say(g, "", "is too complex to compare", "is too complex to compare")
 	}
 	p.open[key] = len(g.path)
@@ -125,8 +125,8 @@ func (g goal) key() string {
 	return strings.Join(slices.Compact(keys), "\x00") + "\x01" + g.that.key()
 }
 
-// cases splits a flat set at its first anyOf or oneOf; nil if it has none. A case of oneOf excludes the others. All
-// of them stay spoken of: a document with the properties of another has nothing that nobody thought of.
+// cases splits a flat set at its first anyOf or oneOf and returns nil if there is none. A case of oneOf excludes the
+// other alternatives. All alternatives still count as described, so their properties are not reported as unknown.
 func (s set) cases() []set {
 	for i, p := range s {
 		if p.made {
@@ -155,7 +155,7 @@ func (s set) cases() []set {
 	return nil
 }
 
-// without is a schema less one keyword, so that it is not split at it again.
+// without returns a schema without one keyword, so that it is not split there again.
 func (p place) without(keyword string) place {
 	members, _ := p.value.(map[string]any)
 	members = maps.Clone(members)
@@ -163,7 +163,7 @@ func (p place) without(keyword string) place {
 	return place{side: p.side, pointer: p.pointer, value: members, cut: p.cut + "-" + keyword}
 }
 
-// showsValues tries each value that a set takes.
+// showsValues tries each value of an enumerated set.
 func (p *prover) showsValues(g goal, values []any) bool {
 	var refused []string
 	for _, value := range values {
@@ -185,7 +185,7 @@ func (p *prover) showsValues(g goal, values []any) bool {
 	return p.say(g, "", "no longer accepts "+list, "may also be "+list+" now")
 }
 
-// showsWhole goes through what the schema asks for, one keyword after the other.
+// showsWhole proves the schema one keyword after the other.
 func (p *prover) showsWhole(g goal) bool {
 	if takes, ok := g.that.value.(bool); ok {
 		return takes || p.say(g, "", "is no longer allowed", "is now allowed")
@@ -227,7 +227,7 @@ func (p *prover) types(g goal) bool {
 	return p.say(g, "type", "is "+now+" now; it was "+was, "is "+now+" now; it was "+was)
 }
 
-// listed is about enum and const, which only a set that lists its values can keep to.
+// listed proves enum and const, which only an enumerated set can fit.
 func (p *prover) listed(g goal) bool {
 	for _, keyword := range []string{"enum", "const"} {
 		value, ok := g.that.get(keyword)
