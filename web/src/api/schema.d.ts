@@ -12,14 +12,14 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * Agents with all their versions, as one file
-     * @description All agents of the workspace, or those that are named. The layout is documented in docs/archive.md. An archive that breaks off has not been written whole.
+     * Export agents with all their versions as one file
+     * @description Exports all agents of the workspace, or those that are named. docs/archive.md documents the format. An archive that breaks off is incomplete.
      */
     get: operations['exportArchive'];
     put?: never;
     /**
-     * Put an archive's agents into the workspace
-     * @description Everything is checked before anything is written: digests, names, specs. What is there with the same digest stays; other content under the same version refuses the whole. Agents that are new here or were deleted appear all at once; if the server ends meanwhile, they are not there, and the same archive goes on where it stopped.
+     * Import the agents of an archive
+     * @description The whole archive is checked before anything is written. Existing versions with the same digest are kept. If a version exists with another digest, the whole archive is refused. New and restored agents appear together at the end. If the import is interrupted, send the same archive again to continue.
      */
     post: operations['importArchive'];
     delete?: never;
@@ -35,7 +35,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** What this server can do */
+    /** Get the capabilities of this server */
     get: operations['getCapabilities'];
     put?: never;
     post?: never;
@@ -52,10 +52,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Agents, without code */
+    /** List agents, without code */
     get: operations['listAgents'];
     put?: never;
-    /** Create an agent with its draft */
+    /** Create an agent with a draft */
     post: operations['createAgent'];
     delete?: never;
     options?: never;
@@ -70,7 +70,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** The public registry, by name */
+    /** List the public registry, by name */
     get: operations['browseRegistry'];
     put?: never;
     post?: never;
@@ -90,8 +90,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Copy into the workspace
-     * @description Makes an agent whose draft is the version; it remembers its origin, and tells when there is a newer version there.
+     * Copy a public agent into the workspace
+     * @description Creates an agent with the version as its draft. The copy records its origin and reports newer versions there.
      */
     post: operations['copyFromRegistry'];
     delete?: never;
@@ -107,7 +107,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** An agent of the public registry with its versions */
+    /** Get an agent of the public registry */
     get: operations['getListedAgent'];
     put?: never;
     post?: never;
@@ -125,8 +125,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * A version of the public registry with its files
-     * @description Who published it is told in its own workspace only: publishedBy is empty.
+     * Get a version of the public registry with its files
+     * @description publishedBy is empty. Only its own workspace can see it.
      */
     get: operations['getListedVersion'];
     put?: never;
@@ -144,22 +144,22 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** One agent with its draft */
+    /** Get an agent with its draft */
     get: operations['getAgent'];
     /**
      * Save the draft
-     * @description Needs If-Match with the revision that was seen. A stale one is refused with currentRevision, savedAt and savedBy.
+     * @description Requires If-Match with the revision that you last read. A stale revision is refused; the answer contains currentRevision, savedAt and savedBy.
      */
     put: operations['saveAgent'];
     post?: never;
     /**
      * Delete an agent
-     * @description Leaves a tombstone: the name and its versions are never given to other content. While somebody pins a version the answer is conflict with pins.
+     * @description Its name and version numbers are never reused. If a version is pinned, the answer is conflict with the pins, unless force is set.
      */
     delete: operations['deleteAgent'];
     options?: never;
     head?: never;
-    /** Rename, describe, tag */
+    /** Change name, title, description and tags */
     patch: operations['patchAgent'];
     trace?: never;
   };
@@ -172,7 +172,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Make a new agent of an agent's draft */
+    /** Copy an agent's draft to a new agent */
     post: operations['copyAgent'];
     delete?: never;
     options?: never;
@@ -188,8 +188,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * What separates two versions, or a version and the draft
-     * @description Files as unified text, schemas as sentences, other fields by name, and the number that the changes ask for.
+     * Compare two versions, or a version and the draft
+     * @description Returns file diffs, schema changes as sentences, other changed fields, and the suggested next version.
      */
     get: operations['diffAgent'];
     put?: never;
@@ -209,7 +209,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Make the draft what a version is */
+    /** Replace the draft by a version */
     post: operations['redraftAgent'];
     delete?: never;
     options?: never;
@@ -228,7 +228,7 @@ export interface paths {
     put?: never;
     /**
      * Run a version or the draft
-     * @description Waits for the outcome. A failing program is 200 with success: false. A client that goes away cancels its run, unless it asked for respond-async or gave an Idempotency-Key.
+     * @description Waits for the outcome. A program that fails is answered with 200 and success: false. If the client disconnects, the run is cancelled, unless the request had Prefer: respond-async or an Idempotency-Key.
      */
     post: operations['executeAgent'];
     delete?: never;
@@ -248,7 +248,7 @@ export interface paths {
     put?: never;
     /**
      * Export a version as a tool
-     * @description Answers the manifest itself. A manifest never points at a draft: without a version the answer is no_version with a remedy.
+     * @description Returns the manifest. A manifest cannot refer to a draft: without a version the answer is no_version with a remedy.
      */
     post: operations['exportTool'];
     delete?: never;
@@ -264,7 +264,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Who references an agent */
+    /** List the pins on an agent */
     get: operations['listPins'];
     put?: never;
     post?: never;
@@ -284,8 +284,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * List or unlist in the public registry
-     * @description Every workspace of this server may then read and copy its released versions, with code and environment; secrets are names only.
+     * Add an agent to the public registry, or remove it
+     * @description Every workspace of this server can read and copy the released versions of a listed agent, with code and environment. Values of secrets are not shared.
      */
     post: operations['listInRegistry'];
     delete?: never;
@@ -305,7 +305,7 @@ export interface paths {
     put?: never;
     /**
      * Run recorded inputs of a version against the draft
-     * @description Lists outputs that changed, that fail, whose input is refused, and runs that got slower. Each input is run once; the runs are recorded as the draft's.
+     * @description Reports changed outputs, failures, refused inputs and slower runs. Each input is run once. The runs are recorded as runs of the draft.
      */
     post: operations['replayDraft'];
     delete?: never;
@@ -324,8 +324,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Take a deletion back
-     * @description The agent has its draft, its versions and its names again.
+     * Restore a deleted agent
+     * @description Restores the agent with its draft, versions and names.
      */
     post: operations['restoreAgent'];
     delete?: never;
@@ -342,8 +342,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * The runtime of the draft, if it were published now
-     * @description Where the draft says auto, by what its code uses and by what its runs have taken. A version keeps its runtime for ever.
+     * Get the runtime that publishing the draft would choose
+     * @description If the draft says auto, the choice depends on the features its code uses and the CPU time of its runs. A published version never changes its runtime.
      */
     get: operations['getDraftRuntime'];
     put?: never;
@@ -361,12 +361,12 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Versions, newest first */
+    /** List versions, newest first */
     get: operations['listVersions'];
     put?: never;
     /**
      * Publish the draft
-     * @description Send the revision that you saw, so that what is published is what you saw; draftRevision names the draft that was published. A number smaller than the changes ask for is refused with bump_too_small: errors has the reasons, advisedBump and advisedVersion the way out.
+     * @description Send the revision that you last read to publish exactly that draft. draftRevision is the revision that was published. A smaller number than suggested is refused with bump_too_small: errors lists the reasons; advisedBump and advisedVersion contain the suggestion.
      */
     post: operations['publishVersion'];
     delete?: never;
@@ -382,7 +382,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** One version with its files */
+    /** Get a version with its files */
     get: operations['getVersion'];
     put?: never;
     post?: never;
@@ -391,7 +391,7 @@ export interface paths {
     head?: never;
     /**
      * Deprecate a version
-     * @description A deprecated version still runs; ranges and latest take it only if nothing else fits. Runs say so in Atelier-Deprecated. The answer lists who must move.
+     * @description A deprecated version still runs. Ranges and latest resolve to it only if nothing else fits. Runs have the header Atelier-Deprecated. The answer lists the pins on the version.
      */
     patch: operations['deprecateVersion'];
     trace?: never;
@@ -403,7 +403,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** What separates a version from another */
+    /** Compare a version with another */
     get: operations['diffVersions'];
     put?: never;
     post?: never;
@@ -420,7 +420,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** A version as a tool */
+    /** Get a version as a tool manifest */
     get: operations['getManifest'];
     put?: never;
     post?: never;
@@ -439,7 +439,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Run a program that is not saved */
+    /** Run inline code */
     post: operations['executeInline'];
     delete?: never;
     options?: never;
@@ -458,7 +458,7 @@ export interface paths {
     put?: never;
     /**
      * Format a script
-     * @description Runs nothing. Code is parsed in the sandbox; what cannot be parsed comes back as it was, with the errors.
+     * @description The code is parsed in the sandbox and not run. Code with syntax errors is returned unchanged, with the errors.
      */
     post: operations['format'];
     delete?: never;
@@ -474,12 +474,12 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Invitations that are open */
+    /** List open invitations */
     get: operations['listInvitations'];
     put?: never;
     /**
-     * Make a one-time link into the workspace
-     * @description The link is shown this once; only a hash of its secret is kept.
+     * Create a one-time invitation link
+     * @description The link is shown once. Only a hash of its secret is stored.
      */
     post: operations['createInvitation'];
     delete?: never;
@@ -497,7 +497,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Become a member */
+    /** Accept an invitation */
     post: operations['acceptInvitation'];
     delete?: never;
     options?: never;
@@ -514,7 +514,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** What an invitation leads to; spends nothing */
+    /** Read an invitation without using it */
     post: operations['readInvitation'];
     delete?: never;
     options?: never;
@@ -532,7 +532,7 @@ export interface paths {
     get?: never;
     put?: never;
     post?: never;
-    /** Take an invitation back */
+    /** Revoke an invitation */
     delete: operations['revokeInvitation'];
     options?: never;
     head?: never;
@@ -548,8 +548,8 @@ export interface paths {
     };
     get?: never;
     /**
-     * Change the password of who is signed in
-     * @description All their other sessions end. Who logs in by a provider has none here.
+     * Change your password
+     * @description Ends all your other sessions. People who sign in with a provider have no password here.
      */
     put: operations['changePassword'];
     post?: never;
@@ -566,7 +566,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Where the person is signed in */
+    /** List your sessions */
     get: operations['listOwnSessions'];
     put?: never;
     post?: never;
@@ -586,7 +586,7 @@ export interface paths {
     get?: never;
     put?: never;
     post?: never;
-    /** Sign the person out elsewhere, at once */
+    /** End one of your sessions */
     delete: operations['endOwnSession'];
     options?: never;
     head?: never;
@@ -600,7 +600,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** People of the workspace */
+    /** List members */
     get: operations['listMembers'];
     put?: never;
     post?: never;
@@ -621,15 +621,15 @@ export interface paths {
     put?: never;
     post?: never;
     /**
-     * End a membership, at once
-     * @description With the tokens that act for the person in this workspace, and the invitations that they made. The last administrator stays.
+     * Remove a member
+     * @description Takes effect at once. Also revokes the person's tokens and invitations in this workspace. The last administrator cannot be removed.
      */
     delete: operations['removeMember'];
     options?: never;
     head?: never;
     /**
-     * Give a member another role, at once
-     * @description Also for what they have open. The last administrator stays one.
+     * Change the role of a member
+     * @description Takes effect at once, also for open streams. The last administrator cannot be demoted.
      */
     patch: operations['setRole'];
     trace?: never;
@@ -641,15 +641,15 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** What an owner references */
+    /** List the pins of an owner */
     get: operations['listOwnedPins'];
     /**
-     * Register who references what
-     * @description Replaces what the owner registered before; the same again changes nothing. Each reference must stand for a version.
+     * Set the pins of an owner
+     * @description Replaces all earlier pins of the owner. Each reference must resolve to a version.
      */
     put: operations['putPins'];
     post?: never;
-    /** Let go of all that an owner references */
+    /** Remove all of an owner's pins */
     delete: operations['deletePins'];
     options?: never;
     head?: never;
@@ -664,8 +664,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * What the workspace may take and has taken
-     * @description A run above a quota of the day, or of runs at once, is 429 quota_exceeded with Retry-After; in a workspace that is full, runs and what would be kept are 403 storage_full.
+     * Get quotas and usage of the workspace
+     * @description A run above a daily quota or the quota of concurrent runs is refused with 429 quota_exceeded and Retry-After. If the storage is full, runs and writes are refused with 403 storage_full.
      */
     get: operations['getQuotas'];
     put?: never;
@@ -684,13 +684,13 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * What any workspace may take and has taken
-     * @description For administrators of the workspace default.
+     * Get quotas and usage of any workspace
+     * @description Requires the role administrator in the workspace default.
      */
     get: operations['getQuotasOf'];
     /**
-     * Give a workspace quotas of its own
-     * @description For administrators of the workspace default. What is absent takes the server's default again.
+     * Set the quotas of a workspace
+     * @description Requires the role administrator in the workspace default. Absent quotas return to the server's defaults.
      */
     put: operations['setQuotas'];
     post?: never;
@@ -710,8 +710,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * What references stand for
-     * @description One reference that stands for nothing does not keep the others from being answered.
+     * Resolve references
+     * @description A reference that cannot be resolved does not affect the others.
      */
     post: operations['resolveReferences'];
     delete?: never;
@@ -727,7 +727,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Runs, newest first */
+    /** List runs, newest first */
     get: operations['listRuns'];
     put?: never;
     post?: never;
@@ -744,7 +744,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** One run as it stands now */
+    /** Get a run */
     get: operations['getRun'];
     put?: never;
     post?: never;
@@ -765,7 +765,7 @@ export interface paths {
     put?: never;
     /**
      * Cancel a run
-     * @description Answers when the program is dead and the run recorded. A run that has ended already is a conflict.
+     * @description Answers after the program has stopped and the run is recorded. A finished run is a conflict.
      */
     post: operations['cancelRun'];
     delete?: never;
@@ -782,8 +782,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * Events of a run
-     * @description JSON with the events so far, or with Accept: text/event-stream a stream that ends after the result.
+     * Get the events of a run
+     * @description Returns the events so far as JSON. With Accept: text/event-stream, returns a stream that ends after the result.
      */
     get: operations['listRunEvents'];
     put?: never;
@@ -803,7 +803,7 @@ export interface paths {
     };
     /**
      * Follow a run over a WebSocket
-     * @description One event per frame, from seq > from. The result is last, then close 1000. A reader that falls behind is closed with a reason and comes back with from.
+     * @description Sends one event per frame, starting after from. After the result the socket closes with 1000. A reader that falls behind is disconnected with a reason and can resume with from.
      */
     get: operations['streamRun'];
     put?: never;
@@ -821,7 +821,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** How the runtimes are doing */
+    /** Get the state of the runtimes */
     get: operations['listRuntimes'];
     put?: never;
     post?: never;
@@ -838,7 +838,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Agents to start from */
+    /** List sample agents */
     get: operations['listSamples'];
     put?: never;
     post?: never;
@@ -855,7 +855,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Secrets of the workspace, without values */
+    /** List secrets, without values */
     get: operations['listSecrets'];
     put?: never;
     post?: never;
@@ -875,13 +875,13 @@ export interface paths {
     get?: never;
     /**
      * Set or replace a secret
-     * @description Runs of versions that declare the name are given the value, as an environment variable and in ctx.env; an agent's own goes before the workspace's. The value cannot be read again.
+     * @description Runs of versions that declare the name receive the value as an environment variable and in ctx.env. A secret of the agent overrides one of the workspace. The value cannot be read again.
      */
     put: operations['setSecret'];
     post?: never;
     /**
      * Remove a secret
-     * @description Runs that declare it are refused from then on.
+     * @description Later runs that declare the secret are refused.
      */
     delete: operations['removeSecret'];
     options?: never;
@@ -896,7 +896,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Which runs were given a secret, newest first */
+    /** List the runs that received a secret, newest first */
     get: operations['listSecretUses'];
     put?: never;
     post?: never;
@@ -913,12 +913,12 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Who is logged in */
+    /** Get the current session */
     get: operations['getSession'];
     put?: never;
-    /** Log a browser in with a token, or a name and a password */
+    /** Sign in with a token, or a name and a password */
     post: operations['openSession'];
-    /** Log out */
+    /** Sign out */
     delete: operations['closeSession'];
     options?: never;
     head?: never;
@@ -932,7 +932,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** How people may log in */
+    /** List the ways to sign in */
     get: operations['listLoginWays'];
     put?: never;
     post?: never;
@@ -949,7 +949,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Browsers that are logged in */
+    /** List browser sessions */
     get: operations['listSessions'];
     put?: never;
     post?: never;
@@ -969,7 +969,7 @@ export interface paths {
     get?: never;
     put?: never;
     post?: never;
-    /** Log a browser out, at once */
+    /** End a browser session */
     delete: operations['endSession'];
     options?: never;
     head?: never;
@@ -983,12 +983,12 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Skills, and folders that are broken */
+    /** List skills, and skill folders with errors */
     get: operations['listSkills'];
     put?: never;
     /**
      * Install a skill
-     * @description Archives are sent to POST /v1/skills/install as application/gzip.
+     * @description Send archives to POST /v1/skills/install as application/gzip.
      */
     post: operations['installSkill'];
     delete?: never;
@@ -1009,7 +1009,7 @@ export interface paths {
     post?: never;
     /**
      * Uninstall a skill
-     * @description Its versions and runs are kept, and its name is not given away; installing it by name brings it back.
+     * @description Its versions, runs and name are kept. Installing it by name restores it.
      */
     delete: operations['uninstallSkill'];
     options?: never;
@@ -1026,7 +1026,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Make a version of a skill's draft */
+    /** Publish a skill's draft */
     post: operations['promoteSkill'];
     delete?: never;
     options?: never;
@@ -1041,12 +1041,12 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Tokens of the workspace */
+    /** List tokens */
     get: operations['listTokens'];
     put?: never;
     /**
-     * Make a bearer token
-     * @description The secret is shown this once; only its hash is kept.
+     * Create a bearer token
+     * @description The secret is shown once. Only its hash is stored.
      */
     post: operations['createToken'];
     delete?: never;
@@ -1065,7 +1065,7 @@ export interface paths {
     get?: never;
     put?: never;
     post?: never;
-    /** Make a token useless at once */
+    /** Revoke a token */
     delete: operations['revokeToken'];
     options?: never;
     head?: never;
@@ -1125,7 +1125,7 @@ export interface paths {
     put?: never;
     /**
      * Check code, schemas and documents
-     * @description Runs nothing. Code is parsed in the sandbox.
+     * @description The code is parsed in the sandbox and not run.
      */
     post: operations['validate'];
     delete?: never;
@@ -1142,14 +1142,14 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * Workspaces that the caller may enter
-     * @description Administrators of the workspace default run the server: they are told of all, and see into none by that.
+     * List workspaces that the caller may enter
+     * @description Administrators of the workspace default see the names of all workspaces, but not their content.
      */
     get: operations['listWorkspaces'];
     put?: never;
     /**
-     * Make a workspace
-     * @description For administrators of the workspace default. Who asks becomes its administrator.
+     * Create a workspace
+     * @description Requires the role administrator in the workspace default. The caller becomes its administrator.
      */
     post: operations['createWorkspace'];
     delete?: never;
@@ -1170,12 +1170,12 @@ export interface paths {
     post?: never;
     /**
      * Close a workspace
-     * @description For administrators of the workspace default. Nobody enters it from then on, its tokens are revoked and it lists nothing; what is in it is kept, and so is its name.
+     * @description Requires the role administrator in the workspace default. Nobody can enter a closed workspace. Its tokens are revoked and its agents leave the public registry. Its content and name are kept.
      */
     delete: operations['closeWorkspace'];
     options?: never;
     head?: never;
-    /** Give the caller's workspace another title */
+    /** Change the title of the caller's workspace */
     patch: operations['describeWorkspace'];
     trace?: never;
   };
@@ -1187,8 +1187,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * How the server is doing
-     * @description Always 200 while the server answers; GET /ready says whether it can be used.
+     * Get the state of the server
+     * @description The answer is always 200. GET /ready reports whether the server can be used.
      */
     get: operations['getHealth'];
     put?: never;
@@ -1206,7 +1206,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Whether the server can be used */
+    /** Check whether the server can be used */
     get: operations['getReady'];
     put?: never;
     post?: never;
@@ -1225,7 +1225,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Run a skill; a failure is an answer with success false */
+    /** Run a skill. A failure is answered with success false */
     post: operations['executeSkill'];
     delete?: never;
     options?: never;
@@ -1240,7 +1240,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Skills that can be called */
+    /** List skills */
     get: operations['listCallableSkills'];
     put?: never;
     post?: never;
@@ -1259,7 +1259,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Describe a skill and install it */
+    /** Register and install a skill */
     post: operations['registerSkill'];
     delete?: never;
     options?: never;
@@ -1274,7 +1274,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** One skill */
+    /** Get a skill */
     get: operations['getCallableSkill'];
     put?: never;
     post?: never;
@@ -1291,7 +1291,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** The schemas of a skill */
+    /** Get the schemas of a skill */
     get: operations['getSkillSchemas'];
     put?: never;
     post?: never;
@@ -1308,7 +1308,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Names of the contracts */
+    /** List the contracts */
     get: operations['listContracts'];
     put?: never;
     post?: never;
@@ -1325,7 +1325,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** The JSON Schema of a request, or of skill.yaml */
+    /** Get the JSON Schema of a request, or of skill.yaml */
     get: operations['getContract'];
     put?: never;
     post?: never;
@@ -1342,7 +1342,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Modules that created skills may import */
+    /** List the modules that created skills may import */
     get: operations['listImportableModules'];
     put?: never;
     post?: never;
@@ -1359,7 +1359,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Packages beside the standard library */
+    /** List packages in addition to the standard library */
     get: operations['listInstalledPackages'];
     put?: never;
     post?: never;
@@ -1376,7 +1376,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** What is installed, with origin and digest */
+    /** List installed skills, with origin and digest */
     get: operations['listInstalledSkills'];
     put?: never;
     post?: never;
@@ -1395,7 +1395,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Make a draft of a skill in Python */
+    /** Create a draft of a skill in Python */
     post: operations['createSkill'];
     delete?: never;
     options?: never;
@@ -1412,7 +1412,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Install a skill: by name, from an address, from files, or a .tar.gz as application/gzip */
+    /** Install a skill: by name, from a URL, from files, or from a .tar.gz sent as application/gzip */
     post: operations['installSkillFrom'];
     delete?: never;
     options?: never;
@@ -1429,7 +1429,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Make a version of a skill's draft */
+    /** Publish a skill's draft */
     post: operations['promoteSkillByName'];
     delete?: never;
     options?: never;
@@ -1480,7 +1480,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Check Python against the rules that created skills keep */
+    /** Check Python code against the rules for created skills */
     post: operations['validateSkillCode'];
     delete?: never;
     options?: never;
@@ -1497,15 +1497,15 @@ export interface components {
       /** @description At least 12 bytes for a new person. */
       password?: string;
       secret: string;
-      /** @description For the person whose session it is. */
+      /** @description true accepts the invitation for the signed-in person. */
       signedIn?: boolean;
-      /** @description What others see of a new person; the name without it. */
+      /** @description Display name of a new person (default: the name). */
       title?: string;
     };
     Accepted: {
       /**
        * Format: int64
-       * @description Of the draft that runs; absent for a version and for inline code.
+       * @description Revision of the draft that runs. Absent for a version and for inline code.
        */
       draftRevision?: number;
       runId: string;
@@ -1522,12 +1522,12 @@ export interface components {
         | 'interrupted';
     };
     Advice: {
-      /** @description The version that was compared with; empty before the first. */
+      /** @description Version that the draft was compared with. Empty if there is none. */
       base: string;
       /** @enum {string} */
       bump: 'none' | 'patch' | 'minor' | 'major';
       reasons: components['schemas']['Reason'][];
-      /** @description The number that follows. */
+      /** @description Suggested version number. */
       version: string;
     };
     Agent: {
@@ -1539,17 +1539,17 @@ export interface components {
       id: string;
       /**
        * Format: date-time
-       * @description Of its last run.
+       * @description Time of the last run.
        */
       lastUsedAt?: string;
-      /** @description The latest version is deprecated, and so are all others. */
+      /** @description true if all versions are deprecated. */
       latestDeprecated?: boolean;
-      /** @description What latest stands for: the highest version without pre-release that is not deprecated, else the highest; empty before the first. */
+      /** @description Version that latest resolves to: the highest released version that is not deprecated, else the highest. Empty if there is none. */
       latestVersion: string;
       listed: boolean;
       metadata: unknown;
       name: string;
-      /** @description Where it was copied from. */
+      /** @description Agent that it was copied from. */
       origin?: components['schemas']['Origin'];
       tags: string[];
       title: string;
@@ -1560,7 +1560,7 @@ export interface components {
     };
     AgentBody: {
       capabilities?: components['schemas']['CapabilitiesBody'];
-      /** @description Shorthand for files with the entry file alone. */
+      /** @description Shorthand for files with only the entry file. */
       code?: string;
       description?: string;
       deterministic?: boolean;
@@ -1568,7 +1568,7 @@ export interface components {
       environment?: {
         [key: string]: string;
       };
-      /** @description Relative path to content. */
+      /** @description Content of each file, by relative path. */
       files?: {
         [key: string]:
           | string
@@ -1579,35 +1579,35 @@ export interface components {
       /** @description JSON Schema of the input. */
       inputSchema?: unknown;
       /**
-       * @description Of runs. strict: a process in which nothing ran before. reuse, of node: one process for the runs of a version, a fresh context for each. Empty is the runtime's own.
+       * @description strict: a new process for each run. reuse (node only): runs of a version share a process, each with a new context. Empty: the runtime's default.
        * @enum {string}
        */
       isolation?: '' | 'strict' | 'reuse';
       /** @enum {string} */
       language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       limits?: components['schemas']['LimitsBody'];
-      /** @description An object of the client's own. */
+      /** @description JSON object for the client's own use. */
       metadata?: {
         [key: string]: unknown;
       };
-      /** @description A letter, then up to 62 of a-z, 0-9, - and _. */
+      /** @description A letter, followed by up to 62 of a-z, 0-9, - and _. */
       name?: string;
       /** @description JSON Schema of the output. */
       outputSchema?: unknown;
       packages?: string[];
       requiresApproval?: boolean;
       rules?: components['schemas']['RulesBody'];
-      /** @description auto or a runtime of GET /runtimes; fixed when published. */
+      /** @description auto or a runtime from GET /runtimes. It is fixed when published. */
       runtime?: string;
       safetyFlags?: string[];
-      /** @description Names; values come from the workspace. */
+      /** @description Names of secrets. Their values are stored in the workspace. */
       secrets?: string[];
       tags?: string[];
       title?: string;
     };
     AgentPage: {
       items: components['schemas']['AgentSummary'][];
-      /** @description Empty on the last page. */
+      /** @description Cursor of the next page. Empty on the last page. */
       nextCursor: string;
     };
     AgentPatch: {
@@ -1624,7 +1624,7 @@ export interface components {
       createdAt: string;
       /** Format: date-time */
       deletedAt?: string;
-      /** @description Of a tombstone. */
+      /** @description Who deleted the agent, when and why. */
       deletion?: components['schemas']['Deletion'];
       description: string;
       id: string;
@@ -1632,16 +1632,16 @@ export interface components {
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       /**
        * Format: date-time
-       * @description Of its last run.
+       * @description Time of the last run.
        */
       lastUsedAt?: string;
-      /** @description The latest version is deprecated, and so are all others. */
+      /** @description true if all versions are deprecated. */
       latestDeprecated?: boolean;
-      /** @description What latest stands for. */
+      /** @description Version that latest resolves to. */
       latestVersion: string;
       listed: boolean;
       name: string;
-      /** @description In the registry: the workspace that lists it. */
+      /** @description Workspace that lists the agent in the public registry. */
       publisher?: string;
       /** Format: int64 */
       revision: number;
@@ -1655,11 +1655,11 @@ export interface components {
       usageCount: number;
     };
     Binding: {
-      /** @description What the header says; {value} stands for the secret, which is all of it without a format. Such as: Bearer {value} */
+      /** @description Value of the header, for example: Bearer {value}. {value} is replaced by the secret (default: {value}). */
       format?: string;
       /** @description Name of the header. */
       header: string;
-      /** @description host:port that it is sent to, and no other. */
+      /** @description The only host:port that the secret is sent to. */
       host: string;
     };
     Capabilities: {
@@ -1669,7 +1669,7 @@ export interface components {
     };
     CapabilitiesBody: {
       hostFunctions?: string[];
-      /** @description host:port, a wildcard only leftmost. */
+      /** @description Hosts as host:port. A wildcard is allowed only as the leftmost label. */
       hosts?: string[];
       subprocess?: boolean;
     };
@@ -1708,14 +1708,14 @@ export interface components {
       name: string;
       /**
        * Format: int64
-       * @description The same as If-Match.
+       * @description Same as If-Match.
        */
       revision?: number;
     };
     CopyBody: {
-      /** @description The copy's name; the origin's without it. */
+      /** @description Name of the copy (default: the original name). */
       name?: string;
-      /** @description 1.2.0, ^1, latest or a digest; latest without it. */
+      /** @description 1.2.0, ^1, latest or a digest (default: latest). */
       version?: string;
     };
     Deletion: {
@@ -1725,7 +1725,7 @@ export interface components {
     DeprecateBody: {
       deprecated: boolean;
       reason?: string;
-      /** @description A reference to what should be used instead; the latest other version without it. */
+      /** @description Reference to use instead (default: the latest other version). */
       successor?: string;
     };
     DeprecatedVersion: {
@@ -1758,7 +1758,7 @@ export interface components {
       outputSchema: unknown;
       override?: components['schemas']['Override'];
       packages: string[];
-      /** @description Whose references stand for the version. */
+      /** @description Pins whose references resolve to the version. */
       pins: components['schemas']['Pin'][];
       /** Format: date-time */
       publishedAt: string;
@@ -1791,11 +1791,11 @@ export interface components {
        * @description Of the draft, where it is one of the two.
        */
       draftRevision?: number;
-      /** @description Those that differ. */
+      /** @description Changed files. */
       files: components['schemas']['FileDiff'][];
       /** @description A version, or draft. */
       from: string;
-      /** @description Everything else that differs, by field. */
+      /** @description Other changes, by field. */
       settings: components['schemas']['SettingDiff'][];
       to: string;
     };
@@ -1832,7 +1832,7 @@ export interface components {
       secrets: string[];
     };
     DraftRuntime: {
-      /** @description Why auto means it; absent where the draft names a runtime, or its language has one alone. */
+      /** @description Reason for the choice. Absent if the draft sets a runtime or its language has only one. */
       choice?: components['schemas']['RuntimeChoice'];
       runtime: string;
     };
@@ -1845,7 +1845,7 @@ export interface components {
       interpreter?: string;
       reason?: string;
       runtime: string;
-      /** @description Of the language, 3.11; absent where it is not known. */
+      /** @description Version of the language, for example 3.11. Absent if unknown. */
       version?: string;
     };
     Event: {
@@ -1860,14 +1860,14 @@ export interface components {
       items: components['schemas']['Event'][];
     };
     ExecuteBody: {
-      /** @description {} without it. */
+      /** @description Input of the run (default: {}). */
       input?: unknown;
       /**
-       * @description strict: a process in which nothing ran before.
+       * @description strict: a new process.
        * @enum {string}
        */
       isolation?: 'strict';
-      /** @description May only lower those of the version. */
+      /** @description Limits for this run. They may only be lower than those of the version. */
       limits?: components['schemas']['LimitsPatch'];
       nodeId?: string;
       parentRunId?: string;
@@ -1876,7 +1876,7 @@ export interface components {
        * @description With version draft: the same as If-Match.
        */
       revision?: number;
-      /** @description 1.2.0, ^1, latest, sha256:… or draft; also accepted as a query parameter. */
+      /** @description 1.2.0, ^1, latest, sha256:… or draft. Also accepted as a query parameter. */
       version?: string;
       workflowRunId?: string;
     };
@@ -1907,14 +1907,14 @@ export interface components {
        * @enum {string}
        */
       format: 'atelier' | 'openai' | 'langchain' | 'anthropic' | 'gemini' | 'mcp' | 'openapi';
-      /** @description Publish the draft first when there is no version yet. */
+      /** @description Publish the draft first if there is no version. */
       publish?: boolean;
       /**
        * Format: int64
        * @description With publish: the same as If-Match.
        */
       revision?: number;
-      /** @description 1.2.0, ^1, latest or a digest; latest without it. */
+      /** @description 1.2.0, ^1, latest or a digest (default: latest). */
       version?: string;
     };
     FileDiff: {
@@ -1922,18 +1922,18 @@ export interface components {
       path: string;
       /** @enum {string} */
       status: 'added' | 'removed' | 'changed';
-      /** @description Unified text; empty for binary files and for those that are too large to compare. */
+      /** @description Unified diff. Empty for binary files and files that are too large to compare. */
       unified: string;
     };
     FormatBody: {
       code: string;
       /**
        * Format: int64
-       * @description Spaces for a step; 2 without it.
+       * @description Indentation in spaces (default 2).
        */
       indent?: number;
       /**
-       * @description bash; editors format the others themselves.
+       * @description bash. Editors format other languages themselves.
        * @enum {string}
        */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
@@ -1952,7 +1952,7 @@ export interface components {
       /** Format: int64 */
       skills_count: number;
       /**
-       * @description In the words of existing skill executors.
+       * @description healthy or degraded, as in existing skill executors.
        * @enum {string}
        */
       status: 'healthy' | 'degraded';
@@ -1975,20 +1975,20 @@ export interface components {
     Imported: {
       /**
        * Format: int64
-       * @description Versions that were not there.
+       * @description Imported versions.
        */
       added: number;
       /**
        * Format: int64
-       * @description Versions that were there, with the same digest.
+       * @description Versions that existed with the same digest.
        */
       kept: number;
-      /** @description It was listed in the public registry where the archive was written. */
+      /** @description true if the agent was listed in the public registry where the archive was written. */
       listed: boolean;
       name: string;
       /**
        * Format: int64
-       * @description Former names that it did not have.
+       * @description Imported former names.
        */
       names: number;
       /** @enum {string} */
@@ -1996,7 +1996,7 @@ export interface components {
     };
     InlineBody: {
       capabilities?: components['schemas']['CapabilitiesBody'];
-      /** @description Shorthand for files with the entry file alone. */
+      /** @description Shorthand for files with only the entry file. */
       code?: string;
       entrypoint?: string;
       environment?: {
@@ -2012,7 +2012,7 @@ export interface components {
       input?: unknown;
       inputSchema?: unknown;
       /**
-       * @description strict: a process in which nothing ran before. reuse, of node: one process for the runs of the same code.
+       * @description strict: a new process for each run. reuse (node only): runs of the same code share a process.
        * @enum {string}
        */
       isolation?: 'strict' | 'reuse';
@@ -2028,7 +2028,7 @@ export interface components {
       workflowRunId?: string;
     };
     InstallSkillBody: {
-      /** @description A skill's folder, by path. */
+      /** @description Files of a skill, by path. */
       files?: {
         [key: string]:
           | string
@@ -2036,9 +2036,9 @@ export interface components {
               base64: string;
             };
       };
-      /** @description A skill that was uninstalled, or lies in the skills directory. */
+      /** @description Name of a skill that was uninstalled or is in the skills directory. */
       name?: string;
-      /** @description Address of a .tar.gz on a granted host. */
+      /** @description URL of a .tar.gz on a granted host. */
       url?: string;
     };
     InstalledSkills: {
@@ -2061,10 +2061,10 @@ export interface components {
     InvitationBody: {
       /**
        * Format: date-time
-       * @description Within 30 days; in a week without it.
+       * @description Time of expiry, within 30 days (default: one week).
        */
       expiresAt?: string;
-      /** @description Whom it is for. */
+      /** @description Note on who the invitation is for. */
       note?: string;
       /** @enum {string} */
       role: 'viewer' | 'developer' | 'approver' | 'administrator';
@@ -2081,7 +2081,7 @@ export interface components {
       invitedBy: string;
       /** @enum {string} */
       role: 'viewer' | 'developer' | 'approver' | 'administrator';
-      /** @description What people see of its name. */
+      /** @description Display name of the workspace. */
       workspace: string;
     };
     Item: {
@@ -2093,9 +2093,9 @@ export interface components {
     };
     LanguageState: {
       available: boolean;
-      /** @description Each of the runtimes by itself; absent where none can run. */
+      /** @description State of each runtime. Absent if none is available. */
       engines?: components['schemas']['EngineState'][];
-      /** @description The entry file by default. */
+      /** @description Default entry file. */
       entrypoint: string;
       interpreter?: string;
       /** @enum {string} */
@@ -2163,18 +2163,18 @@ export interface components {
       id: string;
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
-      /** @description The latest version is deprecated, and so are all others. */
+      /** @description true if all versions are deprecated. */
       latestDeprecated?: boolean;
-      /** @description What latest stands for. */
+      /** @description Version that latest resolves to. */
       latestVersion: string;
       name: string;
-      /** @description The workspace that lists it. */
+      /** @description Workspace that lists the agent. */
       publisher: string;
       tags: string[];
       title: string;
       /** Format: int64 */
       usageCount: number;
-      /** @description Released ones, newest first. */
+      /** @description Released versions, newest first. */
       versions: components['schemas']['ListedVersion'][];
     };
     ListedVersion: {
@@ -2189,18 +2189,18 @@ export interface components {
       version: string;
     };
     LoginProvider: {
-      /** @description What to call it. */
+      /** @description Display name of the provider. */
       name: string;
-      /** @description Where a browser goes to log in by it, from the root of its origin. */
+      /** @description Path that starts the sign-in with the provider. */
       path: string;
     };
     LoginWays: {
-      /** @description Null without one. */
+      /** @description The OpenID provider, or null. */
       provider: components['schemas']['LoginProvider'];
     };
     Member: {
       id: string;
-      /** @description By which they log in. */
+      /** @description Sign-in name. */
       name: string;
       /** @enum {string} */
       role: 'viewer' | 'developer' | 'approver' | 'administrator';
@@ -2234,7 +2234,7 @@ export interface components {
     ModuleFunction: {
       module?: string;
       name: string;
-      /** @description Parameters and results, such as (i32, i32) -> (i32). */
+      /** @description Parameters and results, for example (i32, i32) -> (i32). */
       type: string;
     };
     NewInvitation: {
@@ -2244,14 +2244,14 @@ export interface components {
       /** Format: date-time */
       expiresAt: string;
       id: string;
-      /** @description The secret follows the #, which browsers do not send. */
+      /** @description Invitation link. The secret follows the #, which browsers do not send. */
       link: string;
       note: string;
       /** @enum {string} */
       role: 'viewer' | 'developer' | 'approver' | 'administrator';
     };
     NewToken: {
-      /** @description The only agents that it may touch; none for all. */
+      /** @description Agents that the token is restricted to. Empty for all agents. */
       agents: components['schemas']['TokenAgent'][];
       /** Format: date-time */
       createdAt: string;
@@ -2269,13 +2269,13 @@ export interface components {
     };
     OpenSession: {
       actor: components['schemas']['SessionActor'];
-      /** @description Where it was opened; that of the proxy behind one. */
+      /** @description Address that opened the session. Behind a proxy, the proxy's address. */
       address: string;
-      /** @description What the browser said that it is. */
+      /** @description Browser, as it identified itself. */
       browser: string;
       /** Format: date-time */
       createdAt: string;
-      /** @description It is the one that asks. */
+      /** @description true for the session of this request. */
       current: boolean;
       /** Format: date-time */
       expiresAt: string;
@@ -2290,9 +2290,9 @@ export interface components {
       agentId: string;
       digest: string;
       name: string;
-      /** @description The latest version there, when it is above the one that was copied; told by GET of one agent. */
+      /** @description Latest version of the original, if it is higher than the copied one. Only when a single agent is read. */
       newer?: string;
-      /** @description The workspace that lists it, while it is listed; told by GET of one agent. */
+      /** @description Workspace that lists the original, while it is listed. Only when a single agent is read. */
       publisher?: string;
       version: string;
     };
@@ -2303,7 +2303,7 @@ export interface components {
     OwnQuota: {
       /**
        * Format: int64
-       * @description Runs at once, those that wait included; 0 is no limit, absent is the server's default.
+       * @description Maximum concurrent runs, including queued runs. 0 means no limit; absent means the server's default.
        */
       concurrentRuns?: number;
       /** Format: int64 */
@@ -2314,9 +2314,9 @@ export interface components {
       storageBytes?: number;
     };
     PasswordBody: {
-      /** @description The present one, where there is one. */
+      /** @description Current password, if there is one. */
       current?: string;
-      /** @description At least 12 bytes. */
+      /** @description New password, at least 12 bytes. */
       new: string;
     };
     Pin: {
@@ -2324,29 +2324,29 @@ export interface components {
       /** Format: date-time */
       createdAt: string;
       deprecated: boolean;
-      /** @description What people call the owner. */
+      /** @description Display name of the owner. */
       label: string;
-      /** @description The identifier that the owner chose. */
+      /** @description Identifier of the owner. */
       owner: string;
       reference: string;
-      /** @description What the reference stands for now; empty if for nothing. */
+      /** @description Version that the reference resolves to now. Empty if none. */
       version: string;
     };
     PinList: {
       items: components['schemas']['Pin'][];
     };
     PinsBody: {
-      /** @description What people call the owner. */
+      /** @description Display name of the owner. */
       label?: string;
-      /** @description An identifier of your choice, such as workflow:42/node:3. */
+      /** @description Identifier of the owner, chosen by you, for example workflow:42/node:3. */
       owner: string;
-      /** @description Such as weather@^1. */
+      /** @description References, for example weather@^1. */
       references: string[];
     };
-    /** @description RFC 9457 problem. Further members may follow, such as currentRevision. */
+    /** @description RFC 9457 problem. It may have further members, for example currentRevision. */
     Problem: {
       code: string;
-      /** @description A sentence for a person. */
+      /** @description Explanation for people. */
       detail: string;
       errors?: components['schemas']['Detail'][];
       status: number;
@@ -2370,14 +2370,14 @@ export interface components {
     };
     PromoteSkillBody: {
       changelog?: string;
-      /** @description Why the number may be smaller than advised. */
+      /** @description Reason for a smaller number than suggested. */
       comment?: string;
       /**
        * Format: int64
-       * @description The same as If-Match.
+       * @description Same as If-Match.
        */
       revision?: number;
-      /** @description The one that the changes ask for, without it. */
+      /** @description Version number (default: the number suggested from the changes). */
       version?: string;
     };
     Provenance: {
@@ -2403,18 +2403,18 @@ export interface components {
       /** @enum {string} */
       bump?: 'auto' | 'major' | 'minor' | 'patch';
       changelog?: string;
-      /** @description Why the number may be smaller than advised; kept with the version. */
+      /** @description Reason for a smaller number than suggested, stored with the version. */
       comment?: string;
-      /** @description Publish a number smaller than the changes ask for; needs a comment. */
+      /** @description Accept a smaller number than suggested. Requires comment. */
       force?: boolean;
       /**
        * Format: int64
-       * @description Publish only if the draft answers so many recorded inputs of the latest version as before; conflict otherwise, with what changed.
+       * @description Publish only if the draft gives the same answers to this many recorded inputs of the latest version. Otherwise the answer is conflict with the differences.
        */
       replay?: number;
       /**
        * Format: int64
-       * @description The same as If-Match.
+       * @description Same as If-Match.
        */
       revision?: number;
       /** @description Semantic version. */
@@ -2478,7 +2478,7 @@ export interface components {
     Quota: {
       /**
        * Format: int64
-       * @description Runs at once, those that wait included.
+       * @description Concurrent runs, including queued runs.
        */
       concurrentRuns: number;
       /** Format: int64 */
@@ -2487,7 +2487,7 @@ export interface components {
       runsPerDay: number;
       /**
        * Format: int64
-       * @description Code, what runs leave (input, output and events), and the answers that repeated requests get.
+       * @description Bytes of code, of inputs, outputs and events of runs, and of stored answers for idempotency keys.
        */
       storageBytes: number;
     };
@@ -2502,18 +2502,18 @@ export interface components {
       storageBytes: number;
       /**
        * Format: date-time
-       * @description What came since then is added as it comes; what was removed counts with the next measurement.
+       * @description Time of the last full measurement. New data is added at once; deleted data is subtracted by the next measurement.
        */
       storageMeasuredAt?: string;
     };
     Quotas: {
-      /** @description 0 is no limit. */
+      /** @description Effective limits. 0 means no limit. */
       limits: components['schemas']['Quota'];
-      /** @description Those that this workspace has instead of the server's defaults. */
+      /** @description Limits that are set for this workspace instead of the server's defaults. */
       own: components['schemas']['OwnQuota'];
       /**
        * Format: date-time
-       * @description When the next day begins, in which what is counted by day begins anew.
+       * @description Time when the daily counters are reset.
        */
       until: string;
       used: components['schemas']['QuotaUse'];
@@ -2528,26 +2528,26 @@ export interface components {
       pointer: string;
     };
     RedraftBody: {
-      /** @description A version; latest discards what was edited since. */
+      /** @description Version to restore. latest discards all edits since then. */
       from: string;
     };
     ReplayBody: {
       /**
        * Format: int64
-       * @description The same as If-Match.
+       * @description Same as If-Match.
        */
       revision?: number;
       /**
        * Format: int64
-       * @description How many inputs; 20 without it.
+       * @description Number of inputs (default 20).
        */
       runs?: number;
-      /** @description Whose runs: 1.2.0, ^1, latest or a digest; latest without it. */
+      /** @description Version whose runs are used: 1.2.0, ^1, latest or a digest (default: latest). */
       version?: string;
     };
     Report: {
       agent: string;
-      /** @description By verdict, and slower. */
+      /** @description Number of inputs by verdict, and of slower runs. */
       counts: {
         [key: string]: number;
       };
@@ -2556,9 +2556,9 @@ export interface components {
        * @description The revision of the draft that was tried; absent when no input was run.
        */
       draftRevision?: number;
-      /** @description The newest input first; each input once. */
+      /** @description Results, newest input first. Each input occurs once. */
       items: components['schemas']['Item'][];
-      /** @description Whose recorded inputs were run. */
+      /** @description Version whose recorded inputs were used. */
       version: string;
     };
     ResolveBody: {
@@ -2570,14 +2570,14 @@ export interface components {
       deprecated?: boolean;
       digest?: string;
       error?: components['schemas']['Unresolved'];
-      /** @description The exact reference that it stands for. */
+      /** @description Exact reference that it resolves to. */
       pinned?: string;
-      /** @description Why it is deprecated. */
+      /** @description Reason of the deprecation. */
       reason?: string;
       reference: string;
-      /** @description The agent's present name, when the reference says a former one; both go on working. */
+      /** @description Current name of the agent, if the reference uses a former name. Both names work. */
       renamed?: string;
-      /** @description A reference to what should be used instead. */
+      /** @description Reference to use instead. */
       successor?: string;
       version?: string;
     };
@@ -2593,10 +2593,10 @@ export interface components {
       pack: string;
     };
     RulesBody: {
-      /** @description Modules that may be imported instead of the pack's own list. */
+      /** @description Modules that may be imported, instead of the pack's list. */
       imports?: string[];
       /**
-       * @description restricted: imports from a list only; no eval, exec, compile, open or __import__. A convention that is checked before and during the run; the sandbox is what holds.
+       * @description restricted: imports from a list only; no eval, exec, compile, open or __import__. It is checked before and during the run. It is a convention; only the sandbox is a security boundary.
        * @enum {string}
        */
       pack: 'restricted' | 'none';
@@ -2695,11 +2695,11 @@ export interface components {
     };
     RunPage: {
       items: components['schemas']['RunSummary'][];
-      /** @description Empty on the last page. */
+      /** @description Cursor of the next page. Empty on the last page. */
       nextCursor: string;
     };
     RunSummary: {
-      /** @description Empty for inline code. */
+      /** @description Name of the agent. Empty for inline code. */
       agent: string;
       agentId?: string;
       /** Format: date-time */
@@ -2734,7 +2734,7 @@ export interface components {
     RuntimeChoice: {
       /**
        * Format: double
-       * @description The median of their processor time.
+       * @description Median of their CPU time, in milliseconds.
        */
       cpuMs?: number;
       gaps?: components['schemas']['Detail'][];
@@ -2744,7 +2744,7 @@ export interface components {
       reason: 'fits' | 'gap' | 'slow' | 'unavailable';
       /**
        * Format: int64
-       * @description How many runs of the draft, as it is, were measured in goja.
+       * @description Number of measured runs of this draft in goja.
        */
       runs?: number;
       runtime: string;
@@ -2763,7 +2763,7 @@ export interface components {
     Sample: {
       agent: components['schemas']['AgentBody'];
       description: string;
-      /** @description What its first run may take. */
+      /** @description Example input. */
       input: unknown;
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
@@ -2780,9 +2780,9 @@ export interface components {
     };
     Secret: {
       agent?: string;
-      /** @description The only agent whose runs are given it; absent for all of the workspace. */
+      /** @description Agent whose runs receive the secret. Absent for a secret of the workspace. */
       agentId?: string;
-      /** @description The host that it is sent to; programs are not given it then. */
+      /** @description Host that the secret is sent to. Programs cannot read a bound secret. */
       bind?: components['schemas']['Binding'];
       /** Format: date-time */
       lastUsedAt?: string;
@@ -2790,13 +2790,13 @@ export interface components {
       /** Format: date-time */
       setAt: string;
       setBy: string;
-      /** @description Versions and drafts whose runs are given it; told by the list. */
+      /** @description Versions and drafts whose runs receive the secret. Only in lists. */
       usedBy: components['schemas']['SecretDeclaration'][];
     };
     SecretBody: {
-      /** @description Sends it to this host alone, as a header of requests, instead of giving it to programs: for plain HTTP through the proxy, and for ctx.fetch. Absent gives it to programs. */
+      /** @description Binds the secret to a host: it is sent only there, as a header, by ctx.fetch and by the proxy for plain HTTP. Programs cannot read it. If absent, programs receive the value. */
       bind?: components['schemas']['Binding'];
-      /** @description Write-only: no route tells it. At least 8 bytes, so that it can be masked; at most 16 KiB. */
+      /** @description Value, 8 bytes to 16 KiB. Shorter values cannot be redacted. No endpoint returns it. */
       value: string;
     };
     SecretDeclaration: {
@@ -2834,17 +2834,17 @@ export interface components {
     };
     Session: {
       actor: components['schemas']['SessionActor'];
-      /** @description The only agents that the caller may touch; none for all. */
+      /** @description Agents that the caller is restricted to. Empty for all agents. */
       agents: components['schemas']['TokenAgent'][];
       /**
-       * @description Of the person in the workspace; absent for the host's own tokens.
+       * @description Role of the person in the workspace. Absent for tokens that belong to nobody.
        * @enum {string}
        */
       role?: 'viewer' | 'developer' | 'approver' | 'administrator';
-      /** @description What the caller may do; admin stands for all. */
+      /** @description Scopes of the caller. admin includes all others. */
       scopes: ('read' | 'run' | 'write' | 'approve' | 'admin')[];
       workspace: components['schemas']['SessionWorkspace'];
-      /** @description Those that X-Workspace may name. */
+      /** @description Workspaces that X-Workspace may name. */
       workspaces: components['schemas']['SessionWorkspace'][];
     };
     SessionActor: {
@@ -2878,13 +2878,13 @@ export interface components {
       before: unknown;
       /** @enum {string} */
       group: 'schema' | 'capabilities' | 'limits' | 'settings';
-      /** @description Such as limits.timeoutMs. */
+      /** @description Name of the field, for example limits.timeoutMs. */
       name: string;
     };
     Side: {
-      /** @description Of the error, or why the input was refused. */
+      /** @description Error message, or the reason why the input was refused. */
       message?: string;
-      /** @description Left out when it is large. */
+      /** @description Output of the run. Absent if it is large. */
       output?: unknown;
       runId?: string;
       /** Format: double */
@@ -2902,36 +2902,36 @@ export interface components {
         | 'interrupted';
     };
     Skill: {
-      /** @description Empty for a folder that is no skill yet. */
+      /** @description ID of the agent. Empty for a folder that was never installed. */
       agentId: string;
-      /** @description What a client said of the code; it decided nothing. */
+      /** @description Statements of a client about the code. They have no effect. */
       claims?: unknown;
       description: string;
       digest: string;
-      /** @description It came from a folder that is gone; it stays until somebody uninstalls it. */
+      /** @description true if the folder was deleted. The skill stays until it is uninstalled. */
       folderMissing: boolean;
       handler: string;
       /** Format: date-time */
       installedAt?: string;
       installedBy: string;
       /**
-       * @description Of the version above, else of the draft.
+       * @description Language of the version, else of the draft.
        * @enum {string}
        */
       language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       name: string;
       /** @enum {string} */
       origin: 'builtin' | 'folder' | 'archive' | 'url' | 'created' | 'registered';
-      /** @description What is wrong with its folder; the version above still runs. */
+      /** @description Error in the folder. The version above still runs. */
       problem?: components['schemas']['Trouble'];
       safetyFlags: string[];
-      /** @description Where it was fetched from; empty otherwise. */
+      /** @description URL that the skill was fetched from, or empty. */
       source: string;
       /** @enum {string} */
       state: 'active' | 'draft' | 'active_with_draft' | 'broken';
       tags: string[];
       title: string;
-      /** @description The latest; empty if nothing is published. */
+      /** @description Latest version. Empty if nothing is published. */
       version: string;
     };
     SkillInstallation: {
@@ -2952,7 +2952,7 @@ export interface components {
       version: string;
     };
     SkillList: {
-      /** @description The folder that is watched; empty for other workspaces than the default one. */
+      /** @description Folder that is watched. Empty except in the workspace default. */
       directory: string;
       items: components['schemas']['Skill'][];
     };
@@ -3025,7 +3025,7 @@ export interface components {
       warnings: string[];
     };
     Token: {
-      /** @description The only agents that it may touch; none for all. */
+      /** @description Agents that the token is restricted to. Empty for all agents. */
       agents: components['schemas']['TokenAgent'][];
       /** Format: date-time */
       createdAt: string;
@@ -3045,13 +3045,13 @@ export interface components {
       name: string;
     };
     TokenBody: {
-      /** @description Names or IDs of the only agents that it may touch; all without them. It then opens no route that is about more than one agent. */
+      /** @description Names or IDs of agents that the token is restricted to (default: all agents). A restricted token cannot call endpoints about several agents. */
       agents?: string[];
       /** Format: date-time */
       expiresAt?: string;
-      /** @description What it is for. */
+      /** @description Label of the token, for example the program that uses it. */
       name: string;
-      /** @description What it may do; all but admin without them. Admin stands for all. */
+      /** @description Scopes (default: all except admin). admin includes all others. */
       scopes?: ('read' | 'run' | 'write' | 'approve' | 'admin')[];
     };
     TokenList: {
@@ -3107,7 +3107,7 @@ export interface components {
       output?: unknown;
       outputSchema?: unknown;
       rules?: components['schemas']['RulesBody'];
-      /** @description auto without it. */
+      /** @description Runtime (default: auto). */
       runtime?: string;
     };
     ValidateReport: {
@@ -3190,32 +3190,32 @@ export interface components {
     WorkerState: {
       /**
        * Format: int64
-       * @description In a run, or on the way into one.
+       * @description Workers that execute or start a run.
        */
       busy: number;
       /**
        * Format: int64
-       * @description Of these, ended by themselves or killed from outside.
+       * @description Started workers that exited or were killed by another process.
        */
       died: number;
       /**
        * Format: int64
-       * @description Prepared, in no run.
+       * @description Workers that are ready and idle.
        */
       idle: number;
       /**
        * Format: int64
-       * @description Being prepared ahead of a run.
+       * @description Workers that are being prepared.
        */
       preparing: number;
       /**
        * Format: int64
-       * @description Of these, ended by the server: after their runs, or at a limit.
+       * @description Started workers that the server stopped: after their runs, or at a limit.
        */
       retired: number;
       /**
        * Format: int64
-       * @description All that were ever ready.
+       * @description Workers that have become ready since the server started.
        */
       started: number;
       /**
@@ -3232,9 +3232,9 @@ export interface components {
       title: string;
     };
     WorkspaceBody: {
-      /** @description What X-Workspace says; it stays. */
+      /** @description Name, used in X-Workspace. It cannot be changed. */
       name: string;
-      /** @description What people see; the name without it. */
+      /** @description Display name (default: the name). */
       title?: string;
     };
     WorkspaceList: {
@@ -3255,7 +3255,7 @@ export interface operations {
   exportArchive: {
     parameters: {
       query?: {
-        /** @description Name or ID; may stand several times. */
+        /** @description Name or ID. Repeatable. */
         agent?: string[];
       };
       header?: never;
@@ -3305,9 +3305,9 @@ export interface operations {
   importArchive: {
     parameters: {
       query?: {
-        /** @description true checks and writes nothing. */
+        /** @description true only checks the archive. */
         dryRun?: boolean;
-        /** @description true lists again what was listed in the public registry where the archive was written. */
+        /** @description true lists agents in the public registry if they were listed where the archive was written. */
         listed?: boolean;
       };
       header?: never;
@@ -3320,7 +3320,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description What became of each agent. */
+      /** @description Result for each agent. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -3453,20 +3453,20 @@ export interface operations {
   listAgents: {
     parameters: {
       query?: {
-        /** @description nextCursor of the page before. */
+        /** @description nextCursor of the previous page. */
         cursor?: string;
         limit?: number;
-        /** @description Words in name, title or description. */
+        /** @description Search text in name, title or description. */
         q?: string;
         language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
         tag?: string;
-        /** @description deleted lists tombstones, which nothing else lists. */
+        /** @description Only agents in this state. Deleted agents are listed only with deleted. */
         state?: 'draft' | 'published' | 'deleted';
-        /** @description Look for q in the draft's code too. */
+        /** @description Search for q in the draft's code too. */
         code?: boolean;
-        /** @description Only agents that are older than this and had no run since. */
+        /** @description Only agents that were created before this time and have not run since. */
         unusedSince?: string;
-        /** @description updated has the newest first. */
+        /** @description Order of the list. updated: newest first. */
         order?: 'name' | 'updated';
       };
       header?: never;
@@ -3624,10 +3624,10 @@ export interface operations {
   browseRegistry: {
     parameters: {
       query?: {
-        /** @description nextCursor of the page before. */
+        /** @description nextCursor of the previous page. */
         cursor?: string;
         limit?: number;
-        /** @description Words in name, title, description or tags. */
+        /** @description Search text in name, title, description or tags. */
         q?: string;
         language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
         tag?: string;
@@ -3690,7 +3690,7 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description The listed agent's ID. */
+        /** @description ID of the listed agent. */
         id: string;
       };
       cookie?: never;
@@ -3801,9 +3801,9 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description The workspace that lists it, by its name. */
+        /** @description Name of the workspace that lists the agent. */
         publisher: string;
-        /** @description The present name or a former one. */
+        /** @description Current or former name. */
         name: string;
       };
       cookie?: never;
@@ -3871,9 +3871,9 @@ export interface operations {
       query?: never;
       header?: never;
       path: {
-        /** @description The workspace that lists it, by its name. */
+        /** @description Name of the workspace that lists the agent. */
         publisher: string;
-        /** @description The present name or a former one. */
+        /** @description Current or former name. */
         name: string;
         /** @description 1.2.0, ^1, latest or sha256:…. */
         version: string;
@@ -4013,7 +4013,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Required: the revision of the draft that was seen, in quotes. Without it the answer is precondition_required; if it is another by now, stale_draft with currentRevision, savedAt and savedBy. */
+        /** @description Required: revision of the draft that you last read, in quotes. Without it the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. */
         'If-Match'?: string;
       };
       path: {
@@ -4135,9 +4135,9 @@ export interface operations {
   deleteAgent: {
     parameters: {
       query?: {
-        /** @description Although others reference it. */
+        /** @description Delete even if others reference the agent. Requires comment. */
         force?: boolean;
-        /** @description Why; the tombstone keeps it. */
+        /** @description Reason, stored with the deleted agent. */
         comment?: string;
       };
       header?: never;
@@ -4354,7 +4354,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is. */
+        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft. */
         'If-Match'?: string;
       };
       path: {
@@ -4467,15 +4467,15 @@ export interface operations {
   diffAgent: {
     parameters: {
       query?: {
-        /** @description The same as If-Match. */
+        /** @description Same as If-Match. */
         revision?: number;
-        /** @description A version, a range, latest, a digest or draft. */
+        /** @description First version: a number, a range, latest, a digest or draft. */
         from?: string;
-        /** @description The same. */
+        /** @description Second version, in the same forms. */
         to?: string;
       };
       header?: {
-        /** @description The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is. */
+        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft. */
         'If-Match'?: string;
       };
       path: {
@@ -4556,7 +4556,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Required: the revision of the draft that was seen, in quotes. Without it the answer is precondition_required; if it is another by now, stale_draft with currentRevision, savedAt and savedBy. */
+        /** @description Required: revision of the draft that you last read, in quotes. Without it the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. */
         'If-Match'?: string;
       };
       path: {
@@ -4681,9 +4681,9 @@ export interface operations {
         version?: string;
       };
       header?: {
-        /** @description The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is. */
+        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft. */
         'If-Match'?: string;
-        /** @description respond-async: answer 202 at once; follow the run by its ID. */
+        /** @description respond-async: answer 202 at once. Follow the run by its ID. */
         Prefer?: string;
       };
       path: {
@@ -4698,7 +4698,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The run has ended. */
+      /** @description The run has finished. */
       200: {
         headers: {
           'Atelier-Deprecated'?: string;
@@ -4711,7 +4711,7 @@ export interface operations {
           'application/json': components['schemas']['RunAnswer'];
         };
       };
-      /** @description The run was accepted; Location follows it. */
+      /** @description The run was accepted. Location is its address. */
       202: {
         headers: {
           Location?: string;
@@ -4826,7 +4826,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is. */
+        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft. */
         'If-Match'?: string;
       };
       path: {
@@ -5120,9 +5120,9 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is. */
+        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft. */
         'If-Match'?: string;
-        /** @description respond-async: answer 202 at once; follow the run by its ID. */
+        /** @description respond-async: answer 202 at once. Follow the run by its ID. */
         Prefer?: string;
       };
       path: {
@@ -5357,11 +5357,11 @@ export interface operations {
   getDraftRuntime: {
     parameters: {
       query?: {
-        /** @description The same as If-Match. */
+        /** @description Same as If-Match. */
         revision?: number;
       };
       header?: {
-        /** @description The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is. */
+        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft. */
         'If-Match'?: string;
       };
       path: {
@@ -5519,7 +5519,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is. */
+        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft. */
         'If-Match'?: string;
       };
       path: {
@@ -5812,11 +5812,11 @@ export interface operations {
   diffVersions: {
     parameters: {
       query?: {
-        /** @description The same as If-Match. */
+        /** @description Same as If-Match. */
         revision?: number;
       };
       header?: {
-        /** @description The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is. */
+        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft. */
         'If-Match'?: string;
       };
       path: {
@@ -5824,7 +5824,7 @@ export interface operations {
         agent: string;
         /** @description 1.2.0, ^1, latest or sha256:…. */
         version: string;
-        /** @description A version, or draft. */
+        /** @description Version to compare with, or draft. */
         other: string;
       };
       cookie?: never;
@@ -5976,7 +5976,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description respond-async: answer 202 at once; follow the run by its ID. */
+        /** @description respond-async: answer 202 at once. Follow the run by its ID. */
         Prefer?: string;
       };
       path?: never;
@@ -5988,7 +5988,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The run has ended. */
+      /** @description The run has finished. */
       200: {
         headers: {
           'Atelier-Deprecated'?: string;
@@ -6001,7 +6001,7 @@ export interface operations {
           'application/json': components['schemas']['RunAnswer'];
         };
       };
-      /** @description The run was accepted; Location follows it. */
+      /** @description The run was accepted. Location is its address. */
       202: {
         headers: {
           Location?: string;
@@ -7651,12 +7651,12 @@ export interface operations {
   listRuns: {
     parameters: {
       query?: {
-        /** @description nextCursor of the page before. */
+        /** @description nextCursor of the previous page. */
         cursor?: string;
         limit?: number;
         /** @description Name or ID. */
         agent?: string;
-        /** @description As the runs have it, 1.2.0 or draft, and no range. Every page but the last is full, with an agent and without. */
+        /** @description Exact version or draft, not a range. Can be used without agent. */
         version?: string;
         status?:
           | 'queued'
@@ -7668,7 +7668,7 @@ export interface operations {
           | 'cancelled'
           | 'blocked'
           | 'interrupted';
-        /** @description RFC 3339; only runs that were asked for then or later. */
+        /** @description RFC 3339 time. Only runs that were requested then or later. */
         since?: string;
       };
       header?: never;
@@ -7901,7 +7901,7 @@ export interface operations {
         from?: number;
       };
       header?: {
-        /** @description What a reconnecting EventSource sends instead of from. */
+        /** @description Sent by a reconnecting EventSource instead of from. */
         'Last-Event-ID'?: string;
       };
       path: {
@@ -7981,7 +7981,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description A WebSocket. */
+      /** @description WebSocket. */
       101: {
         headers: {
           [name: string]: unknown;
@@ -8134,12 +8134,12 @@ export interface operations {
   setSecret: {
     parameters: {
       query?: {
-        /** @description Name or ID of the agent that has it for itself; without it, the secret of the workspace. */
+        /** @description Name or ID of the agent that owns the secret (default: the workspace). */
         agent?: string;
       };
       header?: never;
       path: {
-        /** @description As versions declare it. */
+        /** @description Name of the secret, as versions declare it. */
         name: string;
       };
       cookie?: never;
@@ -8245,12 +8245,12 @@ export interface operations {
   removeSecret: {
     parameters: {
       query?: {
-        /** @description Name or ID of the agent that has it for itself; without it, the secret of the workspace. */
+        /** @description Name or ID of the agent that owns the secret (default: the workspace). */
         agent?: string;
       };
       header?: never;
       path: {
-        /** @description As versions declare it. */
+        /** @description Name of the secret, as versions declare it. */
         name: string;
       };
       cookie?: never;
@@ -8341,15 +8341,15 @@ export interface operations {
   listSecretUses: {
     parameters: {
       query?: {
-        /** @description Name or ID of the agent that has it for itself; without it, the secret of the workspace. */
+        /** @description Name or ID of the agent that owns the secret (default: the workspace). */
         agent?: string;
-        /** @description nextCursor of the page before. */
+        /** @description nextCursor of the previous page. */
         cursor?: string;
         limit?: number;
       };
       header?: never;
       path: {
-        /** @description As versions declare it. */
+        /** @description Name of the secret, as versions declare it. */
         name: string;
       };
       cookie?: never;
@@ -8953,7 +8953,7 @@ export interface operations {
   uninstallSkill: {
     parameters: {
       query?: {
-        /** @description Although others reference a version. */
+        /** @description Uninstall even if others reference a version. */
         force?: boolean;
       };
       header?: never;
@@ -9058,7 +9058,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description The revision of the draft that was seen, in quotes. If it is another by now, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request acts on whatever the draft is. */
+        /** @description Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft. */
         'If-Match'?: string;
       };
       path: {
@@ -10203,14 +10203,14 @@ export interface operations {
     requestBody: {
       content: {
         'application/json': {
-          /** @description Comes back in the provenance; it grants nothing. */
+          /** @description Returned in the provenance. It grants nothing. */
           actor_id?: string | null;
           actor_type?: string | null;
-          /** @description Skill input arguments. */
+          /** @description Input of the skill. */
           args: Record<string, never>;
           metadata?: Record<string, never> | null;
           request_id?: string | null;
-          /** @description Skill name to execute. */
+          /** @description Name of the skill. */
           skill: string;
         };
       };
@@ -10311,7 +10311,7 @@ export interface operations {
   listCallableSkills: {
     parameters: {
       query?: {
-        /** @description Skills with one of them. */
+        /** @description Only skills with one of these. */
         tags?: string[];
         safety_flag?: 'none' | 'pii_risk' | 'external_call' | 'side_effect' | 'file_system' | 'network_access';
       };
@@ -10369,10 +10369,10 @@ export interface operations {
     requestBody: {
       content: {
         'application/json': {
-          /** @description The text of the handler in Python. */
+          /** @description Source code of the handler in Python. */
           code?: string;
           description: string;
-          /** @description The program's files by path, instead of code. */
+          /** @description Files of the program by path, instead of code. */
           files?: {
             [key: string]:
               | string
@@ -10380,7 +10380,7 @@ export interface operations {
                   base64: string;
                 };
           };
-          /** @description handler.function of the code; its files come along or lie in the folder NAME of the skills directory. */
+          /** @description FILE.FUNCTION of the handler. The files are sent along or are in the folder NAME of the skills directory. */
           handler_path: string;
           input_schema: Record<string, never>;
           name: string;
@@ -10778,7 +10778,7 @@ export interface operations {
     requestBody: {
       content: {
         'application/json': {
-          /** @description Ask for promotion when every check has passed. */
+          /** @description Promote the skill if all checks pass. */
           auto_promote?: boolean;
           /** @description Python with run(action, args). */
           code?: string;
@@ -10792,7 +10792,7 @@ export interface operations {
           preferred_model?: string | null;
           /** @description The revision of the draft that this one replaces; refused with stale_draft if it is another. Whatever the draft is, without it. */
           revision?: number;
-          /** @description The same as code. */
+          /** @description Alias of code. */
           script?: string;
           triggers?: string[] | null;
           /** @description Kept likewise. */
@@ -10877,7 +10877,7 @@ export interface operations {
       content: {
         'application/gzip': string;
         'application/json': {
-          /** @description A skill's folder by path. */
+          /** @description Files of a skill by path. */
           files?: {
             [key: string]:
               | string
@@ -10885,9 +10885,9 @@ export interface operations {
                   base64: string;
                 };
           };
-          /** @description A skill that was uninstalled, or lies in the skills directory. */
+          /** @description Name of a skill that was uninstalled, or is in the skills directory. */
           name?: string;
-          /** @description Address of a .tar.gz on a granted host. */
+          /** @description URL of a .tar.gz on a granted host. */
           url?: string;
         };
       };
@@ -10990,9 +10990,9 @@ export interface operations {
           /** @description Why the number may be smaller than advised. */
           comment?: string;
           name: string;
-          /** @description The revision of the draft that was seen; refused with stale_draft if it is another. Whatever the draft is, without it. */
+          /** @description Revision of the draft that you last read. Refused with stale_draft if the draft has changed since (default: the current draft). */
           revision?: number;
-          /** @description The one that the changes ask for, without it. */
+          /** @description Version number (default: the number suggested from the changes). */
           version?: string;
         };
       };
@@ -11091,7 +11091,7 @@ export interface operations {
     requestBody: {
       content: {
         'application/json': {
-          /** @description run without it. */
+          /** @description Action (default: run). */
           action?: string;
           args?: Record<string, never>;
           name: string;
@@ -11192,7 +11192,7 @@ export interface operations {
     requestBody: {
       content: {
         'application/json': {
-          /** @description Also when somebody references a version. */
+          /** @description Uninstall even if others reference a version. */
           force?: boolean;
           name: string;
         };
