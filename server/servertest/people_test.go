@@ -332,7 +332,7 @@ func TestTheLastAdministratorStays(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
 	p := s.Want(t, 409, "PATCH", "/api/v1/members/admin", `{"role":"viewer"}`).Problem(t)
-	if p.Code != "conflict" || !strings.Contains(p.Detail, "its last one") {
+	if p.Code != "conflict" || !strings.Contains(p.Detail, "The last administrator") {
 		t.Errorf("%+v", p)
 	}
 	s.Want(t, 409, "DELETE", "/api/v1/members/admin", nil)

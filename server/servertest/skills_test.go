@@ -271,7 +271,7 @@ func TestArchivesComeFromGrantedHosts(t *testing.T) {
 		text   string
 	}{
 		granted.URL + "/away":      {403, "--skills-hosts"},
-		granted.URL + "/nothing":   {422, "does not lead to an archive"},
+		granted.URL + "/nothing":   {422, "is not an archive"},
 		other.URL + "/x":           {403, "--skills-hosts"},
 		"http://user:pw@x.example": {422, "must be the address"},
 	} {
@@ -474,7 +474,7 @@ func TestInstalling(t *testing.T) {
 		"a folder that climbs":       {`{"files": {"../skill.yaml": "x", "skill.yaml": ""}}`, nil, 422, ""},
 		"no archive":                 {"hello", gzipped, 422, "damaged"},
 		"an empty archive":           {"", gzipped, 400, "empty"},
-		"an archive with a link":     {packedSkill(t, map[string]string{"skill.yaml": echoSettings, "link": ""}), gzipped, 422, "is no plain file"},
+		"an archive with a link":     {packedSkill(t, map[string]string{"skill.yaml": echoSettings, "link": ""}), gzipped, 422, "must be a regular file"},
 		"the same version":           {packedSkill(t, map[string]string{"skill.yaml": echoSettings, "schema.json": echoSchemas, "handler.py": "def echo(value): pass\n"}), gzipped, 409, "raise version"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -38,7 +38,7 @@ func TestVerbsOfAnAgentsLife(t *testing.T) {
 		{args: "copy weather climate", code: 1, stderr: "climate"},
 		{args: "rename weather forecast", stdout: "forecast\n"},
 		{args: "versions weather", stdout: "1.0.1"},
-		{args: "registry list forecast", stderr: "forecast is in the registry"},
+		{args: "registry list forecast", stderr: "forecast is listed in the registry"},
 		{args: "registry search forecast", stdout: "default    forecast"},
 		{args: "registry copy forecast --name mine --version 1.0.0", stdout: "mine\n"},
 		{args: "registry copy default/forecast --name another", stdout: "another\n"},
