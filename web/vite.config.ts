@@ -7,7 +7,7 @@ import { asciiScripts } from './scripts/asciiScripts';
 import { shortPythonWorker } from './scripts/pythonWorker';
 import { shortTypeScriptWorker } from './scripts/typescriptWorker';
 
-// The server of `make run`; `npm run dev` forwards the API to it so that the page keeps one origin.
+// The address of `make run`. `npm run dev` proxies the API to it, so that the page has one origin.
 const server = 'http://127.0.0.1:8002';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -23,8 +23,7 @@ export default defineConfig({
     asciiScripts(),
   ],
   resolve: {
-    // monaco-vim names Monaco's files as they were called before 0.56, and to browsers it offers a bundle with a half of
-    // Monaco inside.
+    // monaco-vim imports Monaco's file names from before 0.56, and its browser entry bundles half of Monaco.
     alias: [
       { find: /^monaco-vim$/, replacement: at('../node_modules/monaco-vim/dist/index.mjs') },
       { find: 'monaco-editor/esm/vs/editor/editor.api', replacement: 'monaco-editor/editor/editor.api' },
@@ -34,23 +33,25 @@ export default defineConfig({
       },
     ],
   },
-  // The page names its files from the root, where the server puts the base path in; they name each other by where they are.
+  // The page references its files from the root, where the server inserts the base path. Files reference each other
+  // relatively.
   experimental: {
     renderBuiltUrl: (file, { hostType }) => (hostType === 'html' ? `/studio/${file}` : { relative: true }),
   },
   worker: { format: 'es', plugins: () => [shortTypeScriptWorker(), asciiScripts()] },
   build: {
-    // Not dist itself: a placeholder lives there, so that the Go embed has a directory before the Studio is built.
+    // A subfolder of dist: dist holds a placeholder, so that Go can embed it before the Studio is built.
     outDir: 'dist/app',
     emptyOutDir: true,
     target: 'es2022',
-    // Inlined assets would be data: scripts and fonts, which the content security policy refuses.
+    // Inlined assets would be data: scripts and fonts, which the content security policy forbids.
     assetsInlineLimit: 0,
     manifest: true,
     chunkSizeWarningLimit: 8000,
     rolldownOptions: {
       output: {
-        // What several pages share is one file: HTTP/1.1 fetches six at a time, and two dozen of a kilobyte take longer.
+        // Code that several pages share is one file. HTTP/1.1 loads six files at a time, and two dozen small ones take
+        // longer.
         codeSplitting: {
           groups: [
             {

@@ -1,4 +1,4 @@
-// The main screens, in both themes, have no violation of WCAG 2.2 AA that a machine can find.
+// Axe finds no WCAG 2.2 AA violation on the main screens, in either theme.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
@@ -236,7 +236,7 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
 
 type Theme = 'dark' | 'light';
 
-/** Judges a screen in the theme that it was opened in, and in the other one, which the page follows as it stands. */
+/** Checks a screen in its current theme and then in the other one. The page switches themes without a reload. */
 async function judge(page: Page, opened: Theme): Promise<void> {
   for (const theme of [opened, opened === 'dark' ? 'light' : 'dark'] as const) {
     await page.emulateMedia({ colorScheme: theme });
@@ -246,7 +246,7 @@ async function judge(page: Page, opened: Theme): Promise<void> {
 }
 
 describe('A47 in both themes', () => {
-  // Each theme is that of the first paint on half of the screens.
+  // Half of the screens are opened in each theme.
   const all = Object.entries(screens).map(([name, open], i) => [name, i % 2 === 0 ? 'dark' : 'light', open] as const);
 
   test.each(all)('%s, opened in %s', async (_, opened, open) => {

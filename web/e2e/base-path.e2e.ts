@@ -1,4 +1,4 @@
-// The Studio beneath a path of somebody else's address, behind a real reverse proxy.
+// The Studio under a sub-path, behind a real reverse proxy.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser } from 'playwright-core';
 import { startAtelier, type Atelier } from './kit/atelier';

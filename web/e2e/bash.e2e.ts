@@ -1,4 +1,4 @@
-// Bash in the editor: parsed and formatted by the server, in its jail.
+// Bash in the editor: the server parses and formats it in its sandbox.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { Editing } from './kit/editing';

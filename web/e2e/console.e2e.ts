@@ -1,4 +1,4 @@
-// The console under load: colours, a hundred thousand lines, a reader who scrolls, and a connection that breaks.
+// The console under load: colours, 100,000 lines, a reader who scrolls, and a broken connection.
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => gate.close());
 
-/** An agent in Python, which may wait at the gate. */
+/** A Python agent that can wait at the gate. */
 async function python(name: string, code: string, limits: Record<string, number> = {}): Promise<void> {
   await must(atelier, 'POST', '/code-agents', {
     name,
@@ -116,7 +116,7 @@ describe('long lines', () => {
     await expect.poll(async () => (await last.boundingBox())?.height).toBeGreaterThan(18);
     expect(await lines().count()).toBeLessThan(200);
 
-    // Lines of which the reckoning was wrong are put right as they come, so that none lies over another.
+    // A line's estimated height is corrected when the line is drawn, so lines never overlap.
     await console.getByRole('searchbox', { name: 'Search the output' }).fill('id=50000');
     await expect.poll(() => line(50_000).count()).toBe(1);
     await expect.poll(() => inSight(line(50_000))).toBe(true);
@@ -183,7 +183,7 @@ test('A29 a reader who scrolls up stays there, and is told what is new', async (
   const place = (): Promise<number> => output.evaluate((e) => e.scrollTop);
   let [top, settled] = [await place(), false];
   while (!settled) {
-    await page.evaluate(() => new Promise((frame) => requestAnimationFrame(frame))); // the wheel may still be turning
+    await page.evaluate(() => new Promise((frame) => requestAnimationFrame(frame))); // a wheel event may still be scrolling
     const now = await place();
     [top, settled] = [now, now === top];
   }
@@ -234,7 +234,7 @@ test('A30 a connection that breaks loses and repeats no line', async () => {
   );
   await studio.start();
   await lines().filter({ hasText: 'line 5' }).first().waitFor();
-  // It is said for half a second only, so it is watched for.
+  // The text is shown for half a second, so an observer watches for it.
   const said = page.evaluate(
     () =>
       new Promise<void>((done) => {
@@ -254,6 +254,6 @@ test('A30 a connection that breaks loses and repeats no line', async () => {
   const console = await studio.panel('Console');
   await console.getByRole('button', { name: 'Copy the output' }).click();
   const printed = async (): Promise<string[]> =>
-    (await clipboard()).split('\n').filter((text) => !text.startsWith(gate.host)); // what the proxy says of the gate
+    (await clipboard()).split('\n').filter((text) => !text.startsWith(gate.host)); // the proxy's answer for the gate
   await expect.poll(printed).toEqual(Array.from({ length: 60 }, (_, n) => `line ${n}`));
 });

@@ -1,4 +1,4 @@
-// Edits are not lost: not by a reload, not by a server or a page that ends, not by a second tab.
+// Edits survive a reload, a server crash, a closed page and a second tab.
 import { expect, test } from 'vitest';
 import type { Session } from './kit/browser';
 import { hold } from './kit/hold';
@@ -137,7 +137,7 @@ test('two tabs of one browser show one draft, and compare before either overwrit
   await other.replaceCode(program('there'));
   await session.page.getByText('"there"').waitFor();
 
-  // Its own save does not arrive, so that only the first tab can tell it.
+  // Its own save is blocked, so only the first tab can notify it.
   await page.route('**/api/v1/code-agents/*', (route) =>
     route.request().method() === 'PUT' ? route.abort() : route.continue(),
   );

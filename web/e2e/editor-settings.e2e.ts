@@ -1,4 +1,4 @@
-// How somebody likes their editor: it holds at once and stays.
+// Editor settings apply at once and persist.
 import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { must } from './kit/seed';

@@ -1,4 +1,4 @@
-// The files of an agent: made, renamed with their imports, moved, uploaded, downloaded, searched and deleted.
+// Files of an agent: create, rename with imports, move, upload, download, search and delete.
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -158,7 +158,7 @@ test('the menu of a row opens by the other button and by the keyboard, and the r
   await menu.waitFor();
   await page.keyboard.press('Escape');
   await menu.waitFor({ state: 'detached' });
-  await expect.poll(focused).toBe('util.ts'); // it comes back a moment after the menu is gone
+  await expect.poll(focused).toBe('util.ts'); // the focus returns shortly after the menu closes
   await page.keyboard.press('ArrowUp');
   await expect.poll(focused).toBe('lib');
   await page.keyboard.press('Shift+F10');
@@ -170,7 +170,7 @@ test('the menu of a row opens by the other button and by the keyboard, and the r
   await row('lib').click({ button: 'right' });
   await row('util.ts').click({ button: 'right' });
   await menu.getByRole('menuitem', { name: 'Download' }).waitFor();
-  expect(await page.getByRole('button', { name: 'Actions for lib', exact: true }).count()).toBe(0); // there are none
+  expect(await page.getByRole('button', { name: 'Actions for lib', exact: true }).count()).toBe(0); // folders of a version have no actions
 });
 
 test('who deletes the entrypoint, or the folder it is in, is told what that means', async () => {
@@ -217,7 +217,7 @@ async function makeMany(name: (n: number) => string): Promise<void> {
 }
 
 const current = (): Locator => page.getByRole('region', { name: 'Agents' }).locator('a[aria-current=page]');
-/** Whether it is seen whole, and nothing that scrolls has it beyond an edge. */
+/** Reports whether the element is fully visible inside every scrolling ancestor. */
 const inSight = (): Promise<boolean> =>
   current().evaluate(
     (link) =>
@@ -255,7 +255,7 @@ test('the open agent stays in sight when the fonts come after it', async () => {
   release();
   await page.evaluate(async () => {
     await document.fonts.ready;
-    // A list that is moved by what came is moved as the next frame is drawn.
+    // New entries move the list in the next frame.
     for (let n = 0; n < 2; n++) await new Promise(requestAnimationFrame);
   });
   expect(await inSight()).toBe(true);
@@ -275,7 +275,7 @@ test('the next agents that could not be loaded are asked for again, and the keys
   await allow();
   const release = await hold(page, '**/code-agents?*cursor=*');
   await more.press('Enter');
-  // What is said again is read out again, so it goes in between.
+  // A screen reader repeats a message only if another one came in between.
   await main.getByRole('button', { name: 'Loading…' }).waitFor();
   expect(await main.getByRole('alert').count()).toBe(0);
   release();

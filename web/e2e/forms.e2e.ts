@@ -1,4 +1,4 @@
-// Fields of the input form that are more than a line of text, and what is small on a phone.
+// Input form fields that are longer than one line, and the form on a phone.
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { violations } from './kit/axe';
@@ -43,7 +43,7 @@ test('a moment, a choice of many and a text of several lines are filled in as wh
   await zone.fill('zone-400');
   await input.getByRole('textbox', { name: 'Note' }).fill('one\ntwo');
   await studio.start();
-  // What is none of the list is refused before it runs, and stays to be mended.
+  // A value outside the enum is rejected before the run and stays in the field.
   await expect.poll(() => zone.getAttribute('aria-invalid')).toBe('true');
   expect(await zone.inputValue()).toBe('zone-400');
   expect(await violations(page)).toEqual([]);

@@ -1,4 +1,4 @@
-// Someone with nothing but a keyboard goes from the first page to an exported tool.
+// A keyboard user goes from the first page to an exported tool.
 import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { eachSignedIn, type Stage } from './kit/stage';
@@ -19,7 +19,7 @@ const focused = (): Promise<string> =>
     return e?.getAttribute('aria-label') ?? e?.textContent ?? '';
   });
 
-/** Presses a key until the focus is where it should be. */
+/** Presses a key until the element has the focus. */
 async function until(key: string, name: RegExp): Promise<void> {
   for (let n = 0; n < 80; n++) {
     if (name.test(await focused())) return;
@@ -34,7 +34,7 @@ test('A48 opens a sample, edits, runs, reads, publishes and exports with keys al
   await press('Enter');
   await studio.editorReady();
 
-  // Into the editor by its region, and out of it again: Tab is the editor's until Ctrl+M.
+  // F6 enters and leaves the editor. Tab inserts a tab there until Ctrl+M is pressed.
   await until('F6', /^Editor$/);
   await until('Tab', /^Code editor, main\.ts/);
   await press('ControlOrMeta+Home');

@@ -1,4 +1,4 @@
-// Nothing is wider than the window, and nothing moves once it is shown: on every kind of screen, from a phone to a desk.
+// No screen is wider than its window and nothing moves after it is shown, from phone to desktop.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
@@ -69,7 +69,7 @@ const shifts = (): void => {
   }).observe({ type: 'layout-shift', buffered: true });
 };
 
-/** Waits until the page says all that it has to say: of the server, of itself, and its code in the editor where it has any. */
+/** Waits until the page has loaded everything: server status, its own content, and code in the editor. */
 async function settled(page: Page, path: string): Promise<void> {
   await page.getByRole('link', { name: /^Sandbox:/, includeHidden: true }).waitFor({ state: 'attached' });
   await page.waitForFunction(() => document.querySelector('[data-waiting], [data-shape]') === null);
@@ -77,7 +77,7 @@ async function settled(page: Page, path: string): Promise<void> {
     await page.getByRole('textbox', { name: /^Code editor/ }).waitFor({ state: 'attached' });
 }
 
-/** What is wider than its place: it leaves the window, or scrolls sideways where the keyboard does not reach it. */
+/** Finds elements that leave the window or scroll sideways without keyboard access. */
 const tooWide = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const found: string[] = [];
@@ -131,7 +131,7 @@ describe.each([1280, 768, 390])('%i wide', (width) => {
   });
 });
 
-/** What does not fit into its part of the header, by what it says. */
+/** Lists header elements that do not fit, by their text. */
 const squeezed = (page: Page): Promise<(string | null)[]> =>
   page
     .getByRole('banner')
@@ -218,15 +218,15 @@ test('what is on its way has its form before it is there, says so once, and offe
   });
   const release = await hold(page, '**/code-agents/registry?*');
   await page.goto('/studio/registry');
-  await expect.poll(() => asked).toBeGreaterThan(0); // the page is there; what stood for its code said the same
+  await expect.poll(() => asked).toBeGreaterThan(0); // the page is loaded; its placeholder had the same text
   const main = page.getByRole('main');
   const said = main.getByRole('status');
   await said.filter({ hasText: /^Loading the registry…$/ }).waitFor();
   const form = main.locator('[aria-busy=true]');
   expect((await form.boundingBox())?.height).toBeGreaterThan(100);
-  await expect.poll(() => form.evaluate((e) => getComputedStyle(e).visibility)).toBe('visible'); // not at once
-  expect((await said.boundingBox())?.width).toBe(1); // it is not for the eye
-  expect(await form.locator('> *').evaluate((e) => getComputedStyle(e).animationName)).toBe('none'); // as less motion asks for
+  await expect.poll(() => form.evaluate((e) => getComputedStyle(e).visibility)).toBe('visible'); // not immediately
+  expect((await said.boundingBox())?.width).toBe(1); // hidden from view
+  expect(await form.locator('> *').evaluate((e) => getComputedStyle(e).animationName)).toBe('none'); // as reduced motion requires
   expect(await violations(page)).toEqual([]);
   await page.clock.fastForward(6000);
   await said.filter({ hasText: /^Still loading the registry…$/ }).waitFor();
@@ -240,7 +240,7 @@ test('what is on its way has its form before it is there, says so once, and offe
   await session.close();
 });
 
-/** What of the header lies over something else in it, by what it says. */
+/** Lists header elements that overlap another one, by their text. */
 const overlaps = (page: Page): Promise<string[]> =>
   page.getByRole('banner').evaluate((header) => {
     const shown = [...header.querySelectorAll('a, button, h1, [role=status], div > span')].filter(

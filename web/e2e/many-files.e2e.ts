@@ -1,4 +1,4 @@
-// An agent of five hundred files, with names that are long or written from right to left.
+// An agent with 500 files, including long and right-to-left names.
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { violations } from './kit/axe';
@@ -36,7 +36,7 @@ const row = (name: string): Locator => tree().getByRole('treeitem', { name, exac
 
 test('five hundred files are walked, found, made and edited', async () => {
   await open('crowded');
-  // Of 521 rows, with the folders, those in sight are drawn, and the one that takes the focus.
+  // Only the visible rows and the focused row are drawn, out of 521 with folders.
   const drawn = (): Promise<number> => tree().getByRole('treeitem').count();
   await row('group0').waitFor();
   expect(await drawn()).toBeLessThan(80);
@@ -49,7 +49,7 @@ test('five hundred files are walked, found, made and edited', async () => {
   await expect.poll(focusedPath).toBe(arabic);
   expect(await row(arabic).getAttribute('aria-posinset')).toBe('4');
   expect(await drawn()).toBeLessThan(80);
-  // Scrolled out of sight, the row with the focus is still there, and the keys go on from it.
+  // A focused row that is scrolled away stays in the page, and arrow keys continue from it.
   await tree().evaluate((element) => element.scrollTo(0, 0));
   await row('group0').waitFor();
   await expect.poll(focusedPath).toBe(arabic);
@@ -71,7 +71,7 @@ test('five hundred files are walked, found, made and edited', async () => {
   await page.getByRole('searchbox', { name: 'Search in files' }).fill('part 477');
   await page.getByRole('list', { name: 'Lines found' }).getByRole('button').waitFor();
   await page.getByRole('button', { name: 'Search in files' }).click();
-  // One more is the server's to refuse, and the draft says so.
+  // The server rejects one more file, and the draft shows the error.
   await page.getByRole('button', { name: 'New file' }).click();
   await page.getByRole('textbox', { name: 'Path of the new file' }).fill('extra.txt');
   await page.keyboard.press('Enter');
@@ -90,7 +90,7 @@ test('a file far down is renamed and dragged to where it was not drawn', async (
   await page.keyboard.press('Home');
   await expect.poll(focusedPath).toBe('data');
   await row('aaa.txt').dragTo(row('data'));
-  // It is behind the folders beside it now, out of sight; a letter finds it.
+  // The file now stands after the folders, out of view. Typing its first letter finds it.
   await row('aaa.txt').waitFor({ state: 'detached' });
   await row('data').focus();
   await page.keyboard.press('a');

@@ -1,4 +1,4 @@
-// A WebAssembly module in the Studio: chosen, looked at, run, and refused when it cannot be run.
+// WebAssembly modules in the Studio: choose, inspect, run and reject.
 import { expect, test } from 'vitest';
 import { violations } from './kit/axe';
 import { eachSignedIn, type Stage } from './kit/stage';
@@ -12,7 +12,7 @@ eachSignedIn((stage) => {
 const header = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 const ascii = (text: string): number[] => [text.length, ...Buffer.from(text)];
 const section = (id: number, content: number[]): number[] => [id, content.length, ...content];
-/** A command that does nothing, and one that wants a function of its host. */
+/** One command does nothing; the other imports a host function. */
 const nothing = Buffer.from([
   ...header,
   ...section(1, [1, 0x60, 0, 0]),

@@ -1,4 +1,4 @@
-// A host that is denied: what the card says, and how one press grants it.
+// A denied host: the card explains it, and one click allows it.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
@@ -39,7 +39,7 @@ test('a denied host is allowed by one press', async () => {
   await studio.ended(/^Denied in/);
   const card = (await studio.panel('Result')).getByRole('region', { name: 'Error' });
   await card.getByText('Rule capabilities.hosts').waitFor();
-  expect(await card.getByText(/^Add ".*" to/).count()).toBe(0); // the button says it
+  expect(await card.getByText(/^Add ".*" to/).count()).toBe(0); // the button shows it
   await card.getByRole('button', { name: 'main.ts:2' }).waitFor();
   await card.getByRole('button', { name: `Allow ${host}` }).click();
   await expect.poll(() => card.getByRole('status').innerText()).toContain(`+ ${host}`);

@@ -1,5 +1,5 @@
-// The newcomer's path, in four languages: open the printed link, choose a sample, run it, change it, publish it, export it
-// as a tool, and call the published version from a terminal in the two ways that the Studio shows.
+// The first visit, in four languages: open the printed link, run a sample, change it, publish it, export it as a tool
+// and call the version with both terminal commands.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -15,9 +15,9 @@ interface Path {
   title: string;
   agent: string;
   entry: string;
-  /** Lines of the console, in their order. */
+  /** The expected console lines, in order. */
   lines: string[];
-  /** A text of the code and what it becomes; the console then shows `changed`. */
+  /** A text of the code and its replacement. The console then shows `changed`. */
   edit: [from: string, to: string];
   changed: string;
   output: Record<string, unknown>;
@@ -179,7 +179,7 @@ describe('a newcomer', () => {
   });
 });
 
-/** Which of the wanted texts stand in the lines, one after another. */
+/** Returns the wanted texts that occur in the lines, in order. */
 function inOrder(lines: string[], wanted: string[]): string[] {
   let from = 0;
   return wanted.filter((text) => {

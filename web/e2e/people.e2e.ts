@@ -1,4 +1,4 @@
-// Somebody is invited, sees what their role lets them do, and is somebody else the moment that it changes.
+// A person accepts an invitation, sees what their role allows, and a role change applies at once.
 import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import type { Browser, Page, Route } from 'playwright-core';
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const password = 'correct horse battery';
 
-/** Makes an invitation on the page and returns its link. */
+/** Creates an invitation on the page and returns its link. */
 async function invite(page: Page, role: string, note: string): Promise<string> {
   await page.goto('/studio/people');
   await page.getByRole('button', { name: 'Invite…' }).click();
@@ -47,7 +47,7 @@ test('an invitation that is spent or cut leads on', async () => {
   expect(await violations(stranger.page)).toEqual([]);
   await stranger.page.getByRole('link', { name: 'Sign in' }).click();
   await stranger.page.getByRole('button', { name: 'Sign in' }).waitFor();
-  // Nobody has it in the address any more: what could only not be asked is asked again.
+  // The token has left the address. Failed requests are retried.
   let answer = (route: Route): Promise<void> => route.abort();
   await stranger.page.route('**/api/v1/invitations/read', (route) => answer(route));
   await stranger.page.goto('/studio/invitation#ati_spent');
@@ -182,7 +182,7 @@ describe('people', () => {
       page.getByRole('button', { name: 'Export all' }).click(),
     ]);
     const archive = gunzipSync(await readFile(await saved.path())).toString();
-    expect(archive).toContain('main.ts'); // what is in Acme, and not the agent of the other workspace
+    expect(archive).toContain('main.ts'); // the agents of Acme, not of the other workspace
     expect(archive).not.toContain('main.js');
     await must(atelier, 'DELETE', '/workspaces/acme');
     await page.goto('/studio/');

@@ -1,4 +1,4 @@
-// The proof of what ran: what was recorded is checked against what the server has, also where the page is no secure context.
+// Provenance: the recorded digests are checked against the server's data, also outside a secure context.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
@@ -43,7 +43,7 @@ async function verify(runId: string): Promise<void> {
   await page.getByRole('button', { name: 'Verify' }).click();
 }
 
-/** Changes what the server has behind its back. */
+/** Changes the server's data directly in the database. */
 async function tamper(sql: string): Promise<void> {
   const script =
     'import sqlite3,sys\nwith sqlite3.connect(sys.argv[1], timeout=20) as db: db.executescript(sys.argv[2])';
@@ -70,7 +70,7 @@ test('what was changed behind the server is named', async () => {
     .getByText(/^Output: What the server has is sha256:/)
     .waitFor();
   expect([await mark('Matches').count(), await mark('Does not match').count()]).toEqual([3, 1]);
-  // A version without secrets has none that could be masked.
+  // A version without secrets has nothing to redact.
   await tamper(`UPDATE runs SET output = '{"twice":"***"}' WHERE id = '${id}'`);
   await verify(id);
   await verdict().getByText('Does not match what was recorded.').waitFor();
@@ -79,16 +79,16 @@ test('what was changed behind the server is named', async () => {
 test('a version whose settings were changed behind the server is named, also with the digest it had', async () => {
   await published('bent');
   const id = await ran('bent', '1.0.0', '{"n":2}');
-  // Its name is part of what was digested, and stays that of the day.
+  // The name is part of the digest and stays the one at publication.
   await must(atelier, 'PATCH', '/code-agents/bent', { name: 'straight' });
   await verify(id);
   await verdict().getByText('Verified: all of it matches what was recorded.').waitFor();
-  // The database refuses to change a version, but not that another row takes the place of its row.
+  // The database refuses to update a version, but not to replace its row.
   await tamper(`
     CREATE TEMP TABLE forged AS SELECT * FROM versions WHERE agent_name = 'bent';
     UPDATE forged SET description = 'Safe to call.';
     INSERT OR REPLACE INTO versions SELECT * FROM forged;`);
-  // What was not changed by the server itself it may remember for two seconds more.
+  // The server caches unchanged data for two more seconds.
   await expect
     .poll(async () => {
       await verify(id);
@@ -146,7 +146,7 @@ test('A33 what ran can be copied and verified on plain HTTP by a name of the net
     await result.getByText('Verified: all of it matches what was recorded.').waitFor();
     await result.getByRole('button', { name: 'Copy code' }).click();
     await result.getByText('Copied').waitFor();
-    // Such a page may not read the clipboard: what is in it shows where it is pasted.
+    // This page cannot read the clipboard, so the test pastes its content.
     const search = session.page.getByRole('searchbox', { name: /agents/i });
     await search.focus();
     await session.page.keyboard.press('ControlOrMeta+V');

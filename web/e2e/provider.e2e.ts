@@ -1,4 +1,4 @@
-// Logging in at a provider: a real one, in a real browser.
+// Sign-in through a real OpenID provider in a real browser.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
@@ -35,7 +35,7 @@ afterAll(async () => {
   await provider.stop();
 });
 
-/** Goes from the login page through the provider's own pages, and back. */
+/** Goes from the sign-in page through the provider's pages and back. */
 async function logIn(page: Page, name: string): Promise<void> {
   await page.goto('/studio/');
   await page.getByRole('link', { name: 'Sign in with Example' }).click();
@@ -60,7 +60,7 @@ describe('an OpenID provider', () => {
     expect(await role(session)).toBe('developer');
     expect((await session.context.cookies()).map((cookie) => cookie.name)).not.toContain('atelier_login');
 
-    // What an administrator changes counts at once, without another login.
+    // A change by an administrator applies without another sign-in.
     const members = (await atelier.api('GET', '/api/v1/members')).body as { items: { id: string; name: string }[] };
     const ada = members.items.find((member) => member.name === 'ada');
     expect((await atelier.api('PATCH', `/api/v1/members/${String(ada?.id)}`, { role: 'viewer' })).status).toBe(204);
@@ -82,7 +82,7 @@ describe('an OpenID provider', () => {
     expect(await role(session)).toBe(401);
     provider.people.set('bob', { name: 'Bob', email: 'bob@example.com', groups: ['ops'] });
     await session.page.getByRole('link', { name: 'Sign in with Example' }).click();
-    await session.page.getByRole('heading', { name: 'Start with a sample' }).waitFor(); // the provider still knows him
+    await session.page.getByRole('heading', { name: 'Start with a sample' }).waitFor(); // the provider session still exists
     expect(await role(session)).toBe('administrator');
     await session.close();
   });

@@ -1,4 +1,4 @@
-// Python in the editor: what its language service knows, without a server and without another host.
+// Python in the editor: the language service runs in the page without the server or another host.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { Editing } from './kit/editing';
@@ -111,7 +111,7 @@ test('a language service that could not be loaded is tried again when it is aske
   const settings = page.getByRole('button', { name: 'Editor settings' });
   expect(await settings.evaluate((button) => button === document.activeElement)).toBe(true);
   await editing.hasMark(/reportAssignmentType/);
-  expect(await said.innerText()).toBe('ready'); // of the same element, so that a screen reader hears of it
+  expect(await said.innerText()).toBe('ready'); // in the same element, so that a screen reader announces it
 });
 
 const tString = 'def main(input, ctx):\n    return {"said": t"{1 + 1}".strings[0]}\n'; // syntax of 3.14
@@ -119,9 +119,9 @@ const tString = 'def main(input, ctx):\n    return {"said": t"{1 + 1}".strings[0
 test('what only a newer Python has is marked: a name of its library, and syntax once', async () => {
   const { languages } = (await must(atelier, 'GET', '/capabilities')) as Capabilities;
   const version = languages.find(({ language }) => language === 'python')?.engines?.[0]?.version;
-  // A server that does not know its version leaves the service with the newest.
+  // If the server does not know its Python version, the service uses the newest.
   const minor = Number(version?.split('.')[1] ?? 'Infinity');
-  const imports = 'from itertools import accumulate, batched\n\n\n'; // the second came with 3.12
+  const imports = 'from itertools import accumulate, batched\n\n\n'; // batched came with 3.12
   const main = 'def main(input, ctx):\n    return [*accumulate([1]), *batched([1], 2)]\n';
   await open('names', { 'main.py': imports + main });
   await editing.pythonReady();
@@ -141,7 +141,7 @@ test('what only a newer Python has is marked: a name of its library, and syntax 
 });
 
 test('syntax that only a newer Python has is marked by a server that does not say its version, and a slip once', async () => {
-  // A server whose interpreter has no version in its name: the language service takes what the interpreter may not know yet.
+  // If the interpreter's name has no version, the service may accept syntax that the interpreter rejects.
   await page.route('**/api/v1/capabilities', async (route) => {
     const response = await route.fetch();
     const known = (await response.json()) as Capabilities;
@@ -156,7 +156,7 @@ test('syntax that only a newer Python has is marked by a server that does not sa
   const ofTheServer = list.getByRole('button', { name: /SyntaxError/ });
   if (known.valid) await list.getByText('No problems in the files').waitFor();
   else await ofTheServer.waitFor();
-  // Of this the service says more than the server, whose word goes.
+  // The service reports more here than the server, but the server's result wins.
   const validated = page.waitForResponse((answer) => answer.url().endsWith('/validate'));
   await studio.replaceCode('def main(input, ctx):\n    return (\n');
   expect(((await (await validated).json()) as { valid: boolean }).valid).toBe(false);

@@ -1,4 +1,4 @@
-// What workspaces list for one another: found, narrowed, read and copied.
+// The public registry: find, filter, read and copy agents of other workspaces.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
@@ -41,7 +41,7 @@ const forecast = {
   safetyFlags: ['external_call'],
 };
 
-/** Lists an agent of another workspace, as a person who runs the server does. */
+/** Lists an agent of another workspace as a server administrator. */
 async function listElsewhere(): Promise<void> {
   const other = await openSession(browser, atelier);
   await other.page.goto(atelier.login);
@@ -157,7 +157,7 @@ test('what was typed before Back is not said where one has come to', async () =>
   await box.fill('echo');
   await page.goBack();
   await page.waitForURL('**/studio/registry?lang=python');
-  await page.clock.runFor(1000); // the typing has rested
+  await page.clock.runFor(1000); // the debounce time has passed
   expect(new URL(page.url()).search).toBe('?lang=python');
   expect(await box.inputValue()).toBe('');
 });
@@ -182,7 +182,7 @@ describe('an agent', () => {
     await readMe.getByText('It answers at once').waitFor();
     expect(await readMe.getByRole('link', { name: 'told' }).getAttribute('rel')).toBe('noreferrer noopener');
     await readMe.getByRole('cell', { name: 'metric' }).waitFor();
-    await readMe.getByText('A map <img').waitFor(); // words, of which no request is made
+    await readMe.getByText('A map <img').waitFor(); // shown as text; no picture is requested
     expect(await readMe.getByRole('img').count()).toBe(0);
     const versions = page.getByRole('list', { name: 'Versions of forecast' }).getByRole('listitem');
     expect(await versions.count()).toBe(2);
@@ -347,7 +347,7 @@ describe('an agent', () => {
     await page.getByRole('heading', { level: 1, name: 'forecast' }).waitFor();
   });
 
-  // Last, since it takes the name that the tests before go by.
+  // This test is last because it renames the agent that earlier tests use.
   test('that has another name by now is shown under it, with the version and file that were asked for', async () => {
     await must(atelier, 'PATCH', '/code-agents/forecast', { name: 'outlook' });
     await page.goto('/studio/registry/default/forecast?v=1.0.0&file=lib/say.ts');

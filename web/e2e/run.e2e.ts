@@ -1,4 +1,4 @@
-// The run panel: the form of the input, what became of a run, where its time went, and the runs before it.
+// The run panel: input form, result, timing and history.
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { hold } from './kit/hold';
@@ -172,7 +172,7 @@ describe('a run', () => {
 });
 
 describe('a run that has to wait for the draft to be saved', () => {
-  /** Edits the draft, of which nothing arrives at the server until what is returned is called. */
+  /** Edits the draft and blocks its save until the returned function is called. */
   async function heldBack(name: string): Promise<() => void> {
     await open(name, 'javascript', 'main.js', echo);
     await studio.start();

@@ -1,4 +1,4 @@
-// The runs of a workspace, one run by its address, and what the server itself says of its engines and walls.
+// The list of runs, the page of a run, and the server page with engines and isolation.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { refuse } from './kit/refuse';
@@ -83,7 +83,7 @@ test('an output fits a schema only where there is one', async () => {
     await output.getByText('fits the output schema').waitFor();
   }
   for (const place of [`/runs/${free}`, `/a/free?panel=result&run=${free}`]) {
-    // Before the schema has come nothing is said of it either.
+    // Nothing is reported before the schema is loaded.
     const schema = page.waitForResponse((answer) => answer.url().endsWith('/api/v1/code-agents/free'));
     await page.goto(`/studio${place}`);
     await output.getByText('42').waitFor();
@@ -114,7 +114,7 @@ test('what is read of runs stays when it cannot be asked again, and a draft fits
 
   await page.route('**/api/v1/runs?*', (route) => route.fulfill({ status: 404, json: { title: 'Not now.' } }));
   const asked = page.waitForResponse((answer) => answer.status() === 404);
-  await studio.start(); // the list is old once a run has ended
+  await studio.start(); // the list is stale after a run ends
   await studio.ended(/ in /);
   await page.getByRole('tab', { name: 'History' }).click();
   await (await asked).finished();

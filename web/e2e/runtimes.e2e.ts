@@ -1,4 +1,4 @@
-// What auto means, and why: while writing, at publishing and with the version; and what is shown of an engine that is missing.
+// The runtime "auto" is explained while editing, when publishing and on the version; missing engines are shown.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser } from 'playwright-core';
 import { startAtelier, type Atelier } from './kit/atelier';

@@ -1,4 +1,4 @@
-// The samples must look well in the editor: no red line in code that we ship.
+// The editor shows no error in the samples that we ship.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -46,7 +46,7 @@ async function samplesOf(atelier: Atelier): Promise<Sample[]> {
   return ((await atelier.api('GET', '/api/v1/samples')).body as { items: Sample[] }).items;
 }
 
-/** What the TypeScript compiler says about a folder of samples/, beside the declarations that the editor has. */
+/** Returns the TypeScript errors for a folder of samples/, with the editor's declarations. */
 function faultsIn(sample: string, types: string): string[] {
   const folder = join(repository, 'samples', sample);
   const ambient = new Map([

@@ -1,4 +1,4 @@
-// A schema as a table and as JSON, inferred from what really ran, and what in it would break its callers.
+// A schema as table and as JSON, inferred from real runs, with warnings about breaking changes.
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { must } from './kit/seed';
@@ -60,7 +60,7 @@ test('a property is added, named, typed and described in the table, and the JSON
       required: ['city', 'zip'],
     });
   const line = page.getByRole('contentinfo').getByText(/^Ln \d/);
-  expect(await line.count()).toBe(0); // a table has none
+  expect(await line.count()).toBe(0); // the table view has none
   await page.getByRole('radio', { name: 'JSON' }).first().click();
   await line.waitFor();
   await studio.replace('{"type": "object", "properties": {"street": {"type": "boolean"}}}');
@@ -68,8 +68,8 @@ test('a property is added, named, typed and described in the table, and the JSON
   await expect.poll(() => table().getByRole('combobox', { name: 'Type of street' }).inputValue()).toBe('boolean');
   await table().getByRole('button', { name: 'Remove street' }).click();
   await page.getByText('Any input is accepted.').first().waitFor();
-  expect(await table().count()).toBe(0); // no headings over nothing
-  await page.keyboard.press('Enter'); // the focus is where one goes on
+  expect(await table().count()).toBe(0); // an empty schema has no table
+  await page.keyboard.press('Enter'); // the focus is at the next step
   await table().getByRole('textbox', { name: 'Name of property' }).waitFor();
 });
 

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { patience } from './kit/patience';
 
-// `make screenshots`: pictures for the README, of the real server.
+// `make screenshots`: pictures of the real server for the README.
 export default defineConfig({
   root: import.meta.dirname,
   test: {

@@ -1,4 +1,4 @@
-// Photographs the Studio for the README: a run with its result beside the code, dark and light.
+// Takes the README screenshots: a run with its result next to the code, dark and light.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'vitest';
@@ -8,7 +8,7 @@ import { Studio } from './kit/studio';
 
 const images = join(repository, 'docs/images');
 
-/** The editor colours its lines some moments after it has shown them. */
+/** The editor colours its lines shortly after it shows them. */
 function coloured(): boolean {
   const words = [...document.querySelectorAll('.view-line span span')];
   return new Set(words.map((word) => getComputedStyle(word).color)).size > 3;
@@ -28,7 +28,7 @@ test('screenshots', async () => {
       await studio.start();
       await studio.ended(/^Succeeded in/);
       await studio.panel('Console');
-      // The colours come from the language service, which starts after the editor.
+      // The language service adds colours after the editor starts.
       await studio.hasNoErrorMarks();
       await page.mouse.move(720, 300);
       for (const theme of ['dark', 'light'] as const) {

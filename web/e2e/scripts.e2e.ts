@@ -1,4 +1,4 @@
-// TypeScript and JavaScript in the editor: types of the live schemas, and files that import each other.
+// TypeScript and JavaScript in the editor: types from the current schemas, and imports between files.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { Editing } from './kit/editing';

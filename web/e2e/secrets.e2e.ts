@@ -1,4 +1,4 @@
-// Secrets and quotas on their page, and the names that an agent declares.
+// Secrets and quotas on their page, and the secret names that an agent declares.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
@@ -170,7 +170,7 @@ describe('secrets', () => {
       await dialog.getByRole('button', { name: 'Set' }).click();
       await result.getByText('Its secrets have values now.').waitFor();
       await dialog.waitFor({ state: 'detached' });
-      // The button that led here is gone; the focus is at what has its place.
+      // The button that opened the dialog is gone. Its replacement has the focus.
       await expect.poll(() => focused.innerText()).toMatch(/^Run/);
       await page.keyboard.press('Enter');
       await studio.ended(/^Succeeded in/);

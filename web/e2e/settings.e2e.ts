@@ -1,4 +1,4 @@
-// What somebody sets for themselves on the page of settings.
+// Personal settings on the settings page.
 import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { askAgain, refuse } from './kit/refuse';
@@ -71,7 +71,7 @@ test('the Studio says what it is and whose work it is built from', async () => {
 
 test('a command gets other keys, which hold after a reload; keys of another are refused by its name', async () => {
   await studio.home();
-  await Promise.all(['g', 's'].map((key) => page.keyboard.press(key))); // one right after the other, however busy the machine is
+  await Promise.all(['g', 's'].map((key) => page.keyboard.press(key))); // directly after each other, even on a busy machine
   await page.getByRole('link', { name: 'Keys', exact: true }).click();
   await change('Command palette').click();
   await page.keyboard.press('ControlOrMeta+S');
@@ -99,7 +99,7 @@ test('a command gets other keys, which hold after a reload; keys of another are 
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Ctrl+Shift+Y', { exact: true }).waitFor();
   await page.keyboard.press('Escape');
 
-  // What it had is free for another, which must give it back first.
+  // The freed keys can be assigned to another command, which must release them first.
   await change('Save now').click();
   await page.keyboard.press('ControlOrMeta+K');
   await row('Save now').getByText('Ctrl+K', { exact: true }).waitFor();
@@ -112,7 +112,7 @@ test('a command gets other keys, which hold after a reload; keys of another are 
   await expect.poll(() => change('Command palette').evaluate((e) => e === document.activeElement)).toBe(true);
   await opens('ControlOrMeta+K');
 
-  // Held down, the key that begins is not taken for the answer.
+  // Holding the first key down does not record a second one.
   await change('Save now').focus();
   await page.keyboard.down('Enter');
   await page.keyboard.down('Enter');

@@ -1,4 +1,4 @@
-// The frame of the Studio: addresses, the way back, the palette, the list of agents and the list of keys.
+// The Studio frame: addresses, back button, palette, agent list and shortcut list.
 import { describe, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import { hold } from './kit/hold';
@@ -48,7 +48,7 @@ describe('an address', () => {
     await studio.editorReady();
     await studio.start();
     await studio.ended(/^Succeeded in/);
-    await page.waitForURL(/\/a\/two\?panel=result&run=/); // the end of a run leads there
+    await page.waitForURL(/\/a\/two\?panel=result&run=/); // the end of a run switches there
     const there = page.url();
     await page.goBack();
     await page.waitForURL((url) => url.pathname.endsWith('/a/one'));
@@ -60,7 +60,7 @@ describe('an address', () => {
     await page.getByRole('tab', { name: 'Result', selected: true }).waitFor();
   });
 
-  /** Opens an agent whose early answers are here before the code of the page. */
+  /** Opens an agent whose early answers arrive before the page's code. */
   async function openEarly(name: string): Promise<void> {
     let open = (): void => undefined;
     const opened = new Promise<void>((done) => (open = done));
@@ -119,7 +119,7 @@ describe('an address', () => {
     const opened = new Promise<void>((done) => (open = done));
     await page.route(/\/api\/v1\/code-agents\/late$/, (route) => opened.then(() => route.continue()), { times: 1 });
     await page.goto('/studio/a/late', { waitUntil: 'commit' });
-    await page.getByRole('navigation', { name: 'Agents and files' }).waitFor(); // the page has taken the question
+    await page.getByRole('navigation', { name: 'Agents and files' }).waitFor(); // the page has read the early answer
     open();
     await studio.editorReady();
     const left = await page.evaluate(() => (window as unknown as { asked: { answers: object } }).asked.answers);
@@ -232,7 +232,7 @@ describe('the palette', () => {
     const options = page.getByRole('listbox').getByRole('group', { name: 'Commands' }).getByRole('option');
     await options.first().waitFor();
     const offered = (await options.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
-    // The two that only make sense while something runs, and the palette itself.
+    // Two commands need a running run; the third is the palette itself.
     const elsewhere = /^(Stop|Command palette)/;
     expect(keys.filter((k) => !elsewhere.test(k) && !offered.includes(k))).toEqual([]);
   });

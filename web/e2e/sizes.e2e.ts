@@ -1,4 +1,4 @@
-// What a Studio must bear: no motion, 200 % zoom, long names, text from right to left, many agents and many files.
+// Stress cases: reduced motion, 200 % zoom, long names, right-to-left text, many agents and many files.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
@@ -45,7 +45,7 @@ async function withPage(look: Look, work: (page: Page, studio: Studio) => Promis
   }
 }
 
-/** Nothing may ask for scrolling to the side but what scrolls within itself, and no control may lie outside. */
+/** Only elements with their own scrollbar may scroll sideways, and no control may be outside the window. */
 async function fits(page: Page): Promise<void> {
   const found = await page.evaluate(() => {
     const root = document.documentElement;
@@ -54,7 +54,7 @@ async function fits(page: Page): Promise<void> {
       (/auto|scroll/.test(getComputedStyle(e).overflowX) && e.scrollWidth > e.clientWidth
         ? true
         : scrolls(e.parentElement));
-    // The link that skips to the editor waits outside until it has the focus.
+    // The skip link is outside the window until it has the focus.
     const outside = [
       ...document.querySelectorAll('button, input, select, textarea, a[href]:not([href="#editor"])'),
     ].filter((e) => {
@@ -63,7 +63,7 @@ async function fits(page: Page): Promise<void> {
         return false;
       return (box.left < -1 || box.right > window.innerWidth + 1) && !scrolls(e.parentElement);
     });
-    // A page that is read scrolls down only; what is wide within it scrolls by itself.
+    // Document pages scroll only vertically; wide content scrolls inside its own element.
     const page = [...document.querySelectorAll('main > *')].map((e) => e.scrollWidth - e.clientWidth);
     return {
       wider: Math.max(root.scrollWidth - window.innerWidth, ...page),

@@ -1,4 +1,4 @@
-// A folder on disk, as the page of skills shows it.
+// The skills page shows a folder on disk.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -81,7 +81,7 @@ describe('skills', () => {
     expect(await dialog.getByRole('button', { name: 'Uninstall', exact: true }).count()).toBe(0);
     expect(await violations(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Uninstall anyway' }).click();
-    await dialog.waitFor({ state: 'detached' }); // as long as it is there, nothing behind it has a role
+    await dialog.waitFor({ state: 'detached' }); // elements behind an open dialog have no role
     await page.getByRole('button', { name: 'Uninstall adder' }).waitFor({ state: 'detached' });
     expect((await atelier.api('GET', '/skills/adder')).status).toBe(404);
     await session.close();

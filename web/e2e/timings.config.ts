@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { patience } from './kit/patience';
 
-// `make bench`: how long journeys through the Studio take. One after the other, since two would measure each other.
+// `make bench`: times of journeys through the Studio, one after the other so that they do not disturb each other.
 export default defineConfig({
   root: import.meta.dirname,
   test: {

@@ -1,4 +1,4 @@
-// Tokens on their page: made, shown once, used, revoked.
+// The tokens page: create, show once, use, revoke.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
@@ -70,7 +70,7 @@ describe('tokens', () => {
   test('why a login was refused leaves the address with the next one', async () => {
     const session = await openSession(browser, atelier);
     const { page } = session;
-    await page.goto('/studio/people?login=__proto__'); // whoever wrote this address has nothing to say here
+    await page.goto('/studio/people?login=__proto__'); // an error text in the address is ignored
     await page.getByLabel('Token').waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
     await page.goto('/studio/people?login=forbidden&x=1');

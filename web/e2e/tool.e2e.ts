@@ -1,4 +1,4 @@
-// From a draft to a tool: the network it may use, its versions, what separates them, and the forms it is exported in.
+// From a draft to a tool: allowed network, versions, comparison and export formats.
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -18,7 +18,7 @@ eachSignedIn((stage) => {
 
 const clipboard = (): Promise<string> => page.evaluate(() => navigator.clipboard.readText());
 
-/** Counts what the page promises to the clipboard from here on, and what of it came to an end. */
+/** Counts from now on how many clipboard writes the page starts and finishes. */
 const clipboardWrites = () =>
   page.evaluateHandle(() => {
     const writes = { begun: 0, ended: 0 };
@@ -97,7 +97,7 @@ test('A40 two versions are compared by lines, side by side, and their schemas in
   const beside = dialog.getByRole('radio', { name: 'Side by side' });
   const within = dialog.getByRole('radio', { name: 'Inline' });
   await lines.locator('.side-by-side').waitFor();
-  await expect.poll(async () => (await lines.boundingBox())?.height).toBeLessThan(4 * 18); // two lines of 18, and no void
+  await expect.poll(async () => (await lines.boundingBox())?.height).toBeLessThan(4 * 18); // two lines of 18 pixels, without a gap
   await page.setViewportSize({ width: 500, height: 800 });
   await expect.poll(() => within.isChecked()).toBe(true);
   expect([await beside.isChecked(), await beside.isDisabled()]).toEqual([false, true]);

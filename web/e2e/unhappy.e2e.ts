@@ -1,4 +1,4 @@
-// What goes wrong on the way, and what the Studio does about it.
+// Failures along the way and the Studio's reaction.
 import type { Locator } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { openSession, signIn } from './kit/browser';
@@ -13,7 +13,7 @@ eachSignedIn((stage) => {
   ({ atelier, browser, session, studio } = stage);
 });
 
-/** Makes an agent by the API; its name is new for each test. */
+/** Creates an agent by the API with a unique name. */
 async function agentWith(name: string, language: string, entrypoint: string, code: string): Promise<void> {
   const answer = await atelier.api('POST', '/api/v1/code-agents', {
     name,
@@ -24,7 +24,7 @@ async function agentWith(name: string, language: string, entrypoint: string, cod
   expect(answer.status, JSON.stringify(answer.body)).toBe(201);
 }
 
-/** What a field that is not valid says about itself, as a screen reader would read it. */
+/** Returns the error of an invalid field as a screen reader announces it. */
 async function messageOf(field: Locator): Promise<string> {
   await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
   const ids = (await field.getAttribute('aria-describedby')) ?? '';
@@ -123,7 +123,7 @@ describe('without a network', () => {
     await page.getByRole('button', { name: 'More about cut-off' }).click();
     const item = page.getByRole('menuitem', { name: /^Publish….*There is no network\./ });
     expect(await item.getAttribute('aria-disabled')).toBe('true');
-    await page.keyboard.type('publish'); // the keys lead to it, so that it is heard why
+    await page.keyboard.type('publish'); // the keyboard reaches it, so the reason is announced
     await expect.poll(() => item.evaluate((e) => e === document.activeElement)).toBe(true);
     await page.keyboard.press('Enter');
     expect(await page.getByRole('menu').count()).toBe(1);
@@ -205,7 +205,7 @@ describe('without a network', () => {
   test('an agent that could not be opened comes when there is one again', async () => {
     await agentWith('comes-back', 'javascript', 'main.js', 'export default () => 1;\n');
     await agentWith('seen-before', 'javascript', 'main.js', 'export default () => 1;\n');
-    await studio.openAgent('seen-before'); // so its page is here
+    await studio.openAgent('seen-before'); // so its page is loaded
     const { page, context } = session;
     const link = page.getByRole('navigation', { name: 'Agents and files' }).getByRole('link', { name: 'comes-back' });
     await link.waitFor();

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-// The vendors' own packages over the real binary, without a browser.
+// Runs the vendors' SDKs against the real binary, without a browser.
 export default defineConfig({
   root: import.meta.dirname,
   test: { include: ['vendors.ts'], environment: 'node', testTimeout: 60_000, hookTimeout: 60_000 },

@@ -1,5 +1,5 @@
-// What the Studio shows of how to use a manifest, run as it stands: the vendor's own package sends our tool, calls it on a
-// real server of ours and hands the output on. Only the model at the other end is scripted, for want of a model.
+// Executes the usage code of each manifest as shown in the Studio: the vendor's SDK sends our tool, calls it on a real
+// server and returns the output. Only the model is scripted.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -150,12 +150,12 @@ function start(program: string, args: string[], cwd: string, env: Record<string,
 
 interface ScriptedModel {
   url: string;
-  /** The tools that a vendor's package sent. */
+  /** The tools that a vendor's SDK sent. */
   tools: (vendor: string) => unknown;
   close: () => Promise<void>;
 }
 
-/** Answers as the three vendors do: first with a call of the tool, then with the text of what the tool gave. */
+/** Answers like the three vendors: first with a tool call, then with the text of the tool result. */
 async function scriptedModel(): Promise<ScriptedModel> {
   const sent = new Map<string, unknown>();
   const server = createServer((request, response) => {

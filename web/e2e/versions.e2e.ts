@@ -1,5 +1,5 @@
-// The life of versions as a person leads it: compare, publish against advice, replay, deprecate, delete, rename, list, copy,
-// export and import. Everything is found by role and name, and what was done is read back from the API.
+// The lifecycle of versions: compare, publish against advice, replay, deprecate, delete, rename, list, copy, export
+// and import. Elements are found by role and name, and results are read back from the API.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -47,7 +47,7 @@ describe('comparing', () => {
 
     await compare.getByRole('combobox', { name: 'To' }).selectOption('1.0.0');
     await compare.getByText('They are identical.').waitFor();
-    expect(await compare.getByText('difference').count()).toBe(0); // it is said once
+    expect(await compare.getByText('difference').count()).toBe(0); // announced once
   });
 });
 
@@ -91,7 +91,7 @@ describe('publishing', () => {
     const differs = replay.getByRole('list', { name: 'What differs' }).getByRole('listitem');
     expect(await differs.first().innerText()).toMatch(/Another output[^]*Sun in Rome[^]*Fog in Rome/);
     const advice = publish.getByRole('region', { name: 'Advice' });
-    await advice.getByRole('status').getByText('Advised: 1.1.0, a minor version').waitFor(); // said when it changes
+    await advice.getByRole('status').getByText('Advised: 1.1.0, a minor version').waitFor(); // announced on change
     await advice.getByText('2 of 2 recorded inputs give another output').waitFor();
     expect(await publish.getByRole('radio', { name: /1\.1\.0.*advised/ }).isChecked()).toBe(true);
 
@@ -132,7 +132,7 @@ describe('publishing', () => {
     await expect.poll(() => advice.getByRole('listitem').count()).toBe(6);
     await advice.getByRole('button', { name: 'Show all 13' }).click();
     await expect.poll(() => advice.getByRole('listitem').count()).toBe(13);
-    // The focus is where it was, and the way back is the same.
+    // The focus and the back button are unchanged.
     const fewer = advice.getByRole('button', { name: 'Show fewer' });
     expect(await fewer.evaluate((button) => button === document.activeElement)).toBe(true);
     expect(await advice.evaluate((box) => box.scrollHeight - box.clientHeight)).toBe(0);
@@ -146,7 +146,7 @@ describe('publishing', () => {
     await dialog('Publish given-up').getByRole('button', { name: 'Cancel' }).click();
     await expect.poll(() => open.evaluate((button) => button === document.activeElement)).toBe(true);
 
-    await open.click(); // the dialog that follows another gives it back to what led to the first
+    await open.click(); // the second dialog returns the focus to the opener of the first
     await dialog('Publish given-up')
       .getByRole('radio', { name: /1\.0\.1/ })
       .check();
@@ -238,7 +238,7 @@ describe('a draft', () => {
       draft: { files: program('Sun').files },
     });
 
-    // What is typed after it belongs to the new draft.
+    // Text typed afterwards belongs to the new draft.
     await studio.replaceCode('export default () => 8;\n');
     await studio.openAgent('redrafted@1.0.0');
     await studio.choose('More about redrafted', 'New draft from this version…');
@@ -267,7 +267,7 @@ describe('an agent', () => {
       await ask.getByRole('button', { name: 'Rename' }).click();
       await page.getByRole('heading', { name: 'now-called', level: 1 }).waitFor();
 
-      // The other tab does not know, and does not undo it.
+      // The other tab is not informed and does not undo it.
       await theirs.replaceCode('export default () => "theirs";\n');
       await other.page.getByRole('heading', { name: 'now-called', level: 1 }).waitFor();
     } finally {
@@ -376,7 +376,7 @@ describe('the public registry', () => {
     await page.route('**/api/v1/code-agents/shared', (route) => route.abort());
     await studio.choose('Actions for shared', 'Remove from the registry…', 'main');
     await dialog('Remove shared from the registry?').getByRole('button', { name: 'Remove' }).click();
-    // What is read stays when it could only not be asked again: it is asked three times.
+    // Shown content stays when the refresh fails. The refresh is tried three times.
     await expect.poll(() => failed).toBeGreaterThanOrEqual(3);
     await page.evaluate(() => new Promise(requestAnimationFrame));
     await page.getByRole('heading', { name: 'shared', level: 1 }).waitFor();
@@ -437,7 +437,7 @@ describe('archives', () => {
     await page.goto('/studio/');
     await page.getByRole('button', { name: 'Import…', exact: true }).click();
     const ask = dialog('Import an archive');
-    const line = await page.context().newCDPSession(page); // loopback alone is done before anybody could look
+    const line = await page.context().newCDPSession(page); // on loopback the request ends too fast to be seen
     await line.send('Network.enable');
     await line.send('Network.emulateNetworkConditions', {
       offline: false,
@@ -519,7 +519,7 @@ describe('what could not be loaded comes when it is asked again', () => {
     await studio.versions('away-7');
     await page.getByRole('button', { name: 'Actions for 1.0.0' }).waitFor();
     await page.route('**/code-agents/away-7/versions', (route) => route.fulfill({ json: { items: [] } }));
-    await page.clock.fastForward(15_000); // what was read is old by then
+    await page.clock.fastForward(15_000); // the content is stale by then
     await studio.choose('Actions for 1.0.0', 'Deprecate…');
     const shown = dialog('Deprecate away-7@1.0.0');
     await shown.getByRole('alert').filter({ hasText: 'There is no version 1.0.0 any more.' }).waitFor();
@@ -581,7 +581,7 @@ describe('what a dialog waits for', () => {
     const before = await height(shown);
     release();
     await shown.getByText('Nobody is registered as using it.').waitFor();
-    expect(Math.abs((await height(shown)) - before)).toBeLessThan(1); // what is less than a pixel nobody sees
+    expect(Math.abs((await height(shown)) - before)).toBeLessThan(1); // differences below one pixel are invisible
   });
 
   test('does not take the focus when it comes', async () => {
@@ -614,7 +614,7 @@ describe('what a dialog waits for', () => {
     const before = await height(shown);
     release();
     await shown.getByRole('region', { name: 'Advice' }).getByText('1.0.1').waitFor();
-    expect(Math.abs((await height(shown)) - before)).toBeLessThan(1); // what is less than a pixel nobody sees
+    expect(Math.abs((await height(shown)) - before)).toBeLessThan(1); // differences below one pixel are invisible
     await page.keyboard.press('Escape');
     await since.getByText('A patch change since 1.0.0: 1.0.1 comes next.').waitFor();
   });

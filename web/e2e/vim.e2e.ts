@@ -1,4 +1,4 @@
-// The keys of Vim, for who has chosen them: a script of their own, with the commands of the Studio before them.
+// Vim key bindings: a separate script; the Studio's shortcuts take precedence.
 import { expect, test } from 'vitest';
 import type { Page, Response } from 'playwright-core';
 import { violations } from './kit/axe';
@@ -29,7 +29,7 @@ async function choose(keys: 'Default' | 'Vim'): Promise<void> {
   await page.getByRole('button', { name: 'Editor settings' }).click();
   const dialog = page.getByRole('dialog', { name: 'Editor settings' });
   await dialog.getByRole('combobox', { name: 'Key bindings' }).selectOption(keys);
-  // Escape closes the dialog, whoever has the keys of the editor.
+  // Escape closes the dialog in every keymap.
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'hidden' });
 }
@@ -48,7 +48,7 @@ async function text(name: string): Promise<string | undefined> {
 }
 
 test('keys of Vim are fetched when they are chosen, edit, and go again', async () => {
-  // By what only the keymap says: the dialog in which it is chosen is fetched as well.
+  // The script is found by text that only the keymap contains, because the settings dialog is also fetched.
   const fetched: Promise<boolean>[] = [];
   const look = (answer: Response): void => {
     if (/\/assets\/[^/]*\.js$/.test(answer.url()))
@@ -68,7 +68,7 @@ test('keys of Vim are fetched when they are chosen, edit, and go again', async (
   expect(await keymaps()).toBe(1);
   page.off('response', look);
 
-  // Delete a line, take it back, change a word, shift a line.
+  // Deletes a line, undoes it, changes a word, shifts a line.
   await type('ggdd');
   await expect.poll(() => page.locator('.view-line').count()).toBe(3);
   await type('u');
@@ -122,7 +122,7 @@ test('the commands of the Studio come before the keys of Vim', async () => {
   await page.keyboard.press('Escape');
   await inMode('Normal');
 
-  // F6 leaves the editor in any mode.
+  // F6 leaves the editor in every mode.
   await page.keyboard.press('F6');
   await expect.poll(() => studio.editor.evaluate((box) => box === document.activeElement)).toBe(false);
 });

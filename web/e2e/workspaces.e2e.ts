@@ -1,4 +1,4 @@
-// Workspaces and what each may take, on the page of who runs the server; and pages that are not for everybody.
+// Workspaces and quotas on the server administrator's page, and pages that require a role.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from './kit/atelier';
@@ -122,7 +122,7 @@ describe('workspaces', () => {
 describe('pages that are not for everybody', () => {
   const all = ['/', '/registry', '/runs', '/skills', '/secrets', '/people', '/tokens', '/workspaces'] as const;
 
-  /** Opens every page and returns those that are shown instead of what is not for the visitor. */
+  /** Opens every page and returns the ones that refuse the visitor. */
   async function refused(scopes: string[], agents: string[], look: { theme: 'dark' | 'light'; width: number }) {
     const made = (await must(atelier, 'POST', '/tokens', { name: 'narrow', scopes, agents })) as { secret: string };
     const session = await openSession(browser, atelier, { ...look, height: 800 });

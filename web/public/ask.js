@@ -1,12 +1,12 @@
-// Asks what a page needs first while its code is still on its way; src/api/early.ts takes the answers. It is a file because
-// the content security policy allows no inline script.
+// Starts the page's first API requests while its code is still loading; src/api/early.ts reads the answers. It is a
+// file because the content security policy forbids inline scripts.
 (function () {
-  if (window.asked) return; // the code was here first
+  if (window.asked) return; // the code was loaded first
   var workspace = '';
   try {
     workspace = sessionStorage.getItem('atelier.workspace') ?? localStorage.getItem('atelier.workspace') ?? '';
   } catch {
-    // Storage may be forbidden; nothing was chosen then.
+    // Storage may be blocked. Then no workspace was chosen.
   }
   var headers = workspace === '' ? {} : { 'X-Workspace': workspace };
   headers.Accept = 'application/json';
@@ -17,7 +17,7 @@
     answers[path] = fetch(api + path, { headers, credentials: 'same-origin' })
       .then((answer) => (answer.ok ? answer.text() : undefined))
       .then((text) => {
-        // Who has taken the promise gets the text from it, and nobody else does.
+        // The first reader of the promise takes the text; later readers get nothing.
         if (path in answers) answers[path] = text;
         return text;
       })

@@ -1,6 +1,5 @@
-// Scripts are written in ASCII: a browser holds one with a single wider letter at two bytes for each of its letters, and
-// every worker holds its own. That is done once they are small, since what makes them small writes letters as they are;
-// their names, by which browsers keep them for good, tell that it was.
+// Escapes scripts to ASCII. A browser stores a script with one wide character at two bytes per character, once per
+// worker. This runs after minification, which writes characters unescaped, and before file names are hashed.
 import type { Plugin } from 'vite';
 
 export function asciiScripts(): Plugin {
@@ -17,7 +16,10 @@ export function asciiScripts(): Plugin {
 const wider = /[^\0-\x7f]/g;
 const escaped = /(?<!\\)(?:\\\\)*\\[^\0-\x7f]/;
 
-/** The same script in ASCII. It is not for one in which a backslash escapes a wider letter, or that takes a text raw. */
+/**
+ * Returns the script in ASCII. It does not support scripts that escape a wide character with a backslash or read a raw
+ * template.
+ */
 export function inAscii(code: string): string {
   if (code.search(wider) < 0) return code;
   if (escaped.test(code) || code.includes('String.raw`')) throw new Error('cannot be written in ASCII');

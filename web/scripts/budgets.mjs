@@ -1,9 +1,9 @@
-// What the Studio may weigh. Limits are of brotli at quality 11. Only what the editor waits for is packed at that; the rest
-// is at 9, which leaves files up to an eighth larger, so that it counts by what it would be.
+// Size budgets of the Studio, in brotli at quality 11. Only files the editor waits for are packed at 11. Other files
+// use quality 9, which is up to an eighth larger, so their size is scaled.
 const allowance = 1.12;
 const kB = 1000;
 
-/** Scripts that are one piece and not ours to cut, each with a bound of its own. */
+/** Scripts that cannot be split, each with its own limit. */
 const wholes = {
   'json.worker': { limit: 105 * kB, reason: "Monaco's service for JSON is one script; a JSON file fetches it" },
   nodeTypes: { limit: 330 * kB, reason: 'the declarations of Node are useful whole; a program for Node fetches them' },
@@ -16,8 +16,8 @@ export const untilEditor = (manifest) =>
   new Set(reach(manifest, editorParts).flatMap((chunk) => [chunk.file, ...(chunk.css ?? [])]));
 
 /**
- * Counts what was built against its budgets. `manifest` is Vite's, `files` says of each file how many bytes of it are
- * brotli, whether at quality 11, and how many are not.
+ * Compares the build with its budgets. `manifest` is Vite's; `files` gives each file's brotli size, whether it used
+ * quality 11, and its raw size.
  */
 export function weigh(manifest, files) {
   const names = Object.keys(files);
@@ -60,15 +60,18 @@ export function weigh(manifest, files) {
   ];
 }
 
-/** The sentence for a budget that is exceeded. */
+/** The message for an exceeded budget. */
 export const complaint = ({ what, bytes, limit }) =>
   `${what} has ${inKB(bytes)} kB; the budget is ${inKB(limit)} kB. Load what can wait with lazy(), or split it.`;
 
 export const inKB = (bytes) => (bytes / kB).toFixed(1);
 
-/** Whether a script makes code out of text, which the content security policy refuses. `parse` gives its syntax tree. */
+/**
+ * Reports whether a script evaluates text as code, which the content security policy forbids. `parse` returns its
+ * syntax tree.
+ */
 export function evaluates(script, parse) {
-  // Parsing takes long and few scripts have the words at all; in comments and texts they mean nothing.
+  // Parsing is slow and few scripts contain these words. Comments and strings do not count.
   return /\beval\s*[()]|(?<![.\w$])Function\s*\(/.test(script) && has(parse(script), makesCode);
 }
 
@@ -85,7 +88,7 @@ function has(node, wanted) {
   return wanted(node) || Object.values(node).some((value) => has(value, wanted));
 }
 
-/** The chunks that these modules cannot start without. */
+/** The chunks that these modules need to start. */
 function reach(manifest, modules) {
   const reached = new Set();
   const take = (chunk) => {
@@ -103,5 +106,5 @@ function chunkOf(manifest, module) {
   return manifest[key];
 }
 
-/** A file's name without its folder and the hash that Vite gives it. */
+/** A file name without its folder and Vite's hash. */
 export const stemOf = (name) => /^assets\/(.+)-.{8}\.\w+$/.exec(name)?.[1];

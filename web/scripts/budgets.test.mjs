@@ -18,7 +18,7 @@ const stems = [...'index shared AgentPage kit monaco tsMode open lazy'.split(' '
 stems.push('pyright.worker', 'ts.worker', 'json.worker', 'nodeTypes');
 const names = [...stems.map((stem) => `assets/${stem}-12345678.js`), 'assets/index-12345678.css'];
 
-/** Everything weighs a kilobyte, as quality 11 would pack it, but what is said. */
+/** Every file has one kilobyte at quality 11 unless stated otherwise. */
 function over(sizes, other = 0) {
   const files = Object.fromEntries(names.map((name) => [name, { brotli: 1120, other: 0 }]));
   for (const [stem, kilobytes] of Object.entries(sizes)) files[`assets/${stem}`] = { brotli: kilobytes * 1120, other };

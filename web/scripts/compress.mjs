@@ -1,6 +1,6 @@
-// Compresses what Vite built, once, so that the server only picks a file: brotli for secure contexts, gzip for
-// plain HTTP, where browsers do not offer brotli. Quality 9 is within a tenth of 11 and twenty times faster; what the editor
-// waits for is worth the wait of the build. What is packed does not stay unpacked, so that the binary carries it once; the page stays, since make looks for it.
+// Compresses the build once, so that the server only selects a file: brotli for secure contexts, gzip for plain HTTP.
+// Quality 9 is within a tenth of 11 and twenty times faster; files the editor waits for use 11. The raw files are
+// removed, so that the binary holds each file once. The page itself stays because make checks for it.
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -22,7 +22,8 @@ for (const entry of readdirSync(dist, { recursive: true })) {
     continue;
   }
   const bytes = readFileSync(path);
-  // Python's worker would ask for the global object that way, where it has not found it otherwise; in a browser it has.
+  // The Python worker evaluates text to find the global object only if it has not found it otherwise. In a browser it
+  // has.
   if (entry.endsWith('.js') && stemOf(entry) !== 'pyright.worker' && evaluates(bytes.toString(), parseAst))
     evaluating.push(entry);
   const dense = awaited.has(entry);
@@ -39,7 +40,7 @@ for (const entry of readdirSync(dist, { recursive: true })) {
   files[entry] = { brotli: packed.length, dense, other: zipped.length };
 }
 
-// No budget is exceeded unseen, and no script asks for what the content security policy refuses.
+// The build fails if a budget is exceeded or a script violates the content security policy.
 const weights = weigh(manifest, files);
 for (const { what, bytes, limit } of weights.filter(({ what }) => !files[what]))
   console.log(`${inKB(bytes).padStart(9)} of ${inKB(limit).padStart(8)} kB  ${what}`);

@@ -1,10 +1,9 @@
-// Monaco's features without what nobody can use here: its inline completions, text that a model proposes behind the
-// cursor, are a twentieth of the editor and have no provider in the Studio. The list of suggestions came with them and
-// stays. The others are taken whole, since they lean on each other.
+// Removes inline completions from Monaco. They need a model as provider, the Studio has none, and they are a twentieth
+// of the editor. The suggestion list is kept. The other features depend on each other and stay.
 import { readFileSync } from 'node:fs';
 import type { Plugin } from 'vite';
 
-// Its services for languages take them all as well.
+// Monaco's language services import all features too.
 const lists = /\/vs\/(features\/register\.all|internal\/common\/workers)\.js$/;
 
 export function fewerMonacoFeatures(): Plugin {
@@ -16,7 +15,7 @@ export function fewerMonacoFeatures(): Plugin {
   };
 }
 
-/** The same list of features with the list of suggestions in place of inline completions. */
+/** The same feature list with suggestions in place of inline completions. */
 export function withoutInlineCompletions(code: string): string {
   const short = code
     .replace(/^import '[^']*\/inlineCompletions\.contribution\.js';\n/m, '')

@@ -1,5 +1,5 @@
-// The licences of everything that the Studio is built from, as one text beside it: what the lockfile names and no tool
-// needs, with the files in which each package says its terms.
+// Writes the licences of all bundled packages into one file. It reads the lockfile's non-development packages and
+// their licence files.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,8 +1,8 @@
-// What the editor needs is named in the page, so that the browser fetches it beside the code of the first screen and not
-// once that has run. It may wait behind it: on a slow line the first screen comes first.
+// Adds preload links for the editor's files to the page, so that the browser fetches them next to the first screen's
+// code. They have low priority: on a slow line the first screen loads first.
 import type { Plugin } from 'vite';
 
-/** Of what Vite says of an output, the part that preloading needs. */
+/** The part of Vite's output that preloading needs. */
 export interface Output {
   type: 'chunk' | 'asset';
   fileName: string;
@@ -40,7 +40,7 @@ export function preloadEditor(): Plugin {
   };
 }
 
-/** The scripts of the entries, with everything they cannot start without, and their styles. */
+/** The scripts of the entries, the chunks they need to start, and their styles. */
 export function filesOf(bundle: readonly Output[]): string[] {
   const reached = new Set<Output>();
   const styles = new Set<string>();

@@ -1,7 +1,6 @@
-// Python's worker brings what the Studio has no use for: its texts in fourteen languages, and the types of packages that no
-// program can import here. They go, and what is left is written in ASCII: a browser holds a script with a single wider
-// letter at two bytes for each, once for every worker. All that is done before the file is named: browsers keep it for good
-// by its name, which has to be that of what they get.
+// Shrinks the Python worker: removes texts in fourteen languages and types of packages that programs cannot import,
+// then escapes it to ASCII. A browser stores a script with one wide character at two bytes per character, once per
+// worker. All of it happens before the file name is hashed, because browsers cache files by name.
 import { readFileSync } from 'node:fs';
 import type { Plugin } from 'vite';
 import { inAscii } from './asciiScripts';
@@ -24,13 +23,13 @@ export function shortPythonWorker(): Plugin {
 }
 
 const translations = /(\.exports=JSON\.parse\(')(\{"CodeAction":(?:[^'\\]|\\.)*)('\))/g;
-// The English texts are the ones that tell translators what they mean.
+// The English texts are the ones with notes for translators.
 const original = /^\{"CodeAction":\{"\w+":\{"message":/;
 
-// A file of types by its path, and its text.
+// The path of a type file, and its text.
 const packaged = /"\/typeshed\/stubs\/[^"\\]+":(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'),/g;
 
-/** The same script without the types of what does not come with Python. */
+/** Returns the script without types of packages outside the standard library. */
 export function withoutPackages(code: string): string {
   const short = code.replace(packaged, '');
   if (short === code || short.includes('"/typeshed/stubs/') || !short.includes('"/typeshed/stdlib/'))

@@ -14,7 +14,7 @@ test('the worker has the libraries of the language, whole, and none of a browser
   expect(kept).toContain('es2023.array.');
   expect(kept).toContain('decorators.');
   expect(names(readFileSync(path, 'utf8')).filter((name) => !kept.includes(name))).toContain('dom.');
-  // Whatever is kept names only what is kept.
+  // Every kept library references only kept libraries.
   const named = [...short.matchAll(/reference lib="([^"]+)"/g)].map(([, name]) => `${name}.`);
   expect(named.filter((name) => !kept.includes(name))).toEqual([]);
   expect(short).toMatch(/^export \{ libFileMap \};$/m);

@@ -1,5 +1,5 @@
-// TypeScript's worker brings the declarations of every place where JavaScript runs. Programs run here in no browser, so that
-// those of pages and of their workers go: they are most of what it brings, and it holds them as long as it lives.
+// Removes the browser declarations from the TypeScript worker. Programs here do not run in a browser; those
+// declarations are most of the worker and stay in its memory.
 import { readFileSync } from 'node:fs';
 import type { Plugin } from 'vite';
 
@@ -14,12 +14,12 @@ export function shortTypeScriptWorker(): Plugin {
   };
 }
 
-// A library by its name, and its text in one line.
+// The name of a library, and its text on one line.
 const library = /^libFileMap\["lib\.([\w.]*?)\.?d\.ts"\] = .*;\n/gm;
-// The full ones are those of the language and of browsers together, as lib.d.ts and lib.es6.d.ts are.
+// The full libraries combine language and browser, as lib.d.ts and lib.es6.d.ts do.
 const ofBrowsers = /^$|^es6$|^(dom|webworker|scripthost)\b|\.full$/;
 
-/** The same libraries without those of browsers, and without those that name them. */
+/** Returns the libraries without those of browsers and those that reference them. */
 export function withoutBrowser(code: string): string {
   const short = code.replace(library, (whole, name: string) => (ofBrowsers.test(name) ? '' : whole));
   if (

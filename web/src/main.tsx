@@ -10,7 +10,7 @@ import { loadEditor } from './editor/load';
 import './ui/tokens.css';
 import './ui/base.css';
 
-// The editor's code is on its way before the first paint; a failure is told where the editor is shown.
+// Starts loading the editor before the first paint. The editor pane shows any failure.
 loadEditor().catch(() => undefined);
 
 function draw(): void {
@@ -25,7 +25,7 @@ function draw(): void {
   );
 }
 
-// Where an agent is here already, what stands in for it while it is on its way is not drawn first.
+// If the agent is already loaded, its placeholder is not drawn first.
 void knowEarly()
   .then(async (known) => {
     if (known) await agentPage;

@@ -1,4 +1,4 @@
-// Starts the real binary with a data directory of its own, and runs its other commands.
+// Starts the real binary with its own data directory and runs its other commands.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ export const repository = resolve(import.meta.dirname, '../../..');
 const binary = process.env['ATELIER_TEST_BINARY'] ?? join(repository, 'bin/atelier');
 
 export type Atelier = {
-  /** The address without a path, such as http://127.0.0.1:40123. */
+  /** The origin, for example http://127.0.0.1:40123. */
   url: string;
   /** The one-time link that the server printed. */
   login: string;
@@ -19,9 +19,9 @@ export type Atelier = {
   api: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
   /** Runs another command of the binary against this server's data. */
   cli: (...args: string[]) => Promise<Ended>;
-  /** Ends the server without a warning; its data stays. */
+  /** Kills the server. Its data stays. */
   kill: () => Promise<void>;
-  /** Starts it again at the same address. */
+  /** Restarts the server at the same address. */
   restart: () => Promise<void>;
   stop: () => Promise<void>;
 };
@@ -29,7 +29,7 @@ export type Atelier = {
 export type Answer = { status: number; headers: Headers; body: unknown };
 export type Ended = { code: number; stdout: string; stderr: string };
 
-/** Starts a server with more flags than every test needs. */
+/** Starts a server with extra flags. */
 export async function startAtelier(...flags: string[]): Promise<Atelier> {
   const data = await mkdtemp(join(tmpdir(), 'atelier-e2e-'));
   const token = `e2e-${crypto.randomUUID()}`;
@@ -38,7 +38,7 @@ export async function startAtelier(...flags: string[]): Promise<Atelier> {
     HOME: data,
     ATELIER_DATA: data,
     ATELIER_TOKEN: token,
-    ATELIER_SKILLS_BUILTIN: 'false', // the tests begin in a Studio without agents
+    ATELIER_SKILLS_BUILTIN: 'false', // the tests start with an empty Studio
   };
   const start = async (listen: string): Promise<[ChildProcess, string]> => {
     const started = spawn(binary, ['serve', '--listen', listen, ...flags], {
@@ -85,7 +85,7 @@ export async function startAtelier(...flags: string[]): Promise<Atelier> {
   };
 }
 
-/** Starts a server for one piece of work. */
+/** Starts a server for one callback and stops it afterwards. */
 export async function withAtelier(work: (atelier: Atelier) => Promise<void>): Promise<void> {
   const atelier = await startAtelier();
   try {
@@ -95,7 +95,7 @@ export async function withAtelier(work: (atelier: Atelier) => Promise<void>): Pr
   }
 }
 
-/** Runs a program to its end and keeps what it printed. */
+/** Runs a program to its end and returns its output. */
 export function run(program: string, args: string[], environment: Record<string, string>): Promise<Ended> {
   return new Promise((done, failed) => {
     const child = spawn(program, args, { cwd: repository, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });

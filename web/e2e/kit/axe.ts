@@ -1,4 +1,4 @@
-// Accessibility of what is on the page now.
+// Checks the accessibility of the current page.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
@@ -8,7 +8,7 @@ const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 
 type Violation = { id: string; help: string; nodes: { target: string[]; failureSummary?: string }[] };
 
-/** Lists the violations of WCAG 2.2 AA, one sentence each with the place. */
+/** Lists the WCAG 2.2 AA violations, one sentence each with the element. */
 export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(source);
   const options = { runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] } };

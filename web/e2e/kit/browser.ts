@@ -1,5 +1,5 @@
-// A Chromium whose pages are watched: a request to another host, a violation of the content security policy or an
-// error that nobody caught fails the test, whatever else it asserted.
+// Starts a Chromium that watches its pages. A request to another host, a content security policy violation or an
+// uncaught error fails the test.
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import type { Atelier } from './atelier';
 import { patience } from './patience';
@@ -8,15 +8,15 @@ import { count } from './tally';
 export type Session = {
   context: BrowserContext;
   page: Page;
-  /** Throws when the pages of this session have done what they must not. */
+  /** Throws if a page of this session made a forbidden request or raised an error. */
   close: () => Promise<void>;
 };
 
-/** How a session looks, and another server that it may go to, whose pages are not ours to judge. */
+/** Options of a session. `elsewhere` is a foreign server whose pages are not checked. */
 export type Look = { theme?: 'dark' | 'light'; width?: number; height?: number; scale?: number; also?: string };
 
-// The first ones are Playwright's own, whose switch this one takes the place of. The last ones are the browser's: every window
-// has two pages behind its address bar, in processes that took more of a processor than the window itself.
+// The first features are Playwright's defaults, which this flag replaces. The last ones turn off two pages behind the
+// address bar of every window: their processes used more CPU than the window.
 const without = [
   'AvoidUnnecessaryBeforeUnloadCheckSync',
   'DestroyProfileOnBrowserClose',
@@ -37,7 +37,7 @@ const without = [
 
 const started = {
   executablePath: process.env['ATELIER_TEST_CHROMIUM'] ?? '/usr/bin/chromium',
-  // The browser itself must not call home either, and as root it has no sandbox of its own.
+  // Chromium must not contact its vendor, and it has no sandbox when it runs as root.
   args: [
     '--no-sandbox',
     '--disable-gpu',
@@ -54,7 +54,7 @@ export function launch(...more: string[]): Promise<Browser> {
   return chromium.launch({ ...started, args: [...started.args, ...more] });
 }
 
-/** A browser of its own with a profile in a folder, which keeps what it has fetched and compiled. */
+/** Starts a browser with a persistent profile, so that its cache survives. */
 export function launchProfile(folder: string, atelier: Atelier): Promise<BrowserContext> {
   return chromium.launchPersistentContext(folder, {
     ...started,
@@ -90,7 +90,7 @@ export async function openSession(browser: Browser, atelier: Atelier, look: Look
   };
 }
 
-/** Opens a session that is signed in with the administrator's token, as a person who pasted it. */
+/** Opens a session that is signed in with the administrator's token. */
 export async function signIn(browser: Browser, atelier: Atelier, look: Look = {}): Promise<Session> {
   const session = await openSession(browser, atelier, look);
   const answer = await session.context.request.post('/api/v1/session', { data: { token: atelier.token } });
@@ -121,10 +121,10 @@ function watch(context: BrowserContext, origin: string, also?: string): Fault[] 
     });
     page.on('pageerror', (error) => found('error', `uncaught ${error.stack ?? error.message}`));
     page.on('console', (message) => {
-      // An answer of 4xx is reported as an error by the browser itself; a test that expects one is not wrong.
+      // The browser logs every 4xx response as an error. A test may expect such a response.
       const text = message.text();
       if (message.type() !== 'error' || text.startsWith('Failed to load resource')) return;
-      // On plain HTTP it says so of a header that only counts elsewhere.
+      // The browser logs this about a header that has no effect on plain HTTP.
       if (text.startsWith('The Cross-Origin-Opener-Policy header has been ignored')) return;
       found(text.includes('Content Security Policy') ? 'policy' : 'error', `console: ${text}`);
     });

@@ -1,4 +1,4 @@
-// The editor under somebody's fingers: where the cursor is, what is offered, what is marked.
+// Editor helpers: cursor, suggestions and markers.
 import type { Page } from 'playwright-core';
 
 export class Editing {
@@ -8,12 +8,12 @@ export class Editing {
     return this.page.getByRole('textbox', { name: /^Code editor/ });
   }
 
-  /** Waits for Python's language service, which comes when a Python file is looked at. */
+  /** Waits for the Python language service, which starts when a Python file is opened. */
   async pythonReady(): Promise<void> {
     await this.page.getByText('Python: ready').waitFor();
   }
 
-  /** Puts the cursor at the end of a line, or at one of its columns. */
+  /** Moves the cursor to a column of a line, or to its end. */
   async at(line: number, column?: number): Promise<void> {
     const { keyboard } = this.page;
     await this.editor.focus();
@@ -23,19 +23,19 @@ export class Editing {
     for (let n = 1; n < (column ?? 1); n++) await keyboard.press('ArrowRight');
   }
 
-  /** Types a line anew, behind its indentation. */
+  /** Replaces a line after its indentation. */
   async retype(line: number, text: string): Promise<void> {
     await this.at(line);
     await this.page.keyboard.press('Shift+Home');
     await this.page.keyboard.type(text);
   }
 
-  /** Waits until the list of suggestions has a word. */
+  /** Waits until the suggestion list contains a word. */
   async suggests(word: string): Promise<void> {
     await this.page.getByRole('option', { name: word }).first().waitFor();
   }
 
-  /** Goes to the next mark of the file and waits until its message says this. */
+  /** Goes to the next marker of the file and waits until its message contains the text. */
   async hasMark(message: RegExp): Promise<void> {
     await this.page.getByTitle(/^[1-9]\d* errors?$/).waitFor();
     await this.editor.focus();

@@ -1,11 +1,11 @@
-// Holds a program up: it waits where it asks the gate, until the test has seen what it wanted to see.
+// Blocks a program at an HTTP request until the test opens the gate.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Gate {
-  /** What an agent that waits at it is granted. */
+  /** The capabilities an agent needs to wait at the gate. */
   host: string;
-  /** How a Python program with `ctx` waits. */
+  /** Python code with `ctx` that waits at the gate. */
   wait: string;
   open: () => void;
   close: () => Promise<void>;

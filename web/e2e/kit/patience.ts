@@ -1,2 +1,2 @@
-/** How long a state is waited for, in milliseconds. A healthy machine with other work on it needs a few thousand. */
+/** The time limit for reaching a state, in milliseconds. A loaded machine needs a few thousand. */
 export const patience = 30_000;

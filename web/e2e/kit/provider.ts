@@ -1,5 +1,5 @@
-// A real OpenID provider in this process. Everybody may log in there, under any name and with any password; who they are
-// then is what the test says of that name.
+// Starts a real OpenID provider in this process. Every login name and password is accepted; the test defines the
+// claims of each name.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
@@ -13,9 +13,9 @@ export interface Person {
 export interface IdentityProvider {
   issuer: string;
   client: { id: string; secret: string };
-  /** Who is there, by login name. */
+  /** Claims by login name. */
   people: Map<string, Person>;
-  /** Lets a server in. It is done once, when the server's address is known. */
+  /** Registers a server as a client. Call it once, when the server's address is known. */
   register: (callback: string) => void;
   stop: () => Promise<void>;
 }

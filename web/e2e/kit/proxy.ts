@@ -1,11 +1,11 @@
-// A reverse proxy that shows a server beneath a path, strips the path on the way, and remembers what was asked beside it.
+// A reverse proxy that serves a server under a path, strips the path and records requests outside it.
 import { createServer, request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface ReverseProxy {
-  /** Its origin, without the path. */
+  /** The origin, without the path. */
   url: string;
-  /** What was asked for that is not beneath the path. */
+  /** Requests outside the path. */
   beside: string[];
   to: (origin: string) => void;
   stop: () => Promise<void>;
@@ -17,7 +17,7 @@ export async function startProxy(path: string): Promise<ReverseProxy> {
   const pass = (asked: IncomingMessage) => {
     const { url = '/', method, headers } = asked;
     if (!url.startsWith(`${path}/`)) {
-      // Browsers ask for it on their own where a page names no icon, as texts cannot.
+      // Browsers request a favicon for pages without an icon, such as plain text.
       if (url !== '/favicon.ico') beside.push(url);
       return undefined;
     }
@@ -31,13 +31,13 @@ export async function startProxy(path: string): Promise<ReverseProxy> {
     asked.pipe(sent);
   });
   server.on('upgrade', (asked, socket, early) => {
-    socket.on('error', () => socket.destroy()); // a page may leave before its socket is through
+    socket.on('error', () => socket.destroy()); // a page may close before its socket is connected
     const sent = pass(asked);
     if (!sent) return void socket.destroy();
     sent.on('upgrade', (got, through, first) => {
       const head = Object.entries(got.headers).map(([name, value]) => `${name}: ${String(value)}`);
       socket.write(`HTTP/1.1 101 Switching Protocols\r\n${head.join('\r\n')}\r\n\r\n`);
-      // What came in one packet with the upgrade: a fast server's first frames are in it.
+      // Data that arrived together with the upgrade: a fast server's first frames.
       socket.write(first);
       through.write(early);
       socket.pipe(through).pipe(socket);

@@ -1,12 +1,12 @@
 import type { Locator, Page } from 'playwright-core';
 
-/** Refuses what is asked of an address, until what is returned is called. */
+/** Fails requests to an address until the returned function is called. */
 export async function refuse(page: Page, url: string): Promise<() => Promise<void>> {
   await page.route(url, (route) => route.fulfill({ status: 403, json: { title: 'Not now.' } }));
   return () => page.unroute(url);
 }
 
-/** Presses Retry where it says what could not be loaded, once it is no longer refused, and waits until it says so no more. */
+/** Presses Retry next to the error after requests succeed again, and waits until the error is gone. */
 export async function askAgain(within: Page | Locator, words: string, allow: () => Promise<void>): Promise<void> {
   const failed = within.getByRole('alert').filter({ hasText: `${words} Not now.` });
   await failed.waitFor();

@@ -1,4 +1,4 @@
-// What most files of tests play on: a server and a browser for all of them, and for each test a page of its own.
+// Shared setup: one server and one browser per test file, one page per test.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { startAtelier, type Atelier } from './atelier';
@@ -13,7 +13,7 @@ export interface Stage {
   studio: Studio;
 }
 
-/** Hands over a stage whose page is signed in before each test, and clears it away after. */
+/** Signs in a page before each test and closes it afterwards. */
 export function eachSignedIn(enter: (stage: Stage) => void): void {
   let atelier: Atelier | undefined;
   let browser: Browser | undefined;

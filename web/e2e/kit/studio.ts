@@ -1,11 +1,11 @@
-// The Studio as a person uses it: everything is found by its role and name, as a screen reader would.
+// Drives the Studio like a user: every element is found by role and name.
 import { expect } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 
 export class Studio {
   constructor(readonly page: Page) {}
 
-  /** Opens the page of agents. */
+  /** Opens the list of agents. */
   async home(): Promise<void> {
     await this.page.goto('/studio/');
     await this.page.getByRole('heading', { name: 'Start with a sample' }).waitFor();
@@ -21,20 +21,23 @@ export class Studio {
     await this.editorReady();
   }
 
-  /** Opens the page of an agent's versions. */
+  /** Opens the versions page of an agent. */
   async versions(name: string): Promise<void> {
     await this.page.goto(`/studio/a/${name}/versions`);
     await this.page.getByRole('list', { name: `Versions of ${name}` }).waitFor();
   }
 
-  /** Picks from the menu on a button; where several have one name, the one in the named part of the screen. */
+  /**
+   * Picks an entry from the menu of a button. `within` names the part of the screen if several buttons have the same
+   * name.
+   */
   async choose(button: string, item: string, within: 'page' | 'main' = 'page'): Promise<void> {
     const place = within === 'main' ? this.page.getByRole('main') : this.page;
     await place.getByRole('button', { name: button, exact: true }).click();
     await this.page.getByRole('menuitem', { name: item, exact: true }).click();
   }
 
-  /** The editor's own text box. */
+  /** The editor's text box. */
   get editor(): Locator {
     return this.page.getByRole('textbox', { name: /^Code editor/ });
   }
@@ -43,7 +46,7 @@ export class Studio {
     await this.editor.waitFor({ state: 'attached' });
   }
 
-  /** Pastes over the whole open file: the editor indents what is typed, but takes what is pasted as it is. */
+  /** Pastes over the whole open file. The editor indents typed text but not pasted text. */
   async replace(code: string): Promise<void> {
     await this.page.evaluate((text) => navigator.clipboard.writeText(text), code);
     await this.editor.focus();
@@ -51,12 +54,12 @@ export class Studio {
     await this.page.keyboard.press('ControlOrMeta+V');
   }
 
-  /** Replaces the whole open file, and waits until the draft is saved. */
+  /** Replaces the whole open file and waits until the draft is saved. */
   replaceCode(code: string): Promise<void> {
     return this.saving(() => this.replace(code));
   }
 
-  /** Says anew what the input is, as JSON, and comes back to a file. */
+  /** Sets the input as JSON and returns to a file. */
   async rewriteInputSchema(properties: Record<string, unknown>, file: string): Promise<void> {
     await this.page.getByRole('button', { name: 'Edit input schema' }).click();
     await this.page.getByRole('radio', { name: 'JSON' }).first().click();
@@ -64,7 +67,7 @@ export class Studio {
     await this.page.getByRole('tab', { name: file }).click();
   }
 
-  /** Waits until what an edit makes of the draft is saved: before the edit has arrived, the draft is saved as well. */
+  /** Waits until an edit is saved. The draft also reads as saved before the edit arrives. */
   async saving(edit: () => Promise<unknown>): Promise<void> {
     const sent = this.page.waitForResponse(
       (answer) => answer.request().method() === 'PUT' && answer.url().includes('/api/v1/code-agents/'),
@@ -85,13 +88,13 @@ export class Studio {
     return this.page.getByRole('status', { name: 'Run state' });
   }
 
-  /** Starts a run with the keyboard, from inside the editor. What the run before it came to is gone at once. */
+  /** Starts a run from inside the editor with the keyboard. The previous result disappears at once. */
   async start(): Promise<void> {
     await this.editor.focus();
     await this.page.keyboard.press('ControlOrMeta+Enter');
   }
 
-  /** Does what the palette offers under these words. */
+  /** Runs the palette command with this title. */
   async command(words: string, title: string): Promise<void> {
     await this.page.keyboard.press('ControlOrMeta+K');
     const palette = this.page.getByRole('dialog', { name: 'Command palette' });
@@ -101,7 +104,7 @@ export class Studio {
     await palette.waitFor({ state: 'detached' });
   }
 
-  /** Waits for the end of the run that was started last. */
+  /** Waits until the current run ends. */
   async ended(words: RegExp): Promise<void> {
     await this.state.filter({ hasText: words }).waitFor();
   }
@@ -111,13 +114,15 @@ export class Studio {
     return this.page.getByRole('tabpanel', { name });
   }
 
-  /** The lines of the console that are in sight, without their numbers. */
+  /** Returns the visible console lines without their numbers. */
   async consoleLines(): Promise<string[]> {
     const console = await this.panel('Console');
     return console.getByRole('group', { name: 'Program output' }).getByRole('listitem').allInnerTexts();
   }
 
-  /** Waits until a line holds the text. The end of a run leads from the console to the result, so the console is opened again. */
+  /**
+   * Waits until a console line contains the text. The end of a run switches to the result, so the console is reopened.
+   */
   async hasPrinted(text: string): Promise<void> {
     const lines = async (): Promise<number> => {
       const console = await this.panel('Console');
@@ -126,7 +131,7 @@ export class Studio {
     await expect.poll(lines).toBeGreaterThan(0);
   }
 
-  /** The output of the last run, copied from the result panel. */
+  /** Returns the last output, copied from the result panel. */
   async result(): Promise<unknown> {
     const result = await this.panel('Result');
     await this.page.evaluate(() => navigator.clipboard.writeText(''));
@@ -136,7 +141,7 @@ export class Studio {
     return JSON.parse(await copied());
   }
 
-  /** Opens the export dialog, chooses a form and reads it and the line for a terminal. */
+  /** Opens the export dialog, selects a format and returns its text and the terminal command. */
   async exported(form: string): Promise<{ manifest: string; curl: string }> {
     await this.page.getByRole('button', { name: 'Export as tool' }).click();
     const dialog = this.page.getByRole('dialog');

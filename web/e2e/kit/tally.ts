@@ -1,4 +1,4 @@
-// What all browser tests count together: the report adds up the lines of the file, if one is named.
+// Counts violations over all browser tests. The report adds up the lines of the named file.
 import { appendFileSync } from 'node:fs';
 
 export interface Tally {
@@ -8,7 +8,7 @@ export interface Tally {
   /** Violations of the content security policy. */
   policy?: number;
   screens?: number;
-  /** Violations of WCAG on those screens. */
+  /** WCAG violations on the checked screens. */
   axe?: number;
 }
 

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 
 type Counting = Window & { changes?: number };
 
-/** Counts from now on how often the page changes its address. */
+/** Starts counting the page's address changes. */
 export async function countChanges(page: Page): Promise<() => Promise<number>> {
   await page.evaluate(() => {
     const counting = window as Counting;
@@ -18,7 +18,10 @@ export async function countChanges(page: Page): Promise<() => Promise<number>> {
   return () => page.evaluate(() => (window as Counting).changes ?? 0);
 }
 
-/** Keys as fast as the page takes them: what is on the screen and the changes of the address when the last one is in. */
+/**
+ * Types as fast as the page accepts keys. Returns the text on screen and the number of address changes after the last
+ * key.
+ */
 export const typeAtOnce = (box: Locator, text: string): Promise<{ value: string; changes: number | undefined }> =>
   box.evaluate((element, typed) => {
     const input = element as HTMLInputElement;

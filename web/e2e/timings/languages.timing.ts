@@ -1,4 +1,4 @@
-// The language services: how long until they know something, and what memory the page holds with them.
+// Language services: the time until they answer and the memory of the page.
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, test } from 'vitest';
@@ -30,7 +30,7 @@ afterAll(async () => {
   await atelier.stop();
 });
 
-/** Types a line and says how long after its last key the word is offered. */
+/** Types a line and returns the time from its last key to the suggestion. */
 async function completed(page: Page, line: number, text: string, word: string): Promise<number> {
   const editing = new Editing(page);
   await editing.retype(line, text.slice(0, -1));
@@ -66,7 +66,7 @@ test('completions, diagnostics and memory', async () => {
   sheet.report();
 });
 
-/** The memory of the page's process in megabytes; the browser keeps a small one ready besides. */
+/** The memory of the page's process in megabytes. The browser also keeps a small spare process. */
 async function rendererMemory(): Promise<number> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');

@@ -1,7 +1,7 @@
-// A clock inside the page: what a reader waits for is a painted frame, and the page knows best when that was.
+// Measures inside the page, because readers wait for painted frames and only the page knows their times.
 import type { BrowserContext, Page } from 'playwright-core';
 
-/** Something on the page: an element whose text holds this, and is not that. */
+/** An element that contains one text and not the other. */
 export interface Sight {
   selector: string;
   text?: string;
@@ -9,17 +9,17 @@ export interface Sight {
 }
 
 interface Probe {
-  /** When a frame was painted in which the sight is there, in milliseconds since the page began. */
+  /** When the first frame with the element was painted, in milliseconds since navigation. */
   painted: (sight: Sight) => Promise<number>;
-  /** The first text in the editor. */
+  /** When the editor first showed text. */
   editor: Promise<number>;
-  /** When somebody last pressed a key or clicked. */
+  /** When the last key press or click happened. */
   touched: number;
-  /** For each key pressed since typing began, how long until the frame after it was painted. */
+  /** The time from each key press to the next painted frame. */
   keys: number[];
-  /** How many keys are pressed and not painted yet. */
+  /** The number of key presses without a painted frame. */
   unpainted: number;
-  /** The longest wait between two frames, until it is asked for. */
+  /** The longest time between two frames since the last reading. */
   frames: () => () => number;
 }
 declare global {
@@ -29,7 +29,7 @@ declare global {
 }
 
 function install(): void {
-  /** Within the callback of a frame: when that frame has been painted. */
+  /** Returns when the current frame is painted. Call it in a frame callback. */
   const onceDrawn = (done: (now: number) => void): void => {
     const channel = new MessageChannel();
     channel.port1.onmessage = () => done(performance.now());
@@ -43,9 +43,9 @@ function install(): void {
       const shown = textContent.replaceAll('\u00a0', ' ');
       return (text === undefined || shown.includes(text)) && (not === undefined || !shown.includes(not));
     });
-  /** Calls back in each frame when all that it changes has been changed, just before it is drawn, until it is told to stop. */
+  /** Calls back in every frame after layout and before paint, until stopped. */
   const beforePaint = (look: () => boolean): void => {
-    // What is told of sizes is told then, so this one has another size in each frame.
+    // Resize observers run at that point, so this element changes its size in every frame.
     const ruler = document.createElement('div');
     ruler.style.position = 'fixed';
     const observer = new ResizeObserver(() => {
@@ -113,7 +113,7 @@ function install(): void {
 
 export const withProbe = (context: BrowserContext): Promise<unknown> => context.addInitScript(install);
 
-/** Milliseconds from the start of the page until something was painted for the first time. */
+/** Milliseconds from navigation to the first paint. */
 export function firstPaint(page: Page): Promise<number> {
   return page.evaluate(
     () =>
@@ -128,7 +128,7 @@ export function firstPaint(page: Page): Promise<number> {
 
 export const editorPainted = (page: Page): Promise<number> => page.evaluate(() => window.probe.editor);
 
-/** Does something, and says how long after the last key or click of it the sight was painted. */
+/** Performs an action and returns the time from its last key press or click until the element is painted. */
 export async function untilPainted(page: Page, sight: Sight, act: () => Promise<unknown>): Promise<number> {
   const watching = page.evaluate((wanted) => window.probe.painted(wanted), sight);
   await act();

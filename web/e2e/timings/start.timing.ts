@@ -1,5 +1,5 @@
-// From nothing to an editor with text in it: in a profile without anything, in one that was here before, and on a slow
-// computer with a slow connection. The floor is a page of the same server that has a line of text and nothing else.
+// Time from navigation to text in the editor: with an empty profile, with a used profile, and on a throttled computer
+// and connection. The baseline is a page with one line of text from the same server.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ async function inNewProfile(work: (context: BrowserContext) => Promise<void>): P
   const folder = await mkdtemp(join(tmpdir(), 'atelier-profile-'));
   const context = await launchProfile(folder, atelier);
   try {
-    // The browser's own pages load when it starts, and are none of ours.
+    // The browser's own pages load at its start and are excluded.
     await (await context.newPage()).waitForTimeout(2000);
     await withProbe(context);
     await context.request.post('/api/v1/session', { data: { token: atelier.token } });
@@ -49,7 +49,7 @@ test('cold and warm', async () => {
       await page.goto('/studio/a/weather');
       sheet.add('paint', await firstPaint(page));
       sheet.add('editor-cold', await editorPainted(page));
-      // The browser keeps compiled code from the second visit on.
+      // The browser caches compiled code from the second visit on.
       for (let visit = 2; visit < 4; visit++) {
         await page.goto('/studio/a/weather');
         await editorPainted(page);

@@ -1,4 +1,4 @@
-// Work in an open page: typing in a long file, running, a flood of output, a long list.
+// Times in an open page: typing in a long file, running, a flood of output, a long list.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAtelier, type Atelier } from '../kit/atelier';
@@ -47,7 +47,7 @@ test('typing in a file of 2,000 lines', async () => {
       await page.waitForFunction(() => window.probe.unpainted === 0);
       await page.evaluate(() => (window.probe.keys = []));
       const text = `words ${round} `.repeat(8);
-      // As fast as somebody who types fast, so that the language services have something to say in between.
+      // Types at the speed of a fast typist, so that language services run in between.
       await page.keyboard.type(text, { delay: 60 });
       await page.waitForFunction(() => window.probe.unpainted === 0);
       const keys = await page.evaluate(() => window.probe.keys);
@@ -64,7 +64,7 @@ test('typing in a file of 2,000 lines', async () => {
 });
 
 test('from Run to the first line', async () => {
-  // What ends at once leads to its result before anybody could read a line, so this one stays; the floor does not.
+  // A short run switches to its result before anybody can read a line, so this run waits. The baseline does not.
   const code = (after: string): string =>
     `export default async () => {\n  console.log("hello", crypto.randomUUID());\n${after}};\n`;
   for (const [name, after] of [
@@ -97,7 +97,7 @@ test('from Run to the first line', async () => {
   sheet.report();
 });
 
-/** Runs the program and says how long it took from the key to the end. */
+/** Runs the program and returns the time from the key press to the end. */
 async function flood(page: Page, studio: Studio): Promise<number> {
   await studio.start();
   await studio.ended(/^Succeeded in/);
@@ -120,16 +120,15 @@ test('a hundred thousand lines', async () => {
     await opened(async (page, studio) => {
       await studio.openAgent('flood');
       await page.getByText('Python: ready').waitFor();
-      // The language service is at work for a while after it has said that it is ready, and what runs for the first time is
-      // compiled: the first flood is not counted.
+      // The first flood is not counted: the language service is still busy and code is compiled on first use.
       await flood(page, studio);
-      await page.evaluate(() => window.probe.frames()); // a frame must have been, for one to come after it
+      await page.evaluate(() => window.probe.frames()); // at least one frame must exist before the next
       const frames = await page.evaluateHandle(() => window.probe.frames());
       const whole = await flood(page, studio);
       sheet.add('frame-worst', await frames.evaluate((stop) => stop()));
       sheet.add('flood-whole', whole);
       await studio.hasPrinted('id=99999');
-      // What the same browser leaves out when nothing happens at all.
+      // The frames that the same browser drops while the page is idle.
       await page.goto('/health');
       const still = await page.evaluateHandle(() => window.probe.frames());
       await page.waitForTimeout(2000);

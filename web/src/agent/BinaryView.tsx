@@ -8,7 +8,7 @@ import { useOpenAgent } from './openAgent';
 import css from './BinaryView.module.css';
 import { bytesOf, pictureOf, readUpload } from '../api/contents';
 
-/** A file that is no text: how large it is, what it looks like if it is a picture, and the ways out and in. */
+/** Shows a binary file: its size, a preview of pictures, download and replace. */
 export function BinaryView({ path, content }: { path: string; content: FileContent }) {
   const { session } = useOpenAgent();
   const chooser = useRef<HTMLInputElement>(null);
@@ -38,7 +38,7 @@ export function BinaryView({ path, content }: { path: string; content: FileConte
         aria-label={say.replaceNamed(path)}
         onChange={(e) => {
           void replace(e.target.files?.[0]);
-          e.target.value = ''; // so that the same file can be chosen again
+          e.target.value = ''; // so that the same file can be selected again
         }}
       />
     </section>

@@ -4,7 +4,7 @@ import { languageNames } from './starters';
 
 const marks: Record<Language, string> = { typescript: 'TS', javascript: 'JS', python: 'PY', bash: 'SH', wasm: 'WA' };
 
-/** Two letters for a language; the whole name for who cannot see them. */
+/** Shows a two-letter language mark, and the full name to screen readers. */
 export function LanguageMark({ language }: { language: Language }) {
   return (
     <span className={css.mark} title={languageNames[language]}>

@@ -7,7 +7,7 @@ interface Props {
   onChoose: (file: File | undefined) => void;
 }
 
-/** A button that lets a person choose a module. */
+/** A button that opens a file dialog for WebAssembly modules. */
 export function ModuleInput({ label, onChoose }: Props) {
   const input = useRef<HTMLInputElement>(null);
   return (
@@ -21,7 +21,7 @@ export function ModuleInput({ label, onChoose }: Props) {
         hidden
         onChange={(e) => {
           onChoose(e.target.files?.[0]);
-          e.target.value = ''; // so that the same file can be chosen again
+          e.target.value = ''; // so that the same file can be selected again
         }}
       />
     </>

@@ -10,13 +10,13 @@ interface Props {
   about: ReactNode;
   label: string;
   verb: string;
-  /** What the field begins with. */
+  /** The initial value of the field. */
   name: string;
-  /** Does the work, and gives what leads on from there. */
+  /** Does the work and returns the function that continues after the dialog closes. */
   onName: (name: string) => Promise<() => void>;
 }
 
-/** Asks for the name of an agent; it closes when the work is done. */
+/** Asks for an agent name and closes when the work is done. */
 export function NameDialog({ title, about, label, verb, name: first, onName }: Props) {
   const [name, setName] = useState(first);
   const task = useTask();

@@ -11,7 +11,7 @@ import {
 } from './openAgent';
 import { useSchemaTexts } from './useSchemaTexts';
 
-/** Gives an agent to what is drawn of it. A key in a file gives new files alone. */
+/** Provides the open agent to its components. An edit of a file changes only the files context. */
 export function OpenAgentProvider({ opened, children }: { opened: Opened; children: ReactNode }) {
   const texts = useSchemaTexts(opened);
   const { files } = opened.fields;

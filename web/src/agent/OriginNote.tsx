@@ -4,7 +4,7 @@ import { originNote as say } from '../texts/versions';
 import { listedUrl } from '../state/registryUrl';
 import css from './OriginNote.module.css';
 
-/** Where the agent was copied from, and whether there is something newer. */
+/** Shows the origin of a copied agent and any newer version there. */
 export function OriginNote({ agent: { origin } }: { agent: Agent }) {
   if (!origin) return null;
   const { name, newer = '', publisher = '' } = origin;

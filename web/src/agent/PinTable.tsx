@@ -4,7 +4,7 @@ import { ago } from '../texts/format';
 import { pinTable as say } from '../texts/versions';
 import css from './Pins.module.css';
 
-/** Who references an agent, and what each reference stands for now. */
+/** Lists the owners that reference an agent and the version that each reference resolves to. */
 export function PinTable({ pins }: { pins: Pin[] }) {
   const [now] = useState(() => Date.now());
   return (

@@ -14,15 +14,15 @@ import css from './SetSecretDialog.module.css';
 import { secretNameFault } from './secretNames';
 
 interface Props {
-  /** One that is replaced. */
+  /** The secret to replace. */
   secret?: Secret;
-  /** Of a new one, where it is known. */
+  /** The name of a new secret, if it is known. */
   name?: string;
   agent?: string;
   onClose: () => void;
 }
 
-/** Takes a value, which nobody sees again. */
+/** Sets the value of a secret. The value is never shown again. */
 export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', onClose }: Props) {
   const [name, setName] = useState(secret?.name ?? wanted);
   const [agent, setAgent] = useState(secret?.agent ?? owner);
@@ -127,7 +127,10 @@ export function SetSecretDialog({ secret, name: wanted = '', agent: owner = '', 
   );
 }
 
-/** The server's complaints about fields, which their messages begin with. The name of one that is replaced is not shown. */
+/**
+ * Maps the server's field errors to sentences that start with the field. A replaced secret does not show its name
+ * field.
+ */
 function inWords(error: unknown, fixed: boolean): unknown {
   const fields = error instanceof ApiError ? error.fields : [];
   const said = fields.map(({ pointer, message }): [string, string] => [

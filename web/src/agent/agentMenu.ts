@@ -1,4 +1,4 @@
-// What can be done with an agent, wherever it is shown: in the list, over its editor, and on its page of versions.
+// The menu of an agent, shared by the list, the editor and the versions page.
 import { archiveUrl } from '../api/verbs';
 import { copyText, downloadFrom } from '../state/clipboard';
 import { showDialog, type OpenDialog } from '../state/dialogs';
@@ -14,7 +14,7 @@ export interface Known {
   listed: boolean;
 }
 
-/** Without the right to write only what changes nothing is offered. */
+/** Returns the menu entries. Without write access only entries that change nothing are included. */
 export function agentEntries({ id, name, published, listed }: Known, writes: boolean): MenuEntry[] {
   const reading: MenuEntry[] = [
     { kind: 'item', label: say.copyName, run: () => void copyName(name) },
@@ -35,12 +35,12 @@ export function agentEntries({ id, name, published, listed }: Known, writes: boo
   ];
 }
 
-/** An entry that opens a dialog. */
+/** Returns an entry that opens a dialog. */
 export function ask(label: string, dialog: OpenDialog): Extract<MenuEntry, { kind: 'item' }> {
   return { kind: 'item', label, later: true, run: () => showDialog(dialog) };
 }
 
-/** The named agents with all their versions as one file, or the whole workspace. */
+/** Downloads an archive of the named agents with all versions, or of the whole workspace. */
 export function exportArchive(...names: string[]): void {
   downloadFrom(archiveUrl(...names), `${names.length === 1 ? names[0] : 'atelier'}.tar.gz`);
 }

@@ -7,13 +7,13 @@ import { rememberInput } from './rememberedInput';
 
 export async function createFrom(body: AgentBody): Promise<Agent> {
   const agent = await createAgent(body);
-  // The page that said there is no such agent shows it at once.
+  // A page that reported the agent as missing shows it at once.
   queryClient.setQueryData(keys.agent(agent.name), agent);
   void refreshAgents();
   return agent;
 }
 
-/** A draft of one's own from a sample; when its name is taken, the next free one. */
+/** Creates a draft from a sample. If the name is taken, it uses the next free name. */
 export async function createFromSample(sample: Sample): Promise<Agent> {
   const agent = await createFree(sample.agent);
   rememberInput(agent.id, stringifyJson(sample.input, 2));

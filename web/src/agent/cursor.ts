@@ -1,11 +1,11 @@
-// Where the cursor is in the file that is shown. It moves with every key, so who shows it listens for itself and the rest of
-// the screen is not drawn for it.
+// The cursor position in the open file. It changes with every key, so components subscribe to it separately and the
+// rest of the screen does not render.
 import { create } from 'zustand';
 
 export interface Cursor {
   line: number;
   column: number;
-  /** Whether what is shown has lines at all. */
+  /** Whether the open tab shows text. */
   inText: boolean;
 }
 

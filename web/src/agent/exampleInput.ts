@@ -4,7 +4,7 @@ import { exampleValue } from '../schema/form/defaults';
 import { check } from '../schema/validate';
 import { rememberedValue } from './rememberedInput';
 
-/** The input that was typed last, if this version takes it: it may be one for the draft. Else one made from the schema. */
+/** Returns the last typed input if this version accepts it, else an example made from the schema. */
 export function exampleInput(id: string, inputSchema: JsonSchema): Json {
   const typed = rememberedValue(id);
   return typed !== undefined && check(typed, inputSchema).length === 0 ? typed : exampleValue(inputSchema);

@@ -1,4 +1,4 @@
-// What a pointer of the server means in a draft, called as it is where it is set.
+// Translates a server pointer into the label of the field in the Studio.
 import { tokens } from '../schema/pointer';
 import { limits, networkSection, runtimeSection, schemaSection, secretsSection } from '../texts/config';
 import type { Fields } from './openAgent';
@@ -18,7 +18,7 @@ export function subjectOf(pointer: string, { capabilities, secrets }: Known): st
   return key === undefined ? label : `${label}: ${[key, ...below].join('/')}`;
 }
 
-// What is called by its own name.
+// Parts that are labelled by their own name.
 const owns: Record<string, (key: string) => string | undefined> = {
   files: (path) => path,
   environment: (name) => name,

@@ -1,7 +1,7 @@
-// The hosts that a program may reach: what is wrong with them, and those that are added.
+// The allowed hosts of a program: their errors and additions.
 import type { SaveState } from '../draft/session';
 
-/** What the server said about the hosts, each with the entry it means. */
+/** The server's errors about hosts, each with the entry it refers to. */
 export function hostProblems(save: SaveState, hosts: readonly string[]): string[] {
   if (save.kind !== 'refused') return [];
   return save.fields
@@ -13,7 +13,7 @@ export function hostProblems(save: SaveState, hosts: readonly string[]): string[
     });
 }
 
-/** The list with what was denied added, unless it is there. */
+/** Returns the list with the denied host added, unless it is there already. */
 export const withHosts = (hosts: readonly string[], more: readonly string[]): string[] => [
   ...hosts,
   ...more.filter((host) => !hosts.includes(host)),

@@ -1,18 +1,18 @@
-// The limits as people set them: each in a unit that suits it, and numbers on the wire in milliseconds and bytes.
+// Limits in units for people. The API uses milliseconds and bytes.
 import type { Limits } from '../api/types';
 import { limits as say } from '../texts/config';
 import { number } from '../texts/format';
 
 export interface Unit {
   name: string;
-  /** How much of the wire's unit one of ours is. */
+  /** How many API units one display unit has. */
   scale: number;
 }
 
 export interface LimitField {
   key: keyof Limits;
   label: string;
-  /** The units it is said in, the smallest first. */
+  /** The display units, smallest first. */
   units: [Unit, ...Unit[]];
 }
 
@@ -33,7 +33,7 @@ export const limitFields: LimitField[] = [
   { key: 'recursionDepth', label: say.recursion, units: count },
 ];
 
-/** The largest unit that leaves a number of at least one. */
+/** Returns the largest unit that gives a number of at least one. */
 export const unitOf = ({ units }: LimitField, wire: number): Unit =>
   units.findLast(({ scale }) => wire >= scale) ?? units[0];
 
@@ -46,7 +46,7 @@ export function limitText(field: LimitField, wire: number): string {
 
 export type ReadLimit = { ok: true; wire: number } | { ok: false; message: string };
 
-/** Reads what was typed beside a unit; who types another unit of the field means that. */
+/** Parses typed text. A unit in the text overrides the selected one. */
 export function readLimit(field: LimitField, unit: Unit, text: string, ceiling: number | undefined): ReadLimit {
   const [, digits = '', name = ''] = /^\s*([^a-z]*?)\s*([a-z]*)\s*$/i.exec(text) ?? [];
   const meant = name === '' ? unit : field.units.find((u) => u.name.toLowerCase() === name.toLowerCase());
@@ -59,7 +59,7 @@ export function readLimit(field: LimitField, unit: Unit, text: string, ceiling: 
   return { ok: true, wire };
 }
 
-/** A sentence of the server, with the limits it names called as they are where they are set. */
+/** Replaces the limit names in a server message by their labels in the Studio. */
 export const withLimitsNamed = (sentence: string): string =>
   sentence.replace(/\blimits\.(\w+)(?: \(now (\d+)\))?/g, (whole: string, key: string, now?: string) => {
     const field = limitFields.find((f) => f.key === key);

@@ -1,10 +1,10 @@
-// What the screen shows: an agent's draft, which can be edited, or one of its versions, which cannot.
+// The open agent: an editable draft or a read-only version.
 import { createContext, use } from 'react';
 import type { About, Agent, Draft, FieldProblem, Files, JsonSchema, RuntimeChoice, Version } from '../api/types';
 import type { DraftSession, SaveState, SessionView } from '../draft/session';
 
 export type Fields = Omit<Draft, 'revision'>;
-/** What a draft or a version says beside its files, whose texts change with each key. */
+/** All fields of a draft or version except the files, whose texts change with each key. */
 export type Settings = Omit<Fields, 'files'>;
 
 export interface SchemaText {
@@ -17,14 +17,14 @@ export interface OpenAgent {
   name: string;
   about: About;
   fields: Settings;
-  /** Of its files. */
+  /** The paths of its files. */
   paths: readonly string[];
   latestVersion: string;
-  /** Undefined is the draft. */
+  /** Undefined for the draft. */
   version: string | undefined;
-  /** Why the version should not be used any more, and what instead. */
+  /** The reason of the deprecation and the successor. */
   deprecated: { reason: string; successor: string } | undefined;
-  /** Of a version: why auto became its runtime. */
+  /** For a version: why "auto" selected its runtime. */
   choice: RuntimeChoice | undefined;
   save: SaveState;
   session: DraftSession | undefined;
@@ -35,10 +35,10 @@ export interface OpenAgent {
 export const OpenAgentContext = createContext<OpenAgent | undefined>(undefined);
 export const OpenFilesContext = createContext<Files | undefined>(undefined);
 
-/** The open agent without the texts of its files: it is the same while somebody types. */
+/** Returns the open agent without file contents. The value does not change while a user types in a file. */
 export const useOpenAgent = (): OpenAgent => opened(use(OpenAgentContext));
 
-/** The files of the open agent. Who asks for them is drawn again with each key. */
+/** Returns the files of the open agent. Components that use it render on every key. */
 export const useOpenFiles = (): Files => opened(use(OpenFilesContext));
 
 function opened<T>(value: T | undefined): T {
@@ -64,7 +64,7 @@ export function openDraft(session: DraftSession, view: SessionView): Opened {
   };
 }
 
-/** The agent without its editor: what its other screens speak of. */
+/** Opens an agent for pages without an editor. */
 export function openFacts(agent: Agent): Opened {
   const { id, name, latestVersion, draft } = agent;
   return {
@@ -98,7 +98,7 @@ export function openVersion(agent: Pick<Agent, 'id' | 'latestVersion'> & About, 
   };
 }
 
-/** What the server said about one field of the draft, by its pointer or anything below it. */
+/** Returns the server's error about a field of the draft, at its pointer or below. */
 export function problemAt(save: SaveState, pointer: string): string | undefined {
   if (save.kind !== 'refused') return undefined;
   const hit = save.fields.find((f: FieldProblem) => f.pointer === pointer || f.pointer.startsWith(`${pointer}/`));

@@ -1,4 +1,4 @@
-// The input that was typed last for an agent, kept in the browser so that a reload does not lose it.
+// Stores the last typed input of an agent in the browser, so that it survives a reload.
 import { parseJson, type Json } from '../api/json';
 import { keep, readKept } from '../api/storage';
 
@@ -8,5 +8,5 @@ export const rememberInput = (id: string, text: string): void => void keep(key(i
 
 export const rememberedInput = (id: string): string | undefined => readKept(key(id), String);
 
-/** The value that was typed last, whichever schema it was typed for; undefined while its text is not JSON. */
+/** Returns the last typed input as a value, or undefined if its text is not JSON. It may not fit the current schema. */
 export const rememberedValue = (id: string): Json | undefined => readKept(key(id), parseJson);

@@ -1,17 +1,17 @@
-// What can be chosen to run a program, and how its runs are kept apart.
+// The runtimes and isolation modes that a user can select.
 import type { Capabilities, Language } from '../api/types';
 import { runtimes as say } from '../texts/config';
 
 export interface RuntimeOption {
   runtime: string;
   label: string;
-  /** Why it cannot be chosen here, and what would help. */
+  /** Why it cannot be selected on this server, and how to change that. */
   missing: string | undefined;
 }
 
 type LanguageState = Capabilities['languages'][number];
 
-/** The runtimes of a language. One that is not on this server is there, so that what is missing can be read. */
+/** Returns the runtimes of a language, including unavailable ones with their reasons. */
 export function runtimeOptions(known: LanguageState | undefined, present: string): RuntimeOption[] {
   const names = [...new Set(['auto', ...(known?.runtimes ?? []), present])];
   return names.map((runtime) => {
@@ -28,10 +28,10 @@ export interface IsolationOption {
 
 const isJavaScript = (language: Language): boolean => language === 'javascript' || language === 'typescript';
 
-/** Whether auto has more than one answer. */
+/** Whether "auto" can select more than one runtime. */
 export const hasChoice = (language: Language, runtime: string): boolean => isJavaScript(language) && runtime === 'auto';
 
-/** Only Node can be told to serve several runs by one process. */
+/** Only Node can reuse one process for several runs. */
 export const mayReuse = (language: Language, runtime: string): boolean =>
   isJavaScript(language) && (runtime === 'auto' || runtime === 'node');
 

@@ -1,4 +1,4 @@
-// Where the schemas live among the models; the ending makes the JSON service complete schema keywords.
+// The model paths of the schemas. Their suffix makes the JSON service complete schema keywords.
 import type { Tab } from '../state/urlState';
 import { schema } from '../texts/files';
 
@@ -11,7 +11,7 @@ export function tabOf(path: string): Tab {
   return path === schemaPaths.output ? { kind: 'schema', which: 'output' } : { kind: 'file', path };
 }
 
-/** What a person calls it. */
+/** The label of a path. */
 export function titleOf(path: string): string {
   const tab = tabOf(path);
   return tab.kind === 'file' ? path : schema(tab.which);

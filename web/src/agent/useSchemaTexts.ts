@@ -1,5 +1,5 @@
-// The schemas as text. A draft holds a schema as a value; the text a person types, their spacing and what is not yet
-// valid JSON, lives here and reaches the draft when it can be read.
+// The schemas as editable text. A draft stores a schema as a value. The typed text, with its spacing and temporary
+// errors, is kept here and reaches the draft when it parses.
 import { useCallback, useMemo, useState } from 'react';
 import { isObject, parseJson, stringifyJson } from '../api/json';
 import type { JsonSchema } from '../api/types';
@@ -13,8 +13,8 @@ type Entry = SchemaText & { schema: JsonSchema };
 const entryOf = (schema: JsonSchema): Entry => ({ schema, text: stringifyJson(schema, 2) + '\n', fault: undefined });
 
 /**
- * The draft may change from outside: theirs was taken, another agent was opened. Where another tab saved something else, the
- * schema is another object that says the same, and the text stays, which may be no JSON yet and in no draft.
+ * The draft can change from outside, for example after a conflict or when another agent opens. If another tab saves
+ * something else, the schema is a new but equal object; then the typed text stays, even if it is not valid JSON.
  */
 function entryFor(schema: JsonSchema, now: Entry): Entry {
   if (now.schema === schema) return now;

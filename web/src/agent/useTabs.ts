@@ -1,4 +1,4 @@
-// The open tabs, and which of them, which line and which panel the address names.
+// The open tabs. The address names the active tab, line and panel.
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { agentUrl, readUrl, writeUrl, type Panel, type Tab, type UrlState } from '../state/urlState';
@@ -9,7 +9,7 @@ import type { OpenAgent } from './openAgent';
 export interface Tabs {
   all: Tab[];
   active: Tab;
-  /** The place to show, and a number that rises each time it is asked for anew. */
+  /** The position to show, and a number that rises with every request to show it. */
   target: { line: number | undefined; column: number | undefined; turn: number };
   panel: Panel;
   run: string | undefined;
@@ -38,7 +38,7 @@ export function useTabs(agent: OpenAgent): Tabs {
   const all = wanted && !kept.some((t) => sameTab(t, wanted)) ? [...kept, wanted] : kept;
   const active = wanted ?? kept[0] ?? entry;
 
-  // Handlers read the latest address, so that they need not change with it.
+  // Handlers read the latest address from a ref, so that they stay stable.
   const latest = useRef({ url, all, active });
   useLayoutEffect(() => {
     latest.current = { url, all, active };

@@ -2,7 +2,7 @@ import { useOnline } from '../state/online';
 import { cutOff as say } from '../texts/agents';
 import { useOpenAgent } from './openAgent';
 
-/** Why nothing that needs the server can be begun now; undefined while it can be reached, as far as the page knows. */
+/** Returns why the server cannot be used now, or undefined while it is reachable as far as the page knows. */
 export function useCutOff(): string | undefined {
   const { save } = useOpenAgent();
   const online = useOnline();

@@ -1,10 +1,10 @@
-// WebAssembly modules as files that a person chooses.
+// WebAssembly modules that a user uploads.
 import type { FileContent } from '../api/types';
 import { module as say } from '../texts/files';
 
 export const largestModule = 32 * 2 ** 20;
 
-/** Why a file cannot be the module of an agent, or undefined. Whether it can be run, the server says. */
+/** Returns why a file cannot be a module, or undefined. The server checks whether it can run. */
 export function moduleFault(file: File | undefined): string | undefined {
   if (!file) return say.choose;
   if (!file.name.endsWith('.wasm')) return say.isNoModule(file.name);
@@ -12,7 +12,7 @@ export function moduleFault(file: File | undefined): string | undefined {
   return undefined;
 }
 
-/** The file as the API takes it. */
+/** Returns the file content in the format of the API. */
 export function readModule(file: File): Promise<FileContent> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();

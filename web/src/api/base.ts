@@ -1,8 +1,8 @@
-/** The path beneath which a proxy shows the server, as the server wrote it into the page; '' is the root. */
+/** The path prefix under which a proxy serves the Studio. The server writes it into the page; '' is the root. */
 export const basePath =
   typeof document === 'undefined'
     ? ''
     : (document.querySelector<HTMLMetaElement>('meta[name=base-path]')?.content ?? '');
 
-/** How programs elsewhere reach the server that this page came from. */
+/** The server's address for programs outside this page. */
 export const serverUrl = (): string => location.origin + basePath;

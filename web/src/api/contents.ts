@@ -1,14 +1,14 @@
-// Files as they come from a person's disk and go back to it: text where it is text, else base64.
+// Converts uploaded and downloaded files: text if it is text, else base64.
 import type { FileContent } from './types';
 
-/** Text that is valid UTF-8 and has no NUL is text; a byte order mark does not survive. */
+/** Valid UTF-8 without NUL counts as text. A byte order mark is dropped. */
 export async function readUpload(file: File): Promise<FileContent> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   if (!bytes.includes(0)) {
     try {
       return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     } catch {
-      // Then it is no text.
+      // The file is not text.
     }
   }
   return { base64: toBase64(bytes) };
@@ -16,7 +16,7 @@ export async function readUpload(file: File): Promise<FileContent> {
 
 function toBase64(bytes: Uint8Array): string {
   let binary = '';
-  // In pieces, since a call takes only so many arguments.
+  // In chunks, because a call accepts a limited number of arguments.
   for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
   return btoa(binary);
 }
@@ -28,7 +28,7 @@ export function bytesOf(content: FileContent): Uint8Array<ArrayBuffer> {
 
 const pictures: Record<string, string> = { png: 'png', jpg: 'jpeg', jpeg: 'jpeg', webp: 'webp', gif: 'gif' };
 
-/** The address of a picture that the page may show; formats that carry scripts are none. */
+/** Returns a data URL for a picture. Formats that can hold scripts are excluded. */
 export function pictureOf(path: string, content: FileContent): string | undefined {
   const type = pictures[path.split('.').at(-1)?.toLowerCase() ?? ''];
   return type === undefined || typeof content === 'string' ? undefined : `data:image/${type};base64,${content.base64}`;

@@ -1,10 +1,10 @@
-// What public/ask.js asked before the page's code was here: each answer is taken once, by the first who asks the same.
+// Answers to the requests of public/ask.js, which start before the page's code is loaded. Each answer is used once.
 
 interface Asked {
   workspace: string;
-  /** The agent that the address names. */
+  /** The agent in the address. */
   agent: string | undefined;
-  /** Texts by path, those that are on their way as promises; undefined is no good answer. */
+  /** Response texts by path, or promises of them. Undefined means a failed response. */
   answers: Partial<Record<string, string | Promise<string | undefined>>>;
 }
 declare global {
@@ -13,7 +13,7 @@ declare global {
   }
 }
 
-// As long as an answer is fresh elsewhere.
+// The same time for which other answers count as fresh.
 const freshFor = 10_000;
 
 function fresh(workspace: string): Asked | undefined {
@@ -22,12 +22,12 @@ function fresh(workspace: string): Asked | undefined {
   return window.asked;
 }
 
-/** What is written makes old what was read before. A script that comes later than this code finds that nothing is left to ask. */
+/** A write makes earlier answers stale. If ask.js runs after this code, nothing is left to request. */
 export function forgetEarly(): void {
   if (typeof window !== 'undefined') window.asked = { workspace: '', agent: undefined, answers: {} };
 }
 
-/** The answer to this question, when it is here or soon will be. */
+/** Returns the early answer to this request, if there is one. */
 export function takeEarly(path: string, workspace: string): string | Promise<string | undefined> | undefined {
   const asked = fresh(workspace);
   const answer = asked?.answers[path];
@@ -35,7 +35,7 @@ export function takeEarly(path: string, workspace: string): string | Promise<str
   return answer;
 }
 
-/** The agent that the address names, when it and the session are here. */
+/** Returns the agent in the address if it and the session have arrived. */
 export function agentHere(workspace: string): string | undefined {
   const { agent, answers = {} } = fresh(workspace) ?? {};
   const here = ['/session', `/code-agents/${agent ?? ''}`].every((path) => typeof answers[path] === 'string');

@@ -1,9 +1,9 @@
 import { ApiError } from './http';
 
-/** What is wrong, by the name of the field. */
+/** Error messages by field name. */
 export type Complaints = Partial<Record<string, string>>;
 
-/** The server's complaints about fields of a form; undefined where it complains of anything else. */
+/** Returns the server's errors about form fields, or undefined if an error concerns anything else. */
 export function byField(error: unknown, names: readonly string[]): Complaints | undefined {
   const found: Complaints = {};
   for (const { pointer, message } of error instanceof ApiError ? error.fields : []) {

@@ -1,4 +1,5 @@
-// The one place that speaks HTTP. A non-2xx answer becomes an ApiError, a dead connection an OfflineError, once.
+// The only module that makes HTTP requests. A non-2xx response becomes an ApiError, a failed connection an
+// OfflineError.
 import { http as say } from '../texts/api';
 import { basePath } from './base';
 import { forgetEarly, takeEarly } from './early';
@@ -27,10 +28,10 @@ export class OfflineError extends Error {
   }
 }
 
-/** Tells that a session ended, whoever noticed it. */
+/** Notifies listeners that the session has ended. */
 export const sessionEnded = new EventTarget();
 
-/** Tells that the chosen workspace is not there any more, or not for this person. */
+/** Notifies listeners that the chosen workspace is gone or no longer accessible. */
 export const workspaceLost = new EventTarget();
 
 export interface Request {
@@ -38,7 +39,7 @@ export interface Request {
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
-  /** Where the path begins, when it is not the API. */
+  /** The path prefix, if it is not the API. */
   root?: string;
 }
 
@@ -66,7 +67,7 @@ export async function requestWithHeaders(
   return { body: answerOf(response.status, text, response.headers.get('Retry-After')), headers: response.headers };
 }
 
-/** Reads an answer, however it was fetched. */
+/** Parses a response, however it was fetched. */
 export function answerOf(status: number, text: string, retryAfter: string | null): Json {
   if (status === 401) sessionEnded.dispatchEvent(new Event('ended'));
   if (status < 200 || status > 299) {
@@ -77,7 +78,7 @@ export function answerOf(status: number, text: string, retryAfter: string | null
   return text === '' ? null : parseJson(text);
 }
 
-/** What a call says of the workspace, where there is a choice. */
+/** The workspace header, if the user can choose between workspaces. */
 export const workspaceHeader = (): Record<string, string> =>
   chosenWorkspace() === '' ? {} : { 'X-Workspace': chosenWorkspace() };
 
@@ -125,10 +126,10 @@ function asString(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Whether there is no such thing, or none for this person. */
+/** Whether the resource does not exist or is not visible to this user. */
 export const isMissing = (error: Error): boolean => error instanceof ApiError && error.status === 404;
 
-/** What to tell a person about any failure of a call. */
+/** Returns a readable message for any failed call. */
 export function explain(error: unknown): string {
   return error instanceof Error ? error.message : say.somethingWentWrong;
 }

@@ -1,5 +1,5 @@
-// JSON that keeps every digit: a number that a double cannot hold exactly stays the text it was. Browsers without
-// source access (JSON.rawJSON) read plain numbers.
+// JSON that keeps every digit. A number that a double cannot represent exactly stays text. Browsers without
+// JSON.rawJSON parse plain numbers.
 
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export interface JsonObject {
@@ -16,7 +16,7 @@ interface SourceContext {
 
 const source: SourceJson = JSON as SourceJson;
 
-/** Whether numbers that a double cannot hold keep their digits here. */
+/** Whether this browser can keep the digits of large numbers. */
 export const keepsDigits = source.rawJSON !== undefined;
 
 export function parseJson(text: string): Json {
@@ -31,13 +31,13 @@ export function stringifyJson(value: unknown, indent = 0): string {
   return JSON.stringify(value, null, indent);
 }
 
-/** The digits of a number that is kept as text, or undefined for every other value. */
+/** Returns the digits of a number that is stored as text, else undefined. */
 export function rawNumber(value: Json | undefined): string | undefined {
   if (source.isRawJSON?.(value) !== true) return undefined;
   return JSON.stringify(value);
 }
 
-/** A number from what a person typed; undefined when it is none. */
+/** Parses a typed number, or returns undefined. */
 export function parseNumber(text: string): Json | undefined {
   try {
     const value = parseJson(text.trim());
@@ -51,7 +51,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && source.isRawJSON?.(value) !== true;
 }
 
-/** The value with kept-as-text numbers as doubles, for code that only compares and measures. */
+/** Converts numbers stored as text to doubles, for code that only compares and measures. */
 export function plain(value: Json): Json {
   const raw = rawNumber(value);
   if (raw !== undefined) return Number(raw);

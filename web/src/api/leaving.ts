@@ -1,7 +1,7 @@
-// Drafts that were left with edits on their way to the server: who comes back first would read what they were before.
+// Drafts that were closed while a save was in progress. A page that reads too early would show the old state.
 const leaving = new Map<string, Promise<unknown>>();
 
-/** The draft of an agent was left, and is saved when the work is done. */
+/** Registers the last save of a closed draft. */
 export function draftLeft(names: string[], work: Promise<unknown>): void {
   for (const name of names) leaving.set(name, work);
   const gone = (): void => {
@@ -10,7 +10,7 @@ export function draftLeft(names: string[], work: Promise<unknown>): void {
   work.then(gone, gone);
 }
 
-/** Resolves when nothing of the agent, by its name or ID, is on its way any more. */
+/** Resolves when no save of this agent, given by name or ID, is in progress. */
 export async function draftArrived(nameOrId: string): Promise<void> {
   await Promise.allSettled([leaving.get(nameOrId)]);
 }

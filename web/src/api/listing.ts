@@ -1,4 +1,4 @@
-// Lists that come in pages. Every screen that shows one reads it through useListing, and shows it through <Listed>.
+// Paged lists. A screen reads a list with useListing and shows it with <Listed>.
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { keys } from './queries';
 import type { AgentSummary, RunSummary } from './types';
@@ -18,14 +18,14 @@ export type Listing<T> =
   | {
       kind: 'loaded';
       items: T[];
-      /** Reads the next page; undefined at the end. While one is being read it does nothing. */
+      /** Reads the next page; undefined at the end. It does nothing while a page is being read. */
       more: (() => void) | undefined;
       reading: boolean;
-      /** Why the next page could not be read. */
+      /** The error of the last attempt to read a page. */
       fault: string | undefined;
     };
 
-/** The items of a list as far as they were read. What was found before stays until the next answer is there. */
+/** Returns the items read so far. Earlier items stay until the next answer arrives. */
 export function useListing<T>(
   key: readonly unknown[],
   read: (cursor: string, signal: AbortSignal) => Promise<ListPage<T>>,

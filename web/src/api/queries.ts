@@ -1,4 +1,4 @@
-// What the screens read of the server, cached by key.
+// Queries of the screens, cached by key.
 import { keepPreviousData, QueryClient, useQuery, type InfiniteData, type Query } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { agentHere } from './early';
@@ -66,7 +66,8 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // Without a network a question would wait in silence; so it fails, says so, and is asked again when there is one.
+      // Without a network a query would wait silently. So it fails with a message and is retried when the network
+      // returns.
       networkMode: 'always',
       refetchOnReconnect: true,
       retry: (count, error) => count < 2 && !(error instanceof ApiError && error.status < 500),
@@ -74,7 +75,7 @@ export const queryClient = new QueryClient({
   },
 });
 
-// The page then asks to sign in; what is unsaved is kept in the browser and comes back.
+// The page then shows the sign-in form. Unsaved edits are stored in the browser and restored later.
 sessionEnded.addEventListener('ended', () => void queryClient.invalidateQueries({ queryKey: keys.session }));
 
 workspaceLost.addEventListener('lost', () => void queryClient.resetQueries());
@@ -84,21 +85,21 @@ const forever = { staleTime: Infinity } as const;
 export const useSession = () =>
   useQuery({ queryKey: keys.session, queryFn: ({ signal }) => getSession(signal), staleTime: 60_000 });
 export const useCapabilities = () => useQuery({ queryKey: ['capabilities'], queryFn: getCapabilities, ...forever });
-/** Of the Python that runs programs here, where the server knows it. */
+/** The version of the server's Python, if it is known. */
 export const usePythonVersion = (): string | undefined =>
   useCapabilities().data?.languages.find(({ language }) => language === 'python')?.engines?.[0]?.version;
 export const useHealth = () => useQuery({ queryKey: ['health'], queryFn: getHealth, ...forever });
 export const useSamples = () => useQuery({ queryKey: ['samples'], queryFn: listSamples, ...forever });
-// What was never read is asked again by hand, or once there is a network: each question takes the message about the last away.
+// A query without data is retried by hand or when the network returns. Each attempt clears the last error.
 const refetchInterval = ({ state }: { state: { data: unknown } }) => (state.data === undefined ? false : 2000);
-// Engines are busy or not from one moment to the next.
+// The load of the engines changes constantly.
 export const useRuntimes = () => useQuery({ queryKey: ['runtimes'], queryFn: listRuntimes, refetchInterval });
-// Folders change behind the page's back.
+// Folders can change on disk at any time.
 export const useSkills = () => useQuery({ queryKey: keys.skills, queryFn: listSkills, refetchInterval });
 export const useTokens = () => useQuery({ queryKey: keys.tokens, queryFn: listTokens });
 export const useSecrets = (enabled = true) => useQuery({ queryKey: keys.secrets, queryFn: listSecrets, enabled });
 export const useQuotas = () => useQuery({ queryKey: keys.quotas, queryFn: getQuotas });
-/** Those of any workspace, for who runs the server. They are edited, so they are read anew each time and then stay. */
+/** The quotas of any workspace, for server administrators. They are editable, so they are read once per visit. */
 export const useQuotasOf = (workspace: string) =>
   useQuery({ queryKey: keys.quotasOf(workspace), queryFn: () => getQuotasOf(workspace), gcTime: 0, ...forever });
 export const useWorkspaces = () => useQuery({ queryKey: keys.workspaces, queryFn: listWorkspaces });
@@ -107,13 +108,14 @@ export const useOwnSessions = () => useQuery({ queryKey: keys.ownSessions, query
 export const useMembers = () => useQuery({ queryKey: keys.members, queryFn: listMembers });
 export const useInvitations = (enabled: boolean) =>
   useQuery({ queryKey: keys.invitations, queryFn: listInvitations, enabled });
-// The draft belongs to its session once it is open, so it is fetched anew for each visit and never behind its back. A
-// version takes part in no session: what is beside it is what the server has now.
+// An open draft belongs to its session. It is fetched for each visit and never refreshed in the background. A version
+// has no session and shows the server's current data.
 export function useAgent(name: string, version: string | undefined) {
-  // What was put here before its page was drawn, as a new agent is, would be kept for minutes, and its draft be old.
+  // An agent that was cached before its page rendered, such as a new one, would stay fresh for minutes with an old
+  // draft.
   useEffect(() => {
     const left = { queryKey: keys.agent(name), exact: true, type: 'inactive' } as const;
-    return () => queueMicrotask(() => queryClient.removeQueries(left)); // the next page may have taken it over
+    return () => queueMicrotask(() => queryClient.removeQueries(left)); // the next page may use it already
   }, [name]);
   return useQuery({
     queryKey: version === undefined ? keys.agent(name) : keys.facts(name),
@@ -126,14 +128,14 @@ export function useAgent(name: string, version: string | undefined) {
     refetchOnReconnect: ({ state }) => state.data === undefined,
   });
 }
-/** The agent as the server has it now, for what is no draft: usage, listing, origin, versions. */
+/** The current state of the agent without its draft: usage, listing, origin, versions. */
 export const useFacts = (name: string) => useQuery({ queryKey: keys.facts(name), queryFn: () => getAgent(name) });
 export const useVersions = (name: string) =>
   useQuery({ queryKey: keys.versions(name), queryFn: () => listVersions(name) });
-/** An agent of the public registry, of whatever workspace. */
+/** An agent of the public registry, of any workspace. */
 export const useListedAgent = (publisher: string, name: string) =>
   useQuery({ queryKey: keys.listed(publisher, name), queryFn: () => getListedAgent(publisher, name) });
-/** One of its versions; while another is on its way, the one before, so that what has the focus stays. */
+/** A version of a listed agent. While another version loads, the previous one stays, so that the focus is kept. */
 export const useListedVersion = (publisher: string, name: string, version: string) =>
   useQuery({
     queryKey: [...keys.listed(publisher, name), version],
@@ -145,7 +147,7 @@ export const useListedVersion = (publisher: string, name: string, version: strin
 export const usePins = (name: string) => useQuery({ queryKey: keys.pins(name), queryFn: () => listPins(name) });
 export const useVersion = (name: string, version: string) =>
   useQuery({ queryKey: keys.version(name, version), queryFn: () => getVersion(name, version), ...forever });
-/** A version for what is done once; it never changes. */
+/** Reads a version once. Versions never change. */
 export const readVersion = (name: string, version: string) =>
   queryClient.query({
     queryKey: keys.version(name, version),
@@ -154,7 +156,7 @@ export const readVersion = (name: string, version: string) =>
   });
 export const useDiff = (name: string, from: string, to: string) =>
   useQuery({ queryKey: keys.diff(name, from, to), queryFn: () => diff(name, from, to), gcTime: 0, staleTime: 0 });
-/** What auto means for the draft as the server has it. */
+/** The runtime that "auto" selects for the saved draft. */
 export const useDraftRuntime = (name: string, enabled: boolean) =>
   useQuery({
     queryKey: keys.draftRuntime(name),
@@ -165,7 +167,7 @@ export const useDraftRuntime = (name: string, enabled: boolean) =>
   });
 export const useRuns = (name: string) => useQuery({ queryKey: keys.runs(name), queryFn: () => listRuns(name) });
 
-/** Whether an agent's page can be drawn at once: the answers that were asked early are here, and the screens know them. */
+/** Whether an agent's page can render at once, because the early answers have arrived. */
 export async function knowEarly(): Promise<boolean> {
   const name = agentHere(chosenWorkspace());
   if (name === undefined) return false;
@@ -176,14 +178,14 @@ export async function knowEarly(): Promise<boolean> {
   return true;
 }
 
-/** Asks anew for all that the screen still waits for: a request that hangs is given up, which a refetch alone would join. */
+/** Restarts all pending queries. A hanging request is cancelled; refetch alone would wait for it. */
 export async function askAgain(): Promise<void> {
   const unanswered = { type: 'active', predicate: ({ state }: Query) => state.data === undefined } as const;
   await queryClient.cancelQueries(unanswered);
   await queryClient.refetchQueries(unanswered);
 }
 
-/** After something about an agent changed that is no draft. */
+/** Call it after a change of an agent outside its draft. */
 export function refreshFacts(name: string): void {
   for (const queryKey of [keys.facts(name), keys.versions(name), keys.pins(name), keys.diffs(name), keys.agents])
     void queryClient.invalidateQueries({ queryKey });
@@ -193,12 +195,12 @@ export const refreshSkills = (): Promise<void> => queryClient.invalidateQueries(
 export const refreshSessions = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.sessions });
 export const refreshSecrets = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.secrets });
 export const refreshQuotas = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.quotas });
-/** Also which of them one may enter. */
+/** Also refreshes the list of accessible workspaces. */
 export async function refreshWorkspaces(): Promise<void> {
   await Promise.all([keys.workspaces, keys.session].map((queryKey) => queryClient.invalidateQueries({ queryKey })));
 }
 export const refreshTokens = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.tokens });
-/** After an agent got another name: lists show it at once, and nothing that was read under the former name is shown again. */
+/** Call it after a rename. Lists show the new name at once, and data cached under the old name is dropped. */
 export function agentRenamed(agent: Agent, former: string): void {
   const renamed = (item: AgentSummary): AgentSummary => (item.id === agent.id ? { ...item, name: agent.name } : item);
   for (const queryKey of [keys.agents, keys.registry]) {
@@ -215,7 +217,7 @@ export function agentRenamed(agent: Agent, former: string): void {
   }
 }
 
-/** Beside the lists of the registry stand the agents of it. */
+/** The key covers both the registry lists and the registry's agents. */
 const isListing = ({ queryKey }: { queryKey: readonly unknown[] }): boolean => typeof queryKey[1] === 'object';
 
 export const refreshAgents = (): Promise<void> => queryClient.invalidateQueries({ queryKey: keys.agents });

@@ -20,7 +20,7 @@ test('admin stands for every scope, and a viewer only reads', () => {
 
 test('a session of a token has no role to speak of', () => {
   expect(rightsOf({ ...known('default'), scopes: ['run'] }).why('admin')).toBe('This needs the scope admin.');
-  const role = 'administrator'; // of the person whom it acts for
+  const role = 'administrator'; // of the user on whose behalf it acts
   expect(rightsOf({ ...known('default'), scopes: ['run'], role }).why('read')).toBe('This needs the scope read.');
 });
 

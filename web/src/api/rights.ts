@@ -1,4 +1,4 @@
-// What the person on the screen may do: nothing is offered that the server would refuse.
+// The user's permissions. The Studio offers only actions that the server would allow.
 import { rights as say } from '../texts/api';
 import { useSession } from './queries';
 import type { Role, Scope, Session } from './types';
@@ -11,24 +11,24 @@ const roleFor: Record<Scope, Role> = {
   admin: 'administrator',
 };
 
-// The administrators of this workspace run the server; its name and title may change.
+// Administrators of this workspace run the server. Its name and title may change.
 const serverWorkspace = 'default';
 
 const ranks: readonly Role[] = ['viewer', 'developer', 'approver', 'administrator'];
 
 export interface Rights {
   may: (scope: Scope) => boolean;
-  /** Where more than one agent is concerned: a token may be for some alone. */
+  /** For actions on more than one agent: a token may be limited to some agents. */
   mayAnywhere: (scope: Scope) => boolean;
-  /** Makes and closes workspaces, and says what each may take. */
+  /** May create and close workspaces and set their quotas. */
   runsServer: boolean;
-  /** Why not, in one sentence. */
+  /** The reason in one sentence. */
   why: (scope: Scope) => string;
 }
 
 type Known = Pick<Session, 'scopes' | 'role' | 'workspace' | 'agents'>;
 
-/** Whether a role is enough for a scope. */
+/** Whether a role includes a scope. */
 export const suffices = (role: Role | undefined, scope: Scope): boolean =>
   role !== undefined && ranks.indexOf(role) >= ranks.indexOf(roleFor[scope]);
 

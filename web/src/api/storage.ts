@@ -1,12 +1,12 @@
-// What the browser keeps between visits. Anybody may have written it: an older Studio, an extension, a hand. So whatever is
-// read from it is looked at before it is believed, and a storage that is forbidden or full only costs the convenience.
+// Browser storage. Anyone may have written its values: an older Studio, an extension, a user. So every value is
+// validated on reading. If storage is blocked or full, nothing else fails.
 import { isObject } from './json';
 
 export const local = (): Storage => localStorage;
-/** Of this tab alone, also after it was loaded anew. */
+/** The storage of this tab, which survives a reload. */
 export const ofTab = (): Storage => sessionStorage;
 
-/** What is kept under the key, as the reader makes it out; undefined when there is nothing, or nothing it can use. */
+/** Returns the stored value as the reader parses it, or undefined if it is missing or invalid. */
 export function readKept<T>(key: string, read: (text: string) => T | undefined, storage = local): T | undefined {
   return withStorage(storage, (s) => {
     const text = s.getItem(key);
@@ -14,7 +14,7 @@ export function readKept<T>(key: string, read: (text: string) => T | undefined, 
   });
 }
 
-/** Keeps the text; false when the browser has no room for it. */
+/** Stores the text. Returns false if storage is full or blocked. */
 export const keep = (key: string, text: string, storage = local): boolean =>
   withStorage(storage, (s) => {
     s.setItem(key, text);
@@ -34,7 +34,7 @@ export function withStorage<T>(storage: () => Storage, act: (storage: Storage) =
 export const isText = (value: unknown): value is string => typeof value === 'string';
 export const isSwitch = (value: unknown): value is boolean => typeof value === 'boolean';
 
-/** A number from the least to the most. */
+/** Accepts numbers within a range. */
 export const isWithin =
   (least: number, most: number) =>
   (value: unknown): value is number =>
@@ -45,13 +45,13 @@ export const isOneOf =
   (value: unknown): value is T =>
     options.some((option) => option === value);
 
-/** The entries of an object that are of the kind asked for; none of anything else. */
+/** Returns the entries of an object that pass the check; an empty object for any other value. */
 export function entriesOf<T>(value: unknown, is: (value: unknown) => value is T): Record<string, T> {
   if (!isObject(value)) return {};
   return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, never] => is(entry[1])));
 }
 
-/** Each setting that is kept and is what it should be; the initial one for every other. */
+/** Returns the stored settings that are valid, and the initial value for all others. */
 export function settingsOf<T extends object>(
   kept: unknown,
   initial: T,

@@ -1,4 +1,4 @@
-// Follows one run over a WebSocket: one event a frame, resumed after the last seq when the connection breaks.
+// Follows a run over a WebSocket, one event per frame. It resumes after the last seq when the connection breaks.
 import { apiBase, sessionEnded } from './http';
 import { parseJson } from './json';
 import type { RunEvent } from './types';
@@ -11,7 +11,7 @@ export interface StreamListener {
   state(state: StreamState): void;
 }
 
-/** The part of a WebSocket that following needs, and the clock it waits by; tests bring their own. */
+/** The WebSocket functions and the clock that following needs. Tests replace them. */
 export interface Socket {
   onopen: (() => void) | null;
   onmessage: ((message: { data: unknown }) => void) | null;
@@ -21,13 +21,13 @@ export interface Socket {
 export interface StreamWorld {
   open(path: string): Socket;
   later(run: () => void, ms: number): () => void;
-  /** Calls back before the next paint, so that a flood of events costs one render a frame. */
+  /** Calls back before the next paint, so that a flood of events causes one render per frame. */
   frame(run: () => void): () => void;
   now(): number;
 }
 
-// What taking events in may cost of one frame, in milliseconds, and how much output it may bring at most: a flood is spread
-// over frames, so that the page stays quick.
+// The time that event processing may use per frame, in milliseconds, and the maximum output per frame. A flood is
+// spread over frames, so that the page stays responsive.
 const frameBudget = 4;
 const frameOutput = 192 * 1024;
 const sliceOutput = 16 * 1024;
@@ -44,7 +44,7 @@ export const browserWorld: StreamWorld = {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);
   },
-  // A hidden tab paints nothing, yet its run must go on; there a timer stands in for the frame.
+  // A hidden tab paints no frames, so a timer replaces the frame there.
   frame(run) {
     if (document.hidden) return browserWorld.later(run, 100);
     const frame = requestAnimationFrame(run);
@@ -55,7 +55,10 @@ export const browserWorld: StreamWorld = {
 
 const sizeOf = (event: RunEvent | undefined): number => (typeof event?.data === 'string' ? event.data.length : 64);
 
-/** How many events are taken in between two looks at the clock. The result stands alone: much of the screen changes with it. */
+/**
+ * How many events are processed between two reads of the clock. The result is processed alone because most of the
+ * screen changes with it.
+ */
 function sliceOf(waiting: RunEvent[]): number {
   let [taken, size] = [0, 0];
   while (taken < waiting.length && size < sliceOutput && (taken === 0 || waiting[taken]?.kind !== 'result'))
@@ -63,7 +66,7 @@ function sliceOf(waiting: RunEvent[]): number {
   return taken;
 }
 
-/** Follows the run until its result, and returns the function that stops following. */
+/** Follows the run until its result. Returns the function that stops following. */
 export function followRun(runId: string, listener: StreamListener, world: StreamWorld = browserWorld): () => void {
   let last = 0;
   let delay = firstDelay;
@@ -89,7 +92,7 @@ export function followRun(runId: string, listener: StreamListener, world: Stream
   const accept = (data: unknown): void => {
     if (typeof data !== 'string') return;
     const event = parseJson(data) as unknown as RunEvent;
-    // After a resume the server may repeat what was on its way; a seq is shown once.
+    // After a resume the server may repeat events. Each seq is shown once.
     if (event.seq <= last) return;
     last = event.seq;
     delay = firstDelay;
@@ -107,7 +110,7 @@ export function followRun(runId: string, listener: StreamListener, world: Stream
     socket.onmessage = (message) => accept(message.data);
     socket.onclose = (end) => {
       if (ended) return;
-      // Whoever has lost the right to read is told so, and asked to sign in.
+      // If the user lost read access, the page shows the error and the sign-in form.
       if (end?.code === rightLost) sessionEnded.dispatchEvent(new Event('ended'));
       listener.state('reconnecting');
       cancelTimer = world.later(connect, delay);

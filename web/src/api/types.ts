@@ -1,4 +1,4 @@
-// The wire of /api/v1: generated from the server's OpenAPI (schema.d.ts), with what is free JSON there read as JSON.
+// The types of /api/v1, generated from the server's OpenAPI document (schema.d.ts). Free-form JSON is typed as JSON.
 import type { Json, JsonObject } from './json';
 import type { components } from './schema';
 
@@ -49,7 +49,7 @@ export type Pin = Wire['Pin'];
 export type Imported = Wire['Imported'];
 export type ImportReport = Wire['ImportReport'];
 
-/** What POST and PUT of an agent take: the draft's fields beside the agent's own. */
+/** The body of POST and PUT for an agent: the draft's fields plus the agent's own. */
 export type AgentBody = With<Wire['AgentBody'], Partial<Schemas> & { name: string }>;
 
 export type VersionSummary = Wire['VersionSummary'];
@@ -73,7 +73,7 @@ export type Provenance = Wire['Provenance'];
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** The stream is a WebSocket, of which OpenAPI knows only the envelope. */
+/** OpenAPI describes only the envelope of the WebSocket stream. */
 export type RunEvent = Pick<Wire['Event'], 'seq' | 'at'> &
   (
     | { kind: 'status'; data: { status: RunStatus; position?: number } }

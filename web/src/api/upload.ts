@@ -1,15 +1,15 @@
-// Sends an archive. Only XMLHttpRequest tells how much of a body has been sent.
+// Uploads an archive. Only XMLHttpRequest reports upload progress.
 import { upload as say } from '../texts/api';
 import { answerOf, apiBase, OfflineError, workspaceHeader } from './http';
 import type { ImportReport } from './types';
 
 interface Upload {
-  /** Checks all of it and writes nothing. */
+  /** Validates the archive without writing. */
   dryRun: boolean;
-  /** Lists again in the public registry what was listed where the archive was written. */
+  /** Lists agents in the public registry again if they were listed at export. */
   listed: boolean;
   signal: AbortSignal;
-  /** How much has been sent, from 0 to 1. */
+  /** The uploaded share, from 0 to 1. */
   onProgress: (share: number) => void;
 }
 

@@ -1,4 +1,4 @@
-// What the Studio asks of the server, one function for each verb.
+// The API calls of the Studio, one function per endpoint.
 import { basePath } from './base';
 import { apiBase, request, requestWithHeaders } from './http';
 import { isObject, parseJson, type Json, type JsonObject } from './json';
@@ -95,7 +95,7 @@ export async function listSamples(): Promise<Sample[]> {
   return (await request<Page<Sample>>('/samples')).items;
 }
 
-/** A page of any list; an empty cursor is the end. */
+/** One page of a list. An empty cursor marks the end. */
 export interface ListPage<T> {
   items: T[];
   nextCursor: string;
@@ -107,14 +107,14 @@ async function readPage<T>(path: string, query: Record<string, string>, signal: 
   return { items: page.items, nextCursor: page.nextCursor ?? '' };
 }
 
-/** How the public registry is narrowed; what is not said does not narrow. */
+/** Filters of the public registry. Missing filters are ignored. */
 export interface RegistryFilter {
   search?: string;
   language?: Language;
   tag?: string;
 }
 
-/** What a list of agents is narrowed by; what is empty does not narrow. */
+/** Filters of the agent list. Empty filters are ignored. */
 export interface AgentFilter {
   search?: string;
   inCode?: boolean;
@@ -137,7 +137,7 @@ export const listAgents = (
 
 export const getAgent = (agent: string): Promise<Agent> => request(agentPath(agent));
 export const createAgent = (body: AgentBody): Promise<Agent> => request('/code-agents', { method: 'POST', body });
-/** With a comment the agent is deleted although others reference it; the tombstone keeps it. */
+/** With a comment the agent is deleted although others reference it. The tombstone stores the comment. */
 export function deleteAgent(agent: string, comment: string): Promise<null> {
   const force = comment === '' ? '' : `?${new URLSearchParams({ force: 'true', comment }).toString()}`;
   return request(agentPath(agent) + force, { method: 'DELETE' });
@@ -148,7 +148,7 @@ export const renameAgent = (agent: string, name: string): Promise<Agent> =>
   request(agentPath(agent), { method: 'PATCH', body: { name } });
 export const copyAgent = (agent: string, name: string): Promise<Agent> =>
   request(`${agentPath(agent)}/copy`, { method: 'POST', body: { name } });
-/** Makes the draft what a version is; the revision is the one that is given up. */
+/** Replaces the draft by a version. `revision` is the revision to discard. */
 export const redraft = (agent: string, revision: number, from: string): Promise<Agent> =>
   request(`${agentPath(agent)}/draft`, {
     method: 'POST',
@@ -158,7 +158,7 @@ export const redraft = (agent: string, revision: number, from: string): Promise<
 
 export function saveAgent(id: string, about: About, draft: Draft, signal?: AbortSignal): Promise<Agent> {
   const { revision, savedAt: _at, savedBy: _by, ...fields } = draft;
-  // The name is not sent: it is changed by renaming, and another tab may have done so.
+  // The name is omitted: only a rename changes it, and another tab may have renamed the agent.
   const { title, description, tags, metadata } = about;
   return request(agentPath(id), {
     method: 'PUT',
@@ -168,7 +168,7 @@ export function saveAgent(id: string, about: About, draft: Draft, signal?: Abort
   });
 }
 
-/** A page of the public registry; every word of the search must occur. */
+/** Returns a page of the public registry. Every word of the search must occur. */
 export const browseRegistry = (
   { search = '', language, tag = '' }: RegistryFilter,
   cursor: string,
@@ -186,7 +186,7 @@ export const listInRegistry = (agent: string, listed: boolean): Promise<Agent> =
 export const listSkills = (): Promise<SkillList> => request('/skills');
 export const promoteSkill = (name: string): Promise<Skill> =>
   request(`/skills/${encodeURIComponent(name)}/promote`, { method: 'POST', body: {} });
-/** With force also while others reference a version. */
+/** With `force`, deletes a version that others reference. */
 export const uninstallSkill = (name: string, force: boolean): Promise<null> =>
   request(`/skills/${encodeURIComponent(name)}${force ? '?force=true' : ''}`, { method: 'DELETE' });
 export async function listSessions(): Promise<OpenSession[]> {
@@ -203,7 +203,7 @@ export const revokeToken = (id: string): Promise<null> =>
 export async function listSecrets(): Promise<Secret[]> {
   return (await request<Page<Secret>>('/secrets')).items;
 }
-/** Without an agent it is a secret of the workspace. */
+/** Without an agent the secret belongs to the workspace. */
 const secretPath = (name: string, agent: string): string =>
   `/secrets/${encodeURIComponent(name)}${agent === '' ? '' : `?agent=${encodeURIComponent(agent)}`}`;
 export const setSecret = (name: string, agent: string, body: SecretBody): Promise<Secret> =>
@@ -247,9 +247,9 @@ export async function listPins(agent: string): Promise<Pin[]> {
 export type PublishAs = { version: string } | { bump: 'auto' | 'major' | 'minor' | 'patch' };
 interface PublishMore {
   changelog: string;
-  /** With a comment the number may be smaller than the changes ask for; the version keeps it. */
+  /** With a comment the version number may be lower than advised. The version stores the comment. */
   comment: string;
-  /** How many recorded inputs must be answered as before; 0 is none. */
+  /** How many recorded inputs must give the same answer; 0 skips the replay. */
   replay: number;
 }
 export function publish(
@@ -265,11 +265,11 @@ export function diff(agent: string, from: string, to: string): Promise<Diff> {
   return request(`${agentPath(agent)}/diff?${new URLSearchParams({ from, to }).toString()}`);
 }
 
-/** Runs the newest recorded inputs of the latest version against the draft. */
+/** Replays the newest recorded inputs of the latest version against the draft. */
 export const replay = (agent: string, runs: number): Promise<ReplayReport> =>
   request(`${agentPath(agent)}/replay`, { method: 'POST', body: { runs } });
 
-/** Where the named agents are to be had as one file, or without names the whole workspace. */
+/** The download address for the named agents, or for the whole workspace. */
 export function archiveUrl(...agents: string[]): string {
   const query = new URLSearchParams(agents.map((agent) => ['agent', agent])).toString();
   return inWorkspace(`${apiBase}/archive${query === '' ? '' : `?${query}`}`);
@@ -282,7 +282,7 @@ export interface ExportRequest {
 }
 export interface Exported {
   manifest: JsonObject;
-  /** What a person should know of it: why it is not strict, what the form cannot say. */
+  /** Notes for the user: why a schema is not strict, and what the format cannot express. */
   notes: string[];
 }
 export async function exportTool(agent: string, body: ExportRequest): Promise<Exported> {
@@ -291,7 +291,7 @@ export async function exportTool(agent: string, body: ExportRequest): Promise<Ex
   return { manifest: isObject(answer.body) ? answer.body : {}, notes: notesIn(answer.headers) };
 }
 
-/** Each header is a JSON text, and a browser joins headers of one name with commas: together they are a list. */
+/** Each header holds a JSON text. Browsers join headers of the same name with commas, which makes them a list. */
 function notesIn(headers: Headers): string[] {
   const list = parseJson(`[${headers.get('Atelier-Warning') ?? ''}]`);
   return Array.isArray(list) ? list.filter((note) => typeof note === 'string') : [];
@@ -304,7 +304,7 @@ export function execute(agent: string, version: string, input: Json): Promise<{ 
     body: { version, input },
   });
 }
-/** Calls a version and waits for its answer, as a client does. */
+/** Calls a version and waits for its answer, like any client. */
 export const call = (agent: string, version: string, input: Json): Promise<RunAnswer> =>
   request(`${agentPath(agent)}/execute`, { method: 'POST', body: { version, input } });
 export const cancelRun = (runId: string): Promise<null> => request(`/runs/${runId}/cancel`, { method: 'POST' });
@@ -314,7 +314,7 @@ export async function listRuns(agent: string): Promise<RunSummary[]> {
   return (await request<Page<RunSummary>>(`/runs?${query.toString()}`)).items;
 }
 
-/** What the list of all runs is narrowed by; what is empty does not narrow. */
+/** Filters of the run list. Empty filters are ignored. */
 export interface RunFilter {
   status: string;
   agent: string;
@@ -336,7 +336,7 @@ export interface ValidateRequest {
   inputSchema?: JsonSchema;
   outputSchema?: JsonSchema;
 }
-/** Lays a script of bash out anew. */
+/** Formats a Bash script. */
 export function format(code: string, indent: number): Promise<Formatted> {
   return request('/format', { method: 'POST', body: { language: 'bash', code, indent } });
 }

@@ -1,11 +1,11 @@
-// Which workspace the screens are about. With one there is nothing to choose, and nothing is said to the server.
+// The chosen workspace. A user with one workspace has no choice and sends no header.
 import { keep, ofTab, readKept } from './storage';
 
 const kept = 'atelier.workspace';
 
 let chosen: string | undefined;
 
-/** The name of the chosen one; '' is the first of one's own. A new tab begins where the last choice was made. */
+/** The name of the chosen workspace; '' is the user's first. A new tab starts with the last choice. */
 export const chosenWorkspace = (): string => (chosen ??= readKept(kept, String, ofTab) ?? readKept(kept, String) ?? '');
 
 export function chooseWorkspace(name: string): void {
@@ -14,7 +14,7 @@ export function chooseWorkspace(name: string): void {
   keep(kept, name);
 }
 
-/** An address that is opened without headers of ours: of a socket, or of a file to save. */
+/** Returns an address that works without our headers, for sockets and downloads. */
 export const inWorkspace = (path: string): string =>
   chosenWorkspace() === ''
     ? path

@@ -1,5 +1,5 @@
-// The page of an agent, where most visits end: its code is on its way from the start. It is waited for without Suspense,
-// which keeps a fallback on the screen for 300 ms once it has shown it.
+// Loads the agent page at startup, because most visits end there. It does not use Suspense, which keeps a fallback on
+// screen for at least 300 ms.
 import { useEffect, useState } from 'react';
 import type { AgentPage } from '../workbench/AgentPage';
 import { Page } from '../frame/Page';
@@ -11,7 +11,7 @@ type Loaded = { Page: typeof AgentPage } | { error: unknown };
 
 let here: Loaded | undefined;
 
-/** Resolves also when the code could not be loaded: that is told where the page is shown. */
+/** Also resolves if loading fails. The page then shows the error. */
 async function load(): Promise<Loaded> {
   try {
     here = { Page: (await import('../workbench/AgentPage')).AgentPage };

@@ -25,7 +25,7 @@ import { SignIn } from './SignIn';
 import { switchTheme } from '../state/theme';
 import { decoded, readRef } from '../state/urlState';
 
-// Pages and dialogs that are not needed for the first paint.
+// Pages and dialogs that the first paint does not need.
 const SkillsPage = lazy(() => import('../features/skills/SkillsPage').then((m) => ({ default: m.SkillsPage })));
 const SecretsPage = lazy(() => import('../features/secrets/SecretsPage').then((m) => ({ default: m.SecretsPage })));
 const TokensPage = lazy(() => import('../features/access/TokensPage').then((m) => ({ default: m.TokensPage })));
@@ -82,7 +82,7 @@ export function App() {
   );
 }
 
-/** Nothing of the Studio is shown to someone who has not signed in. */
+/** Shows the Studio only to users who are signed in. */
 function SessionGate() {
   const session = useSession();
   if (session.error instanceof ApiError && session.error.status === 401) return <SignIn />;
@@ -234,7 +234,7 @@ function Pages() {
   );
 }
 
-/** A page whose code may still be on its way: the frame around it is there already, and stays. */
+/** Shows the page frame while the page's code loads. */
 function Framed({ what, children }: { what: string; children: ReactNode }) {
   const waiting = (
     <Page>

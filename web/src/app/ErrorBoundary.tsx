@@ -3,7 +3,7 @@ import { errorBoundary as say } from '../texts/app';
 import { Button } from '../ui/Button';
 import { Empty } from '../ui/Empty';
 
-/** A fault of the page is shown as one; edits are kept in the browser and come back with the reload. */
+/** Shows a rendering error. Edits are stored in the browser and restored after a reload. */
 export class ErrorBoundary extends Component<{ children: ReactNode }, { error: Error | undefined }> {
   override state: { error: Error | undefined } = { error: undefined };
 

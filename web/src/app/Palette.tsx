@@ -14,7 +14,7 @@ import css from './Palette.module.css';
 import { usePlaces } from '../state/editorPlaces';
 import { agentUrl } from '../state/urlState';
 
-/** Everything that can be done or opened now, by typing. */
+/** The command palette: commands, agents and files. */
 export function Palette({ scope }: { scope: 'all' | 'places' }) {
   const [typed, setTyped] = useState('');
   const agents = useAgentListing({ search: useDeferredValue(typed), order: 'updated' });
@@ -28,7 +28,7 @@ export function Palette({ scope }: { scope: 'all' | 'places' }) {
     picked.current = run;
     closeDialog();
   };
-  // What was picked may open a dialog, which gives the focus back to what has it then.
+  // A picked command may open a dialog, which later returns the focus to the element focused now.
   const end = (e: Event): void => {
     e.preventDefault();
     giveBack(before);

@@ -8,7 +8,7 @@ import { TextField } from '../ui/TextField';
 import { useTask } from '../ui/useTask';
 import css from '../frame/SignIn.module.css';
 
-/** The way in for a person who has a name and a password. */
+/** The sign-in form with name and password. */
 export function PasswordForm({ look, onDone }: { look: 'plain' | 'primary'; onDone: () => void }) {
   const client = useQueryClient();
   const [name, setName] = useState('');

@@ -11,7 +11,7 @@ import { PasswordForm } from './PasswordForm';
 import css from '../frame/SignIn.module.css';
 import { TokenForm } from './TokenForm';
 
-/** Why a provider of logins sent someone back without a session, by the code that the server gave. */
+/** The messages for a failed sign-in at a provider, by error code. */
 const refusals: Partial<Record<string, string>> = {
   bad_request: said.thatLoginDidNotBegin,
   unauthenticated: said.theProviderDidNotLet,
@@ -26,10 +26,10 @@ const kept = 'atelier.signin';
 
 function refusal(): string | undefined {
   const asked = new URLSearchParams(location.search).get(code) ?? '';
-  return Object.hasOwn(refusals, asked) ? refusals[asked] : undefined; // anybody can write an address
+  return Object.hasOwn(refusals, asked) ? refusals[asked] : undefined; // the code in an address may be forged
 }
 
-/** Whoever is signed in has nothing to do with a refusal any more, nor has whom they send the address to. */
+/** A signed-in user does not need the error, nor do people they send the address to. */
 function forgetCode(): void {
   const url = new URL(location.href);
   if (!url.searchParams.has(code)) return;
@@ -37,14 +37,14 @@ function forgetCode(): void {
   history.replaceState(history.state, '', url);
 }
 
-/** What someone without a session sees: how to get one. The way that was taken here before comes first. */
+/** The sign-in page. The method used last in this browser comes first. */
 export function SignIn() {
   const ways = useQuery({ queryKey: ['loginWays'], queryFn: listLoginWays });
   const [refused] = useState(refusal);
   useEffect(() => forgetCode, []);
   const [way, setWay] = useState(readKept(kept, (was) => (was === 'password' ? was : undefined)) ?? 'token');
   const provider = ways.data?.provider;
-  const look = provider ? 'plain' : 'primary'; // one way is the first that somebody should take
+  const look = provider ? 'plain' : 'primary'; // highlights the first method
   return (
     <main className={css.page}>
       <div className={css.card}>

@@ -7,7 +7,7 @@ import { Button } from '../ui/Button';
 import { TextField } from '../ui/TextField';
 import css from '../frame/SignIn.module.css';
 
-/** The way in for whoever runs the server, and for who has a token. */
+/** The sign-in form for server administrators and token holders. */
 export function TokenForm({ look }: { look: 'plain' | 'primary' }) {
   const client = useQueryClient();
   const [token, setToken] = useState('');

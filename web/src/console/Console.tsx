@@ -1,5 +1,5 @@
-// The output of a run as a virtual list: rows of one height, of which a wrapped line takes several, and only the lines in
-// sight exist.
+// Shows the output of a run as a virtual list. Rows have one height, a wrapped line takes several rows, and only
+// visible lines are in the page.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { useCommand } from '../state/commands';
 import { useEditorSettings } from '../editor/settings';
@@ -17,11 +17,11 @@ import { Selection, type Filter } from './selection';
 
 const rowHeight = 18;
 const spare = 8;
-// What stands beside the text of a line: its number before it, and a margin after.
+// The width next to a line's text: its number and a margin.
 const beside = 64 + 12;
 const probe = '0'.repeat(100);
 
-// What looking through the lines may take of a frame, in milliseconds.
+// The time that search may use per frame, in milliseconds.
 const lookBudget = 6;
 
 interface Props {
@@ -68,7 +68,7 @@ export function Console({ ring, running, onClear }: Props) {
   };
   useCommand('view.wrap', toggleWrap);
 
-  // What somebody read is gone with its run; of the next one they see the end.
+  // The scroll position belongs to one run. The next run starts at its end.
   const [shownSince, setShownSince] = useState(clears);
   if (shownSince !== clears) {
     setShownSince(clears);
@@ -88,17 +88,17 @@ export function Console({ ring, running, onClear }: Props) {
     };
     const observer = new ResizeObserver(look);
     observer.observe(element);
-    observer.observe(measure); // its width changes when the font has come
+    observer.observe(measure); // the width changes when the font loads
     return () => observer.disconnect();
   }, []);
 
-  // Whoever reads stays at their line when the lines above it take more or fewer rows than before.
+  // The reader stays at their line when the lines above change their height.
   const reading = useRef(0);
   useLayoutEffect(() => {
     if (scroll.current) scroll.current.scrollTop = rows.before(reading.current) * rowHeight;
   }, [wrap, box.columns]); // eslint-disable-line react-hooks/exhaustive-deps -- other changes move nobody
 
-  // Sticks to the end unless someone scrolled up to read.
+  // Follows the end until the user scrolls up.
   useLayoutEffect(() => {
     if (follows && scroll.current) scroll.current.scrollTop = rows.total * rowHeight;
   }, [follows, rows, box.height]);
@@ -109,7 +109,7 @@ export function Console({ ring, running, onClear }: Props) {
     reading.current = rows.at(Math.floor(element.scrollTop / rowHeight));
     const atEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - rowHeight;
     setFollows(atEnd);
-    // Whoever follows sees the end, wherever that is by now.
+    // A following reader sees the end after every change.
     if (!atEnd || !follows) setBox((b) => ({ ...b, top: element.scrollTop, height: element.clientHeight }));
   };
 
@@ -125,7 +125,7 @@ export function Console({ ring, running, onClear }: Props) {
     showLine(hits[index]);
   };
 
-  // Typing goes to the first match; what arrives later does not move the reader.
+  // Typing jumps to the first match. Later matches do not move the reader.
   const searched = useRef('');
   useEffect(() => {
     if (searched.current === search || (hits.length === 0 && !looked)) return;
@@ -213,7 +213,7 @@ export function Console({ ring, running, onClear }: Props) {
   );
 }
 
-/** Looks through the lines, a part of them in each frame; answers whether all have been looked at. */
+/** Searches some lines per frame. Returns whether all lines have been searched. */
 function useLooking(selection: Selection, changes: number): boolean {
   const [frames, setFrames] = useState(0);
   const looked = useMemo(() => {
@@ -228,7 +228,7 @@ function useLooking(selection: Selection, changes: number): boolean {
   return looked;
 }
 
-/** For screen readers: how much is new and the last line, at most every two seconds. */
+/** Announces the number of new lines and the last line to screen readers, at most every two seconds. */
 function Summary({ total, last }: { total: number; last: Line | undefined }) {
   const [said, setSaid] = useState({ total: 0, text: '' });
   const latest = useRef({ total, last });

@@ -5,7 +5,7 @@ import css from './Console.module.css';
 import type { Line } from './lines';
 import { parseLine, type Style } from './sgr';
 
-// More of one line than a screen can show costs time and nothing is seen of it; copy has all of it.
+// Only the start of a very long line is drawn. Copying includes all of it.
 export const mostShown = 4000;
 
 interface Props {
@@ -16,7 +16,7 @@ interface Props {
   look: 'plain' | 'match' | 'hit';
 }
 
-/** One line; what a program printed reaches the page as text nodes only. `text` makes a row draw again when it grows. */
+/** One console line. Program output becomes text nodes only. The `text` property renders a row again when it grows. */
 export function ConsoleRow({ line, text, position, size, look }: Props) {
   const shown = text.length > mostShown ? text.slice(0, mostShown) : text;
   const { spans } = parseLine(shown, line.style);
@@ -53,7 +53,7 @@ function styleOf(style: Style): CSSProperties | undefined {
   if (Object.keys(style).length === 0) return undefined;
   const [fg, bg] = style.inverse ? [style.bg ?? 'var(--bg0)', style.fg ?? 'var(--fg)'] : [style.fg, style.bg];
   const css: CSSProperties = {};
-  // Colours a program brings are mixed towards the text until they can be read on our background.
+  // Mixes colours of the program with the text colour until they are readable on the background.
   if (fg !== undefined)
     css.color = fg.startsWith('rgb') && bg === undefined ? `color-mix(in oklab, ${fg} 65%, var(--fg))` : fg;
   if (bg !== undefined) {

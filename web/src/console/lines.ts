@@ -1,12 +1,12 @@
-// The lines of a run in their order, at most so many. A line of a program is kept as its place in the chunk it came in: a
-// flood of a hundred thousand makes no object for each of them, which the browser would have to carry around.
+// The lines of a run in order, up to a maximum. A line is stored as a position in its chunk, so that 100,000 lines do
+// not create 100,000 objects.
 import type { LogLevel } from '../api/types';
 import type { Style } from './sgr';
 
 export type Stream = 'stdout' | 'stderr' | 'log' | 'progress' | 'system';
 
 export interface Line {
-  /** Counts from 1 over the whole run, also across what was dropped. */
+  /** Counts from 1 over the whole run, including dropped lines. */
   number: number;
   at: string;
   stream: Stream;
@@ -25,7 +25,7 @@ const streams: readonly Stream[] = ['stdout', 'stderr', 'log', 'progress', 'syst
 const plain: Style = {};
 const firstSize = 1024;
 
-/** What is known of each line, by the line's number in a circle. */
+/** The attributes of each line, in a ring indexed by line number. */
 class Columns {
   readonly chunk: Uint32Array;
   readonly from: Uint32Array;
@@ -49,14 +49,14 @@ class Columns {
 }
 
 export class Lines {
-  /** The number of the oldest line that is kept, and of the one that comes next. */
+  /** The numbers of the oldest stored line and of the next line. */
   first = 1;
   next = 1;
   private columns: Columns;
   private readonly chunks = new Map<number, Chunk>();
   private oldestChunk = 1;
   private lastChunk = 0;
-  /** Lines that are not a part of one chunk. */
+  /** Lines that span more than one chunk. */
   private readonly own = new Map<number, Line>();
   private readonly styles = new Map<number, Style>();
 
@@ -68,12 +68,12 @@ export class Lines {
     return this.next - this.first;
   }
 
-  /** Keeps text that the next lines are parts of. */
+  /** Stores the text that the next lines refer to. */
   hold(text: string, at: string): void {
     this.chunks.set(++this.lastChunk, { text, at });
   }
 
-  /** Adds a line that is a part of the text held last. */
+  /** Adds a line that is part of the last stored text. */
   addPart(stream: 'stdout' | 'stderr', from: number, to: number, style: Style | undefined): void {
     const place = this.place(stream);
     this.columns.from[place] = from;
@@ -82,7 +82,7 @@ export class Lines {
     this.next++;
   }
 
-  /** Adds a line of its own, which may change until another is added. */
+  /** Adds a separate line, which may change until the next is added. */
   add(line: Omit<Line, 'number'>): Line {
     const numbered = { number: this.next, ...line };
     this.place(line.stream);
@@ -104,7 +104,7 @@ export class Lines {
     return streams[this.columns.stream[this.placeOf(number)] ?? 0] ?? 'stdout';
   }
 
-  /** How long the text of the line is, escapes included. */
+  /** The length of the line, including escapes. */
   lengthOf(number: number): number {
     const place = this.placeOf(number);
     const length = (this.columns.to[place] ?? 0) - (this.columns.from[place] ?? 0);
@@ -115,7 +115,7 @@ export class Lines {
     return (number - 1) % this.columns.size;
   }
 
-  /** The place of the next line, whose columns are empty. */
+  /** Reserves the next line with empty columns. */
   private place(stream: Stream): number {
     if (this.length === this.capacity) this.drop();
     else if (this.length === this.columns.size)

@@ -1,5 +1,5 @@
-// The lines of one run: a bounded ring that turns chunks into lines, keeps the style each line begins in, and
-// overwrites the pending line on a carriage return, as a terminal does.
+// The output of one run. It splits chunks into lines, stores the style at the start of each line, and overwrites the
+// pending line on a carriage return like a terminal. The number of lines is bounded.
 import type { EgressData, RunEvent } from '../api/types';
 import { stringifyJson } from '../api/json';
 import { ring as say } from '../texts/console';
@@ -8,19 +8,19 @@ import { endStyle, isPlain, plainText, type Style } from './sgr';
 
 export const ringCapacity = 200_000;
 const esc = '\u001b';
-// What one line may hold: a program that never ends its line must not grow the page.
+// The maximum length of a line, so that endless lines cannot grow the page.
 const lineCapacity = 1_000_000;
 
 interface Pending {
   line: Line;
-  /** A carriage return was seen: the next text replaces the line. */
+  /** A carriage return was read; the next text replaces the line. */
   returned: boolean;
 }
 
 export class Ring {
-  /** Rises with every change; a view compares it to know when to draw. */
+  /** Increases with every change. Views compare it to decide whether to render. */
   changes = 0;
-  /** Rises when everything is forgotten, and lines count from 1 again. */
+  /** Increases when the output is cleared and lines count from 1 again. */
   clears = 0;
   private lines: Lines;
   private readonly pending = new Map<'stdout' | 'stderr', Pending>();
@@ -42,7 +42,7 @@ export class Ring {
     return this.lines.length;
   }
 
-  /** How many lines were dropped at the front. */
+  /** The number of lines dropped at the start. */
   get dropped(): number {
     return this.lines.first - 1;
   }
@@ -51,7 +51,7 @@ export class Ring {
     return index < 0 ? undefined : this.lines.get(this.lines.first + index);
   }
 
-  /** The same by the line's number, and what can be said of it without making it. */
+  /** Reads attributes by line number without building the line. */
   numbered(number: number): Line | undefined {
     return this.lines.get(number);
   }
@@ -62,7 +62,7 @@ export class Ring {
     return this.lines.lengthOf(number);
   }
 
-  /** Whether the line may still change. */
+  /** Whether the line can still change. */
   isOpen(number: number): boolean {
     for (const { line } of this.pending.values()) if (line.number === number) return true;
     return number === this.lines.next - 1 && this.streamOf(number) === 'progress';
@@ -86,7 +86,7 @@ export class Ring {
     this.changed();
   }
 
-  /** All lines as plain text. */
+  /** Returns all lines as plain text. */
   toText(): string {
     const texts: string[] = [];
     for (let i = 0; i < this.length; i++) {
@@ -127,7 +127,7 @@ export class Ring {
     }
   }
 
-  /** Progress overwrites the progress before it while nothing else was printed between. */
+  /** A progress update replaces the previous one if nothing else was printed in between. */
   private progress(data: { done: number; total: number; message?: string }, at: string): void {
     const of = data.total > 0 ? say.progress(data.done, data.total) : String(data.done);
     const text = data.message === undefined || data.message === '' ? of : `${of}  ${data.message}`;
@@ -159,7 +159,7 @@ export class Ring {
     if (from < data.length) this.write(stream, data.slice(from), at);
   }
 
-  /** A line that begins and ends in one chunk, and overwrites nothing. */
+  /** A line inside one chunk that overwrites nothing. */
   private wholeLine(stream: 'stdout' | 'stderr', data: string, from: number, to: number, coloured: boolean): void {
     const style = this.styles.get(stream);
     this.lines.addPart(stream, from, to, style);
@@ -175,7 +175,7 @@ export class Ring {
       };
       this.pending.set(stream, pending);
     }
-    // Only what follows the last carriage return is seen; one at the very end waits for what follows it.
+    // Only the text after the last carriage return is visible. A trailing one waits for the next text.
     const trailing = text.endsWith('\r');
     const body = trailing ? text.slice(0, -1) : text;
     const cut = body.lastIndexOf('\r');
@@ -194,7 +194,7 @@ export class Ring {
     this.leave(stream, endStyle(pending.line.text, pending.line.style));
   }
 
-  /** Keeps the style that the next line of the stream begins in, if it has one. */
+  /** Stores the style at the start of the stream's next line. */
   private leave(stream: 'stdout' | 'stderr', style: Style): void {
     if (isPlain(style)) this.styles.delete(stream);
     else this.styles.set(stream, style);
@@ -206,14 +206,14 @@ export class Ring {
   }
 }
 
-/** A line without escapes, as search and copy see it. */
+/** Returns a line without escapes, for search and copy. */
 export function lineText(line: Line): string {
   const text = plainText(line.text);
   if (line.stream !== 'log') return text;
   return `${line.level ?? 'info'}: ${text}${line.fields === undefined ? '' : ` ${line.fields}`}`;
 }
 
-/** What became of a request to the network, in a line. */
+/** Describes the outcome of a network request in one line. */
 function egressWords({ host, port, decision, rule, bytes, ms }: EgressData): string {
   const name = host === '' ? '' : `${host.includes(':') ? `[${host}]` : host}:${port}`;
   if (decision === 'denied') return say.denied(name, rule);

@@ -1,21 +1,21 @@
-// Where each line of the console is, counted in rows of one height. Without wrapping a line is a row. With it a line takes
-// as many rows as its text needs: reckoned from the width of the font, and put right by what a drawn line really took.
+// Maps console lines to rows of one height. An unwrapped line is one row. A wrapped line takes several rows: first
+// estimated from the font's width, then corrected when it is drawn.
 import type { Line } from './lines';
 import { plainText } from './sgr';
 
-/** The lines that are shown, by their place; their numbers and lengths are told without making them. */
+/** The shown lines by position. Numbers and lengths are read without building the lines. */
 export interface Shown {
   numberAt(index: number): number;
   lengthAt(index: number): number;
   lineAt(index: number): Line | undefined;
 }
 
-/** The places of all lines that are shown. */
+/** The positions of all shown lines. */
 export interface Rows {
   total: number;
-  /** How many rows come before the line. */
+  /** The number of rows before the line. */
   before(index: number): number;
-  /** The line that a row belongs to. */
+  /** The line at a row. */
   at(row: number): number;
 }
 
@@ -23,18 +23,18 @@ export function unwrapped(count: number): Rows {
   return { total: count, before: (index) => index, at: (row) => row };
 }
 
-// The column that says how a line was logged, in characters.
+// The width of the log level column, in characters.
 const levelCells = 10;
 const fieldsGap = 2;
 const none = new Uint32Array();
 
-/** Remembers how many rows lines take while they are wrapped at one width. */
+/** Stores the height of wrapped lines for one width. */
 export class Wrapping {
   private columns = 0;
-  // For the line with the number, in a circle: its number, and how long it was when it was found to take so many rows.
+  // A ring by line number: the number and the length at which the height was measured.
   private known = { number: none, length: none, rows: none };
 
-  /** `most` is how much of a line is drawn, `capacity` how many lines there are at most. */
+  /** `most` is the drawn part of a line, `capacity` the maximum number of lines. */
   constructor(
     private readonly capacity: number,
     private readonly most: number,
@@ -60,7 +60,7 @@ export class Wrapping {
     };
   }
 
-  /** Takes in what a drawn line took, and returns by how many rows that is more than was reckoned. */
+  /** Stores the measured height of a line. Returns the difference to the estimate in rows. */
   measured(line: Line, rows: number): number {
     const { number, text } = line;
     const more = rows - (this.find(number, text.length) ?? this.reckon(line, number, text.length));
@@ -94,7 +94,7 @@ export class Wrapping {
   }
 }
 
-/** The last line that begins at the row or before it. */
+/** The last line that starts at or before the row. */
 function search(starts: Uint32Array, count: number, row: number): number {
   let low = 0;
   let high = Math.max(0, count - 1);

@@ -55,7 +55,7 @@ describe('Selection', () => {
     let turns = 1;
     while (!selection.advance(() => true)) {
       turns++;
-      ring.append([out('fire\n')]); // what comes meanwhile counts as well
+      ring.append([out('fire\n')]); // lines added during the search count too
     }
     expect(turns).toBeGreaterThan(5);
     expect(selection.hits).toEqual(Array.from({ length: ring.length }, (_, i) => i + 1));

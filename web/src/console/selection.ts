@@ -1,5 +1,5 @@
-// Which lines are shown and which of them hold what is searched for. Every line is looked at once, for as long as a frame
-// allows, so that a flood or a long run leaves the page quick; what may still change is looked at again.
+// Filters and searches the console lines. Each line is checked once, within a time limit per frame, so that the page
+// stays responsive. Lines that can change are checked again.
 import { lineText, type Ring } from './ring';
 import type { Stream } from './lines';
 
@@ -11,13 +11,13 @@ const streams: Record<Exclude<Filter, 'all'>, readonly Stream[]> = {
   log: ['log', 'progress'],
 };
 
-// How many lines are looked at between two looks at the clock.
+// The number of lines checked between two reads of the clock.
 const step = 512;
 
 export class Selection {
-  /** The numbers of the lines that hold what is searched for, in their order. */
+  /** The numbers of matching lines, in order. */
   readonly hits: number[] = [];
-  /** The numbers of the lines that the filter lets through, unless it lets all through. */
+  /** The numbers of lines that pass the filter; undefined if all do. */
   private readonly passed: number[] | undefined;
   private readonly wanted: string;
   private next: number;
@@ -33,7 +33,7 @@ export class Selection {
     this.next = ring.dropped + 1;
   }
 
-  /** How many lines are shown. */
+  /** The number of shown lines. */
   get count(): number {
     return this.passed?.length ?? this.ring.length;
   }
@@ -42,7 +42,7 @@ export class Selection {
     return this.passed ? (this.passed[index] ?? 0) : this.ring.dropped + 1 + index;
   }
 
-  /** Where the line with the number is shown. */
+  /** The position of the line with this number. */
   indexOf(number: number): number {
     return this.passed ? lowest(this.passed, number) : number - this.ring.dropped - 1;
   }
@@ -51,7 +51,7 @@ export class Selection {
     return this.hits[lowest(this.hits, number)] === number;
   }
 
-  /** Looks at lines that came, until the time is over; answers whether all have been looked at. */
+  /** Checks new lines until the time is used up. Returns whether all have been checked. */
   advance(timeIsOver: () => boolean): boolean {
     const { ring, passed, hits } = this;
     const first = ring.dropped + 1;
@@ -75,7 +75,7 @@ export class Selection {
     if (this.holds(number)) this.hits.push(number);
   }
 
-  /** Looks at a line that may have changed, and answers whether it may once more. */
+  /** Checks a line again. Returns whether it can still change. */
   private lookAgain(number: number): boolean {
     const at = lowest(this.hits, number);
     const was = this.hits[at] === number;
@@ -89,7 +89,7 @@ export class Selection {
   }
 }
 
-/** The lowest place whose number is not below the wanted one. */
+/** The lowest index whose number is at least the wanted one. */
 function lowest(numbers: number[], wanted: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {

@@ -1,5 +1,5 @@
-// Select Graphic Rendition: the colours and weights that terminals understand, read into plain spans. Everything else
-// that escapes is dropped, so that output stays text.
+// Parses Select Graphic Rendition escapes, the colours and weights of terminals, into spans. All other escapes are
+// dropped.
 
 export interface Style {
   fg?: string;
@@ -17,13 +17,13 @@ export interface Span {
 }
 
 const esc = '\u001b';
-// CSI, OSC (with its text), other two-byte escapes, and control characters a line should not carry.
+// CSI, OSC (with its text), other two-byte escapes, and unwanted control characters.
 const escapes = new RegExp(
   `${esc}\\[([0-9;:?<=>]*)[ -/]*([@-~])|${esc}\\][^\\u0007${esc}]*(?:\\u0007|${esc}\\\\)?|${esc}[ -~]?|[\\u0000-\\u0008\\u000b-\\u001f\\u007f]`,
   'g',
 );
 
-/** Splits a line into spans, beginning in the style that the line before left, and says which style it leaves. */
+/** Splits a line into spans. It starts in the style of the previous line and returns the style at its end. */
 export function parseLine(line: string, start: Style = {}): { spans: Span[]; end: Style } {
   if (!hasEscapes(line)) return { spans: line === '' ? [] : [{ text: line, style: start }], end: start };
   const spans: Span[] = [];
@@ -41,7 +41,7 @@ export function parseLine(line: string, start: Style = {}): { spans: Span[]; end
   return { spans, end: style };
 }
 
-/** The style that a line leaves, without cutting it up; most lines that colour something end in a reset. */
+/** Returns the style at the end of a line without splitting it. Most coloured lines end with a reset. */
 export function endStyle(line: string, start: Style): Style {
   const last = line.lastIndexOf(`${esc}[`);
   if (last < 0) return start;
@@ -54,7 +54,7 @@ export function isPlain(style: Style): boolean {
   return true;
 }
 
-/** The line as a person would copy it. */
+/** Returns the line as plain text for copying. */
 export function plainText(line: string): string {
   return hasEscapes(line) ? line.replace(escapes, '') : line;
 }
@@ -115,7 +115,7 @@ function without(style: Style, ...keys: (keyof Style)[]): Style {
   return next;
 }
 
-/** 256-colour and true-colour parameters; also how many codes they took. */
+/** Parses 256-colour and true-colour parameters and returns how many codes they used. */
 function extended(codes: number[], at: number): [string | undefined, number] {
   if (codes[at] === 5) return [indexed(codes[at + 1] ?? 0), 2];
   if (codes[at] === 2) return [rgb(codes[at + 1] ?? 0, codes[at + 2] ?? 0, codes[at + 3] ?? 0), 4];

@@ -12,7 +12,7 @@ const groups = {
   settings: say.settings,
 } as const;
 
-/** What separates two versions: sentences, then fields as tables, then files as text. */
+/** Shows the differences of two versions: sentences, then field tables, then files. */
 export function Changes({ diff }: { diff: Diff }) {
   if (diff.advice.reasons.length === 0 && diff.files.length === 0 && diff.settings.length === 0) return null;
   return (
@@ -22,7 +22,7 @@ export function Changes({ diff }: { diff: Diff }) {
         const fields = diff.settings.filter((s) => s.group === group);
         if (fields.length === 0) return null;
         const table = <Fields key={group} title={title} fields={fields} from={diff.from} to={diff.to} />;
-        // What changed in a schema is said above in sentences.
+        // The sentences above already describe schema changes.
         if (group !== 'schema') return table;
         return (
           <details key={group} className={css.folded}>
@@ -51,11 +51,11 @@ export function Reasons({ reasons }: { reasons: readonly Diff['advice']['reasons
   );
 }
 
-/** The server writes names between backticks. */
+/** The server puts names in backticks. */
 const quoted = (sentence: string): ReactNode[] =>
   sentence.split('`').map((part, i) => (i % 2 === 0 ? part : <code key={i}>{part}</code>));
 
-/** Names one a line, variables as they are set; only what is more than that is JSON. */
+/** Shows names one per line and variables as assignments; anything else as JSON. */
 function plain(value: Json | undefined): string {
   if (value === undefined || typeof value === 'string') return value ?? say.none;
   const lines = Array.isArray(value) ? value : isObject(value) ? Object.entries(value).map(setting) : [value];

@@ -14,7 +14,7 @@ import { narrowest, TextDiff } from './TextDiff';
 
 type Look = 'lines' | 'beside' | 'within';
 
-/** What became of a file: the lines around each change, or the whole of both in the diff editor. */
+/** Shows a changed file: the lines around each change, or both files in the diff editor. */
 export function FileChange({ file, from, to }: { file: Diff['files'][number]; from: string; to: string }) {
   const { path, status, unified, binary } = file;
   const [chosen, setLook] = useState<Look>('lines');
@@ -79,7 +79,7 @@ function textIn(files: Files, path: string): string {
 }
 
 function Lines({ text }: { text: string }) {
-  const lines = text.trimEnd().split('\n').slice(2); // the names of the two files are above
+  const lines = text.trimEnd().split('\n').slice(2); // the names of the two files are shown above
   return (
     <pre className={css.lines}>
       {lines.map((line, i) => (

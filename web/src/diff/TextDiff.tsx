@@ -5,12 +5,12 @@ import { textDiff as say } from '../texts/compare';
 import { useWide } from '../ui/useWide';
 import css from './TextDiff.module.css';
 
-// Two texts beside each other need so many pixels to be read.
+// The minimum width in pixels for a side-by-side diff.
 export const narrowest = 520;
 const lineHeight = 18;
 
 interface Props {
-  /** Its ending says the language. */
+  /** The file extension selects the language. */
   path: string;
   before: string;
   after: string;
@@ -18,7 +18,7 @@ interface Props {
   inline?: boolean;
 }
 
-/** Two texts in the editor's own view of what differs. */
+/** Shows two texts in Monaco's diff editor. */
 export function TextDiff({ path, before, after, sides, inline = false }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const wide = useWide(host, narrowest);

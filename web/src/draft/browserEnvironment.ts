@@ -1,4 +1,5 @@
-// The world of a draft session in a browser: the API, and localStorage as the place that survives a closed tab.
+// Connects a draft session to the browser: the API for saving, and localStorage for edits that must survive a closed
+// tab.
 import { local, ofTab, withStorage } from '../api/storage';
 import { getAgent, saveAgent } from '../api/verbs';
 import { forgetEdits, keepEdits, takeEdits } from './unsaved';
@@ -11,7 +12,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 export const browserWorld: SessionWorld = {
   save: (id, { about, draft }) => saveAgent(id, about, draft),
   load: getAgent,
-  // Writing is synchronous, so keystrokes share one write.
+  // Writing is synchronous, so consecutive keystrokes share one write.
   keep(id, content) {
     waiting.set(id, content);
     timer ??= setTimeout(writeNow, keepDelay);
@@ -40,12 +41,12 @@ interface Saved {
 }
 
 let opened: BroadcastChannel | undefined;
-/** The tabs of this browser, among each other. */
+/** The channel between the tabs of this browser. */
 const channel = (): BroadcastChannel => (opened ??= new BroadcastChannel('atelier.drafts'));
 
 window.addEventListener('pagehide', writeNow);
 
-/** Edits of this draft that no server has. */
+/** Returns stored edits of this draft that the server does not have. */
 export const keptDraft = (id: string): Content | undefined => withStorage(local, (s) => takeEdits(s, id, tab()));
 
 function writeNow(): void {
@@ -55,7 +56,7 @@ function writeNow(): void {
   waiting.clear();
 }
 
-/** What this tab is called, also after it was loaded anew. */
+/** The ID of this tab, which survives a reload. */
 function tab(): string {
   const name = withStorage(ofTab, (s) => {
     const known = s.getItem(tabKey) ?? String(crypto.getRandomValues(new Uint32Array(1))[0]);

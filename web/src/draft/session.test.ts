@@ -36,7 +36,7 @@ const agent = (change: Partial<Draft> = {}): Agent => ({
   updatedAt: '',
 });
 
-/** A server with one draft that can be taken offline. */
+/** A fake server with one draft that can go offline. */
 function world(server: Agent) {
   const state = {
     server,
@@ -77,7 +77,7 @@ function world(server: Agent) {
       return () => state.tabs.delete(heard);
     },
   };
-  /** Another tab saves, and says so. */
+  /** Another tab saves and notifies this one. */
   const elsewhere = async (change: Partial<Draft>): Promise<void> => {
     const revision = state.server.draft.revision + 1;
     state.server = { ...state.server, draft: { ...state.server.draft, ...change, revision } };

@@ -1,5 +1,5 @@
-// The draft that is open: what was edited, what is saved, and how the two meet. Every edit lands here; saving is
-// debounced, carries the revision it began from, and never overwrites what someone else saved.
+// The open draft: its edits and its saved state. Saving is debounced, sends the revision it started from, and never
+// overwrites another person's save.
 import { ApiError, explain } from '../api/http';
 import type { About, Agent, Draft, FieldProblem, FileContent } from '../api/types';
 
@@ -22,19 +22,19 @@ export interface SessionView extends Content {
   save: SaveState;
 }
 
-/** What a session needs of the world: the server, a place that survives the page, and a clock. */
+/** The dependencies of a session: server, persistent storage and clock. */
 export interface SessionWorld {
   save(id: string, content: Content): Promise<Agent>;
   load(id: string): Promise<Agent>;
   keep(id: string, content: Content): void;
   forget(id: string): void;
   later(run: () => void, ms: number): () => void;
-  /** Tells other tabs what was saved here, and hears what they saved. */
+  /** Notifies other tabs of saves and receives their saves. */
   tell(id: string, revision: number): void;
   listen(id: string, heard: (revision: number) => void): () => void;
 }
 
-// The same while somebody types, so that nothing is drawn again for it.
+// Stays the same object while a user types, so that nothing renders again.
 const dirty: SaveState = { kind: 'dirty' };
 const saving: SaveState = { kind: 'saving' };
 
@@ -80,7 +80,7 @@ export class DraftSession {
     this.editDraft({ files: { ...this.view.draft.files, [path]: content } });
   }
 
-  /** Saves now and resolves when the server has every edit; false says that it has not, and `save` says why. */
+  /** Saves now. Resolves to true when the server has every edit; otherwise `save` holds the reason. */
   async flush(): Promise<boolean> {
     this.cancelTimer();
     while (this.needsSaving()) {
@@ -90,7 +90,7 @@ export class DraftSession {
     return this.view.save.kind === 'saved';
   }
 
-  /** Publishing and exporting change what the server knows beside the draft. */
+  /** Publishing and exporting change server data outside the draft. */
   published(version: string): void {
     this.update({ latestVersion: version });
   }
@@ -108,12 +108,12 @@ export class DraftSession {
     this.update({ ...viewOf(save.theirs), save: { kind: 'saved' } });
   }
 
-  /** Whether it began with edits that the server did not have. */
+  /** Whether it started with edits that the server did not have. */
   get restored(): boolean {
     return this.before !== undefined;
   }
 
-  /** Gives up restored edits: the draft is again what the server had. */
+  /** Discards restored edits and shows the server's draft. */
   dropRestored(): void {
     const { before } = this;
     if (!before) return;
@@ -182,11 +182,11 @@ export class DraftSession {
     const revision = agent.draft.revision;
     const { latestVersion } = agent;
     this.world.tell(this.view.id, revision);
-    // Someone may have renamed the agent meanwhile.
+    // Another person may have renamed the agent.
     const about = { ...this.view.about, name: agent.name };
     if (edits === this.edits) {
       this.world.forget(this.view.id);
-      // The server may fill in what was left out, but what is on the screen is what was sent.
+      // The server may add defaults, but the screen keeps showing the sent values.
       this.update({ latestVersion, about, draft: { ...this.view.draft, revision }, save: { kind: 'saved' } });
       return;
     }
@@ -205,9 +205,9 @@ export class DraftSession {
     this.schedule(retryDelay);
   }
 
-  /** Another tab saved: a draft without edits follows it, one with edits is compared before it meets the server. */
+  /** Another tab saved. A draft without edits loads the new state; a draft with edits is compared first. */
   private async heard(revision: number): Promise<void> {
-    await this.inFlight; // a save on its way is told by the server, if it arrives there
+    await this.inFlight; // the server reports a save that is in progress, if it arrives
     if (revision <= this.view.draft.revision) return;
     if (!this.clean()) {
       this.cancelTimer();
@@ -219,11 +219,11 @@ export class DraftSession {
       if (this.clean()) this.update(viewOf(theirs));
       else await this.heard(revision);
     } catch {
-      // The next save asks the server anyhow.
+      // The next save will detect it anyway.
     }
   }
 
-  /** Someone else saved: their state is fetched so that a person can choose. */
+  /** Another person saved. Their state is loaded so that the user can choose. */
   private async meet(): Promise<void> {
     try {
       const theirs = await this.world.load(this.view.id);

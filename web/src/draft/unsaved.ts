@@ -1,9 +1,9 @@
-// Edits that the server does not have yet, in a place that survives the page. Each tab keeps its own: one that saves must
-// not throw away what another could not.
+// Edits that the server does not have yet, in storage that survives the page. Each tab stores its own, so that a tab
+// that saves does not delete another tab's edits.
 import { isObject, type JsonObject } from '../api/json';
 import type { Content } from './session';
 
-/** The part of localStorage that is used. */
+/** The used part of localStorage. */
 export type Shelf = Pick<Storage, 'length' | 'key' | 'getItem' | 'setItem' | 'removeItem'>;
 
 interface Kept {
@@ -21,7 +21,7 @@ export function forgetEdits(shelf: Shelf, id: string, tab: string): void {
   shelf.removeItem(prefixOf(id) + tab);
 }
 
-/** Takes what this tab kept before it was loaded anew, else the newest that another left behind; it is this tab's then. */
+/** Reads this tab's stored edits, else the newest of another tab, and assigns them to this tab. */
 export function takeEdits(shelf: Shelf, id: string, tab: string): Content | undefined {
   const found = Array.from({ length: shelf.length }, (_, n) => shelf.key(n) ?? '')
     .filter((key) => key.startsWith(prefixOf(id)))
@@ -43,7 +43,7 @@ function read(text: string | null): Kept | undefined {
   }
 }
 
-/** As far as a screen would stop at anything else; the server judges the rest when it is saved. */
+/** Checks only what the screens need. The server validates the rest on save. */
 const isKept = (kept: unknown): kept is Kept & JsonObject =>
   isObject(kept) &&
   typeof kept['at'] === 'number' &&

@@ -7,7 +7,7 @@ import { browserWorld, keptDraft } from './browserEnvironment';
 import { DraftSession } from './session';
 import { draftOpened } from './openSession';
 
-/** Opens the draft for as long as it is shown; what is unsaved when it closes is saved on the way out. */
+/** Opens the draft while it is shown. Unsaved edits are saved on closing. */
 export function useDraftSession(agent: Agent): DraftSession | undefined {
   const [session, setSession] = useState<DraftSession>();
   useEffect(() => {

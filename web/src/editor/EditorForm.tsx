@@ -7,7 +7,7 @@ const change = (to: Partial<EditorSettings>): void => {
   useEditorSettings.setState(to);
 };
 
-/** How somebody likes their editor. What is chosen holds at once. */
+/** The editor settings. A change applies at once. */
 export function EditorForm() {
   const { fontSize, wrap, minimap, tabSize, python, keys } = useEditorSettings();
   return (

@@ -1,4 +1,4 @@
-// One Monaco instance that shows one model at a time and remembers where the reader was in each.
+// A Monaco instance that shows one model at a time and stores the scroll position of each.
 import { codeEditor as say } from '../texts/editor';
 import { EditorKeys } from './keys';
 import { monaco } from './monaco';
@@ -10,15 +10,15 @@ export interface Problem {
   line: number;
   column: number;
   message: string;
-  /** The rule or number that the finder gives it. */
+  /** The rule or number that the checker reports. */
   code: string;
   severity: 'error' | 'warning';
 }
 export interface EditorEvents {
   cursor(line: number, column: number): void;
-  /** What is wrong in any of the agent's files, in their order. */
+  /** The problems of all files of the agent, in order. */
   problems(problems: Problem[]): void;
-  /** Asks for another file of the workspace to be shown. */
+  /** Asks to show another file of the workspace. */
   open(path: string, line: number, column: number): void;
 }
 
@@ -28,7 +28,7 @@ export class CodeEditor {
   private readonly disposables: monaco.IDisposable[] = [];
   private shown: { workspace: Workspace; path: string } | undefined;
 
-  /** `modeLine` is where keys of another editor say their mode. */
+  /** `modeLine` is the element in which a Vim keymap shows its mode. */
   constructor(host: HTMLElement, modeLine: HTMLElement, events: EditorEvents) {
     this.editor = monaco.editor.create(host, {
       model: null,
@@ -36,7 +36,7 @@ export class CodeEditor {
       fontFamily: "'JetBrains Mono Variable', ui-monospace, monospace",
       fontLigatures: false,
       fixedOverflowWidgets: true,
-      // Who types on sees no list of words; making one keeps a language's only thread from what is asked next.
+      // Suggestions are not computed while the user types on, because they would block a language's only thread.
       quickSuggestionsDelay: 80,
       scrollBeyondLastLine: false,
       padding: { top: 8, bottom: 8 },
@@ -45,7 +45,7 @@ export class CodeEditor {
       overviewRulerBorder: false,
       stickyScroll: { enabled: false },
       bracketPairColorization: { enabled: false },
-      // No service has any to show, and TypeScript's reads the whole file again after each key to find that out.
+      // No service provides code lenses, and TypeScript would parse the whole file after each key to find none.
       inlayHints: { enabled: 'off' },
       renderLineHighlight: 'line',
       scrollbar: { verticalScrollbarSize: 10, horizontalScrollbarSize: 10 },
@@ -91,7 +91,7 @@ export class CodeEditor {
     this.editor.focus();
   }
 
-  /** Formats the file that is shown; false when nothing here can format its language. */
+  /** Formats the shown file. Returns false if no formatter supports its language. */
   async format(): Promise<boolean> {
     const action = this.editor.getAction('editor.action.formatDocument');
     if (!action?.isSupported()) return false;

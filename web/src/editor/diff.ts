@@ -1,4 +1,4 @@
-// Two texts beside each other, or one within the other, to see what differs.
+// A diff editor for two texts, side by side or inline.
 import { monaco } from './monaco';
 import { languageOf } from './workspace';
 
@@ -7,7 +7,7 @@ export interface DiffView {
   dispose(): void;
 }
 
-/** What the two texts are called. */
+/** The labels of the two texts. */
 export interface DiffSides {
   before: string;
   after: string;
@@ -30,7 +30,7 @@ export function openDiff(host: HTMLElement, called: DiffSides, inline: boolean):
   });
   editor.getOriginalEditor().updateOptions({ ariaLabel: called.before });
   editor.getModifiedEditor().updateOptions({ ariaLabel: called.after });
-  // As high as its lines, of which those that are the same are folded. Inline, the side before is not drawn.
+  // The editor is as high as its lines, with equal lines folded. Inline mode does not draw the left side.
   const sides = inline ? [editor.getModifiedEditor()] : [editor.getOriginalEditor(), editor.getModifiedEditor()];
   const border = 2;
   const fit = (): void => {
@@ -48,7 +48,7 @@ export function openDiff(host: HTMLElement, called: DiffSides, inline: boolean):
       clear();
       const original = monaco.editor.createModel(before, languageOf(path));
       const modified = monaco.editor.createModel(after, languageOf(path));
-      // It ends what is being computed, before the texts go: Monaco would throw at the page that there is no result.
+      // Clears the model before disposal, because Monaco would throw about a missing result.
       const view = editor.createViewModel({ original, modified });
       shown = [view, original, modified];
       editor.setModel(view);

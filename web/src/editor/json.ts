@@ -1,4 +1,4 @@
-// JSON in the editor: schema files complete the keywords of JSON Schema, and nothing is ever fetched.
+// JSON in the editor. Schema files complete JSON Schema keywords, and nothing is fetched.
 import { json } from './monaco';
 
 const any = { $ref: '#' };

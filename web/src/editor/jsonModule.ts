@@ -1,10 +1,11 @@
-// A JSON file as a module with types: TypeScript's worker cannot read JSON itself, but takes a declaration beside it.
+// Declares a JSON file as a typed module. The TypeScript worker cannot read JSON, but it reads a declaration next to
+// it.
 import { isObject, type Json } from '../api/json';
 
-/** The path of the declarations of a JSON file. */
+/** The path of a JSON file's declarations. */
 export const declarationOf = (path: string): string => path.replace(/\.json$/, '.d.json.ts');
 
-/** Declares what is imported from a JSON file: all of it as the default, and its properties by name. */
+/** Declares the imports of a JSON file: the whole value as default, its properties by name. */
 export function jsonModule(text: string): string {
   let value: Json | undefined;
   try {
@@ -13,7 +14,7 @@ export function jsonModule(text: string): string {
     return 'declare const value: unknown;\nexport default value;\n';
   }
   const names = isObject(value) ? Object.keys(value).filter((key) => /^[A-Za-z_$][\w$]*$/.test(key)) : [];
-  // Exported under their names, since a property may be called like a keyword.
+  // Exports use string names, because a property may be a keyword.
   const properties = names.map(
     (key, n) => `declare const p${n}: (typeof value)['${key}'];\nexport { p${n} as ${key} };\n`,
   );

@@ -1,4 +1,4 @@
-// Whose keys the editor has. Others than its own are a script of their own, fetched when they are chosen.
+// The keymap of the editor. Keymaps other than Monaco's are fetched when they are selected.
 import { vim as say } from '../texts/editor';
 import type { monaco } from './monaco';
 import type { EditorSettings } from './settings';
@@ -6,11 +6,11 @@ import type { EditorSettings } from './settings';
 type Keys = EditorSettings['keys'];
 
 export class EditorKeys {
-  /** Undefined when they could not be had: whatever is chosen next is another choice. */
+  /** Undefined if the keymap could not be loaded. The next selection tries again. */
   private wanted: Keys | undefined = 'own';
   private opened: monaco.IDisposable | undefined;
 
-  /** `line` is the element beneath the editor in which the keys say their mode. */
+  /** `line` is the element below the editor that shows the mode. */
   constructor(
     private readonly editor: monaco.editor.IStandaloneCodeEditor,
     private readonly line: HTMLElement,

@@ -1,5 +1,4 @@
-// What the page may do with the editor: open one, and open a workspace of models. Everything handed out is disposed
-// by who asked for it.
+// The editor's interface to the page. The caller disposes every object it creates.
 import { setUpJson } from './json';
 import { monaco } from './monaco';
 import { setUpShell } from './shell';

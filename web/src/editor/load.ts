@@ -1,4 +1,4 @@
-// Monaco is fetched once. It is asked for at once when the page starts, so that the download overlaps the first paint.
+// Loads Monaco once. The download starts with the page, so that it overlaps the first paint.
 import type { EditorKit } from './kit';
 
 let loading: Promise<EditorKit> | undefined;
@@ -7,7 +7,7 @@ export function loadEditor(): Promise<EditorKit> {
   loading ??= import('./kit')
     .then((module) => module.openKit())
     .catch((error: unknown) => {
-      // A failed download must not be remembered; the next try may find the network again.
+      // A failed download is not cached, so the next try can succeed.
       loading = undefined;
       throw error;
     });

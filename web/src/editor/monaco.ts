@@ -1,12 +1,12 @@
-// The only file that imports Monaco, because its minor releases move paths. It is loaded lazily, through load.ts.
+// The only file that imports Monaco, because its minor releases move paths. load.ts loads it lazily.
 import * as monaco from 'monaco-editor/editor';
 import 'monaco-editor/features/register.all';
 import 'monaco-editor/languages/definitions/javascript/register';
 import 'monaco-editor/languages/definitions/typescript/register';
 import 'monaco-editor/languages/definitions/python/register';
 import 'monaco-editor/languages/definitions/shell/register';
-// What these would fetch when a file of theirs is opened comes with them: a server that is away by then would leave the editor
-// without colours or language service for good, and Monaco throws what it could not fetch at the page.
+// Loads language contributions up front. Monaco would fetch them on first use; if the server is away then, the editor
+// has no colours or language service and an uncaught error.
 import 'monaco-editor/languages/definitions/javascript/javascript';
 import 'monaco-editor/languages/definitions/typescript/typescript';
 import 'monaco-editor/languages/definitions/python/python';
@@ -28,14 +28,14 @@ self.MonacoEnvironment = {
   getWorker(_id, label) {
     const worker = workerOf(label);
     worker.addEventListener('error', (event) => {
-      // Its script could not be loaded: the server is away, as the draft says. Monaco would throw the event at the page.
+      // The worker script could not be loaded because the server is unreachable. Monaco would throw the event.
       if (!(event instanceof ErrorEvent)) (event as Event).stopImmediatePropagation();
     });
     return worker;
   },
 };
 
-// Run is Ctrl+Enter everywhere; Monaco would insert a line.
+// Ctrl+Enter starts a run everywhere. Monaco would insert a line.
 const { CtrlCmd, Shift } = monaco.KeyMod;
 monaco.editor.addKeybindingRules([
   { keybinding: CtrlCmd | monaco.KeyCode.Enter, command: '-editor.action.insertLineAfter' },

@@ -1,12 +1,12 @@
-// When Python's language service runs. It is large, so it is fetched when the first Python file is looked at, and it holds
-// much memory, so it is put away when none has been for a while.
+// Starts and stops the Python language service. It is large, so it is fetched with the first open Python file. It uses
+// much memory, so it stops after a while without one.
 import type { PythonProject, PythonService } from './python/service';
 
 export type PythonState = 'off' | 'starting' | 'ready' | 'failed';
 
 export interface PythonView {
   state: PythonState;
-  /** Starts it again after it has failed. */
+  /** Starts it again after a failure. */
   retry: () => void;
 }
 
@@ -31,7 +31,7 @@ export class Python {
     this.project = { root, types: '', parameters: [], entrypoint: '', version: undefined };
   }
 
-  /** Says whether a Python file is on the screen. */
+  /** Reports whether a Python file is open. */
   look(python: boolean): void {
     clearTimeout(this.idle);
     if (python) {
@@ -45,7 +45,7 @@ export class Python {
     }
   }
 
-  /** After it has failed it is tried again: the server may have been away. */
+  /** Retries after a failure, because the server may have been unreachable. */
   retry(): void {
     if (this.state === 'failed') this.state = 'off';
     this.settle();
@@ -61,7 +61,7 @@ export class Python {
     this.service?.update(this.project);
   }
 
-  /** Says which Python runs the programs. The service takes that when it starts; one that has started does so anew. */
+  /** Sets the Python version of the programs. A running service restarts with it. */
   runsIn(version: string | undefined): void {
     if (this.project.version === version) return;
     this.project = { ...this.project, version };
@@ -90,7 +90,7 @@ export class Python {
       const service = await openPython(this.project, () => this.broke(turn));
       if (turn !== this.starts) return service.dispose();
       this.service = service;
-      // Types and entry may have changed while it started.
+      // Types and entry file may have changed during the start.
       service.update(this.project);
       this.become('ready');
       this.settle();
@@ -99,7 +99,7 @@ export class Python {
     }
   }
 
-  /** A worker died or did not come: once it is tried again. */
+  /** A worker failed to start or crashed; it is restarted once. */
   private broke(turn: number): void {
     if (turn !== this.starts) return;
     this.failures++;

@@ -1,4 +1,4 @@
-// A text to read, in the colours of its language.
+// Shows a read-only text with syntax colours.
 import { codeEditor as say } from '../texts/editor';
 import { monaco } from './monaco';
 import { languageOf } from './workspace';
@@ -27,7 +27,7 @@ export function openReader(host: HTMLElement): Reader {
     stickyScroll: { enabled: false },
     bracketPairColorization: { enabled: false },
     renderLineHighlight: 'none',
-    renderValidationDecorations: 'off', // the other files that it means are not here
+    renderValidationDecorations: 'off', // the other files of its imports are missing here
     unicodeHighlight: { ambiguousCharacters: false },
     scrollbar: { verticalScrollbarSize: 10, horizontalScrollbarSize: 10, alwaysConsumeMouseWheel: false },
   });

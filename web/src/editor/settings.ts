@@ -1,4 +1,4 @@
-// How somebody likes their editor, kept in their browser.
+// Editor settings, stored in the browser.
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
 import { isOneOf, isSwitch, isWithin, settingsOf } from '../api/storage';
@@ -6,14 +6,14 @@ import { isOneOf, isSwitch, isWithin, settingsOf } from '../api/storage';
 export interface EditorSettings {
   fontSize: number;
   wrap: boolean;
-  /** Whether the console breaks long lines. */
+  /** Whether the console wraps long lines. */
   wrapOutput: boolean;
   minimap: boolean;
-  /** Spaces of a step; 0 is what the language is used to. */
+  /** Spaces per indentation; 0 is the language's default. */
   tabSize: number;
-  /** Whether Python has its language service, which takes memory. */
+  /** Whether Python has its language service, which uses memory. */
   python: boolean;
-  /** Whose keys it has: its own, or those of another editor. */
+  /** The keymap: Monaco's or another editor's. */
   keys: 'own' | 'vim';
 }
 
@@ -46,7 +46,7 @@ export const useEditorSettings = create<EditorSettings>()(
   persist((): EditorSettings => initial, { name: kept, merge: readEditorSettings }),
 );
 
-// What is chosen in one tab holds in all.
+// A change applies to all tabs.
 if (typeof window !== 'undefined')
   window.addEventListener('storage', ({ key }) => {
     if (key === kept) void useEditorSettings.persist.rehydrate();

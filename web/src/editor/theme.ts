@@ -1,4 +1,4 @@
-// Monaco's colours are the page's tokens, read from the style sheet so that they are written down once.
+// Monaco's colours are read from the page's CSS variables, so that they are defined once.
 import { currentTheme, onTheme } from '../state/theme';
 import type { monaco as Monaco } from './monaco';
 

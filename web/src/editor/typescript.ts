@@ -1,5 +1,5 @@
-// TypeScript and JavaScript in the editor: the language service sees the globals of the engine, the agent's typed input and
-// output, and nothing of a browser.
+// Configures TypeScript and JavaScript: the language service knows the engine's globals and the agent's types, but no
+// browser APIs.
 import { declarationOf, jsonModule } from './jsonModule';
 import gojaTypes from './goja.d.ts.txt?raw';
 import { typescript } from './monaco';
@@ -7,7 +7,7 @@ import programTypes from './program.d.ts.txt?raw';
 
 const services = [typescript.typescriptDefaults, typescript.javascriptDefaults];
 
-/** Declarations that are replaced as a whole. */
+/** Declarations that are replaced together. */
 class Library {
   private held: { dispose(): void }[] = [];
   private shown = '';
@@ -27,11 +27,11 @@ type Service = typeof typescript.typescriptDefaults;
 
 const agentTypes = new Library(services);
 const engineTypes = new Library(services);
-// Each service has the models of its own language; these are an agent's other files.
+// Each service sees the models of its own language. These are the agent's other files.
 const besideTypeScript = new Library([typescript.typescriptDefaults]);
 const besideJavaScript = new Library([typescript.javascriptDefaults]);
 const goja: [string, string][] = [['file:///atelier/goja.d.ts', gojaTypes]];
-// Plain JavaScript says no types; what it leaves open is no fault, what contradicts itself is.
+// Untyped JavaScript is accepted; only contradictions are errors.
 const untyped = { noImplicitAny: false, useUnknownInCatchVariables: false };
 let wanted = '';
 
@@ -54,11 +54,11 @@ export function setUpTypeScript(): void {
       allowImportingTsExtensions: true,
       allowArbitraryExtensions: true,
       allowNonTsExtensions: true,
-      // A file without imports is still one file, not a script that shares its names with the others.
+      // A file without imports is still a module, not a script that shares names with other files.
       moduleDetection: 3,
     });
     service.setDiagnosticsOptions({
-      // "Could not find a declaration file": the sandbox decides what can be imported.
+      // "Could not find a declaration file": the sandbox decides which imports work.
       diagnosticCodesToIgnore: [7016],
     });
     service.addExtraLib(programTypes, 'file:///atelier/program.d.ts');
@@ -71,18 +71,18 @@ export function setTypes(declarations: string): void {
   agentTypes.set([['file:///atelier/agent-types.d.ts', declarations]]);
 }
 
-/** Shows the services those files of an agent that they do not see as models. */
+/** Gives the services the agent's files that they do not see as models. */
 export function setNeighbours(files: [uri: string, text: string][]): void {
   const json = files.filter(([uri]) => uri.endsWith('.json'));
   const modules = json.map(([uri, text]): [string, string] => [declarationOf(uri), jsonModule(text)]);
   const script = files.filter(([uri]) => /\.[cm]?jsx?$/.test(uri));
   const typed = files.filter(([uri]) => /\.[cm]?tsx?$/.test(uri));
-  // A service without a file of its language is not asked; giving it the others at every key would cost and serve nobody.
+  // A service without a file of its language is skipped, because updates at every key would cost time for nothing.
   besideTypeScript.set(typed.length > 0 ? [...modules, ...script] : []);
   besideJavaScript.set(script.length > 0 ? [...modules, ...typed] : []);
 }
 
-/** Replaces the globals and modules by those of an engine; one that is not Node has those of goja. */
+/** Replaces globals and modules by those of an engine. Engines other than Node use goja's. */
 export function setEngine(engine: string): void {
   const next = engine === 'node' ? 'node' : 'goja';
   if (next === wanted) return;
@@ -93,7 +93,7 @@ export function setEngine(engine: string): void {
       if (wanted === 'node') engineTypes.set(nodeTypes);
     },
     () => {
-      // A failed download is tried again when the engine is set the next time; until then goja's stay.
+      // A failed download is retried when the engine is set again; until then goja's declarations stay.
       wanted = 'goja';
     },
   );

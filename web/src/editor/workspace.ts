@@ -1,5 +1,5 @@
-// The models of one agent. A model is made when its tab opens, or when the language service needs it to resolve an
-// import; making all of them at once would boot a worker for each language.
+// The models of one agent. A model is created when its tab opens or an import needs it. Creating all at once would
+// start a worker per language.
 import type { Files } from '../api/types';
 import type { Problem } from './codeEditor';
 import { monaco } from './monaco';
@@ -13,14 +13,14 @@ export interface Marker {
   column: number;
   message: string;
   severity: 'error' | 'warning';
-  /** That the file could not be parsed, which a language service in the page may say as well, sooner and in more places. */
+  /** A syntax error, which a language service in the page may report sooner and in more places. */
   syntax: boolean;
 }
 
 export interface WorkspaceEvents {
   edit(path: string, text: string): void;
   python(state: PythonState): void;
-  /** What the server found is another; files that have no model have no event of their own. */
+  /** The owner of the server's markers. Files without a model cause no event. */
   marked(): void;
 }
 
@@ -40,7 +40,7 @@ const languages: Record<string, string> = {
 export const languageOf = (path: string): string =>
   languages[path.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'plaintext';
 
-// Of these a service reads all files of the agent; files of one family may import each other.
+// Languages whose service reads all files of the agent. Files of one family can import each other.
 const families: Record<string, string> = { typescript: 'script', javascript: 'script', python: 'python' };
 const familyOf = (path: string): string | undefined => families[languageOf(path)];
 
@@ -51,7 +51,7 @@ export class Workspace {
   private readonly texts = new Map<string, string>();
   private found: Marker[] = [];
   private applying = false;
-  /** Files of which a language service says that they cannot be parsed; the server's word on that would be one too many. */
+  /** Files with a syntax error from a language service. The server's syntax error would be a duplicate. */
   private readonly unparsed = new Set<string>();
   private readonly disposables: monaco.IDisposable[] = [];
 
@@ -71,7 +71,7 @@ export class Workspace {
     );
   }
 
-  /** The model of a path, made from the text when there is none yet. */
+  /** Returns the model of a path and creates it from the text if needed. */
   open(path: string, text: string): monaco.editor.ITextModel {
     const known = this.models.get(path);
     if (known) return known;
@@ -90,14 +90,14 @@ export class Workspace {
     return model;
   }
 
-  /** Brings the models up to what the draft holds: changed from outside, renamed, deleted. */
+  /** Updates the models after outside changes, renames and deletions. */
   sync(files: Files): void {
     for (const [path, model] of this.models) {
       const text = files[path];
       if (typeof text !== 'string') this.close(path);
       else if (this.texts.get(path) !== text) this.replace(model, text);
     }
-    // The files beside an open one, so that its imports resolve.
+    // Provides the other files, so that imports resolve.
     const open = new Set([...this.models.keys()].map(familyOf));
     const texts = Object.entries(files).filter((file): file is [string, string] => typeof file[1] === 'string');
     for (const [path, text] of texts) {
@@ -115,14 +115,14 @@ export class Workspace {
     return this.views.get(path) ?? null;
   }
 
-  /** Shows what the server found; the page's own language services keep their own marks. */
+  /** Shows the server's problems. Language services keep their own markers. */
   setMarkers(markers: Marker[]): void {
     this.found = markers;
     for (const [path, model] of this.models) this.mark(path, model);
     this.events.marked();
   }
 
-  /** What is wrong in any file: as it is marked, or for a file without a model as the server said. */
+  /** Returns the problems of all files: markers, or the server's report for files without a model. */
   problems(): Problem[] {
     const { Error, Warning } = monaco.MarkerSeverity;
     const marked = [...this.models].flatMap(([path, model]) =>
@@ -138,7 +138,7 @@ export class Workspace {
     return [...marked, ...other].sort((a, b) => a.path.localeCompare(b.path) || a.line - b.line || a.column - b.column);
   }
 
-  /** The path of one of the agent's files that is open here. */
+  /** Returns the path of an open file of the agent. */
   pathAt(uri: monaco.Uri): string | undefined {
     return [...this.models].find(([, model]) => model.uri.toString() === uri.toString())?.[0];
   }
@@ -157,7 +157,10 @@ export class Workspace {
     return `/workspace/${this.name}/${path}`;
   }
 
-  /** A service that knows newer syntax than the server's interpreter says nothing of it; then the server's word stands. */
+  /**
+   * A service that accepts newer syntax than the server's interpreter reports nothing; then the server's error is
+   * shown.
+   */
   private compare(uri: monaco.Uri): void {
     const path = this.pathAt(uri);
     const model = path === undefined ? undefined : this.models.get(path);
@@ -200,13 +203,13 @@ export class Workspace {
 
   private replace(model: monaco.editor.ITextModel, text: string): void {
     this.applying = true;
-    // As an edit, so that Undo leads back to what was there.
+    // Applied as an edit, so that it can be undone.
     model.pushEditOperations([], [{ range: model.getFullModelRange(), text }], () => null);
     this.applying = false;
   }
 }
 
-/** Python's service gives each finding the name of its rule, but for what it cannot parse. */
+/** Python's service names a rule for each problem, except syntax errors. */
 const isSyntaxError = ({ owner, severity, code }: monaco.editor.IMarker): boolean =>
   owner === 'python' && severity === monaco.MarkerSeverity.Error && code === undefined;
 

@@ -19,13 +19,13 @@ import { agentEntries } from '../agent/agentMenu';
 import css from './AgentsPanel.module.css';
 import { LanguageMark } from '../agent/LanguageMark';
 
-/** Every agent, or those that a token is for. */
+/** All agents, or those that a token may access. */
 export function AgentsPanel({ current }: { current?: string }) {
   const { mayAnywhere } = useRights();
   return mayAnywhere('read') ? <All {...(current === undefined ? {} : { current })} /> : <Few />;
 }
 
-/** Found by name, title, description or tag. */
+/** Searches name, title, description and tags. */
 function All({ current }: { current?: string }) {
   const [typed, setSearch] = useState('');
   const search = useDeferredValue(typed);
@@ -35,12 +35,12 @@ function All({ current }: { current?: string }) {
   const { may } = useRights();
   const none = [drafts, published].every((list) => list.kind === 'loaded' && list.items.length === 0);
   const failed = [drafts, published].find((list) => list.kind === 'failed');
-  // Of a list that is on its way nobody knows whether the open agent is in it.
+  // While the list loads, it is unknown whether it contains the open agent.
   const settled = [drafts, published].every((list) => list.kind !== 'waiting');
   const unread = settled && [drafts, published].some((list) => list.kind === 'loaded' && list.more !== undefined);
   const here = [drafts, published].some((list) => list.kind === 'loaded' && list.items.some(isNamed(current)));
   const list = useRef<HTMLDivElement>(null);
-  // Each list moves what stands below it.
+  // Each list pushes the content below it.
   useEffect(() => {
     list.current?.querySelector('[data-current=true]')?.scrollIntoView({ block: 'nearest' });
   }, [current, drafts.kind, published.kind]);
@@ -118,7 +118,7 @@ const isNamed =
   (agent: AgentSummary): boolean =>
     agent.name === name;
 
-/** The open agent, where the lists are not read as far as it. */
+/** Shows the open agent if the loaded part of the lists does not contain it. */
 function FarDown({ name }: { name: string }) {
   const { data } = useFacts(name);
   if (!data) return null;

@@ -36,7 +36,7 @@ export function Brand() {
   );
 }
 
-/** The places that everybody goes to, on every page that has room for them; the account menu has them all. */
+/** The main navigation. The account menu has the same links for narrow pages. */
 export function Places() {
   const [here] = useLocation();
   const { mayAnywhere } = useRights();
@@ -146,6 +146,6 @@ function User({ theme }: { theme: Theme }) {
 const only = (offered: boolean, label: string, run: () => void): MenuEntry[] =>
   offered ? [{ kind: 'item', label, run }] : [];
 
-/** Groups with a rule between each two that have anything. */
+/** Joins non-empty groups with a separator. */
 const ruled = (groups: MenuEntry[][]): MenuEntry[] =>
   groups.filter((group) => group.length > 0).flatMap((group, i) => (i === 0 ? group : [{ kind: 'rule' }, ...group]));

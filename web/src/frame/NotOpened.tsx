@@ -13,7 +13,7 @@ import { Retry } from '../ui/Retry';
 import { restore } from '../agent/restore';
 import { Page } from './Page';
 
-/** Says why an agent or a version cannot be shown, and what can be done about it. */
+/** Explains why an agent or version cannot be shown, and offers actions. */
 export function NotOpened({ agentRef, error, onRetry }: { agentRef: string; error: Error; onRetry: () => void }) {
   const [, navigate] = useLocation();
   const { name, version } = readRef(agentRef);
@@ -43,7 +43,7 @@ export function NotOpened({ agentRef, error, onRetry }: { agentRef: string; erro
   );
 }
 
-/** A name that nobody has can be taken; that of a deleted agent only be brought back. */
+/** A free name can be used for a new agent. A deleted agent can be restored. */
 function Missing({ name }: { name: string }) {
   const [, navigate] = useLocation();
   const [now] = useState(() => Date.now());

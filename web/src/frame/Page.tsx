@@ -5,7 +5,7 @@ import { Workbench } from './Workbench';
 import { AgentsPanel } from './AgentsPanel';
 import css from './Page.module.css';
 
-/** The frame of every screen that has no editor. */
+/** The frame of every screen without an editor. */
 export function Page({ current, head, children }: { current?: string; head?: ReactNode; children: ReactNode }) {
   return (
     <Workbench
@@ -28,7 +28,7 @@ export function Page({ current, head, children }: { current?: string; head?: Rea
   );
 }
 
-/** A page to read: one column that scrolls, and onto which files may be dropped. */
+/** A document page: one scrolling column that can accept dropped files. */
 export function Column({ onDrop, children }: { onDrop?: (file: File) => void; children: ReactNode }) {
   const drop = onDrop && {
     onDragOver: (e: DragEvent) => e.preventDefault(),

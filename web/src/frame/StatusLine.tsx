@@ -4,7 +4,7 @@ import { statusLine as say } from '../texts/app';
 import { useOnline } from '../state/online';
 import css from './StatusLine.module.css';
 
-/** What is true of the whole server: whether it is reachable and how well it isolates. */
+/** The status of the server: its connection and isolation. */
 export function ServerStatus() {
   const capabilities = useCapabilities();
   const online = useOnline();

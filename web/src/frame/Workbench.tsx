@@ -14,7 +14,7 @@ interface Props {
   status: ReactNode;
 }
 
-/** The frame of every screen: header, agents and files, the middle over the run panel, the configuration, status. */
+/** The frame of every screen: header, agents and files, the editor above the run panel, configuration and status. */
 export function Workbench({ header, left, main, bottom, right, status }: Props) {
   const layout = useLayout();
   const editor = bottom !== undefined;
@@ -131,7 +131,7 @@ function Right({ children }: { children: ReactNode }) {
   );
 }
 
-/** The address belongs to the router; the link only moves the focus. */
+/** The router owns the address; this link only moves the focus. */
 function skip(e: MouseEvent): void {
   e.preventDefault();
   document.getElementById('editor')?.focus();

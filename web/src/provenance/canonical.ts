@@ -1,5 +1,5 @@
-// The canonical text of a JSON value (RFC 8785), as the server digests it: keys in order of their UTF-16 units, doubles as
-// ECMAScript writes them. As on the server, an integer literal keeps its digits.
+// The canonical JSON text (RFC 8785) that the server digests: keys sorted by UTF-16 units, doubles as in ECMAScript.
+// As on the server, integer literals keep their digits.
 import { isObject, rawNumber, type Json } from '../api/json';
 
 export function canonical(value: Json): string {

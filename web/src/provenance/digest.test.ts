@@ -5,7 +5,7 @@ import type { Version } from '../api/types';
 import { codeDigestOf, contentDigestOf, digestOf, versionDigestOf } from './digest';
 
 describe('canonical text', () => {
-  // The same as in internal/jcs, in Go. Node 20 cannot keep the digits of a big integer; the browser test has one.
+  // The cases of internal/jcs in Go. Node 20 cannot keep the digits of a large integer; a browser test covers that.
   const cases: Record<string, [string, string]> = {
     'keys in order of UTF-16': [
       '{"\\u20ac":1,"\\ud83d\\ude00":2,"\\ufb33":3,"1":4,"a":5}',
@@ -26,14 +26,14 @@ it('a digest is of the canonical text', () => {
 });
 
 it('the digest of a program is that of the server', () => {
-  // The golden one of registry/digest.
+  // The golden digest of registry/digest.
   expect(codeDigestOf({ 'main.ts': 'export default 1', 'data.bin': { base64: '/wA=' } }, 'main.ts')).toBe(
     'sha256:8c0775a25cb6be8aeddf544842f1ee0f50edea0e6ebf61acecdeec017544d2ad',
   );
 });
 
 describe('the digests of a version are those of the server', () => {
-  // The golden ones of registry/digest, and what it says of sets, absence and forms of before.
+  // The golden digests of registry/digest, including sets, absent fields and old formats.
   const code = 'sha256:8c0775a25cb6be8aeddf544842f1ee0f50edea0e6ebf61acecdeec017544d2ad';
   const content = 'sha256:0f4923013cd442f651ff88ba6c99369a022ad6f7b4c0c1ccee5b4cf41f936a70';
   const version = {

@@ -1,5 +1,5 @@
-// Checks what a run recorded of itself against what the server has: the program, the whole version, the input and the
-// output are digested again, here in the page.
+// Checks the digests recorded by a run against the server's data. Program, version, input and output are digested
+// again in the page.
 import { ApiError } from '../api/http';
 import { keepsDigits, stringifyJson, type Json } from '../api/json';
 import type { Draft, RunAnswer, Version } from '../api/types';
@@ -9,7 +9,7 @@ import { codeDigestOf, contentDigestOf, digestOf, versionDigestOf } from './dige
 
 export type Part = 'code' | 'version' | 'input' | 'output';
 
-/** What became of checking one part; only `differs` says that something is wrong. */
+/** The result of checking one part. Only `differs` indicates an error. */
 export interface Finding {
   part: Part;
   state: 'same' | 'differs' | 'unknown';
@@ -17,7 +17,7 @@ export interface Finding {
 }
 
 const masked = '***';
-// As many digits as a double may not hold.
+// A number with more digits than a double can hold.
 const longNumber = /\d{16}/;
 
 export async function verifyRun({ runId, provenance, metadata }: RunAnswer): Promise<Finding[]> {
@@ -33,7 +33,7 @@ export async function verifyRun({ runId, provenance, metadata }: RunAnswer): Pro
     findings.push(draft ? { ...code, state: 'unknown', why: say.draftHasChanged } : code);
     if (digest !== undefined && published(program)) findings.push(versionCompared(digest, program, computed));
   }
-  // Of what is kept only the secrets that a version declares are masked; of a draft nobody knows any more what it declared.
+  // Stored data redacts only the secrets that a version declares. The secrets of a past draft are unknown.
   const masks = typeof program === 'string' || !published(program) || program.secrets.length > 0;
   findings.push(valueCompared('input', inputsHash, run.input, masks));
   if (outputsHash !== undefined) findings.push(valueCompared('output', outputsHash, run.output, masks));
@@ -44,7 +44,7 @@ type Program = Draft | Version;
 
 const published = (program: Program): program is Version => 'digest' in program;
 
-/** What ran, as the server has it now, or why it cannot be had. */
+/** The program as the server stores it now, or why it is unavailable. */
 async function programOf(agent: string | undefined, version: string): Promise<Program | string> {
   if (agent === undefined) return say.inlineIsNotKept;
   try {
@@ -55,7 +55,7 @@ async function programOf(agent: string | undefined, version: string): Promise<Pr
   }
 }
 
-/** The version's own digest is not believed: it is made again of its program, its settings, its name and number. */
+/** The stored digest of the version is not trusted. It is computed again from program, settings, name and number. */
 function versionCompared(recorded: string, version: Version, code: string): Finding {
   const finding = compared('version', recorded, versionDigestOf(version, contentDigestOf(version, code)));
   if (finding.state === 'same' || keepsDigits) return finding;

@@ -16,11 +16,11 @@ export interface SummaryRow {
 interface Props {
   which: 'input' | 'output';
   rows: SummaryRow[];
-  /** With what each property is for, where there is room for sentences. */
+  /** Adds the description of each property, where the layout has space. */
   described?: boolean;
 }
 
-/** A schema at a glance. */
+/** A summary of a schema. */
 export function SchemaSummary({ which, rows, described = false }: Props) {
   if (rows.length === 0) {
     return <p className={css.none}>{which === 'input' ? say.anyInputIsTaken : say.anyOutputIsTaken}</p>;
@@ -70,11 +70,11 @@ export function summaryOf(schema: JsonSchema): SummaryRow[] {
   });
 }
 
-/** Words as they are, as the table has them; all else, and no words at all, as JSON. */
+/** Shows enum texts as they are; other values and empty texts as JSON. */
 const defaultOf = (value: Json | undefined): string =>
   typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
 
-/** The TypeScript type on one line, which is the shortest way to say it. Only whole numbers are none of its types. */
+/** Shows the TypeScript type on one line. Only "integer" has no TypeScript type. */
 function typeOf(node: JsonSchema, root: JsonSchema): string {
   if (isObject(node) && node['type'] === 'integer' && !('enum' in node) && !('const' in node)) return 'integer';
   const defs = isObject(root) && isObject(root['$defs']) ? { $defs: root['$defs'] } : {};

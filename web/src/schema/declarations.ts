@@ -1,16 +1,16 @@
-// The declarations that the editor's language services read for one agent.
+// Type declarations of one agent for the editor's language services.
 import type { JsonSchema } from '../api/types';
 import { toPython } from './toPython';
 import { toTypes } from './toTypes';
 
 export interface AgentTypes {
-  /** A .d.ts. */
+  /** The text of a .d.ts file. */
   typescript: string;
-  /** A .pyi of Input, Output and Environment. */
+  /** The text of a .pyi file with Input, Output and Environment. */
   python: string;
 }
 
-/** Names are the variables and secrets that the program finds in ctx.env. */
+/** `names` are the variables and secrets in ctx.env. */
 export function agentTypes(input: JsonSchema, output: JsonSchema, names: string[]): AgentTypes {
   const fields = names.map((name) => `  readonly ${JSON.stringify(name)}: string;\n`);
   const typescript = [

@@ -1,4 +1,4 @@
-// Finds where a text stops being JSON. Engines word their messages differently and often leave the place out.
+// Finds the first JSON syntax error. Engines use different messages and often omit the position.
 
 import { locate as say } from '../texts/form';
 const number = /-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
@@ -7,7 +7,7 @@ const string = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const word = /true|false|null/y;
 const space = /[ \t\r\n]*/y;
 
-/** The offset of the first character that cannot be there, or undefined when all of it is JSON. */
+/** Returns the offset of the first invalid character, or undefined if the text is valid JSON. */
 export function faultOffset(text: string): number | undefined {
   const scanner = new Scanner(text);
   return scanner.whole() ? undefined : scanner.at;
@@ -24,7 +24,7 @@ class Scanner {
   private value(depth: number): boolean {
     this.skip();
     const first = this.text[this.at];
-    // Deeper than this the engine's parser is trusted; a scanner that recurses must end.
+    // Below this depth the engine's parser decides, because the scanner is recursive.
     if (depth > 500) return false;
     if (first === '{') return this.list('}', () => this.take(string) && this.mark(':') && this.value(depth + 1));
     if (first === '[') return this.list(']', () => this.value(depth + 1));
@@ -70,7 +70,7 @@ class Scanner {
   }
 }
 
-/** One sentence that says the text is no JSON, and where. */
+/** Returns an error sentence with the position. */
 export function faultSentence(text: string): string {
   const offset = faultOffset(text) ?? 0;
   if (text.trim() === '') return say.empty;

@@ -1,8 +1,8 @@
-// What both kinds of declarations need of `$ref`: where it leads, and a name for it.
+// Resolves and names `$ref` for both kinds of declarations.
 import { isObject, type Json } from '../api/json';
 import type { JsonSchema } from '../api/types';
 
-/** The schema that a reference within the document names. */
+/** The schema that a local reference points to. */
 export function resolve(ref: string, root: JsonSchema): Json | undefined {
   if (ref !== '#' && !ref.startsWith('#/')) return undefined;
   let at: Json | undefined = root;
@@ -21,7 +21,7 @@ function unescapeToken(token: string): string {
   }
 }
 
-/** A name of words in capitals that nothing else has yet. */
+/** Returns a free name in PascalCase. */
 export function freeName(prefix: string, words: string, taken: Iterable<string>): string {
   const parts = words.split(/[^A-Za-z0-9]+/).filter((w) => w !== '');
   const base = prefix + parts.map((w) => w.charAt(0).toUpperCase() + w.slice(1)).join('');
@@ -31,7 +31,7 @@ export function freeName(prefix: string, words: string, taken: Iterable<string>)
   return name;
 }
 
-/** The type that a schema without one means. */
+/** The type implied by a schema without "type". */
 export function implied(schema: Record<string, Json>): string | undefined {
   if ('properties' in schema || 'additionalProperties' in schema || 'required' in schema) return 'object';
   if ('items' in schema || 'prefixItems' in schema) return 'array';

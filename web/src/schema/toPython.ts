@@ -1,5 +1,5 @@
-// JSON Schema to a Python stub, for the language service: a TypedDict for each object, an alias for the rest. In a stub
-// names may be used before they are declared, also in a circle.
+// Converts a JSON Schema to a Python stub: a TypedDict for each object and aliases for the rest. Stubs allow forward
+// and circular references.
 import { isObject, type Json, type JsonObject } from '../api/json';
 import type { JsonSchema } from '../api/types';
 import { freeName, implied, resolve } from './references';
@@ -7,10 +7,10 @@ import { freeName, implied, resolve } from './references';
 interface Walk {
   root: JsonSchema;
   prefix: string;
-  /** Reference → its name; the name is reserved before its body is written, so a cycle ends at it. */
+  /** Maps a reference to its name. The name is reserved before its body is generated, so cycles end. */
   aliases: Map<string, string>;
   taken: Set<string>;
-  /** What was declared for a schema, so that it is declared once. */
+  /** The generated declarations by schema, so that each is generated once. */
   known: Map<JsonObject, string>;
   declarations: string[];
 }
@@ -34,7 +34,7 @@ export function toPython(name: string, schema: JsonSchema): string {
   return walk.declarations.join('') + (type === name ? '' : alias(name, type)) + parameters;
 }
 
-/** The properties whose names are identifiers, which is what a parameter can be. */
+/** Properties whose names are identifiers, and therefore can be parameters. */
 export function parametersOf(schema: JsonSchema): [name: string, schema: Json][] {
   const properties = isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {};
   return Object.entries(properties).filter(([key]) => isName(key));
@@ -42,7 +42,7 @@ export function parametersOf(schema: JsonSchema): [name: string, schema: Json][]
 
 const alias = (name: string, type: string): string => `${name}: TypeAlias = ${type}\n`;
 
-/** The type of a schema; an object that has properties is declared under the wanted name. */
+/** Returns the type of a schema. An object with properties is declared under the wanted name. */
 function typeOf(schema: Json | undefined, walk: Walk, wanted: string): string {
   if (!isObject(schema)) return schema === false ? 'Never' : anything;
   const type = walk.known.get(schema) ?? plain(schema, walk, wanted);
@@ -59,7 +59,7 @@ function plain(schema: JsonObject, walk: Walk, wanted: string): string {
   if (Array.isArray(type)) return union(type.map((t) => named(t, schema, walk, wanted)));
   if (type !== undefined) return named(type, schema, walk, wanted);
   const branches = schema['oneOf'] ?? schema['anyOf'];
-  // Python has no word for a value of several types at once: of allOf the first part is as true as any.
+  // Python has no intersection type, so the first part of allOf is used.
   if (Array.isArray(schema['allOf']) && schema['allOf'].length > 0) return typeOf(schema['allOf'][0], walk, wanted);
   return Array.isArray(branches)
     ? union(branches.map((b) => typeOf(b, walk, freeName(wanted, '', walk.taken))))
@@ -131,7 +131,7 @@ function classOf(name: string, fields: Field[]): string {
   return `class ${name}(TypedDict):\n${lines.join('')}\n`;
 }
 
-/** Keys that are no identifiers need the other way to write a TypedDict. */
+/** Keys that are not identifiers need the functional TypedDict syntax. */
 function callOf(name: string, fields: Field[]): string {
   const lines = fields.map(({ key, type }) => `    ${quote(key)}: ${type},\n`);
   return `${name} = TypedDict(${quote(name)}, {\n${lines.join('')}})\n\n`;
@@ -168,7 +168,7 @@ function union(types: string[]): string {
   return distinct.length === 0 ? 'Never' : distinct.join(' | ');
 }
 
-/** JSON's escapes are Python's, but for characters beyond 16 bits, which JSON writes as they are. */
+/** JSON escapes are valid in Python. Characters beyond 16 bits stay unescaped in JSON. */
 const quote = (text: string): string => JSON.stringify(text);
 
 const keywords = new Set(

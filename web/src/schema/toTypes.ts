@@ -1,5 +1,5 @@
-// JSON Schema (the 2020-12 subset that types can say) to TypeScript declarations. It must be instant while a schema is
-// being typed, so it runs in the page. References become named aliases, which is what lets them recurse.
+// Converts a JSON Schema (the 2020-12 subset that types can express) to TypeScript declarations. It runs in the page,
+// because it must be instant while a user types. References become named aliases, so that they can recurse.
 import { isObject, type Json, type JsonObject } from '../api/json';
 import type { JsonSchema } from '../api/types';
 import { freeName, implied, resolve } from './references';
@@ -7,14 +7,14 @@ import { freeName, implied, resolve } from './references';
 interface Walk {
   root: JsonSchema;
   prefix: string;
-  /** Reference → alias name; the alias is reserved before its body is written, so a cycle ends at the name. */
+  /** Maps a reference to its alias. The alias is reserved before its body is generated, so cycles end. */
   aliases: Map<string, string>;
   bodies: string[];
 }
 
 const indentStep = '  ';
 
-/** Declares `type <name>` for the schema, and one alias for each `$ref` that it uses. */
+/** Declares `type <name>` for the schema and one alias per `$ref`. */
 export function toTypes(name: string, schema: JsonSchema): string {
   const walk: Walk = { root: schema, prefix: name, aliases: new Map([['#', name]]), bodies: [] };
   const body = typeOf(schema, walk, '');
@@ -96,7 +96,7 @@ function emptyObject(schema: JsonObject): string {
   return schema['additionalProperties'] === false ? 'Record<string, never>' : 'Record<string, unknown>';
 }
 
-/** The index signature; beside known properties it must be unknown, or TypeScript refuses the properties. */
+/** The index signature. Next to known properties it must be unknown, or TypeScript rejects the properties. */
 function indexOf(extra: Json | undefined, hasProperties: boolean, walk: Walk, indent: string): string | undefined {
   if (!isObject(extra)) return undefined;
   return hasProperties ? 'unknown' : typeOf(extra, walk, indent);
@@ -111,7 +111,7 @@ function aliasOf(ref: string, walk: Walk): string {
   walk.aliases.set(ref, alias);
   const doc = isObject(target) ? docOf(target, '') : '';
   const body = typeOf(target, walk, '');
-  // An alias that is only itself is an error in TypeScript and says nothing.
+  // An alias of itself is an error in TypeScript.
   walk.bodies.push(`${doc}type ${alias} = ${body === alias ? 'unknown' : body};`);
   return alias;
 }

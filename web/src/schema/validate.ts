@@ -1,11 +1,11 @@
-// Checks a value against a schema in the page, for messages beside the field. The server decides; this only tells sooner.
+// Validates a value in the page for early messages. The server's validation decides.
 import { Validator } from '@cfworker/json-schema';
 import { isObject, plain, type Json } from '../api/json';
 import type { FieldProblem, JsonSchema } from '../api/types';
 import { validate as say } from '../texts/form';
 import { get, join } from './pointer';
 
-// These only say that something below them failed, and that is said there.
+// These keywords only report that something below them failed, which is reported there.
 const containers = new Set([
   'properties',
   'items',
@@ -28,13 +28,13 @@ export function check(value: Json | undefined, schema: JsonSchema): FieldProblem
     const problems = errors.filter((e) => !isContainer(e.keyword, e.error)).map((e) => problemOf(e, schema));
     return distinct(problems);
   } catch {
-    // A schema that this validator cannot compile is the server's to judge.
+    // A schema that this validator cannot compile is left to the server.
     return [];
   }
 }
 
 function isContainer(keyword: string, error: string): boolean {
-  // "additionalProperties": false is a finding of its own.
+  // "additionalProperties": false is reported separately.
   return containers.has(keyword) && !/False boolean schema/.test(error);
 }
 

@@ -1,4 +1,4 @@
-// Which keys start which command: those of the registry, unless somebody has chosen others. Kept in their browser.
+// The shortcuts: the defaults of the command list, overridden by the user's own, which are stored in the browser.
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
 import { isObject } from '../api/json';
@@ -18,13 +18,13 @@ export const useBindings = create<{ chosen: Chosen }>()(
   persist((): { chosen: Chosen } => ({ chosen: {} }), { name: kept, merge: readBindings }),
 );
 
-// What is chosen in one tab holds in all.
+// A change applies to all tabs.
 if (typeof window !== 'undefined')
   window.addEventListener('storage', ({ key }) => {
     if (key === kept) void useBindings.persist.rehydrate();
   });
 
-/** Every command with the keys that start it now. */
+/** All commands with their current shortcuts. */
 export const bound = (chosen: Chosen): (Command & { id: CommandId })[] =>
   all.map((command) => ({ ...command, ...(chosen[command.id] === undefined ? {} : { keys: chosen[command.id] }) }));
 
@@ -33,10 +33,10 @@ export const useBound = (): (Command & { id: CommandId })[] => {
   return bound(chosen);
 };
 
-/** The keys of a command that has some. */
+/** The shortcut of a command. */
 export const useKeys = (id: CommandId): string => useBound().find((command) => command.id === id)?.keys ?? '';
 
-/** Gives a command other keys, or without any those of the registry; returns the command that has them already. */
+/** Sets a command's shortcut, or resets it if `keys` is undefined. Returns the command that already uses the keys. */
 export function bind(id: CommandId, keys: string | undefined): Command | undefined {
   const { chosen } = useBindings.getState();
   const wanted = keys ?? all.find((command) => command.id === id)?.keys;

@@ -5,10 +5,9 @@ import { notify } from './notices';
 let turn = 0;
 
 /**
- * Copies text, also on plain HTTP, where browsers have no navigator.clipboard; says whether it worked, and tells who waits
- * for it where it did not. A text that is on its way is promised to the clipboard at once: browsers take one for a click
- * alone, and Safari forgets the click while a program waits. Why it never came is the caller's to tell. One that comes when
- * something else was copied since is left out.
+ * Copies text, also on plain HTTP, where browsers have no navigator.clipboard. Returns whether it worked and shows a
+ * notice if not. A promised text is handed to the clipboard at once, because Safari allows a write only directly after
+ * a click. The caller reports a rejected promise. If something else was copied meanwhile, the text is dropped.
  */
 export async function copyText(text: string | Promise<string>): Promise<boolean> {
   const mine = ++turn;
@@ -21,7 +20,7 @@ export async function copyText(text: string | Promise<string>): Promise<boolean>
       await (typeof text === 'string' ? navigator.clipboard.writeText(text) : writePromised(text.then(inTurn)));
       return true;
     } catch {
-      // The permission may be refused while the old command still works.
+      // The permission may be denied while the old command still works.
     }
   }
   const known = await text;
@@ -45,7 +44,7 @@ function copyBySelection(text: string): boolean {
   area.value = text;
   area.setAttribute('readonly', '');
   area.className = 'visually-hidden';
-  // Inside a dialog the focus trap takes the focus back from anything outside of it.
+  // In a dialog, the focus trap rejects focus outside it.
   (before?.closest('[role=dialog]') ?? document.body).append(area);
   area.select();
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else copies on plain HTTP
@@ -61,7 +60,7 @@ export function download(name: string, content: BlobPart, type: string): void {
   URL.revokeObjectURL(url);
 }
 
-/** Has the browser keep what is at an address, without holding it in memory. The server's name for it comes first. */
+/** Starts a download without loading it into memory. The server's file name takes precedence. */
 export function downloadFrom(url: string, name: string): void {
   const link = document.createElement('a');
   link.href = url;

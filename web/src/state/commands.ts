@@ -1,5 +1,5 @@
-// Which commands can run now: a screen says so while it is shown, and one listener on the window starts them. It
-// listens in the capture phase, before Monaco, so that Ctrl+Enter runs and inserts no line.
+// The commands that are available now. A screen registers them while it is shown, and one window listener runs them.
+// It listens in the capture phase, before Monaco, so that Ctrl+Enter runs and inserts no line.
 import { useLayoutEffect, useRef } from 'react';
 import { create } from 'zustand';
 import { bound, useBindings } from './bindings';
@@ -17,8 +17,8 @@ export function runCommand(id: CommandId): void {
 }
 
 /**
- * Offers a command while the component is shown; undefined says that it cannot run now. A key that is pressed as soon as the
- * screen says that a run has ended starts the next: so the command changes with the screen and not after it.
+ * Registers a command while the component is mounted; undefined disables it. It is registered in a layout effect, so
+ * that a key pressed right after a run ends already starts the next run.
  */
 export function useCommand(id: CommandId, run: (() => void) | undefined): void {
   const latest = useRef(run);
@@ -71,7 +71,7 @@ export function listenForKeys(): () => void {
   return () => window.removeEventListener('keydown', onKey, { capture: true });
 }
 
-/** Where keys are chosen they start nothing. */
+/** Keys being recorded for a shortcut start nothing. */
 function isRecording(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('[data-records-keys]') !== null;
 }
@@ -83,12 +83,12 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** Where letters are typed, or lead from one row to another. */
+/** Elements that use letters for typing or for moving between rows. */
 function takesLetters(target: EventTarget | null): boolean {
   return isTyping(target) || (target instanceof HTMLElement && target.closest('[role=tree], [role=menu]') !== null);
 }
 
-/** While a dialog is open, what is behind it must not move. */
+/** While a dialog is open, commands of the page behind it do not run. */
 function behindDialog(id: CommandId): boolean {
   return (
     id !== 'palette' && id !== 'view.theme' && document.querySelector('[role=dialog], [role=alertdialog]') !== null

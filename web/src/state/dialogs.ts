@@ -1,4 +1,4 @@
-// Which dialog is open. One at a time, asked for from anywhere.
+// The open dialog. Only one dialog is open at a time.
 import { useState } from 'react';
 import { create } from 'zustand';
 
@@ -26,8 +26,8 @@ export const showDialog = (open: OpenDialog): void => useDialog.setState({ open 
 export const closeDialog = (): void => useDialog.setState({ open: { kind: 'none' } });
 
 /**
- * Closes the dialog that asks for it, at the end of what it began. Who did not wait for that may be in another one by then,
- * which must not close under their hands, or on another page: false says so, and that they want to be led nowhere.
+ * Returns a function that closes the dialog at the end of its work. It returns false if the user has opened another
+ * dialog or page; then nothing is closed and the caller must not navigate.
  */
 export function useCloseOwn(): () => boolean {
   const [own] = useState(() => ({ open: useDialog.getState().open, path: location.pathname }));

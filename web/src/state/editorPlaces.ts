@@ -1,4 +1,4 @@
-// The places of the screen that is shown, for the palette.
+// The files and tabs of the current screen, for the palette.
 import { useEffect } from 'react';
 import { create } from 'zustand';
 

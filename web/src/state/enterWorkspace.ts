@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import { chooseWorkspace } from '../api/workspace';
 
-/** Goes into another workspace: to its first page, with nothing of the former one kept. */
+/** Switches to another workspace: opens its first page and clears the cached data. */
 export function useEnterWorkspace(): (workspace: string) => void {
   const client = useQueryClient();
   const [, navigate] = useLocation();

@@ -41,7 +41,7 @@ describe('hotkeys', () => {
     },
     'a letter that another key types is not where it is': {
       keys: 'Mod+B',
-      press: { key: 'x', code: 'KeyB', ctrlKey: true }, // cuts, on a Dvorak layout
+      press: { key: 'x', code: 'KeyB', ctrlKey: true }, // cut, on a Dvorak layout
       want: false,
     },
     'a question mark needs Shift on most layouts': { keys: '?', press: { key: '?', shiftKey: true }, want: true },

@@ -1,6 +1,5 @@
-// Every command of the Studio: what it is called and which keys start it. The listener, the palette and the list of
-// shortcuts read this one registry, so that a key without a palette entry cannot be; bindings.ts lays over it what
-// somebody has chosen.
+// All commands with their titles and default shortcuts. The key listener, the palette and the shortcut list use this
+// one list. bindings.ts adds the user's changes.
 import { hotkeys as say } from '../texts/app';
 
 export const groups = ['Run', 'Agent', 'Go', 'View', 'Help'] as const;
@@ -9,7 +8,7 @@ export interface Command {
   id: string;
   title: string;
   group: Group;
-  /** "Mod" is Ctrl, on macOS ⌘; "g s" is one after the other. */
+  /** "Mod" is Ctrl, or ⌘ on macOS. "g s" means one key after the other. */
   keys?: string;
 }
 
@@ -94,15 +93,15 @@ export interface KeyPress {
   altGraph: boolean;
 }
 
-// These are meant as they are typed, wherever their key is. Where a layout types something else the place of the key counts.
+// These characters match by the typed character. Other keys match by position if the layout types another character.
 const plain = /^[a-z\d]$/i;
 const codes: Record<string, string> = { '[': 'BracketLeft', ']': 'BracketRight', '.': 'Period' };
 
-/** Whether the keys that went down are the chord. Layouts that type with AltGr never start a command. */
+/** Whether the pressed keys match the shortcut. Layouts that type with AltGr never start a command. */
 export function matches(chord: Chord, press: KeyPress, mac: boolean): boolean {
   if (press.altGraph) return false;
   const mod = mac ? press.metaKey : press.ctrlKey;
-  // Option types characters on macOS, so a lone Alt chord is read there as Ctrl+Option.
+  // On macOS, Option types characters, so an Alt shortcut is Ctrl+Option there.
   const other = mac ? press.ctrlKey !== (chord.alt && !chord.mod) : press.metaKey;
   if (chord.mod !== mod || other || chord.alt !== press.altKey) return false;
   if (chord.key === '?') return press.key === '?';
@@ -112,27 +111,27 @@ export function matches(chord: Chord, press: KeyPress, mac: boolean): boolean {
   return press.code === code && !plain.test(press.key);
 }
 
-/** What goes before the last key, as the "g" of "g s"; empty for keys that are pressed at once. */
+/** The first key of a sequence, such as "g" of "g s"; empty for other shortcuts. */
 export const leadOf = (keys: string): string => keys.split(' ').slice(0, -1).join(' ');
 export const lastOf = (keys: string): Chord => parseChord(keys.split(' ').at(-1) ?? '');
 
-// The browser keeps some for itself, every field needs others, and some names are of no key.
+// Keys that a browser reserves, that fields need, or that name no key.
 const reserved = /^Mod\+(Shift\+)?[NTVWZ]$|^Mod\+[ACX]$|Dead$|Process$|Unidentified$/;
 
-/** What the key is called: by what it types, where that is a letter or digit, else by its place. */
+/** The name of the key: its character if it is a letter or digit, else its position. */
 function nameOf(press: KeyPress): string {
   const code = /^(?:Key|Digit)(.)$/.exec(press.code)?.[1];
   const sign = Object.keys(codes).find((key) => codes[key] === press.code);
   return plain.test(press.key) ? press.key.toUpperCase() : (code ?? sign ?? press.key);
 }
 
-/** A letter or digit with nothing held, of which "g s" has two; undefined for any other keys. */
+/** A letter or digit without modifiers, as used in "g s"; undefined for other keys. */
 export function strokeOf(press: KeyPress, mac: boolean): string | undefined {
   const key = nameOf(press).toLowerCase();
   return plain.test(key) && matches(parseChord(key), press, mac) ? key : undefined;
 }
 
-/** The keys that went down, as the registry writes them; undefined when no command may have them. */
+/** The pressed keys in shortcut notation; undefined if no command may use them. */
 export function keysOf(press: KeyPress, mac: boolean): string | undefined {
   const key = nameOf(press);
   const mod = mac ? press.metaKey : press.ctrlKey;
@@ -144,7 +143,7 @@ export function keysOf(press: KeyPress, mac: boolean): string | undefined {
     : undefined;
 }
 
-/** A single character must not start a command while someone types. */
+/** A single character must not start a command while a user types. */
 export const isPlainKey = (chord: Chord): boolean => !chord.mod && !chord.alt && chord.key.length === 1;
 
 export function showKeys(keys: string, mac: boolean): string {

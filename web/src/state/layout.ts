@@ -1,4 +1,4 @@
-// How the screen is divided, kept over visits.
+// The layout of the screen, stored between visits.
 import { useSyncExternalStore } from 'react';
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
@@ -16,7 +16,7 @@ interface Layout {
   bottomOpen: boolean;
   maximised: boolean;
   problemsOpen: boolean;
-  /** On a narrow screen the configuration is a sheet over the editor, closed at first. */
+  /** On a narrow screen the configuration is a sheet over the editor, initially closed. */
   sheetOpen: boolean;
   /** On a phone one pane is shown at a time. */
   pane: Pane;
@@ -51,7 +51,7 @@ const initial: Layout = {
 
 const isWidth = isWithin(100, 4000);
 
-/** What is kept of it: not what was open over something else, nor the pane a phone showed. */
+/** The stored part: neither open sheets nor the pane of a phone. */
 export function readLayout(was: unknown): Layout {
   const now = settingsOf(was, initial, {
     left: isWidth,
@@ -89,7 +89,7 @@ export function toggleRight(): void {
   else useLayout.setState((l) => ({ rightOpen: !l.rightOpen }));
 }
 
-/** Whether the configuration is beside the editor, or over it where the screen is narrow. */
+/** Whether the configuration is visible, next to the editor or over it. */
 export function useRightSeen(): boolean {
   const over = useSyncExternalStore(onWidth, () => narrow.matches);
   return useLayout((l) => (over ? l.sheetOpen : l.rightOpen));
@@ -100,7 +100,7 @@ function onWidth(changed: () => void): () => void {
   return () => narrow.removeEventListener('change', changed);
 }
 
-/** Makes the configuration visible whatever the width. */
+/** Makes the configuration visible at any width. */
 export function showRight(section: string): void {
   useLayout.setState((l) => ({
     rightOpen: true,

@@ -1,11 +1,11 @@
-// Things to tell that have no place of their own. What went wrong stays until it is dismissed.
+// Notices without a place in the page. Errors stay until dismissed.
 import { create } from 'zustand';
 
 export interface Notice {
   id: number;
   kind: 'done' | 'failed';
   text: string;
-  /** What can be done about it. */
+  /** An action offered with the notice. */
   action?: { label: string; run: () => void };
 }
 
@@ -24,5 +24,5 @@ export function dismiss(id: number): void {
   useNotices.setState(({ notices }) => ({ notices: notices.filter((n) => n.id !== id) }));
 }
 
-/** What was told to somebody is nothing to the next one. */
+/** Notices are cleared when another user signs in. */
 export const dismissAll = (): void => useNotices.setState({ notices: [] });

@@ -1,4 +1,4 @@
-/** Moves the focus to the next part of the screen; this is also the way out of the editor, which keeps Tab. */
+/** Moves the focus to the next region of the screen. It also leaves the editor, which uses Tab itself. */
 export function nextRegion(step: 1 | -1): void {
   const regions = [...document.querySelectorAll<HTMLElement>('[data-region]')].filter((r) => r.offsetParent !== null);
   const now = regions.findIndex((r) => r.contains(document.activeElement));

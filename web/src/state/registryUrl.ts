@@ -1,4 +1,4 @@
-// What the pages of the public registry show, as their addresses say it.
+// The state of the registry pages in their addresses.
 import type { Language } from '../api/types';
 import type { RegistryFilter } from '../api/verbs';
 
@@ -19,7 +19,7 @@ export function readRegistry(text: string): RegistryFilter {
 export const registryUrl = ({ search = '', language, tag = '' }: RegistryFilter): string =>
   withQuery('/registry', { q: search, lang: language ?? '', tag });
 
-/** What of an agent is shown: without a version its latest, without a file the one that runs. */
+/** The shown part of an agent. Defaults: its latest version and its entrypoint. */
 export interface ListedState {
   version?: string;
   file?: string;

@@ -1,3 +1,3 @@
-// The search of the address as it stands there. That of wouter's main module is decoded already: whoever reads it decodes
-// it twice, and takes "50%25ab" for something else than was typed.
+// The raw query string of the address. wouter's own useSearch decodes it, so that a reader would decode it twice and
+// misread "50%25ab".
 export { useSearch } from 'wouter/use-browser-location';

@@ -3,7 +3,7 @@ import { Sequence } from './sequence';
 
 const all = [{ keys: 'g s' }, { keys: 'Mod+S' }, { keys: '?' }];
 
-/** What each press starts, in turn: of letters at these moments, some of them where letters are taken. */
+/** Returns the command of each key press, given at these times, some in elements that use letters. */
 function started(...presses: [key: string, at: number, taken?: 'taken'][]): (string | undefined)[] {
   const sequence = new Sequence();
   const held = { code: '', ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, altGraph: false };

@@ -1,7 +1,7 @@
-// Keys that follow each other, as "g s".
+// Key sequences, such as "g s".
 import { lastOf, leadOf, matches, parseChord, type KeyPress } from './hotkeys';
 
-// How long the first is remembered, in milliseconds: who pressed it by mistake goes nowhere a minute later.
+// How long the first key counts, in milliseconds, so that an accidental press has no late effect.
 const lasts = 1500;
 
 interface Press extends KeyPress {
@@ -12,7 +12,7 @@ export class Sequence {
   private first = '';
   private at = 0;
 
-  /** Which of the commands a press starts. Where letters are `taken`, as in a tree of files, none is the first of two. */
+  /** Returns the command that a key press starts. Where letters are `taken`, as in a file tree, no sequence starts. */
   next<T extends { keys: string }>(all: readonly T[], press: Press, taken: boolean, mac: boolean): T | undefined {
     const before = taken || press.timeStamp - this.at > lasts ? '' : this.first;
     this.first = '';

@@ -1,4 +1,4 @@
-// Dark or light: the system's choice until a person makes one. public/theme.js does the same before the first paint.
+// The theme: the system's, or the user's choice. public/theme.js sets it before the first paint.
 import { forgetKept, keep, readKept } from '../api/storage';
 
 export type Theme = 'dark' | 'light';
@@ -28,7 +28,7 @@ export function chooseTheme(choice: ThemeChoice): void {
 
 system.addEventListener('change', () => show(chosen));
 
-// What is chosen in one tab holds in all.
+// A change applies to all tabs.
 window.addEventListener('storage', (e) => {
   if (e.key === key) show(read(e.newValue));
 });

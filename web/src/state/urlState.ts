@@ -1,4 +1,4 @@
-// What of the screen is in the address, so that a link shows the same: the open tab, the line, the panel and the run.
+// The screen state in the address, so that a link restores it: open tab, line, panel and run.
 export type Tab = { kind: 'file'; path: string } | { kind: 'schema'; which: 'input' | 'output' };
 export type Panel = 'input' | 'console' | 'result' | 'history';
 
@@ -45,7 +45,7 @@ export function writeUrl({ tab, line, panel, run }: UrlState): string {
 
 export interface AgentRef {
   name: string;
-  /** Undefined is the draft. */
+  /** Undefined for the draft. */
   version: string | undefined;
 }
 
@@ -54,7 +54,7 @@ export function readRef(ref: string): AgentRef {
   return at < 0 ? { name: ref, version: undefined } : { name: ref.slice(0, at), version: ref.slice(at + 1) };
 }
 
-/** A part of an address as it is meant, where @ may be written %40. A % that spells nothing is what it is. */
+/** Decodes a part of the path, in which @ may be written as %40. An invalid % stays as it is. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -65,20 +65,20 @@ export function decoded(text: string): string {
 
 export const agentUrl = (name: string, version?: string): string =>
   `/a/${name}${version === undefined ? '' : `@${version}`}`;
-/** The version of a run as an address says it: that of the draft, or of code without an agent, is none. */
+/** The version of a run in an address; empty for a draft or code without an agent. */
 export const pinnedOf = (version: string | undefined): string | undefined =>
   version === '' || version === 'draft' ? undefined : version;
 
 export const runUrl = (id: string): string => `/runs/${id}`;
 export const versionsUrl = (name: string): string => `/a/${name}/versions`;
 
-/** How the list of agents is narrowed; what is not said does not narrow. */
+/** The filters of the agent list. Missing filters are ignored. */
 export interface ListState {
   search?: string;
   inCode?: boolean;
   state?: 'draft' | 'published' | 'deleted';
   tag?: string;
-  /** Only agents that nobody ran for so many days. */
+  /** Only agents without runs for this number of days. */
   unused?: number;
 }
 

@@ -108,7 +108,7 @@ export const agentsPanel = {
   versions: 'Versions',
 };
 
-/** Why the server cannot be asked now. */
+/** Why the server is unavailable. */
 export const cutOff = {
   noNetwork: 'There is no network. It works again when there is one.',
   notReached: 'The server cannot be reached. It works again when the draft is saved.',
@@ -164,7 +164,7 @@ export const newAgentDialog = {
   noModuleWasChosen: 'Choose a module.',
 };
 
-/** Why an agent cannot have a name. */
+/** Why an agent name is invalid. */
 export const nameFaults = {
   needed: 'Enter a name.',
   firstLetter: 'A name begins with a lower-case letter.',

@@ -31,7 +31,7 @@ export const consoleTools = {
   clearTheConsole: 'Clear the console',
 };
 
-/** What was asked for; '' is a request that names no host. */
+/** The requested host; '' if the request names none. */
 const asked = (host: string): string => (host === '' ? 'A request that names no host' : host);
 
 export const ring = {

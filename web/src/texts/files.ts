@@ -1,6 +1,6 @@
 import { bytes, form, number, plural } from './format';
 
-/** What a person calls a schema where it stands among files. */
+/** The label of a schema in the list of files. */
 export const schema = (which: 'input' | 'output'): string =>
   ({ input: 'Input schema', output: 'Output schema' })[which];
 
@@ -125,7 +125,7 @@ export const problems = {
   warning: 'Warning',
 };
 
-/** Why a path cannot be a file of an agent. */
+/** Why a file path is invalid. */
 export const pathFaults = {
   aNameIsNeeded: 'Enter a name.',
   nameBetweenSlashes: 'A path needs a name between slashes.',

@@ -1,9 +1,9 @@
-// Numbers, times and plurals as people read them. The language of the texts beside this file is said here.
+// Formats numbers, times and plurals. This file sets the language of the texts.
 const locale = 'en';
 
 const rules = new Intl.PluralRules(locale);
 const grouped = new Intl.NumberFormat(locale);
-// Swedish writes days as they stand everywhere here, 2026-11-23, and hours from 0 to 24.
+// Swedish formats dates as 2026-11-23 and uses the 24-hour clock.
 const clock = new Intl.DateTimeFormat('sv', { dateStyle: 'short', timeStyle: 'short' });
 const fixed = [0, 1, 2].map(
   (digits) =>
@@ -15,16 +15,16 @@ const fixed = [0, 1, 2].map(
 );
 const short = new Intl.NumberFormat(locale, { maximumFractionDigits: 1, useGrouping: false });
 
-/** A number with as many digits after the point as are said, for what is measured. */
+/** Formats a measured number with a fixed number of decimals. */
 export const measured = (n: number, digits: 0 | 1 | 2): string => (fixed[digits] ?? short).format(n);
 
-/** A count, in groups of thousands. */
+/** Formats a count with thousands separators. */
 export const number = (n: number): string => grouped.format(n);
 
-/** A word in each form that the language has, such as one and other. */
+/** The plural forms of a word, such as one and other. */
 export type Forms = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
 
-/** The form that goes with a count, without the count. */
+/** The plural form for a count, without the count. */
 export const form = (n: number, forms: Forms): string => forms[rules.select(n)] ?? forms.other;
 
 export const plural = (n: number, forms: Forms): string => `${number(n)} ${form(n, forms)}`;
@@ -36,14 +36,14 @@ export function milliseconds(ms: number): string {
   if (ms < 10) return `${measured(ms, 1)} ms`;
   if (ms < 1000) return `${measured(ms, 0)} ms`;
   if (ms < 60_000) return `${measured(ms / 1000, ms % 1000 === 0 ? 0 : ms < 10_000 ? 2 : 1)} s`;
-  const whole = Math.round(ms / 1000); // before it is split: 119.7 s are 2 min and not 1 min 60 s
+  const whole = Math.round(ms / 1000); // round before splitting: 119.7 s is 2 min, not 1 min 60 s
   const rest = whole % 60;
   return `${Math.floor(whole / 60)} min${rest === 0 ? '' : ` ${rest} s`}`;
 }
 
 export function bytes(n: number): string {
   if (n < 1024) return `${n} B`;
-  // What is written as 1024 is one of the next.
+  // A value that rounds to 1024 moves to the next unit.
   if (n / 1024 < 1023.5) return `${size(n / 1024)} KiB`;
   if (n / 1024 ** 2 < 1023.5) return `${size(n / 1024 ** 2)} MiB`;
   return `${size(n / 1024 ** 3)} GiB`;
@@ -61,8 +61,8 @@ export function ago(iso: string, now: number): string {
   return day(iso);
 }
 
-/** The day of a time of the server: the same in every language, and in every zone. */
+/** The date of a server time, equal in every language and time zone. */
 export const day = (iso: string): string => iso.slice(0, 10);
 
-/** A moment by the clock of whoever reads: 2026-11-23 00:00. */
+/** A time in the reader's time zone: 2026-11-23 00:00. */
 export const moment = (iso: string): string => clock.format(new Date(iso));

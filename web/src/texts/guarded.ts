@@ -1,4 +1,4 @@
-// Apart from the texts of access: every page is guarded, so that these come with the first screen.
+// Separate from the access texts, because every page is guarded and the first screen needs these.
 export const guarded = {
   pageTitle: 'No access · Atelier',
   allAgents: 'All agents',

@@ -1,5 +1,5 @@
-// All that a person reads in the Studio, in English. A screen imports its own file, so that its texts come with it; here
-// they are one object, and another language is another object of its type.
+// All texts of the Studio in English. A screen imports only its own file. This object has them all; a translation is
+// another object of its type.
 import * as access from './access';
 import * as agents from './agents';
 import * as api from './api';

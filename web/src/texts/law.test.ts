@@ -1,4 +1,4 @@
-// Whatever a person reads in the Studio stands in this room, so that another language is another object of its type.
+// Checks that all visible texts stand in this folder, so that a translation is another object of its type.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -7,13 +7,13 @@ import { texts } from '.';
 
 const root = join(import.meta.dirname, '..');
 
-// What a screen reader says or a screen shows of an element, and what our own components show.
+// Attributes that a screen shows or a screen reader announces, including those of our components.
 const shown =
   /^(aria-label|title|placeholder|label|alt|about|hint|verb|wording|message|what|heading|summary|none|empty|caption)$/;
-// Commands, keys and our name are the same in every language.
+// Commands, keys and product names are the same in every language.
 const literal = new Set(['code', 'kbd', 'pre']);
 const names = new Set(['Atelier']);
-// These files write programs: what stands in them is TypeScript, Python, a shell or a selector, and nobody's language.
+// These files generate code or shell commands, which are not translated.
 const programs =
   /^(agent\/(starters|callCommands)|features\/tool\/recipes|schema\/(declarations|toTypes|toPython)|editor\/(jsonModule|python\/(annotate|service))\b)/;
 
@@ -26,7 +26,7 @@ const textOf = (node: ts.Node): string | undefined => {
   return node.head.text + node.templateSpans.map((span) => `…${span.literal.text}`).join('');
 };
 
-/** Whether an expression is shown as it stands: not as the argument of a call, nor to compare with. */
+/** Whether an expression is rendered as text, rather than passed to a call or compared. */
 function place(node: ts.Node): ts.JsxAttribute | ts.JsxExpression | undefined {
   const { parent } = node;
   if (ts.isJsxAttribute(parent)) return parent;
@@ -50,7 +50,7 @@ function isText(node: ts.Node): boolean {
     );
   }
   const text = textOf(node);
-  // What is thrown as an Error says that the Studio is wrong: nobody can be helped by a translation.
+  // A thrown Error reports a bug in the Studio and needs no translation.
   if (text === undefined || (ts.isNewExpression(node.parent) && node.parent.expression.getText() === 'Error'))
     return false;
   if (ts.isPropertyAssignment(node.parent) && node.parent.name.getText() === 'fontFamily') return false;
@@ -81,7 +81,7 @@ it('stands in one room', () => {
     (path) => /\.tsx?$/.test(path) && !/\.test\.ts$|\.d\.ts$|^texts\//.test(path) && !programs.test(path),
   );
   expect(files.flatMap(textsIn)).toEqual([]);
-}, 60_000); // every file is parsed, beside all other tests
+}, 60_000); // parses every file while other tests run
 
 it('has all of its files in one object', () => {
   const others = /^(index|format|rich)\.ts$|\.test\.ts$/;

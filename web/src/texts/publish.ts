@@ -34,7 +34,7 @@ export const publishDialog = {
   copyReference: 'Copy reference',
 };
 
-/** Reasons for a number beside those that the server gives. */
+/** Reasons for a version number, in addition to the server's. */
 export const heard = {
   another: (n: number, all: number) =>
     `${n} of ${plural(all, { one: 'recorded input', other: 'recorded inputs' })} ${form(n, { one: 'gives', other: 'give' })} another output`,

@@ -38,7 +38,7 @@ export const secretsPage = {
   removeVerb: 'Remove',
 };
 
-/** What the server says of a field, by its pointer. */
+/** Messages for the server's field errors, by pointer. */
 const faults: Partial<Record<string, (message: string) => string>> = {
   '/name': (message) => `The name ${message}`,
   '/value': (message) => `The value ${message}`,

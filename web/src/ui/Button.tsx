@@ -18,7 +18,7 @@ interface IconProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   ref?: Ref<HTMLButtonElement>;
 }
 
-/** A button that is only an icon; its label is its name and its tooltip. */
+/** An icon button. Its label is its accessible name and tooltip. */
 export function IconButton({ label, small, className, ...rest }: IconProps) {
   const look = classes(css.button, css.icon, small && css.small, className);
   return <button type="button" aria-label={label} title={label} {...rest} className={look} />;

@@ -8,7 +8,7 @@ interface Props<T extends string> {
   onChange: (value: T) => void;
 }
 
-/** One of a few looks of the same thing: a row of buttons of which one is pressed; the arrows move along it. */
+/** A group of toggle buttons of which one is pressed. Arrow keys move between them. */
 export function Choices<T extends string>({ label, choices, value, onChange }: Props<T>) {
   const group = useRef<HTMLDivElement>(null);
   const move = (e: KeyboardEvent): void => {

@@ -10,7 +10,7 @@ interface Props {
   onConfirm: () => void;
 }
 
-/** Asks before something is taken away. */
+/** Asks for confirmation before a destructive action. */
 export function ConfirmDialog({ title, about, verb, onClose, onConfirm }: Props) {
   const confirm = (): void => {
     onConfirm();

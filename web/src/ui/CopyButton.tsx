@@ -4,7 +4,7 @@ import { copyText } from '../state/clipboard';
 import { copyButton as say } from '../texts/ui';
 import { Button, IconButton } from './Button';
 
-/** Copies a text and says that it did. With `wording` it is a button with words, else an icon. */
+/** Copies a text and confirms it. With `wording` it has a label, else an icon. */
 export function CopyButton({
   text,
   label,

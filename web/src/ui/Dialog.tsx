@@ -13,13 +13,13 @@ interface Props {
   about?: ReactNode;
   wide?: boolean;
   medium?: boolean;
-  /** Without it the dialog must be answered. */
+  /** Without it the dialog cannot be dismissed. */
   onClose?: () => void;
   children: ReactNode;
   foot?: ReactNode;
 }
 
-/** A modal dialog; it is open as long as it is rendered. */
+/** A modal dialog, open while it is rendered. */
 export function Dialog({ title, about, wide, medium, onClose, children, foot }: Props) {
   const [before] = useState(pathOfFocus);
   return (
@@ -64,7 +64,10 @@ export function Dialog({ title, about, wide, medium, onClose, children, foot }: 
   );
 }
 
-/** The focus begins where the answer is given, not at the button that closes. A finger gets no keyboard unasked. */
+/**
+ * The focus starts at the first field, not at the close button. On touch screens it does not, so that no keyboard
+ * opens.
+ */
 function focusWithin(e: Event): void {
   const dialog = e.currentTarget;
   if (!(dialog instanceof HTMLElement) || dialog.contains(document.activeElement)) return;

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import css from './Empty.module.css';
 
-/** One sentence on what this is, and what to do. */
+/** An empty state: one sentence and actions. */
 export function Empty({ children, actions }: { children: ReactNode; actions?: ReactNode }) {
   return (
     <div className={css.empty}>

@@ -1,6 +1,6 @@
 import field from './Field.module.css';
 
-/** Why something did not work, said at once. */
+/** An error message that screen readers announce at once. */
 export function Fault({ message }: { message: string | undefined }) {
   if (message === undefined) return null;
   return (

@@ -4,12 +4,12 @@ import { Button } from './Button';
 
 interface Props<T> {
   items: readonly T[];
-  /** How many are shown until all are asked for. */
+  /** How many items are shown at first. */
   most: number;
   children: (shown: readonly T[]) => ReactNode;
 }
 
-/** The first items of a list, and the rest when somebody asks: a list within a page has no scrollbar of its own. */
+/** Shows the first items of a list and a button for the rest. A list inside a page has no own scrollbar. */
 export function Few<T>({ items, most, children }: Props<T>) {
   const [all, setAll] = useState(false);
   return (

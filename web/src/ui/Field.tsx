@@ -2,7 +2,7 @@ import { useId, type ReactNode } from 'react';
 import css from './Field.module.css';
 import { classes } from './classes';
 
-/** What a labelled control must carry, so that its messages are read with it. */
+/** The attributes that connect a control with its label and messages. */
 export interface ControlProps {
   id: string;
   className: string | undefined;

@@ -9,20 +9,20 @@ interface Props {
   title: string;
   about?: ReactNode;
   medium?: boolean;
-  /** What the button says that sends the form. */
+  /** The label of the submit button. */
   verb: string;
   danger?: boolean;
-  /** While it is not, the form cannot be sent. */
+  /** While false, the form cannot be submitted. */
   ready?: boolean;
   busy: boolean;
-  /** Why it was not done, where no field is to blame. */
+  /** The error that belongs to no field. */
   fault?: string | undefined;
   onSubmit: () => void;
   onClose: () => void;
   children: ReactNode;
 }
 
-/** A dialog that is one form: it is sent or given up, and says below its fields why it was refused. */
+/** A dialog with one form. It shows the error below its fields. */
 export function FormDialog(props: Props) {
   const { title, about, medium = true, verb, danger = false, ready = true, busy, fault, onSubmit, onClose } = props;
   const form = useId();

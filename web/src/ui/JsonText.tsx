@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import css from './JsonText.module.css';
 
-// Keys, texts, numbers and words, in the order in which they are told apart.
+// Keys, texts, numbers and literals, in matching order.
 const token = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|\b(true|false|null)\b/g;
 
-/** JSON with the colours of the editor, without the editor. */
+/** JSON with syntax colours, without the editor. */
 export function JsonText({ text }: { text: string }) {
   const parts: ReactNode[] = [];
   let done = 0;

@@ -10,16 +10,16 @@ import type { Shape } from './Skeleton';
 
 interface Props<T> {
   listing: Listing<T>;
-  /** What is listed, as in "Loading the registry…". */
+  /** The name of the list, for example "the registry". */
   what: string;
-  /** The form of the items, while they are on their way. */
+  /** The placeholder shape while it loads. */
   shape?: Shape;
-  /** What to say when there is nothing. */
+  /** The text for an empty list. */
   empty: ReactNode;
   children: (items: T[]) => ReactNode;
 }
 
-/** A list in whatever state it is. */
+/** Renders a list in any state: loading, failed, empty or loaded. */
 export function Listed<T>({ listing, what, shape = 'rows', empty, children }: Props<T>) {
   switch (listing.kind) {
     case 'waiting':
@@ -38,7 +38,7 @@ export function Listed<T>({ listing, what, shape = 'rows', empty, children }: Pr
           {listing.more && (
             <div className={field.failed}>
               {listing.fault !== undefined && <p role="alert">{say.moreNotLoaded(listing.fault)}</p>}
-              {/* Not disabled while it reads: it would lose the focus. */}
+              {/* Not disabled while it loads, or it would drop the focus. */}
               <Button ref={leaveFocus} onClick={listing.more}>
                 {listing.reading ? say.loading : say.showMore}
               </Button>

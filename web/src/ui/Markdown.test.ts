@@ -5,7 +5,7 @@ import { Markdown } from './Markdown';
 
 const drawn = (text: string): string => renderToStaticMarkup(createElement(Markdown, { text }));
 
-/** What is in the element that holds the text, without the directions of its blocks. */
+/** The HTML inside the wrapper, without the direction of its blocks. */
 const shown = (text: string): string =>
   drawn(text)
     .replace(/^<div class="[^"]*">([^]*)<\/div>$/, '$1')

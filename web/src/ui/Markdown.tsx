@@ -2,25 +2,24 @@ import MarkdownIt, { type Token } from 'markdown-it';
 import { createElement, Fragment, useMemo, type ReactNode } from 'react';
 import css from './Markdown.module.css';
 
-// HTML is off, which is the parser's own default: it stays the text that it is. Words that look like a host are none,
-// since files are called so too (README.md).
+// HTML stays text, which is the parser's default. Words like README.md are not linked, although they look like hosts.
 const parser = new MarkdownIt({ html: false, linkify: true });
 parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
 
-/** What may be made of a text, and by which element: its headings stand below those of the page. */
+/** The allowed tokens and their elements. Headings start below the page's. */
 const elements: Partial<Record<string, string>> = {
   ...{ h1: 'h3', h2: 'h4', h3: 'h5', h4: 'h6', h5: 'h6', h6: 'h6' },
   ...{ p: 'p', ul: 'ul', ol: 'ol', li: 'li', blockquote: 'blockquote', em: 'em', strong: 'strong', s: 's' },
   ...{ table: 'table', thead: 'thead', tbody: 'tbody', tr: 'tr', th: 'th', td: 'td' },
 };
 
-/** A text in Markdown that somebody else wrote: nothing in it is HTML, is fetched, or runs. */
+/** Renders untrusted Markdown. Its HTML is not rendered, and nothing is fetched or executed. */
 export function Markdown({ text }: { text: string }) {
   const nodes = useMemo(() => drawn(parser.parse(text, {})), [text]);
   return <div className={css.text}>{nodes}</div>;
 }
 
-/** Tokens open and close what they hold: each closing one makes an element of all since its opening one. */
+/** Tokens open and close their content. Each closing token turns everything since its opening token into an element. */
 function drawn(tokens: readonly Token[]): ReactNode[] {
   let inner: ReactNode[] = [];
   const outer: { open: Token; before: ReactNode[] }[] = [];
@@ -39,7 +38,7 @@ function drawn(tokens: readonly Token[]): ReactNode[] {
 }
 
 function element(open: Token, children: ReactNode[]): ReactNode {
-  if (open.hidden) return children; // the paragraph of an item that has one line
+  if (open.hidden) return children; // the paragraph of a one-line item
   if (open.tag === 'a') return <Anchor href={String(open.attrGet('href') ?? '')}>{children}</Anchor>;
   const name = elements[open.tag];
   if (name === undefined) return children;
@@ -54,7 +53,7 @@ function element(open: Token, children: ReactNode[]): ReactNode {
   return createElement(name, { ...(start !== null && { start: Number(start) }), ...direction(open) }, children);
 }
 
-/** A block runs the way of its own words, with all in it: the marks of a list stand where its lines begin. */
+/** A block has the direction of its text, so that list markers stand where its lines start. */
 const direction = ({ block, level }: Token): { dir?: 'auto' } => (block && level === 0 ? { dir: 'auto' } : {});
 
 function leaf(token: Token): ReactNode {
@@ -77,11 +76,11 @@ function leaf(token: Token): ReactNode {
     case 'hr':
       return <hr />;
     default:
-      return token.content; // of a picture, the words that stand for it: the page fetches none
+      return token.content; // of a picture, only the alternative text; the page fetches no picture
   }
 }
 
-/** Only to pages elsewhere: a path in the text is none of the Studio's. */
+/** Only absolute links; a relative path does not exist in the Studio. */
 function Anchor({ href, children }: { href: string; children: ReactNode }) {
   if (!/^(https?|mailto):/i.test(href)) return children;
   return (

@@ -9,9 +9,9 @@ export type MenuEntry =
       label: string;
       keys?: string;
       danger?: boolean;
-      /** Why it cannot be chosen now, which is then said in it. */
+      /** The reason for a disabled entry, shown in it. */
       why?: string | undefined;
-      /** It wants the focus, so it begins once the menu has given that back. */
+      /** The action takes the focus, so it starts after the menu has returned it. */
       later?: boolean;
       run: () => void;
     }
@@ -21,13 +21,13 @@ export type MenuEntry =
 interface Props {
   trigger: ReactNode;
   entries: MenuEntry[] | (() => MenuEntry[]);
-  /** Where something else than the button opens it too. */
+  /** Set if something other than the button opens the menu too. */
   opened?: { open: boolean; onOpen: (open: boolean) => void };
-  /** What has the focus once it is closed, if not the button. */
+  /** The element that gets the focus after closing, instead of the button. */
   back?: () => HTMLElement | null | undefined;
 }
 
-/** A menu on a button. Entries that a function gives are asked for when it opens. */
+/** A menu on a button. A function of entries is called when the menu opens. */
 export function Menu({ trigger, entries, opened, back }: Props) {
   const waiting = useRef<() => void>(undefined);
   const giveBack = (e: Event): void => {
@@ -82,7 +82,7 @@ function Entry({ entry, onChoose }: { entry: MenuEntry; onChoose: EntriesProps['
       return (
         <DropdownMenu.Item
           className={classes(css.item, entry.danger && css.danger)}
-          // The arrows pass over what is `disabled`, and who goes by them would not hear why.
+          // Uses aria-disabled, because arrow keys skip `disabled` entries and their reason would not be announced.
           aria-disabled={entry.why !== undefined}
           onSelect={(e) => {
             if (entry.why === undefined) onChoose(entry);

@@ -3,12 +3,12 @@ import field from './Field.module.css';
 import { Retry } from './Retry';
 
 interface Props {
-  /** What was asked for, or all of it where one thing is made of several. */
+  /** The query, or several queries that make up one part. */
   found: UseQueryResult | readonly UseQueryResult[];
   why: (reason: string) => string;
 }
 
-/** Why something could not be loaded, and, where there is nothing of it from before, a way to ask again. */
+/** Shows why something could not be loaded. Without earlier data it offers a retry. */
 export function NotLoaded({ found, why }: Props) {
   const failed = [found].flat().filter(({ isError }) => isError);
   const error = failed[0]?.error;

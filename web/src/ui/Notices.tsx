@@ -8,16 +8,16 @@ import { leaveFocus } from './focusBack';
 import css from './Notices.module.css';
 import { dismiss, useNotices } from '../state/notices';
 
-// What is outside of an open dialog can be neither pressed nor reached with keys, so the notices stand in the one on top.
+// Content outside an open dialog is inert, so the topmost dialog shows the notices.
 const useDialogs = create<{ dialogs: readonly symbol[] }>(() => ({ dialogs: [] }));
 
-/** Things to tell, over the page. */
+/** Notices over the page. */
 export function Notices() {
   const { dialogs } = useDialogs();
   return <Region here={dialogs.length === 0} />;
 }
 
-/** The same in a dialog. */
+/** Notices inside a dialog. */
 export function DialogNotices() {
   const { dialogs } = useDialogs();
   const [own] = useState(() => Symbol());
@@ -28,7 +28,7 @@ export function DialogNotices() {
   return <Region here={dialogs.at(-1) === own} />;
 }
 
-/** It is there before there is anything to tell, or that would not be read out. */
+/** The live region exists before its first notice, or screen readers would not announce it. */
 function Region({ here }: { here: boolean }) {
   const { notices } = useNotices();
   return (

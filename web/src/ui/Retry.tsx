@@ -7,7 +7,7 @@ interface Props {
   onRetry: () => void;
 }
 
-/** Asks again for what is not here. It goes as that is asked for or comes, and then the part that it was in has the focus. */
+/** Requests missing data again. When the button disappears, the focus moves to its section. */
 export function Retry({ look = 'plain', onRetry }: Props) {
   return (
     <Button ref={leaveFocus} look={look} onClick={onRetry}>

@@ -1,6 +1,6 @@
 import css from './Skeleton.module.css';
 
-/** What comes: its form is drawn before it is there. */
+/** The shape of the placeholder. */
 export type Shape = 'page' | 'rows' | 'table' | 'cards' | 'text' | 'code' | 'names' | 'fields' | 'line' | 'lines';
 
 const parts: Record<Shape, number> = {
@@ -8,7 +8,7 @@ const parts: Record<Shape, number> = {
   ...{ fields: 2, line: 1, lines: 2 },
 };
 
-/** Grey bars in the place of what is waited for. They say nothing: Waiting does. */
+/** Grey bars as placeholder while content loads. Waiting announces it to screen readers. */
 export function Skeleton({ shape }: { shape: Shape }) {
   return (
     <div className={css.skeleton} data-shape={shape} aria-hidden>

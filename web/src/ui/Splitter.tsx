@@ -4,19 +4,19 @@ import css from './Splitter.module.css';
 
 interface Props {
   label: string;
-  /** The line's own direction: "column" stands between columns. */
+  /** The direction of the line: "column" separates columns. */
   between: 'column' | 'row';
   value: number;
   min: number;
   max: number;
-  /** Whether dragging right or down makes the panel smaller. */
+  /** Whether dragging right or down shrinks the panel. */
   inverse?: boolean;
   onChange: (value: number) => void;
 }
 
 const step = 16;
 
-/** A window splitter as WAI-ARIA describes it: drag, or arrows, Home and End. */
+/** A window splitter by the WAI-ARIA pattern: drag, arrow keys, Home and End. */
 export function Splitter({ label, between, value, min, max, inverse, onChange }: Props) {
   const clamp = (v: number): number => Math.round(Math.min(max, Math.max(min, v)));
   const sign = inverse ? -1 : 1;

@@ -4,11 +4,11 @@ import css from './Tags.module.css';
 interface Props {
   label: string;
   tags: string[];
-  /** Where a tag leads. */
+  /** Returns the link of a tag. */
   to: (tag: string) => string;
 }
 
-/** The tags of something, each a way to all that have it. */
+/** A list of tags that link to all items with the tag. */
 export function Tags({ label, tags, to }: Props) {
   if (tags.length === 0) return null;
   return (

@@ -5,10 +5,10 @@ interface Props {
   label: ReactNode;
   hint?: ReactNode;
   error?: string | undefined;
-  /** Of names and code, which are no words of a dictionary. */
+  /** For names and code: monospace font, no spelling check. */
   mono?: boolean;
   type?: 'text' | 'password';
-  /** What a browser may fill in: nothing, where it is not told. */
+  /** The autocomplete attribute; off by default. */
   autoComplete?: string;
   autoFocus?: boolean;
   maxLength?: number;
@@ -16,7 +16,7 @@ interface Props {
   onChange: (value: string) => void;
 }
 
-/** One line of text with its label. */
+/** A labelled one-line text field. */
 export function TextField(props: Props) {
   const { label, hint, error, mono = false, type = 'text', autoComplete = 'off', autoFocus, maxLength, value } = props;
   return (

@@ -9,15 +9,15 @@ import { useWaitingPhase } from './waitingPhase';
 
 interface Props {
   what: string;
-  /** The form of what comes, where it is known. */
+  /** The placeholder shape, if it is known. */
   shape?: Shape;
-  /** Whether it is asked of the server, and may be asked again. */
+  /** Whether it waits for a server request that can be repeated. */
   retry?: boolean;
 }
 
 /**
- * Waiting shows nothing at first, then the form of what comes, and after five seconds offers to try again. It is said once
- * to who does not see it. A page holds back what stands below, which would jump when that comes which is waited for.
+ * Shows nothing at first, then a placeholder, and after five seconds a retry button. Screen readers announce it once.
+ * On a page it hides the content below, which would jump later.
  */
 export function Waiting({ what, shape, retry = false }: Props) {
   const phase = useWaitingPhase();
@@ -38,7 +38,7 @@ export function Waiting({ what, shape, retry = false }: Props) {
   );
 }
 
-/** Waits in a line, beside what is shown until then: in the place of what stands there else, once that is worth a word. */
+/** An inline loading text. It replaces the text at its place after a short delay. */
 export function WaitingLine({ what, children }: { what: string; children: ReactNode }) {
   const phase = useWaitingPhase();
   const still = phase === 'still';

@@ -1,13 +1,13 @@
-// Where the focus goes when a dialog closes, or when a button goes that had it. What had it before a dialog may be gone by
-// then: a row that was deleted, or a button of the dialog that led to this one.
+// Restores the focus when a dialog closes or a focused button disappears. The former element may be gone too, for
+// example a deleted row.
 const takes = ':is(button, input, select, textarea):not(:disabled), a[href], [tabindex="0"]';
 
-/** What has the focus and all around it; around a dialog is what was around its opener. */
+/** Returns the focused element and its ancestors. For a dialog, the opener's ancestors follow. */
 const paths = new WeakMap<Element, readonly Element[]>();
 
 export function pathOfFocus(): readonly Element[] {
   const path: Element[] = [];
-  // A button that is pressed and then disabled has the focus no more, but its dialog is still there.
+  // A button that is disabled on click loses the focus, but its dialog still exists.
   const dialog = [...document.querySelectorAll('[role=dialog]')].at(-1) ?? null;
   const focused = document.activeElement === document.body ? dialog : document.activeElement;
   for (let at = focused; at && at !== document.body && at.id !== 'root'; at = at.parentElement) {
@@ -20,7 +20,7 @@ export function pathOfFocus(): readonly Element[] {
 
 export const rememberPath = (dialog: Element, path: readonly Element[]): void => void paths.set(dialog, path);
 
-/** To what had it, or to the nearest that is there and takes it, unless something has taken it already. */
+/** Focuses the former element or its nearest focusable ancestor, unless something else has the focus. */
 export function giveBack(path: readonly Element[]): void {
   if (document.activeElement !== document.body) return;
   for (const element of path.filter(({ isConnected }) => isConnected)) {
@@ -29,7 +29,7 @@ export function giveBack(path: readonly Element[]): void {
   }
 }
 
-/** What is hidden or disabled does not. */
+/** Hidden and disabled elements cannot take it. */
 function takesIt(element: Element): boolean {
   if (element instanceof HTMLElement) element.focus();
   return document.activeElement !== document.body;
@@ -38,8 +38,8 @@ function takesIt(element: Element): boolean {
 const parts = 'section, fieldset, [role=dialog], [role=tabpanel], [data-region]';
 
 /**
- * The ref of what goes away while it may have the focus, as a button that asks again: the part of the page that it is in
- * has it then, so that the keys go on from there, and none is pressed that nobody chose.
+ * The ref of a focused element that may disappear, such as a retry button. Its section gets the focus, so that
+ * keyboard users continue there and no button is pressed by accident.
  */
 export function leaveFocus(leaving: Element | null): () => void {
   return () => {
@@ -48,7 +48,7 @@ export function leaveFocus(leaving: Element | null): () => void {
     for (let at = leaving.closest(parts); at; at = at.parentElement?.closest(parts) ?? null) around.push(at);
     const dialog = leaving.closest('[role=dialog]');
     queueMicrotask(() => {
-      // A dialog that closes with it gives the focus back itself.
+      // A dialog that closes at the same time restores the focus itself.
       if (document.activeElement !== document.body || dialog?.isConnected === false) return;
       const part = around.find(({ isConnected }) => isConnected) ?? document.querySelector('main');
       if (part instanceof HTMLElement) focusOnce(part);
@@ -56,7 +56,7 @@ export function leaveFocus(leaving: Element | null): () => void {
   };
 }
 
-/** What cannot have the focus otherwise has it until it goes on. */
+/** Makes an element focusable until it loses the focus. */
 function focusOnce(part: HTMLElement): void {
   if (!part.hasAttribute('tabindex')) {
     part.tabIndex = -1;

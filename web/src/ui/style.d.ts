@@ -1,7 +1,7 @@
 import 'react';
 
 declare module 'react' {
-  // Custom properties are how a component hands a number to its style sheet.
+  // Allows custom properties in style, which pass numbers to style sheets.
   interface CSSProperties {
     [name: `--${string}`]: string | number | undefined;
   }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { explain } from '../api/http';
 
-/** What went wrong because of fields, by their JSON pointers: the form says it there. */
+/** Errors of fields by JSON pointer. The form shows them at its fields. */
 export class FieldFaults extends Error {
   constructor(readonly fields: ReadonlyMap<string, string>) {
     super([...fields.values()].join(' '));
@@ -16,18 +16,18 @@ export type TaskState =
 export interface Task {
   state: TaskState;
   busy: boolean;
-  /** Why it failed, where fields are not to blame. */
+  /** The error that belongs to no field. */
   fault: string | undefined;
-  /** Why it failed, where this field is. */
+  /** The error of this field. */
   at: (pointer: string) => string | undefined;
   run: (work: () => Promise<void>) => void;
-  /** Does what the end of the work leads to, unless who began it has left: they may be at the same again by then. */
+  /** Runs the follow-up of the work, unless the user has left and perhaps started the same work again. */
   leadOn: (then: () => void) => void;
   fail: (message: string, pointer?: string) => void;
   failAt: (fields: ReadonlyMap<string, string>) => void;
 }
 
-/** One piece of work that a button starts: it is at it once at a time, and says why it failed. */
+/** State of one asynchronous action: it runs once at a time and stores its error. */
 export function useTask(): Task {
   const [state, setState] = useState<TaskState>({ kind: 'idle' });
   const here = useRef(false);

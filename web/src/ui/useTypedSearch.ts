@@ -1,24 +1,24 @@
 import { useEffect, useState } from 'react';
 
-// A browser allows some two hundred changes of its address in ten seconds, and ignores the rest.
+// Browsers ignore address changes beyond about two hundred in ten seconds.
 const quiet = 300;
 
 export interface TypedSearch {
   text: string;
   type: (text: string) => void;
-  /** Says it now, as Enter does. */
+  /** Writes the text to the address now, as Enter does. */
   settle: () => void;
 }
 
 /**
- * What is typed into a search box whose words stand in the address: on the screen at once, in the address when the typing
- * rests. The address wins when it changes by itself, as it does with Back.
+ * A search box whose text is in the address. Typing shows at once and reaches the address after a pause. An outside
+ * change of the address, such as Back, wins.
  */
 export function useTypedSearch(said: string, say: (text: string) => void): TypedSearch {
   const [{ text, known }, setState] = useState({ text: said, known: said });
   if (said !== known) setState({ text: said, known: said });
   const open = text !== said;
-  // Who goes back or forward is somewhere else, though the words may be the same there: what was typed belongs to what they left.
+  // After back or forward, unfinished text belongs to the previous entry, even if the search is the same.
   useEffect(() => {
     const forget = (): void => setState(({ known }) => ({ text: known, known }));
     window.addEventListener('popstate', forget);

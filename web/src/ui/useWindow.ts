@@ -1,16 +1,16 @@
-// Which rows of a long list are in sight, so that only these are drawn. All have one height.
+// The visible rows of a long list, so that only these are drawn. All rows have the same height.
 import { useLayoutEffect, useState, type RefObject } from 'react';
 
 interface Window {
   first: number;
-  /** The one after the last. */
+  /** The end index, exclusive. */
   end: number;
 }
 
-// What fits most screens. Measuring at once would have the browser lay out a page that is about to change.
+// Fits most screens. Measuring at once would force a layout of a page that is about to change.
 const atFirst: Window = { first: 0, end: 40 };
 
-/** `row` is the custom property of style that says the height. */
+/** `row` names the CSS variable with the height. */
 export function useWindow(scroller: RefObject<HTMLElement | null>, row: string, spare: number): Window {
   const [seen, setSeen] = useState(atFirst);
   useLayoutEffect(() => {
@@ -22,7 +22,7 @@ export function useWindow(scroller: RefObject<HTMLElement | null>, row: string, 
       const end = Math.ceil((element.scrollTop + element.clientHeight) / height) + spare;
       setSeen((was) => (was.first === first && was.end === end ? was : { first, end }));
     };
-    const observer = new ResizeObserver(look); // which is also told once it observes, when the frame is laid out
+    const observer = new ResizeObserver(look); // an observer also fires once at its start, after layout
     observer.observe(element);
     element.addEventListener('scroll', look, { passive: true });
     return () => {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** How long something is waited for by now: not worth a word yet, worth one, or so long that one may ask again. */
+/** The phase of a wait: too short to mention, worth a text, or long enough for a retry. */
 export type WaitingPhase = 'silent' | 'loading' | 'still';
 
 export function useWaitingPhase(): WaitingPhase {

@@ -20,7 +20,7 @@ const EditorSettings = lazy(() =>
   import('../features/files/EditorSettings').then((m) => ({ default: m.EditorSettings })),
 );
 
-/** The dialogs that speak of the open agent. */
+/** The dialogs of the open agent. */
 export function AgentDialogs({ editor }: { editor?: EditorErrorsProps }) {
   const { open } = useDialog();
   return (

@@ -21,7 +21,7 @@ import { useCutOff } from '../agent/useUnreachable';
 
 interface Props {
   busy: boolean;
-  /** The run cannot be stopped now: it is not there yet, or is being stopped. */
+  /** The run cannot be stopped, because it has not started or is being stopped. */
   fixed: boolean;
   onStop: () => void;
 }
@@ -83,7 +83,7 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
   );
 }
 
-/** All that can be done with the agent; on a narrow screen this is the way to publish and export too. */
+/** The menu with all actions of the agent. On a narrow screen it also has Publish and Export. */
 function More({ agent }: { agent: OpenAgent }) {
   const { id, name, version, latestVersion } = agent;
   const [, navigate] = useLocation();
@@ -194,7 +194,7 @@ function saveWords({ save, schemas, fields }: OpenAgent): { text: string; look: 
   }
 }
 
-/** The first field that the server names says more than its sentence for all of them. */
+/** The error of the first field says more than the server's summary. */
 function reasonOf(save: Extract<OpenAgent['save'], { kind: 'refused' }>, draft: OpenAgent['fields']): string {
   const [first] = save.fields;
   return first === undefined ? save.message : `${subjectOf(first.pointer, draft)} ${first.message}`;

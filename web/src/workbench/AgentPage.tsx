@@ -15,7 +15,7 @@ import { Page } from '../frame/Page';
 import type { DraftSession } from '../draft/session';
 import { useDraftSession } from '../draft/useDraftSession';
 
-/** One agent: its draft, or with a version in the address that version. */
+/** The page of an agent: its draft, or the version in the address. */
 export function AgentPage({ agentRef }: { agentRef: string }) {
   const { name, version } = readRef(agentRef);
   const agent = useAgent(name, version);
@@ -43,7 +43,10 @@ export function AgentPage({ agentRef }: { agentRef: string }) {
   );
 }
 
-/** A former name or an ID leads to the present name; a former name is told. False while it is on its way. */
+/**
+ * Redirects a former name or an ID to the current name and shows a notice for a former name. Returns false until it is
+ * done.
+ */
 function useRedirect(agent: Agent | undefined, name: string, version: string | undefined): boolean {
   const [, navigate] = useLocation();
   const elsewhere = agent !== undefined && agent.name !== name;
@@ -66,7 +69,7 @@ function Draft({ session }: { session: DraftSession }) {
   return <OpenPage opened={useMemo(() => openDraft(session, view), [session, view])} />;
 }
 
-/** The draft for who may not change it. */
+/** The read-only draft for users without write access. */
 function ReadPage({ agent }: { agent: Agent }) {
   return <OpenPage opened={useMemo(() => openFacts(agent), [agent])} />;
 }

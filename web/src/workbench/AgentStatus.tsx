@@ -41,7 +41,7 @@ export function AgentStatus({ tab, problems, python }: Props) {
   const { problemsOpen } = useLayout();
   const settings = useRef<HTMLButtonElement>(null);
   const retryPython = (): void => {
-    settings.current?.focus(); // the button goes, and would take the focus with it
+    settings.current?.focus(); // the button disappears with the focus on it
     python?.retry();
   };
   const errors = problems.filter(({ severity }) => severity === 'error').length;
@@ -68,7 +68,7 @@ export function AgentStatus({ tab, problems, python }: Props) {
       <Place />
       <span>
         {language === 'Python' ? say.pythonIs : language}
-        {/* It is always there, so that what changes in it is said. */}
+        {/* Always rendered, so that screen readers announce its changes. */}
         <span role="status" aria-label={say.pythonService} aria-atomic>
           {language === 'Python' && states[python?.state ?? 'off']}
         </span>
@@ -86,7 +86,7 @@ export function AgentStatus({ tab, problems, python }: Props) {
   );
 }
 
-/** Where the cursor is, which changes with each key. */
+/** The cursor position, which changes with every key. */
 function Place() {
   const { inText, line, column } = useCursor();
   return inText && <span className={css.number}>{say.lnCol(line, column)}</span>;

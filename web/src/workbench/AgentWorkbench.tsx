@@ -48,7 +48,7 @@ export function AgentWorkbench() {
   const { busy, stop, view } = run;
   const fixed = view.run.kind === 'starting' || view.stopping;
 
-  // Output changes the run at every frame; these parts do not depend on it and are drawn only when they change.
+  // Output changes the run on every frame. These parts do not depend on it and render only when they change.
   const header = useMemo(() => <AgentHeader busy={busy} fixed={fixed} onStop={stop} />, [busy, fixed, stop]);
   const left = useMemo(
     () => (
@@ -107,7 +107,7 @@ export function AgentWorkbench() {
 
 const schemaOf = (tab: Tab): 'input' | 'output' | undefined => (tab.kind === 'schema' ? tab.which : undefined);
 
-/** Opens the limits and puts the focus where the limit is set. */
+/** Opens the limits and focuses the field of one. */
 function focusLimit(limit: string): void {
   showRight('runtime');
   setTimeout(() => document.getElementById(`limit-${limit}`)?.focus(), 50);

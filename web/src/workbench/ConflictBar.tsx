@@ -9,7 +9,7 @@ import css from './ConflictBar.module.css';
 import { useOpenAgent, useOpenFiles } from '../agent/openAgent';
 import { contentOf, type Content, type DraftSession } from '../draft/session';
 
-/** Asks which draft to keep when someone else saved in the meantime. Nothing is lost before someone chooses. */
+/** Asks which draft to keep after another person saved. Both drafts are kept until the user chooses. */
 export function ConflictBar() {
   const { save, session } = useOpenAgent();
   if (save.kind !== 'conflict' || !session) return null;

@@ -34,7 +34,7 @@ interface Props {
 
 type Kit = { kind: 'loading' } | { kind: 'ready'; kit: EditorKit } | { kind: 'failed' };
 
-/** The tabs and the editor beneath them. Until the editor is here the file can be read as plain text. */
+/** The tabs and the editor below them. Until the editor is loaded, the file is shown as plain text. */
 export function EditorPane({ tabs, ...events }: Props) {
   const agent = useOpenAgent();
   const files = useOpenFiles();
@@ -181,13 +181,13 @@ function edit({ session, editSchema }: OpenAgent, path: string, text: string): v
 function textOf({ schemas }: OpenAgent, files: Files, tab: Tab): string | undefined {
   if (tab.kind === 'schema') return schemas[tab.which].text;
   const content = files[tab.path];
-  // A module can be valid text by chance; nobody means to edit it.
+  // A module can be valid UTF-8 by chance, but is never edited as text.
   return typeof content === 'string' && !isModule(tab.path) ? content : undefined;
 }
 
 const isModule = (path: string): boolean => path.endsWith('.wasm');
 
-/** What is shown of a file that has no text. */
+/** Shows a file without text. */
 function Binary({ tab }: { tab: Tab }) {
   const files = useOpenFiles();
   if (tab.kind !== 'file') return null;

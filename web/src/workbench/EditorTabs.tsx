@@ -40,7 +40,7 @@ export function EditorTabs({ tabs, agent }: { tabs: Tabs; agent: OpenAgent }) {
               {tab.kind === 'schema' && hasFault(agent, tab.which) && (
                 <span className={css.fault} role="img" aria-label={say.notValid} />
               )}
-              {/* For the mouse; the keyboard closes with Delete, or Alt+W from the editor. */}
+              {/* For the mouse; keyboard users press Delete, or Alt+W in the editor. */}
               <span
                 aria-hidden
                 className={css.close}
@@ -60,7 +60,7 @@ export function EditorTabs({ tabs, agent }: { tabs: Tabs; agent: OpenAgent }) {
   );
 }
 
-/** The file's name; with its folder when another tab has the same one. */
+/** The file name, with its folder if another tab has the same name. */
 function titleOf(tab: Tab, all: Tab[]): string {
   if (tab.kind === 'schema') return schema(tab.which);
   const name = baseName(tab.path);

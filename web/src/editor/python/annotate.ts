@@ -1,14 +1,13 @@
-// What the language server reads of the entry file: the program as it is, with a comment behind the signature of main that
-// says what its parameters are. A comment there moves nothing, so positions in both texts are the same; the program in
-// the draft stays as it was written.
+// Adds types to the entry file for the language server: a comment after the signature of main declares its parameter
+// types. The comment changes no positions, and the draft stays unchanged.
 
-/** Adds types to a top-level main that has none of its own. */
+/** Adds types to a top-level main that has none. */
 export function annotate(text: string, typeOf: (parameter: string, first: boolean) => string): string {
   const start = /^(?:async[ \t]+)?def[ \t]+main[ \t]*\(/m.exec(text);
   if (!start) return text;
   const open = start.index + start[0].length;
   const signature = readParameters(text, open);
-  // The signature must end its line: behind a body on the same line a comment would be no signature.
+  // The signature must end its line. After a body on the same line, the comment would not be a signature.
   const end = signature && /^[ \t]*:[ \t]*(?=#|\r?$)/m.exec(text.slice(signature.end));
   if (!signature || end?.index !== 0 || signature.typed || signature.names.length === 0) return text;
   const types = signature.names.map((name, n) => stars(name) + typeOf(name.replace(/^\*+/, ''), n === 0));
@@ -16,7 +15,7 @@ export function annotate(text: string, typeOf: (parameter: string, first: boolea
   return `${text.slice(0, at)}  # type: (${types.join(', ')}) -> ${anything}${text.slice(at)}`;
 }
 
-/** Takes every value, and what is taken from it. It is in scope wherever the generated types are. */
+/** A type that accepts and provides every value. It is in scope wherever the generated types are. */
 export const anything = 'agent_types.Anything';
 
 const stars = (name: string): string => /^\**/.exec(name)?.[0] ?? '';
@@ -24,7 +23,7 @@ const stars = (name: string): string => /^\**/.exec(name)?.[0] ?? '';
 interface Signature {
   names: string[];
   typed: boolean;
-  /** Behind the closing parenthesis. */
+  /** After the closing parenthesis. */
   end: number;
 }
 
@@ -50,7 +49,7 @@ function readParameters(text: string, open: number): Signature | undefined {
 }
 
 function signatureOf(parts: string[], end: number): Signature {
-  // A lone / or * only says how parameters are passed.
+  // A lone / or * only separates kinds of parameters.
   const names = parts.map((p) => p.split('=')[0]?.trim() ?? '').filter((p) => p !== '' && p !== '/' && p !== '*');
   return { names, typed: names.some((name) => name.includes(':')), end };
 }

@@ -1,4 +1,4 @@
-// JSON-RPC as the language server speaks it in a worker: plain objects as messages, without framing.
+// JSON-RPC with a language server in a worker: plain objects as messages, without framing.
 type Handler = (params: unknown) => unknown;
 
 export interface Cancel {
@@ -28,7 +28,7 @@ export class Connection {
     private readonly handlers: Readonly<Record<string, Handler>>,
   ) {}
 
-  /** Asks and waits. What was cancelled, or is asked when the server has gone, is answered with undefined. */
+  /** Sends a request. A cancelled request, or one after the server has stopped, resolves to undefined. */
   request(method: string, params: object, cancel?: Cancel): Promise<unknown> {
     const id = ++this.last;
     const stopped = cancel?.onCancellationRequested(() => this.notify('$/cancelRequest', { id }));
@@ -61,5 +61,5 @@ export class Connection {
   }
 }
 
-// The codes of LSP for: the request was cancelled, the content was modified, the server cancelled.
+// LSP codes: request cancelled, content modified, server cancelled.
 const cancelled = [-32800, -32801, -32802];

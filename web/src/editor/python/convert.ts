@@ -1,4 +1,4 @@
-// Between the words of the language server protocol and those of Monaco: lines from 0 and from 1, kinds by number.
+// Converts between the language server protocol and Monaco: line numbers from 0 or 1, and kinds.
 import type * as lsp from 'vscode-languageserver-types';
 import { monaco } from '../monaco';
 
@@ -39,7 +39,7 @@ export function fromDiagnostic({ range, message, severity, code, tags }: lsp.Dia
   };
 }
 
-// In the order in which the protocol counts them, from 1.
+// In the order of the protocol's numbers, from 1.
 const kinds = (
   [
     'Text',
@@ -86,7 +86,7 @@ export function fromCompletion(item: lsp.CompletionItem, word: monaco.IRange): m
   };
 }
 
-/** What a completion learns when it is looked at. */
+/** The details that resolving adds to a completion. */
 export function documented(item: lsp.CompletionItem): Partial<monaco.languages.CompletionItem> {
   const documentation = fromText(item.documentation);
   return {

@@ -1,4 +1,4 @@
-// The door to this folder: Monaco is told of Python once, and asks whichever services are open.
+// Registers Python with Monaco once and routes requests to the open services.
 import { registerProviders } from './providers';
 import { PythonService, type PythonProject } from './service';
 

@@ -1,4 +1,4 @@
-// The part of the language server protocol that has no types in vscode-languageserver-types.
+// Protocol types that vscode-languageserver-types does not have.
 import type { Diagnostic } from 'vscode-languageserver-types';
 
 export interface PublishDiagnosticsParams {

@@ -1,4 +1,4 @@
-// What Monaco asks about Python, handed to the service of the agent that the model belongs to.
+// Monaco providers for Python. Each forwards to the service of the model's agent.
 import type * as lsp from 'vscode-languageserver-types';
 import { python as say } from '../../texts/editor';
 import { monaco } from '../monaco';
@@ -54,7 +54,7 @@ function completions(find: Find): monaco.languages.CompletionItemProvider {
       if (!service) return undefined;
       const at = {
         position: toPosition(position),
-        // Monaco counts the kinds of triggers from 0, the protocol from 1.
+        // Monaco counts trigger kinds from 0, the protocol from 1.
         context: { triggerKind: context.triggerKind + 1, triggerCharacter: context.triggerCharacter },
       };
       const list = (await service.ask('textDocument/completion', model, at, token)) as
@@ -112,7 +112,7 @@ function renames(find: Find): monaco.languages.RenameProvider {
   };
 }
 
-/** Places in the agent's own files; the standard library has none that could be shown. */
+/** Only locations in the agent's own files; the standard library cannot be shown. */
 function places(found: unknown): monaco.languages.Location[] {
   const list = (Array.isArray(found) ? found : found ? [found] : []) as lsp.Location[];
   return list

@@ -1,5 +1,5 @@
-// Python's language service for the files of one agent: its models are the server's open documents, and what the server
-// finds is marked in them. The program's types are a stub beside the files, which every file has in scope.
+// The Python language service of one agent. Its models are the server's open documents, and the server's diagnostics
+// become markers. A stub in every file's scope holds the program's types.
 import type { Diagnostic } from 'vscode-languageserver-types';
 import { monaco } from '../monaco';
 import { annotate, anything } from './annotate';
@@ -9,21 +9,21 @@ import programTypes from './program.pyi.txt?raw';
 import { startServer, type Server } from './server';
 
 export interface PythonProject {
-  /** The path beneath which the models of the agent are; it ends in a slash. */
+  /** The path prefix of the agent's models, with a trailing slash. */
   root: string;
   /** The declarations of Input, Output and Environment. */
   types: string;
-  /** The names of the input's properties that can be parameters. */
+  /** The input properties that can be parameters. */
   parameters: readonly string[];
   entrypoint: string;
-  /** Of the Python that runs the programs, 3.11; without it the service takes the newest it knows. */
+  /** The version of the server's Python, such as 3.11. Without it the service uses the newest. */
   version: string | undefined;
 }
 
 const stub = 'agent_types.pyi';
 
 const config = {
-  // What is certain or likely wrong; not what merely has no types, as most programs.
+  // Reports certain and likely errors, but no missing types.
   typeCheckingMode: 'standard',
   pythonPlatform: 'Linux',
   typeshedPath: '/typeshed',
@@ -48,7 +48,7 @@ export class PythonService {
     const files: Record<string, string> = {
       [`${root}pyrightconfig.json`]: JSON.stringify({ ...config, pythonVersion: project.version }),
       [`${root}${stub}`]: stubOf(project),
-      // So that the stub does not count as one without its module.
+      // Prevents a warning about a stub without its module.
       [`${root}agent_types.py`]: '',
       [`${root}__builtins__.pyi`]: 'import agent_types as agent_types\n',
     };
@@ -75,7 +75,7 @@ export class PythonService {
     return model.uri.path.startsWith(this.project.root);
   }
 
-  /** Takes other types or another entry file. */
+  /** Sets other types or another entry file. */
   update(project: PythonProject): void {
     const before = this.project;
     this.project = project;
@@ -87,7 +87,7 @@ export class PythonService {
     }
   }
 
-  /** Asks the server about a place in a model; nothing comes back when it cannot say. */
+  /** Asks the server about a position in a model. Resolves to undefined if there is no answer. */
   ask(method: string, model: monaco.editor.ITextModel, params: object, cancel: Cancel): Promise<unknown> {
     return this.server.connection
       .request(method, { textDocument: { uri: model.uri.toString() }, ...params }, cancel)
@@ -130,7 +130,7 @@ export class PythonService {
     this.server.connection.notify('pyright/deleteFile', { files: [{ uri }], uri });
   }
 
-  /** Opens a document on the server, or replaces its text. */
+  /** Opens a document on the server or replaces its text. */
   private tell(path: string, text: string): void {
     const uri = uriOf(path);
     const version = (this.revisions.get(path) ?? 0) + 1;

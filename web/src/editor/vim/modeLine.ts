@@ -1,4 +1,4 @@
-// The line beneath the editor in which Vim says its mode and asks for commands and searches.
+// The line below the editor that shows Vim's mode and reads commands and searches.
 import { StatusBar } from 'monaco-vim';
 import { vim as say } from '../../texts/editor';
 
@@ -8,7 +8,7 @@ export class ModeLine extends StatusBar {
     ...rest: SkipFirst<ConstructorParameters<typeof StatusBar>>
   ) {
     super(line, ...rest);
-    // Mode, question, what is said, keys so far: what changes by itself is read out.
+    // Mode, prompt, message and pending keys. Changes are announced to screen readers.
     const [mode, , said] = line.children;
     mode?.setAttribute('role', 'status');
     mode?.setAttribute('aria-label', say.mode);

@@ -1,4 +1,4 @@
-// monaco-vim says nothing of what it is made for: the commands behind the colon.
+// monaco-vim has no types for ex commands.
 import 'monaco-vim';
 
 declare module 'monaco-vim' {

@@ -1,11 +1,11 @@
-// Vim's keys, fetched when somebody has chosen them. Keys of the Studio's commands come first, as everywhere.
+// Vim's keymap, fetched when it is selected. The Studio's shortcuts take precedence.
 import { initVimMode, VimMode } from 'monaco-vim';
 import { runCommand } from '../../state/commands';
 import type { monaco } from '../monaco';
 import { ModeLine } from './modeLine';
 
 const { Vim } = VimMode;
-// The draft is saved by itself; who types it means to be sure.
+// The draft saves by itself; `:w` saves it at once.
 const write = (): void => runCommand('agent.save');
 const quit = (): void => runCommand('tab.close');
 Vim.defineEx('write', 'w', write);

@@ -1,4 +1,4 @@
-// What monaco-vim asks Monaco's insides for, with what Monaco offers to all: one line a step further in or out.
+// Replaces an internal Monaco command that monaco-vim imports. It indents or outdents lines with Monaco's public API.
 import type { monaco } from '../monaco';
 
 interface Step {
@@ -18,7 +18,7 @@ export class ShiftCommand implements monaco.editor.ICommand {
     const text = model.getLineContent(line);
     const indent = /^[ \t]*/.exec(text)?.[0] ?? '';
     const range = { startLineNumber: line, startColumn: 1, endLineNumber: line, endColumn: indent.length + 1 };
-    // Vim leaves empty lines as they are.
+    // Vim does not indent empty lines.
     if (text !== '') builder.addEditOperation(range, model.normalizeIndentation(' '.repeat(this.width(indent))));
   }
 

@@ -13,7 +13,7 @@ import { complaint } from './complaint';
 import { OwnSessions } from './Sessions';
 import css from './TokensPage.module.css';
 
-/** What is a person's own, whichever workspace they are in. */
+/** The user's account, independent of the workspace. */
 export function AccountPage() {
   const { data } = useSession();
   useEffect(() => {

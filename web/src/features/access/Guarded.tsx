@@ -11,14 +11,14 @@ import { Empty } from '../../ui/Empty';
 import { Page } from '../../frame/Page';
 
 interface Props {
-  /** What the page shows, as in "Tokens". */
+  /** The name of the page's content, for example "Tokens". */
   what: string;
-  /** The scope that it needs for all of the workspace, or to run the server. */
+  /** The scope that the page needs for the whole workspace, or to run the server. */
   needs: Scope | 'server';
   children: ReactNode;
 }
 
-/** A page for those who may see it. Others are told why not, and where to go instead. */
+/** Shows the page to users with the scope. Other users see the reason and where to go instead. */
 export function Guarded({ what, needs, children }: Props) {
   const { mayAnywhere, runsServer } = useRights();
   const allowed = needs === 'server' ? runsServer : mayAnywhere(needs);

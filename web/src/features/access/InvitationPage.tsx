@@ -14,7 +14,7 @@ import { TextField } from '../../ui/TextField';
 import { useTask, type Task } from '../../ui/useTask';
 import { complaint } from './complaint';
 
-/** Where the link of an invitation leads. Its secret follows the #; it is taken out of the address at once. */
+/** The page of an invitation link. The secret after the # is removed from the address at once. */
 export function InvitationPage() {
   const [secret] = useState(() => location.hash.slice(1));
   useEffect(() => {
@@ -47,7 +47,10 @@ export function InvitationPage() {
   );
 }
 
-/** A link that is no good stays so; else it may still be, and its secret is in the address no more. */
+/**
+ * An invalid link stays invalid. After any other error the page keeps the secret for a retry, because the address no
+ * longer has it.
+ */
 function Unread({ found }: { found: UseQueryResult }) {
   const { error } = found;
   const refused = error instanceof ApiError && error.status < 500 && error.status !== 429;
@@ -55,7 +58,7 @@ function Unread({ found }: { found: UseQueryResult }) {
   return <NotLoaded found={found} why={(reason) => reason} />;
 }
 
-/** Who cannot come in by this link may be a member already. */
+/** A user who cannot use the link may already be a member. */
 function WayOn() {
   const session = useSession();
   if (session.isPending) return null;

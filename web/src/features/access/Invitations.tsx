@@ -21,7 +21,7 @@ import entries from '../../ui/Entries.module.css';
 import { roles } from './roles';
 import css from './TokensPage.module.css';
 
-/** One-time links by which others become members. */
+/** One-time links that add members to the workspace. */
 export function Invitations() {
   const found = useInvitations(true);
   const [making, setMaking] = useState(false);

@@ -17,7 +17,7 @@ import entries from '../../ui/Entries.module.css';
 import { RenameWorkspaceDialog } from './RenameWorkspaceDialog';
 import { roles } from './roles';
 
-/** The people of the workspace; an administrator says what each may do. */
+/** The members of the workspace. Administrators set their roles. */
 export function Members() {
   const found = useMembers();
   const session = useSession();

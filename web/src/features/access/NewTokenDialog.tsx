@@ -25,7 +25,7 @@ const expiries = [
   ['', say.never],
 ] as const;
 
-/** Makes a token and shows its secret, this once. */
+/** Creates a token and shows its secret once. */
 export function NewTokenDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<NewToken>();
   return made === undefined ? <Ask onMade={setMade} onClose={onClose} /> : <Made token={made} onClose={onClose} />;
@@ -111,7 +111,7 @@ function Ask({ onMade, onClose }: { onMade: (token: NewToken) => void; onClose: 
   );
 }
 
-/** The server's complaint about a field, with the name of the agent that it is about. */
+/** Returns the server's error about a field, with the name of the agent it refers to. */
 function inWords(error: unknown, agents: string[]): unknown {
   const [first] = error instanceof ApiError ? error.fields : [];
   if (first === undefined) return error;

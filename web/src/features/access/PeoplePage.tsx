@@ -5,7 +5,7 @@ import { Column, Page } from '../../frame/Page';
 import { Invitations } from './Invitations';
 import { Members } from './Members';
 
-/** Who works in the workspace, and who is asked to. */
+/** Lists the members and open invitations of the workspace. */
 export function PeoplePage() {
   const { may } = useRights();
   useEffect(() => {

@@ -14,7 +14,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Gives the workspace that one is in another title. */
+/** Changes the title of the current workspace. */
 export function RenameWorkspaceDialog({ workspace: { id, name, title }, onClose }: Props) {
   const [typed, setTyped] = useState(title);
   const [wrong, setWrong] = useState<string>();

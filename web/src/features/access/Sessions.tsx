@@ -14,12 +14,12 @@ import { Waiting } from '../../ui/Waiting';
 import entries from '../../ui/Entries.module.css';
 import { browserName } from './browserName';
 
-/** Which browsers of the workspace are signed in, and a way to sign another one out. */
+/** Lists the signed-in browsers of the workspace and signs them out. */
 export function Sessions() {
   return <Shown found={useSessions()} end={endSession} />;
 }
 
-/** Where a person is signed in themselves. */
+/** The sessions of the current user. */
 export function OwnSessions() {
   return <Shown found={useOwnSessions()} end={endOwnSession} />;
 }

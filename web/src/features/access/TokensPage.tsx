@@ -20,7 +20,7 @@ import { Sessions } from './Sessions';
 import { tokenState } from './scopes';
 import css from './TokensPage.module.css';
 
-/** Who else may come in: programs with a token, what each may do, and when it last did. */
+/** Lists the tokens of programs with their scopes and last use. */
 export function TokensPage() {
   useEffect(() => {
     document.title = say.pageTitle;

@@ -15,7 +15,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
   [/Linux/, 'Linux'],
 ];
 
-/** A browser in words, from what it says of itself; the first that fits, since each also says that it is others. */
+/** Returns the browser's name from its user agent. The order matters, because each browser also names others. */
 export function browserName(agent: string): string {
   const of = (names: typeof browsers): string | undefined => names.find(([pattern]) => pattern.test(agent))?.[1];
   const browser = of(browsers);

@@ -2,8 +2,8 @@ import { ApiError } from '../../api/http';
 import { FieldFaults } from '../../ui/useTask';
 
 /**
- * What the server says of the fields that are wrong, where it says so: that is more than its sentence for all. The form says
- * it at each of those that it shows; where it shows none, of the first.
+ * Returns the server's field errors, which say more than its summary. The form shows them at its fields; a form
+ * without these fields shows the first.
  */
 export function complaint(error: unknown, shown: readonly string[]): unknown {
   const fields = error instanceof ApiError ? error.fields : [];

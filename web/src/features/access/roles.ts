@@ -1,7 +1,7 @@
 import type { Role } from '../../api/types';
 import { roles as say } from '../../texts/access';
 
-/** The roles, the least first, and what each is for. */
+/** The roles, lowest first, with their purpose. */
 export const roles: readonly (readonly [Role, string])[] = [
   ['viewer', say.viewer],
   ['developer', say.developer],

@@ -1,7 +1,7 @@
 import type { Scope, Token } from '../../api/types';
 import { scopes as say } from '../../texts/access';
 
-/** The scopes, the least first, and what each is for. */
+/** The scopes, lowest first, with their purpose. */
 export const scopeWords: readonly (readonly [Scope, string])[] = [
   ['read', say.read],
   ['run', say.run],
@@ -17,5 +17,5 @@ export function tokenState(token: Pick<Token, 'expiresAt' | 'revokedAt'>, now: n
   return token.expiresAt !== undefined && Date.parse(token.expiresAt) <= now ? 'expired' : 'open';
 }
 
-/** Names as people write them: commas or spaces between, each once. */
+/** Splits typed names at commas or spaces and removes duplicates. */
 export const namesIn = (text: string): string[] => [...new Set(text.split(/[\s,]+/).filter((name) => name !== ''))];

@@ -21,7 +21,7 @@ import css from './AgentList.module.css';
 import { restore } from '../../agent/restore';
 import { LanguageMark } from '../../agent/LanguageMark';
 
-/** The agents of the workspace, the last changed first, narrowed by what the address says. */
+/** The agents of the workspace, last changed first, with the filters of the address. */
 export function AgentList({ narrowed }: { narrowed: ListState }) {
   const [, navigate] = useLocation();
   const { may } = useRights();
@@ -113,7 +113,7 @@ export function AgentList({ narrowed }: { narrowed: ListState }) {
   );
 }
 
-/** Only what narrows, so that the whole list is one query for all who ask for it. */
+/** Only active filters, so that every unfiltered list shares one query. */
 function filterOf({ search = '', inCode = false, state, tag = '', unused }: ListState, today: number): AgentFilter {
   const day = 86_400_000;
   return {

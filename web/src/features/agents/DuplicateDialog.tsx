@@ -6,7 +6,7 @@ import { duplicateDialog as say } from '../../texts/agents';
 import { settleDraft } from '../../draft/openSession';
 import { NameDialog } from '../../agent/NameDialog';
 
-/** Makes a new agent of an agent's draft. */
+/** Creates an agent from the draft of another. */
 export function DuplicateDialog({ id, name }: { id: string; name: string }) {
   const [, navigate] = useLocation();
   return (

@@ -11,11 +11,11 @@ import { AgentList } from './AgentList';
 import { Column, Page } from '../../frame/Page';
 import { Samples } from './Samples';
 
-/** Where everyone begins: what there is, and what to begin with. */
+/** The start page: agents and samples. */
 export function HomePage() {
   const text = useSearch();
   const { may, why } = useRights();
-  // The same list that is shown when nothing narrows it, so that it is asked for once.
+  // The key of the unfiltered list, so that it is fetched once.
   const anything = useAgentListing({ order: 'updated' });
   useEffect(() => {
     document.title = say.pageTitle;
@@ -31,7 +31,7 @@ export function HomePage() {
         {unknown ? (
           <Waiting shape="page" what={say.theAgents} retry />
         ) : failed ? (
-          // The list would ask again as soon as it is there, and that it waits would take it away.
+          // The list would refetch as soon as it is mounted, and its loading state would unmount it.
           <section>
             <h1>{say.agents}</h1>
             <Listed listing={anything} what={say.theAgents} empty={null}>

@@ -7,7 +7,7 @@ import { renameDialog as say } from '../../texts/agents';
 import { settleDraft } from '../../draft/openSession';
 import { NameDialog } from '../../agent/NameDialog';
 
-/** Gives an agent another name; with versions the former one goes on working, so that no caller breaks. */
+/** Renames an agent. The old name of a published agent keeps working, so that no caller breaks. */
 export function RenameDialog({ id, name, published }: { id: string; name: string; published: boolean }) {
   const [path, navigate] = useLocation();
   const rename = async (wanted: string): Promise<() => void> => {
@@ -18,7 +18,7 @@ export function RenameDialog({ id, name, published }: { id: string; name: string
     const [, here, rest] = /^\/a\/([^/@]+)(.*)$/.exec(path) ?? [];
     return () => {
       if (here !== name) return;
-      queryClient.setQueryData(keys.agent(agent.name), agent); // its page takes this over at once
+      queryClient.setQueryData(keys.agent(agent.name), agent); // the agent's page uses it at once
       navigate(agentUrl(agent.name) + (rest ?? ''), { replace: true });
     };
   };

@@ -14,7 +14,7 @@ import { languageNames } from '../../agent/starters';
 import { createFromSample } from '../../agent/create';
 import css from './Samples.module.css';
 
-/** Programs to begin with; opening one makes a draft of one's own. */
+/** Sample programs. Opening one creates a draft. */
 export function Samples({ first }: { first: boolean }) {
   const samples = useSamples();
   const { may } = useRights();

@@ -23,7 +23,7 @@ type State =
   | { kind: 'refused'; file: File; dryRun: boolean; message: string; fields: FieldProblem[] }
   | { kind: 'done'; file: File; report: ImportReport };
 
-/** Puts the agents of a file into the workspace: it is checked first, and the person sees what would become of each. */
+/** Imports agents from an archive. The archive is checked first, and the user sees the outcome for each agent. */
 export function ImportDialog({ dropped }: { dropped: File | undefined }) {
   const [state, setState] = useState<State>({ kind: 'choosing' });
   const [listed, setListed] = useState(false);

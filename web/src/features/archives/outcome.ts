@@ -1,4 +1,4 @@
-// What becomes of the agents of an archive, in words.
+// Texts for the outcome of an import.
 import type { Imported, ImportReport } from '../../api/types';
 import { outcome as say } from '../../texts/archives';
 
@@ -11,10 +11,10 @@ const words: Record<Imported['outcome'], [will: string, did: string]> = {
 
 export const wordsOf = ({ outcome }: Imported, done: boolean): string => words[outcome][done ? 1 : 0];
 
-/** What it means that an archive was not taken. Only the check is sure to have written nothing: an import may break off. */
+/** Explains a failed import. Only a failed check has certainly written nothing; an import may stop half-way. */
 export const refusal = (dryRun: boolean): string => (dryRun ? say.refused : say.brokenOff);
 
-/** Whether importing changes anything: what is here already may still be listed again. */
+/** Whether the import changes anything. Existing agents may still be listed again. */
 export const changes = ({ agents }: ImportReport, listed: boolean): boolean =>
   agents.some((agent) => agent.outcome !== 'unchanged' || (listed && agent.listed));
 

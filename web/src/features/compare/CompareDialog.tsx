@@ -12,7 +12,7 @@ import { useOpenAgent } from '../../agent/openAgent';
 import { Changes } from '../../diff/Changes';
 import css from './CompareDialog.module.css';
 
-/** Any two versions, or a version and the saved draft. */
+/** Compares two versions, or a version and the saved draft. */
 export function CompareDialog({ from: first, to: second }: { from: string; to: string }) {
   const { name } = useOpenAgent();
   const [{ from, to }, setSides] = useState({ from: first, to: second });

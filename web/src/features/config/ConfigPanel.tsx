@@ -9,12 +9,12 @@ import { SecretsSection } from './SecretsSection';
 import { VersionsSection } from './VersionsSection';
 
 interface Props {
-  /** Which schema the editor shows now. */
+  /** The schema that the editor shows. */
   active: 'input' | 'output' | undefined;
   onSchema: (which: 'input' | 'output') => void;
 }
 
-/** Everything about the agent that is no code. */
+/** The configuration of the open agent. */
 export function ConfigPanel({ active, onSchema }: Props) {
   return (
     <div className={css.panel}>

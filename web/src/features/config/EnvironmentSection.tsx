@@ -8,13 +8,13 @@ import css from './ConfigPanel.module.css';
 import { environmentFault, sameEnvironment, toEnvironment, variableFault, type Variable } from './environment';
 import { Section } from './Section';
 
-/** Plain values that the program finds in its environment. */
+/** Environment variables of the program. Their values are not secret. */
 export function EnvironmentSection() {
   const { fields, save, session } = useOpenAgent();
   const { environment } = fields;
   const count = Object.keys(environment).length;
   const [rows, setRows] = useState<Variable[]>(() => rowsOf(environment));
-  // Changed from outside: another draft was taken.
+  // The draft was replaced, so the typed rows are obsolete.
   if (
     !sameEnvironment(toEnvironment(rows), environment) &&
     !rows.some((_, i) => variableFault(rows, i) !== undefined)

@@ -35,7 +35,7 @@ export function GeneralSection() {
   );
 }
 
-/** Tags are typed as one line; a comma being typed must not vanish, so the text is kept beside the list. */
+/** Tags are typed on one line. The text is stored next to the list, so that a trailing comma does not disappear. */
 function Tags() {
   const { about, save, session } = useOpenAgent();
   const [typed, setTyped] = useState<string>();

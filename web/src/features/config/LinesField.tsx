@@ -13,10 +13,10 @@ interface Props {
   onChange: ((lines: string[]) => void) | undefined;
 }
 
-/** Names of one kind, one a line. What is typed stays as it is typed while it says the same. */
+/** A field with one name per line. The typed text stays as long as it means the same list. */
 export function LinesField({ id, label, hint, placeholder, error, lines, onChange }: Props) {
   const [text, setText] = useState(() => lines.join('\n'));
-  // Changed from outside: another draft was taken, or a denied host allowed.
+  // The draft was replaced or a denied host was allowed, so the typed text is obsolete.
   if (!sameLines(toLines(text), lines)) setText(lines.join('\n'));
   return (
     <Field label={label} mono id={id} error={error} hint={hint}>

@@ -4,7 +4,7 @@ import { hostProblems } from '../../agent/hosts';
 import { LinesField } from './LinesField';
 import { Section } from './Section';
 
-/** Where the program may go. Nothing else is reached, and without a host nothing at all. */
+/** The allowed hosts of the program. Without a host it has no network. */
 export function NetworkSection() {
   const { fields, save, session } = useOpenAgent();
   const { hosts } = fields.capabilities;

@@ -20,7 +20,7 @@ export function RuntimeSection() {
   const runtimes = runtimeOptions(known, runtime);
   const isolation = fields.isolation ?? '';
   const disabled = session === undefined;
-  // What the next runtime cannot do is not kept: the draft would be refused for it.
+  // Settings that the new runtime does not support are removed, because the server would reject the draft.
   const withRuntime = (next: string) =>
     isolation === 'reuse' && !mayReuse(language, next) ? { runtime: next, isolation: '' } : { runtime: next };
   const summary = `${runtime} · ${milliseconds(timeoutMs)} · ${bytes(memoryBytes)}`;
@@ -91,11 +91,11 @@ export function RuntimeSection() {
   );
 }
 
-/** A limit is typed freely; only a number within the ceiling reaches the draft. */
+/** A limit is free text. Only a number up to the maximum reaches the draft. */
 function Limit({ field, ceiling }: { field: LimitField; ceiling: number | undefined }) {
   const { fields, save, session } = useOpenAgent();
   const wire = fields.limits[field.key];
-  // The unit stays while somebody types: a number that grows is still meant in it.
+  // The unit stays while a user types, so that a growing number keeps its meaning.
   const [typed, setTyped] = useState<{ text: string; unit: Unit }>();
   const unit = typed?.unit ?? unitOf(field, wire);
   const read = typed === undefined ? undefined : readLimit(field, unit, typed.text, ceiling);

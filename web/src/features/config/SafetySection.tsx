@@ -12,7 +12,7 @@ const flags: { flag: string; label: string; hint: string }[] = [
   { flag: 'network_access', label: say.network, hint: say.itReachesTheHosts },
 ];
 
-/** What a caller should know. A flag grants nothing. */
+/** Hints for callers. A flag grants no permission. */
 export function SafetySection() {
   const { fields, save, session } = useOpenAgent();
   const set = fields.safetyFlags.filter((f) => f !== 'none');

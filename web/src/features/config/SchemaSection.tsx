@@ -11,7 +11,7 @@ interface Props {
   onEdit: () => void;
 }
 
-/** A schema at a glance; its JSON is edited in a tab of its own. */
+/** A summary of a schema. Its JSON opens in a tab. */
 export function SchemaSection({ which, active, onEdit }: Props) {
   const agent = useOpenAgent();
   const schema = schemaOf(agent.fields, which);

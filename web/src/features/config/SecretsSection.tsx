@@ -11,7 +11,7 @@ import css from './ConfigPanel.module.css';
 import { LinesField } from './LinesField';
 import { Section } from './Section';
 
-/** The names of secrets that the program is given, and which of them have a value. */
+/** The secrets that the program receives, and whether each has a value. */
 export function SecretsSection() {
   const { id, name: agent, fields, save, session } = useOpenAgent();
   const { secrets } = fields;

@@ -8,7 +8,7 @@ import css from './ConfigPanel.module.css';
 interface Props {
   id: string;
   title: string;
-  /** One line that says what is inside while it is closed. */
+  /** The summary that a closed section shows. */
   summary: string;
   wrong?: boolean;
   children: ReactNode;
@@ -19,7 +19,7 @@ export function Section({ id, title, summary, wrong, children }: Props) {
   const body = useId();
   const whole = useRef<HTMLElement>(null);
   const open = sections[id] ?? false;
-  /** What is opened at the edge of the panel comes into sight. */
+  /** Scrolls an opened section into view. */
   const toggle = (): void => {
     flushSync(() => setLayout({ sections: { ...sections, [id]: !open } }));
     if (!open) whole.current?.scrollIntoView({ block: 'nearest' });

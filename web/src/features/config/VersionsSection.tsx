@@ -17,7 +17,7 @@ import css from './ConfigPanel.module.css';
 import { inOneLine } from './lines';
 import { Section } from './Section';
 
-/** What was published: each version can be read, copied as a reference and exported. */
+/** The published versions, with actions to open, copy a reference and export. */
 export function VersionsSection() {
   const { name, version, session } = useOpenAgent();
   const versions = useVersions(name);
@@ -25,7 +25,7 @@ export function VersionsSection() {
   const cutOff = useCutOff();
   const [now] = useState(() => Date.now());
   const all = versions.data ?? [];
-  // Of what is not here yet nobody knows that there is none.
+  // The note "no versions" appears only after loading.
   const summary = !versions.data ? '' : all.length === 0 ? say.none : say.versionsNamed(all.length);
   return (
     <Section id="versions" title={say.versions} summary={summary}>

@@ -1,4 +1,4 @@
-// The environment table: rows as they are typed, which may not be variables yet.
+// The rows of the environment table. A row being typed may not be a valid variable.
 import { environment as say } from '../../texts/config';
 export interface Variable {
   id: number;
@@ -11,7 +11,7 @@ const reserved =
 const mostNames = 64;
 const mostBytes = 32 * 1024;
 
-/** Why the row at an index is no variable, or undefined. The server has the last word. */
+/** Returns why a row is not a valid variable, or undefined. The server checks it again. */
 export function variableFault(rows: Variable[], index: number): string | undefined {
   const row = rows[index];
   if (!row || (row.name === '' && row.value === '')) return undefined;

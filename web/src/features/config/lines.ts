@@ -1,4 +1,4 @@
-// Names as people type them, one a line.
+// Lists that a user types with one name per line.
 export const toLines = (text: string): string[] =>
   text
     .split('\n')
@@ -8,7 +8,7 @@ export const toLines = (text: string): string[] =>
 export const sameLines = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((line, i) => b[i] === line);
 
-/** What a list in Markdown says, for a place of one line. */
+/** Converts a Markdown list to one line. */
 export const inOneLine = (text: string): string =>
   toLines(text)
     .map((line) => line.replace(/^[-*]\s+/, ''))

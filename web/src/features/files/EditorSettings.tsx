@@ -5,7 +5,7 @@ import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { EditorForm } from '../../editor/EditorForm';
 
-/** The editor's settings beside the editor, so that what they change is in sight. */
+/** The editor settings in a dialog over the editor, so that changes are visible. */
 export function EditorSettings() {
   return (
     <Dialog

@@ -7,10 +7,10 @@ import { fileRow as say } from '../../texts/files';
 import css from './FilesPanel.module.css';
 import type { TreeRow } from './tree';
 
-/** What a row tells the tree. */
+/** Events from a row to the tree. */
 export interface RowHandlers {
   press: (row: TreeRow) => void;
-  /** The row was focused, also by what is no key of the tree: a press that became a drag, or a screen reader. */
+  /** The row got the focus without a tree key, for example by a drag or a screen reader. */
   focus: (row: TreeRow) => void;
   drag: (e: DragEvent, row: TreeRow) => void;
   dragEnd: () => void;
@@ -21,19 +21,19 @@ export interface RowHandlers {
 
 interface Props {
   row: TreeRow;
-  /** How far down it is. */
+  /** The nesting depth. */
   top: string;
   entry: boolean;
   binary: boolean;
   selected: boolean;
   focused: boolean;
-  /** Whether something that is dragged would land here. */
+  /** Whether a dragged item would drop here. */
   target: boolean;
   movable: boolean;
   on: RowHandlers;
 }
 
-/** A file or a folder of the tree. It is drawn again only when something of itself changes. */
+/** A file or folder row. It renders only when its own data changes. */
 export const FileRow = memo(function FileRow({
   row,
   top,
@@ -48,7 +48,7 @@ export const FileRow = memo(function FileRow({
   const [pointed, setPointed] = useState(false);
   const [menuOpen, setMenuOpen] = useState(false);
   const item = useRef<HTMLDivElement>(null);
-  // With a folder of a version nothing can be done.
+  // A folder of a published version has no actions.
   const acts = movable || row.kind === 'file';
   return (
     <div
@@ -79,10 +79,10 @@ export const FileRow = memo(function FileRow({
       }}
     >
       <Icon row={row} binary={binary} />
-      {/* A name may be written from right to left; it begins where all others do. */}
+      {/* A right-to-left name starts at the same side as the others. */}
       <bdi className={css.name}>{row.name}</bdi>
       {entry && <span className={css.entry}> {say.entry}</span>}
-      {/* Only where it can be reached, so that many files are no burden. */}
+      {/* Rendered only where it can be reached, so that many files stay fast. */}
       {acts && (focused || pointed || menuOpen) && (
         <RowMenu row={row} on={on} opened={{ open: menuOpen, onOpen: setMenuOpen }} back={() => item.current} />
       )}
@@ -100,7 +100,7 @@ interface RowMenuProps {
 function RowMenu({ row, on, opened, back }: RowMenuProps) {
   const keep = (e: SyntheticEvent): void => e.stopPropagation();
   return (
-    // What is done in the menu must not reach the row.
+    // Menu events must not reach the row.
     <span onClick={keep} onKeyDown={keep} onContextMenu={keep}>
       <Menu
         trigger={
@@ -121,6 +121,6 @@ function Icon({ row, binary }: { row: TreeRow; binary: boolean }) {
   return row.open ? <ChevronDown size={14} aria-hidden /> : <ChevronRight size={14} aria-hidden />;
 }
 
-/** Where something lands that is dropped on the row. */
+/** The folder that receives an item dropped on this row. */
 export const folderOf = ({ kind, path }: TreeRow): string =>
   kind === 'folder' ? path : path.slice(0, Math.max(0, path.lastIndexOf('/')));

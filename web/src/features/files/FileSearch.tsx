@@ -13,7 +13,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Finds a text in every file, and leads to its lines. */
+/** Searches all files and opens the matching lines. */
 export function FileSearch({ files, onOpen, onClose }: Props) {
   const [typed, setTyped] = useState('');
   const [matchCase, setMatchCase] = useState(false);
@@ -67,5 +67,5 @@ export function FileSearch({ files, onOpen, onClose }: Props) {
 
 const lead = 12;
 
-/** What stands before the match, cut so that the match is in sight in a narrow panel. */
+/** The text before a match, shortened so that the match is visible in a narrow panel. */
 const leadOf = (text: string): string => (text.length > lead ? `…${text.slice(-lead)}` : text);

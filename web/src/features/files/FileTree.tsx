@@ -9,13 +9,13 @@ import css from './FilesPanel.module.css';
 import { NameInput } from './NameInput';
 import { pathFault, rowsOf, type TreeRow } from './tree';
 
-/** What a person may do with the tree; what is undefined a published version does not allow. */
+/** The actions of the tree. Undefined actions are not available, for example in a published version. */
 export interface TreeActions {
   open: (path: string) => void;
   rename: ((path: string) => void) | undefined;
   remove: ((path: string) => void) | undefined;
   search: () => void;
-  /** A row was dropped into a folder; the empty folder is the agent itself. */
+  /** A row was dropped into a folder; '' is the root. */
   move: ((path: string, folder: string) => void) | undefined;
   upload: ((files: File[], folder: string) => void) | undefined;
   menu: (row: TreeRow) => MenuEntry[];
@@ -25,7 +25,7 @@ interface Props {
   files: Files;
   entrypoint: string;
   current: string | undefined;
-  /** The path whose row is a field now. */
+  /** The path of the row being renamed. */
   renaming: string | undefined;
   onRenamed: (from: string, to: string | undefined) => void;
   actions: TreeActions;
@@ -35,8 +35,8 @@ const spare = 8;
 const dragType = 'application/x-atelier-path';
 
 /**
- * Files as a tree, with the keys of the WAI-ARIA pattern; rows can be dragged into folders, files dropped from outside. Drawn
- * are the rows in sight, and those that somebody holds: the one with the focus, and the one that is dragged.
+ * The file tree with the keys of the WAI-ARIA pattern. Rows can be dragged into folders, and files can be dropped from
+ * outside. Only visible rows are drawn, plus the focused and the dragged row.
  */
 export function FileTree({ files, entrypoint, current, renaming, onRenamed, actions }: Props) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
@@ -47,7 +47,7 @@ export function FileTree({ files, entrypoint, current, renaming, onRenamed, acti
   const wanted = useRef<string>(undefined);
   const seen = useWindow(tree, '--row', spare);
   const paths = Object.keys(files);
-  // Typing changes a file's text and no path: five hundred rows are then not made again.
+  // Typing in a file changes no path, so the rows are not computed again.
   const listed = paths.join('\n');
   const rows = useMemo(() => rowsOf(listed === '' ? [] : listed.split('\n'), closed), [listed, closed]);
   const focused = rows.find((r) => r.path === cursor) ?? rows.find((r) => r.path === current) ?? rows[0];
@@ -56,7 +56,7 @@ export function FileTree({ files, entrypoint, current, renaming, onRenamed, acti
     setClosed((now) => (now.has(path) ? new Set([...now].filter((p) => p !== path)) : new Set([...now, path])));
   const activate = (row: TreeRow): void => (row.kind === 'folder' ? toggle(row.path) : actions.open(row.path));
   const elementOf = (path: string) => tree.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`);
-  // A row that is not drawn yet gets the focus once it is.
+  // A row outside the view gets the focus after it is drawn.
   const focusPath = (path: string): void => {
     setCursor(path);
     const element = elementOf(path);
@@ -114,7 +114,7 @@ export function FileTree({ files, entrypoint, current, renaming, onRenamed, acti
     e.stopPropagation();
     setTarget(undefined);
     setDragged(undefined);
-    // A row that was taken away while it was dragged never says that the drag is over.
+    // A row removed during a drag never fires dragend.
     if (e.dataTransfer.types.includes(dragType)) {
       if (dragged !== undefined) actions.move?.(dragged, folder);
       return;
@@ -172,7 +172,7 @@ export function FileTree({ files, entrypoint, current, renaming, onRenamed, acti
                 }
                 onDone={(to) => {
                   onRenamed(row.path, to);
-                  // The field takes the focus with it, and a tab that is named anew would take it too; the row gets it.
+                  // The rename field had the focus. The row takes it, before a renamed tab would.
                   setTimeout(() => focusPath(to ?? row.path));
                 }}
               />
@@ -199,7 +199,7 @@ export function FileTree({ files, entrypoint, current, renaming, onRenamed, acti
 
 const heightOf = (rows: number): string => `calc(var(--row) * ${rows})`;
 
-/** A letter moves to the next row that begins with it. */
+/** A letter moves to the next row that starts with it. */
 function typeahead(e: KeyboardEvent, rows: TreeRow[], at: number, go: (row: TreeRow | undefined) => void) {
   if (e.key.length !== 1 || e.key === ' ') return undefined;
   const order = [...rows.slice(at + 1), ...rows.slice(0, at + 1)];
@@ -207,7 +207,7 @@ function typeahead(e: KeyboardEvent, rows: TreeRow[], at: number, go: (row: Tree
   return hit && (() => go(hit));
 }
 
-/** Handlers that stay the same over renders and do what the last render said. */
+/** Stable handlers that call the latest render's functions. */
 function useLatest(handlers: RowHandlers): RowHandlers {
   const latest = useRef(handlers);
   useEffect(() => {

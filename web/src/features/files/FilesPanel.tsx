@@ -32,7 +32,10 @@ type Doing =
   | { kind: 'search' }
   | { kind: 'replace'; files: File[]; folder: string; taken: string[] };
 
-/** The files of the open agent. A draft's can be made, renamed, moved, uploaded and deleted; every one can be downloaded. */
+/**
+ * The files of the open agent. Draft files can be created, renamed, moved, uploaded and deleted; all files can be
+ * downloaded.
+ */
 export function FilesPanel({ current, onOpen, onRenamed }: Props) {
   const { fields, paths, session } = useOpenAgent();
   const { entrypoint } = fields;
@@ -219,7 +222,7 @@ export function FilesPanel({ current, onOpen, onRenamed }: Props) {
   );
 }
 
-/** React writes an input's name and type anew whenever it is drawn, and the panel is with each key. */
+/** React rewrites an input's name and type on every render, and the panel renders on every key. */
 const Chooser = memo(function Chooser({
   ref,
   onChosen,
@@ -236,13 +239,13 @@ const Chooser = memo(function Chooser({
       aria-label={say.filesToUpload}
       onChange={(e) => {
         onChosen([...(e.target.files ?? [])]);
-        e.target.value = ''; // so that the same file can be chosen again
+        e.target.value = ''; // so that the same file can be selected again
       }}
     />
   );
 });
 
-/** Whether a path is that of a file, or of a folder around it. */
+/** Whether a path is a file or a folder that contains one. */
 const holds = (path: string, file: string): boolean => path === file || file.startsWith(`${path}/`);
 
 const pathIn = (folder: string, file: File): string => (folder === '' ? file.name : `${folder}/${file.name}`);

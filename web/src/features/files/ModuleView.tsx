@@ -15,7 +15,7 @@ type Looked =
   | { kind: 'seen'; module: Module | undefined; errors: Finding[] }
   | { kind: 'failed'; message: string };
 
-/** A WebAssembly module in place of an editor: what it needs, what it offers, and a way to put another in its place. */
+/** Shows a WebAssembly module: its imports, its exports and a button to replace it. */
 export function ModuleView({ path, content }: { path: string; content: FileContent }) {
   const { session } = useOpenAgent();
   const [looked, setLooked] = useState<Looked>({ kind: 'looking' });

@@ -8,7 +8,7 @@ interface Props {
   onDone: (path: string | undefined) => void;
 }
 
-/** A path typed in place: Enter takes it, Escape leaves everything as it was. */
+/** An inline path field. Enter accepts, Escape cancels. */
 export function NameInput({ label, value, fault, onDone }: Props) {
   const [text, setText] = useState(value);
   const [shown, setShown] = useState<string>();
@@ -45,7 +45,7 @@ export function NameInput({ label, value, fault, onDone }: Props) {
   );
 }
 
-/** The name without its ending, which is what people mean to change. */
+/** Selects the name without its extension, which users usually change. */
 function selectStem(input: HTMLInputElement): void {
   const from = input.value.lastIndexOf('/') + 1;
   const dot = input.value.lastIndexOf('.');

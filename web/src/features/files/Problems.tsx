@@ -14,7 +14,7 @@ interface Props {
   onGoTo: (path: string, line: number, column: number) => void;
 }
 
-/** What is wrong in all files of the agent, beneath the editor; each leads to its place. */
+/** The problems of all files, below the editor. A click opens the position. */
 export function Problems({ problems, onGoTo }: Props) {
   const { problemsOpen } = useLayout();
   useCommand('view.problems', () => setLayout({ problemsOpen: !problemsOpen }));

@@ -1,4 +1,4 @@
-// Changes to an agent's set of files, as changes to its draft.
+// Edits of an agent's set of files, as edits of its draft.
 import type { Draft, FileContent, Files } from '../../api/types';
 import { moveFiles } from './imports';
 
@@ -10,7 +10,7 @@ export function addFiles(files: Files, added: Record<string, FileContent>): Part
   return { files: { ...files, ...added } };
 }
 
-/** Renames or moves a file, or every file of a folder; entrypoint and imports follow. */
+/** Renames or moves a file or a folder and updates entrypoint and imports. */
 export function renamePath(files: Files, entrypoint: string, from: string, to: string): Partial<Draft> {
   const moved = (path: string): string =>
     path === from ? to : path.startsWith(`${from}/`) ? to + path.slice(from.length) : path;

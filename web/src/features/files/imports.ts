@@ -1,8 +1,8 @@
-// Imports follow a file that is renamed or moved, where it can be told from the text what they mean: relative ones of
-// JavaScript and TypeScript, and modules of Python. What cannot be told stays, and the editor marks it.
+// Updates imports after a rename or move: relative ones in JavaScript and TypeScript, and Python modules. Dynamic
+// imports stay, and the editor marks broken ones.
 import type { FileContent, Files } from '../../api/types';
 
-/** The files under their new paths, with the imports among them brought along. */
+/** Returns the files under their new paths with updated imports. */
 export function moveFiles(files: Files, moved: (path: string) => string): Files {
   return Object.fromEntries(
     Object.entries(files).map(([path, content]) => [moved(path), follow(path, content, files, moved)]),
@@ -19,14 +19,14 @@ function follow(path: string, content: FileContent, files: Files, moved: Moved):
 
 const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 const specifier = /((?:\bfrom|\bimport|\brequire\s*\(|\bimport\s*\()\s*)(['"])(\.{1,2}\/[^'"\n]*)\2/g;
-// What stands behind a path without an ending, in the order in which it is looked for.
+// The extensions tried for an import path, in order.
 const endings = ['', '.ts', '.js', '.mjs', '.cjs', '.json', '/index.ts', '/index.js'];
 
 function followScript(path: string, text: string, files: Files, moved: Moved): string {
   const home = folderOf(moved(path));
   return text.replace(specifier, (all: string, before: string, quote: string, spec: string) => {
     const base = join(folderOf(path), spec);
-    // TypeScript may say .js of what is a .ts file here.
+    // TypeScript allows .js in an import of a .ts file.
     const script = base.replace(/\.js$/, '.ts');
     const target =
       endings.map((ending) => base + ending).find((p) => p in files) ?? (script in files ? script : undefined);
@@ -35,7 +35,7 @@ function followScript(path: string, text: string, files: Files, moved: Moved): s
   });
 }
 
-/** The path as the import wrote it before: with its ending, without, or as the folder of an index. */
+/** Writes the path in the style of the old import: with extension, without, or as the folder of an index file. */
 function written(to: string, spec: string, target: string): string {
   if (/\.js$/.test(spec) && target.endsWith('.ts')) return to.replace(/\.ts$/, '.js');
   if (target.endsWith(spec.slice(spec.lastIndexOf('/') + 1))) return to;
@@ -80,7 +80,7 @@ function followPython(path: string, text: string, files: Files, moved: Moved): s
     .join('\n');
 }
 
-/** `from x import a, b as c`, with x relative or not. */
+/** `from x import a, b as c`, with x relative or absolute. */
 function fromLine(line: string, here: string, went: string, renamed: Map<string, string>): string | undefined {
   const match = /^(\s*)from\s+(\.*)([\w.]*)\s+import\s+(.*)$/.exec(line);
   if (!match) return undefined;
@@ -90,7 +90,7 @@ function fromLine(line: string, here: string, went: string, renamed: Map<string,
   if (now !== undefined || (dots !== '' && here !== went && name !== '')) {
     return `${indent}from ${spelled(now ?? module, dots, went)} import ${names}`;
   }
-  // A module may also be named among what is imported.
+  // A module can also be one of the imported names.
   const member = /^(\w+)$/.exec(names.trim())?.[1];
   const file = member === undefined ? undefined : renamed.get(module === '' ? member : `${module}.${member}`);
   if (member === undefined || file === undefined) return line;
@@ -101,7 +101,7 @@ function fromLine(line: string, here: string, went: string, renamed: Map<string,
   return `${indent}from ${from} import ${last === member ? member : `${last} as ${member}`}`;
 }
 
-/** A relative name stays relative while it is beside the file. */
+/** A relative import stays relative while the module is in the same folder. */
 function spelled(module: string, dots: string, home: string): string {
   const beside = home === '' ? !module.includes('.') : module.startsWith(`${home}.`);
   return dots === '.' && beside ? `.${home === '' ? module : module.slice(home.length + 1)}` : module;
@@ -113,7 +113,7 @@ function absolute(here: string, level: number, name: string): string {
   return [...base, ...(name === '' ? [] : [name])].join('.');
 }
 
-/** `import x`, of which the name goes on meaning the same. */
+/** `import x`, whose local name stays the same. */
 function importLine(line: string, renamed: Map<string, string>): string | undefined {
   const match = /^(\s*)import\s+([\w.]+)(\s+as\s+\w+)?\s*(#.*)?$/.exec(line);
   if (!match) return undefined;

@@ -1,25 +1,25 @@
-// A text in all files of an agent.
+// Full-text search in all files of an agent.
 import type { Files } from '../../api/types';
 
 export interface Hit {
   path: string;
   line: number;
   text: string;
-  /** Where matches begin in `text`; each is as long as what is searched for. */
+  /** The start of each match in `text`. Every match is as long as the search text. */
   at: number[];
   length: number;
 }
 
 export interface Found {
   hits: Hit[];
-  /** Whether there are more than are listed. */
+  /** Whether there are more matches than are listed. */
   more: boolean;
 }
 
 const mostHits = 500;
 const around = 60;
 
-/** Where a text stands in another, none within the one before it. */
+/** Returns the positions of non-overlapping matches. */
 function allOf(text: string, needle: string): number[] {
   const at: number[] = [];
   for (let from = text.indexOf(needle); from >= 0; from = text.indexOf(needle, from + needle.length)) at.push(from);

@@ -1,4 +1,4 @@
-// Paths as a tree, flattened to the rows that are drawn.
+// Converts paths to a tree, flattened to rows.
 import { pathFaults as say } from '../../texts/files';
 
 export interface TreeRow {
@@ -50,7 +50,7 @@ function flatten(folder: Folder, prefix: string, level: number, closed: Readonly
   return rows;
 }
 
-/** Why a path cannot be a file of an agent, or undefined. The server has the last word. */
+/** Returns why a path is invalid, or undefined. The server checks it again. */
 export function pathFault(path: string, taken: readonly string[]): string | undefined {
   if (path === '') return say.aNameIsNeeded;
   if (path.startsWith('/') || path.endsWith('/') || path.includes('//')) return say.nameBetweenSlashes;

@@ -1,4 +1,5 @@
-// What the server finds in the saved draft: syntax of Python and Bash, and what the sandbox cannot run.
+// Loads the server's problems in the saved draft: Python and Bash syntax errors, and features the sandbox does not
+// support.
 import { useEffect, useState } from 'react';
 import type { Finding, Language } from '../../api/types';
 import { validate } from '../../api/verbs';
@@ -6,10 +7,10 @@ import type { Marker, Workspace } from '../../editor/workspace';
 import { useOpenFiles, type OpenAgent } from '../../agent/openAgent';
 
 const delay = 400;
-// For these the page has a language service, which finds the same errors sooner.
+// A language service in the page finds errors of these languages sooner.
 const served: Language[] = ['typescript', 'javascript'];
 
-/** Marks what is found, and tells which engine the program is for: what auto means is the server's word. */
+/** Marks the problems and returns the engine of the program. The server decides what "auto" selects. */
 export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefined): string {
   const { fields, version, save } = agent;
   const { language, runtime, entrypoint, rules } = fields;
@@ -17,7 +18,7 @@ export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefi
   const [chosen, setChosen] = useState('goja');
   const settled = save.kind === 'saved';
   useEffect(() => {
-    // A module has no lines to mark; ModuleView says what is wrong with it.
+    // A module has no lines to mark; ModuleView shows its problem.
     if (!workspace || !settled || version !== undefined || language === 'wasm') return;
     const aborted = new AbortController();
     const timer = setTimeout(() => {
@@ -28,7 +29,7 @@ export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefi
           const found = served.includes(language) ? [] : errors.map(markerOf('error'));
           workspace.setMarkers([...found, ...warnings.map(markerOf('warning'))].flat());
         },
-        // Marks are a help; without the server the colours stay.
+        // Markers are optional; without the server the syntax colours stay.
         () => undefined,
       );
     }, delay);

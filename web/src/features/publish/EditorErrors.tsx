@@ -13,7 +13,7 @@ export interface EditorErrorsProps {
   onGoTo: (path: string, line: number, column: number) => void;
 }
 
-/** What the editor marks as wrong in what is about to be published; each leads to its place. */
+/** The editor's errors in the draft to publish. A click opens the position. */
 export function EditorErrors({ problems, onGoTo }: EditorErrorsProps) {
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return null;

@@ -41,7 +41,7 @@ const bumps: { bump: Bump; about: string }[] = [
   { bump: 'major', about: said.oldCallsMayFail },
 ];
 
-/** Makes a version of the draft. */
+/** Publishes the draft as a version. */
 export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefined }) {
   const { name, latestVersion, fields, session } = useOpenAgent();
   const first = latestVersion === '';
@@ -56,13 +56,13 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
   });
   const [report, setReport] = useState<ReplayReport>();
   const told = advice.data && heard(advice.data, latestVersion, report);
-  // Below 1.0.0 the middle number stands for what breaks.
+  // Below 1.0.0 the middle number rises for breaking changes.
   const advised = bumps.find(({ bump }) => bumped(latestVersion, bump) === told?.version)?.bump ?? 'patch';
   const [chosen, setChoice] = useState<Bump | 'own' | undefined>(first ? 'own' : undefined);
   const choice = chosen ?? advised;
   const [comment, setComment] = useState('');
   const [own, setOwn] = useState(first ? '1.0.0' : '');
-  // What changed is a changelog already, until somebody writes a better one.
+  // The list of changes is the default changelog.
   const [written, setChangelog] = useState<string>();
   const changelog =
     written ?? (advice.data?.reasons ?? []).map(({ message }) => `- ${message.replaceAll('`', '')}`).join('\n');
@@ -217,11 +217,11 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
 interface AdviceProps {
   advice: AdviceOf;
   latestVersion: string;
-  /** Whether a replay found other outputs. */
+  /** Whether a replay returned different outputs. */
   otherwise: boolean;
 }
 
-/** What the changes ask for, and why. */
+/** The bump that the changes require, and the reasons. */
 function Advice({ advice, latestVersion, otherwise }: AdviceProps) {
   if (advice.bump === 'none')
     return (

@@ -26,14 +26,14 @@ interface Props {
   onReport: (report: ReplayReport | undefined) => void;
   count: number;
   onCount: (count: number) => void;
-  /** Whether publishing depends on it. */
+  /** Whether publishing requires it. */
   gate: boolean;
   onGate: (gate: boolean) => void;
-  /** Saves the draft, since the server runs what it has. */
+  /** Saves the draft first, because the server runs the saved draft. */
   flush: () => Promise<boolean>;
 }
 
-/** What callers of the latest version would notice: its recorded inputs, run against the draft. */
+/** Replays recorded inputs of the latest version against the draft. */
 export function ReplaySection(props: Props) {
   const { name, latestVersion, report, onReport, count, onCount, gate, onGate, flush } = props;
   const task = useTask();

@@ -1,4 +1,4 @@
-// What the comparison of two versions advises, once it has heard what a replay found.
+// Combines the advice of a comparison with the result of a replay.
 import type { Advice, ReplayReport } from '../../api/types';
 import { heard as say } from '../../texts/publish';
 import { bumped, type Bump } from './semver';
@@ -6,7 +6,7 @@ import { bumped, type Bump } from './semver';
 const ranks: readonly Advice['bump'][] = ['none', 'patch', 'minor', 'major'];
 const rank = (bump: Advice['bump']): number => ranks.indexOf(bump);
 
-/** The advice, never for less than the outputs show. What differs though nothing was changed is not the draft's doing. */
+/** The advice, raised if outputs differ. A difference without a change in the draft is ignored. */
 export function heard(advice: Advice, latestVersion: string, report: ReplayReport | undefined): Advice {
   if (report === undefined || advice.bump === 'none') return advice;
   const reasons = [...reasonsOf(report), ...advice.reasons].sort((a, b) => rank(b.bump) - rank(a.bump));
@@ -15,7 +15,7 @@ export function heard(advice: Advice, latestVersion: string, report: ReplayRepor
   return { ...advice, bump, reasons, version: next(latestVersion, bump) ?? advice.version };
 }
 
-/** Whether a caller would notice anything. */
+/** Whether a caller would notice a difference. */
 export const differs = (report: ReplayReport): boolean => reasonsOf(report).length > 0;
 
 function reasonsOf({ counts, items }: ReplayReport): Advice['reasons'] {
@@ -27,7 +27,7 @@ function reasonsOf({ counts, items }: ReplayReport): Advice['reasons'] {
   return reasons;
 }
 
-/** The number that a bump makes, as the server counts: below 1.0.0 the middle one stands for what breaks. */
+/** Returns the version after a bump by the server's rules: below 1.0.0 the middle number rises for breaking changes. */
 function next(version: string, bump: Advice['bump']): string | undefined {
   const smaller: Record<string, Bump> = version.startsWith('0.') ? { major: 'minor', minor: 'patch' } : {};
   return bump === 'none' ? undefined : bumped(version, smaller[bump] ?? bump);

@@ -1,4 +1,4 @@
-// The three next versions of a version.
+// The three possible next versions.
 export type Bump = 'major' | 'minor' | 'patch';
 
 export function bumped(version: string, bump: Bump): string | undefined {
@@ -20,7 +20,7 @@ const semver =
 
 export const isSemver = (text: string): boolean => semver.test(text);
 
-/** Whether a number is below the one that is advised; a pre-release counts as the version that it leads to. */
+/** Whether a version is lower than advised. A pre-release counts as its final version. */
 export function isSmaller(version: string, advised: string): boolean {
   const [now, wanted] = [version, advised].map((text) => /^(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number));
   if (!now || !wanted) return false;

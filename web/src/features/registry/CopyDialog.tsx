@@ -5,7 +5,7 @@ import { agentUrl } from '../../state/urlState';
 import { copyDialog as say } from '../../texts/registry';
 import { NameDialog } from '../../agent/NameDialog';
 
-/** Copies a listed agent into the workspace, under a name that is free. */
+/** Copies a listed agent into the workspace under a free name. */
 export function CopyDialog({ id, name, version }: { id: string; name: string; version: string }) {
   const [, navigate] = useLocation();
   return (

@@ -9,7 +9,7 @@ import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
 import { useTask } from '../../ui/useTask';
 
-/** Lists an agent for every workspace, or takes it out again. */
+/** Lists an agent in the public registry, or removes it. */
 export function ListDialog({ name, listed }: { name: string; listed: boolean }) {
   const task = useTask();
   const closeOwn = useCloseOwn();

@@ -18,17 +18,17 @@ import { LanguageMark } from '../../agent/LanguageMark';
 import css from './ListedPage.module.css';
 import { listedUrl, readListed, registryUrl } from '../../state/registryUrl';
 
-/** Whether an agent of the registry is listed by the workspace that one is in. */
+/** Whether the current workspace listed this agent. */
 export const useIsOwn = (publisher: string): boolean => useSession().data?.workspace.name === publisher;
 
 interface Props {
   agent: ListedAgent;
   version: Version;
-  /** Another version that was asked for and is on its way. */
+  /** Another version that is being loaded. */
   coming: string | undefined;
 }
 
-/** What the agent is, whose, and which version of it is shown. */
+/** The header of a listed agent: its publisher, description and shown version. */
 export function ListedAbout({ agent, version, coming }: Props) {
   const { id, publisher, name, tags, usageCount, latestVersion } = agent;
   const { title, description, publishedAt, language, runtime } = version;
@@ -40,7 +40,7 @@ export function ListedAbout({ agent, version, coming }: Props) {
   const asked = readListed(search).version ?? latestVersion;
   const section = useRef<HTMLElement>(null);
   const before = useRef(asked);
-  // Another version is another text, wherever on the page it was asked for. Until it is here, this is where that is said.
+  // Selecting another version replaces the text. Until it arrives, this line reports it.
   useEffect(() => {
     if (before.current !== asked) section.current?.scrollIntoView();
     before.current = asked;
@@ -106,7 +106,7 @@ export function ListedAbout({ agent, version, coming }: Props) {
   );
 }
 
-/** As it is now: a version that was read before may have been deprecated since. */
+/** The current state, because a version may have been deprecated since it was loaded. */
 function Deprecation({ agent, shown }: { agent: ListedAgent; shown: string }) {
   const found = agent.versions.find((one) => one.version === shown);
   if (!found?.deprecated) return null;

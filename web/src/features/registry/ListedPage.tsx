@@ -31,7 +31,7 @@ interface Props {
   dialogs: ReactNode;
 }
 
-/** An agent of the public registry, for every workspace to read: what it is, what it takes and gives, its code. */
+/** The page of a listed agent: description, schemas and code. */
 export function ListedPage({ publisher, name, dialogs }: Props) {
   const [, navigate] = useLocation();
   const search = useSearch();
@@ -50,7 +50,7 @@ export function ListedPage({ publisher, name, dialogs }: Props) {
   }, [present, name, publisher, search, navigate]);
 
   const all = <Button onClick={() => navigate('/registry')}>{say.publicRegistry}</Button>;
-  // What is being read stays when it could only not be asked again.
+  // Shown content stays if a refresh fails.
   if (found.isError && (found.data === undefined || isMissing(found.error))) {
     const missing = isMissing(found.error);
     return (
@@ -131,7 +131,7 @@ function Frame({ publisher, name, children }: Omit<Props, 'dialogs'> & { childre
 interface LoadedProps {
   agent: ListedAgent;
   version: Version;
-  /** Another version that was asked for and is on its way. */
+  /** Another version that is being loaded. */
   coming: string | undefined;
   file: string | undefined;
   dialogs: ReactNode;

@@ -5,7 +5,7 @@ import { needs as say } from '../../texts/registry';
 import sheet from '../../ui/Sheet.module.css';
 import css from './ListedPage.module.css';
 
-/** What it may do beyond computing, and what it has to be given: to know before it is copied. */
+/** The capabilities and secrets that the agent needs, to read before copying it. */
 export function Needs({ version }: { version: Version }) {
   const { capabilities, secrets, environment, packages, safetyFlags, limits } = version;
   const flags = safetyFlags.filter((flag) => flag !== 'none');

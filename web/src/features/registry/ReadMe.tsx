@@ -7,13 +7,13 @@ import css from './ListedPage.module.css';
 const Markdown = lazy(() =>
   import('../../ui/Markdown').then(
     (m) => ({ default: m.Markdown }),
-    () => ({ default: Plain }), // it can be read without its form
+    () => ({ default: Plain }), // readable without its formatting
   ),
 );
-// A longer one is no text to read here, and would keep the page busy for seconds.
+// A longer text would block the page for seconds.
 const most = 64 * 1024;
 
-/** What the author wrote for readers: Markdown with its form, all else as the text that it is. */
+/** Shows the README of a version: Markdown formatted, other files as plain text. */
 export function ReadMe({ version: { files } }: { version: Version }) {
   const path = Object.keys(files).find((one) => /^readme(\.(md|txt))?$/i.test(one)) ?? '';
   const content = files[path];

@@ -19,7 +19,7 @@ import { Column, Page } from '../../frame/Page';
 import css from './RegistryPage.module.css';
 import { languages, listedUrl, readRegistry, registryUrl } from '../../state/registryUrl';
 
-/** What the workspaces of this server list for one another: to search, to read, and to copy. */
+/** The public registry: search, read and copy agents of other workspaces. */
 export function RegistryPage() {
   useEffect(() => {
     document.title = say.pageTitle;
@@ -37,7 +37,7 @@ function Browse() {
   const [, navigate] = useLocation();
   const said = readRegistry(useSearch());
   const { search = '', language, tag } = said;
-  // The first words since one came to the box are a step of the history; what becomes of them is not.
+  // The first change of the search adds a history entry; later changes replace it.
   const begun = useRef(false);
   const typed = useTypedSearch(search, (text) => {
     navigate(registryUrl({ ...said, search: text }), { replace: begun.current });

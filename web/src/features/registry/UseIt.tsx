@@ -10,7 +10,10 @@ import { copyLine, curlLine, runLine } from '../../agent/callCommands';
 import { useIsOwn } from './ListedAbout';
 import css from './ListedPage.module.css';
 
-/** How this version is called. References and tools name agents of one's own workspace, so that of another is copied first. */
+/**
+ * Shows how to call this version. References and tools name agents of the own workspace, so a foreign agent is copied
+ * first.
+ */
 export function UseIt({ agent, version }: { agent: ListedAgent; version: Version }) {
   const { publisher, name } = agent;
   const own = useIsOwn(publisher);

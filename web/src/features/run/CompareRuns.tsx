@@ -14,7 +14,7 @@ import { TextDiff } from '../../diff/TextDiff';
 import css from './CompareRuns.module.css';
 import { finalStatus } from '../../agent/runStatus';
 
-/** Two runs beside each other: what they were given, what they said, and what they cost. */
+/** Compares two runs: input, output, logs and resources. */
 export function CompareRuns({ older, newer, onClose }: { older: RunSummary; newer: RunSummary; onClose: () => void }) {
   const found = useQueries({
     queries: [older, newer].map(({ runId }) => ({ queryKey: keys.run(runId), queryFn: () => getRun(runId) })),

@@ -8,7 +8,7 @@ import { hostProblems, withHosts } from '../../agent/hosts';
 import css from './ResultTab.module.css';
 import { StartButton } from './StartButton';
 
-/** The smallest grant for what was denied: one press changes the draft, and what that means is told. */
+/** Offers to allow a denied host. The button changes the draft and shows a notice. */
 export function DeniedHost({ hosts }: { hosts: readonly string[] }) {
   const { fields, save, session, latestVersion } = useOpenAgent();
   const [asked, setAsked] = useState(false);

@@ -14,7 +14,7 @@ interface Props {
   onRaise: (limit: string) => void;
 }
 
-/** Why the program did not succeed, where, and what can be done. */
+/** Shows why the program failed, where, and possible fixes. */
 export function ErrorCard({ answer, onGoTo, onRaise }: Props) {
   const { paths, session } = useOpenAgent();
   const { error } = answer;
@@ -27,7 +27,7 @@ export function ErrorCard({ answer, onGoTo, onRaise }: Props) {
     <section className={css.error} data-look={look} aria-label={say.error}>
       <h2>{text}</h2>
       <p className={css.message}>{message}</p>
-      {/* The button of a grant is the remedy. */}
+      {/* The allow button replaces the remedy text. */}
       {remedy !== undefined && remedy !== '' && !(session && grant) && (
         <p className={css.remedy}>{withLimitsNamed(remedy)}</p>
       )}

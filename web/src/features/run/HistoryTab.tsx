@@ -20,7 +20,7 @@ import { finalStatus } from '../../agent/runStatus';
 
 const CompareRuns = lazy(() => import('./CompareRuns').then((m) => ({ default: m.CompareRuns })));
 
-/** The last runs of this agent; each can be looked at again, its input used again, and two of them compared. */
+/** The last runs of this agent. A run can be opened, its input reused, and two runs compared. */
 export function HistoryTab({ run }: { run: RunHandle }) {
   const { name } = useOpenAgent();
   const runs = useRuns(name);
@@ -38,12 +38,12 @@ export function HistoryTab({ run }: { run: RunHandle }) {
       notify('failed', say.inputNotFetched(explain(error)));
     }
   };
-  // The third choice takes the place of the first.
+  // A third selection replaces the first.
   const choose = (runId: string, on: boolean): void =>
     setChosen((now) => (on ? [...now, runId].slice(-2) : now.filter((id) => id !== runId)));
 
   if (runs.isPending) return <Waiting shape="table" what={say.theRuns} retry />;
-  // What is being read stays when it could only not be asked again.
+  // Shown content stays if a refresh fails.
   if (!runs.data)
     return <Empty actions={<Retry onRetry={() => void runs.refetch()} />}>{say.notLoaded(runs.error.message)}</Empty>;
   if (runs.data.length === 0) return <Empty actions={<StartButton />}>{say.noRunsYet}</Empty>;

@@ -11,7 +11,7 @@ import { defaultInput, type RunHandle } from './useRun';
 
 const rawId = 'input-as-json';
 
-/** What the run gets: a form made from the schema, or the same value as JSON. */
+/** The input of the run: a form from the schema, or JSON. */
 export function InputTab({ run }: { run: RunHandle }) {
   const agent = useOpenAgent();
   const { input, changeInput, problems, focusProblem, view } = run;
@@ -90,7 +90,7 @@ function Problems({ problems, summary }: { problems: FieldProblem[]; summary: st
   );
 }
 
-/** The field of a pointer, or of the closest thing around it that has one. */
+/** Returns the field of a pointer, or its closest ancestor with a field. */
 function nearest(pointer: string): HTMLElement | undefined {
   const parts = pointer.split('/');
   for (let n = parts.length; n > 0; n--) {

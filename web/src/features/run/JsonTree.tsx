@@ -9,10 +9,10 @@ import css from './JsonTree.module.css';
 import { step } from './shown';
 
 const page = 100;
-// Deeper than this begins closed, so that a large result is no wall.
+// Deeper levels start closed, so that a large result stays readable.
 const openTo = 3;
 
-/** A JSON value as a tree; long lists come a page at a time. */
+/** Shows a JSON value as a tree. Long lists load in pages. */
 export function JsonTree({ value }: { value: Json }) {
   return (
     <div className={css.tree}>
@@ -87,7 +87,7 @@ function Branch({ label, value, path, depth }: BranchProps) {
   );
 }
 
-/** Seen when its line is pointed at or has the focus. */
+/** Visible while its line has the pointer or the focus. */
 function CopyPath({ path }: { path: string }) {
   const copy = async (): Promise<void> => {
     if (await copyText(path)) notify('done', say.copied(path));

@@ -9,7 +9,7 @@ import { SetSecretDialog } from '../../agent/SetSecretDialog';
 import { secretOf } from '../../agent/secretNames';
 import { StartButton } from './StartButton';
 
-/** Why the program was not started: it lacks secrets, which can be set here until it lacks none. */
+/** Lists the missing secrets that prevented the run, each with a button to set it. */
 export function MissingSecrets({ names }: { names: string[] }) {
   const { id, name: agent } = useOpenAgent();
   const { mayAnywhere } = useRights();

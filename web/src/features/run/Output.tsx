@@ -12,13 +12,13 @@ import css from './Output.module.css';
 import { useFit, type Fit, type OnScreen } from './outputSchema';
 import { cellText, imagesOf, looksOf, tablesOf, textsOf, type Look, type Named, type Table } from './shown';
 
-/** What the program returned, in the look that fits or that was chosen. */
+/** The output of the program in the best view or the selected one. */
 export function Output({ answer, open }: { answer: RunAnswer; open?: OnScreen }) {
   const { output, runId } = answer;
   const fit = useFit(answer, open);
   const looks = looksOf(output);
   const [chosen, setChosen] = useState<Look>();
-  // A picture is meant to be looked at; of the others the tree says most.
+  // A picture opens as a picture. All other outputs open as a tree.
   const look = chosen !== undefined && looks.includes(chosen) ? chosen : looks.includes('image') ? 'image' : 'tree';
   const json = (): string => stringifyJson(output, 2);
   return (

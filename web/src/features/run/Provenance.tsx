@@ -10,14 +10,14 @@ import { Fault } from '../../ui/Fault';
 import { useTask } from '../../ui/useTask';
 import css from './ResultTab.module.css';
 
-/** The proof of what ran: digests to copy, and to check against what the server has. */
+/** The digests of a run, to copy and to check against the server's data. */
 export function Provenance({ answer }: { answer: RunAnswer }) {
   const { provenance, runId } = answer;
   const [findings, setFindings] = useState<Finding[]>();
   const task = useTask();
   const verify = (): void =>
     task.run(async () => {
-      // Digests are computed by code that only this button needs.
+      // The code that computes digests is loaded by this button.
       const { verifyRun } = await import('../../provenance/verify');
       setFindings(await verifyRun(answer));
     });
@@ -73,7 +73,7 @@ function Verdict({ findings }: { findings: Finding[] }) {
 interface FactProps {
   label: string;
   value: Json | undefined;
-  /** Says that it can be copied; without it the value is short and plain. */
+  /** Adds a copy button. Without it the value is short and plain. */
   copy?: string;
   finding?: Finding | undefined;
 }
@@ -113,7 +113,7 @@ function Mark({ finding: { state, why } }: { finding: Finding }) {
   );
 }
 
-/** Enough of a hash to tell two apart; the whole is in the tooltip and in what Copy copies. */
+/** The start of a hash, enough to compare. The tooltip and Copy have the whole hash. */
 function short(value: string): string {
   const hash = /^(sha256:)?([0-9a-f]{64})$/.exec(value)?.[2];
   return hash === undefined ? value : `${hash.slice(0, 12)}…`;

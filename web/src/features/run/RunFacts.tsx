@@ -5,7 +5,7 @@ import { Provenance } from './Provenance';
 import css from './ResultTab.module.css';
 import { timesOf } from './times';
 
-/** Where the time went, and the proof of what ran. */
+/** The timing and provenance of a run. */
 export function RunFacts({ answer, memoryLimit }: { answer: RunAnswer; memoryLimit?: number | undefined }) {
   const { metrics, exitCode } = answer;
   const times = timesOf(metrics);
@@ -58,11 +58,11 @@ function Part({ look, label, time }: { look: PartLook; label: string; time: stri
   );
 }
 
-/** The parts are in the list below in words, so the bar is for the eye only. */
+/** The list below names the parts, so the bar is hidden from screen readers. */
 function TimeBar({ metrics: { queuedMs, startMs, runMs, totalMs } }: { metrics: Metrics }) {
   const parts = { queued: queuedMs, start: startMs, run: runMs, rest: 0 };
   parts.rest = Math.max(0, totalMs - queuedMs - startMs - runMs);
-  // In microseconds: of growths that are less than 1 together, flexbox leaves the remainder empty.
+  // In microseconds, because flexbox leaves space empty if the growth factors add up to less than 1.
   return (
     <div className={css.time} aria-hidden>
       {(['queued', 'start', 'run', 'rest'] as const).map((part) => (

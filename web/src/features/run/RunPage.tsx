@@ -24,13 +24,13 @@ import { finalStatus } from '../../agent/runStatus';
 import { stateText } from './runState';
 import css from './RunPage.module.css';
 
-/** One run by its ID, also of code that belongs to no agent: what went in, what came out, what it printed and cost. */
+/** The page of one run by ID, also for code without an agent: input, output, logs and resources. */
 export function RunPage({ id }: { id: string }) {
   const [, navigate] = useLocation();
   const [controller] = useState(() => new RunController());
   const view = useSyncExternalStore(controller.subscribe, controller.get);
   const found = useQuery({ queryKey: keys.run(id), queryFn: () => getRun(id) });
-  // What is being read stays when it could only not be asked again.
+  // Shown content stays if a refresh fails.
   const there = found.data !== undefined;
   useEffect(() => {
     document.title = say.pageTitle;
@@ -99,7 +99,7 @@ export function RunPage({ id }: { id: string }) {
   );
 }
 
-/** A run that has ended is shown whole at once; of its events only what it printed is still to come. */
+/** A finished run is shown at once; only its logs are still loading. */
 function ended(run: Run | undefined): RunState | undefined {
   return run && hasEnded(run) ? { kind: 'done', runId: run.runId, answer: run } : undefined;
 }

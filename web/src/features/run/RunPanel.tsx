@@ -70,7 +70,7 @@ export function RunPanel({ run, deprecated, panel, onPanel, onGoTo, onRaise }: P
   );
 }
 
-/** What runs here should not be used any more. */
+/** The deprecation of the shown version. */
 function Deprecated({ reason, successor }: { reason: string; successor: string }) {
   const { name, version } = readRef(successor);
   return (
@@ -146,7 +146,7 @@ function useElapsed(since: number | undefined): number {
   return since === undefined ? 0 : Math.max(0, now - since);
 }
 
-/** Says that output came while another tab was shown. */
+/** Marks the console tab when output arrives while another tab is open. */
 function Unread({ ring, shown }: { ring: Ring; shown: boolean }) {
   const changes = useSyncExternalStore(ring.subscribe, ring.getChanges);
   const [seen, setSeen] = useState(changes);

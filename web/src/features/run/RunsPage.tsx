@@ -16,7 +16,7 @@ import { finalStatus } from '../../agent/runStatus';
 import { ranges, readRuns, runsUrl, sinceOf, statuses, type RunsState } from './runsState';
 import css from './RunsPage.module.css';
 
-/** Every run of the workspace, the newest first. */
+/** All runs of the workspace, newest first. */
 export function RunsPage() {
   useEffect(() => {
     document.title = say.pageTitle;
@@ -91,7 +91,7 @@ function Runs() {
   );
 }
 
-/** A name is looked for when it is whole: half of one would be no agent. */
+/** The agent filter needs a complete name, so it applies on Enter. */
 function AgentField({ agent, onSet }: { agent: string; onSet: (agent: string) => void }) {
   const [typed, setTyped] = useState(agent);
   return (

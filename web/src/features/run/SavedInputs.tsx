@@ -16,7 +16,7 @@ interface Props {
   onLoad: (value: Json) => void;
 }
 
-/** Inputs under a name: to take one out again, to keep the present one, to forget one. */
+/** Named inputs: load one, save the current one, delete one. */
 export function SavedInputs({ id, input, onLoad }: Props) {
   const [saved, setSaved] = useState(() => savedInputs(id));
   const [naming, setNaming] = useState(false);

@@ -8,7 +8,7 @@ const height = 32;
 const step = 8;
 const wide = 6;
 
-/** Runs as bars, the oldest first: as high as they took long, filled when they succeeded, hollow when not. */
+/** Draws runs as bars, oldest first. The height is the duration; bars are filled for success and hollow for failure. */
 export function Sparkline({ runs, onOpen }: { runs: RunSummary[]; onOpen: (runId: string) => void }) {
   const longest = Math.max(1, ...runs.map((run) => run.totalMs));
   const bars = [...runs].reverse();

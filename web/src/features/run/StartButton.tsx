@@ -6,7 +6,7 @@ import { startButton as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import { useCutOff } from '../../agent/useUnreachable';
 
-/** Starts the program, or says why that cannot be done now. */
+/** Starts the program, or shows why it cannot start. */
 export function StartButton({ wording = say.run }: { wording?: string }) {
   const { may, why } = useRights();
   const cutOff = useCutOff();

@@ -1,4 +1,4 @@
-// One run as the screen sees it: started, queued, running, done. Output goes to the ring, the rest is small state.
+// The state of one run on screen: starting, queued, running or done. Its output goes to the ring.
 import { ApiError, explain } from '../../api/http';
 import type { Json } from '../../api/json';
 import { followRun, type StreamState } from '../../api/stream';
@@ -10,7 +10,7 @@ import { controller as say } from '../../texts/run';
 export type RunState =
   | { kind: 'idle' }
   | { kind: 'starting' }
-  /** With the names of the secrets that it lacks, where that is why. */
+  /** With the names of missing secrets, if they are the reason. */
   | { kind: 'refused'; message: string; fields: FieldProblem[]; secrets: string[] }
   | { kind: 'queued'; runId: string; position: number | undefined }
   | { kind: 'running'; runId: string; since: number }
@@ -29,7 +29,7 @@ export interface RunView {
   stopping: boolean;
 }
 
-/** The secrets that a refusal names as those without a value. */
+/** Returns the secrets that the refusal reports as missing. */
 function secretsOf(error: unknown): string[] {
   const names = error instanceof ApiError ? error.problem['secrets'] : undefined;
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
@@ -52,8 +52,8 @@ export class RunController {
   };
 
   /**
-   * Starts a run once it is ready: from now on what was shown before is gone. The answer is its id, or undefined when it was
-   * refused or is not shown any more.
+   * Starts a run after `ready` and clears the previous one. Resolves to its ID, or undefined if it was refused or is
+   * no longer shown.
    */
   async start(
     agent: string,
@@ -75,7 +75,7 @@ export class RunController {
     }
   }
 
-  /** Shows a run that was started before, from its first event. */
+  /** Shows an earlier run from its first event. */
   attach(runId: string): void {
     this.reset();
     this.follow(runId);
@@ -101,7 +101,7 @@ export class RunController {
     }
   }
 
-  /** Stops following; the run itself goes on. */
+  /** Stops following. The run itself continues. */
   detach(): void {
     this.turn++;
     this.unfollow();
@@ -134,7 +134,7 @@ export class RunController {
         change.stopping = false;
       }
     }
-    // Output alone changes nothing but the ring, which has listeners of its own.
+    // Output changes only the ring, which has its own listeners.
     if (Object.keys(change).length > 0) this.update(change);
   }
 

@@ -1,4 +1,4 @@
-// The runs before, in numbers and narrowed.
+// Statistics and filters of the run history.
 import type { RunStatus, RunSummary } from '../../api/types';
 import { history as say } from '../../texts/run';
 
@@ -9,7 +9,7 @@ export const hasEnded = ({ status }: { status: RunStatus }): boolean => !unended
 
 export interface HistoryFilter {
   kept: Kept;
-  /** Undefined is every version. */
+  /** Undefined means every version. */
   version: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export function median(values: number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
 }
 
-/** What the bars show, in words. */
+/** A text for the bars of the sparkline. */
 export function sparkWords(runs: RunSummary[]): string {
   const failed = runs.filter((run) => run.status !== 'succeeded').length;
   return say.bars(runs.length, failed, median(runs.map((r) => r.totalMs)));

@@ -22,11 +22,11 @@ it.each<[string, JsonSchema | undefined, Whose, Fit]>([
   ['passed', {}, 'version', undefined],
   ['failed', undefined, 'version', 'failed'],
   ['skipped', number, 'changedDraft', undefined],
-  // The draft asks for something else since one looks at it.
+  // The draft's schema has changed since the page loaded.
   ['passed', text, 'changedDraft', 'failed'],
   ['failed', number, 'changedDraft', 'passed'],
   ['failed', {}, 'changedDraft', undefined],
-  // An older run of a draft: it may ask for something else since then.
+  // An older run of a draft, whose schema may have changed since.
   ['passed', number, 'draft', 'passed'],
   ['failed', text, 'draft', 'failed'],
   ['passed', text, 'draft', 'passedThen'],

@@ -6,20 +6,20 @@ import { getAgent, getVersion } from '../../api/verbs';
 import { pinnedOf } from '../../state/urlState';
 import { check } from '../../schema/validate';
 
-/** The version on the screen, which may be the one that ran. Without a number it is the draft. */
+/** The version on screen, which may be the one that ran. Without a number it is the draft. */
 export interface OnScreen {
   id: string;
   version: string | undefined;
   outputSchema: JsonSchema;
 }
 
-/** Whether an output fits the schema that there is now; or how it fared by the one of its time, where that may be another. */
+/** Whether the output matches the current schema, or matched the schema at the time of the run if it may differ. */
 export type Fit = 'passed' | 'failed' | 'passedThen' | 'failedThen' | undefined;
 
-/** Whose schema it is: of the version that ran, of a draft that may have been changed since, of one that was while one looked. */
+/** The owner of the schema: the version that ran, a draft that may have changed since, or the draft at load time. */
 export type Whose = 'version' | 'draft' | 'changedDraft';
 
-/** Whether an output fits its schema; undefined where nothing was asked of it. */
+/** Checks the output against its schema. Undefined if the schema has no constraint. */
 export function useFit({ output, validation, provenance, metadata }: RunAnswer, now: OnScreen | undefined): Fit {
   const { agent = '', version } = provenance;
   const pinned = pinnedOf(version);
@@ -36,7 +36,7 @@ export function useFit({ output, validation, provenance, metadata }: RunAnswer, 
     staleTime: Infinity,
   });
   const schema = known ?? found.data;
-  const inline = agent === ''; // what it was held against came with it, and is not kept
+  const inline = agent === ''; // the schema of that time is not stored
   const whose = pinned !== undefined || inline ? 'version' : known === first ? 'draft' : 'changedDraft';
   return useMemo(
     () => (found.isLoading ? undefined : fitOf(validation.output, output, schema, whose)),
@@ -44,7 +44,10 @@ export function useFit({ output, validation, provenance, metadata }: RunAnswer, 
   );
 }
 
-/** The server held an output against the schema of its time. That of a draft is not kept, so the one of now is asked as well. */
+/**
+ * The server checked the output against the schema of that time. A draft's old schema is not stored, so the current
+ * one is checked too.
+ */
 export function fitOf(verdict: string, output: Json, schema: JsonSchema | undefined, whose: Whose): Fit {
   if (verdict !== 'passed' && verdict !== 'failed') return undefined;
   const asks = asksForSomething(schema);
@@ -52,10 +55,10 @@ export function fitOf(verdict: string, output: Json, schema: JsonSchema | undefi
   const now = asks ? (check(output, schema).length === 0 ? 'passed' : 'failed') : undefined;
   if (now === verdict || whose === 'changedDraft') return now;
   if (verdict === 'failed') return 'failedThen';
-  return asks ? 'passedThen' : undefined; // where nothing is asked now, nothing may have been asked then
+  return asks ? 'passedThen' : undefined; // without constraints now, there may have been none then
 }
 
-/** Whether a schema asks for anything: what does not is fitted by all. */
+/** Whether a schema has constraints. Every value matches a schema without any. */
 export const asksForSomething = (schema: JsonSchema | undefined): schema is JsonSchema =>
   isObject(schema) ? Object.keys(schema).some((key) => !words.includes(key)) : schema === false;
 

@@ -1,4 +1,4 @@
-// How the list of runs is narrowed, as its address says.
+// The filters of the run list in the address.
 import type { RunStatus } from '../../api/types';
 
 export interface RunsState {
@@ -45,7 +45,7 @@ export function runsUrl(state: RunsState): string {
   return query === '' ? '/runs' : `/runs?${query}`;
 }
 
-/** The moment that a range begins, as the API takes it. */
+/** The start of a time range in the API's format. */
 export function sinceOf({ range }: RunsState, now: number): string {
   const known = ranges.find((r) => r.range === range);
   return known ? new Date(now - known.ms).toISOString() : '';

@@ -1,14 +1,14 @@
-// Inputs that a person gave a name, kept in the browser for each agent.
+// Named inputs, stored in the browser per agent.
 import { parseJson } from '../../api/json';
 import { entriesOf, isText, keep, readKept } from '../../api/storage';
 
 const key = (id: string): string => `atelier.inputs.${id}`;
 
-/** Name and JSON text, in the order they were saved. */
+/** Name and JSON text, in the order of saving. */
 export type SavedInputs = Record<string, string>;
 
 export const savedInputs = (id: string): SavedInputs =>
   readKept(key(id), (text) => entriesOf(parseJson(text), isText)) ?? {};
 
-/** Keeps the inputs; false when the browser has no room for them. */
+/** Stores the inputs. Returns false if storage is full or blocked. */
 export const keepInputs = (id: string, inputs: SavedInputs): boolean => keep(key(id), JSON.stringify(inputs));

@@ -1,10 +1,10 @@
-// How an output can be shown: as a tree always; as tables, pictures or text where it holds such.
+// The views of an output: always a tree; also tables, pictures or text if it contains any.
 import { isObject, rawNumber, type Json } from '../../api/json';
 
 export type Look = 'tree' | 'table' | 'image' | 'text';
 
 export interface Named<T> {
-  /** Where in the output it is, as in $.days. */
+  /** The JSONPath of the value, for example $.days. */
   path: string;
   value: T;
 }
@@ -14,10 +14,10 @@ export interface Table {
 }
 
 const mostColumns = 24;
-// What a picture may be: formats that carry no script. Anything else is shown as text.
+// Allowed picture formats, which cannot contain scripts. Other formats are shown as text.
 const picture = /^data:image\/(?:png|jpeg|webp|gif);base64,[A-Za-z0-9+/=]+$/;
 
-/** The output itself and, of an object, what it holds directly. */
+/** The output itself, and the direct properties of an object. */
 function parts(output: Json): Named<Json>[] {
   const whole = [{ path: '$', value: output }];
   if (!isObject(output)) return whole;
@@ -39,7 +39,7 @@ function textsLike(output: Json, fits: (text: string) => boolean): Named<string>
   );
 }
 
-/** The looks that an output has, the most telling last. */
+/** The available views, most useful last. */
 export function looksOf(output: Json): Look[] {
   const looks: Look[] = ['tree'];
   if (tablesOf(output).length > 0) looks.push('table');
@@ -66,7 +66,7 @@ function cellOf(row: Json, name: string): Json {
   return cell === undefined ? '' : cell;
 }
 
-/** One step of a path, as JSONPath writes it. */
+/** One JSONPath step. */
 export const step = (key: string | number): string =>
   typeof key === 'number' ? `[${key}]` : /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
 

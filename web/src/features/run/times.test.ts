@@ -8,7 +8,7 @@ describe('the times of a run', () => {
     [{ queuedMs: 0.06, startMs: 33.33, runMs: 66.66, totalMs: 100.04 }],
     [{ queuedMs: 4, startMs: 4, runMs: 1234, totalMs: 1249 }],
     [{ queuedMs: 400, startMs: 400, runMs: 61_300, totalMs: 62_100 }],
-    // What is measured apart may be more than the whole by a little.
+    // Parts that are measured separately may exceed the total slightly.
     [{ queuedMs: 1, startMs: 2, runMs: 3.02, totalMs: 6 }],
   ])('make the total: %o', (spent) => {
     const { total, queued, start, run, other } = timesOf(spent);

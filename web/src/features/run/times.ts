@@ -1,4 +1,4 @@
-// Where the time of a run went, in one unit and rounded so that the parts make the total that is shown.
+// The timing of a run in one unit, rounded so that the parts add up to the shown total.
 import type { Metrics } from '../../api/types';
 import { measured } from '../../texts/format';
 
@@ -9,7 +9,7 @@ type Spent = Pick<Metrics, 'queuedMs' | 'startMs' | 'runMs' | 'totalMs'>;
 
 export function timesOf({ queuedMs, startMs, runMs, totalMs }: Spent): Times {
   const { step, text } = scaleOf(totalMs);
-  // Sums are rounded, and parts are what lies between them: so nothing is lost.
+  // The running sums are rounded and the parts are their differences, so no rest remains.
   const until = (ms: number): number => Math.round(Math.min(ms, totalMs) / step);
   const marks = [0, until(queuedMs), until(queuedMs + startMs), until(queuedMs + startMs + runMs), until(totalMs)];
   const part = (n: number): number => ((marks[n] ?? 0) - (marks[n - 1] ?? 0)) * step;

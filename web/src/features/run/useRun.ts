@@ -1,4 +1,4 @@
-// The run of the open agent: its input, its controller, and what starting one means for the screen.
+// The run of the open agent: its input, its controller and the reaction of the screen.
 import {
   useCallback,
   useEffect,
@@ -27,18 +27,18 @@ export interface RunHandle {
   view: RunView;
   input: InputState;
   changeInput: (action: InputAction) => void;
-  /** What is wrong with the input: shown once a run was tried, until it is mended. */
+  /** Errors of the input. They appear after the first attempt and stay until they are fixed. */
   problems: FieldProblem[];
   start: () => void;
-  /** Runs what ran last once more; undefined until something did. */
+  /** Repeats the last run; undefined if there is none. */
   again: (() => void) | undefined;
   stop: () => void;
   open: (runId: string) => void;
   showInput: () => void;
-  /** What the run that is shown may use at most; unknown of one from the history. */
+  /** The limits of the shown run; unknown for runs from the history. */
   memoryLimit: number | undefined;
   busy: boolean;
-  /** Rises when the first wrong field should have the focus. */
+  /** Increases when the first invalid field should get the focus. */
   focusProblem: number;
 }
 
@@ -114,7 +114,7 @@ export function useRun(agent: OpenAgent, tabs: Tabs): RunHandle {
   );
   const stop = useCallback(() => void controller.stop(), [controller]);
 
-  // A link may name a run; it is shown from its first event.
+  // A link can name a run, which is shown from its first event.
   const [linked] = useState(shownRun);
   useEffect(() => {
     if (linked !== undefined) controller.attach(linked);
@@ -156,7 +156,7 @@ const fieldsOf = (controller: RunController): number => {
   return run.kind === 'refused' ? run.fields.length : 0;
 };
 
-/** The draft that runs is the draft on the screen, so what is unsaved is saved first. */
+/** The run uses the draft on screen, so unsaved edits are saved first. */
 function begin(
   controller: RunController,
   { name, version, session }: OpenAgent,

@@ -8,7 +8,7 @@ import { Button } from '../../ui/Button';
 import { useOpenAgent } from '../../agent/openAgent';
 import css from './SchemaView.module.css';
 
-/** What in this schema will force a major version: the server's word on the draft as it was saved last. */
+/** Shows the server's warnings about breaking changes in the saved schema. */
 export function Breaks({ which }: { which: 'input' | 'output' }) {
   const { name, latestVersion, save, session } = useOpenAgent();
   const revision = session?.get().draft.revision ?? 0;

@@ -32,7 +32,7 @@ interface Props {
 export function SchemaTable({ which, schema, rows, onChange }: Props) {
   const [removals, setRemovals] = useState(0);
   const adds = useRef<HTMLButtonElement>(null);
-  // The button that removed the last row went with it, and the focus with the button.
+  // Removing the last row removes the focused button, so the focus moves.
   useLayoutEffect(() => {
     if (removals > 0 && document.activeElement === document.body) adds.current?.focus();
   }, [removals]);
@@ -67,7 +67,7 @@ export function SchemaTable({ which, schema, rows, onChange }: Props) {
           </tr>
         </thead>
         {rows.map((row, i) => (
-          // By place: a row that is renamed is the same row, and keeps the focus.
+          // Keyed by position, so that a renamed row keeps the focus.
           <Row
             key={i}
             row={row}
@@ -87,7 +87,7 @@ export function SchemaTable({ which, schema, rows, onChange }: Props) {
 interface RowProps {
   row: SchemaRow;
   taken: string[];
-  /** Rises when places are taken over by other rows: what was typed there and is no value yet belongs to none of them. */
+  /** Increases when rows change positions. Unfinished text of the old rows is then dropped. */
   removals: number;
   schema: JsonSchema;
   onChange: Props['onChange'];
@@ -177,7 +177,7 @@ function Row({ row, taken, removals, schema, onChange, onRemove }: RowProps) {
   );
 }
 
-/** A name reaches the schema when it is free; what is typed on the way stays in the field. */
+/** A name reaches the schema when it is free; other typed text stays in the field. */
 function NameCell({
   name,
   taken,
@@ -208,7 +208,7 @@ function NameCell({
   );
 }
 
-/** A default is typed as it is for texts, and as JSON for all else. */
+/** The default of a text is typed as is, any other as JSON. */
 function DefaultCell({ row, onSay }: { row: SchemaRow; onSay: ((to: Json | undefined) => void) | undefined }) {
   const { name, type, initial } = row;
   const value = initial === '' ? undefined : parseJson(initial);
@@ -242,7 +242,7 @@ function readDefault(text: string, type: RowType): { value: Json | undefined } |
   }
 }
 
-/** What a choice chooses from, with commas between. */
+/** The values of an enum, separated by commas. */
 function ChoicesCell({ row, onChoose }: { row: SchemaRow; onChoose: ((to: string[]) => void) | undefined }) {
   const shown = showChoices(row.choices);
   const [typed, setTyped] = useState(shown);
@@ -264,11 +264,11 @@ function ChoicesCell({ row, onChoose }: { row: SchemaRow; onChoose: ((to: string
 
 interface WordsProps extends ComponentProps<'input'> {
   label: string;
-  /** What is wrong with what was typed. */
+  /** The error of the typed text. */
   fault: string | undefined;
 }
 
-/** Names and values in a cell, with what is wrong with them beneath. */
+/** A cell with names and values, and its error below. */
 function Words({ label, fault, ...input }: WordsProps) {
   const faultId = useId();
   return (

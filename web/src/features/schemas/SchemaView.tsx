@@ -15,7 +15,7 @@ import { readRows, type SchemaRow } from './rows';
 import { SchemaTable } from './SchemaTable';
 import css from './SchemaView.module.css';
 
-/** Whether a schema is shown as a table: chosen so, and one that a table can show. */
+/** Returns the table rows of a schema if table view is selected and possible. */
 export function useSchemaRows(which: 'input' | 'output' | undefined): SchemaRow[] | undefined {
   const agent = useOpenAgent();
   const { schemaAs } = useLayout();
@@ -23,7 +23,7 @@ export function useSchemaRows(which: 'input' | 'output' | undefined): SchemaRow[
   return readRows(schemaOf(agent.fields, which));
 }
 
-/** How a schema is shown, the way to infer it, and what in it would break its callers. */
+/** The bar above a schema: view, inference and warnings about breaking changes. */
 export function SchemaBar({ which }: { which: 'input' | 'output' }) {
   const agent = useOpenAgent();
   const schema = schemaOf(agent.fields, which);
@@ -47,7 +47,7 @@ export function SchemaBar({ which }: { which: 'input' | 'output' }) {
   );
 }
 
-/** The schema as a table, over the editor that holds the same as JSON. */
+/** The schema as a table, over the editor with the same schema as JSON. */
 export function SchemaSheet({ which, rows }: { which: 'input' | 'output'; rows: SchemaRow[] }) {
   const agent = useOpenAgent();
   return (
@@ -65,7 +65,7 @@ export function SchemaSheet({ which, rows }: { which: 'input' | 'output'; rows: 
 const write = (agent: OpenAgent, which: 'input' | 'output', next: JsonSchema): void =>
   agent.editSchema(which, `${stringifyJson(next, 2)}\n`);
 
-/** Makes the schema fit what the last run really had. */
+/** Infers the schema from the last run. */
 function Infer({
   which,
   onInfer,

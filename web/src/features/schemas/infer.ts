@@ -1,9 +1,9 @@
-// A schema from a value that was really used.
+// Infers a schema from a recorded value.
 import { isObject, rawNumber, type Json, type JsonObject } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 import { check } from '../../schema/validate';
 
-/** What the value is, as a schema: objects with all their keys required, lists of what all items are. */
+/** Returns the schema of a value. Objects require all their keys; lists have one item schema. */
 export function inferSchema(value: Json): JsonObject {
   if (value === null) return { type: 'null' };
   if (Array.isArray(value)) {
@@ -24,7 +24,7 @@ function inferObject(value: JsonObject): JsonObject {
   return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
 }
 
-/** What fits both: the wider number, the shared keys required, else anything. */
+/** Merges two schemas: the wider number type and the shared required keys, else any value. */
 function merge(a: JsonObject, b: JsonObject): JsonObject {
   if (a['type'] !== b['type']) {
     const numbers = [a['type'], b['type']].every((type) => type === 'integer' || type === 'number');
@@ -48,7 +48,7 @@ function merge(a: JsonObject, b: JsonObject): JsonObject {
 
 const namesIn = (schema: JsonObject): Json[] => (Array.isArray(schema['required']) ? schema['required'] : []);
 
-/** The schema made to fit the value: what fits already stays with its words and limits, what is new is added. */
+/** Extends a schema to accept a value. Matching parts keep their texts and limits; new parts are added. */
 export function fitSchema(schema: JsonSchema, value: Json): JsonObject {
   const inferred = inferSchema(value);
   if (!isObject(schema) || !isObject(schema['properties']) || !isObject(inferred['properties'])) return inferred;
@@ -59,7 +59,7 @@ export function fitSchema(schema: JsonSchema, value: Json): JsonObject {
     const fits = isObject(was) && isObject(value) && check(value[key], rooted(was, schema)).length === 0;
     properties[key] = fits ? was : now;
   }
-  // What was not there is not required any more; what is new is.
+  // Missing properties become optional; new ones become required.
   const required = namesIn(inferred).filter(
     (key) => typeof key === 'string' && (!(key in known) || namesIn(schema).includes(key)),
   );
@@ -67,7 +67,7 @@ export function fitSchema(schema: JsonSchema, value: Json): JsonObject {
   return { ...rest, type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
 }
 
-/** A part that may refer to definitions of the whole. */
+/** A subschema together with the definitions of the whole. */
 function rooted(part: JsonObject, root: JsonObject): JsonObject {
   const defs = root['$defs'];
   return defs === undefined ? part : { $defs: defs, ...part };

@@ -1,5 +1,5 @@
-// A schema of an object as rows of a table, and each change of a row as a change of the schema. What the table does not
-// show (limits, patterns, titles, what is nested) stays as it is in the JSON.
+// An object schema as table rows; each edit of a row edits the schema. Parts that the table does not show (limits,
+// patterns, titles, nested schemas) stay unchanged.
 import { isObject, stringifyJson, type Json, type JsonObject } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 
@@ -7,10 +7,10 @@ export interface SchemaRow {
   name: string;
   type: RowType;
   required: boolean;
-  /** As JSON; empty is none. */
+  /** As JSON; an empty text means no default. */
   initial: string;
   description: string;
-  /** What a choice chooses from; empty for every other type. */
+  /** The values of an enum; empty for other types. */
   choices: string[];
 }
 
@@ -24,10 +24,10 @@ export const simpleTypes = [
   'any',
 ] as const;
 type SimpleType = (typeof simpleTypes)[number];
-/** A type of the table, or one that only the JSON can say. */
+/** A type of the table, or a type that only JSON can express. */
 export type RowType = SimpleType | 'other';
 
-/** The rows, or undefined where the schema is no plain list of properties. */
+/** Returns the rows, or undefined if the schema is not a plain list of properties. */
 export function readRows(schema: JsonSchema): SchemaRow[] | undefined {
   if (schema === true) return [];
   if (!isObject(schema)) return undefined;
@@ -58,7 +58,7 @@ function typeOf(property: Json): RowType {
   return simpleTypes.find((t) => t === simple && t !== 'any' && t !== 'choice') ?? 'other';
 }
 
-/** The words of an enum, where one line with commas between them can hold each as it is. */
+/** Returns the enum values if each fits between commas unchanged. */
 function choicesOf(property: Json): string[] | undefined {
   if (!isObject(property) || !Array.isArray(property['enum'])) return undefined;
   if (notSimple.some((word) => word !== 'enum' && word in property)) return undefined;
@@ -70,7 +70,7 @@ function choicesOf(property: Json): string[] | undefined {
 
 export const showChoices = (choices: string[]): string => choices.join(', ');
 
-/** What was typed between commas, each once; undefined where that is nothing. */
+/** Splits text at commas and removes duplicates. Undefined if nothing remains. */
 export function readChoices(typed: string): string[] | undefined {
   const choices = new Set(
     typed
@@ -81,10 +81,10 @@ export function readChoices(typed: string): string[] | undefined {
   return choices.size > 0 ? [...choices] : undefined;
 }
 
-// What decides by more than a type.
+// Keywords that constrain more than the type.
 const notSimple = ['enum', 'const', 'oneOf', 'anyOf', 'allOf', '$ref'];
 
-// What says nothing about the value, and so may stay whatever the type becomes.
+// Annotations, which are valid for every type.
 const words = ['title', 'description', 'default', 'x-multiline', 'x-secret'];
 
 const propertiesOf = (schema: JsonSchema): JsonObject =>
@@ -99,7 +99,7 @@ function withProperties(schema: JsonSchema, properties: JsonObject, required: st
   return { type: 'object', ...rest, properties, ...(required.length > 0 ? { required } : {}) };
 }
 
-/** A property more, with a name that is free. */
+/** Adds a property with a free name. */
 export function addRow(schema: JsonSchema, wanted: string): JsonObject {
   const properties = propertiesOf(schema);
   let name = wanted;
@@ -129,7 +129,7 @@ export function requireRow(schema: JsonSchema, name: string, on: boolean): JsonO
   const now = new Set(requiredOf(schema));
   if (on) now.add(name);
   else now.delete(name);
-  // In the order of the properties, so that ticking twice changes nothing.
+  // Sorted like the properties, so that toggling twice changes nothing.
   const order = [
     ...Object.keys(properties).filter((key) => now.has(key)),
     ...[...now].filter((key) => !(key in properties)),
@@ -137,7 +137,7 @@ export function requireRow(schema: JsonSchema, name: string, on: boolean): JsonO
   return withProperties(schema, properties, order);
 }
 
-/** The type changes; what limited values of the old one goes with it. */
+/** Changes the type and removes constraints of the old type. */
 export function typeRow(schema: JsonSchema, name: string, type: SimpleType): JsonObject {
   const kept = Object.fromEntries(
     Object.entries(objectAt(schema, name)).filter(([key]) => key !== 'default' && words.includes(key)),
@@ -147,20 +147,20 @@ export function typeRow(schema: JsonSchema, name: string, type: SimpleType): Jso
 
 function schemaOfType(type: SimpleType): JsonObject {
   if (type === 'any') return {};
-  // An enum of nothing takes nothing, so a new one has words to be typed over.
+  // An empty enum accepts nothing, so a new one starts with placeholder values.
   if (type === 'choice') return { enum: ['first', 'second'] };
   if (type.endsWith('[]')) return { type: 'array', items: { type: type.slice(0, -2) } };
   return { type };
 }
 
-/** Other choices. A default that is none of them any more goes. */
+/** Sets the enum values and removes a default that is no longer one of them. */
 export function chooseRow(schema: JsonSchema, name: string, choices: string[]): JsonObject {
   const { default: initial, ...rest } = objectAt(schema, name);
   const kept = typeof initial === 'string' && choices.includes(initial) ? { default: initial } : {};
   return withRow(schema, name, { ...rest, ...kept, enum: choices });
 }
 
-/** A default or a description; undefined takes it away. */
+/** Sets a default or description; undefined removes it. */
 export function sayRow(
   schema: JsonSchema,
   name: string,

@@ -11,7 +11,7 @@ import css from './SecretsPage.module.css';
 import { quotaRows } from '../../api/quotas';
 import type { QuotaRow } from '../../api/quotas';
 
-/** What the workspace may take, and has taken. */
+/** The quotas of the workspace and their usage. */
 export function QuotaList() {
   const found = useQuotas();
   const { runsServer } = useRights();

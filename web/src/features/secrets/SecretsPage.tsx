@@ -20,7 +20,7 @@ import css from './SecretsPage.module.css';
 import { SetSecretDialog } from '../../agent/SetSecretDialog';
 import { declaredBy } from './usedBy';
 
-/** What agents are given without anybody reading it, and how much the workspace may take. */
+/** The secrets and quotas of the workspace. */
 export function SecretsPage() {
   useEffect(() => {
     document.title = say.pageTitle;

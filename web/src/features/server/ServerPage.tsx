@@ -10,7 +10,7 @@ import { languageNames } from '../../agent/starters';
 import { Column, Page } from '../../frame/Page';
 import css from './ServerPage.module.css';
 
-/** What this server can run, how busy its engines are, and how well they are walled in. */
+/** The server: its engines, their load and the isolation. */
 export function ServerPage() {
   useEffect(() => {
     document.title = say.pageTitle;
@@ -99,7 +99,7 @@ function Jail({ sandbox: { level, missing } }: { sandbox: Capabilities['sandbox'
   );
 }
 
-/** Languages that cannot run here, and what would change that. */
+/** Languages that cannot run here, with the fix. */
 function Missing({ capabilities }: { capabilities: Capabilities }) {
   const missing = capabilities.languages.flatMap(({ language, engines }) =>
     (engines ?? [])

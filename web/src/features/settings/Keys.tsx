@@ -9,7 +9,7 @@ import { Fault } from '../../ui/Fault';
 import css from './Keys.module.css';
 import page from './SettingsPage.module.css';
 
-/** Which keys start which command, and others for them. */
+/** The shortcuts of all commands, with controls to change them. */
 export function Keys() {
   const all = useBound();
   const { chosen } = useBindings();
@@ -38,7 +38,7 @@ export function Keys() {
 }
 
 function Row({ command, changed }: { command: Command & { id: CommandId }; changed: boolean }) {
-  // What was pressed since recording began: nothing yet, or the first of two letters.
+  // The keys pressed since recording started: none, or the first of two letters.
   const [recorded, setRecorded] = useState<string>();
   const [fault, setFault] = useState<string>();
   const button = useRef<HTMLButtonElement>(null);
@@ -48,7 +48,7 @@ function Row({ command, changed }: { command: Command & { id: CommandId }; chang
     setFault(other && say.taken(showKeys(other.keys ?? '', isMac), other.title));
   };
   const record = (e: KeyboardEvent): void => {
-    // Who starts with Enter may still hold it down.
+    // The Enter key that started recording may still be down.
     if (recorded === undefined || e.repeat || e.key === 'Tab' || isModifier(e)) return;
     e.preventDefault();
     const press = pressOf(e.nativeEvent);
@@ -75,7 +75,7 @@ function Row({ command, changed }: { command: Command & { id: CommandId }; chang
             aria-label={say.resetKeysOf(title)}
             onClick={() => {
               give(undefined);
-              button.current?.focus(); // this one goes, and would take the focus with it
+              button.current?.focus(); // this button disappears with the focus on it
             }}
           >
             {say.reset}
@@ -86,7 +86,7 @@ function Row({ command, changed }: { command: Command & { id: CommandId }; chang
           aria-label={recorded === undefined ? say.changeKeysOf(title) : label}
           {...(recorded === undefined ? {} : { 'data-records-keys': true })}
           onClick={() => {
-            button.current?.focus(); // Safari gives a button that is clicked none
+            button.current?.focus(); // Safari does not focus a clicked button
             setFault(undefined);
             setRecorded('');
           }}

@@ -19,14 +19,14 @@ type Section = keyof typeof sections;
 
 const isSection = (section: string): section is Section => Object.hasOwn(sections, section);
 
-/** What somebody sets for themselves, and what the Studio says of itself. */
+/** Personal settings, and information about the Studio. */
 export function SettingsPage({ section }: { section: string }) {
   const { mayAnywhere } = useRights();
   const known = isSection(section) ? section : undefined;
   useEffect(() => {
     document.title = say.pageTitle(known && say.sections[known]);
   }, [known]);
-  // They are of the workspace and have a page of their own.
+  // Tokens belong to the workspace and have their own page.
   if (section === 'tokens') return <Redirect to="/tokens" replace />;
   return (
     <Page>

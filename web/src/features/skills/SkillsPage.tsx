@@ -18,7 +18,7 @@ import { Column, Page } from '../../frame/Page';
 import css from './SkillsPage.module.css';
 import { UninstallDialog } from './UninstallDialog';
 
-/** What existing clients can call by name: where each comes from, its digest, and what is wrong with its folder. */
+/** The installed skills: name, source, digest and problems of the folder. */
 export function SkillsPage() {
   useEffect(() => {
     document.title = say.pageTitle;

@@ -33,7 +33,7 @@ const formatNames: Record<string, string> = {
   openapi: 'OpenAPI',
 };
 
-/** A version as a tool, in the form that each client understands. A draft is never exported. */
+/** Exports a version as a tool in the format of each client. A draft is never exported. */
 export function ExportDialog({ version: asked }: { version: string | undefined }) {
   const { name, latestVersion } = useOpenAgent();
   const version = asked ?? latestVersion;
@@ -169,7 +169,7 @@ function Exported({ first }: { first: string }) {
   );
 }
 
-/** A row of all, or a list to choose from where the row has no room. */
+/** A row of formats, or a select list if the row is too narrow. */
 function Formats({ formats, format, onPick }: { formats: string[]; format: string; onPick: (f: string) => void }) {
   const key = (e: KeyboardEvent): void => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
@@ -213,7 +213,7 @@ function Formats({ formats, format, onPick }: { formats: string[]; format: strin
   );
 }
 
-/** How this form is used; folded, because a program is longer than a line. */
+/** Usage code for this format. It is folded because it is long. */
 function UseIt({ recipe, file }: { recipe: Recipe; file: string }) {
   return (
     <details className={css.use}>

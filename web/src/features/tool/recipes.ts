@@ -1,25 +1,25 @@
-// How a manifest is used, for each form: programs and lines that work as they stand beside the downloaded file.
-// web/e2e/vendors.ts runs every one of them with the vendor's own package.
+// Usage code for each manifest format. It runs unchanged next to the downloaded file; web/e2e/vendors.ts runs it with
+// the vendors' SDKs.
 import { recipes as say } from '../../texts/tool';
 
 export interface Tool {
-  /** Where the server is, such as http://127.0.0.1:8002. */
+  /** The server's address, for example http://127.0.0.1:8002. */
   origin: string;
   name: string;
   version: string;
 }
 
 export interface Recipe {
-  /** What is shown above it. */
+  /** The heading above it. */
   label: string;
-  /** The file that the text belongs into; undefined for a line of a terminal. */
+  /** The file name of the code; undefined for a terminal command. */
   file: string | undefined;
   text: string;
 }
 
 export const manifestFile = ({ name, version }: Tool, format: string): string => `${name}-${version}.${format}.json`;
 
-/** The recipe of a form; the canonical form has none beside the two lines that every version has. */
+/** Returns the recipe of a format. The canonical format has none besides the two commands of every version. */
 export function recipeOf(format: string, tool: Tool): Recipe | undefined {
   const program = programs[format];
   if (program) return { label: program.label, file: `${format}.mjs`, text: program.text(tool) };

@@ -1,5 +1,5 @@
-// The golden manifests, held to the packages of those who must take them: their types by the compiler, their schemas as they
-// validate. What is wrong is refused too, so that the checks are known to be able to fail.
+// Checks the golden manifests with the vendors' packages: types by the compiler, schemas by validation. Broken
+// manifests must fail, to prove the checks.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DynamicStructuredTool } from '@langchain/core/tools';
@@ -27,7 +27,7 @@ const member = (value: unknown, ...path: string[]): JsonObject =>
     return next;
   }, value as JsonObject);
 
-/** What the compiler says when each value is assigned to the type. */
+/** Returns the compiler's errors when each value is assigned to its type. */
 function typeFaults(imports: string, type: string, values: unknown[]): string[] {
   const file = join(import.meta.dirname, `vendor-${crypto.randomUUID()}.ts`);
   const lines = values.map((value, n) => `export const tool${n}: ${type} = ${JSON.stringify(value)};`);
@@ -85,7 +85,7 @@ describe('OpenAPI', () => {
     expect(validator.version).toBe('3.1');
     for (const reference of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]*)"/g)) {
       const path = (reference[1] ?? '').split('/');
-      if (path[0] !== 'components') continue; // within a schema that has an $id of its own
+      if (path[0] !== 'components') continue; // inside a schema with its own $id
       expect(() =>
         path.reduce((at: unknown, name) => (at as JsonObject)[name] ?? never(reference[0]), document),
       ).not.toThrow();

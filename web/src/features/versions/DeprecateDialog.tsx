@@ -17,7 +17,7 @@ import { Waiting } from '../../ui/Waiting';
 import { useOpenAgent } from '../../agent/openAgent';
 import { PinTable } from '../../agent/PinTable';
 
-/** Marks a version as one that callers should leave, with the reason and where to go; or takes the mark back. */
+/** Deprecates a version with a reason and a successor, or removes the deprecation. */
 export function DeprecateDialog({ version }: { version: string }) {
   const { name } = useOpenAgent();
   const versions = useVersions(name);
@@ -75,7 +75,7 @@ export function DeprecateDialog({ version }: { version: string }) {
       {shown === undefined && versions.isFetching && <Waiting shape="fields" what={say.theVersion} retry />}
       {shown === undefined && <NotLoaded found={versions} why={say.notLoaded} />}
       {shown === undefined && versions.isSuccess && !versions.isFetching && <Fault message={say.gone(version)} />}
-      {/* At once: a field that came with the references would take the focus from where it is by then. */}
+      {/* Rendered at once: a field that appears after the references load would steal the focus. */}
       {shown && (
         <form id="deprecate" onSubmit={submit} style={{ display: 'grid', gap: 12 }}>
           <TextField label={say.why} hint={say.whyHint} error={task.fault} value={reason} onChange={setReason} />
@@ -112,11 +112,11 @@ export function DeprecateDialog({ version }: { version: string }) {
 const others = (all: VersionSummary[], version: string): VersionSummary[] =>
   all.filter((v) => v.version !== version && !v.deprecated);
 
-/** A pre-release replaces something only where there is nothing else. */
+/** A pre-release is a successor only if there is no other version. */
 const likely = (all: VersionSummary[]): VersionSummary | undefined =>
   all.find(({ version }) => !version.replace(/\+.*/, '').includes('-')) ?? all[0];
 
-/** Who is registered as using the version. */
+/** The owners that reference the version. */
 function Movers({ pins, successor }: { pins: Pin[]; successor: string }) {
   return (
     <section aria-label={say.whoMustMove} style={{ display: 'grid', gap: 8 }}>

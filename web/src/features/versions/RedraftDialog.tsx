@@ -13,7 +13,7 @@ import { useOpenAgent } from '../../agent/openAgent';
 import { settleDraft } from '../../draft/openSession';
 import { useLocation } from 'wouter';
 
-/** Makes the draft what a version is; what was edited since the last publishing goes. */
+/** Replaces the draft by a version. Edits since the last publication are discarded. */
 export function RedraftDialog({ from }: { from: string }) {
   const { id, name, latestVersion } = useOpenAgent();
   const [, navigate] = useLocation();

@@ -24,7 +24,7 @@ import { runLine } from '../../agent/callCommands';
 import { exampleInput } from '../../agent/exampleInput';
 import css from '../../agent/Versions.module.css';
 
-/** The changelog: the draft on top, then every version, newest first, with what can be done with each. */
+/** The changelog: the draft first, then all versions, newest first, with their actions. */
 export function VersionList({ agent }: { agent: Agent }) {
   const { name, latestVersion, draft } = agent;
   const versions = useVersions(name);
@@ -102,7 +102,7 @@ export function VersionList({ agent }: { agent: Agent }) {
   );
 }
 
-/** What the draft is to the latest version. */
+/** The difference between the draft and the latest version. */
 function Since({ name, latest }: { name: string; latest: string }) {
   const found = useDiff(name, latest, 'draft');
   if (found.isError)
@@ -111,7 +111,7 @@ function Since({ name, latest }: { name: string; latest: string }) {
         {say.notCompared(latest, found.error.message)} <Retry look="link" onRetry={() => void found.refetch()} />
       </p>
     );
-  // One line in the place of one: nothing below it has to wait.
+  // A one-line placeholder, so that the content below does not wait.
   if (!found.data)
     return (
       <div>
@@ -182,7 +182,7 @@ function Row({ id, name, version: v, latest, pins, now }: RowProps) {
   );
 }
 
-/** The line that runs it, with an input that it takes. */
+/** The terminal command that runs it with a valid input. */
 async function copyLine(id: string, name: string, version: string): Promise<void> {
   const line = readVersion(name, version).then(({ inputSchema }) =>
     runLine(name, version, exampleInput(id, inputSchema)),

@@ -18,7 +18,7 @@ import { About } from './About';
 import { PinTable } from '../../agent/PinTable';
 import { VersionList } from './VersionList';
 
-/** Everything about an agent that is no code: its versions, who references them, and its life as a whole. */
+/** The page of an agent's versions, references and lifecycle actions. */
 export function VersionsPage({ name, dialogs }: { name: string; dialogs: ReactNode }) {
   const facts = useFacts(name);
   const [, navigate] = useLocation();
@@ -31,7 +31,7 @@ export function VersionsPage({ name, dialogs }: { name: string; dialogs: ReactNo
     notify('done', say.isNow(name, present));
     navigate(versionsUrl(present), { replace: true });
   }, [present, name, navigate]);
-  // What is being read stays when it could only not be asked again.
+  // Shown content stays if a refresh fails.
   if (facts.isError && (facts.data === undefined || isMissing(facts.error)))
     return <NotOpened agentRef={name} error={facts.error} onRetry={() => void facts.refetch()} />;
   return (

@@ -10,7 +10,7 @@ import { TextField } from '../../ui/TextField';
 import { useTask } from '../../ui/useTask';
 import { byField, type Complaints } from '../../api/fieldFaults';
 
-/** Makes a tenant, whose administrator is whoever asks. */
+/** Creates a workspace. Its creator becomes its administrator. */
 export function NewWorkspaceDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [title, setTitle] = useState('');

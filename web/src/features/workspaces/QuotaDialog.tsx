@@ -17,7 +17,7 @@ import { quotaRows } from '../../api/quotas';
 import { byField, type Complaints } from '../../api/fieldFaults';
 import { formOf, quotaNames, readForm } from './quotaForm';
 
-/** Says what a workspace may take. */
+/** Sets the quotas of a workspace. */
 export function QuotaDialog({ workspace, onClose }: { workspace: Workspace; onClose: () => void }) {
   const found = useQuotasOf(workspace.id);
   const task = useTask();

@@ -13,7 +13,7 @@ import { CloseWorkspaceDialog } from './CloseWorkspaceDialog';
 import { NewWorkspaceDialog } from './NewWorkspaceDialog';
 import { QuotaDialog } from './QuotaDialog';
 
-/** The tenants of this server, for who runs it: none of them is seen into from here. */
+/** The workspaces of this server, for its administrators. Their contents are not accessible from here. */
 export function WorkspacesPage() {
   useEffect(() => {
     document.title = say.pageTitle;

@@ -1,4 +1,4 @@
-// The quotas of a workspace as a person types them: empty is the server's default, 0 is no limit.
+// The quota form of a workspace: empty means the server's default, 0 means unlimited.
 import type { OwnQuota } from '../../api/types';
 import { quotaForm as say } from '../../texts/workspaces';
 
@@ -15,7 +15,7 @@ const units: readonly (readonly [string, number])[] = [
   ['B', 1],
 ];
 
-/** A number of bytes in the largest unit that spells it exactly. */
+/** Formats bytes in the largest unit that is exact. */
 function spellBytes(n: number): string {
   if (n === 0) return '0';
   const [unit, size] = units.find(([, size]) => n % size === 0) ?? ['B', 1];
@@ -30,7 +30,7 @@ function readBytes(text: string): number | undefined {
 
 const readCount = (text: string): number | undefined => (/^\d+$/.test(text) ? Number(text) : undefined);
 
-/** What a workspace has of its own, in the form's words. */
+/** The workspace's own quotas as form texts. */
 export function formOf(own: OwnQuota): QuotaForm {
   const text = (name: QuotaName): string => {
     const value = own[name];
@@ -45,7 +45,7 @@ export function formOf(own: OwnQuota): QuotaForm {
   };
 }
 
-/** What the form says, or what is wrong with which of its fields. The server has the last word. */
+/** Parses the form, or returns the errors of its fields. The server checks it again. */
 export function readForm(form: QuotaForm): { own: OwnQuota; faults: Partial<QuotaForm> } {
   const own: OwnQuota = {};
   const faults: Partial<QuotaForm> = {};

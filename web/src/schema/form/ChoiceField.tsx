@@ -7,7 +7,10 @@ import type { Option } from './shape';
 const mostRadios = 4;
 const mostListed = 12;
 
-/** One of several values: radios while they fit on a line, a list while it can be looked through, else a field that finds. */
+/**
+ * A field for one of several values: radio buttons if they fit on a line, a select list if it is short, else a search
+ * field.
+ */
 export function ChoiceField({
   pointer,
   node,
@@ -42,7 +45,7 @@ export function ChoiceField({
   }
   if (options.length > mostListed) {
     const list = `${fieldId(pointer)}-options`;
-    // What is typed and is none of them stays as it is, for the schema to refuse.
+    // Typed text that is not an option stays, and the schema rejects it.
     const type = (text: string): void => {
       const found = options.find((o) => o.label === text);
       onChange({ do: 'set', at: pointer, to: found ? found.value : text === '' && !required ? undefined : text });

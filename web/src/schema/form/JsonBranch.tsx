@@ -5,12 +5,12 @@ import { Field } from '../../ui/Field';
 import { faultSentence } from '../locate';
 import { fieldId, useForm, type FieldProps } from './SchemaForm';
 
-/** A part of the value that is edited as JSON. Text that is no JSON yet stays as it is typed. */
+/** Edits part of the value as JSON. Text that is not valid JSON yet stays as typed. */
 export function JsonBranch({ pointer, node, label, value, error, readOnly }: FieldProps & { readOnly?: boolean }) {
   const { onChange } = useForm();
   const [typed, setTyped] = useState<{ text: string; fault: string | undefined; was: string }>();
   const current = value === undefined ? '' : stringifyJson(value, 2);
-  // What was typed holds until the value changes from elsewhere.
+  // The typed text stays until the value changes elsewhere.
   const shown = typed && typed.was === current ? typed : undefined;
   const change = (text: string): void => {
     if (text.trim() === '') {

@@ -11,7 +11,8 @@ type TextShape = Extract<Shape, { kind: 'text' }>;
 export function TextField({ pointer, node, label, required, value, error, shape }: FieldProps & { shape: TextShape }) {
   const { onChange } = useForm();
   const text = typeof value === 'string' ? value : '';
-  // An emptied optional text is no text; a required one is the empty text, which its schema may refuse.
+  // Clearing an optional text removes the property. Clearing a required one sets the empty text, which the schema may
+  // reject.
   const change = (now: string): void =>
     onChange({ do: 'set', at: pointer, to: now === '' && !required ? undefined : now });
   return (
@@ -41,7 +42,7 @@ export function NumberField({ pointer, node, label, value, error, integer }: Fie
   return (
     <Field label={label} hint={hintOf(node.description, node.schema)} error={wrong} id={fieldId(pointer)}>
       {(control) => (
-        // A text field, since a number field hides what is not a number yet.
+        // A text field, because a number field hides unfinished numbers.
         <input
           {...control}
           type="text"

@@ -1,4 +1,4 @@
-// A form from a schema: a pure function of schema, value and problems. What it cannot draw it leaves as JSON.
+// Renders a form from schema, value and problems. Parts without a field type are edited as JSON.
 import { createContext, use, useMemo, type ReactNode } from 'react';
 import { isObject, rawNumber, type Json } from '../../api/json';
 import type { FieldProblem, JsonSchema } from '../../api/types';
@@ -57,7 +57,7 @@ export function SchemaForm({ schema, input, problems, onChange }: Props) {
 
 const hasNothing = (value: Json): boolean => isObject(value) && Object.keys(value).length === 0;
 
-/** What every kind of field gets. */
+/** The properties of every field type. */
 export interface FieldProps {
   pointer: string;
   node: Node;
@@ -91,7 +91,7 @@ export function NodeField({ pointer, node, required, label }: NodeFieldProps) {
     value,
     error: messages.get(pointer),
   };
-  // A value of another type than the schema's is shown as it is, not hidden behind an empty field.
+  // A value of a different type than the schema's is shown as JSON instead of an empty field.
   if (!fits(node, value)) return <JsonBranch {...props} />;
   switch (node.shape.kind) {
     case 'text':
@@ -117,7 +117,7 @@ export function NodeField({ pointer, node, required, label }: NodeFieldProps) {
   }
 }
 
-/** Whether a value is of the type that a field is for. */
+/** Whether a value has the type of a field. */
 export function fits({ shape, nullable }: Node, value: Json | undefined): boolean {
   if (value === undefined) return true;
   if (value === null && nullable) return shape.kind !== 'object' && shape.kind !== 'list';

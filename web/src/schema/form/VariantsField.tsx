@@ -9,12 +9,12 @@ import { readNode } from './shape';
 
 type Props = FieldProps & { branches: { label: string; schema: JsonSchema }[] };
 
-/** One of several shapes: which one, and then its fields. */
+/** Selects one of several schemas and shows its fields. */
 export function VariantsField({ pointer, node, label, value, error, branches }: Props) {
   const { root, onChange } = useForm();
   const [chosen, setChosen] = useState<number>();
   const fitting = branches.findIndex((b) => value !== undefined && check(value, within(b.schema, root)).length === 0);
-  // What was chosen here does not hold for a value that came from elsewhere: an item that moved up, or an input that was kept.
+  // The selection is dropped when another value takes this place, for example after a list item is removed.
   const held = chosen !== undefined && fits(readNode(branches[chosen]?.schema ?? true, root), value);
   const now = held ? chosen : Math.max(fitting, 0);
   const branch = branches[now];

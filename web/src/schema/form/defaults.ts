@@ -1,4 +1,4 @@
-// The value a form begins with: defaults where the schema has them, empty containers where something is required.
+// The initial value of a form: schema defaults, and empty containers for required parts.
 import { isObject, type Json, type JsonObject } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 import { exampleOf, ownExample } from './example';
@@ -36,7 +36,7 @@ export function initialValue(schema: JsonSchema, root: JsonSchema = schema, dept
   }
 }
 
-/** An input to show how a program is called: what a form begins with, and something for whatever else is required. */
+/** An example input: the form's initial value, with required parts filled in. */
 export function exampleValue(schema: JsonSchema, root: JsonSchema = schema, depth = 0): Json {
   const { shape, schema: node } = readNode(schema, root);
   const initial = initialValue(schema, root);
@@ -49,7 +49,7 @@ export function exampleValue(schema: JsonSchema, root: JsonSchema = schema, dept
       if (given !== undefined) return given;
       const value: JsonObject = isObject(initial) ? { ...initial } : {};
       for (const { key, schema: property, required } of shape.properties) {
-        const asked = required || key in value; // an optional one that has a default in it must be whole as well
+        const asked = required || key in value; // an optional object with a default inside must be complete too
         if (asked && !(isObject(own) && key in own)) value[key] = exampleValue(property, root, depth + 1);
       }
       return value;
@@ -57,7 +57,7 @@ export function exampleValue(schema: JsonSchema, root: JsonSchema = schema, dept
     case 'list': {
       if (given !== undefined) return given;
       const least = typeof node['minItems'] === 'number' ? Math.min(node['minItems'], mostItems) : 0;
-      // Lists in lists multiply, so each counts as several steps down.
+      // Nested lists multiply, so each list counts as several levels.
       return Array.from({ length: least }, () => exampleValue(shape.items, root, depth + 3));
     }
     case 'variants':
@@ -68,13 +68,13 @@ export function exampleValue(schema: JsonSchema, root: JsonSchema = schema, dept
   }
 }
 
-/** The default of an object may lack what the object must have, as {} does. */
+/** The default of an object may lack required properties, for example {}. */
 const isWhole = (value: Json, shape: Shape): boolean =>
   shape.kind !== 'object' ||
   !isObject(value) ||
   shape.properties.every(({ key, required }) => !required || key in value);
 
-/** What "Add item" and a newly chosen branch put in: something to edit, of the right type. */
+/** The initial value of a new list item or a newly selected branch. */
 export function blankValue(schema: JsonSchema, root: JsonSchema, depth = 0): Json {
   const initial = initialValue(schema, root);
   if (initial !== undefined) return initial;

@@ -1,5 +1,5 @@
-// One value that a schema takes, to show how a program is called: its own example, else the plainest within its limits.
-// A pattern is left alone: a text made from one would rarely be one that a person would send.
+// An example value for a schema: its own example, else the simplest value within its limits. Patterns are ignored,
+// because generated texts look unrealistic.
 import { plain, type Json, type JsonObject } from '../../api/json';
 import type { Shape } from './shape';
 
@@ -11,7 +11,7 @@ const formats: Partial<Record<string, string>> = {
   uuid: '123e4567-e89b-42d3-a456-426614174000',
 };
 
-/** The example that a schema has itself. */
+/** The schema's own example. */
 export const ownExample = (node: JsonObject): Json | undefined =>
   Array.isArray(node['examples']) ? node['examples'][0] : undefined;
 
@@ -43,7 +43,7 @@ function exampleText(node: JsonObject): string {
   return text.slice(0, Math.max(least, Math.min(4, limit(node, 'maxLength') ?? 4)));
 }
 
-/** The number nearest to 0 within the limits, from the lower one upwards, on the grid of what it is a multiple of. */
+/** The number closest to 0 within the limits that is a multiple of the step, searched from the lower limit. */
 function exampleNumber(node: JsonObject, integer: boolean): Json {
   const given = limit(node, 'multipleOf');
   const step = given !== undefined && given > 0 ? given : integer ? 1 : undefined;
@@ -64,7 +64,7 @@ function exampleNumber(node: JsonObject, integer: boolean): Json {
 function candidates(from: number, to: number, step: number | undefined): number[] {
   const edges = [from, to].filter(Number.isFinite);
   if (step === undefined) return [0, ...edges, from + 1, (from + to) / 2, to - 1].filter(Number.isFinite);
-  // Two steps beyond an edge: the edge itself may be excluded.
+  // Two steps beyond a limit, because the limit may be exclusive.
   const up = [0, 1, 2].map((n) => (Math.ceil(from / step) + n) * step);
   const down = [0, 1, 2].map((n) => (Math.floor(to / step) - n) * step);
   return [0, ...up, ...down].filter(Number.isFinite).map((n) => Number(n.toPrecision(12)));

@@ -1,5 +1,5 @@
-// The input of a run: one value that the form and the raw JSON both edit. What is typed is never lost: raw text that
-// is no JSON stays raw, a half-typed number stays beside its field, keys the schema does not know survive.
+// The input of a run, edited as a form or as JSON. Typed text is never dropped: invalid JSON stays text, an unfinished
+// number stays with its field, and unknown keys are kept.
 import { parseJson, stringifyJson, type Json } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 import { faultSentence } from '../locate';
@@ -9,11 +9,11 @@ import { initialValue } from './defaults';
 export interface InputState {
   mode: 'form' | 'json';
   value: Json;
-  /** The raw text; in form mode it is made from the value. */
+  /** The JSON text; in form mode it is generated from the value. */
   text: string;
-  /** Why the text is no JSON; while there is one, the value is the last good one. */
+  /** The JSON error. While there is one, the value is the last valid one. */
   fault: string | undefined;
-  /** Texts that are not values yet, by pointer ("-", "1e"). */
+  /** Texts that are not values yet, by pointer, for example "-" or "1e". */
   partial: Record<string, string>;
 }
 
@@ -44,7 +44,7 @@ export function reduceInput(state: InputState, action: InputAction): InputState 
     case 'text':
       return readText(state, action.text);
     case 'mode':
-      // Text that is no JSON cannot be shown as a form; it stays where it can be mended.
+      // Invalid JSON cannot be shown as a form, so the JSON view stays open.
       return state.fault !== undefined ? state : { ...state, mode: action.mode, partial: {} };
     case 'replace':
       return { ...state, value: action.value, text: stringifyJson(action.value, 2), fault: undefined, partial: {} };
@@ -68,7 +68,7 @@ function forget(partial: Record<string, string>, at: string): Record<string, str
   return Object.fromEntries(Object.entries(partial).filter(([k]) => k !== at && !k.startsWith(`${at}/`)));
 }
 
-/** When an item of a list goes, those behind it move up, and what is half-typed in them goes along. */
+/** When a list item is removed, later items and their unfinished texts move up. */
 function closeUp(partial: Record<string, string>, at: string, value: Json): Record<string, string> {
   const index = Number(tokens(at).at(-1));
   const list = at.slice(0, at.lastIndexOf('/'));

@@ -1,6 +1,6 @@
-// Moments as RFC 3339 writes them, and as a field for local times does.
+// Converts between RFC 3339 times and local time fields.
 
-/** The moment in the browser's time zone, or undefined for a text that is none. */
+/** Returns the time in the browser's time zone, or undefined if the text is invalid. */
 export function toLocal(text: string): string | undefined {
   const at = new Date(text);
   if (text === '' || Number.isNaN(at.getTime())) return undefined;
@@ -10,7 +10,7 @@ export function toLocal(text: string): string | undefined {
   return `${day}T${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}${ms}`;
 }
 
-/** What a field for local times holds, as a moment in UTC. */
+/** Converts the value of a local time field to UTC. */
 export function fromLocal(local: string): string | undefined {
   const at = new Date(local);
   return local === '' || Number.isNaN(at.getTime()) ? undefined : at.toISOString().replace('.000Z', 'Z');

@@ -1,4 +1,4 @@
-// Decides how one schema node is drawn. The list is closed: whatever is not in it is edited as JSON.
+// Selects the field type of a schema node. Nodes without a field type are edited as JSON.
 import { isObject, type Json, type JsonObject } from '../../api/json';
 import type { JsonSchema } from '../../api/types';
 import { shape as say } from '../../texts/form';
@@ -35,7 +35,7 @@ export interface Node {
 
 const json: Shape = { kind: 'json' };
 
-/** Reads a node; references are followed inside the root, a few steps at most, so that a cycle ends. */
+/** Reads a node and follows references inside the root. The number of steps is limited because of cycles. */
 export function readNode(schema: JsonSchema, root: JsonSchema): Node {
   const resolved = dereference(schema, root);
   const { types, nullable } = typesOf(resolved);
@@ -55,7 +55,7 @@ function dereference(schema: JsonSchema, root: JsonSchema): JsonObject {
     const ref: Json | undefined = at['$ref'];
     if (typeof ref !== 'string') return at;
     if (ref !== '#' && !ref.startsWith('#/')) return {};
-    // What stands beside a reference (title, description) is kept over what it points to.
+    // Keywords next to a reference (title, description) override the target's.
     const { $ref: _, ...beside } = at;
     const target = get(root, decode(ref.slice(1)));
     at = isObject(target) ? { ...target, ...beside } : {};
@@ -124,7 +124,7 @@ function objectShape(schema: JsonObject): Shape {
   return { kind: 'object', properties };
 }
 
-/** Branches that are all constants are one choice; the others are chosen by their title. */
+/** Branches that are all constants form one choice; other branches are selected by title. */
 function variants(branches: Json[]): Shape {
   const objects = branches.filter(isObject);
   if (objects.length !== branches.length || objects.length === 0) return json;
