@@ -56,13 +56,13 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
   'an agent after a run': async (_, studio) => {
     await studio.openAgent('progress');
     await studio.start();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     await studio.panel('Result');
   },
   'the console': async (_, studio) => {
     await studio.openAgent('progress');
     await studio.start();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     await studio.panel('Console');
   },
   'the publish dialog': async (page, studio) => {
@@ -102,11 +102,11 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
   },
   'an agent that is not in the registry': async (page) => {
     await page.goto('/studio/registry/default/nothing');
-    await page.getByText('There is no agent').waitFor();
+    await page.getByText('No agent named').waitFor();
   },
   'the versions of an agent': async (page, studio) => {
     await studio.versions('old');
-    await page.getByRole('list', { name: 'Who references it' }).waitFor();
+    await page.getByRole('list', { name: 'Used by' }).waitFor();
   },
   'a deprecated version': async (page, studio) => {
     await studio.openAgent('old@1.0.0');
@@ -120,7 +120,7 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
   deprecating: async (page, studio) => {
     await studio.versions('old');
     await studio.choose('Actions for 1.0.1', 'Deprecate…');
-    await page.getByRole('region', { name: 'Who must move' }).waitFor();
+    await page.getByRole('region', { name: 'Affected programs' }).waitFor();
   },
   deleting: async (page, studio) => {
     await studio.versions('old');
@@ -143,7 +143,7 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
     await page.getByRole('region', { name: 'Advice' }).waitFor();
     await page.getByRole('radio', { name: /^1\.0\.2/ }).check();
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
-    await page.getByRole('list', { name: 'What differs' }).waitFor();
+    await page.getByRole('list', { name: 'Differences' }).waitFor();
   },
   'importing an archive': async (page) => {
     await page.goto('/studio/');
@@ -169,7 +169,7 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
   'a table of the output': async (page, studio) => {
     await studio.openAgent('rows');
     await studio.start();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     await studio.panel('Result');
     await page.getByRole('radio', { name: 'Table' }).click();
     await page.getByRole('table', { name: '$' }).waitFor();
@@ -193,7 +193,7 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
     await page.getByText('Try it as a tool').click();
     await page.getByRole('textbox', { name: /^Arguments/ }).fill('{"city": "Oslo"}');
     await page.getByRole('button', { name: /^Call old@/ }).click();
-    await page.getByRole('region', { name: 'What the tool returned' }).waitFor();
+    await page.getByRole('region', { name: 'Output of the tool' }).waitFor();
   },
   'the runs': async (page) => {
     await page.goto('/studio/runs');
@@ -206,7 +206,7 @@ const screens: Record<string, (page: Page, studio: Studio) => Promise<void>> = {
       .getByRole('link', { name: /^Open the run/ })
       .first()
       .click();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
   },
   'the server': async (page) => {
     await page.goto('/studio/server');

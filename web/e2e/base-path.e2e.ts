@@ -35,7 +35,7 @@ afterAll(async () => {
   await proxy.stop();
 });
 
-test('everything works beneath a base path, and nothing is asked beside it', async () => {
+test('everything works under a base path, without requests outside it', async () => {
   expect(new URL(atelier.login).pathname).toBe(`${path}/login`);
   const session = await openSession(browser, { ...atelier, url: proxy.url });
   const { page } = session;
@@ -47,7 +47,7 @@ test('everything works beneath a base path, and nothing is asked beside it', asy
   await studio.openSample('CSV summary (Python)');
   await page.getByText('Python: ready').waitFor();
   await studio.start();
-  await studio.ended(/^Succeeded in/);
+  await studio.ended(/^Succeeded ·/);
   await page.reload();
   await studio.editorReady();
   expect(new URL(page.url()).pathname).toContain(`${path}/studio/a/`);

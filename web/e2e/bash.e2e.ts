@@ -39,7 +39,7 @@ test('A15 problems of all files are listed, and lead to their places with the ke
   await editing.hasMark(/without closing quote/);
 });
 
-test('A21 a script is formatted, and one that is broken stays as it is', async () => {
+test('A21 a script is formatted, and a broken script stays unchanged', async () => {
   await open('formats', { 'main.sh': 'if true;then\necho "$INPUT"   # all\n      fi\n' });
   await editing.at(1);
   await page.keyboard.press('Shift+Alt+F');

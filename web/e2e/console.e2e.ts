@@ -39,7 +39,7 @@ const clipboard = (): Promise<string> => page.evaluate(() => navigator.clipboard
 test('A26 red text has the red of the theme, and is copied without escapes', async () => {
   await python('red', 'def main(input, ctx):\n    print("\\x1b[31mfire\\x1b[0m")\n');
   await studio.start();
-  await studio.ended(/^Succeeded in/);
+  await studio.ended(/^Succeeded ·/);
   const console = await studio.panel('Console');
   const colours = await lines()
     .getByText('fire')
@@ -69,12 +69,12 @@ describe('a hundred thousand lines', () => {
     await page.getByRole('tab', { name: 'Input', selected: true }).waitFor();
     expect(await studio.state.textContent()).toMatch(/^Running/);
     gate.open();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     const console = await studio.panel('Console');
     await lines().filter({ hasText: 'id=99999' }).waitFor();
     expect(await lines().count()).toBeLessThan(200);
     await console.getByRole('searchbox', { name: 'Search the output' }).fill('id=77');
-    // 77, 770-779, 7700-7799 and 77000-77999.
+    // The search matches 77, 770-779, 7700-7799 and 77000-77999.
     await console.getByRole('status').filter({ hasText: 'of 1,111' }).waitFor();
   });
 });
@@ -103,7 +103,7 @@ describe('long lines', () => {
   test('are wrapped when asked, a hundred thousand as well, and all of them are copied and downloaded', async () => {
     await python('wide', code, { outputBytes: 16 * 2 ** 20 });
     await studio.start();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     const console = await studio.panel('Console');
     await lines().filter({ hasText: '{"last":true}' }).waitFor();
     expect(await wrap().getAttribute('aria-pressed')).toBe('false');
@@ -141,10 +141,10 @@ describe('long lines', () => {
     expect((await readFile(await (await saved).path(), 'utf8')) === whole).toBe(true);
   });
 
-  test('stay wrapped over a visit, and whoever reads stays at their line', async () => {
+  test('wrapping persists between visits, and the reader stays at their line', async () => {
     await python('wide-too', code.replace('100000', '1000'), { outputBytes: 2 ** 20 });
     await studio.start();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     await studio.panel('Console');
     await lines().filter({ hasText: '{"last":true}' }).waitFor();
     const panel = page.getByRole('tabpanel', { name: 'Console' });
@@ -162,7 +162,7 @@ describe('long lines', () => {
   });
 });
 
-test('A29 a reader who scrolls up stays there, and is told what is new', async () => {
+test('A29 a reader who scrolls up stays there and sees the number of new lines', async () => {
   await python(
     'steady',
     'import time\n\n\ndef main(input, ctx):\n    for n in range(400):\n        print("line", n)\n    while True:\n        n += 1\n        print("line", n)\n        time.sleep(0.05)\n',
@@ -193,16 +193,16 @@ test('A29 a reader who scrolls up stays there, and is told what is new', async (
   await more.click();
   await expect.poll(() => output.evaluate((e) => e.scrollHeight - e.clientHeight - e.scrollTop)).toBeLessThan(20);
   await page.getByRole('button', { name: 'Stop' }).click();
-  await studio.ended(/^Cancelled in/);
+  await studio.ended(/^Cancelled ·/);
 });
 
-test('who read further up in the lines of one run follows those of the next', async () => {
+test('a reader who scrolled up in one run follows the output of the next', async () => {
   const prints = (then: string): string =>
     `def main(input, ctx):\n    for n in range(400):\n        print("line", n)\n    ${then}\n`;
   const last = lines().filter({ hasText: 'line 399' });
   await python('again', prints('pass'));
   await studio.start();
-  await studio.ended(/^Succeeded in/);
+  await studio.ended(/^Succeeded ·/);
   await studio.panel('Console');
   await last.waitFor();
   await page.getByRole('group', { name: 'Program output' }).hover();
@@ -213,7 +213,7 @@ test('who read further up in the lines of one run follows those of the next', as
   await studio.start();
   await last.waitFor();
   gate.open();
-  await studio.ended(/^Succeeded in/);
+  await studio.ended(/^Succeeded ·/);
 });
 
 test('A30 a connection that breaks loses and repeats no line', async () => {
@@ -249,7 +249,7 @@ test('A30 a connection that breaks loses and repeats no line', async () => {
   await cut?.();
   await said;
   gate.open();
-  await studio.ended(/^Succeeded in/);
+  await studio.ended(/^Succeeded ·/);
   expect(cuts).toBe(1);
   const console = await studio.panel('Console');
   await console.getByRole('button', { name: 'Copy the output' }).click();

@@ -29,7 +29,7 @@ const stored = (name: string) => async (): Promise<unknown> => {
   const agent = await must(atelier, 'GET', `/code-agents/${name}`);
   return (agent as { draft: { files: Record<string, string> } }).draft.files['main.sh'];
 };
-const offline = (at: Studio) => at.draft.filter({ hasText: 'Offline, changes kept here' }).waitFor();
+const offline = (at: Studio) => at.draft.filter({ hasText: 'Offline, changes stored in this browser' }).waitFor();
 
 test('A17 an edit is saved by itself and there after a reload', async () => {
   await open('saves');
@@ -154,7 +154,7 @@ test('two tabs of one browser show one draft, and compare before either overwrit
   await session.page.getByText('"mine"').waitFor();
 });
 
-test('a schema that is being written stays as it is when another tab saves something else', async () => {
+test('an unfinished schema stays unchanged when another tab saves something else', async () => {
   await open('writes');
   const { page } = session;
   await page.getByRole('button', { name: 'Edit input schema' }).click();
@@ -193,7 +193,7 @@ test('theme and settings of one tab hold in the others', async () => {
   await expect.poll(size).toBe('19px');
 });
 
-test('who comes back before the last edit has arrived finds it', async () => {
+test('a user who returns before the last edit is saved sees it', async () => {
   await open('returns');
   const { page } = session;
   const release = await hold(page, '**/code-agents/*', 'PUT');

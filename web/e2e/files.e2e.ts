@@ -62,7 +62,7 @@ test('A16 a file is renamed with F2, and tabs and imports follow', async () => {
   await studio.saved();
   await studio.hasNoErrorMarks();
   await studio.start();
-  await studio.ended(/^Succeeded in/);
+  await studio.ended(/^Succeeded ·/);
 });
 
 test('a file is dragged into a folder and out of it', async () => {
@@ -173,7 +173,7 @@ test('the menu of a row opens by the other button and by the keyboard, and the r
   expect(await page.getByRole('button', { name: 'Actions for lib', exact: true }).count()).toBe(0); // folders of a version have no actions
 });
 
-test('who deletes the entrypoint, or the folder it is in, is told what that means', async () => {
+test('deleting the entrypoint or its folder shows a warning', async () => {
   await open('headless', {
     entrypoint: 'src/main.ts',
     files: { 'src/main.ts': 'export default () => 1;\n', 'notes.md': '' },
@@ -230,7 +230,7 @@ const inSight = (): Promise<boolean> =>
       }),
   );
 
-test('the open agent stands in sight among many, however it was opened', async () => {
+test('the open agent is visible in a long list, however it was opened', async () => {
   const name = (n: number): string => `many-${String(n).padStart(2, '0')}`;
   await makeMany(name);
   for (const n of [40, 59]) {

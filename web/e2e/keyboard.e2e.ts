@@ -44,7 +44,7 @@ test('A48 opens a sample, edits, runs, reads, publishes and exports with keys al
   await press('ControlOrMeta+m');
 
   await press('ControlOrMeta+Enter');
-  await studio.ended(/^Succeeded in/);
+  await studio.ended(/^Succeeded ·/);
   await until('F6', /^Output$/);
   await until('Tab', /^Result$/);
   await until('Tab', /^Copy the output as JSON$/);

@@ -195,7 +195,7 @@ test('on a tablet each command of the settings has one line', async () => {
   await session.close();
 });
 
-test('what stands below the samples comes with them', async () => {
+test('content below the samples appears together with them', async () => {
   const session = await signIn(browser, atelier, { width: 390, height: 800 });
   const { page } = session;
   const release = await hold(page, '**/api/v1/samples');
@@ -208,7 +208,7 @@ test('what stands below the samples comes with them', async () => {
   await session.close();
 });
 
-test('what is on its way has its form before it is there, says so once, and offers to try again', async () => {
+test('loading content shows a placeholder, is announced once and offers a retry', async () => {
   const session = await signIn(browser, atelier, { width: 1280, height: 800 });
   const { page } = session;
   await page.clock.install();
@@ -384,7 +384,7 @@ test('a page has the way to the others in its header, and says which one it is',
   await session.close();
 });
 
-test('a finger has more room than a pointer', async () => {
+test('touch targets are larger than mouse targets', async () => {
   const context = await browser.newContext({
     baseURL: atelier.url,
     viewport: { width: 390, height: 800 },

@@ -117,7 +117,7 @@ test('names and output from right to left, and long ones, keep their places', as
   expect(await row(long).getAttribute('title')).toBe(long);
 
   await studio.start();
-  await studio.ended(/^Succeeded in/);
+  await studio.ended(/^Succeeded ·/);
   const console = await studio.panel('Console');
   await console.getByRole('button', { name: 'Copy the output' }).click();
   await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(`${said}\nbefore ${said} after`);

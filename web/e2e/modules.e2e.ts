@@ -52,7 +52,7 @@ test('a module is shown by what it needs and offers, and runs', async () => {
   await result.getByText('null').first().waitFor();
 });
 
-test('what cannot be run is refused by name, and nothing is lost', async () => {
+test('an invalid module is rejected by name, and the draft is unchanged', async () => {
   const { page } = session;
   await begin('wanting', 'notes.txt', wanting);
   const dialog = page.getByRole('dialog', { name: 'New agent' });

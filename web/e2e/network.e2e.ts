@@ -36,7 +36,7 @@ test('a denied host is allowed by one press', async () => {
   expect(made.status, JSON.stringify(made.body)).toBe(201);
   await studio.openAgent('outdoors');
   await studio.start();
-  await studio.ended(/^Denied in/);
+  await studio.ended(/^Network denied ·/);
   const card = (await studio.panel('Result')).getByRole('region', { name: 'Error' });
   await card.getByText('Rule capabilities.hosts').waitFor();
   expect(await card.getByText(/^Add ".*" to/).count()).toBe(0); // the button shows it
@@ -47,7 +47,7 @@ test('a denied host is allowed by one press', async () => {
   await expect.poll(() => hosts.inputValue()).toBe(host);
   await studio.saved();
   await card.getByRole('button', { name: 'Run again' }).click();
-  await studio.ended(/^Succeeded in/);
+  await studio.ended(/^Succeeded ·/);
   expect(await studio.result()).toEqual({ temperature: 7 });
 
   await hosts.fill('https://api.example.com');

@@ -108,7 +108,7 @@ describe('a newcomer', () => {
       await studio.home();
       await studio.openSample(path.title);
       await studio.start();
-      await studio.ended(/^Succeeded in/);
+      await studio.ended(/^Succeeded ·/);
       await expect.poll(async () => inOrder(await studio.consoleLines(), path.lines)).toEqual(path.lines);
       expect(await studio.result()).toMatchObject(path.output);
     });
@@ -118,7 +118,7 @@ describe('a newcomer', () => {
       await studio.replaceCode(code.replace(from, to));
       await studio.start();
       await studio.hasPrinted(path.changed);
-      await studio.ended(/^Succeeded in/);
+      await studio.ended(/^Succeeded ·/);
       expect(await studio.result()).toMatchObject(path.output);
     });
 
@@ -173,7 +173,7 @@ describe('a newcomer', () => {
     expect(await studio.state.textContent()).toMatch(/^Running/);
     expect(inOrder(await studio.consoleLines(), ['line 3'])).toEqual([]);
     gate.open();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     const all = ['line 1', 'line 2', 'line 3', 'line 4', 'line 5'];
     await expect.poll(async () => inOrder(await studio.consoleLines(), all)).toEqual(all);
   });

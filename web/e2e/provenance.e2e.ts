@@ -56,16 +56,16 @@ async function tamper(sql: string): Promise<void> {
 test('a run is verified: code, version, input and output, with the digits that a double cannot hold', async () => {
   await published('proven');
   await verify(await ran('proven', '1.0.0', '{"z":1.50,"n":9007199254740993,"a":[1e2,-0.0],"text":"<ü>"}'));
-  await verdict().getByText('Verified: all of it matches what was recorded.').waitFor();
+  await verdict().getByText('Verified: everything matches the record.').waitFor();
   expect(await mark('Matches').count()).toBe(4);
 });
 
-test('what was changed behind the server is named', async () => {
+test('data changed outside the server is reported', async () => {
   await published('forged');
   const id = await ran('forged', '1.0.0', '{"n":2}');
   await tamper(`UPDATE runs SET output = '{"twice":5}' WHERE id = '${id}'`);
   await verify(id);
-  await verdict().getByText('Does not match what was recorded.').waitFor();
+  await verdict().getByText('Does not match the record.').waitFor();
   await verdict()
     .getByText(/^Output: What the server has is sha256:/)
     .waitFor();
@@ -73,7 +73,7 @@ test('what was changed behind the server is named', async () => {
   // A version without secrets has nothing to redact.
   await tamper(`UPDATE runs SET output = '{"twice":"***"}' WHERE id = '${id}'`);
   await verify(id);
-  await verdict().getByText('Does not match what was recorded.').waitFor();
+  await verdict().getByText('Does not match the record.').waitFor();
 });
 
 test('a version whose settings were changed behind the server is named, also with the digest it had', async () => {
@@ -82,7 +82,7 @@ test('a version whose settings were changed behind the server is named, also wit
   // The name is part of the digest and stays the one at publication.
   await must(atelier, 'PATCH', '/code-agents/bent', { name: 'straight' });
   await verify(id);
-  await verdict().getByText('Verified: all of it matches what was recorded.').waitFor();
+  await verdict().getByText('Verified: everything matches the record.').waitFor();
   // The database refuses to update a version, but not to replace its row.
   await tamper(`
     CREATE TEMP TABLE forged AS SELECT * FROM versions WHERE agent_name = 'bent';
@@ -98,7 +98,7 @@ test('a version whose settings were changed behind the server is named, also wit
         .waitFor();
       return verdict().textContent();
     })
-    .toContain('Does not match what was recorded.');
+    .toContain('Does not match the record.');
   await verdict()
     .getByText(/^Digest: What the server has is sha256:/)
     .waitFor();
@@ -109,16 +109,16 @@ test('a draft that changed since, and code that is not kept, are no forgery', as
   await published('moving');
   const id = await ran('moving', 'draft', '{}');
   await verify(id);
-  await verdict().getByText('Verified: all of it matches what was recorded.').waitFor();
+  await verdict().getByText('Verified: everything matches the record.').waitFor();
   await saveDraft(atelier, 'moving', { language: 'python', entrypoint: 'main.py', files: { 'main.py': `${code}#\n` } });
   await verify(id);
-  await verdict().getByText('Everything that can be checked matches.').waitFor();
+  await verdict().getByText('All checkable parts match.').waitFor();
   await verdict().getByText('Code: The draft has changed since.').waitFor();
   const inline = (await must(atelier, 'POST', '/execute', { language: 'python', code, input: {} })) as {
     runId: string;
   };
   await verify(inline.runId);
-  await verdict().getByText('Code: The code of an inline run is not kept.').waitFor();
+  await verdict().getByText('Code: The code of an inline run is not stored.').waitFor();
 });
 
 test('A33 what ran can be copied and verified on plain HTTP by a name of the network', async () => {
@@ -138,12 +138,12 @@ test('A33 what ran can be copied and verified on plain HTTP by a name of the net
     await session.page.getByRole('button', { name: 'Sign in' }).click();
     await there.openSample('CSV summary (Python)');
     await there.start();
-    await there.ended(/^Succeeded in/);
+    await there.ended(/^Succeeded ·/);
     const result = await there.panel('Result');
     for (const fact of ['Queue', 'Start', 'Run', 'Peak memory', 'Runtime'])
       await result.getByText(fact, { exact: true }).first().waitFor();
     await result.getByRole('button', { name: 'Verify' }).click();
-    await result.getByText('Verified: all of it matches what was recorded.').waitFor();
+    await result.getByText('Verified: everything matches the record.').waitFor();
     await result.getByRole('button', { name: 'Copy code' }).click();
     await result.getByText('Copied').waitFor();
     // This page cannot read the clipboard, so the test pastes its content.

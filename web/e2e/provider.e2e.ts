@@ -68,7 +68,7 @@ describe('an OpenID provider', () => {
     await session.close();
   });
 
-  test('says why somebody without a role is not let in, and knows them when they have one', async () => {
+  test('explains why a person without a role is refused, and admits them once they have one', async () => {
     provider.people.set('bob', { name: 'Bob', email: 'bob@example.com', groups: ['visitors'] });
     const session = await openSession(browser, atelier, {
       also: provider.issuer,
@@ -99,7 +99,7 @@ describe('an OpenID provider', () => {
     await session.close();
   });
 
-  test('takes nobody who began elsewhere', async () => {
+  test('rejects a sign-in that was started in another browser', async () => {
     const session = await openSession(browser, atelier, { also: provider.issuer });
     await session.page.goto('/login/oidc/callback?state=x&code=y');
     await session.page.getByRole('alert').filter({ hasText: 'was not started in this browser' }).waitFor();

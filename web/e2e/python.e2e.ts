@@ -116,7 +116,7 @@ test('a language service that could not be loaded is tried again when it is aske
 
 const tString = 'def main(input, ctx):\n    return {"said": t"{1 + 1}".strings[0]}\n'; // syntax of 3.14
 
-test('what only a newer Python has is marked: a name of its library, and syntax once', async () => {
+test('features of a newer Python are marked: a library name, and a syntax error once', async () => {
   const { languages } = (await must(atelier, 'GET', '/capabilities')) as Capabilities;
   const version = languages.find(({ language }) => language === 'python')?.engines?.[0]?.version;
   // If the server does not know its Python version, the service uses the newest.

@@ -115,7 +115,7 @@ describe('the list', () => {
     expect(await page.evaluate(() => document.activeElement === document.body)).toBe(false);
   });
 
-  test('answers while one types, and the address is told when the typing rests', async () => {
+  test('shows results while a user types, and updates the address after a pause', async () => {
     await page.goto('/studio/registry');
     await agents().waitFor();
     const changes = await countChanges(page);
@@ -137,7 +137,7 @@ describe('the list', () => {
   });
 });
 
-test('what is searched for stays as it was typed, whatever signs it has', async () => {
+test('the search text is unchanged, whatever characters it has', async () => {
   await page.goto('/studio/registry');
   const box = page.getByRole('searchbox', { name: 'Search the registry' });
   await box.fill('c++ 50%ab &');
@@ -146,7 +146,7 @@ test('what is searched for stays as it was typed, whatever signs it has', async 
   expect(await box.inputValue()).toBe('c++ 50%ab &');
 });
 
-test('what was typed before Back is not said where one has come to', async () => {
+test('text typed before Back does not appear on the previous page', async () => {
   await page.clock.install();
   await page.goto('/studio/registry?lang=python');
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Public registry' }).click();
@@ -174,7 +174,7 @@ describe('an agent', () => {
     const input = page.getByRole('region', { name: 'Input' }).getByRole('row');
     expect(await input.nth(1).getByRole('cell').allTextContents()).toEqual(['city', 'stringWhere', 'required', '']);
     expect(await input.nth(2).getByRole('cell').allTextContents()).toEqual(['days', 'integer', 'optional', '3']);
-    const needs = page.getByRole('region', { name: 'What it needs' });
+    const needs = page.getByRole('region', { name: 'Requirements' });
     for (const text of ['api.example.com:443', 'API_KEY', 'UNITS', 'External call'])
       await needs.getByText(text).waitFor();
     const readMe = page.getByRole('region', { name: 'Read me' });
@@ -190,7 +190,7 @@ describe('an agent', () => {
     expect(await versions.nth(1).innerText()).toMatch(/^1\.0\.0\s+deprecated\s+It always says sun\.\s+Sun\./);
   });
 
-  test('keeps the focus on the version while another one comes, and then begins at its top', async () => {
+  test('keeps the focus on the version list while another version loads, then scrolls to the top', async () => {
     await page.goto('/studio/registry/default/forecast');
     const chosen = page.getByRole('combobox', { name: 'Version' });
     await chosen.waitFor();
@@ -207,7 +207,7 @@ describe('an agent', () => {
     await expect.poll(async () => (await page.getByRole('heading', { level: 1 }).boundingBox())?.y).toBeGreaterThan(0);
   });
 
-  test('says that another version is on its way, wherever it was asked for, and offers to ask again', async () => {
+  test('shows that another version is loading, from any control, and offers a retry', async () => {
     await page.clock.install();
     await page.goto('/studio/registry/default/forecast');
     const older = page.getByRole('list', { name: 'Versions of forecast' }).getByRole('link', { name: '1.0.0' });
@@ -263,7 +263,7 @@ describe('an agent', () => {
     await source.getByRole('button', { name: 'Download' }).waitFor();
   });
 
-  test('has the words of a list beside their marks, whichever way they run', async () => {
+  test('list text stands next to its markers in both directions', async () => {
     const lists = '- one\n- שתיים\n\n1. loose\n\n2. רופף\n\n* אחת\n* two\n';
     await must(atelier, 'POST', '/code-agents', {
       ...forecast,
@@ -322,7 +322,7 @@ describe('an agent', () => {
     await page.getByRole('heading', { name: 'echo', level: 1 }).waitFor();
   });
 
-  test('that is not there, or has no such version, says so and leads on', async () => {
+  test('a missing agent or version shows a message and a link', async () => {
     await page.goto('/studio/registry/acme/nothing');
     await page.getByText('There is no agent acme/nothing in the public registry.').waitFor();
     await page.getByRole('main').getByRole('button', { name: 'Public registry' }).click();

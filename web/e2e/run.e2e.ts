@@ -55,7 +55,7 @@ describe('the form', () => {
     expect(await place.getByRole('textbox', { name: 'Street' }).inputValue()).toBe('Main');
   });
 
-  test('A24 and the JSON are one value; a key nobody knows survives', async () => {
+  test('A24 the form and the JSON edit one value, and an unknown key is kept', async () => {
     await open('both', 'javascript', 'main.js', echo, { inputSchema: schema });
     const input = await studio.panel('Input');
     await input.getByRole('radio', { name: 'JSON' }).click();
@@ -77,7 +77,7 @@ describe('a run', () => {
       limits: { memoryBytes: 64 * 2 ** 20 },
     });
     await studio.start();
-    await studio.ended(/^Out of memory in/);
+    await studio.ended(/^Out of memory ·/);
     const result = await studio.panel('Result');
     await result.getByText(/ of 64 MiB$/).waitFor();
     await result.getByText(/Raise the limit “Memory” \(now 64 MiB\)/).waitFor();
@@ -89,7 +89,7 @@ describe('a run', () => {
   test('A33 says where its time went and what exactly ran, and copies a whole hash', async () => {
     await open('proven', 'javascript', 'main.js', echo, { inputSchema: schema });
     await studio.start();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     const result = await studio.panel('Result');
     for (const name of ['Queue', 'Start', 'Run', 'Peak memory', 'Code', 'Input', 'Runtime'])
       await result
@@ -106,7 +106,7 @@ describe('a run', () => {
       'import json\n\n\ndef main(input, ctx):\n    items = []\n    # nothing is in it\n    return items[3]\n';
     await open('raises-at', 'python', 'main.py', code);
     await studio.start();
-    await studio.ended(/^Failed in/);
+    await studio.ended(/^Failed ·/);
     const result = await studio.panel('Result');
     await result.getByRole('button', { name: /main\.py:7/ }).click();
     await page.getByText(/^Ln 7, Col/).waitFor();
@@ -158,7 +158,7 @@ describe('a run', () => {
   test('runs again with the input it had, whatever the form says now', async () => {
     await open('again', 'javascript', 'main.js', echo, { inputSchema: schema });
     await studio.start();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     const input = await studio.panel('Input');
     await input.getByRole('textbox', { name: 'City' }).fill('Bergen');
     await page.keyboard.press('ControlOrMeta+Shift+Enter');
@@ -166,7 +166,7 @@ describe('a run', () => {
       .getByRole('tab', { name: 'Console', selected: true })
       .or(page.getByRole('tab', { name: 'Result', selected: true }))
       .waitFor();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     expect(await studio.result()).toMatchObject({ city: 'Oslo' });
   });
 });
@@ -176,7 +176,7 @@ describe('a run that has to wait for the draft to be saved', () => {
   async function heldBack(name: string): Promise<() => void> {
     await open(name, 'javascript', 'main.js', echo);
     await studio.start();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     const release = await hold(page, '**/api/v1/code-agents/*', 'PUT');
     const saving = page.waitForRequest((request) => request.method() === 'PUT');
     await studio.replace('export default () => "second";\n');
@@ -189,7 +189,7 @@ describe('a run that has to wait for the draft to be saved', () => {
     const release = await heldBack('waits');
     await studio.state.filter({ hasText: /^Starting/ }).waitFor();
     release();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     expect(await studio.result()).toBe('second');
   });
 
@@ -207,7 +207,7 @@ describe('a run that has to wait for the draft to be saved', () => {
     release();
     await (await began).finished();
     await studio.start();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     expect(new URL(page.url()).pathname).toBe('/studio/a/elsewhere');
   });
 });
@@ -220,7 +220,7 @@ describe('the output', () => {
     const code = `export default () => ({ days: [{ day: 1, sky: 'clear' }, { day: 2, sky: 'rain' }], plot: '${dot}', note: 'one\\ntwo' });\n`;
     await open('looks', 'javascript', 'main.js', code);
     await studio.start();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     const result = await studio.panel('Result');
     const picture = result.getByRole('img', { name: 'The picture at $.plot' });
     await picture.waitFor();

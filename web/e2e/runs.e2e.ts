@@ -32,7 +32,7 @@ test('every run is listed, narrowed by its address, and opened where it ran', as
   await expect.poll(() => table.getByRole('row').count()).toBe(3);
   expect(await table.getByRole('link', { name: 'listed', exact: true }).getAttribute('href')).toMatch(/\/a\/listed\?/);
   await table.getByRole('link', { name: 'listed@1.0.0' }).click();
-  await studio.ended(/^Succeeded in/);
+  await studio.ended(/^Succeeded ·/);
 });
 
 test('filters that leave no run are taken off in one step', async () => {
@@ -58,7 +58,7 @@ test('a run of code without an agent has an address too', async () => {
   await page.goto(`/studio/runs/${run.runId}`);
   const place = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Runs' });
   expect(await place.getAttribute('aria-current')).toBe('true');
-  await studio.ended(/^Succeeded in/);
+  await studio.ended(/^Succeeded ·/);
   await page.getByRole('region', { name: 'Output value' }).getByText('42').waitFor();
   await page.getByRole('listitem').filter({ hasText: 'seen 21' }).waitFor();
   await page.getByText('Provenance').waitFor();
@@ -93,7 +93,7 @@ test('an output fits a schema only where there is one', async () => {
   }
 });
 
-test('what is read of runs stays when it cannot be asked again, and a draft fits the schema that it has now', async () => {
+test('loaded runs stay when a refresh fails, and a draft is checked against its current schema', async () => {
   await must(atelier, 'POST', '/code-agents', {
     name: 'kept',
     language: 'javascript',
@@ -144,7 +144,7 @@ test('an older run of a draft says how it fared by the schema of its time, where
   }
 });
 
-test('a run that is not there is told of, with a way on', async () => {
+test('a missing run shows a message and a link', async () => {
   await page.goto('/studio/runs/01890000-0000-7000-8000-000000000000');
   await page.getByText(/could not be opened/).waitFor();
   await page.getByRole('button', { name: 'All runs' }).click();
@@ -165,7 +165,7 @@ test('a run that could only not be asked for comes when it is asked again', asyn
   await page.getByRole('heading', { name: 'Run', level: 1 }).waitFor();
 });
 
-test('what the server could not be asked comes when it is asked again', async () => {
+test('failed requests succeed on retry', async () => {
   await page.goto('/studio/settings/about');
   await page.getByRole('heading', { level: 1 }).waitFor();
   const parts = { capabilities: /^Level \w+/, runtimes: /^Ready|^Not ready/ };

@@ -39,7 +39,7 @@ test('a program that needs Node gets it, the reason, and the types of Node', asy
   await expect.poll(() => reason.innerText()).toContain('"node:path" is a module of Node');
   await studio.hasNoErrorMarks();
   await studio.start();
-  await studio.ended(/^Succeeded in/);
+  await studio.ended(/^Succeeded ·/);
   expect(await studio.result()).toEqual(['a/b', expect.any(Number), '1,5']);
 
   await page.getByRole('button', { name: 'Publish…' }).click();

@@ -73,7 +73,7 @@ test('a property is added, named, typed and described in the table, and the JSON
   await table().getByRole('textbox', { name: 'Name of property' }).waitFor();
 });
 
-test('what is wrong in the table is said beneath, and does not become that of another property', async () => {
+test('a table error appears below its property and stays with it', async () => {
   await open('wrong', 'input', {
     inputSchema: { type: 'object', properties: { days: { type: 'integer' }, hours: { type: 'integer' } } },
   });
@@ -104,7 +104,7 @@ test.each([390, 768, 1280])('%i wide, the table of a schema is whole', async (wi
   }
 });
 
-test('a schema is inferred from the last input, and keeps what fits', async () => {
+test('a schema is inferred from the last input and keeps its matching parts', async () => {
   await open('inferred', 'input', {
     inputSchema: { type: 'object', properties: { city: { type: 'string', minLength: 2 } } },
   });

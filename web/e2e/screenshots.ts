@@ -26,7 +26,7 @@ test('screenshots', async () => {
       await studio.openSample('Weather (TypeScript)');
       await studio.publish('1.0.0');
       await studio.start();
-      await studio.ended(/^Succeeded in/);
+      await studio.ended(/^Succeeded ·/);
       await studio.panel('Console');
       // The language service adds colours after the editor starts.
       await studio.hasNoErrorMarks();

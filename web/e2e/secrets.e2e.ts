@@ -129,7 +129,7 @@ describe('secrets', () => {
     await dialog.getByRole('button', { name: 'Set' }).click();
     await declared.getByText('set for this agent').waitFor();
     await studio.start();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     expect(await studio.result()).toEqual({ said: 'it is ***' });
     expect(await page.content()).not.toContain(value);
     const heard = [...(await Promise.all(answers)), ...frames].join('\n');
@@ -173,7 +173,7 @@ describe('secrets', () => {
       // The button that opened the dialog is gone. Its replacement has the focus.
       await expect.poll(() => focused.innerText()).toMatch(/^Run/);
       await page.keyboard.press('Enter');
-      await studio.ended(/^Succeeded in/);
+      await studio.ended(/^Succeeded ·/);
       await session.close();
     });
   }
@@ -199,7 +199,7 @@ describe('secrets', () => {
     const covered = (): Promise<string> =>
       field.evaluate((e) => getComputedStyle(e).getPropertyValue('-webkit-text-security'));
     expect(await covered()).toBe('disc');
-    await dialog.getByLabel('Show what I type').check();
+    await dialog.getByLabel('Show the value').check();
     expect(await covered()).toBe('none');
     expect(await violations(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Set' }).click();

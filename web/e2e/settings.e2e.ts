@@ -38,7 +38,7 @@ test('the settings are found in the account menu and the palette, and each secti
   await page.goto('/studio/settings/tokens');
   await page.getByRole('heading', { name: 'Tokens' }).waitFor();
   await page.goto('/studio/settings/nothing');
-  await page.getByText('There is no such section in the settings.').waitFor();
+  await page.getByText('Settings section not found.').waitFor();
 });
 
 test('a theme is chosen, stays, and is given back to the system', async () => {
@@ -151,7 +151,7 @@ test('a command gets two letters that are pressed one after the other', async ()
   await page.getByRole('combobox', { name: 'Command palette' }).waitFor();
 });
 
-test('letters that start a command are typed where somebody types', async () => {
+test('letters of a shortcut are typed in a text field', async () => {
   await publishedAgent(atelier, 'typed');
   await studio.openAgent('typed');
   await studio.editor.focus();
@@ -178,7 +178,7 @@ test('letters that lead to a file start no command', async () => {
   expect(new URL(page.url()).pathname).toBe('/studio/a/walked');
 });
 
-test('what the browser kept and nobody can read keeps no page from showing', async () => {
+test('invalid stored settings do not break a page', async () => {
   const wrong = [
     '{',
     'null',

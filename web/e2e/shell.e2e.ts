@@ -47,7 +47,7 @@ describe('an address', () => {
     await page.waitForURL('**/a/two*');
     await studio.editorReady();
     await studio.start();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     await page.waitForURL(/\/a\/two\?panel=result&run=/); // the end of a run switches there
     const there = page.url();
     await page.goBack();
@@ -56,7 +56,7 @@ describe('an address', () => {
     await page.goForward();
     await page.waitForURL((url) => url.pathname.endsWith('/a/two'));
     await page.waitForURL(there);
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     await page.getByRole('tab', { name: 'Result', selected: true }).waitFor();
   });
 
@@ -90,7 +90,7 @@ describe('an address', () => {
     expect(asked.sort()).toEqual([...paths].sort());
   });
 
-  test('of an agent that was here early is asked for anew at the next visit', async () => {
+  test('an early answer is fetched again at the next visit', async () => {
     await agent('visited');
     await openEarly('visited');
     await studio.replaceCode('export default () => "edited";\n');
@@ -113,7 +113,7 @@ describe('an address', () => {
     await edited.waitFor();
   });
 
-  test('of an agent whose early answer comes late is not told twice', async () => {
+  test('a late early answer causes no second request', async () => {
     await agent('late');
     let open = (): void => undefined;
     const opened = new Promise<void>((done) => (open = done));
@@ -214,7 +214,7 @@ describe('the palette', () => {
     await must(atelier, 'POST', '/code-agents/keyed/versions', { version: '1.0.0', changelog: '' });
     await studio.openAgent('keyed');
     await studio.start();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     await page.getByRole('button', { name: 'Account' }).focus();
     await page.keyboard.press('?');
     const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
@@ -255,7 +255,7 @@ describe('the list of agents', () => {
     expect(await search.inputValue()).toBe('');
   });
 
-  test('what a dialog began closes no other one when it ends late, and leads nowhere', async () => {
+  test('late work of a closed dialog closes no other dialog and does not navigate', async () => {
     await agent('leaving');
     await studio.versions('leaving');
     const release = await hold(page, '**/code-agents/*', 'DELETE');
@@ -276,7 +276,7 @@ describe('the list of agents', () => {
     expect(new URL(page.url()).pathname).toBe('/studio/a/leaving/versions');
   });
 
-  test('A44 is there beside a registry that has none', async () => {
+  test('A44 the workspace is usable while the registry is empty', async () => {
     await agent('local');
     await page.goto('/studio/registry');
     await page.getByText(/^Nothing is listed yet\. An agent .* can be listed/).waitFor();

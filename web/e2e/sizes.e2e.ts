@@ -112,7 +112,7 @@ test.each(['dark', 'light'] as const)('on a phone the words of a run that ended 
     await studio.openAgent(name);
     await studio.start();
     await page.getByRole('group', { name: 'Panes' }).getByRole('button', { name: 'Output' }).click();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     const cut = await studio.state.evaluate(
       (e) => e.scrollWidth > e.clientWidth || e.getBoundingClientRect().right > window.innerWidth,
     );
@@ -145,7 +145,7 @@ test('text from right to left and long names are shown whole or with an ellipsis
     const input = await studio.panel('Input');
     expect(await input.getByRole('textbox', { name: arabic }).inputValue()).toBe(arabic);
     await studio.start();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
     expect(await studio.result()).toMatchObject({ text: arabic });
     await fits(page);
   });

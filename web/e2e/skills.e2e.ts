@@ -28,7 +28,7 @@ async function write(name: string, content: string): Promise<void> {
 }
 
 describe('skills', () => {
-  test('a folder is shown, broken and mended while the page is open', async () => {
+  test('a folder is shown, broken and fixed while the page is open', async () => {
     const session = await signIn(browser, atelier);
     const { page } = session;
     await page.goto('/studio/skills');

@@ -119,7 +119,7 @@ test('A41 a reference is copied, and the line that calls it', async () => {
   await expect.poll(clipboard).toBe('copied@1.0.0');
 });
 
-test('a line that is still to be made is promised to the clipboard at the click, and one that cannot be is told of', async () => {
+test('a pending command is promised to the clipboard on click, and a failure shows a notice', async () => {
   await publishedAgent(atelier, 'promised');
   await studio.versions('promised');
   const writes = await clipboardWrites();
@@ -150,7 +150,7 @@ test('a line that comes late does not take the place of what was copied since', 
   await page.unrouteAll({ behavior: 'wait' });
 });
 
-test('what the browser does not let be copied is said, and copied when it does', async () => {
+test('a refused copy shows a notice, and its retry copies', async () => {
   await publishedAgent(atelier, 'withheld');
   await studio.versions('withheld');
   await page.evaluate(() => {
@@ -159,7 +159,7 @@ test('what the browser does not let be copied is said, and copied when it does',
   });
   await studio.choose('Actions for 1.0.0', 'Copy reference');
   const told = page.getByRole('region', { name: 'Notices' });
-  const failed = told.getByText('The browser did not let it be copied.');
+  const failed = told.getByText('The browser did not allow copying.');
   await failed.waitFor();
   await told.getByRole('button', { name: 'Dismiss' }).click();
   await failed.waitFor({ state: 'detached' });
@@ -174,7 +174,7 @@ test('what the browser does not let be copied is said, and copied when it does',
   await told.getByText('Copied', { exact: true }).waitFor();
 });
 
-test('what is told while a dialog is open stands in it, in reach of a hand, the keys and an ear', async () => {
+test('a notice inside an open dialog is reachable by mouse, keyboard and screen reader', async () => {
   await publishedAgent(atelier, 'told');
   await studio.versions('told');
   await studio.choose('Actions for 1.0.0', 'Export as tool');
@@ -185,7 +185,7 @@ test('what is told while a dialog is open stands in it, in reach of a hand, the 
   });
   const copy = dialog.getByRole('button', { name: /^Copy: / }).first();
   const told = page.getByRole('region', { name: 'Notices' });
-  const failed = told.getByText('The browser did not let it be copied.');
+  const failed = told.getByText('The browser did not allow copying.');
   expect(await told.getAttribute('aria-live')).toBe('polite');
   await copy.click();
   await failed.waitFor();
@@ -208,7 +208,7 @@ test('what is told while a dialog is open stands in it, in reach of a hand, the 
   expect(await told.count()).toBe(1);
 });
 
-test('A42 every form is shown with the input schema, and downloaded as it is shown', async () => {
+test('A42 every format shows the input schema, and its download is identical', async () => {
   await publishedAgent(atelier, 'carried');
   await studio.openAgent('carried');
   await page.getByRole('button', { name: 'Export as tool' }).click();
@@ -306,9 +306,9 @@ test('a version is tried as the tool that it is', async () => {
   await field.fill('{"city": "Oslo"}');
   await dialog.getByRole('button', { name: 'Call tried@1.0.0' }).click();
   await expect
-    .poll(() => dialog.getByRole('region', { name: 'What the tool returned' }).innerText())
+    .poll(() => dialog.getByRole('region', { name: 'Output of the tool' }).innerText())
     .toContain('Sun in Oslo');
   await dialog.getByRole('link', { name: 'Open the run' }).click();
   await page.waitForURL('**/a/tried@1.0.0?*run=*');
-  await studio.ended(/^Succeeded in/);
+  await studio.ended(/^Succeeded ·/);
 });

@@ -54,7 +54,7 @@ describe('a program that fails', () => {
     );
     await studio.openAgent('raises');
     await studio.start();
-    await studio.ended(/^Failed in/);
+    await studio.ended(/^Failed ·/);
     await studio.panel('Result');
     await session.page.getByRole('button', { name: /main\.js:3/ }).click();
     await expect.poll(() => session.page.getByText(/^Ln 3, Col/).count()).toBe(1);
@@ -70,7 +70,7 @@ describe('a program that fails', () => {
     await studio.start();
     await studio.hasPrinted('in');
     await session.page.getByRole('button', { name: 'Stop' }).click();
-    await studio.ended(/^Cancelled in/);
+    await studio.ended(/^Cancelled ·/);
     await session.page.getByRole('button', { name: 'Run', exact: true }).waitFor();
   });
 
@@ -113,15 +113,15 @@ describe('without a network', () => {
     await publish.click();
     const send = page.getByRole('dialog').getByRole('button', { name: 'Publish 1.0.0' });
     await context.setOffline(true);
-    await page.getByRole('dialog').getByText('There is no network.').waitFor();
+    await page.getByRole('dialog').getByText('No network.').waitFor();
     expect(await send.isDisabled()).toBe(true);
     await page.keyboard.press('Escape');
     for (const button of [run, publish]) {
       expect(await button.isDisabled()).toBe(true);
-      expect(await button.getAttribute('title')).toContain('There is no network.');
+      expect(await button.getAttribute('title')).toContain('No network.');
     }
     await page.getByRole('button', { name: 'More about cut-off' }).click();
-    const item = page.getByRole('menuitem', { name: /^Publish….*There is no network\./ });
+    const item = page.getByRole('menuitem', { name: /^Publish….*No network\./ });
     expect(await item.getAttribute('aria-disabled')).toBe('true');
     await page.keyboard.type('publish'); // the keyboard reaches it, so the reason is announced
     await expect.poll(() => item.evaluate((e) => e === document.activeElement)).toBe(true);
@@ -134,7 +134,7 @@ describe('without a network', () => {
     await expect.poll(() => run.isEnabled()).toBe(true);
     await expect.poll(() => publish.isEnabled()).toBe(true);
     await studio.start();
-    await studio.ended(/^Succeeded in/);
+    await studio.ended(/^Succeeded ·/);
   });
 
   test('the agents say that they could not be loaded, and come when asked again', async () => {
@@ -165,7 +165,7 @@ describe('without a network', () => {
     { at: 'tokens', part: 'tokens', what: 'tokens', shown: / · created / },
     { at: 'tokens', part: 'sessions', what: 'sessions', shown: /^This browser/ },
     { at: 'secrets', part: 'secrets', what: 'secrets', shown: /^No secrets yet\./ },
-    { at: 'secrets', part: 'quotas', what: 'quotas', shown: /^The day ends at/ },
+    { at: 'secrets', part: 'quotas', what: 'quotas', shown: /^Resets / },
     { at: 'workspaces', part: 'workspaces', what: 'workspaces', shown: /where you are now$/ },
   ])(
     'what the page of $at could not load of $part comes when it is asked again, and the keys go on there',
@@ -185,7 +185,7 @@ describe('without a network', () => {
     },
   );
 
-  test('what was never read keeps its message until it is asked again', async () => {
+  test('a failed first load shows its message until the retry', async () => {
     const { page } = session;
     await page.clock.install();
     await page.route('**/api/v1/runtimes', (route) => route.abort());

@@ -40,19 +40,19 @@ describe('comparing', () => {
     await page.getByRole('button', { name: 'Compare…' }).click();
     const compare = dialog('Compare compared');
     await compare.getByText('A major change: the next version is 2.0.0.').waitFor();
-    const reasons = compare.getByRole('list', { name: 'What changed' });
+    const reasons = compare.getByRole('list', { name: 'Summary of changes' });
     await expect.poll(() => reasons.innerText()).toContain('days is new and required in the input');
     const lines = compare.getByRole('region', { name: 'Changes of main.js' });
     await expect.poll(() => lines.innerText()).toMatch(/^-.*Sun[^]*^\+.*Fog/m);
 
     await compare.getByRole('combobox', { name: 'To' }).selectOption('1.0.0');
-    await compare.getByText('They are identical.').waitFor();
+    await compare.getByText('No differences.').waitFor();
     expect(await compare.getByText('difference').count()).toBe(0); // announced once
   });
 });
 
 describe('publishing', () => {
-  test('against the advice needs a reason, which the version keeps', async () => {
+  test('a version below the advice needs a reason, which is stored with it', async () => {
     await publishedAgent(atelier, 'forced');
     await saveDraft(atelier, 'forced', { inputSchema: { type: 'object', required: ['city', 'days'] } });
     await studio.openAgent('forced');
@@ -65,9 +65,9 @@ describe('publishing', () => {
 
     await publish.getByRole('radio', { name: /1\.0\.1/ }).check();
     const go = publish.getByRole('button', { name: 'Publish 1.0.1 anyway' });
-    await publish.getByText('Say why the number can be smaller').waitFor();
+    await publish.getByText('Give a reason for a lower number than advised.').waitFor();
     expect(await go.isDisabled()).toBe(true);
-    await publish.getByRole('textbox', { name: 'Why can it be smaller than advised?' }).fill('Nobody calls it yet.');
+    await publish.getByRole('textbox', { name: 'Reason for a lower number than advised' }).fill('Nobody calls it yet.');
     await go.click();
     await dialog('Published 1.0.1').getByRole('button', { name: 'Done' }).click();
     const version = await must(atelier, 'GET', '/code-agents/forced/versions/1.0.1');
@@ -88,7 +88,7 @@ describe('publishing', () => {
     const replay = publish.getByRole('region', { name: 'Replay' });
     await replay.getByRole('button', { name: 'Replay', exact: true }).click();
     await replay.getByText('2 of 2 recorded inputs differ.').waitFor();
-    const differs = replay.getByRole('list', { name: 'What differs' }).getByRole('listitem');
+    const differs = replay.getByRole('list', { name: 'Differences' }).getByRole('listitem');
     expect(await differs.first().innerText()).toMatch(/Another output[^]*Sun in Rome[^]*Fog in Rome/);
     const advice = publish.getByRole('region', { name: 'Advice' });
     await advice.getByRole('status').getByText('Advised: 1.1.0, a minor version').waitFor(); // announced on change
@@ -138,7 +138,7 @@ describe('publishing', () => {
     expect(await advice.evaluate((box) => box.scrollHeight - box.clientHeight)).toBe(0);
   });
 
-  test('gives the focus back when it is given up, and when it is done', async () => {
+  test('restores the focus after cancel and after completion', async () => {
     await publishedAgent(atelier, 'given-up');
     await studio.openAgent('given-up');
     const open = page.getByRole('button', { name: 'Publish…' });
@@ -156,7 +156,7 @@ describe('publishing', () => {
   });
 });
 
-describe('who references an agent', () => {
+describe('references of an agent', () => {
   beforeEach(async () => {
     const there = await atelier.api('GET', '/api/v1/code-agents/pinned');
     if (there.status === 200) return;
@@ -166,19 +166,19 @@ describe('who references an agent', () => {
     await must(atelier, 'PUT', '/pins', { owner: 'flow/1', label: 'Morning report', references: ['pinned@1.0.0'] });
   });
 
-  test('is told who must move, with the reason and where to', async () => {
+  test('a deprecation lists the affected programs with the reason and the successor', async () => {
     await studio.versions('pinned');
-    await page.getByRole('list', { name: 'Who references it' }).getByText('Morning report').waitFor();
+    await page.getByRole('list', { name: 'Used by' }).getByText('Morning report').waitFor();
     await studio.choose('Actions for 1.0.0', 'Deprecate…');
     await page.getByRole('textbox', { name: 'Why' }).press('Escape');
     const actions = page.getByRole('button', { name: 'Actions for 1.0.0', exact: true });
     await expect.poll(() => actions.evaluate((button) => button === document.activeElement)).toBe(true);
     await studio.choose('Actions for 1.0.0', 'Deprecate…');
     const deprecate = dialog('Deprecate pinned@1.0.0');
-    await deprecate.getByRole('region', { name: 'Who must move' }).getByText('Morning report').waitFor();
+    await deprecate.getByRole('region', { name: 'Affected programs' }).getByText('Morning report').waitFor();
     const why = deprecate.getByRole('textbox', { name: 'Why' });
     await expect.poll(() => why.evaluate((field) => field === document.activeElement)).toBe(true);
-    const instead = deprecate.getByRole('combobox', { name: 'What to use instead' });
+    const instead = deprecate.getByRole('combobox', { name: 'Successor' });
     await expect.poll(() => instead.inputValue()).toBe('pinned@1.0.1');
     await why.fill('It says sun.');
     await page.keyboard.press('Enter');
@@ -202,14 +202,14 @@ describe('who references an agent', () => {
     await page.getByText('deprecated, must move').waitFor({ state: 'detached' });
   });
 
-  test('is not deleted without a reason, and a deletion is taken back', async () => {
+  test('a deletion needs a reason, and the agent can be restored', async () => {
     await studio.versions('pinned');
     await studio.choose('Actions for pinned', 'Delete…', 'main');
     const ask = dialog('Delete pinned?');
     await ask.getByText('Morning report').waitFor();
     const go = ask.getByRole('button', { name: 'Delete anyway' });
     expect(await go.isDisabled()).toBe(true);
-    await ask.getByRole('textbox', { name: 'Why it is deleted anyway' }).fill('Replaced by another.');
+    await ask.getByRole('textbox', { name: 'Reason for the deletion' }).fill('Replaced by another.');
     await go.click();
     await page.getByRole('button', { name: 'Undo' }).waitFor();
     expect((await atelier.api('GET', '/api/v1/code-agents/pinned')).status).toBe(404);
@@ -262,7 +262,7 @@ describe('an agent', () => {
       const ask = dialog('Rename formerly');
       await ask.getByRole('textbox', { name: 'New name' }).fill('Not A Name');
       await ask.getByRole('button', { name: 'Rename' }).click();
-      await ask.getByText('A name begins with a lower-case letter.').waitFor();
+      await ask.getByText('A name starts with a lower-case letter.').waitFor();
       await ask.getByRole('textbox', { name: 'New name' }).fill('now-called');
       await ask.getByRole('button', { name: 'Rename' }).click();
       await page.getByRole('heading', { name: 'now-called', level: 1 }).waitFor();
@@ -310,7 +310,7 @@ describe('an agent', () => {
     expect(await must(atelier, 'GET', '/code-agents/original-copy')).toMatchObject({ latestVersion: '' });
   });
 
-  test('is found by words of its code, by a tag, and when nobody runs it', async () => {
+  test('an agent is found by its code, by a tag and by missing runs', async () => {
     await must(atelier, 'POST', '/code-agents', {
       name: 'hidden',
       tags: ['rare'],
@@ -466,7 +466,7 @@ describe('archives', () => {
   });
 });
 
-describe('what could not be loaded comes when it is asked again', () => {
+describe('failed loads succeed on retry', () => {
   test('on the page of versions', async () => {
     await publishedAgent(atelier, 'away-1');
     let allow = await refuse(page, '**/code-agents/away-1/versions');
@@ -477,18 +477,18 @@ describe('what could not be loaded comes when it is asked again', () => {
 
     allow = await refuse(page, '**/code-agents/away-1/pins');
     await studio.versions('away-1');
-    await askAgain(page, 'What references it could not be loaded.', allow);
-    await page.getByText(/^Nothing is registered yet\./).waitFor();
+    await askAgain(page, 'Its references could not be loaded.', allow);
+    await page.getByText(/^No references yet\./).waitFor();
 
     allow = await refuse(page, '**/code-agents/away-1/diff?*');
     await studio.versions('away-1');
     await list.getByText('It could not be compared with 1.0.0. Not now.').waitFor();
     await allow();
     await list.getByRole('button', { name: 'Retry' }).click();
-    await list.getByText('The same as 1.0.0.').waitFor();
+    await list.getByText('No changes since 1.0.0.').waitFor();
   });
 
-  test('in the panel beside the editor', async () => {
+  test('in the panel next to the editor', async () => {
     await publishedAgent(atelier, 'away-2');
     const allow = await refuse(page, '**/code-agents/away-2/versions');
     await studio.openAgent('away-2');
@@ -508,8 +508,8 @@ describe('what could not be loaded comes when it is asked again', () => {
     await studio.versions(name);
     await studio.choose(menu, item, 'main');
     const shown = dialog(title);
-    await askAgain(shown, 'What references it could not be loaded.', allow);
-    await shown.getByText('Nobody is registered as using it.').waitFor();
+    await askAgain(shown, 'Its references could not be loaded.', allow);
+    await shown.getByText('No program references it.').waitFor();
     expect(await shown.evaluate((open) => open.contains(document.activeElement))).toBe(true);
   });
 
@@ -558,7 +558,7 @@ describe('what could not be loaded comes when it is asked again', () => {
   });
 });
 
-describe('what a dialog waits for', () => {
+describe('loading states of dialogs', () => {
   const height = async (shown: Locator): Promise<number> => (await shown.boundingBox())?.height ?? NaN;
   const waits = async (shown: Locator, what: string): Promise<void> => {
     await shown
@@ -580,7 +580,7 @@ describe('what a dialog waits for', () => {
     await waits(shown, 'its references');
     const before = await height(shown);
     release();
-    await shown.getByText('Nobody is registered as using it.').waitFor();
+    await shown.getByText('No program references it.').waitFor();
     expect(Math.abs((await height(shown)) - before)).toBeLessThan(1); // differences below one pixel are invisible
   });
 
@@ -594,7 +594,7 @@ describe('what a dialog waits for', () => {
     const close = shown.getByRole('button', { name: 'Close' });
     await close.focus();
     release();
-    await shown.getByText('Nobody is registered as using it.').waitFor();
+    await shown.getByText('No program references it.').waitFor();
     expect(await close.evaluate((button) => button === document.activeElement)).toBe(true);
   });
 

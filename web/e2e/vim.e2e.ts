@@ -153,7 +153,7 @@ test('Vim asks beneath the editor, by name, and Escape leads back into it', asyn
   await page.getByRole('tab', { name: 'other.js' }).waitFor({ state: 'detached' });
 });
 
-test('keys that could not be loaded are told of until others are chosen, and asked for once more', async () => {
+test('a keymap that failed to load shows an error until another is chosen, and can be retried', async () => {
   await open('lost');
   await page.route(/\/assets\/openVim-/, (route) => route.abort());
   await choose('Vim');

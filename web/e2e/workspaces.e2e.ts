@@ -96,7 +96,7 @@ describe('workspaces', () => {
       await page.getByText(`Who works in ${title} Ltd`).waitFor();
 
       await page.goto('/studio/workspaces');
-      await page.getByText('are only for those who run it').waitFor();
+      await page.getByText('are only for server administrators').waitFor();
       expect(await violations(page)).toEqual([]);
       await page.getByRole('button', { name: 'Account' }).click();
       expect(await page.getByRole('menuitem', { name: 'Workspaces' }).count()).toBe(0);
@@ -135,18 +135,18 @@ describe('pages that are not for everybody', () => {
     const found: string[] = [];
     for (const path of all) {
       await page.goto(`/studio${path}`);
-      const instead = page.getByText(/are not shown to you|are only for those who run it/);
+      const instead = page.getByText(/^You cannot see|are only for server administrators/);
       await page.getByRole('heading', { level: 1 }).or(instead).first().waitFor();
       if (await instead.isVisible()) {
         found.push(path);
-        await page.getByRole('button', { name: 'What this server can do' }).waitFor();
+        await page.getByRole('button', { name: 'Server capabilities' }).waitFor();
       }
       expect(await violations(page)).toEqual([]);
     }
     return { ...session, found, denied };
   }
 
-  test('who only reads gets no page for administrators, and no button for what would be refused', async () => {
+  test('a viewer sees no administrator page and no button for a forbidden action', async () => {
     await must(atelier, 'PUT', '/secrets/API_KEY', { value: 'correct-horse-battery' });
     const { page, found, denied, close } = await refused(['read'], [], { theme: 'light', width: 390 });
     expect(found).toEqual(['/tokens', '/workspaces']);
@@ -163,13 +163,13 @@ describe('pages that are not for everybody', () => {
     await close();
   });
 
-  test('who only runs sees what the server can do, and is told why no more', async () => {
+  test('a token with only the run scope sees the server page, and reasons on other pages', async () => {
     const { page, found, denied, close } = await refused(['run'], [], { theme: 'dark', width: 1280 });
     expect(found).toEqual([...all]);
     expect(denied).toEqual([]);
     await page.goto('/studio/');
     await page.getByText('This needs the scope read.').waitFor();
-    await page.getByRole('button', { name: 'What this server can do' }).click();
+    await page.getByRole('button', { name: 'Server capabilities' }).click();
     await page.getByRole('heading', { name: 'Server', level: 1 }).waitFor();
     await close();
   });

@@ -19,7 +19,7 @@ describe('a script', () => {
   });
 });
 
-test('what is built is in ASCII, and named for it', async () => {
+test('built scripts are ASCII, and their names are hashed afterwards', async () => {
   const entry = {
     name: 'entry',
     resolveId: (id) => (id === 'entry' ? id : null),

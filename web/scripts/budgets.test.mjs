@@ -50,12 +50,12 @@ describe('budgets', () => {
     expect(over({ [name]: tooMuch })).toEqual([what]);
   });
 
-  test('of everything count what is not brotli as it is', () => {
+  test('the total counts uncompressed files at raw size', () => {
     expect(over({ 'lazy-12345678.js': 1 }, 12_487_000 - 1000)).toEqual([]);
     expect(over({ 'lazy-12345678.js': 1 }, 12_487_000 + 1000)).toEqual(['everything in the binary']);
   });
 
-  test('count as it is what is packed as densely as they are meant', () => {
+  test('files packed at quality 11 count at their size', () => {
     const files = Object.fromEntries(names.map((name) => [name, { brotli: 1000, dense: true, other: 0 }]));
     expect(weigh(manifest, files)[0]).toMatchObject({ what: 'code before the first screen', bytes: 2000 });
   });
@@ -76,7 +76,7 @@ describe('budgets', () => {
     );
   });
 
-  test('are told with name, size and limit', () => {
+  test('exceeded budgets are reported with name, size and limit', () => {
     const said = complaint({ what: 'assets/lazy-12345678.js', bytes: 91_234, limit: 80_000 });
     expect(said).toContain('assets/lazy-12345678.js has 91.2 kB; the budget is 80.0 kB.');
   });

@@ -11,7 +11,7 @@ const chunk = (name, facadeModuleId, imports = [], css = []) => ({
 const page = chunk('page', '/web/src/workbench/AgentPage.tsx', ['shared'], ['assets/page.css']);
 const kit = chunk('kit', '/web/src/editor/kit.ts', ['monaco', 'shared']);
 
-test('what the editor needs is preloaded, and nothing else', () => {
+test('only the editor’s files are preloaded', () => {
   const monaco = chunk('monaco', null, ['shared'], ['assets/monaco.css']);
   const bundle = [page, kit, monaco, chunk('shared', null), chunk('lazy', '/web/src/lazy.tsx', ['shared'])];
   expect(filesOf([...bundle, { type: 'asset', fileName: 'font.woff2' }]).sort()).toEqual(

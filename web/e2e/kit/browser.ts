@@ -12,7 +12,7 @@ export type Session = {
   close: () => Promise<void>;
 };
 
-/** Options of a session. `elsewhere` is a foreign server whose pages are not checked. */
+/** Options of a session. `also` is a foreign server whose pages are not checked. */
 export type Look = { theme?: 'dark' | 'light'; width?: number; height?: number; scale?: number; also?: string };
 
 // The first features are Playwright's defaults, which this flag replaces. The last ones turn off two pages behind the
@@ -124,7 +124,7 @@ function watch(context: BrowserContext, origin: string, also?: string): Fault[] 
       // The browser logs every 4xx response as an error. A test may expect such a response.
       const text = message.text();
       if (message.type() !== 'error' || text.startsWith('Failed to load resource')) return;
-      // The browser logs this about a header that has no effect on plain HTTP.
+      // The browser ignores this header on plain HTTP and logs a message.
       if (text.startsWith('The Cross-Origin-Opener-Policy header has been ignored')) return;
       found(text.includes('Content Security Policy') ? 'policy' : 'error', `console: ${text}`);
     });

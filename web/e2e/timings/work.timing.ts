@@ -85,7 +85,7 @@ test('from Run to the first line', async () => {
     let before = 'nothing';
     for (let round = -1; round < rounds; round++) {
       const took = await untilPainted(page, { selector, text: 'hello', not: before }, () => run.click());
-      await studio.ended(/^Succeeded in/);
+      await studio.ended(/^Succeeded ·/);
       before = (await studio.consoleLines()).join('').slice(-20);
       const asked = performance.now();
       await must(atelier, 'POST', '/code-agents/hello-api/execute', { version: 'draft', input: {} });
@@ -100,7 +100,7 @@ test('from Run to the first line', async () => {
 /** Runs the program and returns the time from the key press to the end. */
 async function flood(page: Page, studio: Studio): Promise<number> {
   await studio.start();
-  await studio.ended(/^Succeeded in/);
+  await studio.ended(/^Succeeded ·/);
   return page.evaluate(() => performance.now() - window.probe.touched);
 }
 

@@ -8,7 +8,7 @@ import css from './Pins.module.css';
 export function PinTable({ pins }: { pins: Pin[] }) {
   const [now] = useState(() => Date.now());
   return (
-    <ul className={css.pins} aria-label={say.whoReferencesIt}>
+    <ul className={css.pins} aria-label={say.usedBy}>
       {pins.map((pin) => (
         <li key={`${pin.owner} ${pin.reference}`}>
           <strong title={pin.owner}>{pin.label === '' ? pin.owner : pin.label}</strong>

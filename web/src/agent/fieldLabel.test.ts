@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { subjectOf } from './fieldLabel';
+import { fieldLabel } from './fieldLabel';
 
 const draft = {
   capabilities: { hosts: ['https://api.example.com'], hostFunctions: [], subprocess: false },
@@ -19,4 +19,4 @@ it.each([
   ['/isolation', 'Run isolation'],
   ['/inputSchema/properties/a', 'Input schema: properties/a'],
   ['/title', 'title'],
-])('%s is %s', (pointer, subject) => expect(subjectOf(pointer, draft)).toBe(subject));
+])('%s is %s', (pointer, subject) => expect(fieldLabel(pointer, draft)).toBe(subject));

@@ -6,7 +6,7 @@ import { limitFields } from './limits';
 
 type Known = Pick<Fields, 'capabilities' | 'secrets'>;
 
-export function subjectOf(pointer: string, { capabilities, secrets }: Known): string {
+export function fieldLabel(pointer: string, { capabilities, secrets }: Known): string {
   const [part = '', key, ...below] = tokens(pointer);
   const own = key === undefined ? undefined : owns[part]?.(key);
   if (own !== undefined) return own;

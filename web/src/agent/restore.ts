@@ -10,10 +10,10 @@ export async function restore(id: string): Promise<Agent | undefined> {
     const agent = await restoreAgent(id);
     refreshFacts(agent.name);
     void queryClient.invalidateQueries({ queryKey: keys.agent(agent.name) });
-    notify('done', said.isBack(agent.name));
+    notify('done', said.restored(agent.name));
     return agent;
   } catch (error) {
-    notify('failed', said.notBroughtBack(error instanceof Error ? error.message : ''));
+    notify('failed', said.notRestored(error instanceof Error ? error.message : ''));
     return undefined;
   }
 }

@@ -11,7 +11,7 @@ export const languageNames: Record<Language, string> = {
 };
 
 /** The start of a new agent: a small program or an uploaded module. */
-export type Beginning = { language: Exclude<Language, 'wasm'> } | { language: 'wasm'; module: FileContent };
+export type Starter = { language: Exclude<Language, 'wasm'> } | { language: 'wasm'; module: FileContent };
 
 const programs: Record<Exclude<Language, 'wasm'>, { entrypoint: string; code: string }> = {
   typescript: {
@@ -55,7 +55,7 @@ printf '{"greeting":"Hello, %s"}\\n' "$name" > "$OUTPUT"
   },
 };
 
-export function blankAgent(name: string, begin: Beginning): AgentBody {
+export function blankAgent(name: string, begin: Starter): AgentBody {
   const about = { name, title: '', description: '', language: begin.language };
   if (begin.language === 'wasm') return { ...about, files: { 'main.wasm': begin.module }, entrypoint: 'main.wasm' };
   const { entrypoint, code } = programs[begin.language];

@@ -1,9 +1,9 @@
 import { useOnline } from '../state/online';
-import { cutOff as say } from '../texts/agents';
+import { unreachable as say } from '../texts/agents';
 import { useOpenAgent } from './openAgent';
 
 /** Returns why the server cannot be used now, or undefined while it is reachable as far as the page knows. */
-export function useCutOff(): string | undefined {
+export function useUnreachable(): string | undefined {
   const { save } = useOpenAgent();
   const online = useOnline();
   if (!online) return say.noNetwork;

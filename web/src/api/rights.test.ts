@@ -6,7 +6,7 @@ const known = (id: string, agents: string[] = []) => ({
   agents: agents.map((agent) => ({ id: agent, name: agent })),
 });
 
-test('admin stands for every scope, and a viewer only reads', () => {
+test('admin includes every scope, and a viewer only reads', () => {
   const admin = rightsOf({ ...known('default'), scopes: ['admin'], role: 'administrator' });
   const viewer = rightsOf({ ...known('default'), scopes: ['read'], role: 'viewer' });
   expect([admin.may('write'), admin.may('approve'), viewer.may('read'), viewer.may('run')]).toEqual([
@@ -24,7 +24,7 @@ test('a session of a token has no role to speak of', () => {
   expect(rightsOf({ ...known('default'), scopes: ['run'], role }).why('read')).toBe('This needs the scope read.');
 });
 
-test('who administers the workspace of the server runs it, and nobody else', () => {
+test('only administrators of the server’s workspace run the server', () => {
   expect(rightsOf({ ...known('default'), scopes: ['admin'] }).runsServer).toBe(true);
   expect(rightsOf({ ...known('default'), scopes: ['approve'] }).runsServer).toBe(false);
   expect(rightsOf({ ...known('acme'), scopes: ['admin'] }).runsServer).toBe(false);

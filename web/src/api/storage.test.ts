@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readBindings } from '../state/bindings';
 import { readEditorSettings } from '../editor/settings';
-import { keep, readKept } from './storage';
+import { keep, readStored } from './storage';
 
 const garbage: [string, unknown][] = [
   ['nothing', undefined],
@@ -20,7 +20,7 @@ describe('settings of which only rubbish is kept', () => {
     expect(readEditorSettings(was)).toEqual(readEditorSettings(undefined));
   });
 
-  it('keep what is good beside it', () => {
+  it('valid settings next to invalid ones are kept', () => {
     expect(readBindings({ chosen: { palette: 'Alt+P', agents: null } })).toEqual({ chosen: { palette: 'Alt+P' } });
     expect(readEditorSettings({ fontSize: 18, wrap: 'yes', keys: 'vim' })).toEqual({
       ...readEditorSettings(undefined),
@@ -35,13 +35,13 @@ describe('a storage', () => {
     throw new DOMException('The operation is insecure.', 'SecurityError');
   };
 
-  it('that is forbidden keeps nothing, and stops nobody', () => {
+  it('blocked storage stores nothing and throws nothing', () => {
     expect(keep('a', 'x', forbidden)).toBe(false);
-    expect(readKept('a', String, forbidden)).toBeUndefined();
+    expect(readStored('a', String, forbidden)).toBeUndefined();
   });
 
   it('holds nothing of what its reader cannot read', () => {
     const holds = (): Storage => ({ getItem: () => '{' }) as unknown as Storage;
-    expect(readKept('a', (text) => JSON.parse(text) as unknown, holds)).toBeUndefined();
+    expect(readStored('a', (text) => JSON.parse(text) as unknown, holds)).toBeUndefined();
   });
 });

@@ -7,7 +7,7 @@ export const local = (): Storage => localStorage;
 export const ofTab = (): Storage => sessionStorage;
 
 /** Returns the stored value as the reader parses it, or undefined if it is missing or invalid. */
-export function readKept<T>(key: string, read: (text: string) => T | undefined, storage = local): T | undefined {
+export function readStored<T>(key: string, read: (text: string) => T | undefined, storage = local): T | undefined {
   return withStorage(storage, (s) => {
     const text = s.getItem(key);
     return text === null ? undefined : read(text);
@@ -21,7 +21,7 @@ export const keep = (key: string, text: string, storage = local): boolean =>
     return true;
   }) ?? false;
 
-export const forgetKept = (key: string): void => withStorage(local, (s) => s.removeItem(key));
+export const removeStored = (key: string): void => withStorage(local, (s) => s.removeItem(key));
 
 export function withStorage<T>(storage: () => Storage, act: (storage: Storage) => T): T | undefined {
   try {

@@ -110,7 +110,7 @@ describe('followRun', () => {
     expect(f.batches).toEqual([[1], [2]]);
   });
 
-  it('brings nothing more once nobody follows', () => {
+  it('delivers no event after following stops', () => {
     const f = follow();
     f.send(1, 'stdout', 'a');
     f.stop();

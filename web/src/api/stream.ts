@@ -35,7 +35,7 @@ const rightLost = 1008;
 const firstDelay = 500;
 const lastDelay = 8000;
 
-export const browserWorld: StreamWorld = {
+export const browserEnvironment: StreamWorld = {
   open(path) {
     const scheme = location.protocol === 'https:' ? 'wss:' : 'ws:';
     return new WebSocket(`${scheme}//${location.host}${inWorkspace(path)}`) as Socket;
@@ -46,7 +46,7 @@ export const browserWorld: StreamWorld = {
   },
   // A hidden tab paints no frames, so a timer replaces the frame there.
   frame(run) {
-    if (document.hidden) return browserWorld.later(run, 100);
+    if (document.hidden) return browserEnvironment.later(run, 100);
     const frame = requestAnimationFrame(run);
     return () => cancelAnimationFrame(frame);
   },
@@ -67,7 +67,11 @@ function sliceOf(waiting: RunEvent[]): number {
 }
 
 /** Follows the run until its result. Returns the function that stops following. */
-export function followRun(runId: string, listener: StreamListener, world: StreamWorld = browserWorld): () => void {
+export function followRun(
+  runId: string,
+  listener: StreamListener,
+  world: StreamWorld = browserEnvironment,
+): () => void {
   let last = 0;
   let delay = firstDelay;
   let ended = false;

@@ -223,9 +223,7 @@ function Pages() {
         <Route path="/a/:ref">{({ ref }) => <AgentRoute key={ref} agentRef={decoded(ref)} />}</Route>
         <Route>
           <Page>
-            <Empty actions={<Button onClick={() => navigate('/')}>{say.allAgents}</Button>}>
-              {say.thereIsNoSuchPage}
-            </Empty>
+            <Empty actions={<Button onClick={() => navigate('/')}>{say.allAgents}</Button>}>{say.pageNotFound}</Empty>
           </Page>
         </Route>
       </Switch>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { keep, readKept } from '../api/storage';
+import { keep, readStored } from '../api/storage';
 import { listLoginWays } from '../api/verbs';
 import { signIn as said } from '../texts/app';
 import { Button } from '../ui/Button';
@@ -13,12 +13,12 @@ import { TokenForm } from './TokenForm';
 
 /** The messages for a failed sign-in at a provider, by error code. */
 const refusals: Partial<Record<string, string>> = {
-  bad_request: said.thatLoginDidNotBegin,
-  unauthenticated: said.theProviderDidNotLet,
-  forbidden: said.youAreWhoYouSay,
-  provider_unavailable: said.theProviderOfLoginsCannot,
-  too_many_requests: said.tooManyLoginsFailed,
-  internal: said.theServerFailedToLog,
+  bad_request: said.notStartedHere,
+  unauthenticated: said.refusedByProvider,
+  forbidden: said.noRole,
+  provider_unavailable: said.providerUnreachable,
+  too_many_requests: said.tooManyFailures,
+  internal: said.serverFailed,
 };
 
 const code = 'login';
@@ -42,7 +42,7 @@ export function SignIn() {
   const ways = useQuery({ queryKey: ['loginWays'], queryFn: listLoginWays });
   const [refused] = useState(refusal);
   useEffect(() => forgetCode, []);
-  const [way, setWay] = useState(readKept(kept, (was) => (was === 'password' ? was : undefined)) ?? 'token');
+  const [way, setWay] = useState(readStored(kept, (was) => (was === 'password' ? was : undefined)) ?? 'token');
   const provider = ways.data?.provider;
   const look = provider ? 'plain' : 'primary'; // highlights the first method
   return (
@@ -58,7 +58,7 @@ export function SignIn() {
         {provider && (
           <>
             <a className={classes(button.button, button.primary, css.provider)} href={provider.path}>
-              {said.logInWith(provider.name)}
+              {said.signInWith(provider.name)}
             </a>
             <hr className={css.rule} />
           </>

@@ -63,7 +63,7 @@ describe('Ring', () => {
     }
   });
 
-  it('begins anew when it is cleared, also in the middle of a line', () => {
+  it('starts again after clearing, also in the middle of a line', () => {
     const ring = new Ring();
     ring.append([out('\u001b[31ma\nb')]);
     ring.clear();
@@ -106,10 +106,10 @@ describe('Ring', () => {
     });
     ring.append([request('allowed'), request('denied', '::1'), request('failed'), request('denied', '')]);
     expect(texts(ring)).toEqual([
-      'api.example.com:443 reached: 1.2 KiB in 30 ms.',
+      '→ api.example.com:443 · 1.2 KiB · 30 ms',
       '[::1]:443 denied by capabilities.hosts.',
       'api.example.com:443 could not be reached.',
-      'A request that names no host denied by capabilities.hosts.',
+      'A request without a host denied by capabilities.hosts.',
     ]);
   });
 });

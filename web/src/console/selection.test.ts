@@ -62,7 +62,7 @@ describe('Selection', () => {
     expect(selection.count).toBe(ring.length);
   });
 
-  it('forgets lines that the ring dropped', () => {
+  it('removes lines that the ring dropped', () => {
     const ring = new Ring(3);
     ring.append([out('fire\nfire\n')]);
     const selection = select(ring, 'stdout', 'fire');

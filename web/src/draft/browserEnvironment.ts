@@ -2,14 +2,14 @@
 // tab.
 import { local, ofTab, withStorage } from '../api/storage';
 import { getAgent, saveAgent } from '../api/verbs';
-import { forgetEdits, keepEdits, takeEdits } from './unsaved';
-import type { Content, SessionWorld } from './session';
+import { removeEdits, storeEdits, readEdits } from './unsaved';
+import type { Content, SessionEnvironment } from './session';
 
 const keepDelay = 300;
 const waiting = new Map<string, Content>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-export const browserWorld: SessionWorld = {
+export const browserEnvironment: SessionEnvironment = {
   save: (id, { about, draft }) => saveAgent(id, about, draft),
   load: getAgent,
   // Writing is synchronous, so consecutive keystrokes share one write.
@@ -19,7 +19,7 @@ export const browserWorld: SessionWorld = {
   },
   forget(id) {
     waiting.delete(id);
-    withStorage(local, (s) => forgetEdits(s, id, tab()));
+    withStorage(local, (s) => removeEdits(s, id, tab()));
   },
   later(run, ms) {
     const later = setTimeout(run, ms);
@@ -47,12 +47,12 @@ const channel = (): BroadcastChannel => (opened ??= new BroadcastChannel('atelie
 window.addEventListener('pagehide', writeNow);
 
 /** Returns stored edits of this draft that the server does not have. */
-export const keptDraft = (id: string): Content | undefined => withStorage(local, (s) => takeEdits(s, id, tab()));
+export const storedDraft = (id: string): Content | undefined => withStorage(local, (s) => readEdits(s, id, tab()));
 
 function writeNow(): void {
   clearTimeout(timer);
   timer = undefined;
-  for (const [id, content] of waiting) withStorage(local, (s) => keepEdits(s, id, tab(), content, Date.now()));
+  for (const [id, content] of waiting) withStorage(local, (s) => storeEdits(s, id, tab(), content, Date.now()));
   waiting.clear();
 }
 

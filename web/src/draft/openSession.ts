@@ -13,7 +13,7 @@ export function draftOpened(id: string, session: DraftSession): () => void {
 }
 
 /** Saves the agent's draft if it is open in this tab. Throws if it cannot be saved. */
-export async function settleDraft(id: string): Promise<void> {
+export async function saveOpenDraft(id: string): Promise<void> {
   if (open?.id !== id || (await open.session.flush())) return;
   throw new Error(say.theDraftIsNotSaved);
 }

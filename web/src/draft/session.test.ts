@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError, OfflineError } from '../api/http';
 import type { Agent, Draft } from '../api/types';
-import { DraftSession, type Content, type SessionWorld } from './session';
+import { DraftSession, type Content, type SessionEnvironment } from './session';
 
 const draft: Draft = {
   revision: 1,
@@ -47,7 +47,7 @@ function world(server: Agent) {
     told: [] as number[],
     tabs: new Set<(revision: number) => void>(),
   };
-  const it: SessionWorld = {
+  const it: SessionEnvironment = {
     save(_id, content) {
       state.saves++;
       if (state.offline) return Promise.reject(new OfflineError());
@@ -119,7 +119,7 @@ describe('two tabs', () => {
     ]);
   });
 
-  it('what another tab saved is not missed while a save of this one is on its way and gets lost', async () => {
+  it('a save of another tab is noticed while a failing save of this one is in progress', async () => {
     const w = world(agent());
     const session = new DraftSession(agent(), w.it);
     session.setFile('main.ts', 'mine');
@@ -142,7 +142,7 @@ describe('two tabs', () => {
     expect(session.get().save).toMatchObject({ kind: 'conflict', theirs: { draft: { revision: 2 } } });
   });
 
-  it('what is older than the draft is not news', async () => {
+  it('notifications with an older revision are ignored', async () => {
     const w = world(agent({ revision: 5 }));
     const session = new DraftSession(agent({ revision: 5 }), w.it);
     for (const heard of w.state.tabs) heard(5);
@@ -176,7 +176,7 @@ describe('DraftSession', () => {
     expect(session.get().draft.revision).toBe(3);
   });
 
-  it('says the same while somebody types, so that nothing is drawn for it', () => {
+  it('the view stays the same object while a user types', () => {
     const w = world(agent());
     const session = new DraftSession(agent(), w.it);
     session.setFile('main.ts', 'two');
@@ -200,7 +200,7 @@ describe('DraftSession', () => {
     expect(w.state.server.draft.files['main.ts']).toBe('two');
   });
 
-  it('asks when someone else saved; mine goes over theirs only when told', async () => {
+  it('a conflict asks the user, and my draft wins only if chosen', async () => {
     const w = world(agent({ revision: 5, files: { 'main.ts': 'theirs' } }));
     const session = new DraftSession(agent(), w.it);
     session.setFile('main.ts', 'mine');
@@ -216,7 +216,7 @@ describe('DraftSession', () => {
     expect(session.get().save.kind).toBe('saved');
   });
 
-  it('takes theirs when told', async () => {
+  it('takes their draft if chosen', async () => {
     const w = world(agent({ revision: 5, files: { 'main.ts': 'theirs' } }));
     const session = new DraftSession(agent(), w.it);
     session.setFile('main.ts', 'mine');
@@ -236,7 +236,7 @@ describe('DraftSession', () => {
     expect(await session.flush()).toBe(true);
   });
 
-  it('gives up what a crash left when told, also after it was saved', async () => {
+  it('discards restored edits on request, also after they were saved', async () => {
     const w = world(agent());
     const kept: Content = { about: agent(), draft: { ...draft, files: { 'main.ts': 'crashed' } } };
     const session = new DraftSession(w.state.server, w.it, kept);

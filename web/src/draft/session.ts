@@ -23,7 +23,7 @@ export interface SessionView extends Content {
 }
 
 /** The dependencies of a session: server, persistent storage and clock. */
-export interface SessionWorld {
+export interface SessionEnvironment {
   save(id: string, content: Content): Promise<Agent>;
   load(id: string): Promise<Agent>;
   keep(id: string, content: Content): void;
@@ -52,7 +52,7 @@ export class DraftSession {
 
   constructor(
     agent: Agent,
-    private readonly world: SessionWorld,
+    private readonly world: SessionEnvironment,
     kept?: Content,
   ) {
     this.view = { ...viewOf(agent), save: { kind: 'saved' } };
@@ -207,7 +207,7 @@ export class DraftSession {
 
   /** Another tab saved. A draft without edits loads the new state; a draft with edits is compared first. */
   private async heard(revision: number): Promise<void> {
-    await this.inFlight; // the server reports a save that is in progress, if it arrives
+    await this.inFlight; // the running save returns the new revision, if it succeeds
     if (revision <= this.view.draft.revision) return;
     if (!this.clean()) {
       this.cancelTimer();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { forgetEdits, keepEdits, takeEdits, type Shelf } from './unsaved';
+import { removeEdits, storeEdits, readEdits, type DraftStorage } from './unsaved';
 import type { Content } from './session';
 
-function shelf(): Shelf {
+function shelf(): DraftStorage {
   const items = new Map<string, string>();
   return {
     get length() {
@@ -19,34 +19,34 @@ const content = (name: string): Content => ({ about: { name }, draft: { files: {
 describe('edits that are kept', () => {
   it('are found again by their own tab', () => {
     const s = shelf();
-    keepEdits(s, 'a', 'one', content('mine'), 1);
-    keepEdits(s, 'a', 'two', content('newer'), 2);
-    expect(takeEdits(s, 'a', 'one')).toEqual(content('mine'));
+    storeEdits(s, 'a', 'one', content('mine'), 1);
+    storeEdits(s, 'a', 'two', content('newer'), 2);
+    expect(readEdits(s, 'a', 'one')).toEqual(content('mine'));
   });
 
   it('that a tab left behind are taken by the next, the newest first, and are its own then', () => {
     const s = shelf();
-    keepEdits(s, 'a', 'one', content('old'), 1);
-    keepEdits(s, 'a', 'two', content('new'), 2);
-    expect(takeEdits(s, 'a', 'three')).toEqual(content('new'));
-    forgetEdits(s, 'a', 'three');
-    expect(takeEdits(s, 'a', 'three')).toEqual(content('old'));
+    storeEdits(s, 'a', 'one', content('old'), 1);
+    storeEdits(s, 'a', 'two', content('new'), 2);
+    expect(readEdits(s, 'a', 'three')).toEqual(content('new'));
+    removeEdits(s, 'a', 'three');
+    expect(readEdits(s, 'a', 'three')).toEqual(content('old'));
   });
 
   it('stay when another tab saves', () => {
     const s = shelf();
-    keepEdits(s, 'a', 'one', content('mine'), 1);
-    forgetEdits(s, 'a', 'two');
-    expect(takeEdits(s, 'a', 'one')).toEqual(content('mine'));
+    storeEdits(s, 'a', 'one', content('mine'), 1);
+    removeEdits(s, 'a', 'two');
+    expect(readEdits(s, 'a', 'one')).toEqual(content('mine'));
   });
 
   it('of another agent are none of ours, nor is what cannot be read', () => {
     const s = shelf();
-    keepEdits(s, 'ab', 'one', content('other'), 1);
+    storeEdits(s, 'ab', 'one', content('other'), 1);
     const wrong = ['{', 'null', '[]', '{"at":1}', '{"at":1,"content":{"about":{},"draft":{"files":null}}}'];
     for (const text of wrong) {
       s.setItem('atelier.draft.a.one', text);
-      expect(takeEdits(s, 'a', 'one'), text).toBeUndefined();
+      expect(readEdits(s, 'a', 'one'), text).toBeUndefined();
     }
   });
 });

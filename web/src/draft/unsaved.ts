@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../api/json';
 import type { Content } from './session';
 
 /** The used part of localStorage. */
-export type Shelf = Pick<Storage, 'length' | 'key' | 'getItem' | 'setItem' | 'removeItem'>;
+export type DraftStorage = Pick<Storage, 'length' | 'key' | 'getItem' | 'setItem' | 'removeItem'>;
 
 interface Kept {
   at: number;
@@ -13,16 +13,16 @@ interface Kept {
 
 const prefixOf = (id: string): string => `atelier.draft.${id}.`;
 
-export function keepEdits(shelf: Shelf, id: string, tab: string, content: Content, at: number): void {
+export function storeEdits(shelf: DraftStorage, id: string, tab: string, content: Content, at: number): void {
   shelf.setItem(prefixOf(id) + tab, JSON.stringify({ at, content } satisfies Kept));
 }
 
-export function forgetEdits(shelf: Shelf, id: string, tab: string): void {
+export function removeEdits(shelf: DraftStorage, id: string, tab: string): void {
   shelf.removeItem(prefixOf(id) + tab);
 }
 
 /** Reads this tab's stored edits, else the newest of another tab, and assigns them to this tab. */
-export function takeEdits(shelf: Shelf, id: string, tab: string): Content | undefined {
+export function readEdits(shelf: DraftStorage, id: string, tab: string): Content | undefined {
   const found = Array.from({ length: shelf.length }, (_, n) => shelf.key(n) ?? '')
     .filter((key) => key.startsWith(prefixOf(id)))
     .map((key) => ({ key, kept: read(shelf.getItem(key)) }));
@@ -30,7 +30,7 @@ export function takeEdits(shelf: Shelf, id: string, tab: string): Content | unde
   const newest = own ?? found.sort((a, b) => (b.kept?.at ?? 0) - (a.kept?.at ?? 0))[0];
   if (!newest?.kept) return undefined;
   shelf.removeItem(newest.key);
-  keepEdits(shelf, id, tab, newest.kept.content, newest.kept.at);
+  storeEdits(shelf, id, tab, newest.kept.content, newest.kept.at);
   return newest.kept.content;
 }
 

@@ -3,7 +3,7 @@ import { draftLeft } from '../api/leaving';
 import type { Agent } from '../api/types';
 import { notify } from '../state/notices';
 import { useDraftSession as say } from '../texts/agents';
-import { browserWorld, keptDraft } from './browserEnvironment';
+import { browserEnvironment, storedDraft } from './browserEnvironment';
 import { DraftSession } from './session';
 import { draftOpened } from './openSession';
 
@@ -11,7 +11,7 @@ import { draftOpened } from './openSession';
 export function useDraftSession(agent: Agent): DraftSession | undefined {
   const [session, setSession] = useState<DraftSession>();
   useEffect(() => {
-    const opened = new DraftSession(agent, browserWorld, keptDraft(agent.id));
+    const opened = new DraftSession(agent, browserEnvironment, storedDraft(agent.id));
     setSession(opened);
     if (opened.restored) {
       notify('done', say.editsThatHadNot, {

@@ -59,7 +59,7 @@ function Missing({ name }: { name: string }) {
           <>
             {may('write') && (
               <Button look="primary" onClick={() => void restore(gone.id)}>
-                {say.bringItBack}
+                {say.restoreIt}
               </Button>
             )}
             {home}

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { listedUrl, readListed, readRegistry, registryUrl } from './registryUrl';
 
 describe('the state of the registry', () => {
-  it('stands in the address, as little of it as there is', () => {
+  it('the address holds only non-default values', () => {
     expect(registryUrl({})).toBe('/registry');
     expect(readRegistry('')).toEqual({});
     const state = { search: 'a b&c', language: 'python', tag: 'x/y' } as const;

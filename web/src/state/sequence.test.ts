@@ -17,12 +17,12 @@ describe('keys that follow each other', () => {
   it('must follow at once', () => expect(started(['g', 1000], ['s', 9000])).toEqual([undefined, undefined]));
   it('may have nothing between them', () =>
     expect(started(['g', 1000], ['x', 1100], ['s', 1200])).toEqual([undefined, undefined, undefined]));
-  it('begin anew with the first', () =>
+  it('start again with the first key', () =>
     expect(started(['g', 1000], ['g', 1100], ['s', 1200])).toEqual([undefined, undefined, 'g s']));
   it('do not begin or end where letters are taken', () => {
     expect(started(['g', 1000, 'taken'], ['s', 1100, 'taken'])).toEqual([undefined, undefined]);
     expect(started(['g', 1000, 'taken'], ['s', 1100])).toEqual([undefined, undefined]);
     expect(started(['g', 1000], ['s', 1100, 'taken'])).toEqual([undefined, undefined]);
   });
-  it('leave a key that stands alone alone', () => expect(started(['g', 1000], ['?', 1100])).toEqual([undefined, '?']));
+  it('do not change single-key shortcuts', () => expect(started(['g', 1000], ['?', 1100])).toEqual([undefined, '?']));
 });

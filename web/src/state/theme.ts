@@ -1,5 +1,5 @@
 // The theme: the system's, or the user's choice. public/theme.js sets it before the first paint.
-import { forgetKept, keep, readKept } from '../api/storage';
+import { removeStored, keep, readStored } from '../api/storage';
 
 export type Theme = 'dark' | 'light';
 export type ThemeChoice = Theme | 'system';
@@ -8,7 +8,7 @@ const key = 'atelier.theme';
 const listeners = new Set<() => void>();
 const system = matchMedia('(prefers-color-scheme: light)');
 
-let chosen: ThemeChoice = readKept(key, read) ?? 'system';
+let chosen: ThemeChoice = readStored(key, read) ?? 'system';
 
 export const currentTheme = (): Theme => (document.documentElement.dataset['theme'] === 'light' ? 'light' : 'dark');
 export const chosenTheme = (): ThemeChoice => chosen;
@@ -21,7 +21,7 @@ export function onTheme(listener: () => void): () => void {
 export const switchTheme = (): void => chooseTheme(currentTheme() === 'dark' ? 'light' : 'dark');
 
 export function chooseTheme(choice: ThemeChoice): void {
-  if (choice === 'system') forgetKept(key);
+  if (choice === 'system') removeStored(key);
   else keep(key, choice);
   show(choice);
 }

@@ -24,7 +24,7 @@ export const agentHeader = {
       output: 'Saved, but not the output schema: it is not valid JSON',
     })[side],
   saving: 'Saving',
-  offlineChangesKeptHere: 'Offline, changes kept here',
+  offlineChangesKeptHere: 'Offline, changes stored in this browser',
   conflict: 'Conflict',
   notSaved: (reason: string) => `Not saved: ${reason}`,
 };
@@ -38,7 +38,7 @@ export const agentList = {
   findInAll: 'Name, title, description, tag or code',
   findInWords: 'Name, title, description or tag',
   alsoInCode: 'Also in code',
-  which: 'Which',
+  which: 'State',
   all: 'Any state',
   neverPublished: 'Never published',
   published: 'Published',
@@ -64,8 +64,8 @@ export const agentList = {
   last: (when: string) => `last ${when}`,
   deletedWhen: (when: string, by: string, why: string) =>
     `Deleted ${when}${by === '' ? '' : ` by ${by}`}${why === '' ? '' : `: ${why}`}`,
-  bringBack: (name: string) => `Restore ${name}`,
-  bringBackButton: 'Restore',
+  restore: (name: string) => `Restore ${name}`,
+  restoreButton: 'Restore',
 };
 
 export const agentPage = {
@@ -109,9 +109,9 @@ export const agentsPanel = {
 };
 
 /** Why the server is unavailable. */
-export const cutOff = {
-  noNetwork: 'There is no network. It works again when there is one.',
-  notReached: 'The server cannot be reached. It works again when the draft is saved.',
+export const unreachable = {
+  noNetwork: 'No network. This works again when the network is back.',
+  notReached: 'The server cannot be reached. This works again when the draft is saved.',
 };
 
 export const conflictBar = {
@@ -122,7 +122,7 @@ export const conflictBar = {
   keepMine: 'Keep mine',
   about: (minutes: number) =>
     `It was saved ${minutes > 0 ? `${minutes} min` : 'moments'} ago in another tab or by someone else. Choose which one to keep.`,
-  whatDiffers: 'What differs',
+  differences: 'Differences',
   settings: 'Settings',
 };
 
@@ -135,13 +135,13 @@ export const deleteAgentDialog = {
   deleteAllTheSame: 'Delete anyway',
   verb: 'Delete',
   references: 'its references',
-  nobodyIsRegisteredAsUsing: 'Nobody is registered as using it.',
-  notRead: (reason: string) => `What references it could not be loaded. ${reason}`,
-  others: 'Others reference it and would fail. Let them move first, or say why it must go.',
-  whyItIsDeleted: 'Why it is deleted anyway',
-  whyItIsDeletedHint: 'Kept with the deletion, for anyone who looks for the agent.',
-  isBack: (name: string) => `Restored ${name}`,
-  notBroughtBack: (reason: string) => `It could not be restored. ${reason}`,
+  nobodyIsRegisteredAsUsing: 'No program references it.',
+  notRead: (reason: string) => `Its references could not be loaded. ${reason}`,
+  others: 'Other programs reference it and would fail. Update them first, or give a reason for the deletion.',
+  whyItIsDeleted: 'Reason for the deletion',
+  whyItIsDeletedHint: 'Shown to anyone who opens the deleted agent.',
+  restored: (name: string) => `Restored ${name}`,
+  notRestored: (reason: string) => `It could not be restored. ${reason}`,
 };
 
 export const duplicateDialog = {
@@ -156,7 +156,7 @@ export const newAgentDialog = {
   newAgent: 'New agent',
   newAgentAbout: 'Creates a draft with a small starter program, or with your own module.',
   name: 'Name',
-  nameHint: 'It is part of every reference, such as weather@1.0.0.',
+  nameHint: 'Part of every reference, such as weather@1.0.0.',
   language: 'Language',
   chooseAModule: 'Choose a module…',
   aWasiCommandOfUp: 'A WASI command of up to 32 MiB, built elsewhere.',
@@ -167,9 +167,9 @@ export const newAgentDialog = {
 /** Why an agent name is invalid. */
 export const nameFaults = {
   needed: 'Enter a name.',
-  firstLetter: 'A name begins with a lower-case letter.',
-  signs: 'A name can have only lower-case letters, digits, - and _.',
-  tooLong: 'A name has at most 63 characters.',
+  firstLetter: 'A name starts with a lower-case letter.',
+  signs: 'Use only lower-case letters, digits, - and _.',
+  tooLong: 'Use at most 63 characters.',
   taken: 'The Studio itself uses this name.',
 };
 
@@ -180,8 +180,8 @@ export const notOpened = {
   notOpened: (agentRef: string, reason: string) => `${agentRef} could not be opened. ${reason}`,
   wasDeleted: (name: ReactNode, when: string, by: string, why: string) =>
     rich`${name} was deleted ${when}${by === '' ? '' : ` by ${by}`}${why === '' ? '.' : `: ${why}`}`,
-  bringItBack: 'Restore it',
-  thereIsNoAgent: (name: ReactNode) => rich`There is no agent ${name}.`,
+  restoreIt: 'Restore it',
+  thereIsNoAgent: (name: ReactNode) => rich`No agent named “${name}”.`,
   createIt: 'Create it',
 };
 
@@ -208,7 +208,7 @@ export const agentMenu = {
 };
 
 export const settle = {
-  theDraftIsNotSaved: 'The draft is not saved yet. Fix that first: the header says what is wrong.',
+  theDraftIsNotSaved: 'The draft is not saved yet. Fix the error in the header first.',
 };
 
 export const useAgentCommands = {

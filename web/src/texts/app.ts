@@ -26,7 +26,7 @@ export const app = {
   tokens: 'Tokens',
   theAgent: 'the agent',
   allAgents: 'All agents',
-  thereIsNoSuchPage: 'There is no such page.',
+  pageNotFound: 'Page not found.',
 };
 
 export const brand = {
@@ -56,12 +56,12 @@ export const brand = {
 };
 
 export const errorBoundary = {
-  thePageStopped: (reason: string) => `The page stopped: ${reason}. Your edits are kept in this browser.`,
+  thePageStopped: (reason: string) => `The page stopped: ${reason}. Your edits are stored in this browser.`,
   reload: 'Reload',
 };
 
 export const clipboard = {
-  notCopied: 'The browser did not let it be copied.',
+  notCopied: 'The browser did not allow copying.',
   copied: 'Copied',
 };
 
@@ -94,16 +94,15 @@ export const shortcuts = {
 };
 
 export const signIn = {
-  thatLoginDidNotBegin:
-    'That sign-in was not started in this browser, or it took longer than ten minutes. Start again.',
-  theProviderDidNotLet: 'The provider did not let you in, or its answer could not be verified. Start again.',
-  youAreWhoYouSay: 'The provider knows you, but none of your groups has a role here. Ask an administrator for one.',
-  theProviderOfLoginsCannot: 'The sign-in provider cannot be reached. Use another way below, or try again later.',
-  tooManyLoginsFailed: 'Too many failed sign-ins from here. Wait a minute, then try again.',
-  theServerFailedToLog: 'The server could not sign you in. Its log says why.',
+  notStartedHere: 'That sign-in was not started in this browser, or it took longer than ten minutes. Start again.',
+  refusedByProvider: 'The provider did not let you in, or its answer could not be verified. Start again.',
+  noRole: 'The provider signed you in, but none of your groups has a role here. Ask an administrator for one.',
+  providerUnreachable: 'The sign-in provider cannot be reached. Use another way below, or try again later.',
+  tooManyFailures: 'Too many failed sign-ins from here. Wait a minute, then try again.',
+  serverFailed: 'The server could not sign you in. Its log says why.',
   signInToAtelier: 'Sign in to Atelier',
   waysNotLoaded: (reason: string) => `The other ways to sign in could not be loaded. ${reason}`,
-  logInWith: (name: string) => `Sign in with ${name}`,
+  signInWith: (name: string) => `Sign in with ${name}`,
   useALinkOr: 'Use a link or a token',
   useANameAnd: 'Use a name and password',
 };

@@ -5,8 +5,8 @@ import { rich } from './rich';
 export const importDialog = {
   importAnArchive: 'Import an archive',
   importAnArchiveAbout:
-    'Agents with all their versions, from an archive that was exported. What is already here stays as it is.',
-  listAgainInThePublic: 'List again what was in the public registry',
+    'Agents with all their versions, from an archive that was exported. Existing agents stay unchanged.',
+  listAgainInThePublic: 'List registry agents again',
   listAgainInThePublicHint: 'Every workspace of this server can then read and copy these agents.',
   anotherFile: 'Choose another file',
   import: 'Import',
@@ -28,8 +28,8 @@ const hereAlready = (n: number): string =>
 export const outcome = {
   isNew: 'is new',
   made: 'created',
-  comesBack: 'will be restored',
-  broughtBack: 'restored',
+  willBeRestored: 'will be restored',
+  wasRestored: 'restored',
   getsVersions: 'gets new versions',
   gotVersions: 'got new versions',
   isHereAlready: 'is already here',

@@ -16,7 +16,7 @@ export const generalSection = {
   description: 'Description',
   noTitle: 'No title',
   title: 'Title',
-  descriptionHint: 'What a model reads to decide whether to call it.',
+  descriptionHint: 'A model reads this to decide whether to call it.',
   tags: 'Tags',
   tagsHint: 'Separated by commas',
 };
@@ -26,8 +26,7 @@ export const networkSection = {
   off: 'Off',
   hosts: (n: number) => plural(n, { one: 'host', other: 'hosts' }),
   hostsOneALine: 'Hosts, one per line',
-  hostsOneALineHint:
-    'As host:port. *.example.com:443 is every name below example.com. A private network needs its address listed.',
+  hostsOneALineHint: 'As host:port. *.example.com:443 covers all subdomains. List private addresses one by one.',
   placeholder: 'api.example.com:443',
 };
 
@@ -56,10 +55,10 @@ export const safetySection = {
   itReachesTheHosts: 'It reaches the hosts granted under Network.',
   safetyFlags: 'Safety flags',
   none: 'None',
-  theyTellCallersWhat: 'They tell callers what to expect, and grant nothing.',
+  theyTellCallersWhat: 'Information for callers. They grant no permission.',
   restrictedPython: 'Restricted Python',
   restrictedPythonHint:
-    'Only imports from a list; no eval, exec, compile, open or __import__. It is a convention: the sandbox is what protects.',
+    'Only imports from a list; no eval, exec, compile, open or __import__. This is a convention; the sandbox protects.',
 };
 
 export const schemaSection = {
@@ -95,7 +94,7 @@ export const versionsSection = {
   none: 'None',
   versionsNamed: (n: number) => plural(n, { one: 'version', other: 'versions' }),
   notLoaded: (reason: string) => `The versions could not be loaded. ${reason}`,
-  aVersionNeverChanges: 'A version never changes, so others can pin it. There are none yet.',
+  aVersionNeverChanges: 'No versions yet. Versions cannot be edited, so other programs can pin them.',
   publishTheFirstVersion: 'Publish the first version…',
   deprecated: (reason = '', successor = '') =>
     `deprecated${reason === '' ? '' : `: ${reason}`}${successor === '' ? '' : `, use ${successor}`}`,
@@ -107,7 +106,7 @@ export const versionsSection = {
 
 export const environment = {
   aNameIsNeeded: 'Enter a name.',
-  aNameHasLettersDigits: 'A name has letters, digits and _, and does not begin with a digit.',
+  aNameHasLettersDigits: 'Use letters, digits and _; the first character is not a digit.',
   isReservedByTheSandbox: (name: string) => `${name} is reserved by the sandbox.`,
   isThereTwice: (name: string) => `${name} appears twice.`,
   atMostVariables: (mostNames: number) => `At most ${mostNames} variables.`,
@@ -133,7 +132,7 @@ export const limits = {
 export const runtimes = {
   itIsNotOn: 'It is not available on this server.',
   notHere: (runtime: string) => `${runtime} (not available)`,
-  theRuntimesOwn: 'the runtime’s default',
-  strictAFreshProcess: 'strict, a fresh process for each run',
-  reuseOneProcessOfNode: 'reuse, one process of node for many runs',
+  theRuntimesOwn: 'Default',
+  strictAFreshProcess: 'Strict: new process per run',
+  reuseOneProcessOfNode: 'Reuse: shared Node process',
 };

@@ -4,7 +4,7 @@ const newLines = (n: number): string => plural(n, { one: 'new line', other: 'new
 
 export const output = {
   waitingForOutput: 'Waiting for output.',
-  whatIsShownHere: 'What the program prints and logs is shown here, line by line.',
+  whatIsShownHere: 'The output and logs of the program appear here.',
   programOutput: 'Program output',
   follow: (n: number) => `${newLines(n)} ↓`,
   console: 'Console',
@@ -32,13 +32,12 @@ export const consoleTools = {
 };
 
 /** The requested host; '' if the request names none. */
-const asked = (host: string): string => (host === '' ? 'A request that names no host' : host);
+const asked = (host: string): string => (host === '' ? 'A request without a host' : host);
 
 export const ring = {
-  notKept: (over: number) => `${bytes(over)} of output went over the limit and was not kept.`,
+  notKept: (over: number) => `${bytes(over)} of output exceeded the limit and was dropped.`,
   progress: (done: number, total: number) => `${done} of ${total}`,
   denied: (host: string, rule: string) => `${asked(host)} denied by ${rule}.`,
   couldNotBeReached: (host: string) => `${asked(host)} could not be reached.`,
-  reached: (host: string, moved: number, ms: number) =>
-    `${asked(host)} reached: ${bytes(moved)} in ${Math.round(ms)} ms.`,
+  reached: (host: string, moved: number, ms: number) => `→ ${asked(host)} · ${bytes(moved)} · ${Math.round(ms)} ms`,
 };

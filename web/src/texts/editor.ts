@@ -25,5 +25,5 @@ export const vim = {
   modes,
   command: 'Vim command',
   search: 'Search with Vim',
-  notLoaded: 'The keys of Vim could not be loaded. Choose them once more in the editor settings.',
+  notLoaded: 'The Vim key bindings could not be loaded. Select them again in the editor settings.',
 };

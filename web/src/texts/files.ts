@@ -5,7 +5,7 @@ export const schema = (which: 'input' | 'output'): string =>
   ({ input: 'Input schema', output: 'Output schema' })[which];
 
 export const binaryView = {
-  isBinary: (name: string, size: number) => `${name} is binary, ${bytes(size)}. The program finds it beside its code.`,
+  isBinary: (name: string, size: number) => `${name} is binary, ${bytes(size)}. Available to the program at ./${name}.`,
   download: 'Download',
   replace: 'Replace…',
   replaceNamed: (path: string) => `Replace ${path}`,
@@ -15,7 +15,7 @@ export const binaryView = {
 export const editorPane = {
   notLoaded: 'The editor could not be loaded.',
   noFormatter: 'There is no formatter for this language.',
-  notSavedUntilMended: (message: string) => `${message} The draft is not saved until it is fixed.`,
+  notSavedUntilFixed: (message: string) => `${message} The draft is not saved until it is fixed.`,
   lastValidIsKept: (message: string) => `${message} The last valid schema is kept.`,
 };
 
@@ -29,7 +29,7 @@ export const editorSettings = {
   spaces: (n: number) => plural(n, { one: 'space', other: 'spaces' }),
   keys: 'Key bindings',
   keysOf: { own: 'Default', vim: 'Vim' },
-  keysHint: 'The keys of the Studio come first: those that run, save and leave the editor.',
+  keysHint: 'The Studio’s shortcuts to run, save and leave the editor take precedence.',
   wrapLongLines: 'Wrap long lines',
   overview: 'Minimap',
   python: 'Language service for Python',
@@ -82,14 +82,14 @@ export const filesPanel = {
   filesToUpload: 'Files to upload',
   pathOfTheNewFile: 'Path of the new file',
   deleteNamed: (path: string) => `Delete ${path}?`,
-  deleteAbout: 'It leaves the draft at once; published versions keep theirs.',
+  deleteAbout: 'Removed from the draft. Published versions are not affected.',
   deleteEntryAbout: (entrypoint: string) =>
-    `${entrypoint} is the entrypoint: without it nothing can run until the configuration names another file. Published versions keep theirs.`,
+    `${entrypoint} is the entrypoint: no run can start until the configuration names another file. Published versions are not affected.`,
   deleteVerb: 'Delete',
   replaceNamed: (path: string) => `Replace ${path}?`,
   replaceFiles: (n: number) => `Replace ${plural(n, { one: 'file', other: 'files' })}?`,
   replaceAbout: (paths: string[]) =>
-    `${paths.join(', ')} ${form(paths.length, { one: 'exists', other: 'exist' })} already. What the draft has now is replaced.`,
+    `${paths.join(', ')} ${form(paths.length, { one: 'exists', other: 'exist' })} already. The current content is replaced.`,
   replaceVerb: 'Replace',
 };
 
@@ -107,10 +107,10 @@ export const moduleInput = {
 
 export const moduleView = {
   replace: 'Replace…',
-  looking: 'what the module imports and exports',
+  looking: 'the imports and exports of the module',
   notLookedAt: (reason: string) => `The module could not be inspected. ${reason}`,
   about:
-    'A WASI command: it reads the input as JSON on stdin and prints the output as JSON on stdout; what it prints on stderr is in the console.',
+    'A WASI command: it reads the input as JSON on stdin and prints the output as JSON on stdout. Its stderr appears in the console.',
   imports: 'Imports',
   noImports: 'It imports nothing.',
   exports: 'Exports',
@@ -120,7 +120,7 @@ export const moduleView = {
 export const problems = {
   problems: 'Problems',
   closeTheList: 'Close the list of problems',
-  none: 'No problems in the files that were checked.',
+  none: 'No problems.',
   error: 'Error',
   warning: 'Warning',
 };

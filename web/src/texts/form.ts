@@ -39,6 +39,8 @@ export const locate = {
 
 const withArticle = (type: string): string => (type === 'null' ? type : `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`);
 
+const noun = (count: string, one: string): string => (count === '1' ? one : `${one}s`);
+
 export const validate = {
   nothingIsAllowedHere: 'No value is allowed here.',
   required: 'Required.',
@@ -48,10 +50,10 @@ export const validate = {
   mustBeLessThan: (text: string) => `Must be less than ${text}.`,
   mustBeAMultiple: (text: string) => `Must be a multiple of ${text}.`,
   mustNotBeEmpty: 'Must not be empty.',
-  mustHaveAtLeastCharacters: (text: string) => `Must have at least ${text} characters.`,
-  mustHaveAtMostCharacters: (text: string) => `Must have at most ${text} characters.`,
-  mustHaveAtLeastItems: (text: string) => `Must have at least ${text} items.`,
-  mustHaveAtMostItems: (text: string) => `Must have at most ${text} items.`,
+  mustHaveAtLeastCharacters: (text: string) => `Must have at least ${text} ${noun(text, 'character')}.`,
+  mustHaveAtMostCharacters: (text: string) => `Must have at most ${text} ${noun(text, 'character')}.`,
+  mustHaveAtLeastItems: (text: string) => `Must have at least ${text} ${noun(text, 'item')}.`,
+  mustHaveAtMostItems: (text: string) => `Must have at most ${text} ${noun(text, 'item')}.`,
   mustMatch: (text: string) => `Must match ${text}.`,
   mustBeAValid: (text: string) => `Must be a valid ${text}.`,
   mustBe: (types: string[]) => `Must be ${types.map(withArticle).join(' or ')}.`,

@@ -4,7 +4,7 @@ export const guarded = {
   allAgents: 'All agents',
   open: (name: string) => `Open ${name}`,
   goTo: (title: string) => `Go to ${title}`,
-  whatThisServerCanDo: 'What this server can do',
-  forWhoRunsIt: (what: string) => `${what} are only for those who run it: the administrators of its own workspace.`,
-  notShown: (what: string, why: string) => `${what} are not shown to you. ${why}`,
+  whatThisServerCanDo: 'Server capabilities',
+  forWhoRunsIt: (what: string) => `${what} are only for server administrators.`,
+  notShown: (what: string, why: string) => `You cannot see ${what}. ${why}`,
 };

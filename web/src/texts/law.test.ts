@@ -76,7 +76,7 @@ function textsIn(path: string): string[] {
   return found;
 }
 
-it('stands in one room', () => {
+it('all visible texts stand in web/src/texts', () => {
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
     (path) => /\.tsx?$/.test(path) && !/\.test\.ts$|\.d\.ts$|^texts\//.test(path) && !programs.test(path),
   );

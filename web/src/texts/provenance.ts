@@ -1,9 +1,9 @@
 export const verify = {
   draftHasChanged: 'The draft has changed since.',
-  inlineIsNotKept: 'The code of an inline run is not kept.',
-  isGone: 'The server does not have it any more.',
-  mayBeSecret: (masked: string) => `There is ${masked} in it, which may stand for a secret.`,
-  digitsAreLost: 'This browser does not keep all digits of a number in it.',
-  same: 'What the server has is what was recorded.',
-  differs: (computed: string) => `What the server has is ${computed}.`,
+  inlineIsNotKept: 'The code of an inline run is not stored.',
+  isGone: 'No longer on the server.',
+  mayBeSecret: (masked: string) => `It contains ${masked}, which may be a redacted secret.`,
+  digitsAreLost: 'This browser cannot represent all digits of a number in it.',
+  same: 'The server’s data matches the record.',
+  differs: (computed: string) => `The server’s data has the digest ${computed}.`,
 };

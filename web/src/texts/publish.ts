@@ -3,34 +3,34 @@ import { form, plural } from './format';
 import { rich } from './rich';
 
 export const publishDialog = {
-  sameInputAndOutput: 'Input and output keep their form',
-  moreIsPossibleOldCalls: 'Adds to it, and old calls still work',
-  oldCallsMayFail: 'Old calls may fail',
-  notAVersion: 'A version looks like 1.2.0.',
-  sayWhyFirst: 'Say why the number can be smaller than advised.',
+  sameInputAndOutput: 'Patch: same input and output',
+  moreIsPossibleOldCalls: 'Minor: adds to them',
+  oldCallsMayFail: 'Major: may break callers',
+  notAVersion: 'Enter a version such as 1.2.0.',
+  sayWhyFirst: 'Give a reason for a lower number than advised.',
   theDraftIsNotSaved: 'The draft is not saved yet, so it cannot be published.',
   publish: (name: string) => `Publish ${name}`,
-  publishAbout: 'A version never changes. Others call it by its number, and get exactly this.',
+  publishAbout: 'Versions cannot be edited. Callers use the version number and get exactly this code.',
   replaying: 'Replaying…',
   theLastVersionIs: (latestVersion: string) => `The last version is ${latestVersion}. The next is`,
   advised: (about: string) => `${about} (advised)`,
   another: 'Another',
   version: 'Version',
   theAdvice: 'the advice',
-  notTold: (reason: string) => `What changed could not be worked out. ${reason}`,
-  whyMayItBeSmaller: 'Why can it be smaller than advised?',
+  notTold: (reason: string) => `The changes could not be determined. ${reason}`,
+  whyMayItBeSmaller: 'Reason for a lower number than advised',
   whyMayItBeSmallerHint: (latest: string, version: string) =>
-    `Callers of ${latest} who take ${version === '' ? 'it' : version} may break. The version keeps what you say here.`,
+    `Callers of ${latest} who take ${version === '' ? 'it' : version} may break. The reason is stored with the version.`,
   publishAllTheSame: (version: string) => `Publish ${version} anyway`,
   changelog: 'Changelog',
   nothingDiffersFrom: (latestVersion: string) => `No changes since ${latestVersion}.`,
-  soItIsNotTheDraft: 'Outputs that differ come from the time, from chance or from another service.',
+  soItIsNotTheDraft: 'Differences are caused by time, randomness or another service.',
   advice: 'Advice',
   advisedBecause: (version: ReactNode, bump: string) => rich`Advised: ${version}, a ${bump} version, because`,
   published: (version: string) => `Published ${version}`,
   openIt: 'Open it',
   exportAsTool: 'Export as tool',
-  callItBy: 'Call it by',
+  callItBy: 'Reference:',
   copyReference: 'Copy reference',
 };
 
@@ -45,7 +45,7 @@ export const heard = {
 export const editorErrors = {
   title: 'Errors in the editor',
   marks: (n: number) =>
-    `The editor marks ${plural(n, { one: 'error', other: 'errors' })} in this draft. A version never changes, so look first:`,
+    `The editor marks ${plural(n, { one: 'error', other: 'errors' })} in this draft. Versions cannot be edited. Check these first:`,
   showAll: (n: number) => `Show all ${n}`,
 };
 
@@ -68,7 +68,7 @@ export const replaySection = {
   none: (version: string) => `No run of ${version} is recorded yet.`,
   same: (length: number, version: string) =>
     `The draft answers ${plural(length, { one: 'recorded input', other: 'recorded inputs' })} as ${version} did.`,
-  whatDiffers: 'What differs',
+  differences: 'Differences',
   slower: (words: string) => `${words}, slower`,
   differ: (n: number, all: number) =>
     `${n} of ${plural(all, { one: 'recorded input', other: 'recorded inputs' })} ${form(n, { one: 'differs', other: 'differ' })}.`,

@@ -5,7 +5,7 @@ import { rich } from './rich';
 
 export const copyDialog = {
   copy: (name: string, version: string) => `Copy ${name} ${version}`,
-  copyAbout: 'Creates an agent whose draft is this version. What its author publishes later does not change it.',
+  copyAbout: 'Creates an agent whose draft is this version. Later versions of the original do not change it.',
   nameOfTheCopy: 'Name of the copy',
   verb: 'Copy',
 };
@@ -17,7 +17,7 @@ export const listDialog = {
   list: (name: string) => `List ${name} in the registry?`,
   takeOutAbout: 'It is no longer found there. Existing copies stay as they are.',
   listAbout:
-    'Every workspace of this server can then read and copy its published versions, with their code and environment. Of secrets they see only the names.',
+    'Every workspace of this server can then read and copy its published versions, with their code and environment. They see only the names of secrets.',
   takeItOut: 'Remove',
   listIt: 'List',
 };
@@ -25,7 +25,7 @@ export const listDialog = {
 export const registryPage = {
   pageTitle: 'Public registry · Atelier',
   publicRegistry: 'Public registry',
-  lead: 'Published agents listed by workspaces of this server. A copy is an agent of your own: it remembers where it came from and tells you when there is a newer version.',
+  lead: 'Published agents listed by workspaces of this server. A copy is an agent of your own: it stores its origin and shows when a newer version exists.',
   searchTheRegistry: 'Search the registry',
   placeholder: 'Name, title, description or tag',
   language: 'Language',
@@ -95,7 +95,7 @@ const flagNames: Record<string, string> = {
 };
 
 export const needs = {
-  whatItNeeds: 'What it needs',
+  requirements: 'Requirements',
   network: 'Network',
   off: 'Off',
   none: 'None',

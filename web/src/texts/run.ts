@@ -6,7 +6,7 @@ export const compareRuns = {
   title: 'Compare two runs',
   notLoaded: (reason: string) => `The runs could not be loaded. ${reason}`,
   theRuns: 'the runs',
-  what: 'What',
+  what: 'Field',
   sides: { before: 'Earlier', after: 'Later' },
   input: 'Input',
   output: 'Output',
@@ -34,7 +34,7 @@ export const deniedHost = {
   draftMayReachIt: 'The draft can reach it.',
   versionMayNot: (version: string) => `${version} cannot: a new capability makes the next version a major one.`,
   runAgain: 'Run again',
-  showWhatChanged: 'Show what changed',
+  showWhatChanged: 'Show the change',
 };
 
 export const errorCard = {
@@ -53,12 +53,12 @@ export const historyTab = {
   inputNotFetched: (reason: string) => `The input could not be fetched. ${reason}`,
   theRuns: 'the runs',
   notLoaded: (reason: string) => `The runs could not be loaded. ${reason}`,
-  noRunsYet: 'No runs yet. Run the program to see how long it takes.',
-  whichRuns: 'Which runs',
+  noRunsYet: 'No runs yet. Run the program to see its duration.',
+  whichRuns: 'Status',
   allRuns: 'All runs',
   succeeded: 'Succeeded',
-  didNotSucceed: 'Did not succeed',
-  ofWhichVersion: 'Of which version',
+  failed: 'Failed',
+  ofWhichVersion: 'Version filter',
   allVersions: 'All versions',
   compareTwo: 'Compare two',
   none: 'No run matches these filters.',
@@ -139,9 +139,9 @@ export const provenance = {
   copy: 'Copy',
   verify: 'Verify',
   verification: 'Verification',
-  doesNotMatch: 'Does not match what was recorded.',
-  someMatches: 'Everything that can be checked matches.',
-  allMatches: 'Verified: all of it matches what was recorded.',
+  doesNotMatch: 'Does not match the record.',
+  someMatches: 'All checkable parts match.',
+  allMatches: 'Verified: everything matches the record.',
   finding: (part: string, why: string) => `${part}: ${why}`,
   marks: { same: 'Matches', differs: 'Does not match', unknown: 'Not checked' },
 };
@@ -152,7 +152,7 @@ export const startButton = {
 
 export const resultTab = {
   whenItEnds: 'The result is shown here when the program ends.',
-  noResultYet: 'No result yet. Run the program to see what it returns.',
+  noResultYet: 'No result yet. Run the program to see its output.',
 };
 
 export const runFacts = {
@@ -185,13 +185,13 @@ export const runPanel = {
 };
 
 export const savedInputs = {
-  noRoom: 'This browser has no room left to store the input.',
+  noRoom: 'The browser’s storage is full, so the input could not be saved.',
   saveThisInput: 'Save this input…',
   notJsonYet: 'It is not valid JSON yet.',
   forget: (name: string) => `Delete “${name}”`,
   savedInputs: (n: number) => (n === 0 ? 'Saved inputs' : `Saved inputs (${n})`),
   title: 'Save this input',
-  about: 'It is kept in this browser, for this agent.',
+  about: 'Saved in this browser only.',
   replace: 'Replace',
   save: 'Save',
   name: 'Name',
@@ -202,7 +202,7 @@ export const unsaved = {
   other: 'The draft could not be saved.',
   offline: 'The server cannot be reached, so the draft could not be saved and run.',
   conflict: 'Someone else changed this draft. Choose which one to keep, then run.',
-  refused: 'The server refused this draft. Fix what the configuration shows, then run.',
+  refused: 'The server refused this draft. Fix the errors in the configuration, then run.',
 };
 
 export const words = {
@@ -219,18 +219,18 @@ export const words = {
   },
   causes: {
     memory_limit: 'Out of memory',
-    output_limit: 'Output limit',
-    process_limit: 'Process limit',
-    disk_limit: 'Disk limit',
-    recursion_limit: 'Recursion limit',
+    output_limit: 'Stopped at the output limit',
+    process_limit: 'Stopped at the process limit',
+    disk_limit: 'Stopped at the disk limit',
+    recursion_limit: 'Stopped at the recursion limit',
     syntax_error: 'Syntax error',
     invalid_output: 'Invalid output',
-    denied: 'Denied',
+    denied: 'Network denied',
   },
   starting: 'Starting',
   notStarted: 'Not started',
   queued: 'Queued',
   queuedAt: (position: number) => `Queued, position ${position}`,
   running: (elapsedMs: number) => `Running ${seconds(elapsedMs)}`,
-  endedIn: (word: string, totalMs: number) => `${word} in ${milliseconds(totalMs)}`,
+  endedIn: (word: string, totalMs: number) => `${word} · ${milliseconds(totalMs)}`,
 };

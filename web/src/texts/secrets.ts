@@ -4,19 +4,19 @@ import { rich } from './rich';
 
 export const quotaList = {
   quotas: 'Quotas',
-  changeItUnder: (workspaces: ReactNode) => rich`What this workspace may use. Change it under ${workspaces}.`,
+  changeItUnder: (workspaces: ReactNode) => rich`The limits of this workspace. Change them under ${workspaces}.`,
   workspaces: 'Workspaces',
-  changedByTheServer: 'What this workspace may use. Whoever runs the server can change it.',
+  changedByTheServer: 'The limits of this workspace. Server administrators can change them.',
   theQuotas: 'the quotas',
   notLoaded: (reason: string) => `The quotas could not be loaded. ${reason}`,
-  theDayEnds: (when: string) => `The day ends at ${when}.`,
+  resets: (until: string) => `Resets ${new Date(until).toISOString().slice(0, 16).replace('T', ' ')} UTC.`,
 };
 
 export const secretsPage = {
   pageTitle: 'Secrets · Atelier',
   secrets: 'Secrets',
   about:
-    'Versions that declare a name get its value when they run. It is encrypted, masked in what they print, and cannot be read again.',
+    'Versions that declare a name get its value when they run. It is encrypted, redacted in their output, and cannot be read again.',
   newSecret: 'New secret…',
   theSecrets: 'the secrets',
   notLoaded: (reason: string) => `The secrets could not be loaded. ${reason}`,
@@ -60,8 +60,8 @@ export const setSecretDialog = {
   onlyForThisAgent: 'Only for this agent',
   onlyForThisAgentHint: 'Its name. Leave empty for the whole workspace.',
   value: 'Value',
-  valueHint: 'At least 8 characters: a shorter one could not be masked. It may have several lines, like a PEM key.',
-  showWhatIType: 'Show what I type',
+  valueHint: 'At least 8 bytes, because shorter values cannot be redacted. It may have several lines, like a PEM key.',
+  showWhatIType: 'Show the value',
   sendItToOneHost: 'Send it to one host instead of giving it to programs',
   sendItToOneHostHint: 'As a header of ctx.fetch, and of plain HTTP through the proxy. It never enters the sandbox.',
   host: 'Host',
@@ -83,5 +83,5 @@ export const words = {
   processorTime: (seconds: number) => `${number(Math.round(seconds))} s`,
   usedOf: (used: string, limit: string) => `${used} of ${limit}`,
   noLimit: (used: string) => `${used}, no limit`,
-  notAName: 'A name has up to 64 letters, digits and _, and does not begin with a digit.',
+  notAName: 'Use up to 64 letters, digits and _; the first character is not a digit.',
 };

@@ -22,8 +22,8 @@ export const serverPage = {
   everyWall: (level: string) => `Level ${level}: every protection is in place.`,
   lacks: (level: string, names: string) => `Level ${level}: this machine lacks ${names}.`,
   doctor: (command: ReactNode) =>
-    rich`${command} runs hostile programs against every protection and limit of this machine and reports what held.`,
-  whatCannotRunHere: 'What cannot run here',
+    rich`${command} runs hostile programs against every protection and limit of this machine and reports the results.`,
+  unavailableLanguages: 'Unavailable languages',
   cannotRun: (language: string, runtime: string, reason = '') => `${language} in ${runtime}. ${reason}`,
   time: 'Time',
   cpuTime: 'CPU time',

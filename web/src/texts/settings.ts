@@ -4,7 +4,7 @@ export const settingsPage = {
   sectionsOfTheSettings: 'Sections of the settings',
   sections: { appearance: 'Appearance', keys: 'Keys', editor: 'Editor', about: 'About and licences' },
   tokens: 'Tokens',
-  noSuchSection: 'There is no such section in the settings.',
+  noSuchSection: 'Settings section not found.',
 };
 
 export const appearance = {
@@ -35,7 +35,7 @@ export const about = {
   theVersion: 'the version',
   notLoaded: (reason: string) => `The version could not be loaded. ${reason}`,
   version: (version: string) => `Atelier ${version}`,
-  licences: 'The Studio makes no requests to other hosts. The notices list what it is built from, with each licence.',
+  licences: 'The Studio makes no requests to other hosts. The notices list its components and their licences.',
   thirdPartyNotices: 'Third-party notices',
   theApi: 'The API',
 };

@@ -13,7 +13,7 @@ export const skillsPage = {
   none: (command: ReactNode) =>
     rich`No skills yet. Put a folder with skill.yaml, schema.json and a handler into the directory, or run ${command}.`,
   broken: (n: number) =>
-    `${plural(n, { one: 'folder is', other: 'folders are' })} broken. What was installed before still runs.`,
+    `${plural(n, { one: 'folder is', other: 'folders are' })} broken. The version installed before still runs.`,
   aDraftWaits: 'draft waiting',
   notInstalled: 'not installed',
   builtIn: 'built in',
@@ -36,11 +36,11 @@ export const uninstallDialog = {
   uninstalled: (name: string) => `Uninstalled ${name}`,
   uninstall: (name: string) => `Uninstall ${name}?`,
   uninstallAbout:
-    'Callers get an error from now on. Its versions and runs are kept, and installing it by name brings it back.',
+    'Callers get an error from now on. Its versions and runs are kept, and installing it by name restores it.',
   uninstallAllTheSame: 'Uninstall anyway',
   verb: 'Uninstall',
   references: 'its references',
-  nobodyIsRegisteredAsUsing: 'Nobody is registered as using it.',
-  notRead: (reason: string) => `What references it could not be loaded. ${reason}`,
-  others: 'Others reference it and would fail. Let them move first, or uninstall it anyway.',
+  nobodyIsRegisteredAsUsing: 'No program references it.',
+  notRead: (reason: string) => `Its references could not be loaded. ${reason}`,
+  others: 'Other programs reference it and would fail. Update them first, or uninstall it anyway.',
 };

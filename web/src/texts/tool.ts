@@ -4,7 +4,7 @@ import { rich } from './rich';
 
 export const exportDialog = {
   exportAsATool: (name: string) => `Export ${name} as a tool`,
-  exportAsAToolAbout: 'What a model or a workflow needs to call it: its name, its input and where it is.',
+  exportAsAToolAbout: 'The manifest for a model or a workflow: name, input and address.',
   notSaved: 'The draft is not saved yet, so it cannot be published.',
   noVersion: (name: string) =>
     `A tool points to a version, because a draft changes. ${name} has no version yet: publish it as 1.0.0 to export it.`,
@@ -17,18 +17,18 @@ export const exportDialog = {
   theManifest: 'the manifest',
   manifest: 'Manifest',
   manifestNotMade: (reason: string) => `The manifest could not be loaded. ${reason}`,
-  notes: (n: number) => `${plural(n, { one: 'note', other: 'notes' })} on what this format cannot say`,
+  notes: (n: number) => plural(n, { one: 'warning', other: 'warnings' }),
   notesOnThisFormat: 'Notes on this format',
   theLines: 'the lines that call it',
-  linesNotMade: (reason: string) => `What it takes could not be loaded. ${reason}`,
+  linesNotMade: (reason: string) => `Its input schema could not be loaded. ${reason}`,
   callItOverHttp: 'Call it over HTTP',
   callItFromATerminal: 'Call it from a terminal',
   everyCallNeedsAToken: (variable: ReactNode, command: ReactNode) =>
-    rich`Every call needs a token in ${variable}; ${command} makes one.`,
+    rich`Every call needs a token in ${variable}; ${command} creates one.`,
   format: 'Format',
   downloadOne: (file: ReactNode) => rich`Download the manifest as ${file}.`,
   downloadBoth: (file: ReactNode, beside: ReactNode) =>
-    rich`Download the manifest as ${file} and keep this beside it as ${beside}.`,
+    rich`Download the manifest as ${file} and store this next to it as ${beside}.`,
   howToUseIt: 'How to use it',
   copyLine: (label: string) => `Copy: ${label}`,
 };
@@ -39,10 +39,10 @@ export const tryTool = {
   calling: 'Calling…',
   call: (name: string, version: string) => `Call ${name}@${version}`,
   answerOfTheTool: 'Answer of the tool',
-  ended: (word: string, time: string, openTheRun: ReactNode) => rich`${word} in ${time}. ${openTheRun}`,
+  ended: (word: string, time: string, openTheRun: ReactNode) => rich`${word} · ${time}. ${openTheRun}`,
   openTheRun: 'Open the run',
-  whatTheToolReturned: 'What the tool returned',
-  theProgramDidNotSucceed: 'The program did not succeed.',
+  whatTheToolReturned: 'Output of the tool',
+  theProgramDidNotSucceed: 'The program failed.',
 };
 
 export const recipes = {

@@ -17,23 +17,25 @@ export const deprecateDialog = {
   references: 'its references',
   notLoaded: (reason: string) => `The version could not be loaded. ${reason}`,
   gone: (version: string) => `There is no version ${version} any more.`,
-  referencesNotLoaded: (reason: string) => `What references it could not be loaded. ${reason}`,
+  referencesNotLoaded: (reason: string) => `Its references could not be loaded. ${reason}`,
   isDeprecated: (name: string, version: string) => `${name}@${version} is deprecated`,
-  isAsGoodAsNew: (name: string, version: string) => `${name}@${version} is no longer deprecated`,
-  sayWhy: 'Say why: callers read it with every run.',
+  isNoLongerDeprecated: (name: string, version: string) => `${name}@${version} is no longer deprecated`,
+  sayWhy: 'Enter a reason. Callers read it with every run.',
   deprecateNamed: (name: string, version: string) => `Deprecate ${name}@${version}`,
-  deprecateAbout: 'It keeps running, and says so with every run. Ranges and latest use it only if nothing else fits.',
-  takeItBack: 'Undo deprecation',
+  deprecateAbout:
+    'It keeps running, with a warning on every run. Ranges and latest use it only if no other version matches.',
+  undoDeprecation: 'Undo deprecation',
   change: 'Change',
   verb: 'Deprecate',
-  why: 'Why',
-  whyHint: 'A sentence for callers, such as what it does wrong.',
-  whatToUseInstead: 'What to use instead',
+  why: 'Reason',
+  whyHint: 'A sentence for callers, for example its fault.',
+  successor: 'Successor',
   noOther: 'There is no other version to move to; a reference to another agent works too.',
-  whatToUseInsteadHint: 'A version of this agent, or a reference to another one.',
-  whoMustMove: 'Who must move',
-  theseMustMove: (successor: string) => `These use it now and must move${successor === '' ? '' : ` to ${successor}`}:`,
-  nobodyIsRegisteredAsUsing: 'Nobody is registered as using it.',
+  successorHint: 'A version of this agent, or a reference to another one.',
+  affected: 'Affected programs',
+  theseMustMove: (successor: string) =>
+    `These programs use it and must move${successor === '' ? '' : ` to ${successor}`}:`,
+  nobodyIsRegisteredAsUsing: 'No program references it.',
 };
 
 export const originNote = {
@@ -43,7 +45,7 @@ export const originNote = {
 };
 
 export const pinTable = {
-  whoReferencesIt: 'Who references it',
+  usedBy: 'Used by',
   pinned: 'pinned',
   gets: (version: string) => `gets ${version}`,
   standsForNothingNow: 'matches no version now',
@@ -57,7 +59,7 @@ export const redraftDialog = {
   newDraftFrom: (from: string) => `New draft from ${from}?`,
   about: (from: string) =>
     `${from} replaces the draft: its files, its schemas and its settings. Edits that were not published are lost. No version changes.`,
-  seeWhatWouldGo: 'See what would be lost',
+  seeWhatWouldGo: 'Show the edits that would be lost',
   discard: 'Discard',
   makeItTheDraft: 'Replace the draft',
 };
@@ -67,7 +69,7 @@ export const versionList = {
   compare: 'Compare…',
   publishTheDraft: 'Publish the draft…',
   notLoaded: (reason: string) => `The versions could not be loaded. ${reason}`,
-  lineNotMade: (reason: string) => `What the version takes could not be loaded. ${reason}`,
+  lineNotMade: (reason: string) => `The input schema of the version could not be loaded. ${reason}`,
   theVersions: 'the versions',
   versionsOf: (name: string) => `Versions of ${name}`,
   draft: 'Draft',
@@ -78,7 +80,7 @@ export const versionList = {
   discardTheDraft: 'Discard the draft…',
   comparingWith: (latest: string) => `Comparing with ${latest}…`,
   notCompared: (latest: string, reason: string) => `It could not be compared with ${latest}. ${reason}`,
-  theSameAs: (latest: string) => `The same as ${latest}.`,
+  theSameAs: (latest: string) => `No changes since ${latest}.`,
   aChangeSince: (bump: string, latest: string, version: string) =>
     `A ${bump} change since ${latest}: ${version} comes next.`,
   open: 'Open',
@@ -103,9 +105,9 @@ export const versionsPage = {
   pageTitle: (name: string) => `Versions of ${name} · Atelier`,
   isNow: (name: string, present: string) => `${name} is now ${present}`,
   versions: 'Versions',
-  whoReferencesIt: 'Who references it',
-  notLoaded: (reason: string) => `What references it could not be loaded. ${reason}`,
-  pins: 'who references it',
+  usedBy: 'Used by',
+  notLoaded: (reason: string) => `Its references could not be loaded. ${reason}`,
+  pins: 'the references',
   none: (command: ReactNode, request: ReactNode) =>
-    rich`Nothing is registered yet. Workflows, tool sets and other programs register what they reference with ${command} or ${request}, so that nobody deletes it under them.`,
+    rich`No references yet. Programs register a reference with ${command} or ${request}, which protects the agent from deletion.`,
 };

@@ -2,7 +2,7 @@ export const closeWorkspaceDialog = {
   done: (title: string) => `Closed ${title}`,
   title: (title: string) => `Close ${title}?`,
   about:
-    'Nobody can enter it any more, its tokens are revoked, and what it listed leaves the registry. What is in it is kept, and so is its name. This cannot be undone.',
+    'Nobody can enter it any more, its tokens are revoked, and its agents leave the registry. Its data and name are kept. This cannot be undone.',
   close: 'Close workspace',
   typeTheName: (name: string) => `Type ${name} to close it`,
 };
@@ -15,9 +15,9 @@ export const newWorkspaceDialog = {
   about: 'You become its administrator. Go there to invite people, or create a token there for a program that does.',
   makeIt: 'Create workspace',
   name: 'Name',
-  nameHint: 'What programs send in X-Workspace, such as acme. It cannot be changed or used again.',
+  nameHint: 'Programs send it in X-Workspace, for example acme. It cannot be changed or reused.',
   title: 'Title',
-  titleHint: 'What people see. Leave empty to use the name.',
+  titleHint: 'Shown to people. Leave empty to use the name.',
 };
 
 export const quotaDialog = {
@@ -36,11 +36,11 @@ export const quotaDialog = {
     },
     storageBytes: {
       label: 'Storage',
-      hint: (used: string) => `Used ${used}. Code, and what runs leave behind. Write it like 2 GiB.`,
+      hint: (used: string) => `Used ${used}. Code and stored run data, for example 2 GiB.`,
     },
   },
   quotasOf: (title: string) => `Quotas of ${title}`,
-  about: 'They apply from the next run on. An empty field uses the server’s default; 0 means no limit.',
+  about: 'They apply from the next run. An empty field uses the server’s default; 0 means no limit.',
   save: 'Save',
   theQuotas: 'the quotas',
   notLoaded: (reason: string) => `The quotas could not be loaded. ${reason}`,
@@ -56,7 +56,7 @@ export const quotaForm = {
 export const renameWorkspaceDialog = {
   done: (title: string) => `The workspace is now ${title}`,
   renameTheWorkspace: 'Rename the workspace',
-  about: (name: string) => `Programs keep calling it ${name}; only what people see changes.`,
+  about: (name: string) => `Programs keep using the name ${name}. Only the title changes.`,
   rename: 'Rename',
   title: 'Title',
 };
@@ -65,7 +65,7 @@ export const workspacesPage = {
   pageTitle: 'Workspaces · Atelier',
   workspaces: 'Workspaces',
   about:
-    'Each has its own people, agents, runs, secrets and tokens, and sees nothing of the others. Whoever runs the server creates and closes them, and sets their quotas.',
+    'Each has its own people, agents, runs, secrets and tokens, and sees nothing of the others. Server administrators create and close them, and set their quotas.',
   newWorkspace: 'New workspace…',
   theWorkspaces: 'the workspaces',
   notLoaded: (reason: string) => `The workspaces could not be loaded. ${reason}`,

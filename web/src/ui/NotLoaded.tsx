@@ -3,7 +3,7 @@ import field from './Field.module.css';
 import { Retry } from './Retry';
 
 interface Props {
-  /** The query, or several queries that make up one part. */
+  /** The queries whose errors are shown. */
   found: UseQueryResult | readonly UseQueryResult[];
   why: (reason: string) => string;
 }

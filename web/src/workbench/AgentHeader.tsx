@@ -13,11 +13,11 @@ import { agentHeader as say } from '../texts/agents';
 import { Button, IconButton } from '../ui/Button';
 import { classes } from '../ui/classes';
 import { Menu, type MenuEntry } from '../ui/Menu';
-import { subjectOf } from '../agent/fieldLabel';
+import { fieldLabel } from '../agent/fieldLabel';
 import css from './AgentHeader.module.css';
 import { agentEntries, ask } from '../agent/agentMenu';
 import { useOpenAgent, type OpenAgent } from '../agent/openAgent';
-import { useCutOff } from '../agent/useUnreachable';
+import { useUnreachable } from '../agent/useUnreachable';
 
 interface Props {
   busy: boolean;
@@ -33,7 +33,7 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
   const edits = agent.session !== undefined;
   const { may } = useRights();
   const publish = useKeys('agent.publish');
-  const cutOff = useCutOff();
+  const unreachable = useUnreachable();
   const configured = useRightSeen();
   return (
     <>
@@ -59,8 +59,8 @@ export function AgentHeader({ busy, fixed, onStop }: Props) {
           <Button
             className={css.wide}
             aria-keyshortcuts={ariaKeys(publish, isMac)}
-            disabled={cutOff !== undefined}
-            title={cutOff}
+            disabled={unreachable !== undefined}
+            title={unreachable}
             onClick={() => showDialog({ kind: 'publish' })}
           >
             {say.publish}
@@ -89,14 +89,14 @@ function More({ agent }: { agent: OpenAgent }) {
   const [, navigate] = useLocation();
   const facts = useFacts(name);
   const { may } = useRights();
-  const cutOff = useCutOff();
+  const unreachable = useUnreachable();
   const published = latestVersion !== '';
   const entries: MenuEntry[] = [
     ask(say.exportAsTool, version === undefined ? { kind: 'export' } : { kind: 'export', version }),
     ...(!may('write')
       ? []
       : version === undefined
-        ? [{ ...ask(say.publish, { kind: 'publish' }), why: cutOff }]
+        ? [{ ...ask(say.publish, { kind: 'publish' }), why: unreachable }]
         : [ask(say.newDraftFromThisVersion, { kind: 'redraft', from: version })]),
     { kind: 'rule' },
     { kind: 'item', label: say.versions, run: () => navigate(versionsUrl(name)) },
@@ -127,7 +127,7 @@ export function showExport({ version }: OpenAgent): void {
 
 function RunButton({ busy, fixed, onStop }: Props) {
   const { may, why } = useRights();
-  const cutOff = useCutOff();
+  const unreachable = useUnreachable();
   const start = useKeys('run.start');
   const stop = useKeys('run.stop');
   if (busy) {
@@ -149,8 +149,8 @@ function RunButton({ busy, fixed, onStop }: Props) {
       look="primary"
       className={css.run}
       aria-keyshortcuts={ariaKeys(start, isMac)}
-      disabled={!may('run') || cutOff !== undefined}
-      title={may('run') ? cutOff : why('run')}
+      disabled={!may('run') || unreachable !== undefined}
+      title={may('run') ? unreachable : why('run')}
       onClick={() => runCommand('run.start')}
     >
       <Play size={12} fill="currentColor" aria-hidden />
@@ -197,5 +197,5 @@ function saveWords({ save, schemas, fields }: OpenAgent): { text: string; look: 
 /** The error of the first field says more than the server's summary. */
 function reasonOf(save: Extract<OpenAgent['save'], { kind: 'refused' }>, draft: OpenAgent['fields']): string {
   const [first] = save.fields;
-  return first === undefined ? save.message : `${subjectOf(first.pointer, draft)} ${first.message}`;
+  return first === undefined ? save.message : `${fieldLabel(first.pointer, draft)} ${first.message}`;
 }

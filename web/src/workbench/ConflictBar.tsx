@@ -47,7 +47,7 @@ function ConflictDialog({ session, theirs }: { session: DraftSession; theirs: Ag
         </>
       }
     >
-      <div className={css.files} role="group" aria-label={say.whatDiffers}>
+      <div className={css.files} role="group" aria-label={say.differences}>
         {differences.map((d) => (
           <Button key={d.label} aria-pressed={d === difference} onClick={() => setShown(d.label)}>
             {d.label}

@@ -202,7 +202,7 @@ function Banner({ agent, tab }: { agent: OpenAgent; tab: Tab }) {
   const message = fault ?? problemAt(agent.save, `/${tab.which}Schema`);
   return message === undefined ? null : (
     <p role="alert" className={classes(css.banner)}>
-      {fault === undefined ? say.notSavedUntilMended(message) : say.lastValidIsKept(message)}
+      {fault === undefined ? say.notSavedUntilFixed(message) : say.lastValidIsKept(message)}
     </p>
   );
 }

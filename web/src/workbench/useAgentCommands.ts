@@ -7,7 +7,7 @@ import { sameTab, type Tabs } from '../agent/useTabs';
 import type { RunHandle } from '../features/run/useRun';
 import { showExport } from './AgentHeader';
 import type { OpenAgent } from '../agent/openAgent';
-import { useCutOff } from '../agent/useUnreachable';
+import { useUnreachable } from '../agent/useUnreachable';
 
 /** Registers the commands of the open agent for shortcuts and the palette. */
 export function useAgentCommands(agent: OpenAgent, run: RunHandle, tabs: Tabs): void {
@@ -18,7 +18,7 @@ export function useAgentCommands(agent: OpenAgent, run: RunHandle, tabs: Tabs): 
     if (next) tabs.open(next);
   };
   useLifecycleCommands(agent, useFacts(name).data?.listed);
-  const reached = useCutOff() === undefined;
+  const reached = useUnreachable() === undefined;
   const runs = useRights().may('run') && reached;
   useCommand('run.start', run.busy || !runs ? undefined : run.start);
   useCommand('run.again', run.busy || !runs ? undefined : run.again);

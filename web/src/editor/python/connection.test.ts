@@ -29,7 +29,7 @@ test('a fault of the server is an error, what was cancelled is nothing', async (
   expect(await late).toBeUndefined();
 });
 
-test('a cancelled question is told to the server', () => {
+test('a cancelled request is reported to the server', () => {
   const { sent, connection } = pair();
   let stop = (): void => undefined;
   void connection.request(
@@ -47,7 +47,7 @@ test('a cancelled question is told to the server', () => {
   expect(sent.at(-1)).toMatchObject({ method: '$/cancelRequest', params: { id: 1 } });
 });
 
-test('what the server asks is answered, also when nobody knows', () => {
+test('every server request gets an answer, also for unknown methods', () => {
   const { sent, connection } = pair({ ask: (params) => [params] });
   connection.receive({ id: 'x', method: 'ask', params: 7 });
   connection.receive({ id: 'y', method: 'other' });
@@ -58,7 +58,7 @@ test('what the server asks is answered, also when nobody knows', () => {
   ]);
 });
 
-test('who waits when it ends waits no longer', async () => {
+test('pending requests resolve when the connection ends', async () => {
   const { connection } = pair();
   const asked = connection.request('a', {});
   connection.close();

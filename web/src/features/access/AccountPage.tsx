@@ -52,7 +52,7 @@ function Password() {
   return (
     <form className={css.narrow} onSubmit={submit}>
       <TextField
-        label={say.presentPassword}
+        label={say.currentPassword}
         hint={say.presentPasswordHint}
         error={task.at('/current')}
         type="password"

@@ -57,7 +57,7 @@ function Row({ invitation }: { invitation: Invitation }) {
   const revoke = async (): Promise<void> => {
     try {
       await revokeInvitation(id);
-      notify('done', note === '' ? say.tookBackForRole(role) : say.tookBack(note));
+      notify('done', note === '' ? say.withdrewForRole(role) : say.withdrew(note));
     } catch (error) {
       notify('failed', explain(error));
     }
@@ -71,10 +71,10 @@ function Row({ invitation }: { invitation: Invitation }) {
       </div>
       <Button
         ref={leaveFocus}
-        aria-label={note === '' ? say.takeBackForRole(role) : say.takeBackFor(note)}
+        aria-label={note === '' ? say.withdrawForRole(role) : say.withdrawFor(note)}
         onClick={() => void revoke()}
       >
-        {say.takeBack}
+        {say.withdraw}
       </Button>
     </li>
   );

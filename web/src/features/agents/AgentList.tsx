@@ -176,8 +176,8 @@ function Tombstone({ agent, now }: { agent: AgentSummary; now: number }) {
       </div>
       <span className={css.version}>{agent.latestVersion}</span>
       {may('write') && (
-        <Button ref={leaveFocus} aria-label={say.bringBack(name)} onClick={() => void restore(id)}>
-          {say.bringBackButton}
+        <Button ref={leaveFocus} aria-label={say.restore(name)} onClick={() => void restore(id)}>
+          {say.restoreButton}
         </Button>
       )}
     </li>

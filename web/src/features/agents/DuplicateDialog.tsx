@@ -3,7 +3,7 @@ import { refreshAgents } from '../../api/queries';
 import { copyAgent } from '../../api/verbs';
 import { agentUrl } from '../../state/urlState';
 import { duplicateDialog as say } from '../../texts/agents';
-import { settleDraft } from '../../draft/openSession';
+import { saveOpenDraft } from '../../draft/openSession';
 import { NameDialog } from '../../agent/NameDialog';
 
 /** Creates an agent from the draft of another. */
@@ -17,7 +17,7 @@ export function DuplicateDialog({ id, name }: { id: string; name: string }) {
       verb={say.verb}
       name={`${name}-copy`}
       onName={async (wanted) => {
-        await settleDraft(id);
+        await saveOpenDraft(id);
         const agent = await copyAgent(id, wanted);
         void refreshAgents();
         return () => navigate(agentUrl(agent.name));

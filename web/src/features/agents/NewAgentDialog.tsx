@@ -13,7 +13,7 @@ import { TextField } from '../../ui/TextField';
 import { bytes } from '../../texts/format';
 import { moduleFault, readModule } from '../../agent/wasmModule';
 import { ModuleInput } from '../../agent/ModuleInput';
-import { blankAgent, languageNames, nameFault, type Beginning } from '../../agent/starters';
+import { blankAgent, languageNames, nameFault, type Starter } from '../../agent/starters';
 import { createFrom } from '../../agent/create';
 import css from './NewAgentDialog.module.css';
 
@@ -105,7 +105,7 @@ export function NewAgentDialog({ name: wanted }: { name: string }) {
   );
 }
 
-async function beginning(language: Language, module: File | undefined): Promise<Beginning> {
+async function beginning(language: Language, module: File | undefined): Promise<Starter> {
   if (language !== 'wasm') return { language };
   if (!module) throw new Error(say.noModuleWasChosen);
   return { language, module: await readModule(module) };

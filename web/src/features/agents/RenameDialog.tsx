@@ -4,14 +4,14 @@ import { renameAgent } from '../../api/verbs';
 import { notify } from '../../state/notices';
 import { agentUrl } from '../../state/urlState';
 import { renameDialog as say } from '../../texts/agents';
-import { settleDraft } from '../../draft/openSession';
+import { saveOpenDraft } from '../../draft/openSession';
 import { NameDialog } from '../../agent/NameDialog';
 
 /** Renames an agent. The old name of a published agent keeps working, so that no caller breaks. */
 export function RenameDialog({ id, name, published }: { id: string; name: string; published: boolean }) {
   const [path, navigate] = useLocation();
   const rename = async (wanted: string): Promise<() => void> => {
-    await settleDraft(id);
+    await saveOpenDraft(id);
     const agent = await renameAgent(id, wanted);
     agentRenamed(agent, name);
     notify('done', published ? say.isNowAndWas(name, agent.name) : say.isNow(name, agent.name));

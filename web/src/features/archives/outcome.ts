@@ -4,7 +4,7 @@ import { outcome as say } from '../../texts/archives';
 
 const words: Record<Imported['outcome'], [will: string, did: string]> = {
   created: [say.isNew, say.made],
-  restored: [say.comesBack, say.broughtBack],
+  restored: [say.willBeRestored, say.wasRestored],
   extended: [say.getsVersions, say.gotVersions],
   unchanged: [say.isHereAlready, say.leftAsItIs],
 };

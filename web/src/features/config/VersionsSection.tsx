@@ -11,7 +11,7 @@ import { NotLoaded } from '../../ui/NotLoaded';
 import { Waiting } from '../../ui/Waiting';
 import { copyReference } from '../../agent/useLifecycleCommands';
 import { useOpenAgent } from '../../agent/openAgent';
-import { useCutOff } from '../../agent/useUnreachable';
+import { useUnreachable } from '../../agent/useUnreachable';
 import { OriginNote } from '../../agent/OriginNote';
 import css from './ConfigPanel.module.css';
 import { inOneLine } from './lines';
@@ -22,7 +22,7 @@ export function VersionsSection() {
   const { name, version, session } = useOpenAgent();
   const versions = useVersions(name);
   const facts = useFacts(name);
-  const cutOff = useCutOff();
+  const unreachable = useUnreachable();
   const [now] = useState(() => Date.now());
   const all = versions.data ?? [];
   // The note "no versions" appears only after loading.
@@ -36,7 +36,11 @@ export function VersionsSection() {
           <p className={css.hint}>{say.aVersionNeverChanges}</p>
           {session && (
             <div>
-              <Button disabled={cutOff !== undefined} title={cutOff} onClick={() => showDialog({ kind: 'publish' })}>
+              <Button
+                disabled={unreachable !== undefined}
+                title={unreachable}
+                onClick={() => showDialog({ kind: 'publish' })}
+              >
                 {say.publishTheFirstVersion}
               </Button>
             </div>

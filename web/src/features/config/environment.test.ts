@@ -4,7 +4,7 @@ import { environmentFault, toEnvironment, variableFault, type Variable } from '.
 const rows = (...pairs: [string, string][]): Variable[] => pairs.map(([name, value], id) => ({ id, name, value }));
 
 describe('environment', () => {
-  it('refuses what the sandbox keeps for itself, and what is no name', () => {
+  it('rejects reserved names and invalid names', () => {
     const table = rows(['PATH', 'x'], ['LD_PRELOAD', 'x'], ['1A', 'x'], ['', 'x'], ['OK', 'x'], ['OK', 'y']);
     expect(table.map((_, i) => variableFault(table, i) === undefined)).toEqual([
       false,

@@ -1,5 +1,5 @@
-// Updates imports after a rename or move: relative ones in JavaScript and TypeScript, and Python modules. Dynamic
-// imports stay, and the editor marks broken ones.
+// Updates imports after a rename or move: relative ones in JavaScript and TypeScript, and Python modules. Imports that
+// cannot be resolved from the text stay unchanged, and the editor marks broken ones.
 import type { FileContent, Files } from '../../api/types';
 
 /** Returns the files under their new paths with updated imports. */

@@ -18,11 +18,11 @@ import { NotLoaded } from '../../ui/NotLoaded';
 import { TextField } from '../../ui/TextField';
 import { Waiting } from '../../ui/Waiting';
 import { useOpenAgent, type OpenAgent } from '../../agent/openAgent';
-import { useCutOff } from '../../agent/useUnreachable';
+import { useUnreachable } from '../../agent/useUnreachable';
 import { Reasons } from '../../diff/Changes';
 import { RuntimeOutlook } from '../../agent/RuntimeOutlook';
 import { RuntimeReason } from '../../agent/RuntimeReason';
-import { subjectOf } from '../../agent/fieldLabel';
+import { fieldLabel } from '../../agent/fieldLabel';
 import { EditorErrors, type EditorErrorsProps } from './EditorErrors';
 import { differs, heard } from './heard';
 import css from './PublishDialog.module.css';
@@ -73,9 +73,9 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
 
   const smaller = isSmaller(version, advice.data?.version ?? '');
   const forced = smaller || (state.kind === 'failed' && state.tooSmall === true);
-  const cutOff = useCutOff();
+  const unreachable = useUnreachable();
   const causeId = useId();
-  const cause = cutOff ?? (forced && comment.trim() === '' ? said.sayWhyFirst : undefined);
+  const cause = unreachable ?? (forced && comment.trim() === '' ? said.sayWhyFirst : undefined);
 
   const submit = async (e: SyntheticEvent): Promise<void> => {
     e.preventDefault();
@@ -203,7 +203,7 @@ export function PublishDialog({ editor }: { editor: EditorErrorsProps | undefine
             <ul>
               {state.fields.map((f) => (
                 <li key={f.pointer + f.message}>
-                  {f.pointer === '' || f.pointer === '/replay' ? '' : subjectOf(f.pointer, fields)} {f.message}
+                  {f.pointer === '' || f.pointer === '/replay' ? '' : fieldLabel(f.pointer, fields)} {f.message}
                 </li>
               ))}
             </ul>

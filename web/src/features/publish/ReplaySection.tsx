@@ -82,7 +82,7 @@ function Findings({ report }: { report: ReplayReport }) {
       </p>
       <Few items={noticed} most={4}>
         {(shown) => (
-          <ul className={css.list} aria-label={say.whatDiffers} hidden={noticed.length === 0}>
+          <ul className={css.list} aria-label={say.differences} hidden={noticed.length === 0}>
             {shown.map((item) => (
               <Finding key={item.before.runId} item={item} from={report.version} />
             ))}

@@ -11,7 +11,7 @@ export function Needs({ version }: { version: Version }) {
   const flags = safetyFlags.filter((flag) => flag !== 'none');
   return (
     <section className={sheet.section} aria-labelledby="needs">
-      <h2 id="needs">{say.whatItNeeds}</h2>
+      <h2 id="needs">{say.requirements}</h2>
       <dl className={css.facts}>
         <Fact term={say.network}>{names(capabilities.hosts, say.off)}</Fact>
         <Fact term={say.secrets}>{names(secrets, say.none)}</Fact>

@@ -63,7 +63,7 @@ export function HistoryTab({ run }: { run: RunHandle }) {
         >
           <option value="all">{say.allRuns}</option>
           <option value="succeeded">{say.succeeded}</option>
-          <option value="other">{say.didNotSucceed}</option>
+          <option value="other">{say.failed}</option>
         </select>
         {versions.length > 1 && (
           <select

@@ -4,17 +4,17 @@ import { isMac, runCommand } from '../../state/commands';
 import { showKeys } from '../../state/hotkeys';
 import { startButton as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
-import { useCutOff } from '../../agent/useUnreachable';
+import { useUnreachable } from '../../agent/useUnreachable';
 
 /** Starts the program, or shows why it cannot start. */
 export function StartButton({ wording = say.run }: { wording?: string }) {
   const { may, why } = useRights();
-  const cutOff = useCutOff();
+  const unreachable = useUnreachable();
   const keys = useKeys('run.start');
   return (
     <Button
-      disabled={!may('run') || cutOff !== undefined}
-      title={may('run') ? cutOff : why('run')}
+      disabled={!may('run') || unreachable !== undefined}
+      title={may('run') ? unreachable : why('run')}
       onClick={() => runCommand('run.start')}
     >
       {wording} <kbd aria-hidden>{showKeys(keys, isMac)}</kbd>

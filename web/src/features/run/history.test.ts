@@ -16,7 +16,7 @@ describe('the runs before', () => {
     expect(narrow(runs, filter).map((r) => r.totalMs)).toEqual(want);
   });
 
-  it('are told in words', () => {
+  it('are described in words', () => {
     expect(sparkWords(runs)).toBe('3 runs, 2 failed, median 6.0 ms');
     expect(sparkWords(runs.slice(0, 1))).toBe('1 run, 0 failed, 4.0 ms');
   });

@@ -1,6 +1,6 @@
 // Named inputs, stored in the browser per agent.
 import { parseJson } from '../../api/json';
-import { entriesOf, isText, keep, readKept } from '../../api/storage';
+import { entriesOf, isText, keep, readStored } from '../../api/storage';
 
 const key = (id: string): string => `atelier.inputs.${id}`;
 
@@ -8,7 +8,7 @@ const key = (id: string): string => `atelier.inputs.${id}`;
 export type SavedInputs = Record<string, string>;
 
 export const savedInputs = (id: string): SavedInputs =>
-  readKept(key(id), (text) => entriesOf(parseJson(text), isText)) ?? {};
+  readStored(key(id), (text) => entriesOf(parseJson(text), isText)) ?? {};
 
 /** Stores the inputs. Returns false if storage is full or blocked. */
 export const keepInputs = (id: string, inputs: SavedInputs): boolean => keep(key(id), JSON.stringify(inputs));

@@ -23,7 +23,7 @@ describe('a schema from a value', () => {
     expect(inferSchema(value)).toEqual(want);
   });
 
-  it('keeps what fits, replaces what does not, adds what is new', () => {
+  it('keeps matching parts, replaces others and adds new ones', () => {
     const before = {
       type: 'object',
       title: 'Kept',

@@ -96,7 +96,7 @@ describe('the rows of a schema', () => {
     expect(readRows(typeRow(schema, 'city', 'choice'))?.[0]).toMatchObject({ type: 'choice' });
   });
 
-  it('have words said and taken back', () => {
+  it('descriptions are set and removed', () => {
     const said = sayRow(schema, 'units', 'default', 'a');
     expect(said['properties']).toMatchObject({ units: { enum: ['a', 'b'], default: 'a' } });
     expect(sayRow(said, 'units', 'default', undefined)).toEqual(schema);

@@ -1,7 +1,6 @@
 import { Link } from 'wouter';
 import { useQuotas } from '../../api/queries';
 import { useRights } from '../../api/rights';
-import { moment } from '../../texts/format';
 import { quotaList as say } from '../../texts/secrets';
 import { classes } from '../../ui/classes';
 import { NotLoaded } from '../../ui/NotLoaded';
@@ -32,7 +31,7 @@ export function QuotaList() {
               <Bar key={row.name} row={row} />
             ))}
           </ul>
-          <p className={entries.lead}>{say.theDayEnds(moment(found.data.until))}</p>
+          <p className={entries.lead}>{say.resets(found.data.until)}</p>
         </>
       )}
     </section>

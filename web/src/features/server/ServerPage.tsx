@@ -109,7 +109,7 @@ function Missing({ capabilities }: { capabilities: Capabilities }) {
   if (missing.length === 0) return null;
   return (
     <section className={css.section} aria-labelledby="missing">
-      <h2 id="missing">{say.whatCannotRunHere}</h2>
+      <h2 id="missing">{say.unavailableLanguages}</h2>
       <ul>
         {missing.map(({ key, language, runtime, reason }) => (
           <li key={key}>{say.cannotRun(languageNames[language], runtime, reason)}</li>

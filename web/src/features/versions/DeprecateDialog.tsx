@@ -40,7 +40,7 @@ export function DeprecateDialog({ version }: { version: string }) {
       );
       refreshFacts(name);
       closeOwn();
-      notify('done', deprecated ? say.isDeprecated(name, version) : say.isAsGoodAsNew(name, version));
+      notify('done', deprecated ? say.isDeprecated(name, version) : say.isNoLongerDeprecated(name, version));
     });
   const submit = (e: SyntheticEvent): void => {
     e.preventDefault();
@@ -58,7 +58,7 @@ export function DeprecateDialog({ version }: { version: string }) {
           <Button onClick={closeDialog}>{common.cancel}</Button>
           {shown?.deprecated && (
             <Button disabled={task.busy} onClick={() => put(false)}>
-              {say.takeItBack}
+              {say.undoDeprecation}
             </Button>
           )}
           <Button
@@ -79,7 +79,7 @@ export function DeprecateDialog({ version }: { version: string }) {
       {shown && (
         <form id="deprecate" onSubmit={submit} style={{ display: 'grid', gap: 12 }}>
           <TextField label={say.why} hint={say.whyHint} error={task.fault} value={reason} onChange={setReason} />
-          <Field label={say.whatToUseInstead} mono hint={choices.length === 0 ? say.noOther : say.whatToUseInsteadHint}>
+          <Field label={say.successor} mono hint={choices.length === 0 ? say.noOther : say.successorHint}>
             {(control) => (
               <>
                 <input
@@ -119,7 +119,7 @@ const likely = (all: VersionSummary[]): VersionSummary | undefined =>
 /** The owners that reference the version. */
 function Movers({ pins, successor }: { pins: Pin[]; successor: string }) {
   return (
-    <section aria-label={say.whoMustMove} style={{ display: 'grid', gap: 8 }}>
+    <section aria-label={say.affected} style={{ display: 'grid', gap: 8 }}>
       <p>{pins.length === 0 ? say.nobodyIsRegisteredAsUsing : say.theseMustMove(successor)}</p>
       {pins.length > 0 && <PinTable pins={pins} />}
     </section>

@@ -10,7 +10,7 @@ import { Dialog } from '../../ui/Dialog';
 import { Fault } from '../../ui/Fault';
 import { useTask } from '../../ui/useTask';
 import { useOpenAgent } from '../../agent/openAgent';
-import { settleDraft } from '../../draft/openSession';
+import { saveOpenDraft } from '../../draft/openSession';
 import { useLocation } from 'wouter';
 
 /** Replaces the draft by a version. Edits since the last publication are discarded. */
@@ -22,7 +22,7 @@ export function RedraftDialog({ from }: { from: string }) {
   const discard = from === latestVersion;
   const confirm = (): void =>
     task.run(async () => {
-      await settleDraft(id);
+      await saveOpenDraft(id);
       const { draft } = await getAgent(id);
       const agent = await redraft(id, draft.revision, from);
       queryClient.setQueryData(keys.agent(name), agent);

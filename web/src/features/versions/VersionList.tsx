@@ -19,7 +19,7 @@ import { Menu, type MenuEntry } from '../../ui/Menu';
 import sheet from '../../ui/Sheet.module.css';
 import { ask } from '../../agent/agentMenu';
 import { copyReference } from '../../agent/useLifecycleCommands';
-import { useCutOff } from '../../agent/useUnreachable';
+import { useUnreachable } from '../../agent/useUnreachable';
 import { runLine } from '../../agent/callCommands';
 import { exampleInput } from '../../agent/exampleInput';
 import css from '../../agent/Versions.module.css';
@@ -30,7 +30,7 @@ export function VersionList({ agent }: { agent: Agent }) {
   const versions = useVersions(name);
   const pins = usePins(name);
   const { may } = useRights();
-  const cutOff = useCutOff();
+  const unreachable = useUnreachable();
   const [now] = useState(() => Date.now());
   const all = versions.data ?? [];
   const [first, second] = all;
@@ -55,8 +55,8 @@ export function VersionList({ agent }: { agent: Agent }) {
         {may('write') && (
           <Button
             look="primary"
-            disabled={cutOff !== undefined}
-            title={cutOff}
+            disabled={unreachable !== undefined}
+            title={unreachable}
             onClick={() => showDialog({ kind: 'publish' })}
           >
             {say.publishTheDraft}

@@ -75,7 +75,7 @@ function Pins({ name }: { name: string }) {
   const pins = usePins(name);
   return (
     <section className={sheet.section} aria-labelledby="pins">
-      <h2 id="pins">{say.whoReferencesIt}</h2>
+      <h2 id="pins">{say.usedBy}</h2>
       <NotLoaded found={pins} why={say.notLoaded} />
       {pins.isPending && <Waiting shape="table" what={say.pins} retry />}
       {pins.data?.length === 0 && (

@@ -3,7 +3,7 @@ import { formOf, readForm } from './quotaForm';
 
 const empty = { concurrentRuns: '', runsPerDay: '', cpuSecondsPerDay: '', storageBytes: '' };
 
-test('what is not typed is the default of the server, and 0 is no limit', () => {
+test('an empty field means the server’s default, and 0 means unlimited', () => {
   expect(formOf({})).toEqual(empty);
   expect(readForm(empty)).toEqual({ own: {}, faults: {} });
   expect(readForm({ ...empty, runsPerDay: ' 0 ', concurrentRuns: '12' }).own).toEqual({

@@ -36,7 +36,7 @@ describe('reduceInput', () => {
     expect(JSON.parse(state.text)).toEqual(state.value);
   });
 
-  it('keeps text that is no JSON, and stays raw', () => {
+  it('keeps text that is not JSON in JSON view', () => {
     const state = after(
       startInput(weather),
       { do: 'mode', mode: 'json' },
@@ -48,7 +48,7 @@ describe('reduceInput', () => {
     expect(state.fault).toContain('line 2, column 11');
   });
 
-  it('keeps a half-typed number beside the field', () => {
+  it('keeps an unfinished number with its field', () => {
     const typed = after(startInput(weather), { do: 'type', at: '/days', text: '-', value: parseNumber('-') });
     expect(typed.partial).toEqual({ '/days': '-' });
     expect(typed.value).toMatchObject({ days: 3 });
