@@ -67,7 +67,7 @@ func TestHostsThatCannotBeGranted(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t, servertest.Flags(t, map[string]string{"egress-hosts": "*.example.com:443"}))
 	for host, reason := range map[string]string{
-		"https://api.example.com": "api.example.com:443", "*": "no grant of all", "": "must not be empty", "api.example.com:99999": "65535",
+		"https://api.example.com": "api.example.com:443", "*": "a grant of all hosts", "": "must not be empty", "api.example.com:99999": "65535",
 		"10.0.0.0/8": "range", "other.test:443": "--egress-hosts", "*.*.example.com:443": "leftmost",
 	} {
 		body := map[string]any{"name": "capped", "language": "bash", "code": "true", "capabilities": map[string]any{"hosts": []string{"api.example.com:443", host}}}

@@ -57,7 +57,7 @@ func TestOpenStreamsEndWithTheRightToThem(t *testing.T) {
 		}
 		if ends == "token" {
 			_, err := socket.Rest(t)
-			if !websocket.IsCloseError(err, websocket.ClosePolicyViolation) || !strings.Contains(err.Error(), "has ended") {
+			if !websocket.IsCloseError(err, websocket.ClosePolicyViolation) || !strings.Contains(err.Error(), "no longer valid") {
 				t.Errorf("the socket ended with %v", err)
 			}
 		}
