@@ -186,13 +186,14 @@ func read(t *testing.T, file string) string {
 // draftReaders are the functions that may read the content of a draft without DraftAt, because they replace it under its own
 // revision, keep it as it is, or compare it. Every other use asks which revision the caller has seen.
 var draftReaders = map[string]string{
-	"studio/agents.apply":     "lays a save over the draft; the store compares the revision",
-	"studio/agents.Redraft":   "replaces the draft; the store compares the revision",
-	"studio/agents.Release":   "replaces the draft that it has read under the lock",
-	"studio/agents.untouched": "compares the draft for Release",
-	"studio/archives.agent":   "an archive holds whatever the draft is",
-	"studio/skills.loadDraft": "compares the draft with its folder",
-	"studio/skills.draft":     "writes the draft that it has just saved into its folder",
+	"studio/agents.apply":       "lays a save over the draft; the store compares the revision",
+	"studio/agents.Redraft":     "replaces the draft; the store compares the revision",
+	"studio/agents.RestoreSave": "replaces the draft; the store compares the revision",
+	"studio/agents.Release":     "replaces the draft that it has read under the lock",
+	"studio/agents.untouched":   "compares the draft for Release",
+	"studio/archives.agent":     "an archive holds whatever the draft is",
+	"studio/skills.loadDraft":   "compares the draft with its folder",
+	"studio/skills.draft":       "writes the draft that it has just saved into its folder",
 }
 
 // TestDraftsAreReadByRevision: whoever runs, publishes, compares or copies a draft says which revision of it was seen.

@@ -13,6 +13,9 @@ type Draft struct {
 	SavedAt  time.Time `json:"savedAt"`
 	SavedBy  Editor    `json:"savedBy"`
 	Spec
+
+	// Session is the browser session that saves, "" for other clients. It is stored with the save and never read back.
+	Session string `json:"-"`
 }
 
 // Editor is who saved a draft, as every member of the workspace may see it.

@@ -41,6 +41,9 @@ func (s *Store) createAgent(ctx context.Context, a registry.Agent, also func(con
 		if _, err := tx.NewInsert().Model(draft).Exec(ctx); err != nil {
 			return err
 		}
+		if err := keepSave(ctx, tx, draft, a.Draft.Session); err != nil {
+			return err
+		}
 		return also(ctx, tx)
 	})
 }

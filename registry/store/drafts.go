@@ -32,7 +32,13 @@ func (s *Store) SaveDraft(ctx context.Context, a registry.Agent, expected int64)
 		if err := refreshListing(ctx, tx, a.ID); err != nil {
 			return err
 		}
+		if err := keepReplaced(ctx, tx, a.Workspace, a.ID, expected); err != nil {
+			return err
+		}
 		if err := replaceDraft(ctx, tx, draft, expected); err != nil {
+			return err
+		}
+		if err := keepSave(ctx, tx, draft, a.Draft.Session); err != nil {
 			return err
 		}
 		saved, err = s.agent(ctx, tx, a.Workspace, a.ID)

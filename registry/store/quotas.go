@@ -44,13 +44,13 @@ func (s *Store) RunsSince(ctx context.Context, workspace string, from time.Time)
 	return use, wrap("count runs", err)
 }
 
-// Stored adds up what a workspace keeps, in bytes: code of drafts and versions, inputs, outputs and events of runs, and the
+// Stored adds up what a workspace keeps, in bytes: code of drafts, their history and versions, inputs, outputs and events of runs, and the
 // answers that repeated requests get. Content
 // that two versions share counts for each. It reads the sizes of all rows of the workspace, so it is not for every request.
 func (s *Store) Stored(ctx context.Context, workspace string) (int64, error) {
 	var total int64
 	for table, columns := range map[string][]string{
-		"drafts": {"spec", "files"}, "versions": {"spec", "files"}, "runs": {"input", "output", "error", "stdout", "stderr"},
+		"drafts": {"spec", "files"}, "draft_saves": {"spec", "files"}, "draft_contents": {"content"}, "versions": {"spec", "files"}, "runs": {"input", "output", "error", "stdout", "stderr"},
 		"idempotency_keys": {"body"},
 	} {
 		var bytes int64

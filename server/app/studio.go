@@ -48,7 +48,7 @@ func (a *App) openStudio(context.Context) error {
 	})
 	a.replays = replay.New(a.runs, resolver)
 	a.agents = agents.New(agents.Options{
-		Agents: a.store, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Quotas: a.quotas, Inspector: a.bench.Inspector, Validator: a.bench.Validator, Specs: a.bench.Specs, Engines: choose,
+		Agents: a.store, Histories: a.store, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Quotas: a.quotas, Inspector: a.bench.Inspector, Validator: a.bench.Validator, Specs: a.bench.Specs, Engines: choose,
 		Now: a.now, NewID: a.newID,
 	})
 	a.closers.add("runs", func() error { a.runs.Close(); return nil })

@@ -40,6 +40,7 @@ func needs() map[string]need {
 		agents  = api + "/code-agents"
 		one     = agents + "/{agent}"
 		version = one + "/versions/{version}"
+		save    = one + "/draft/history/{revision}"
 		listed  = agents + "/registry/{publisher}/{name}"
 		oneRun  = api + "/runs/{run}"
 	)
@@ -57,6 +58,10 @@ func needs() map[string]need {
 		"POST " + one + "/copy":                       {write, workspace}, // the copy is another agent
 		"GET " + one + "/diff":                        {read, agent},
 		"POST " + one + "/draft":                      {write, agent},
+		"GET " + one + "/draft/history":               {read, agent},
+		"GET " + save:                                 {read, agent},
+		"PATCH " + save:                               {write, agent},
+		"POST " + save + "/restore":                   {write, agent},
 		"POST " + one + "/execute":                    {execute, agent},
 		"POST " + one + "/export-tool":                {use, agent}, // and write to publish on the way
 		"GET " + one + "/pins":                        {read, agent},

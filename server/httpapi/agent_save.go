@@ -22,6 +22,7 @@ func (a *API) saveAgent() {
 		if err != nil {
 			return nil, err
 		}
+		q.Body.Session = caller(ctx).Session
 		agent, err := a.Agents.Save(ctx, actor(ctx), q.Agent, revision, q.Body.Input)
 		if err != nil {
 			return nil, err

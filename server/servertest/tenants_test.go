@@ -138,6 +138,7 @@ func walks(has possessions) map[string]walk {
 		agents = "/api/v1/code-agents"
 		one    = agents + "/{agent}"
 		exact  = one + "/versions/{version}"
+		save   = one + "/draft/history/{revision}"
 		listed = agents + "/registry/{publisher}/{name}"
 		code   = `{"language":"javascript","code":"export default () => 1"}`
 	)
@@ -170,6 +171,10 @@ func walks(has possessions) map[string]walk {
 		"POST " + one + "/copy":                   agent(`{"name":"copied"}`),
 		"GET " + one + "/diff":                    agent(""),
 		"POST " + one + "/draft":                  agent(`{"from":"1.0.0"}`),
+		"GET " + one + "/draft/history":           agent(""),
+		"GET " + save:                             agent(""),
+		"PATCH " + save:                           agent(`{"label":"x"}`),
+		"POST " + save + "/restore":               agent(""),
 		"POST " + one + "/execute":                agent(`{"version":"1.0.0","input":{}}`),
 		"POST " + one + "/export-tool":            agent(`{"version":"1.0.0","format":"openai"}`),
 		"GET " + one + "/pins":                    agent(""),
@@ -297,14 +302,14 @@ func routes(t *testing.T) []string {
 var (
 	parameterIn = regexp.MustCompile(`\{([a-z]+)\}`)
 	// by chance is what differs between two answers to the same question.
-	byChance = regexp.MustCompile(`"(?:runId|executionId|execution_id|requestId|request_id|id|timestamp|createdAt|updatedAt|publishedAt|at)": ?"[^"]*"|"(?:execution_time_ms|executionTime|executionTimeMs|queuedMs|startMs|runMs|totalMs|cpuMs|peakMemoryBytes)": ?[0-9.e-]+`)
+	byChance = regexp.MustCompile(`"(?:runId|executionId|execution_id|requestId|request_id|id|timestamp|createdAt|updatedAt|savedAt|publishedAt|at)": ?"[^"]*"|"(?:execution_time_ms|executionTime|executionTimeMs|queuedMs|startMs|runMs|totalMs|cpuMs|peakMemoryBytes)": ?[0-9.e-]+`)
 )
 
 // asked is one way to ask a route: about another's, or about nothing.
 func (w walk) asked(pattern, value string) (path, body string) {
 	path = parameterIn.ReplaceAllStringFunc(pattern, func(p string) string {
 		name := strings.Trim(p, "{}")
-		own := map[string]string{"agent": "mine", "version": "1.0.0", "other": "1.1.0", "name": "MY_KEY", "run": nowhere, "id": nowhere, "publisher": "acme", "set": "mine", "reference": "mine"}
+		own := map[string]string{"agent": "mine", "version": "1.0.0", "revision": "1", "other": "1.1.0", "name": "MY_KEY", "run": nowhere, "id": nowhere, "publisher": "acme", "set": "mine", "reference": "mine"}
 		if name == w.at {
 			return url.PathEscape(value)
 		}

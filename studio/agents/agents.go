@@ -83,6 +83,7 @@ type Quotas interface {
 // Options configures a Service.
 type Options struct {
 	Agents    Agents
+	Histories Histories
 	Quotas    Quotas // nil for none
 	Versions  Versions
 	Resolver  Resolver
@@ -147,6 +148,9 @@ type Input struct {
 	RequiresApproval *bool                     `json:"requiresApproval,omitempty"`
 	Deterministic    *bool                     `json:"deterministic,omitempty"`
 	Rules            *runtimes.Rules           `json:"rules,omitempty"` // pack "none" takes rules away
+
+	// Session is the browser session that saves, "" for other clients: its saves may share an entry of the history.
+	Session string `json:"-"`
 }
 
 // Create makes an agent with its draft at revision 1.
@@ -212,8 +216,8 @@ func (s *Service) Save(ctx context.Context, actor registry.Actor, ref string, re
 	if a, err = s.apply(ctx, actor, a, in); err != nil {
 		return registry.Agent{}, err
 	}
-	a.UpdatedAt, a.Editor = s.Now(), actor
-	return s.Agents.SaveDraft(ctx, a, revision)
+	a.Draft.Session = in.Session
+	return s.saveDraft(ctx, actor, a, revision)
 }
 
 // Patch changes what the input names among name, title, description, tags and metadata. The draft stays as it is.

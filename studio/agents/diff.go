@@ -45,12 +45,12 @@ type SettingDiff struct {
 // Diff compares two versions, each named as in a reference or by the word draft. Of versions that are further apart than
 // one step the advice is what the way from the first to the second asks for.
 func (s *Service) Diff(ctx context.Context, actor registry.Actor, ref, from, to string, seen registry.Seen) (Diff, error) {
-	if seen.Named() && from != registry.DraftVersion && to != registry.DraftVersion {
-		return Diff{}, registry.NoDraftNamed(from + " and " + to)
-	}
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
 		return Diff{}, err
+	}
+	if seen.Named() && from != registry.DraftVersion && to != registry.DraftVersion {
+		return Diff{}, registry.NoDraftNamed(from + " and " + to)
 	}
 	before, err := s.side(ctx, a, seen, from, "/from")
 	if err != nil {

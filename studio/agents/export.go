@@ -29,9 +29,6 @@ type Exported struct {
 // Export returns a version as a tool manifest. A manifest never points at a draft: without a version the answer is
 // NoVersion, unless the request publishes.
 func (s *Service) Export(ctx context.Context, actor registry.Actor, ref string, req ExportRequest) (Exported, error) {
-	if req.Seen.Named() && !req.Publish {
-		return Exported{}, registry.NoDraftNamed("publish is not asked for")
-	}
 	if req.Version == "" {
 		req.Version = registry.Latest
 	}
@@ -53,6 +50,9 @@ func (s *Service) exported(ctx context.Context, actor registry.Actor, ref string
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
 		return Published{}, err
+	}
+	if req.Seen.Named() && !req.Publish {
+		return Published{}, registry.NoDraftNamed("publish is not asked for")
 	}
 	v, err := s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: a.ID, Version: req.Version})
 	if !fault.Is(err, fault.NotFound) {

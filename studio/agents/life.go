@@ -30,8 +30,7 @@ func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string,
 		return registry.Agent{}, err
 	}
 	a.Title, a.Description = v.Title, v.Description
-	a.UpdatedAt, a.Editor = s.Now(), actor
-	return s.Agents.SaveDraft(ctx, a, revision)
+	return s.saveDraft(ctx, actor, a, revision)
 }
 
 // Copy makes a new agent of another's draft and description. It has no versions, and no one references it.

@@ -164,10 +164,10 @@ func (s *Service) resolve(ctx context.Context, actor registry.Actor, req Request
 		}
 		return withCodeDigest(target{spec: draft.Spec, agentID: agent.ID, agent: agent.Name, version: registry.DraftVersion, revision: draft.Revision})
 	}
-	if req.Seen.Named() {
-		return target{}, registry.NoDraftNamed(req.Version)
-	}
 	v, err := s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: req.Agent, Version: req.Version})
+	if err == nil && req.Seen.Named() {
+		err = registry.NoDraftNamed(req.Version)
+	}
 	if err != nil {
 		return target{}, err
 	}

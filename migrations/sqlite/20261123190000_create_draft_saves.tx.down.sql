@@ -1,0 +1,2 @@
+DROP TABLE draft_contents;
+DROP TABLE draft_saves;

@@ -1,0 +1,41 @@
+package registry
+
+import (
+	"time"
+
+	"github.com/atelier-run/atelier/internal/fault"
+)
+
+// The history of a draft: how many saves are kept, how many of them may have a label and are kept beyond that, and how long
+// saves of one browser session share an entry, counted from the first of them.
+const (
+	KeptSaves     = 50
+	LabelledSaves = 50
+	SharedFor     = time.Minute
+)
+
+const maxLabel = 200
+
+// DraftSave is one entry in the history of a draft.
+type DraftSave struct {
+	Revision int64     `json:"revision"`
+	SavedAt  time.Time `json:"savedAt"`
+	SavedBy  Editor    `json:"savedBy"`
+	Label    string    `json:"label,omitempty"`
+	Files    []string  `json:"files" doc:"The files that differ from the entry before; all files of the oldest entry."`
+	Settings bool      `json:"settings" doc:"Schemas, limits or other settings differ from the entry before."`
+}
+
+// DraftSavePage is one page of a history, newest first; NextCursor is "" on the last.
+type DraftSavePage struct {
+	Items      []DraftSave
+	NextCursor string
+}
+
+// CheckLabel refuses a label that is too long or no text.
+func CheckLabel(label string) error {
+	if len(label) > maxLabel {
+		return fault.Invalid("/label", "must have at most %d bytes.", maxLabel)
+	}
+	return CheckText("/label", label)
+}

@@ -1,0 +1,88 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/registry"
+)
+
+// DraftHistory is a page of the saves of a draft, newest first.
+type DraftHistory struct {
+	Items      []registry.DraftSave `json:"items"`
+	NextCursor string               `json:"nextCursor"`
+}
+
+// SaveRef names a save of an agent's draft in a path.
+type SaveRef struct {
+	AgentRef
+	Revision int64 `path:"revision" minimum:"1" doc:"Of an entry of the history."`
+}
+
+func (a *API) listDraftHistory() {
+	type in struct {
+		AgentRef
+		Cursor string `query:"cursor" maxLength:"1000"`
+		Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	}
+	type out struct{ Body DraftHistory }
+	add(a, endpoint{
+		id: "listDraftHistory", method: http.MethodGet, path: Base + "/code-agents/{agent}/draft/history", tag: "agents", summary: "Saves of the draft",
+		about: "The newest first, the current draft included. The last 50 entries are kept, and up to 50 more that have a label. " +
+			"Saves of one browser session share an entry, which holds the newest, for one minute from the first of them; an entry with a label, " +
+			"saves of other clients, and restored drafts never share one.",
+		refusals: []fault.Code{fault.NotFound, fault.InvalidInput},
+	}, func(ctx context.Context, q *in) (*out, error) {
+		page, err := a.Agents.History(ctx, actor(ctx), q.Agent, q.Cursor, q.Limit)
+		return &out{Body: DraftHistory{Items: orEmpty(page.Items), NextCursor: page.NextCursor}}, err
+	})
+}
+
+func (a *API) getDraftSave() {
+	type out struct{ Body registry.Draft }
+	add(a, endpoint{
+		id: "getDraftSave", method: http.MethodGet, path: Base + "/code-agents/{agent}/draft/history/{revision}", tag: "agents", summary: "The draft as it was saved",
+		refusals: []fault.Code{fault.NotFound},
+	}, func(ctx context.Context, q *SaveRef) (*out, error) {
+		draft, err := a.Agents.Saved(ctx, actor(ctx), q.Agent, q.Revision)
+		return &out{Body: draft}, err
+	})
+}
+
+// LabelBody names a save.
+type LabelBody struct {
+	Label string `json:"label" maxLength:"200" doc:"Empty takes the label away."`
+}
+
+func (a *API) labelDraftSave() {
+	type in struct {
+		SaveRef
+		Body LabelBody
+	}
+	add(a, endpoint{
+		id: "labelDraftSave", method: http.MethodPatch, path: Base + "/code-agents/{agent}/draft/history/{revision}", tag: "agents", summary: "Label a save of the draft",
+		about: "An entry with a label is kept when it is older than the last 50.", status: http.StatusNoContent,
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.InvalidInput, fault.Conflict},
+	}, func(ctx context.Context, q *in) (*none, error) {
+		return &none{}, a.Agents.LabelSave(ctx, actor(ctx), q.Agent, q.Revision, q.Body.Label)
+	})
+}
+
+func (a *API) restoreDraftSave() {
+	type in struct {
+		SaveRef
+		RequiredDraftMatch
+	}
+	add(a, endpoint{
+		id: "restoreDraftSave", method: http.MethodPost, path: Base + "/code-agents/{agent}/draft/history/{revision}/restore", tag: "agents", summary: "Make the draft what a save was",
+		about:      "A new save; the draft that it replaces stays in the history. Title, description and tags stay as they are.",
+		idempotent: true, refusals: []fault.Code{fault.NotFound, fault.PreconditionRequired, fault.StaleDraft, fault.InvalidInput},
+	}, func(ctx context.Context, q *in) (*agentAnswer, error) {
+		seen, err := q.revision()
+		if err != nil {
+			return nil, err
+		}
+		return answered(a.Agents.RestoreSave(ctx, actor(ctx), q.Agent, q.Revision, seen))
+	})
+}

@@ -1,0 +1,77 @@
+package agents
+
+import (
+	"context"
+
+	"github.com/atelier-run/atelier/registry"
+)
+
+// Histories keeps the saves of drafts.
+type Histories interface {
+	DraftSaves(ctx context.Context, workspace, agentID, cursor string, limit int) (registry.DraftSavePage, error)
+	DraftSave(ctx context.Context, workspace, agentID string, revision int64) (registry.Draft, error)
+	LabelDraftSave(ctx context.Context, workspace, agentID string, revision int64, label string) error
+}
+
+// History returns a page of the saves of an agent's draft, newest first.
+func (s *Service) History(ctx context.Context, actor registry.Actor, ref, cursor string, limit int) (registry.DraftSavePage, error) {
+	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
+	if err != nil {
+		return registry.DraftSavePage{}, err
+	}
+	return s.Histories.DraftSaves(ctx, actor.Workspace, a.ID, cursor, limit)
+}
+
+// Saved returns a draft as it was saved. Error: NotFound.
+func (s *Service) Saved(ctx context.Context, actor registry.Actor, ref string, revision int64) (registry.Draft, error) {
+	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
+	if err != nil {
+		return registry.Draft{}, err
+	}
+	return s.Histories.DraftSave(ctx, actor.Workspace, a.ID, revision)
+}
+
+// LabelSave names an entry of the history, so that it is kept and not shared by later saves; "" takes the name away.
+func (s *Service) LabelSave(ctx context.Context, actor registry.Actor, ref string, revision int64, label string) error {
+	if err := registry.CheckLabel(label); err != nil {
+		return err
+	}
+	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
+	if err != nil {
+		return err
+	}
+	return s.Histories.LabelDraftSave(ctx, actor.Workspace, a.ID, revision, label)
+}
+
+// RestoreSave saves the draft of a former revision anew. The current revision must be the one that was seen, else StaleDraft;
+// it stays in the history.
+func (s *Service) RestoreSave(ctx context.Context, actor registry.Actor, ref string, from, seen int64) (registry.Agent, error) {
+	if err := s.room(ctx, actor); err != nil {
+		return registry.Agent{}, err
+	}
+	a, done, err := s.edit(ctx, actor, ref)
+	if err != nil {
+		return registry.Agent{}, err
+	}
+	defer done()
+	former, err := s.Histories.DraftSave(ctx, actor.Workspace, a.ID, from)
+	if err != nil {
+		return registry.Agent{}, err
+	}
+	// A draft that was saved under other limits or grants is checked like any other save.
+	spec, err := s.Specs.Complete(former.Spec)
+	if err != nil {
+		return registry.Agent{}, err
+	}
+	if err := s.Specs.Grants(actor.Workspace, spec); err != nil {
+		return registry.Agent{}, err
+	}
+	a.Draft.Spec = spec
+	return s.saveDraft(ctx, actor, a, seen)
+}
+
+// saveDraft stores a draft. Every change of a draft goes through it.
+func (s *Service) saveDraft(ctx context.Context, actor registry.Actor, a registry.Agent, seen int64) (registry.Agent, error) {
+	a.UpdatedAt, a.Editor = s.Now(), actor
+	return s.Agents.SaveDraft(ctx, a, seen)
+}
