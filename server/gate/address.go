@@ -8,11 +8,12 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// secret matches what tokens and invitations that were made here look like.
+// secret matches the form of the tokens and invitations that this server issues.
 var secret = regexp.MustCompile(`at[li]_[A-Za-z0-9_-]{20,}`)
 
-// checkAddress refuses a credential in an address: those are written into logs and histories, and handed on. The one-time
-// login link is no credential any more once it was used; the secret of an invitation follows the #, which is never sent.
+// checkAddress rejects a credential in a URL, because URLs end up in logs, histories and forwarded links. The one-time
+// login link is allowed: it is useless once it was used. The secret of an invitation follows the #, which browsers
+// never send.
 func (g *Gate) checkAddress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if shown(r.URL) {
@@ -47,5 +48,5 @@ func shown(address *url.URL) bool {
 	return false
 }
 
-// masked is a path as the log may have it.
+// masked returns a path with its secrets redacted for the log.
 func masked(path string) string { return secret.ReplaceAllString(path, "…") }

@@ -8,7 +8,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// anonymous is whoever calls skills from this machine without saying who they are. They may run, and nothing else.
+// anonymous returns the caller for requests from this machine without a credential. It may execute skills and do
+// nothing else.
 func anonymous() registry.Caller {
 	return registry.Caller{
 		Actor:     registry.Actor{ID: "anonymous", Type: registry.AnonymousActor, Name: "anonymous", Workspace: registry.DefaultWorkspace},
@@ -17,9 +18,9 @@ func anonymous() registry.Caller {
 	}
 }
 
-// anonymous says whether a request without a credential may call a skill. Existing clients send none; what tells them from
-// a web page is its origin, from a page of another name the Host header, from another machine the address, and from
-// somebody behind a proxy on this machine the headers that proxies add.
+// anonymous reports whether a request without a credential may call a skill. Existing clients send no credential. Web
+// pages are recognised by the Origin header, pages of another name by the Host header and other machines by their
+// address. Requests through a proxy on this machine are recognised by the headers that proxies add.
 func (g *Gate) anonymous(r *http.Request) bool {
 	if !g.Anonymous || !strings.HasPrefix(r.URL.Path, "/skills/") && r.URL.Path != "/v1/skills/run" {
 		return false

@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	failuresAllowed = 10          // per source and window
-	failureWindow   = time.Minute // after which a source may try again
+	failuresAllowed = 10          // failures per source and window
+	failureWindow   = time.Minute // wait until a source may try again
 	sourcesKept     = 10_000
 )
 
-// Failures keeps failed logins, so that a restart does not give another ten.
+// Failures stores failed logins, so that a restart does not allow another ten attempts.
 type Failures interface {
 	PutLoginFailures(ctx context.Context, f registry.LoginFailures) error
 	LoginFailures(ctx context.Context, now time.Time) ([]registry.LoginFailures, error)
 }
 
-// Attempts limits how often one source may show a wrong secret. Those that are made here have 256 bits; the limit is for
-// fixed tokens that people chose, and for the log.
+// Attempts limits how often one source may present a wrong secret. Secrets issued by this server have 256 bits. The
+// limit protects fixed tokens that people chose, and the log.
 type Attempts struct {
 	kept     Failures
 	mu       sync.RWMutex
@@ -37,10 +37,10 @@ type Attempts struct {
 type failure struct {
 	count int
 	until time.Time
-	last  [sha256.Size]byte // what was wrong: a program that shows the same again and again does not guess
+	last  [sha256.Size]byte // hash of the last wrong secret: a program that repeats the same one is not guessing
 }
 
-// NewAttempts returns a limit with what an earlier server counted.
+// NewAttempts returns a limit that starts with the counts an earlier server stored.
 func NewAttempts(ctx context.Context, kept Failures, now func() time.Time) (*Attempts, error) {
 	a := &Attempts{kept: kept, failures: map[netip.Prefix]failure{}, now: now}
 	before, err := kept.LoginFailures(ctx, now())
@@ -55,8 +55,8 @@ func NewAttempts(ctx context.Context, kept Failures, now func() time.Time) (*Att
 	return a, nil
 }
 
-// Try runs login unless the request's source has failed too often; a failure for want of a right secret is counted. It
-// counts before it knows, so that many tries at once are as many as one after the other.
+// Try runs login unless the request's source has failed too often, and counts a failure caused by a wrong secret. It
+// counts before login returns, so that parallel attempts count as many as sequential ones.
 func (a *Attempts) Try(r *http.Request, secret string, login func() error) error {
 	from := source(r)
 	counted, err := a.count(from, secret)
@@ -71,7 +71,7 @@ func (a *Attempts) Try(r *http.Request, secret string, login func() error) error
 	return a.keep(r.Context(), from, err)
 }
 
-// Wrong counts a wrong secret, and returns what is to be said of it: that it is wrong, or that there were too many.
+// Wrong counts a wrong secret. It returns the error for the caller: wrong secret or too many attempts.
 func (a *Attempts) Wrong(r *http.Request, secret string, wrong error) error {
 	from := source(r)
 	if _, err := a.count(from, secret); err != nil {
@@ -80,11 +80,11 @@ func (a *Attempts) Wrong(r *http.Request, secret string, wrong error) error {
 	return a.keep(r.Context(), from, wrong)
 }
 
-// Blocked says whether the request's source has failed too often.
+// Blocked returns an error if the request's source has failed too often.
 func (a *Attempts) Blocked(r *http.Request) error {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	if len(a.failures) == 0 { // as it is nearly always
+	if len(a.failures) == 0 { // the usual case
 		return nil
 	}
 	return a.failures[source(r)].blocked(a.now())
@@ -97,7 +97,7 @@ func (f failure) blocked(now time.Time) error {
 	return &fault.Error{Code: fault.TooManyRequests, Message: "Too many wrong credentials from this address. Try again later.", RetryAfter: f.until.Sub(now)}
 }
 
-// count adds a failure, unless there were too many already or this secret was the last that was wrong.
+// count adds a failure, unless the limit is reached or the secret equals the last wrong one.
 func (a *Attempts) count(from netip.Prefix, secret string) (counted bool, err error) {
 	now := a.now()
 	a.mu.Lock()
@@ -120,7 +120,7 @@ func (a *Attempts) count(from netip.Prefix, secret string) (counted bool, err er
 	return counted, nil
 }
 
-// giveBack takes back what was counted for a secret that was right.
+// giveBack removes the failure that was counted for a secret that turned out to be right.
 func (a *Attempts) giveBack(from netip.Prefix, counted bool) {
 	if !counted {
 		return
@@ -134,7 +134,8 @@ func (a *Attempts) giveBack(from netip.Prefix, counted bool) {
 	}
 }
 
-// keep stores the count of a source and returns err, or why it could not be stored: nobody guesses while it cannot.
+// keep stores the count of a source and returns err. If storing fails it returns that error, so that nobody can guess
+// while the count cannot be stored.
 func (a *Attempts) keep(ctx context.Context, from netip.Prefix, err error) error {
 	a.mu.RLock()
 	f := a.failures[from]
@@ -146,7 +147,8 @@ func (a *Attempts) keep(ctx context.Context, from netip.Prefix, err error) error
 	return err
 }
 
-// forget drops sources whose time is over, and all of them when that is not enough: memory is bounded first.
+// forget removes sources whose window has ended. If that is not enough it removes all sources, because memory must stay
+// bounded.
 func (a *Attempts) forget(now time.Time) {
 	for from, f := range a.failures {
 		if !now.Before(f.until) {
@@ -158,8 +160,8 @@ func (a *Attempts) forget(now time.Time) {
 	}
 }
 
-// source is the network that a request comes from: an IPv4 address, or the /64 of an IPv6 one. Forwarding headers are
-// not looked at, since anybody can write them.
+// source returns the network a request comes from: an IPv4 address, or the /64 of an IPv6 address. It ignores
+// forwarding headers, since any client can set them.
 func source(r *http.Request) netip.Prefix {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// beneath takes the base path off a request, so that nothing behind it knows of one. Proxies pass the path on or strip it,
-// and programs on this machine need none: a request without it is as good.
+// beneath removes the base path from a request, so that later handlers need not know it. Proxies either pass the base
+// path on or strip it, and local programs omit it, so a request without it is accepted too.
 func beneath(base string, next http.Handler) http.Handler {
 	if base == "" {
 		return next
@@ -18,7 +18,7 @@ func beneath(base string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, found := below(base, r.URL.Path)
 		raw := r.URL.RawPath
-		if raw != "" { // only where the escapes are not the usual ones
+		if raw != "" { // RawPath is set only if the escapes are unusual
 			var alike bool
 			raw, alike = below(base, raw)
 			found = found && alike
@@ -35,8 +35,8 @@ func beneath(base string, next http.Handler) http.Handler {
 	})
 }
 
-// CheckBase refuses a base path that begins as a route does: behind a proxy that strips it, it would be taken off requests
-// that mean the route.
+// CheckBase rejects a base path that begins like a route. Behind a proxy that strips the base path, it would be removed
+// from requests for that route.
 func (g *Gate) CheckBase() error {
 	if g.BasePath == "" {
 		return nil
@@ -49,7 +49,7 @@ func (g *Gate) CheckBase() error {
 	})
 }
 
-// first is the first part of a path.
+// first returns the first segment of a path.
 func first(path string) string {
 	part, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return part

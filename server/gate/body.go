@@ -13,15 +13,16 @@ import (
 )
 
 const (
-	maxDepth     = 256              // of nested arrays and objects in a body
-	maxValues    = 1_000_000        // JSON values and names in a body: decoded, each takes up to a hundred times its text
-	firstRead    = 32 << 10         // of a body whose length is not known
-	retryBusy    = time.Second      // after which a request is worth another try when memory was reserved by others
-	bodyDeadline = 30 * time.Second // for a client to send its body
+	maxDepth     = 256              // nesting levels of arrays and objects in a body
+	maxValues    = 1_000_000        // JSON values and names in a body; decoded, each takes up to a hundred times its text
+	firstRead    = 32 << 10         // bytes read first from a body of unknown length
+	retryBusy    = time.Second      // time after which a client may retry when others have reserved the memory
+	bodyDeadline = 30 * time.Second // time a client has to send its body
 )
 
-// Body reads the JSON body of a request, up to most bytes. An absent body is nil. What it returns is valid UTF-8, valid
-// JSON, and has no more levels and values than a decoder can bear. Its memory is reserved until the request ends.
+// Body reads the JSON body of a request, up to most bytes. It returns nil if there is no body. The result is valid
+// UTF-8 and valid JSON, and its numbers of levels and values are within the decoder's limits. Its memory stays reserved
+// until the request ends.
 func Body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		return nil, nil
@@ -48,7 +49,7 @@ func Body(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	return body, nil
 }
 
-// Whole reads a body of any kind, up to most bytes.
+// Whole reads a body of any type, up to most bytes.
 func Whole(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	if r.ContentLength > most {
 		return nil, tooLarge(most)
@@ -56,8 +57,9 @@ func Whole(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	control := awaitBody(w, r)
 	body, err := read(http.MaxBytesReader(w, r.Body, most), r.ContentLength, budget.Of(r.Context()))
 	if err == nil {
-		// The deadline must not outlive the body: the server reads on to notice that a client has gone, and would take the
-		// deadline of a long run for that. It must outlive half a body: the server waits for the rest before it answers.
+		// The deadline must not outlast the body. The server keeps reading to notice that a client has disconnected,
+		// and would mistake the deadline of a long run for that. The deadline must stay for an incomplete body, because
+		// the server waits for the rest before it answers.
 		_ = control.SetReadDeadline(time.Time{})
 	}
 	var large *http.MaxBytesError
@@ -73,7 +75,7 @@ func Whole(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	return body, nil
 }
 
-// read reads a body of a known length, or of an unknown one (-1), and reserves its memory before it is taken.
+// read reads a body of known length, or of unknown length (-1). It reserves memory before it allocates it.
 func read(from io.Reader, length int64, reservation *budget.Reservation) ([]byte, error) {
 	size := length
 	if size < 0 {
@@ -82,7 +84,7 @@ func read(from io.Reader, length int64, reservation *budget.Reservation) ([]byte
 	if !reservation.Reserve(size, 0) {
 		return nil, busy()
 	}
-	body := make([]byte, 0, size+1) // one more, to meet the end
+	body := make([]byte, 0, size+1) // one byte more, to reach EOF
 	for {
 		n, err := from.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -101,11 +103,11 @@ func read(from io.Reader, length int64, reservation *budget.Reservation) ([]byte
 	}
 }
 
-// drain reads a refused body to its end and keeps nothing, so that its client reads the answer instead of meeting a closed
-// connection. A client that waits to be asked for the body is not asked.
+// drain reads a rejected body to its end and discards it, so that the client receives the answer instead of a closed
+// connection. It does not request the body from a client that waits for 100 Continue.
 func drain(w http.ResponseWriter, r *http.Request, most int64) {
 	if r.Header.Get("Expect") == "" {
-		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, most)) // the refusal is the answer either way
+		_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, most)) // the answer is the rejection either way
 	}
 }
 
@@ -114,12 +116,12 @@ func busy() error {
 		Message: "The server has no memory left for this body. Try again later."}
 }
 
-// awaitBody gives a client a time to send its body, also one that nobody reads: before it answers, the server reads on to
-// the body's end, and would wait for ever.
+// awaitBody sets a deadline for the client to send its body, even if no handler reads it. Before it answers, the server
+// reads to the body's end, and without a deadline would wait forever.
 func awaitBody(w http.ResponseWriter, r *http.Request) *http.ResponseController {
 	control := http.NewResponseController(w)
 	if r.ContentLength != 0 {
-		_ = control.SetReadDeadline(time.Now().Add(bodyDeadline)) // a writer of a test has no connection
+		_ = control.SetReadDeadline(time.Now().Add(bodyDeadline)) // the writer of a test has no connection
 	}
 	return control
 }

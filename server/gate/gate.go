@@ -1,6 +1,7 @@
-// Package gate is what every request passes before it reaches a door: it must come by an allowed name and from our own
-// pages, and it is given an ID, a trace, a line in the log and, under /api, a caller who may do what the route is for. The
-// package knows who may enter which door, not what is behind it.
+// Package gate checks every request before it reaches an entry point. A request must use an allowed host name and come
+// from an allowed origin. The gate assigns an ID, a trace and a log line. Under /api it also finds the caller and
+// checks that the caller may use the route. The package knows which callers may use which routes, but not the code
+// behind the routes.
 package gate
 
 import (
@@ -17,19 +18,19 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Access knows who a credential belongs to.
+// Access finds the owner of a credential.
 type Access interface {
 	Fixed(bearer string) (registry.Caller, bool)
 	Issued(ctx context.Context, bearer string) (registry.Caller, error)
 	Session(ctx context.Context, cookie, workspace string) (registry.Caller, error)
 }
 
-// Rights tells when somebody's rights have changed, by closing the channel. It is for what lasts longer than a moment.
+// Rights signals changes of access rights by closing a channel. Long-lived requests use it.
 type Rights interface {
 	Changed() <-chan struct{}
 }
 
-// Refuser answers with the problem that an error is. It is how the gate speaks HTTP errors without knowing statuses.
+// Refuser writes an error as a problem document. It lets the gate answer with HTTP errors without knowing statuses.
 type Refuser interface {
 	Write(w http.ResponseWriter, r *http.Request, err error)
 }
@@ -41,15 +42,15 @@ type Meter interface {
 
 // Options configures a Gate.
 type Options struct {
-	Names     []string // host names by which the server may be reached, beside the loopback ones
-	Anonymous bool     // programs on this machine may call skills without a credential
-	PublicURL string   // its origin is ours too, for servers behind a proxy that ends TLS
+	Names     []string // allowed host names in addition to the loopback names
+	Anonymous bool     // local programs may call skills without a credential
+	PublicURL string   // its origin is allowed too, for servers behind a proxy that terminates TLS
 	BasePath  string   // beneath which a proxy shows the server; "" is the root
 	Access    Access
 	Rights    Rights
 	Attempts  *Attempts
-	Budget    *budget.Budget // of the memory that bodies take; nil bounds nothing
-	Routes    chi.Routes     // those behind the gate, to know what a request is about
+	Budget    *budget.Budget // memory budget for bodies; nil for no limit
+	Routes    chi.Routes     // routes behind the gate, used to match requests
 	Things    Things
 	Refuse    Refuser
 	Meter     Meter
@@ -57,8 +58,8 @@ type Options struct {
 	Propagate propagation.TextMapPropagator
 	Log       *slog.Logger
 	NewID     func() string
-	Patience  time.Duration // with a client that does not take its answer; 0 is 5 minutes
-	Recheck   time.Duration // how often a stream's reader is looked at again without a change; 0 is a minute
+	Patience  time.Duration // maximum wait for a client that does not read its answer; 0 means 5 minutes
+	Recheck   time.Duration // interval at which the reader of a stream is checked again without a change; 0 means a minute
 }
 
 // Gate guards all routes of a server.
@@ -85,8 +86,8 @@ func New(o Options) *Gate {
 	return g
 }
 
-// Guard returns the handler that lets through to next what may pass. The order is deliberate: whatever is refused has an
-// ID and a log line already, and nothing of a request from a wrong name or page is looked at.
+// Guard returns a handler that passes permitted requests to next. The order is deliberate: a rejected request already
+// has an ID and a log line. A request with a wrong host name or origin is not examined further.
 func (g *Gate) Guard(next http.Handler) http.Handler {
 	next = g.reserve(next)
 	next = g.identify(next)

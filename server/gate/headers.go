@@ -5,13 +5,14 @@ import (
 	"net/http"
 )
 
-// policy lets pages load and reach this server only, and run no text as code. Monaco needs inline styles.
+// policy allows pages to load from and connect to this server only, and forbids evaluating text as code. Monaco needs
+// inline styles.
 const policy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; " +
 	"img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// secure sets the headers that every answer has, workers and errors included.
+// secure sets the security headers of every answer, including workers and errors.
 func secure(next http.Handler) http.Handler {
-	fixed := http.Header{ // one for all answers: who sets a header replaces its list, who adds to it gets a new one
+	fixed := http.Header{ // shared by all answers: setting a header replaces its list, and adding to it creates a new list
 		"Content-Security-Policy":      {policy},
 		"X-Content-Type-Options":       {"nosniff"},
 		"Referrer-Policy":              {"no-referrer"},

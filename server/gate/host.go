@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// checkHost refuses requests that came by a name that is not ours. A page of another site that has its own name resolve
-// to this machine is same-origin to the browser, and only the Host header tells it from the Studio.
+// checkHost rejects requests with a host name that is not allowed. If another site makes its own name resolve to this
+// machine, its pages are same-origin to the browser. Only the Host header distinguishes them from the Studio.
 func (g *Gate) checkHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !g.names[hostName(r.Host)] {
@@ -21,7 +21,7 @@ func (g *Gate) checkHost(next http.Handler) http.Handler {
 	})
 }
 
-// hostName is the name in a Host header, without its port.
+// hostName returns the name in a Host header without its port.
 func hostName(hostport string) string {
 	if host, _, err := net.SplitHostPort(hostport); err == nil {
 		return canonicalName(host)
@@ -33,7 +33,7 @@ func canonicalName(name string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
 }
 
-// allowPublicURL takes the name and the origin of the configured address.
+// allowPublicURL allows the host name and the origin of the configured public URL.
 func (g *Gate) allowPublicURL() {
 	if u, err := url.Parse(g.PublicURL); err == nil && u.Host != "" {
 		g.names[canonicalName(u.Hostname())] = true

@@ -14,32 +14,32 @@ import (
 // Cookie is the name of the session cookie.
 const Cookie = "atelier_session"
 
-// WorkspaceHeader names the workspace, by name or ID, that a request is about. Without it a session is in the first of its
-// user's, a token in its own.
+// WorkspaceHeader holds the name or ID of the workspace of a request. Without it a session uses its user's first
+// workspace, and a token uses its own.
 const WorkspaceHeader = "X-Workspace"
 
-// maxWorkspace bounds the name of a workspace in bytes.
+// maxWorkspace is the maximum length of a workspace name in bytes.
 const maxWorkspace = 100
 
-// maxCredential bounds what is hashed for one request.
+// maxCredential is the maximum number of credential bytes hashed for one request.
 const maxCredential = 4096
 
 type callerKey struct{}
 
-// Caller is who a request comes from. Browser tells a session of the Studio from a token.
+// Caller is the person or token a request comes from. Browser distinguishes a Studio session from a token.
 type Caller struct {
 	registry.Caller
 	Browser bool
 }
 
-// CallerOf returns who the request of ctx comes from. Behind the gate every route under /api has one, except login.
+// CallerOf returns the caller of the request of ctx. Behind the gate every route under /api except login has one.
 func CallerOf(ctx context.Context) (Caller, bool) {
 	c, ok := ctx.Value(callerKey{}).(Caller)
 	return c, ok
 }
 
-// identify finds the caller of a request, and refuses one under /api that has none or may not do what it asks for. A wrong
-// credential is refused on any route that looks at it, never taken for its absence.
+// identify finds the caller of a request. Under /api it rejects a request without a caller or without the needed
+// permission. Every route that reads credentials rejects a wrong one and never treats it as missing.
 func (g *Gate) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !guarded(r) {
@@ -66,8 +66,8 @@ func (g *Gate) identify(next http.Handler) http.Handler {
 	})
 }
 
-// guarded says whether a path needs an actor: the whole API, except for what leads in, and the doors of existing clients,
-// except for the contracts, which editors read.
+// guarded reports whether a path needs a caller. This holds for the whole API except the login routes, and for the
+// entry points of existing clients except the contracts, which editors read.
 func guarded(r *http.Request) bool { return guardedPath(r.Method, r.URL.Path) }
 
 func guardedPath(method, path string) bool {
@@ -75,7 +75,7 @@ func guardedPath(method, path string) bool {
 	return strings.HasPrefix(path, "/api/") && !leadsIn(method, path) || strings.HasPrefix(path, "/skills/") || path == "/mcp" || strings.HasPrefix(path, "/mcp/") || strings.HasPrefix(path, "/v1/") && !contract
 }
 
-// leadsIn says whether a request is one by which somebody without a credential gets one.
+// leadsIn reports whether a request lets somebody without a credential obtain one.
 func leadsIn(method, path string) bool {
 	switch path {
 	case "/api/v1/session", "/api/v1/invitations/read", "/api/v1/invitations/accept":
@@ -86,8 +86,9 @@ func leadsIn(method, path string) bool {
 	return false
 }
 
-// caller finds who asks, and counts wrong tokens. Tokens that were made here cannot be guessed and are never kept waiting;
-// the fixed one was chosen by a person, and waits with all others of its source when too many were wrong.
+// caller finds the caller of a request and counts wrong tokens. Tokens issued by this server cannot be guessed and are
+// never delayed. The fixed token was chosen by a person, and is delayed with all others of its source after too many
+// wrong attempts.
 func (g *Gate) caller(r *http.Request) (Caller, error) {
 	caller, secret, err := g.known(r)
 	if secret == "" {
@@ -102,7 +103,7 @@ func (g *Gate) caller(r *http.Request) (Caller, error) {
 	return caller, err
 }
 
-// known finds who asks, and returns the token that was shown.
+// known finds the caller of a request and returns the presented token.
 func (g *Gate) known(r *http.Request) (caller Caller, secret string, err error) {
 	workspace, err := workspaceOf(r)
 	if err != nil {
@@ -133,8 +134,8 @@ func (g *Gate) known(r *http.Request) (caller Caller, secret string, err error) 
 	return Caller{Caller: found, Browser: true}, "", err
 }
 
-// workspaceOf is the workspace that a request names, "" for none. Browsers send no headers of a page's own with the
-// handshake of a WebSocket or when they save a file, so that what only reads may name it in its address.
+// workspaceOf returns the workspace named by a request, or "" if there is none. Browsers send no custom headers with a
+// WebSocket handshake or a file download, so read-only requests may name the workspace in the URL.
 func workspaceOf(r *http.Request) (string, error) {
 	named := r.Header.Values(WorkspaceHeader)
 	if len(named) == 0 && r.Method == http.MethodGet && r.URL.RawQuery != "" {
@@ -149,7 +150,7 @@ func workspaceOf(r *http.Request) (string, error) {
 	return named[0], nil
 }
 
-// inWorkspace refuses a workspace that a token does not belong to as one that is not there.
+// inWorkspace returns NotFound for a workspace the token does not belong to.
 func inWorkspace(caller registry.Caller, workspace string) error {
 	if workspace == "" || workspace == caller.Workspace.ID || workspace == caller.Workspace.Name {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// checkJSON refuses what is not one JSON document in UTF-8 with at most depth levels, and counts its values and names. It
-// says where, never what.
+// checkJSON rejects text that is not one JSON document in UTF-8 with at most depth levels, and counts its values and
+// names. Its errors report the position, never the content.
 func checkJSON(text []byte, depth int) (values int, err error) {
 	if !utf8.Valid(text) {
 		return 0, fault.New(fault.BadRequest, "The body is not valid UTF-8.")
@@ -29,10 +29,10 @@ func checkJSON(text []byte, depth int) (values int, err error) {
 		Details: []fault.Detail{{Line: line, Column: column, Message: "is not valid JSON from here on"}}}
 }
 
-// survey returns where text first opens more than depth levels, -1 for nowhere, and how many values and names it has. It
-// needs no valid JSON, and takes no memory.
+// survey returns the offset where text first exceeds depth levels, or -1. It also returns the number of values and
+// names. It accepts invalid JSON and allocates no memory.
 func survey(text []byte, depth int) (tooDeep, values int) {
-	level, quoted, opened := 0, false, true // opened: the next thing, unless it closes, is a value or a name
+	level, quoted, opened := 0, false, true // opened: the next token, unless it is a closing one, is a value or a name
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
@@ -72,7 +72,7 @@ func syntaxErrorAt(text []byte) int {
 	return len(text)
 }
 
-// position turns an offset into a line and a column, both from 1, the column in characters.
+// position converts an offset into a line and a column. Both start at 1; the column counts characters.
 func position(text []byte, at int) (line, column int) {
 	before := text[:min(at, len(text))]
 	start := bytes.LastIndexByte(before, '\n') + 1

@@ -7,31 +7,31 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// subject is what a route is about, for callers who may not touch everything.
+// subject is the resource a route acts on. It matters for callers with restricted access.
 type subject int
 
 const (
-	workspace subject = iota // all of it: not for tokens that are restricted to agents
-	agent                    // the one that {agent} names
-	run                      // the one that {run} names; without read it must be the caller's own
-	nothing                  // that is kept: who asks, what the server can do, whether code is well-formed
+	workspace subject = iota // the whole workspace; excludes tokens restricted to agents
+	agent                    // the agent named by {agent}
+	run                      // the run named by {run}; without read it must be the caller's own
+	nothing                  // no stored resource, for example the caller itself, the server's capabilities or a syntax check
 )
 
-// need is what a route asks of its caller: one of the scopes, for its subject.
+// need is the permission a route requires: any one of the scopes, for its subject.
 type need struct {
 	anyOf   []registry.Scope
 	subject subject
 }
 
-// needs is the one list of what each guarded route asks for, by method and pattern. A route that is
-// not here is for admin alone, and a test fails. What depends on a body, its handler asks for by Require.
+// needs lists the permission each guarded route requires, by method and pattern. A route that is missing here is for
+// admin only, and a test fails. Permissions that depend on the body are checked by the handler with Require.
 func needs() map[string]need {
 	var (
 		read    = []registry.Scope{registry.ReadScope}
-		use     = []registry.Scope{registry.ReadScope, registry.RunScope} // what a caller of tools has to know
+		use     = []registry.Scope{registry.ReadScope, registry.RunScope} // information that callers of tools need
 		execute = []registry.Scope{registry.RunScope}
 		write   = []registry.Scope{registry.WriteScope}
-		approve = []registry.Scope{registry.ApproveScope} // what others call is other code from then on, reviewed or not
+		approve = []registry.Scope{registry.ApproveScope} // changes the code that others call, reviewed or not
 		admin   = []registry.Scope{registry.AdminScope}
 		anyone  = registry.Scopes()
 	)
@@ -54,7 +54,7 @@ func needs() map[string]need {
 		"GET " + one:                                  {read, agent},
 		"PUT " + one:                                  {write, agent},
 		"PATCH " + one:                                {write, agent},
-		"DELETE " + one:                               {write, agent},     // and approve if the agent is a skill
+		"DELETE " + one:                               {write, agent},     // also approve if the agent is a skill
 		"POST " + one + "/copy":                       {write, workspace}, // the copy is another agent
 		"GET " + one + "/diff":                        {read, agent},
 		"POST " + one + "/draft":                      {write, agent},
@@ -63,20 +63,20 @@ func needs() map[string]need {
 		"PATCH " + save:                               {write, agent},
 		"POST " + save + "/restore":                   {write, agent},
 		"POST " + one + "/execute":                    {execute, agent},
-		"POST " + one + "/export-tool":                {use, agent}, // and write to publish on the way
+		"POST " + one + "/export-tool":                {use, agent}, // also write if it publishes a version
 		"GET " + one + "/pins":                        {read, agent},
 		"POST " + one + "/publish":                    {write, agent},
 		"POST " + one + "/replay":                     {execute, agent},
-		"POST " + one + "/restore":                    {write, agent}, // and approve if the agent is a skill
+		"POST " + one + "/restore":                    {write, agent}, // also approve if the agent is a skill
 		"GET " + one + "/runtime":                     {read, agent},
 		"GET " + one + "/versions":                    {read, agent},
-		"POST " + one + "/versions":                   {write, agent}, // and approve if the agent is a skill
+		"POST " + one + "/versions":                   {write, agent}, // also approve if the agent is a skill
 		"GET " + version:                              {read, agent},
-		"PATCH " + version:                            {write, agent}, // and approve if the agent is a skill
+		"PATCH " + version:                            {write, agent}, // also approve if the agent is a skill
 		"GET " + version + "/diff/{other}":            {read, agent},
 		"GET " + version + "/manifest":                {use, agent},
 		"GET " + api + "/archive":                     {read, workspace},
-		"POST " + api + "/archive":                    {approve, workspace}, // it brings published versions, those of skills too
+		"POST " + api + "/archive":                    {approve, workspace}, // imports published versions, including those of skills
 		"GET " + api + "/pins":                        {read, workspace},
 		"PUT " + api + "/pins":                        {write, workspace},
 		"DELETE " + api + "/pins":                     {write, workspace},
@@ -114,7 +114,7 @@ func needs() map[string]need {
 		"POST " + api + "/tokens":                     {admin, workspace},
 		"DELETE " + api + "/tokens/{token}":           {admin, workspace},
 		"GET " + api + "/workspaces":                  {anyone, nothing},
-		"POST " + api + "/workspaces":                 {admin, workspace}, // and that of the server's own workspace
+		"POST " + api + "/workspaces":                 {admin, workspace}, // also admin in the server's own workspace
 		"PATCH " + api + "/workspaces/{workspace}":    {admin, workspace},
 		"DELETE " + api + "/workspaces/{workspace}":   {admin, workspace}, // as above
 		"GET " + api + "/members":                     {read, workspace},
@@ -125,8 +125,8 @@ func needs() map[string]need {
 		"POST " + api + "/skills/{name}/promote":      {approve, workspace},
 		"DELETE " + api + "/skills/{name}":            {approve, workspace},
 		"GET " + api + "/quotas":                      {read, workspace},
-		"GET " + api + "/quotas/{workspace}":          {admin, workspace}, // and that of the server's own workspace
-		"PUT " + api + "/quotas/{workspace}":          {admin, workspace}, // and that of the server's own workspace
+		"GET " + api + "/quotas/{workspace}":          {admin, workspace}, // also admin in the server's own workspace
+		"PUT " + api + "/quotas/{workspace}":          {admin, workspace}, // also admin in the server's own workspace
 		"GET " + api + "/secrets":                     {read, workspace},
 		"PUT " + api + "/secrets/{name}":              {write, workspace},
 		"DELETE " + api + "/secrets/{name}":           {write, workspace},
@@ -154,8 +154,8 @@ func needs() map[string]need {
 	}
 }
 
-// Security describes what a route needs in the words of OpenAPI: the scopes of which a caller must have one, nil for any
-// credential, and one empty requirement for none.
+// Security describes the permission of a route in OpenAPI terms. It lists the scopes of which a caller needs one. It
+// returns nil if any credential suffices, and one empty requirement if none is needed.
 func Security(method, pattern string) []map[string][]string {
 	scopes := needs()[method+" "+pattern].anyOf
 	switch {

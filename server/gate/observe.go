@@ -16,10 +16,10 @@ import (
 	"github.com/atelier-run/atelier/internal/telemetry"
 )
 
-// RequestIDHeader carries the ID that the log and internal errors have.
+// RequestIDHeader holds the request ID that the log and internal errors contain.
 const RequestIDHeader = "X-Request-Id"
 
-// observe gives a request its ID and its span, and writes its one wide log line at the end.
+// observe assigns a request its ID and its span, and writes its single log line at the end.
 func (g *Gate) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -29,17 +29,17 @@ func (g *Gate) observe(next http.Handler) http.Handler {
 		ctx = g.Propagate.Extract(ctx, propagation.HeaderCarrier(r.Header))
 		ctx, span := g.Tracer.Start(ctx, r.Method, trace.WithSpanKind(trace.SpanKindServer))
 		defer span.End()
-		routes := chi.NewRouteContext() // the router fills it in; the pattern is read from it afterwards
+		routes := chi.NewRouteContext() // filled in by the router; the pattern is read from it afterwards
 		w.Header().Set(RequestIDHeader, about.ID)
 		g.Propagate.Inject(ctx, propagation.HeaderCarrier(w.Header()))
 		answer := &answer{ResponseWriter: w, control: http.NewResponseController(w), patience: g.Patience}
 		r = r.WithContext(withRoutes(ctx, routes))
-		defer func() { g.conclude(r, began, about, routes, answer, span) }() // also when an answer is cut short
+		defer func() { g.conclude(r, began, about, routes, answer, span) }() // also runs when an answer is cut short
 		next.ServeHTTP(answer, r)
 	})
 }
 
-// conclude tells what came of a request: in its span, the metrics and one line of the log.
+// conclude records the outcome of a request in its span, the metrics and one log line.
 func (g *Gate) conclude(r *http.Request, began time.Time, about *telemetry.Request, routes *chi.Context, answer *answer, span trace.Span) {
 	route, took := routes.RoutePattern(), time.Since(began)
 	if route == "" {
@@ -56,7 +56,7 @@ func (g *Gate) conclude(r *http.Request, began time.Time, about *telemetry.Reque
 	}, about.Notes()...)...)
 }
 
-// levelOf keeps the assets of a page and the polling of monitors out of the ordinary log.
+// levelOf lowers the log level of page assets and of the polling of monitors.
 func levelOf(r *http.Request) slog.Level {
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/studio/"), r.URL.Path == "/health", r.URL.Path == "/ready", r.URL.Path == "/metrics":
@@ -65,7 +65,7 @@ func levelOf(r *http.Request) slog.Level {
 	return slog.LevelInfo
 }
 
-// method keeps invented methods out of the labels of metrics.
+// method replaces unknown methods, so that they do not become labels of metrics.
 func method(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -74,8 +74,8 @@ func method(m string) string {
 	return "other"
 }
 
-// answer remembers what was answered, and gives up on a client that does not take it: a run may last for minutes, so the
-// server has no deadline of its own for answers.
+// answer records the response, and gives up on a client that does not read it. A run may take minutes, so the server
+// sets no deadline of its own for answers.
 type answer struct {
 	http.ResponseWriter
 	control  *http.ResponseController
@@ -93,10 +93,10 @@ func (a *answer) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// wait begins the time that the client has for the next bytes. It outlasts the request by as much as the connection may
-// be idle, so that it never meets the beginning of another.
+// wait starts the client's deadline for the next bytes. The deadline outlasts the request by as long as the connection
+// may be idle, so that it never expires at the start of another request.
 func (a *answer) wait() {
-	_ = a.control.SetWriteDeadline(time.Now().Add(a.patience)) // a writer of a test has no connection
+	_ = a.control.SetWriteDeadline(time.Now().Add(a.patience)) // the writer of a test has no connection
 }
 
 func (a *answer) Write(p []byte) (int, error) {
@@ -109,18 +109,18 @@ func (a *answer) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Flush and Hijack pass through; Unwrap does for http.ResponseController.
+// Flush and Hijack forward to the wrapped writer; Unwrap does so for http.ResponseController.
 func (a *answer) Flush() {
-	_ = http.NewResponseController(a.ResponseWriter).Flush() // a writer that cannot flush has nothing to hold back
+	_ = http.NewResponseController(a.ResponseWriter).Flush() // a writer that cannot flush has no buffered data
 }
 
-// Hijack hands the connection over, as WebSockets need it.
+// Hijack returns the connection, which WebSockets need.
 func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	a.hijacked = true
 	return http.NewResponseController(a.ResponseWriter).Hijack()
 }
 
-// Unwrap returns the writer beneath.
+// Unwrap returns the wrapped writer.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 func (a *answer) code() int {

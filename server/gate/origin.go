@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// checkOrigin refuses what a page of another origin sends on its own: every method that changes something, and every
-// upgrade to a WebSocket, which browsers allow across origins. Clients that are no browsers send neither header.
+// checkOrigin rejects requests sent by a page of another origin: every method that changes state, and every WebSocket
+// upgrade, which browsers allow across origins. Clients other than browsers send neither header.
 func (g *Gate) checkOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if (unsafe(r.Method) || upgrades(r)) && !g.ours(r) {
@@ -19,7 +19,7 @@ func (g *Gate) checkOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// ours compares scheme, host and port exactly; "null" is what sandboxed and local pages send, and nobody's origin.
+// ours compares scheme, host and port exactly. Sandboxed and local pages send "null", which is never allowed.
 func (g *Gate) ours(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":

@@ -13,13 +13,13 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Things tells what a path names. It is asked for callers who may not touch everything, and for no others.
+// Things finds the resource a path names. It is used only for callers with restricted access.
 type Things interface {
 	AgentID(ctx context.Context, workspace, nameOrID string) (string, error)
 	Run(ctx context.Context, actor registry.Actor, id string) (registry.Run, error)
 }
 
-// Require refuses a caller who has none of the scopes. It is for handlers whose need depends on what is asked of them.
+// Require rejects a caller who has none of the scopes. Handlers use it if the needed scope depends on the body.
 func Require(ctx context.Context, anyOf ...registry.Scope) error {
 	if caller, _ := CallerOf(ctx); !caller.May(anyOf...) {
 		return lacking(caller.Caller, anyOf)
@@ -27,7 +27,7 @@ func Require(ctx context.Context, anyOf ...registry.Scope) error {
 	return nil
 }
 
-// lacking names the scopes, and the least role that has one of them.
+// lacking returns an error that lists the scopes and the lowest role with one of them.
 func lacking(caller registry.Caller, anyOf []registry.Scope) error {
 	role := registry.RoleWith(anyOf...)
 	f := &fault.Error{Code: fault.Forbidden, Extra: map[string]any{"needs": anyOf, "role": role}}
@@ -51,14 +51,15 @@ func words(scopes []registry.Scope, between string) string {
 	return strings.Join(said, between)
 }
 
-// permit refuses what a caller may not do. A path that no route takes is left to the router, which says so.
+// permit rejects requests that a caller may not make. It leaves a path without a route to the router, which returns the
+// error.
 func (g *Gate) permit(r *http.Request, caller registry.Caller) error {
 	pattern, params := g.route(r)
 	if pattern == "" {
 		return nil
 	}
 	n, ok := g.needs[methodOf(r)+" "+pattern]
-	if !ok { // Undeclared tells
+	if !ok { // Undeclared reports it
 		n = need{anyOf: []registry.Scope{registry.AdminScope}}
 	}
 	if !caller.May(n.anyOf...) {
@@ -86,7 +87,7 @@ func named(agents []registry.TokenAgent) string {
 	return fmt.Sprintf("%d agents", len(agents))
 }
 
-// permitAgent hides the agents that a restricted token may not touch.
+// permitAgent hides agents from a restricted token that may not use them.
 func (g *Gate) permitAgent(ctx context.Context, caller registry.Caller, nameOrID string) error {
 	if len(caller.Agents) == 0 {
 		return nil
@@ -98,8 +99,8 @@ func (g *Gate) permitAgent(ctx context.Context, caller registry.Caller, nameOrID
 	return err
 }
 
-// permitRun hides the runs of other agents from a restricted token, and those that others started from a caller who may
-// run and not read.
+// permitRun hides runs of other agents from a restricted token. From a caller who may run but not read, it hides runs
+// started by others.
 func (g *Gate) permitRun(ctx context.Context, caller registry.Caller, id string) error {
 	reads := caller.May(registry.ReadScope)
 	if reads && len(caller.Agents) == 0 {
@@ -116,7 +117,7 @@ func (g *Gate) permitRun(ctx context.Context, caller registry.Caller, id string)
 	return nil
 }
 
-// route finds the pattern that the router will take, in the way that it does.
+// route finds the pattern that the router will match, using the same method.
 func (g *Gate) route(r *http.Request) (pattern string, params *chi.Context) {
 	path := r.URL.RawPath
 	if path == "" {
@@ -126,7 +127,7 @@ func (g *Gate) route(r *http.Request) (pattern string, params *chi.Context) {
 	return g.Routes.Find(params, methodOf(r), path), params
 }
 
-// methodOf is the method by which a request is routed: HEAD is answered by the routes of GET.
+// methodOf returns the method used for routing: routes of GET answer HEAD.
 func methodOf(r *http.Request) string {
 	if r.Method == http.MethodHead {
 		return http.MethodGet
@@ -134,7 +135,7 @@ func methodOf(r *http.Request) string {
 	return r.Method
 }
 
-// Undeclared lists the guarded routes that do not say what they need, and what is declared without a route.
+// Undeclared lists guarded routes without a declared permission, and declarations without a route.
 func (g *Gate) Undeclared() ([]string, error) {
 	found, missing := map[string]bool{}, []string{}
 	err := chi.Walk(g.Routes, func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {

@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// reserve opens the reservation of a request with a body, and releases it when the request has been answered. Body
-// reserves; a run that goes on after the answer holds what it needs.
+// reserve opens the memory reservation of a request with a body and releases it after the answer. Body adds to the
+// reservation. A run that continues after the answer holds the memory it needs.
 func (g *Gate) reserve(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if g.Budget == nil || r.ContentLength == 0 {
@@ -21,7 +21,8 @@ func (g *Gate) reserve(next http.Handler) http.Handler {
 	})
 }
 
-// payer is whose share of the budget a request takes: that of its caller's workspace, or of its address without a caller.
+// payer returns the owner of the budget share that a request uses: the caller's workspace, or the source address
+// without a caller.
 func payer(r *http.Request) string {
 	caller, ok := CallerOf(r.Context())
 	if !ok || caller.Actor.Type == registry.AnonymousActor {

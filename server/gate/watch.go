@@ -10,16 +10,16 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// ErrEnded is why the context of a stream ends when its reader has lost the right to it.
+// ErrEnded is the reason a stream's context ends when its reader has lost access.
 var ErrEnded = errors.New("access to this stream ended: the session, token or role is no longer valid")
 
-// lasts reports whether a request may be answered for as long as a run takes, event by event.
+// lasts reports whether a request is an event stream that may last as long as a run.
 func lasts(r *http.Request) bool {
 	return upgrades(r) || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
-// watch returns a context that ends when the caller of a request may no longer make it: whoever logs out, is revoked or
-// loses a role reads nothing more, also of what was opened before. done is to be called at the end of the request.
+// watch returns a context that ends when the caller may no longer make the request. A caller who logs out, is revoked
+// or loses a role also loses streams that are already open. Call done at the end of the request.
 func (g *Gate) watch(ctx context.Context, r *http.Request) (watched context.Context, done func()) {
 	watched, cancel := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
@@ -28,7 +28,7 @@ func (g *Gate) watch(ctx context.Context, r *http.Request) (watched context.Cont
 		tick := time.NewTicker(g.Recheck)
 		defer tick.Stop()
 		for {
-			changed := g.Rights.Changed() // before looking: no change is missed
+			changed := g.Rights.Changed() // taken before the check, so that no change is missed
 			if lost(g.still(r)) {
 				cancel(ErrEnded)
 				return
@@ -47,7 +47,7 @@ func (g *Gate) watch(ctx context.Context, r *http.Request) (watched context.Cont
 	}
 }
 
-// still is nil while a request could be made anew.
+// still returns nil while the same request would be permitted.
 func (g *Gate) still(r *http.Request) error {
 	caller, _, err := g.known(r)
 	if err != nil {
@@ -56,6 +56,6 @@ func (g *Gate) still(r *http.Request) error {
 	return g.permit(r, caller.Caller)
 }
 
-// lost says whether an error takes the right to a stream. What only kept the gate from looking, such as a busy database,
-// takes none: the next look is as good.
+// lost reports whether an error removes access to a stream. An error that only prevented the check, such as a busy
+// database, does not: the next check decides.
 func lost(err error) bool { return err != nil && !fault.Is(err, fault.Internal) }

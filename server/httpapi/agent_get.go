@@ -26,7 +26,7 @@ func answerWith(agent registry.Agent) *agentAnswer {
 	return &agentAnswer{ETag: strconv.Quote(strconv.FormatInt(agent.Draft.Revision, 10)), Body: agentOf(agent)}
 }
 
-// answerWithOrigin also tells whether there is a newer version where the agent came from.
+// answerWithOrigin also reports whether the agent's source has a newer version.
 func (a *API) answerWithOrigin(ctx context.Context, agent registry.Agent) (*agentAnswer, error) {
 	answer := answerWith(agent)
 	if agent.Origin == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Paging is how every list is paged.
+// Paging holds the page parameters of every list.
 type Paging struct {
 	Cursor string `query:"cursor" maxLength:"500" doc:"nextCursor of the previous page."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`

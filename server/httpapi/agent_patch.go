@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// patchBody is what PATCH of an agent takes, described by AgentPatch.
+// patchBody is the body of PATCH for an agent. AgentPatch describes it.
 type patchBody struct{ agents.Input }
 
 // Schema describes the body.
@@ -19,7 +19,7 @@ func (patchBody) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[AgentPatch](), true, "AgentPatch")
 }
 
-// AgentPatch describes what can be changed without touching the draft.
+// AgentPatch describes the fields that can change without touching the draft.
 type AgentPatch struct {
 	Name        string         `json:"name,omitempty"`
 	Title       string         `json:"title,omitempty"`

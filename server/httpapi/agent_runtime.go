@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// DraftRuntime is the runtime that publishing a draft would give it now.
+// DraftRuntime is the runtime that a version would get if the draft were published now.
 type DraftRuntime struct {
 	Runtime runtimes.Name           `json:"runtime"`
 	Choice  *registry.RuntimeChoice `json:"choice,omitempty" doc:"Reason for the choice. Absent if the draft sets a runtime or its language has only one."`

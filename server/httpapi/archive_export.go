@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// archiveType is what an archive is called in headers.
+// archiveType is the media type of an archive.
 const archiveType = "application/gzip"
 
 func (a *API) exportArchive() {
@@ -36,11 +36,12 @@ func (a *API) writeArchive(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Disposition", `attachment; filename="`+archiveName(r.URL.Query()["agent"])+`"`)
 	if err := export.Write(r.Context(), w); err != nil {
 		a.Problems.Log.LogAttrs(r.Context(), slog.LevelWarn, "write archive", slog.String("request_id", telemetry.RequestID(r.Context())), slog.Any("error", err))
-		panic(http.ErrAbortHandler) // the answer has begun: only a broken connection tells that it is not whole
+		panic(http.ErrAbortHandler) // the answer has begun: only a broken connection shows that it is incomplete
 	}
 }
 
-// archiveName is what a browser calls the file: the agent's name when it is of one. What is no name is not repeated.
+// archiveName returns the file name for the browser. It contains the agent's name if the archive has one agent with a
+// valid name.
 func archiveName(agents []string) string {
 	if len(agents) == 1 && registry.CheckName(agents[0]) == nil {
 		return agents[0] + ".tar.gz"

@@ -12,13 +12,13 @@ import (
 	"github.com/atelier-run/atelier/studio/archives"
 )
 
-// ImportReport says what became of each agent of an archive.
+// ImportReport lists the result for each agent of an archive.
 type ImportReport struct {
 	Agents []archives.Imported `json:"agents"`
 	DryRun bool                `json:"dryRun"`
 }
 
-// uploadDeadline is how long a client may take to send an archive.
+// uploadDeadline is the time a client has to send an archive.
 const uploadDeadline = 10 * time.Minute
 
 func (a *API) importArchive() {
@@ -54,13 +54,13 @@ func (a *API) readArchive(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(uploadDeadline)) // a writer of a test has no connection
+	_ = control.SetReadDeadline(time.Now().Add(uploadDeadline)) // the writer of a test has no connection
 	agents, err := a.Archives.Import(r.Context(), actor(r.Context()), http.MaxBytesReader(w, r.Body, archives.MaxUpload+1), req)
-	if err != nil { // the deadline stays: the server may wait for the rest of the body before it answers
+	if err != nil { // keep the deadline: the server may wait for the rest of the body before it answers
 		a.Problems.Write(w, r, err)
 		return
 	}
 	_ = control.SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(ImportReport{Agents: agents, DryRun: req.DryRun}) // the client may have gone
+	_ = json.NewEncoder(w).Encode(ImportReport{Agents: agents, DryRun: req.DryRun}) // the client may have disconnected
 }

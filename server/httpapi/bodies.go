@@ -11,14 +11,14 @@ import (
 	"github.com/atelier-run/atelier/registry/schema"
 )
 
-// bodyChecks holds bodies to the schemas of the description. The framework could too, but it takes the dots in names of
-// files for steps of a path, and its sentences repeat values.
+// bodyChecks validates bodies against the schemas of the description. The framework's own validation treats dots in
+// file names as path separators, and its messages repeat values.
 type bodyChecks struct {
 	api  *huma.OpenAPI
 	once sync.Map // operation ID → func() (*schema.Schema, error)
 }
 
-// check lists what is wrong with the body of an operation, by JSON pointer.
+// check lists the errors in the body of an operation, by JSON pointer.
 func (b *bodyChecks) check(op *huma.Operation, body []byte) error {
 	if op.RequestBody == nil {
 		return nil
@@ -37,7 +37,7 @@ func (b *bodyChecks) check(op *huma.Operation, body []byte) error {
 	return nil
 }
 
-// compile makes one schema of an operation's body and all that it refers to.
+// compile builds one schema from an operation's body and everything it refers to.
 func (b *bodyChecks) compile(op *huma.Operation) (*schema.Schema, error) {
 	root := op.RequestBody.Content["application/json"].Schema
 	definitions := map[string]*huma.Schema{}
@@ -53,7 +53,7 @@ func (b *bodyChecks) compile(op *huma.Operation) (*schema.Schema, error) {
 
 const componentsPath = "#/components/schemas/"
 
-// gather collects the components that a schema refers to, and those that they refer to.
+// gather collects the components that a schema refers to, directly or indirectly.
 func (b *bodyChecks) gather(s *huma.Schema, into map[string]*huma.Schema) error {
 	text, err := json.Marshal(s)
 	if err != nil {

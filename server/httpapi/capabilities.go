@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Capabilities is what this server can do.
+// Capabilities lists the features of this server.
 type Capabilities struct {
 	Languages     []LanguageState `json:"languages"`
 	Limits        LimitBounds     `json:"limits"`
@@ -16,7 +16,7 @@ type Capabilities struct {
 	ExportFormats []string        `json:"exportFormats"`
 }
 
-// LanguageState says whether a language can be run here, by which runtimes, and why not.
+// LanguageState reports whether a language can run here, with which runtimes, and why not.
 type LanguageState struct {
 	Language    runtimes.Language `json:"language"`
 	Runtimes    []runtimes.Name   `json:"runtimes"`
@@ -27,7 +27,7 @@ type LanguageState struct {
 	Engines     []EngineState     `json:"engines,omitempty" doc:"State of each runtime. Absent if none is available."`
 }
 
-// EngineState says whether one runtime of a language is there, and what to install where it is not.
+// EngineState reports whether one runtime of a language is available, and the package to install if it is not.
 type EngineState struct {
 	Runtime     runtimes.Name `json:"runtime"`
 	Available   bool          `json:"available"`
@@ -36,13 +36,13 @@ type EngineState struct {
 	Reason      string        `json:"reason,omitempty"`
 }
 
-// LimitBounds are the limits that a version has by default, and the highest that it may ask for.
+// LimitBounds holds the default limits of a version and the highest it may request.
 type LimitBounds struct {
 	Defaults runtimes.Limits `json:"defaults"`
 	Ceilings runtimes.Limits `json:"ceilings"`
 }
 
-// SandboxState is how much of the sandbox this host enforces, and what is missing.
+// SandboxState reports which parts of the sandbox this host enforces, and which are missing.
 type SandboxState struct {
 	Level   string   `json:"level" enum:"full,reduced,none"`
 	Missing []string `json:"missing"`

@@ -17,10 +17,11 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// contract is the version of the API itself, whatever the binary's: the description is a file under version control.
+// contract is the version of the API itself, independent of the binary's version, because the description is under
+// version control.
 const contract = "1.0"
 
-// describe is the frame of the API's description.
+// describe returns the base configuration of the API's description.
 func describe(base string) huma.Config {
 	schemas := huma.NewMapRegistry("#/components/schemas/", nameOf)
 	schemas.RegisterTypeAlias(reflect.TypeFor[registry.File](), reflect.TypeFor[fileSchema]())
@@ -65,7 +66,7 @@ func describe(base string) huma.Config {
 	}
 }
 
-// plainJSON writes JSON without turning <, > and & into escapes, and only when the whole of it could be encoded.
+// plainJSON writes JSON without escaping <, > and &. It writes nothing unless the whole value could be encoded.
 func plainJSON() huma.Format {
 	return huma.Format{
 		Marshal: func(w io.Writer, v any) error {
@@ -89,13 +90,13 @@ func plainJSON() huma.Format {
 	}
 }
 
-// misfit is the pointer to a value that fits the schema of its field and not the field: 1e3 is an integer to JSON Schema
-// and none to Go. The framework passes on nothing but the text of an error, so the pointer is the text.
+// misfit points to a value that matches its field's schema but not its Go type: 1e3 is an integer in JSON Schema but
+// not in Go. The framework passes on only the text of an error, so the text is the pointer.
 type misfit string
 
 func (m misfit) Error() string { return string(m) }
 
-// misfitAt takes the path that a decoder names, in which structs within structs appear by their Go names.
+// misfitAt builds a misfit from a decoder's path, in which nested structs appear by their Go names.
 func misfitAt(path string) misfit {
 	var pointer strings.Builder
 	for part := range strings.SplitSeq(path, ".") {
@@ -106,7 +107,7 @@ func misfitAt(path string) misfit {
 	return misfit(pointer.String())
 }
 
-// nameOf names the schemas whose Go names say too little outside their package.
+// nameOf names the schemas whose Go names are too short outside their package.
 func nameOf(t reflect.Type, hint string) string {
 	switch t {
 	case reflect.TypeFor[runs.Answer]():
@@ -119,7 +120,7 @@ func nameOf(t reflect.Type, hint string) string {
 	return huma.DefaultSchemaNamer(t, hint)
 }
 
-// finish mends what the framework assumes and we do not: our lists are never null.
+// finish corrects assumptions of the framework: our lists are never null.
 func (a *API) finish() {
 	for _, schema := range a.huma.OpenAPI().Components.Schemas.Map() {
 		neverNull(schema, map[*huma.Schema]bool{})
@@ -145,10 +146,11 @@ func neverNull(s *huma.Schema, seen map[*huma.Schema]bool) {
 	}
 }
 
-// fileSchema, languageSchema, scopeSchema, roleSchema and statusSchema describe types of lower floors, which know nothing of OpenAPI.
+// fileSchema, languageSchema, scopeSchema, roleSchema and statusSchema describe types of lower layers, which do not
+// depend on OpenAPI.
 type fileSchema struct{}
 
-// Schema describes a file: a text is a string, anything else base64 in an object.
+// Schema describes a file: text is a string, and other content is base64 in an object.
 func (fileSchema) Schema(huma.Registry) *huma.Schema {
 	binary := &huma.Schema{Type: huma.TypeObject, Required: []string{"base64"}, AdditionalProperties: false,
 		Properties: map[string]*huma.Schema{"base64": {Type: huma.TypeString, ContentEncoding: "base64"}}}
@@ -192,7 +194,7 @@ func choice[T ~string](values ...T) *huma.Schema {
 	return s
 }
 
-// problemSchema replaces the framework's error model by ours in every answer.
+// problemSchema replaces the framework's error model with our problem document in every answer.
 func problemSchema(api *huma.OpenAPI) {
 	const name = "ErrorModel"
 	schemas := api.Components.Schemas.Map()
@@ -229,7 +231,7 @@ func refuseInOurWords(op *huma.Operation, ref string) {
 	}
 }
 
-// serversAt says where the paths begin, when that is not the root of the origin.
+// serversAt returns the base path of the API if it is not the root of the origin.
 func serversAt(base string) []*huma.Server {
 	if base == "" {
 		return nil

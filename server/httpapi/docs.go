@@ -3,7 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"cmp"
-	_ "embed" // the page's template
+	_ "embed" // template of the page
 	"encoding/json"
 	"html/template"
 	"slices"
@@ -15,7 +15,7 @@ import (
 //go:embed docs.html
 var docsPage string
 
-// getDocs serves the API's description for people: one page, no script, nothing from another host.
+// getDocs serves the API's description as one HTML page without scripts or external resources.
 func (a *API) getDocs() {
 	a.router.Get("/docs", a.document("text/html; charset=utf-8", func() ([]byte, error) {
 		page, err := template.New("docs").Parse(docsPage)
@@ -99,7 +99,7 @@ func docRouteOf(op *huma.Operation) docRoute {
 	return route
 }
 
-// schemaIn is the name of the schema that a body has.
+// schemaIn returns the name of a body's schema.
 func schemaIn(content map[string]*huma.MediaType) string {
 	for _, media := range content {
 		if media.Schema != nil && media.Schema.Ref != "" {

@@ -17,28 +17,28 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// endpoint says what a route is, for the router and for its description.
+// endpoint describes a route for the router and for the API description.
 type endpoint struct {
 	id, method, path string
 	tag, summary     string
 	about            string
-	status           int          // of success; 0 is 200
-	refusals         []fault.Code // beside those that every route has
-	idempotent       bool         // takes an Idempotency-Key
-	bodyBytes        int64        // 0 is the server's setting
-	modules          bool         // the body may hold a WebAssembly module, and be as large as that needs
-	public           bool         // needs no actor
+	status           int          // of success; 0 means 200
+	refusals         []fault.Code // in addition to those of every route
+	idempotent       bool         // accepts an Idempotency-Key
+	bodyBytes        int64        // 0 means the server's setting
+	modules          bool         // the body may contain a WebAssembly module and be as large as one needs
+	public           bool         // needs no caller
 	hidden           bool
-	answers          map[string]*huma.Response // that the output type does not tell
+	answers          map[string]*huma.Response // not described by the output type
 
-	// instead serves a request that wants something else than JSON, and says whether it did.
+	// instead serves a request that asks for a format other than JSON, and reports whether it did.
 	instead func(w http.ResponseWriter, r *http.Request) bool
 }
 
-// none is the input or output of a route that has none.
+// none is the type of a missing input or output.
 type none struct{}
 
-// add hangs an endpoint into the door. The handler knows neither statuses nor problem documents.
+// add registers an endpoint. The handler knows neither statuses nor problem documents.
 func add[I, O any](a *API, e endpoint, handler func(context.Context, *I) (*O, error)) {
 	op := huma.Operation{
 		OperationID: e.id, Method: e.method, Path: e.path, Tags: []string{e.tag}, Summary: e.summary, Description: e.about,
@@ -56,7 +56,7 @@ func add[I, O any](a *API, e endpoint, handler func(context.Context, *I) (*O, er
 	})
 }
 
-// refusals are the statuses that a route's description lists.
+// refusals returns the error statuses in a route's description.
 func refusals(e endpoint) []int {
 	codes := e.refusals
 	if !e.public {
@@ -75,10 +75,11 @@ func refusals(e endpoint) []int {
 	return statuses
 }
 
-// moduleBodyBytes is the largest module in base64, and room for what is said beside it.
+// moduleBodyBytes is the size of the largest module in base64 plus space for the other fields.
 const moduleBodyBytes = specs.MaxModuleBytes/3*4 + 2<<20
 
-// enter reads and checks the body before the framework sees the request, and answers a repeated request from memory.
+// enter reads and checks the body before the framework sees the request. It answers a repeated request from the stored
+// answer.
 func (a *API) enter(e endpoint) func(huma.Context, func(huma.Context)) {
 	most := e.bodyBytes
 	if most == 0 {
@@ -117,7 +118,7 @@ func (a *API) enter(e endpoint) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// onceEach refuses a query parameter that is given twice: two readers would take different ones for the value.
+// onceEach rejects a query parameter that is given twice, because two readers could choose different values.
 func onceEach(op *huma.Operation, r *http.Request) error {
 	if r.URL.RawQuery == "" {
 		return nil
@@ -135,10 +136,10 @@ func onceEach(op *huma.Operation, r *http.Request) error {
 	return nil
 }
 
-// actor is who asks. The gate lets nothing through to a guarded route without one.
+// actor returns the actor of a request. The gate ensures that guarded routes have one.
 func actor(ctx context.Context) registry.Actor { return caller(ctx).Actor }
 
-// caller is who asks, with what they may do.
+// caller returns the caller of a request with its permissions.
 func caller(ctx context.Context) registry.Caller {
 	c, _ := gate.CallerOf(ctx)
 	return c.Caller

@@ -8,8 +8,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// DraftMatch is part of the input of every route that acts on a draft. The revision may also be a member of the body, or of
-// the query where there is none.
+// DraftMatch is part of the input of every route that acts on a draft. The revision may also be a member of the body,
+// or a query parameter if there is no body.
 type DraftMatch struct {
 	IfMatch string `header:"If-Match" doc:"Revision of the draft that you last read, in quotes. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. Without it the request uses the current draft."`
 }
@@ -25,7 +25,8 @@ type RequiredDraftMatch struct {
 	IfMatch string `header:"If-Match" doc:"Required: revision of the draft that you last read, in quotes. Without it the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy."`
 }
 
-// seen is the draft that a caller acts on, by header or by member; 0 is no member.
+// seen returns the draft revision that a caller acts on, from the header or the member. 0 means that there is no
+// member.
 func (m DraftMatch) seen(member int64) (registry.Seen, error) {
 	if m.IfMatch == "" {
 		return registry.SeenRevision(member), nil
@@ -37,10 +38,10 @@ func (m DraftMatch) seen(member int64) (registry.Seen, error) {
 	return registry.SeenRevision(revision), err
 }
 
-// seen is the draft that a caller acts on, by header or by query.
+// seen returns the draft revision that a caller acts on, from the header or the query.
 func (m DraftMatchQuery) seen() (registry.Seen, error) { return m.DraftMatch.seen(m.Revision) }
 
-// revision is the draft that a caller replaces.
+// revision returns the draft revision that a caller replaces.
 func (m RequiredDraftMatch) revision() (int64, error) {
 	if m.IfMatch == "" {
 		return 0, fault.New(fault.PreconditionRequired, `Saving requires If-Match with the revision that you last read, for example If-Match: "7". The ETag of an answer contains it.`)
@@ -48,7 +49,7 @@ func (m RequiredDraftMatch) revision() (int64, error) {
 	return revisionOf(m.IfMatch)
 }
 
-// revisionOf reads If-Match: "7".
+// revisionOf parses an If-Match header such as "7".
 func revisionOf(header string) (int64, error) {
 	text, opened := strings.CutPrefix(header, `"`)
 	text, closed := strings.CutSuffix(text, `"`)

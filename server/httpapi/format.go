@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// FormatBody is code to lay out anew.
+// FormatBody holds the code to format.
 type FormatBody struct {
 	Language runtimes.Language `json:"language" doc:"bash. Editors format other languages themselves."`
 	Code     string            `json:"code"`

@@ -8,8 +8,8 @@ import (
 
 const loginPath = "/login"
 
-// headAsGet takes HEAD to the route of GET; the server leaves the body out. The login link is left to GET alone: those
-// who only look ahead at a link ask with HEAD, and it opens once.
+// headAsGet routes HEAD to GET; the server omits the body. It excludes the login link, because link previews use HEAD
+// and the link works only once.
 func headAsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead && r.URL.Path != loginPath {

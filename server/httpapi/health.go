@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// Health is how the server is doing, for monitors and existing clients.
+// Health is the state of the server for monitors and existing clients.
 type Health struct {
 	Status         string       `json:"status" enum:"healthy,degraded" doc:"healthy or degraded, as in existing skill executors."`
 	Version        string       `json:"version"`

@@ -1,6 +1,6 @@
-// Package httpapi is the REST door: it turns requests into studio verbs and what they answer into JSON, and describes
-// itself as OpenAPI 3.1. One endpoint has one file. What an error is to a client is server/problem's business, who may
-// ask is server/gate's.
+// Package httpapi is the REST API. It turns requests into calls of the studio package and their results into JSON, and
+// describes itself as OpenAPI 3.1. Each endpoint has one file. server/problem maps errors to HTTP; server/gate checks
+// access.
 package httpapi
 
 import (
@@ -29,17 +29,17 @@ import (
 	"github.com/atelier-run/atelier/studio/tools"
 )
 
-// Base is the path beneath which the API lives.
+// Base is the base path of the API.
 const Base = "/api/v1"
 
-// Keys remembers the answers to requests with an Idempotency-Key.
+// Keys stores the answers to requests with an Idempotency-Key.
 type Keys interface {
 	ReserveKey(ctx context.Context, key registry.IdempotencyKey) (existing *registry.IdempotencyKey, err error)
 	CompleteKey(ctx context.Context, owner, key string, status int, body []byte) error
 	ReleaseKey(ctx context.Context, owner, key string) error
 }
 
-// House tells what this server is and how it is doing.
+// House provides the version and the state of the server.
 type House interface {
 	Capabilities() Capabilities
 	Runtimes() []RuntimeState
@@ -65,7 +65,7 @@ type Options struct {
 	Metrics      http.Handler
 	Problems     problem.Writer
 	Attempts     *gate.Attempts
-	Provider     Provider // of logins; nil for none
+	Provider     Provider // login provider; nil if there is none
 	ProviderName string
 	PublicURL    string // "" takes the address that a request came by
 	BasePath     string // beneath which browsers see the server; "" is the root
@@ -73,7 +73,7 @@ type Options struct {
 	Now          func() time.Time
 }
 
-// API is the door. It is a router, so that other doors can hang beside it.
+// API is the REST API. It is a router, so that other entry points can be added to it.
 type API struct {
 	Options
 	router chi.Router
@@ -81,7 +81,7 @@ type API struct {
 	bodies *bodyChecks
 }
 
-// New returns the door with all its routes.
+// New returns the API with all its routes.
 func New(o Options) *API {
 	router := chi.NewRouter()
 	a := &API{Options: o, router: router, huma: humachi.New(router, describe(o.BasePath))}
@@ -96,7 +96,7 @@ func New(o Options) *API {
 	return a
 }
 
-// Router is where further doors are hung.
+// Router returns the router, to which other entry points are added.
 func (a *API) Router() chi.Router { return a.router }
 
 func (a *API) routes() {
@@ -226,7 +226,7 @@ func (a *API) documentRoutes() {
 	a.getManifestSchema()
 }
 
-// methodNotAllowed answers with the methods that the path does take.
+// methodNotAllowed answers with the methods that the path supports.
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		if a.router.Match(chi.NewRouteContext(), method, r.URL.Path) {

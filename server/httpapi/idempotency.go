@@ -20,8 +20,9 @@ const (
 	keyLength = 200
 )
 
-// once serves a request that carries an Idempotency-Key: the first is worked on and its answer stored, a repetition gets
-// that answer. The work goes on when the client goes away, since it may come back for the answer.
+// once serves a request with an Idempotency-Key. It processes the first request and stores the answer; a repeated
+// request gets the stored answer. Processing continues when the client disconnects, because the client may come back
+// for the answer.
 func (a *API) once(w http.ResponseWriter, r *http.Request, key string, body []byte, work func(http.ResponseWriter, *http.Request)) {
 	if len(key) > keyLength {
 		a.Problems.Write(w, r, fault.New(fault.BadRequest, "Idempotency-Key must have at most %d characters.", keyLength))
@@ -42,7 +43,7 @@ func (a *API) once(w http.ResponseWriter, r *http.Request, key string, body []by
 	a.keep(w, r.WithContext(ctx), reserved, work)
 }
 
-// repeat answers from memory.
+// repeat sends the stored answer.
 func (a *API) repeat(w http.ResponseWriter, r *http.Request, known registry.IdempotencyKey, hash string) {
 	switch {
 	case known.BodyHash != hash:
@@ -60,16 +61,17 @@ func (a *API) repeat(w http.ResponseWriter, r *http.Request, known registry.Idem
 		}
 		w.Header().Set("Idempotency-Replayed", "true")
 		w.WriteHeader(known.Status)
-		_, _ = w.Write(stored.Body) // the client has gone again
+		_, _ = w.Write(stored.Body) // the client may have disconnected again
 	}
 }
 
-// keep works and stores the answer before it is sent. Answers that say "try again" are not kept.
+// keep processes a request and stores the answer before sending it. Answers that ask the client to retry are not
+// stored.
 func (a *API) keep(w http.ResponseWriter, r *http.Request, key registry.IdempotencyKey, work func(http.ResponseWriter, *http.Request)) {
 	held := &heldAnswer{header: w.Header()}
 	kept := false
 	defer func() {
-		if !kept { // also after a panic, or when the answer could not be stored: the next try starts anew
+		if !kept { // also after a panic or if the answer could not be stored: the next attempt starts over
 			a.release(r.Context(), key)
 		}
 	}()
@@ -83,7 +85,7 @@ func (a *API) keep(w http.ResponseWriter, r *http.Request, key registry.Idempote
 		kept = true
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(held.body.Bytes()) // the client has gone; it may come back for this answer
+	_, _ = w.Write(held.body.Bytes()) // the client may have disconnected; it may come back for this answer
 }
 
 func (a *API) complete(ctx context.Context, key registry.IdempotencyKey, held *heldAnswer) error {
@@ -101,7 +103,7 @@ func (a *API) release(ctx context.Context, key registry.IdempotencyKey) {
 	}
 }
 
-// requestHash tells whether two requests are the same.
+// requestHash returns a hash that is equal for equal requests.
 func requestHash(r *http.Request, body []byte) string {
 	h := sha256.New()
 	for _, part := range []string{r.Method, r.URL.RequestURI(), r.Header.Get("If-Match"), r.Header.Get("Prefer")} {
@@ -111,13 +113,13 @@ func requestHash(r *http.Request, body []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// storedAnswer is what a repetition gets.
+// storedAnswer is the answer sent to repeated requests.
 type storedAnswer struct {
 	Header http.Header `json:"header"`
 	Body   []byte      `json:"body"`
 }
 
-// heldAnswer holds an answer back until it is stored.
+// heldAnswer buffers an answer until it is stored.
 type heldAnswer struct {
 	header http.Header
 	status int
@@ -141,7 +143,7 @@ func (h *heldAnswer) code() int {
 	return h.status
 }
 
-// lasting are the headers that belong to the answer and not to one request.
+// lasting returns the headers that belong to the answer, without those of a single request.
 func (h *heldAnswer) lasting() http.Header {
 	kept := http.Header{}
 	for _, name := range []string{"Content-Type", "Etag", "Location", "Preference-Applied", "Atelier-Deprecated", "Atelier-Draft-Revision", "Atelier-Renamed", "Atelier-Warning"} {

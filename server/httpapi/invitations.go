@@ -10,14 +10,14 @@ import (
 	"github.com/atelier-run/atelier/studio/access"
 )
 
-// InvitationBody asks for a one-time link into the workspace.
+// InvitationBody requests a one-time link to the workspace.
 type InvitationBody struct {
 	Role      registry.Role `json:"role"`
 	Note      string        `json:"note,omitempty" maxLength:"200" doc:"Note on who the invitation is for."`
 	ExpiresAt *time.Time    `json:"expiresAt,omitempty" doc:"Time of expiry, within 30 days (default: one week)."`
 }
 
-// Invitation is a one-time link that is open, without its secret.
+// Invitation is an open one-time link without its secret.
 type Invitation struct {
 	ID        string        `json:"id"`
 	Role      registry.Role `json:"role"`
@@ -27,23 +27,23 @@ type Invitation struct {
 	ExpiresAt time.Time     `json:"expiresAt"`
 }
 
-// NewInvitation is an invitation with its link, which is shown this once.
+// NewInvitation is an invitation with its link, which is shown only once.
 type NewInvitation struct {
 	Invitation
 	Link string `json:"link" doc:"Invitation link. The secret follows the #, which browsers do not send."`
 }
 
-// InvitationList is the invitations that are open.
+// InvitationList lists the open invitations.
 type InvitationList struct {
 	Items []Invitation `json:"items"`
 }
 
-// InvitationSecret is what follows the # of a link.
+// InvitationSecret is the part after the # of a link.
 type InvitationSecret struct {
 	Secret string `json:"secret" minLength:"1" maxLength:"4096"`
 }
 
-// Invited is what an invitation leads to.
+// Invited describes the workspace and role of an invitation.
 type Invited struct {
 	Workspace string        `json:"workspace" doc:"Display name of the workspace."`
 	Role      registry.Role `json:"role"`
@@ -51,8 +51,8 @@ type Invited struct {
 	ExpiresAt time.Time     `json:"expiresAt"`
 }
 
-// AcceptBody accepts an invitation: for the person who is signed in, or with a login name and its password. A name that
-// nobody has makes a new person.
+// AcceptBody accepts an invitation, either for the signed-in person or with a login name and a password. An unused
+// login name creates a new person.
 type AcceptBody struct {
 	Secret   string `json:"secret" minLength:"1" maxLength:"4096"`
 	SignedIn bool   `json:"signedIn,omitempty" doc:"true accepts the invitation for the signed-in person."`

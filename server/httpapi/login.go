@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// followLoginLink spends the one-time link that the server printed and leads to the Studio. The secret does not stay in
-// the browser's history of that page, and no other page learns it: there is no referrer.
+// followLoginLink uses the one-time link that the server printed, and redirects to the Studio. The secret does not stay
+// in the browser's history. No other page receives it, because no referrer is sent.
 func (a *API) followLoginLink() {
 	a.router.Get(loginPath, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -24,7 +24,7 @@ func (a *API) followLoginLink() {
 			}
 			return err
 		})
-		if err != nil && !a.loggedIn(r) { // somebody who opens a spent link again is in already
+		if err != nil && !a.loggedIn(r) { // a person who opens a used link again is already logged in
 			a.Problems.Write(w, r, err)
 			return
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/studio/oidc"
 )
 
-// Provider proves who somebody is.
+// Provider proves a person's identity.
 type Provider interface {
 	Begin(ctx context.Context, callback string) (oidc.Attempt, string, error)
 	Finish(ctx context.Context, callback string, a oidc.Attempt, answer url.Values) (registry.Identity, error)
@@ -27,8 +27,8 @@ const (
 	attemptFor    = 10 * time.Minute
 )
 
-// logInAtProvider leads a browser to the provider of logins and takes it back. What goes wrong is told by the login page,
-// which is where its user can choose another way.
+// logInAtProvider redirects a browser to the login provider and receives it back. The login page shows errors, because
+// there the user can choose another method.
 func (a *API) logInAtProvider() {
 	if a.Provider == nil {
 		return
@@ -39,12 +39,12 @@ func (a *API) logInAtProvider() {
 			a.loginFailed(w, r, err)
 			return
 		}
-		text, _ := json.Marshal(attempt) // three strings
+		text, _ := json.Marshal(attempt) // three strings cannot fail
 		http.SetCookie(w, a.attempt(r, base64.RawURLEncoding.EncodeToString(text), a.Now().Add(attemptFor)))
 		lead(w, r, address)
 	})
 	a.router.Get(callbackPath, func(w http.ResponseWriter, r *http.Request) {
-		http.SetCookie(w, a.attempt(r, "", time.Unix(1, 0))) // it is good for one answer
+		http.SetCookie(w, a.attempt(r, "", time.Unix(1, 0))) // the cookie is valid for one answer
 		answer := r.URL.Query()
 		err := a.Attempts.Try(r, answer.Get("code"), func() error {
 			who, err := a.Provider.Finish(r.Context(), a.callback(r), attemptOf(r), answer)
@@ -65,7 +65,7 @@ func (a *API) logInAtProvider() {
 	})
 }
 
-// lead sends a browser on. Nobody on the way keeps the answer, and nobody after it learns where it came from.
+// lead redirects a browser. The answer must not be cached, and the target receives no referrer.
 func lead(w http.ResponseWriter, r *http.Request, address string) {
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, address, http.StatusSeeOther)
@@ -84,15 +84,15 @@ func (a *API) callback(r *http.Request) string {
 	return a.baseURL(RequestBase{base}) + callbackPath
 }
 
-// attempt is the cookie of one attempt. It comes along when the provider sends the browser back, which the session's would
-// not.
+// attempt returns the cookie of one login attempt. The browser sends it when the provider redirects back; it would not
+// send the session cookie.
 func (a *API) attempt(r *http.Request, value string, expires time.Time) *http.Cookie {
 	cookie := a.cookie(r, value, expires)
 	cookie.Name, cookie.SameSite = attemptCookie, http.SameSiteLaxMode
 	return cookie
 }
 
-// attemptOf is the attempt that a browser has begun, without secrets if it has none.
+// attemptOf returns the login attempt of a browser, or an empty one if there is none.
 func attemptOf(r *http.Request) (attempt oidc.Attempt) {
 	cookie, err := r.Cookie(attemptCookie)
 	if err != nil {
@@ -105,12 +105,12 @@ func attemptOf(r *http.Request) (attempt oidc.Attempt) {
 	return attempt
 }
 
-// LoginWays is how people may log in, beside the link that the server printed and tokens.
+// LoginWays lists the login methods, in addition to the printed link and tokens.
 type LoginWays struct {
 	Provider *LoginProvider `json:"provider" doc:"The OpenID provider, or null."`
 }
 
-// LoginProvider is a provider of logins.
+// LoginProvider describes a login provider.
 type LoginProvider struct {
 	Name string `json:"name" doc:"Display name of the provider."`
 	Path string `json:"path" doc:"Path that starts the sign-in with the provider."`

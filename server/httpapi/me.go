@@ -26,7 +26,7 @@ func (a *API) changePassword() {
 		err := a.Attempts.Try(q.request, caller(ctx).User+"\x00"+q.Body.Current, func() error {
 			return a.Access.ChangePassword(ctx, caller(ctx), q.Body.Current, q.Body.New)
 		})
-		if fault.Is(err, fault.Unauthenticated) { // the session is good
+		if fault.Is(err, fault.Unauthenticated) { // the session itself is valid
 			err = fault.Invalid("/current", "The current password is incorrect.")
 		}
 		return &none{}, err

@@ -18,12 +18,12 @@ type Member struct {
 	Since time.Time     `json:"since"`
 }
 
-// MemberList is the people of the workspace.
+// MemberList lists the people of the workspace.
 type MemberList struct {
 	Items []Member `json:"items"`
 }
 
-// RoleBody gives a member another role.
+// RoleBody changes a member's role.
 type RoleBody struct {
 	Role registry.Role `json:"role"`
 }

@@ -1,6 +1,6 @@
 package httpapi
 
-// getMetrics shows the metrics as Prometheus reads them. It is no part of the API's description.
+// getMetrics serves the metrics in Prometheus format. It is not part of the API's description.
 func (a *API) getMetrics() {
 	if a.Metrics != nil {
 		a.router.Handle("/metrics", a.Metrics)

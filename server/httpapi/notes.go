@@ -7,8 +7,8 @@ import (
 	"unicode/utf16"
 )
 
-// quoted writes sentences for a header that may stand several times: as JSON texts in ASCII. Clients join such headers with
-// commas, which sentences have too, and read other characters in another encoding.
+// quoted encodes sentences for a header that may occur several times, as JSON strings in ASCII. Clients join such
+// headers with commas, which sentences also contain, and read other characters in another encoding.
 func quoted(sentences []string) ([]string, error) {
 	all := make([]string, 0, len(sentences))
 	for _, sentence := range sentences {

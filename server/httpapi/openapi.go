@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/registry/manifest"
 )
 
-// DescribeToo puts the routes of another door into the description.
+// DescribeToo adds the routes of another entry point to the description.
 func (a *API) DescribeToo(describe func(api *huma.OpenAPI) error) error {
 	err := describe(a.huma.OpenAPI())
 	for _, schema := range a.huma.OpenAPI().Components.Schemas.Map() {
@@ -18,7 +18,7 @@ func (a *API) DescribeToo(describe func(api *huma.OpenAPI) error) error {
 	return err
 }
 
-// OpenAPI returns the description of all routes, indented, the same for the same routes.
+// OpenAPI returns the indented description of all routes. Equal routes give equal bytes.
 func (a *API) OpenAPI() ([]byte, error) {
 	text, err := json.MarshalIndent(a.huma.OpenAPI(), "", "  ")
 	return append(text, '\n'), err
@@ -34,7 +34,7 @@ func (a *API) getManifestSchema() {
 	a.router.Get("/schemas/tool-manifest.json", a.document("application/schema+json", manifest.Schema))
 }
 
-// document serves something that does not change while the server runs.
+// document serves a document that does not change while the server runs.
 func (a *API) document(kind string, make func() ([]byte, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		text, err := make()
@@ -44,6 +44,6 @@ func (a *API) document(kind string, make func() ([]byte, error)) http.HandlerFun
 		}
 		w.Header().Set("Content-Type", kind)
 		w.Header().Set("Cache-Control", "no-cache")
-		_, _ = w.Write(text) // the client has gone: there is nobody to tell
+		_, _ = w.Write(text) // the client may have disconnected
 	}
 }

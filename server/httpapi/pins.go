@@ -9,14 +9,14 @@ import (
 	"github.com/atelier-run/atelier/studio/pins"
 )
 
-// PinsBody says what an owner references, all of it.
+// PinsBody lists all references of an owner.
 type PinsBody struct {
 	Owner      string   `json:"owner" minLength:"1" maxLength:"200" doc:"Identifier of the owner, chosen by you, for example workflow:42/node:3."`
 	Label      string   `json:"label,omitempty" maxLength:"200" doc:"Display name of the owner."`
 	References []string `json:"references" maxItems:"200" doc:"References, for example weather@^1."`
 }
 
-// PinList lists references with what they stand for now.
+// PinList lists references with the versions they resolve to now.
 type PinList struct {
 	Items []registry.Pin `json:"items"`
 }

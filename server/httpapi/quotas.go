@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/studio/quotas"
 )
 
-// Quotas is what a workspace may take and has taken.
+// Quotas holds the limits and the usage of a workspace.
 type Quotas struct {
 	Limits registry.Quota    `json:"limits" doc:"Effective limits. 0 means no limit."`
 	Own    registry.OwnQuota `json:"own" doc:"Limits that are set for this workspace instead of the server's defaults."`

@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// Ready says that the server can be used.
+// Ready reports that the server can be used.
 type Ready struct {
 	Ready bool `json:"ready"`
 }

@@ -13,7 +13,7 @@ type ResolveBody struct {
 	References []string `json:"references" minItems:"1" maxItems:"100"`
 }
 
-// ResolvedReference is what one reference stands for now: a version, or why there is none.
+// ResolvedReference is the result for one reference: a version or an error.
 type ResolvedReference struct {
 	Reference  string      `json:"reference"`
 	Pinned     string      `json:"pinned,omitempty" doc:"Exact reference that it resolves to."`
@@ -28,13 +28,13 @@ type ResolvedReference struct {
 	Error      *Unresolved `json:"error,omitempty"`
 }
 
-// Unresolved is why a reference stands for nothing.
+// Unresolved explains why a reference cannot be resolved.
 type Unresolved struct {
 	Code   fault.Code `json:"code"`
 	Detail string     `json:"detail"`
 }
 
-// ResolvedReferences has one item for each reference, in their order.
+// ResolvedReferences has one item per reference, in the same order.
 type ResolvedReferences struct {
 	Items []ResolvedReference `json:"items"`
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 )
 
-// refuse turns the framework's own error answers into ours. They are about parameters: bodies were checked before.
+// refuse converts the framework's own error answers into ours. They concern parameters only, because bodies are checked
+// earlier.
 func refuse(_ huma.Context, _ string, answer any) (any, error) {
 	model, ok := answer.(*huma.ErrorModel)
 	if !ok {
@@ -27,8 +28,8 @@ func refuse(_ huma.Context, _ string, answer any) (any, error) {
 	return problem.Of(problem.FromStatus(model.Status, details)), nil
 }
 
-// detail says what is wrong with which parameter. The framework's location is query.limit or path.run. A decoder's
-// sentence about the body would repeat values.
+// detail describes the error of one parameter. The framework's location is for example query.limit or path.run. A
+// decoder's message about the body would repeat values.
 func detail(e huma.ErrorDetail) fault.Detail {
 	where, name, _ := strings.Cut(e.Location, ".")
 	if where == "body" && strings.HasPrefix(e.Message, "/") {

@@ -16,7 +16,7 @@ type ListedRef struct {
 	Name      string `path:"name" maxLength:"100" doc:"Current or former name."`
 }
 
-// ListedAgent is an agent of the public registry, as its latest version says.
+// ListedAgent is an agent of the public registry, described by its latest version.
 type ListedAgent struct {
 	ID               string            `json:"id"`
 	Publisher        string            `json:"publisher" doc:"Workspace that lists the agent."`
@@ -31,7 +31,7 @@ type ListedAgent struct {
 	Versions         []ListedVersion   `json:"versions" doc:"Released versions, newest first."`
 }
 
-// ListedVersion is a released version, without who published it.
+// ListedVersion is a released version without its publisher.
 type ListedVersion struct {
 	Version     string        `json:"version"`
 	Digest      string        `json:"digest"`

@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/studio/catalog"
 )
 
-// ListBody lists an agent in the public registry, or takes it out.
+// ListBody adds an agent to the public registry or removes it.
 type ListBody struct {
 	Public bool `json:"public"`
 }
@@ -56,7 +56,7 @@ func (a *API) browseRegistry() {
 	})
 }
 
-// CopyBody says what to copy.
+// CopyBody names the agent and version to copy.
 type CopyBody struct {
 	Version string `json:"version,omitempty" doc:"1.2.0, ^1, latest or a digest (default: latest)."`
 	Name    string `json:"name,omitempty" doc:"Name of the copy (default: the original name)."`

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// studio is where the Studio lives; server/webui serves it.
+// studio is the path of the Studio; server/webui serves it.
 const studio = "/studio/"
 
-// getRoot leads browsers to the Studio and tells programs what this is.
+// getRoot redirects browsers to the Studio and describes the server to programs.
 func (a *API) getRoot() {
 	a.router.Get("/", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Accept")
@@ -26,14 +26,14 @@ func (a *API) getRoot() {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(append(body, '\n')) // the client has gone: there is nobody to tell
+		_, _ = w.Write(append(body, '\n')) // the client may have disconnected
 	})
 	a.router.Get(strings.TrimSuffix(studio, "/"), func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, a.BasePath+studio, http.StatusFound)
 	})
 }
 
-// wantsPage is true for a browser, and for a client that says nothing.
+// wantsPage reports whether the client is a browser or sends no Accept header.
 func wantsPage(accept string) bool {
 	if accept == "" {
 		return true

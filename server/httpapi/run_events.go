@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// EventList is the events of a run so far.
+// EventList lists the events of a run so far.
 type EventList struct {
 	Items []runtimes.Event `json:"items"`
 }
@@ -45,7 +45,7 @@ func (a *API) listRunEvents() {
 	})
 }
 
-// streamRunEvents serves an EventSource. What can be refused is refused before the stream begins.
+// streamRunEvents serves an EventSource. It returns errors only before the stream begins.
 func (a *API) streamRunEvents(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodGet || !wantsStream(r.Header.Get("Accept")) {
 		return false
@@ -75,7 +75,8 @@ func wantsStream(accept string) bool {
 	return false
 }
 
-// startOf is the seq that a stream goes on after: what a reconnecting EventSource has seen wins over the address.
+// startOf returns the seq after which a stream continues. The Last-Event-ID of a reconnecting EventSource takes
+// precedence over the query.
 func startOf(r *http.Request) (int64, error) {
 	text := r.Header.Get("Last-Event-ID")
 	if text == "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/studio/runs"
 )
 
-// ExecuteBody asks for a run of an agent's version or draft.
+// ExecuteBody requests a run of an agent's version or draft.
 type ExecuteBody struct {
 	Version       string            `json:"version,omitempty" doc:"1.2.0, ^1, latest, sha256:… or draft. Also accepted as a query parameter."`
 	Revision      int64             `json:"revision,omitempty" minimum:"1" doc:"With version draft: the same as If-Match."`
@@ -28,13 +28,13 @@ type ExecuteBody struct {
 	NodeID        string            `json:"nodeId,omitempty" maxLength:"100"`
 }
 
-// Manner is how a caller wants to be answered.
+// Manner holds the caller's preferences for the answer.
 type Manner struct {
 	Prefer    string `header:"Prefer" doc:"respond-async: answer 202 at once. Follow the run by its ID."`
 	UserAgent string `header:"User-Agent" hidden:"true"`
 }
 
-// runAnswer is a finished run, or one that was only accepted.
+// runAnswer is a finished run or an accepted one.
 type runAnswer struct {
 	Status   int
 	Location string `header:"Location"`
@@ -77,8 +77,8 @@ func (a *API) executeAgent() {
 	})
 }
 
-// told is what a caller should know of the version that a request names: the agent's present name, and its deprecation. It was
-// resolved a moment ago. A run is not refused because this cannot be told.
+// told returns notes on the requested version: the agent's current name and its deprecation. The version was resolved a
+// moment earlier. A run is not rejected if the notes are unavailable.
 func (a *API) told(ctx context.Context, request runs.Request) (name, old string) {
 	if registry.KindOf(request.Version) == registry.ByDraft {
 		return a.present(ctx, request.Agent), ""
@@ -90,7 +90,8 @@ func (a *API) told(ctx context.Context, request runs.Request) (name, old string)
 	return renamed(request.Agent, v), deprecation(v)
 }
 
-// present is the present name of an agent if it was asked for by a former one, "" too if it cannot be told.
+// present returns the current name of an agent that was requested by a former name. It returns "" otherwise, and if the
+// name cannot be determined.
 func (a *API) present(ctx context.Context, asked string) string {
 	agent, err := a.Agents.Get(ctx, actor(ctx), asked)
 	if err != nil {
@@ -117,7 +118,7 @@ func deprecation(v registry.Version) string {
 	return header[0]
 }
 
-// run executes in the manner that was asked for.
+// run executes with the requested preferences.
 func (a *API) run(ctx context.Context, how Manner, request runs.Request) (*runAnswer, error) {
 	request.Trigger = trigger(ctx, how)
 	if wantsAsync(how.Prefer) {
@@ -147,7 +148,7 @@ func wantsAsync(prefer string) bool {
 	return false
 }
 
-// trigger is the door that a caller came by: a session is the Studio, the command line says so itself.
+// trigger returns the entry point of the caller: a session is the Studio, and the command line identifies itself.
 func trigger(ctx context.Context, how Manner) registry.Trigger {
 	caller, _ := gate.CallerOf(ctx)
 	switch {
@@ -163,7 +164,7 @@ func runRefusals() []fault.Code {
 	return []fault.Code{fault.NotFound, fault.InvalidInput, fault.SecretMissing, fault.QueueFull, fault.QuotaExceeded, fault.StorageFull, fault.SandboxUnavailable}
 }
 
-// runAnswers describes the two successes of a run.
+// runAnswers describes the two success responses of a run.
 func (a *API) runAnswers() map[string]*huma.Response {
 	schemas := a.huma.OpenAPI().Components.Schemas
 	return map[string]*huma.Response{

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// InlineBody is a program that is run once and not saved as an agent.
+// InlineBody is a program that runs once and is not saved as an agent.
 type InlineBody struct {
 	Language      runtimes.Language        `json:"language"`
 	Runtime       runtimes.Name            `json:"runtime,omitempty"`

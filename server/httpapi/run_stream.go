@@ -8,10 +8,10 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// StreamPath is where server/streamapi hangs the WebSocket of a run.
+// StreamPath is the path at which server/streamapi serves the WebSocket of a run.
 const StreamPath = Base + "/runs/{run}/stream"
 
-// describeStream puts the WebSocket into the description. It is served by a door of its own.
+// describeStream adds the WebSocket to the description. Another package serves it.
 func (a *API) describeStream() {
 	a.huma.OpenAPI().AddOperation(&huma.Operation{
 		OperationID: "streamRun", Method: http.MethodGet, Path: StreamPath, Tags: []string{"runs"}, Summary: "Follow a run over a WebSocket",

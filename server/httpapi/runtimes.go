@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// RuntimeState is how one runtime is doing for one language.
+// RuntimeState is the state of one runtime for one language.
 type RuntimeState struct {
 	Runtime  runtimes.Name     `json:"runtime"`
 	Language runtimes.Language `json:"language"`
@@ -16,7 +16,7 @@ type RuntimeState struct {
 	Queue    QueueState        `json:"queue"`
 }
 
-// WorkerState counts jailed processes: those there are, and those there have been since the server began.
+// WorkerState counts sandboxed processes: those that exist now, and those started since the server began.
 type WorkerState struct {
 	Idle      int   `json:"idle" doc:"Workers that are ready and idle."`
 	Busy      int   `json:"busy" doc:"Workers that execute or start a run."`
@@ -27,13 +27,13 @@ type WorkerState struct {
 	Retired   int64 `json:"retired" doc:"Started workers that the server stopped: after their runs, or at a limit."`
 }
 
-// QueueState counts runs: those that wait, of all runtimes, and those at work in this one.
+// QueueState counts runs: those waiting in all runtimes, and those executing in this one.
 type QueueState struct {
 	Depth   int `json:"depth"`
 	Running int `json:"running"`
 }
 
-// RuntimeList is every runtime of this server.
+// RuntimeList lists the runtimes of this server.
 type RuntimeList struct {
 	Items []RuntimeState `json:"items"`
 }

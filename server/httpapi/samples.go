@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Sample is an agent to start from. Agent is the body that creates it.
+// Sample is an example agent to start from. Agent is the body that creates it.
 type Sample struct {
 	Name        string            `json:"name"`
 	Title       string            `json:"title"`
@@ -18,7 +18,7 @@ type Sample struct {
 	Agent       agentBody         `json:"agent"`
 }
 
-// SampleList is every sample, the one to try first at the top.
+// SampleList lists the samples, the recommended one first.
 type SampleList struct {
 	Items []Sample `json:"items"`
 }

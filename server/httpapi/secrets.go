@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/studio/secrets"
 )
 
-// Secret is what is told of a secret: never its value.
+// Secret describes a secret without its value.
 type Secret struct {
 	Name     string                       `json:"name"`
 	AgentID  string                       `json:"agentId,omitempty" doc:"Agent whose runs receive the secret. Absent for a secret of the workspace."`
@@ -22,7 +22,7 @@ type Secret struct {
 	UsedBy   []registry.SecretDeclaration `json:"usedBy" doc:"Versions and drafts whose runs receive the secret. Only in lists."`
 }
 
-// SecretList is the secrets of the workspace, without values.
+// SecretList lists the secrets of the workspace without values.
 type SecretList struct {
 	Items []Secret `json:"items"`
 }
@@ -33,7 +33,7 @@ type SecretBody struct {
 	Bind  *registry.Binding `json:"bind,omitempty" doc:"Binds the secret to a host: it is sent only there, as a header, by ctx.fetch and by the proxy for plain HTTP. Programs cannot read it. If absent, programs receive the value."`
 }
 
-// SecretRef is how paths name a secret.
+// SecretRef names a secret in a path.
 type SecretRef struct {
 	Name  string `path:"name" maxLength:"64" doc:"Name of the secret, as versions declare it."`
 	Agent string `query:"agent" maxLength:"100" doc:"Name or ID of the agent that owns the secret (default: the workspace)."`

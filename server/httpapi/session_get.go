@@ -7,7 +7,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Session is who asks, where, and with what rights.
+// Session describes the caller, its workspace and its permissions.
 type Session struct {
 	Actor      SessionActor          `json:"actor"`
 	Workspace  SessionWorkspace      `json:"workspace"`
@@ -24,7 +24,7 @@ type SessionActor struct {
 	Name string             `json:"name"`
 }
 
-// SessionWorkspace is a tenant, and what its caller is there.
+// SessionWorkspace is a workspace and the caller's role in it.
 type SessionWorkspace struct {
 	ID    string        `json:"id"`
 	Name  string        `json:"name"`

@@ -13,23 +13,23 @@ import (
 	"github.com/atelier-run/atelier/server/gate"
 )
 
-// SessionBody trades a token, or a login name with its password, for a session.
+// SessionBody exchanges a token, or a login name and a password, for a session.
 type SessionBody struct {
 	Token    string `json:"token,omitempty" maxLength:"4096"`
 	Name     string `json:"name,omitempty" maxLength:"100"`
 	Password string `json:"password,omitempty" maxLength:"1024"`
 }
 
-// Connection is the request itself, for what is decided by where it comes from.
+// Connection gives access to the request itself, for decisions that depend on its source.
 type Connection struct{ request *http.Request }
 
-// Resolve is called by the framework with the request.
+// Resolve stores the request; the framework calls it.
 func (c *Connection) Resolve(ctx huma.Context) []error {
 	c.request, _ = humachi.Unwrap(ctx)
 	return nil
 }
 
-// cookieAnswer sets or takes back the session cookie.
+// cookieAnswer sets or removes the session cookie.
 type cookieAnswer struct {
 	SetCookie string `header:"Set-Cookie"`
 }
@@ -63,7 +63,7 @@ func (a *API) openSession() {
 	})
 }
 
-// cookie is the session cookie. Its value is the only credential a browser keeps, out of reach of scripts.
+// cookie returns the session cookie. Its value is the only credential a browser stores, and scripts cannot read it.
 func (a *API) cookie(r *http.Request, value string, expires time.Time) *http.Cookie {
 	return &http.Cookie{
 		Name: gate.Cookie, Value: value, Path: a.BasePath + "/", Expires: expires, HttpOnly: true, SameSite: http.SameSiteStrictMode,

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// OpenSession is a browser that is logged in.
+// OpenSession is a browser session.
 type OpenSession struct {
 	ID         string       `json:"id"`
 	Actor      SessionActor `json:"actor"`
@@ -23,7 +23,7 @@ type OpenSession struct {
 	ExpiresAt  time.Time    `json:"expiresAt"`
 }
 
-// OpenSessionList is the sessions of the workspace.
+// OpenSessionList lists the sessions of the workspace.
 type OpenSessionList struct {
 	Items []OpenSession `json:"items"`
 }
@@ -41,7 +41,7 @@ func (a *API) listSessions() {
 	})
 }
 
-// openSessions marks the one that asks.
+// openSessions marks the session of the caller.
 func openSessions(sessions []registry.Session, current string) OpenSessionList {
 	list := OpenSessionList{Items: make([]OpenSession, 0, len(sessions))}
 	for _, s := range sessions {
@@ -65,10 +65,10 @@ func (a *API) endSession() {
 	})
 }
 
-// mostOfBrowser bounds what is kept of a header that says anything.
+// mostOfBrowser is the maximum stored length of the User-Agent header, whose content is arbitrary.
 const mostOfBrowser = 300
 
-// deviceOf is where a login comes from.
+// deviceOf returns the device a login comes from.
 func deviceOf(r *http.Request) registry.Device {
 	address, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/studio/skills"
 )
 
-// Skill is an agent as a skill, or a folder that could not become one.
+// Skill is an agent as a skill, or a folder that could not be loaded as one.
 type Skill struct {
 	Name          string               `json:"name"`
 	AgentID       string               `json:"agentId" doc:"ID of the agent. Empty for a folder that was never installed."`
@@ -48,7 +48,7 @@ func skillOf(e skills.Entry) Skill {
 	return s
 }
 
-// SkillList is every skill of the workspace.
+// SkillList lists the skills of the workspace.
 type SkillList struct {
 	Items     []Skill `json:"items"`
 	Directory string  `json:"directory" doc:"Folder that is watched. Empty except in the workspace default."`
@@ -74,7 +74,7 @@ func (a *API) listSkills() {
 	})
 }
 
-// InstallSkillBody names what is installed: one of its members.
+// InstallSkillBody names the source to install: exactly one of its members is set.
 type InstallSkillBody struct {
 	Name  string                   `json:"name,omitempty" maxLength:"63" doc:"Name of a skill that was uninstalled or is in the skills directory."`
 	URL   string                   `json:"url,omitempty" maxLength:"2000" doc:"URL of a .tar.gz on a granted host."`
@@ -100,7 +100,7 @@ func (a *API) installSkill() {
 	})
 }
 
-// PromoteSkillBody asks for the next version of a skill.
+// PromoteSkillBody requests the next version of a skill.
 type PromoteSkillBody struct {
 	Revision  int64  `json:"revision,omitempty" minimum:"1" doc:"Same as If-Match."`
 	Version   string `json:"version,omitempty" maxLength:"100" doc:"Version number (default: the number suggested from the changes)."`

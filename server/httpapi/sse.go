@@ -13,16 +13,17 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// heartbeat is a comment that keeps proxies from closing a quiet stream.
+// heartbeat is the interval of comments that keep proxies from closing a quiet stream.
 const heartbeat = 15 * time.Second
 
-// follower reads a run's events one by one.
+// follower reads a run's events one at a time.
 type follower interface {
 	Next(ctx context.Context) (runtimes.Event, error)
 }
 
-// sendEvents writes server-sent events until the result, until the reader goes away or the gate gives up on it. It may
-// come back with Last-Event-ID: nothing is lost. An error that it returns is to be answered: nothing was sent.
+// sendEvents writes server-sent events until the result, until the reader disconnects or until the gate ends the
+// stream. The reader may reconnect with Last-Event-ID without losing events. If it returns an error nothing was sent,
+// and the caller must answer with the error.
 func sendEvents(w http.ResponseWriter, r *http.Request, events follower, beat time.Duration) error {
 	s := eventStream{w: w, control: http.NewResponseController(w), beat: beat}
 	for {
@@ -36,7 +37,7 @@ func sendEvents(w http.ResponseWriter, r *http.Request, events follower, beat ti
 		case s.started:
 			return nil
 		case errors.Is(err, io.EOF) || r.Context().Err() != nil:
-			// Everything was seen, or may be seen no more: 204 is what tells an EventSource not to come back.
+			// The reader has all events or may not read more. Status 204 tells an EventSource not to reconnect.
 			w.WriteHeader(http.StatusNoContent)
 			return nil
 		}
@@ -44,7 +45,8 @@ func sendEvents(w http.ResponseWriter, r *http.Request, events follower, beat ti
 	}
 }
 
-// eventStream writes one stream. It starts with the first event or heartbeat: until then it may turn out that there is none.
+// eventStream writes one stream. It starts with the first event or heartbeat, because until then the request may still
+// fail.
 type eventStream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -52,7 +54,7 @@ type eventStream struct {
 	started bool
 }
 
-// next waits for an event, and writes a heartbeat whenever none came for a while.
+// next waits for an event and writes a heartbeat at each interval without one.
 func (s *eventStream) next(ctx context.Context, events follower) (runtimes.Event, error) {
 	for {
 		waiting, cancel := context.WithTimeout(ctx, s.beat)

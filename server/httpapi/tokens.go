@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/studio/access"
 )
 
-// TokenBody asks for a bearer token.
+// TokenBody requests a bearer token.
 type TokenBody struct {
 	Name      string           `json:"name" minLength:"1" maxLength:"100" doc:"Label of the token, for example the program that uses it."`
 	Scopes    []registry.Scope `json:"scopes,omitempty" doc:"Scopes (default: all except admin). admin includes all others."`
@@ -18,13 +18,13 @@ type TokenBody struct {
 	ExpiresAt *time.Time       `json:"expiresAt,omitempty"`
 }
 
-// NewToken is a token with its secret, which is shown this once.
+// NewToken is a token with its secret, which is shown only once.
 type NewToken struct {
 	registry.Token
 	Secret string `json:"secret"`
 }
 
-// TokenList is the tokens of the workspace, without secrets.
+// TokenList lists the tokens of the workspace without secrets.
 type TokenList struct {
 	Items []registry.Token `json:"items"`
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// ExportBody asks for a version as a tool.
+// ExportBody requests a version as a tool.
 type ExportBody struct {
 	Version  string `json:"version,omitempty" doc:"1.2.0, ^1, latest or a digest (default: latest)."`
 	Format   string `json:"format,omitempty" enum:"atelier,openai,langchain,anthropic,gemini,mcp,openapi" default:"atelier"`
@@ -20,7 +20,7 @@ type ExportBody struct {
 	Revision int64  `json:"revision,omitempty" minimum:"1" doc:"With publish: the same as If-Match."`
 }
 
-// manifestAnswer is a manifest in the form that was asked for, as it is.
+// manifestAnswer is a manifest in the requested format, sent unchanged.
 type manifestAnswer struct {
 	Warnings []string `header:"Atelier-Warning" doc:"A JSON string: a warning about the manifest, for example why it is not strict. May occur several times."`
 	Renamed  string   `header:"Atelier-Renamed" doc:"Current name of the agent, if the request used a former name."`
@@ -68,10 +68,10 @@ func (a *API) export(ctx context.Context, agent string, request agents.ExportReq
 	return answer, err
 }
 
-// RequestBase learns by which address a request came.
+// RequestBase holds the base URL of the request.
 type RequestBase struct{ base string }
 
-// Resolve is called by the framework with the request.
+// Resolve stores the base URL; the framework calls it.
 func (b *RequestBase) Resolve(ctx huma.Context) []error {
 	b.base = "http://" + ctx.Host()
 	if ctx.TLS() != nil {

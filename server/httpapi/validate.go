@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// ValidateBody is checked without being run; absent parts are not checked.
+// ValidateBody holds a program to check without running it. Missing parts are not checked.
 type ValidateBody struct {
 	Language     runtimes.Language        `json:"language,omitempty"`
 	Runtime      runtimes.Name            `json:"runtime,omitempty" doc:"Runtime (default: auto)."`

@@ -9,14 +9,14 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// DeprecateBody marks a version as deprecated, or takes the mark back.
+// DeprecateBody marks a version as deprecated or removes the mark.
 type DeprecateBody struct {
 	Deprecated bool   `json:"deprecated"`
 	Reason     string `json:"reason,omitempty"`
 	Successor  string `json:"successor,omitempty" doc:"Reference to use instead (default: the latest other version)."`
 }
 
-// DeprecatedVersion is the version with those who must move.
+// DeprecatedVersion is the version with the list of its users, who must migrate.
 type DeprecatedVersion struct {
 	registry.Version
 	Pins []registry.Pin `json:"pins" doc:"Pins whose references resolve to the version."`

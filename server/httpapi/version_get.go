@@ -14,7 +14,7 @@ type VersionRef struct {
 	Version string `path:"version" maxLength:"200" doc:"1.2.0, ^1, latest or sha256:…."`
 }
 
-// renamed is the present name of a version's agent if it was asked for by a former one.
+// renamed returns the current name of a version's agent if it was requested by a former name.
 func renamed(asked string, v registry.Version) string {
 	if asked == v.AgentID || v.PresentName == "" || registry.NameKey(asked) == registry.NameKey(v.PresentName) {
 		return ""

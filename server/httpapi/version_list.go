@@ -25,11 +25,11 @@ type VersionSummary struct {
 	Successor     string            `json:"successor,omitempty"`
 	Language      runtimes.Language `json:"language"`
 	Runtime       runtimes.Name     `json:"runtime"`
-	// RuntimeChoice is why auto became the runtime.
+	// RuntimeChoice explains the runtime chosen for auto.
 	RuntimeChoice *registry.RuntimeChoice `json:"runtimeChoice,omitempty"`
 }
 
-// VersionPage is the versions of an agent, newest first.
+// VersionPage lists the versions of an agent, newest first.
 type VersionPage struct {
 	Items      []VersionSummary `json:"items"`
 	NextCursor string           `json:"nextCursor"`

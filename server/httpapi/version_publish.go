@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/studio/agents"
 )
 
-// PublishBody names the version to make. With neither version nor bump the number is chosen; the first is 1.0.0.
+// PublishBody names the new version. Without version and bump the server chooses the number; the first is 1.0.0.
 type PublishBody struct {
 	Revision  int64  `json:"revision,omitempty" minimum:"1" doc:"Same as If-Match."`
 	Version   string `json:"version,omitempty" doc:"Semantic version."`
@@ -21,14 +21,14 @@ type PublishBody struct {
 	Replay    int    `json:"replay,omitempty" minimum:"0" maximum:"100" doc:"Publish only if the draft gives the same answers to this many recorded inputs of the latest version. Otherwise the answer is conflict with the differences."`
 }
 
-// versionAnswer is a version with everything.
+// versionAnswer is a complete version.
 type versionAnswer struct {
 	Location string `header:"Location"`
 	Renamed  string `header:"Atelier-Renamed" doc:"Current name of the agent, if the request used a former name."`
 	Body     registry.Version
 }
 
-// publishAnswer is a new version and the draft that it was made from.
+// publishAnswer is a new version and its draft.
 type publishAnswer struct {
 	Location string `header:"Location"`
 	Body     agents.Published
@@ -62,8 +62,8 @@ func (a *API) publishVersion() {
 	})
 }
 
-// mayChange asks for write, and for approve where another version is at once what callers of a skill run, or none is. Looking at
-// skills is spared callers who may approve.
+// mayChange requires write. It also requires approve if the change affects the version that callers of a skill run.
+// Callers who may approve skip the lookup of skills.
 func (a *API) mayChange(ctx context.Context, agent string) error {
 	if err := gate.Require(ctx, registry.WriteScope); err != nil {
 		return err

@@ -79,12 +79,12 @@ type AgentSummary struct {
 	Deletion         *Deletion         `json:"deletion,omitempty" doc:"Who deleted the agent, when and why."`
 }
 
-// Deletion says who deleted an agent and why.
+// Deletion records who deleted an agent and why.
 type Deletion registry.Deletion
 
 func agentSummaryOf(a registry.Agent) AgentSummary {
 	state := "draft"
-	if a.VersionCount > 0 { // as the list is asked for it: an agent may have pre-releases alone
+	if a.VersionCount > 0 { // filtered as in the list: an agent may have only pre-releases
 		state = "published"
 	}
 	var deletion *Deletion
@@ -98,7 +98,7 @@ func agentSummaryOf(a registry.Agent) AgentSummary {
 	}
 }
 
-// agentBody is what POST and PUT take. It is described by AgentBody and read into what the studio takes.
+// agentBody is the body of POST and PUT. AgentBody describes it; it is decoded into the studio's input type.
 type agentBody struct{ agents.Input }
 
 // Schema describes the body.
@@ -106,7 +106,7 @@ func (agentBody) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[AgentBody](), true, "AgentBody")
 }
 
-// MarshalJSON leaves out the limits and capabilities that are not said: 0 and nil stand for that in Go only.
+// MarshalJSON omits limits and capabilities that are not set. Only Go represents them as 0 and nil.
 func (b agentBody) MarshalJSON() ([]byte, error) {
 	said := struct {
 		agents.Input
@@ -124,8 +124,8 @@ func (b agentBody) MarshalJSON() ([]byte, error) {
 	return json.Marshal(said)
 }
 
-// AgentBody describes an agent to create or save: the draft's fields beside those of the agent. What is absent keeps its
-// value, or takes the default when the agent is created.
+// AgentBody describes an agent to create or save: the fields of the draft and of the agent. Missing fields keep their
+// values, or take the defaults when the agent is created.
 type AgentBody struct {
 	Name             string                   `json:"name,omitempty" doc:"A letter, followed by up to 62 of a-z, 0-9, - and _."`
 	Title            string                   `json:"title,omitempty"`
@@ -151,20 +151,20 @@ type AgentBody struct {
 	Rules            *RulesBody               `json:"rules,omitempty"`
 }
 
-// RulesBody restricts what a Python program may use of its language.
+// RulesBody restricts the language features that a Python program may use.
 type RulesBody struct {
 	Pack    string   `json:"pack" enum:"restricted,none" doc:"restricted: imports from a list only; no eval, exec, compile, open or __import__. It is checked before and during the run. It is a convention; only the sandbox is a security boundary."`
 	Imports []string `json:"imports,omitempty" doc:"Modules that may be imported, instead of the pack's list."`
 }
 
-// CapabilitiesBody is what a program may do beyond computing.
+// CapabilitiesBody lists permissions of a program beyond computing.
 type CapabilitiesBody struct {
 	Hosts         []string `json:"hosts,omitempty" doc:"Hosts as host:port. A wildcard is allowed only as the leftmost label."`
 	HostFunctions []string `json:"hostFunctions,omitempty"`
 	Subprocess    bool     `json:"subprocess,omitempty"`
 }
 
-// LimitsBody names the limits that are to differ from the defaults. Times are milliseconds, sizes bytes.
+// LimitsBody names the limits that differ from the defaults. Times are milliseconds, sizes bytes.
 type LimitsBody struct {
 	TimeoutMs      int64 `json:"timeoutMs,omitempty" minimum:"1"`
 	CPUMs          int64 `json:"cpuMs,omitempty" minimum:"1"`

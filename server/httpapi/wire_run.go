@@ -32,7 +32,7 @@ func runSummaryOf(r registry.Run) RunSummary {
 	}
 }
 
-// Run is a run as GET tells it: the answer, with what it was asked.
+// Run is a run in the response of GET: the result and the request.
 type Run struct {
 	runs.Answer
 	Input      json.RawMessage `json:"input"`

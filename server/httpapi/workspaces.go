@@ -17,18 +17,18 @@ type Workspace struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// WorkspaceList is the workspaces that a caller may enter; to who administers the server, all.
+// WorkspaceList lists the workspaces that a caller may use. For administrators of the server these are all workspaces.
 type WorkspaceList struct {
 	Items []Workspace `json:"items"`
 }
 
-// WorkspaceBody asks for a tenant.
+// WorkspaceBody requests a new workspace.
 type WorkspaceBody struct {
 	Name  string `json:"name" maxLength:"63" doc:"Name, used in X-Workspace. It cannot be changed."`
 	Title string `json:"title,omitempty" maxLength:"100" doc:"Display name (default: the name)."`
 }
 
-// WorkspaceTitleBody gives a tenant another title.
+// WorkspaceTitleBody changes the title of a workspace.
 type WorkspaceTitleBody struct {
 	Title string `json:"title" maxLength:"100"`
 }
