@@ -42,7 +42,7 @@ const featureZones = readdirSync(`${source}/features`).map((name) => ({
 }));
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/schema.d.ts', '**/node_modules/**'] },
+  { ignores: ['**/dist/**', '**/schema.d.ts', '**/node_modules/**', '**/e2e/idioms/**'] },
   js.configs.recommended,
   {
     files: ['**/*.{ts,tsx}'],

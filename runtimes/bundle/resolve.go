@@ -186,7 +186,7 @@ func Refusal(files map[string][]byte, wanted string) string {
 			return text + fmt.Sprintf(": write %q for %s.", "./"+strings.TrimPrefix(wanted, "/"), candidate)
 		}
 	}
-	return text + ": only relative imports of the agent's own files are possible."
+	return text + ": packages are not supported yet, only relative imports of the agent's own files are possible."
 }
 
 func nodeModules() []string {

@@ -12,7 +12,7 @@ import (
 // DraftRuntime is the runtime that a version would get if the draft were published now.
 type DraftRuntime struct {
 	Runtime runtimes.Name           `json:"runtime"`
-	Choice  *registry.RuntimeChoice `json:"choice,omitempty" doc:"Reason for the choice. Absent if the draft sets a runtime or its language has only one."`
+	Choice  *registry.RuntimeChoice `json:"choice,omitempty" doc:"Reason for the choice. Absent if the draft sets a runtime, its language has only one, or the program has errors."`
 }
 
 func (a *API) getDraftRuntime() {

@@ -67,37 +67,43 @@ func (c *Chooser) Runtime(ctx context.Context, spec registry.Spec) (runtimes.Nam
 	if err != nil || !open || c.Lacks(runtimes.NodeEngine) != "" {
 		return name, err
 	}
-	gaps, err := c.missing(ctx, spec)
+	gaps, _, err := c.missing(ctx, spec)
 	if err == nil && len(gaps) > 0 {
 		name = runtimes.NodeEngine
 	}
 	return name, err
 }
 
-// Choose is the engine that a version made of a draft has for ever, and why; without a choice there was nothing to choose.
+// Choose returns the engine that a version made of a draft keeps, and why. The choice is nil where there was nothing to
+// choose, and for a program that cannot run in any engine.
 func (c *Chooser) Choose(ctx context.Context, workspace, agentID string, spec registry.Spec) (runtimes.Name, *registry.RuntimeChoice, error) {
 	name, open, err := c.open(spec)
 	if err != nil || !open {
 		return name, nil, err
 	}
-	choice := &registry.RuntimeChoice{Runtime: name, Reason: registry.RuntimeFits, Message: "goja supports everything the program uses."}
-	if choice.Gaps, err = c.missing(ctx, spec); err != nil {
+	choice := &registry.RuntimeChoice{Runtime: name, Reason: registry.RuntimeFits, Message: "Runs in the fast engine (goja)."}
+	var broken bool
+	if choice.Gaps, broken, err = c.missing(ctx, spec); err != nil {
 		return "", nil, err
+	}
+	if broken {
+		name, err = c.Runtime(ctx, spec)
+		return name, nil, err
 	}
 	if choice.Runs, choice.CPUMs, err = c.measure(ctx, workspace, agentID, spec); err != nil {
 		return "", nil, err
 	}
-	took := fmt.Sprintf("the draft needs about %.0f ms of CPU per run in goja", choice.CPUMs)
+	took := fmt.Sprintf("%.0f ms of CPU time per run", choice.CPUMs)
 	if choice.Runs > 1 {
-		took += fmt.Sprintf(" (the median of %d)", choice.Runs)
+		took += fmt.Sprintf(" (median of %d)", choice.Runs)
 	}
 	switch {
 	case len(choice.Gaps) > 0:
 		c.settle(choice, registry.RuntimeGap, named(choice.Gaps))
 	case choice.Runs > 0 && choice.CPUMs >= SlowMs:
-		c.settle(choice, registry.RuntimeSlow, fmt.Sprintf("%s; from %d ms on Node is faster", took, SlowMs))
+		c.settle(choice, registry.RuntimeSlow, fmt.Sprintf("about %s in goja; from %d ms on, Node is faster", took, SlowMs))
 	case choice.Runs > 0:
-		choice.Message = "goja supports everything the program uses, and " + took + "."
+		choice.Message += " About " + took + "."
 	}
 	return choice.Runtime, choice, nil
 }
@@ -134,18 +140,18 @@ func (c *Chooser) open(spec registry.Spec) (runtimes.Name, bool, error) {
 	return name, err == nil && name == runtimes.Goja && (spec.Runtime == "" || spec.Runtime == runtimes.Auto), err
 }
 
-// missing is what a program uses and goja lacks. Of a program with errors it is nothing: they are told where it runs.
-func (c *Chooser) missing(ctx context.Context, spec registry.Spec) ([]fault.Detail, error) {
+// missing returns what a program uses and goja lacks. broken reports that the program has errors in every engine.
+func (c *Chooser) missing(ctx context.Context, spec registry.Spec) (gaps []fault.Detail, broken bool, err error) {
 	sum, err := digest.Code(spec.Files, spec.Entrypoint)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	key := string(spec.Language) + " " + sum
 	c.mu.Lock()
 	gaps, known := c.gaps[key]
 	c.mu.Unlock()
 	if known {
-		return gaps, nil
+		return gaps, false, nil
 	}
 	files := make(map[string][]byte, len(spec.Files))
 	for path, file := range spec.Files {
@@ -153,10 +159,10 @@ func (c *Chooser) missing(ctx context.Context, spec registry.Spec) ([]fault.Deta
 	}
 	report, err := c.Inspector.Check(ctx, inspect.Request{Language: spec.Language, Runtime: runtimes.Auto, Files: files, Entrypoint: spec.Entrypoint})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if len(report.Errors) > 0 {
-		return nil, nil // not remembered: a parser that had too little time says so as an error
+		return report.Gaps, true, nil // not remembered: a parser that had too little time says so as an error
 	}
 	gaps = report.Gaps
 	c.mu.Lock()
@@ -165,7 +171,7 @@ func (c *Chooser) missing(ctx context.Context, spec registry.Spec) ([]fault.Deta
 		clear(c.gaps)
 	}
 	c.gaps[key] = gaps
-	return gaps, nil
+	return gaps, false, nil
 }
 
 // measure is how many of a draft's newest runs were of this code in goja, and the median of their processor time.

@@ -91,19 +91,18 @@ func TestChoose(t *testing.T) {
 		reason  registry.RuntimeReason
 		says    string
 	}{
-		"plain":          {plain, nil, "", runtimes.Goja, registry.RuntimeFits, "goja supports everything the program uses."},
-		"quick":          {plain, []registry.Run{run(t, program(plain), 20, nil)}, "", runtimes.Goja, registry.RuntimeFits, "about 20 ms of CPU per run in goja."},
+		"plain":          {plain, nil, "", runtimes.Goja, registry.RuntimeFits, "Runs in the fast engine (goja)."},
+		"quick":          {plain, []registry.Run{run(t, program(plain), 20, nil)}, "", runtimes.Goja, registry.RuntimeFits, "About 20 ms of CPU time per run."},
 		"a global":       {intl, nil, "", runtimes.NodeEngine, registry.RuntimeGap, "Node was chosen: Intl is not available in the goja runtime (main.ts:2)."},
 		"no Node":        {intl, nil, "Install it.", runtimes.Goja, registry.RuntimeUnavailable, "Node would be the better choice: Intl is not available in the goja runtime (main.ts:2). This server uses goja instead. Install it."},
 		"many gaps":      {"export default () => [Blob, File, FormData, Intl]", nil, "", runtimes.NodeEngine, registry.RuntimeGap, "; and 1 more."},
-		"slow":           {plain, []registry.Run{run(t, program(plain), 90, nil), run(t, program(plain), 140, nil), run(t, program(plain), 500, nil)}, "", runtimes.NodeEngine, registry.RuntimeSlow, "Node was chosen: the draft needs about 140 ms of CPU per run in goja (the median of 3); from 100 ms on Node is faster."},
+		"slow":           {plain, []registry.Run{run(t, program(plain), 90, nil), run(t, program(plain), 140, nil), run(t, program(plain), 500, nil)}, "", runtimes.NodeEngine, registry.RuntimeSlow, "Node was chosen: about 140 ms of CPU time per run (median of 3) in goja; from 100 ms on, Node is faster."},
 		"slow, no Node":  {plain, []registry.Run{run(t, program(plain), 140, nil)}, "Install it.", runtimes.Goja, registry.RuntimeUnavailable, "140 ms"},
 		"slow to failed": {plain, []registry.Run{run(t, program(plain), 30_000, func(r *registry.Run) { r.Status = registry.TimedOut })}, "", runtimes.NodeEngine, registry.RuntimeSlow, "30000 ms"},
 		"other runs": {plain, []registry.Run{
 			run(t, other, 500, nil), run(t, program(plain), 500, func(r *registry.Run) { r.Status = registry.StatusCancelled }),
 			run(t, program(plain), 500, func(r *registry.Run) { r.Runtime = runtimes.NodeEngine }),
-		}, "", runtimes.Goja, registry.RuntimeFits, "goja supports everything the program uses."},
-		"an error": {"export default () => Intl.", nil, "", runtimes.Goja, registry.RuntimeFits, "goja"},
+		}, "", runtimes.Goja, registry.RuntimeFits, "Runs in the fast engine (goja)."},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -121,6 +120,26 @@ func TestChoose(t *testing.T) {
 				t.Errorf("gaps %+v", choice.Gaps)
 			}
 		})
+	}
+}
+
+// A program that does not bundle has no reason for an engine. One that names a module of Node still runs there, so that
+// its errors are those of the other imports alone.
+func TestChoose_ProgramDoesNotBundle_NoChoice(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]runtimes.Name{
+		"export default () => Intl.":                                                         runtimes.Goja,
+		"import _ from \"lodash\"\nexport default () => _":                                   runtimes.Goja,
+		"import _ from \"lodash\"\nimport fs from \"node:fs\"\nexport default () => [_, fs]": runtimes.NodeEngine,
+	} {
+		c := newHouse(t).chooser()
+		got, choice, err := c.Choose(t.Context(), "w", "a", program(source))
+		if got != want || choice != nil || err != nil {
+			t.Errorf("%s: chose %s, %+v, %v", source, got, choice, err)
+		}
+		if got, err := c.Runtime(t.Context(), program(source)); got != want || err != nil {
+			t.Errorf("%s: runs in %s, %v", source, got, err)
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 // A keyboard user goes from the first page to an exported tool.
 import { expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
+import { hold } from './kit/hold';
+import { must } from './kit/seed';
 import { eachSignedIn, type Stage } from './kit/stage';
 import type { Studio } from './kit/studio';
 
@@ -27,6 +29,28 @@ async function until(key: string, name: RegExp): Promise<void> {
   }
   throw new Error(`${key} never leads to ${String(name)}; the focus is at ${await focused()}`);
 }
+
+test('keys that are pressed before the command palette is loaded go into it', async () => {
+  const name = 'quick-keys';
+  const files = { 'main.sh': 'echo 1\n' };
+  await must(atelier, 'POST', '/code-agents', { name, language: 'bash', entrypoint: 'main.sh', files });
+  const release = await hold(page, /\/Palette-[^/]*\.js/);
+  await studio.openAgent(name);
+  await studio.editor.focus();
+  await press('ControlOrMeta+K');
+  await page.keyboard.type('theme', { delay: 40 });
+  const box = page.getByRole('dialog', { name: 'Command palette' }).getByRole('textbox');
+  expect(await box.inputValue()).toBe('theme');
+  release();
+  const palette = page.getByRole('dialog', { name: 'Command palette' });
+  await expect.poll(() => palette.getByRole('combobox').inputValue()).toBe('theme');
+  await page.keyboard.type(' x');
+  expect(await palette.getByRole('combobox').inputValue()).toBe('theme x');
+  await press('Escape');
+  await palette.waitFor({ state: 'detached' });
+  expect(await focused()).toMatch(/^Code editor/);
+  expect(await page.getByText('echo 1').innerText()).toBe('echo\u00a01');
+});
 
 test('A48 opens a sample, edits, runs, reads, publishes and exports with keys alone', async () => {
   await studio.home();

@@ -124,8 +124,31 @@ describe('a run', () => {
     await history.getByRole('img', { name: /^3 runs, 0 failed, median/ }).waitFor();
     expect(await history.getByRole('row').count()).toBe(4);
     await history.getByRole('row').nth(3).getByRole('button', { name: 'Re-run with this input' }).click();
-    const input = page.getByRole('tabpanel', { name: 'Input' });
+    await studio.panel('Result').then((result) => result.getByText('"Oslo"').waitFor());
+    const input = await studio.panel('Input');
+    expect(await input.getByRole('textbox', { name: 'City' }).inputValue()).toBe('Tromso');
+    const rows = (await studio.panel('History')).getByRole('row');
+    await expect.poll(() => rows.count()).toBe(5);
+    await rows.nth(4).getByRole('button', { name: 'Use this input' }).click();
     await expect.poll(() => input.getByRole('textbox', { name: 'City' }).inputValue()).toBe('Oslo');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => input.getByRole('textbox', { name: 'City' }).inputValue()).toBe('Tromso');
+  });
+
+  test('that is not there, or is of another agent, does not hold the agent up', async () => {
+    await open('other', 'javascript', 'main.js', echo);
+    const ran = (await must(atelier, 'POST', '/code-agents/other/execute', { version: 'draft', input: {} })) as {
+      runId: string;
+    };
+    await open('alone', 'javascript', 'main.js', echo);
+    for (const id of [crypto.randomUUID(), ran.runId]) {
+      await page.goto(`/studio/a/alone?panel=result&run=${id}`);
+      await page.getByText(/^This run is not here/).waitFor();
+      expect(page.url()).not.toContain('run=');
+      await studio.editorReady();
+      await studio.start();
+      await studio.ended(/^Succeeded/);
+    }
   });
 
   test('is compared with another one of the history', async () => {

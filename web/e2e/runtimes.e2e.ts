@@ -33,7 +33,7 @@ test('a program that needs Node gets it, the reason, and the types of Node', asy
   expect(made.status, JSON.stringify(made.body)).toBe(201);
   await studio.openAgent('money');
   const reason = page.getByRole('note', { name: 'Runtime' });
-  await expect.poll(() => reason.innerText()).toContain('goja has all that the program uses');
+  await expect.poll(() => reason.innerText()).toContain('Runs in the fast engine');
 
   await studio.replaceCode(forNode);
   await expect.poll(() => reason.innerText()).toContain('"node:path" is a module of Node');

@@ -24,7 +24,7 @@ func javascript(job Job) Report {
 	source.Node = true
 	program, problems := bundle.Build(source)
 	if len(problems) > 0 {
-		return Report{Errors: problems}
+		return Report{Errors: problems, Gaps: without(inGoja.Errors, problems)}
 	}
 	report := Report{Warnings: append(program.Warnings, missing...)}
 	for _, problem := range append(inGoja.Errors, inGoja.Gaps...) {
@@ -35,6 +35,15 @@ func javascript(job Job) Report {
 		}
 	}
 	return report
+}
+
+// without returns the details at places where others has none.
+func without(details, others []fault.Detail) []fault.Detail {
+	return slices.DeleteFunc(slices.Clone(details), func(d fault.Detail) bool {
+		return slices.ContainsFunc(others, func(o fault.Detail) bool {
+			return o.File == d.File && o.Line == d.Line && o.Column == d.Column
+		})
+	})
 }
 
 // forGoja bundles and compiles as goja will, and names what it lacks, and beside that what no engine has.

@@ -17,6 +17,8 @@ export interface Tabs {
   close: (tab: Tab) => void;
   renamed: (from: string, to: string) => void;
   showPanel: (panel: Panel, run?: string) => void;
+  /** Takes the run out of the address. */
+  forgetRun: () => void;
 }
 
 export const tabKey = (tab: Tab): string => (tab.kind === 'file' ? `file:${tab.path}` : `schema:${tab.which}`);
@@ -95,6 +97,8 @@ export function useTabs(agent: OpenAgent): Tabs {
     [go],
   );
 
+  const forgetRun = useCallback(() => go({}, ['run']), [go]);
+
   return useMemo(
     () => ({
       all,
@@ -106,8 +110,9 @@ export function useTabs(agent: OpenAgent): Tabs {
       close,
       renamed,
       showPanel,
+      forgetRun,
     }),
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the lists are new each time; their keys say when they differ
-    [all.map(tabKey).join('\n'), tabKey(active), url, asked, open, close, renamed, showPanel],
+    [all.map(tabKey).join('\n'), tabKey(active), url, asked, open, close, renamed, showPanel, forgetRun],
   );
 }

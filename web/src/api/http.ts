@@ -4,6 +4,7 @@ import { http as say } from '../texts/api';
 import { basePath } from './base';
 import { forgetEarly, takeEarly } from './early';
 import { isObject, parseJson, stringifyJson, type Json, type JsonObject } from './json';
+import { report } from './reach';
 import type { FieldProblem } from './types';
 import { chooseWorkspace, chosenWorkspace } from './workspace';
 
@@ -89,9 +90,12 @@ function leaveWorkspace(): void {
 
 async function send(url: string, init: RequestInit): Promise<Response> {
   try {
-    return await fetch(url, init);
+    const response = await fetch(url, init);
+    report(true);
+    return response;
   } catch (cause) {
     if (init.signal?.aborted === true) throw cause;
+    report(false);
     throw new OfflineError();
   }
 }

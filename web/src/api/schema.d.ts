@@ -1897,7 +1897,7 @@ export interface components {
       nextCursor: string;
     };
     DraftRuntime: {
-      /** @description Reason for the choice. Absent if the draft sets a runtime or its language has only one. */
+      /** @description Reason for the choice. Absent if the draft sets a runtime, its language has only one, or the program has errors. */
       choice?: components['schemas']['RuntimeChoice'];
       runtime: string;
     };

@@ -16,10 +16,11 @@ import { Waiting } from '../ui/Waiting';
 import { AgentDialogs } from '../workbench/AgentDialogs';
 import { AgentRoute } from './AgentRoute';
 import { listenForKeys, useCommand } from '../state/commands';
-import { showDialog, useDialog } from '../state/dialogs';
+import { showDialog, useDialog, type OpenDialog } from '../state/dialogs';
 import { ErrorBoundary } from './ErrorBoundary';
 import { setLayout, toggleRight, useLayout } from '../state/layout';
 import { Notices } from '../ui/Notices';
+import { PaletteInput } from './PaletteInput';
 import { nextRegion } from '../state/regions';
 import { SignIn } from './SignIn';
 import { switchTheme } from '../state/theme';
@@ -247,6 +248,19 @@ function Framed({ what, children }: { what: string; children: ReactNode }) {
 function Dialogs() {
   const { open } = useDialog();
   return (
+    <>
+      {open.kind === 'palette' && (
+        <Suspense fallback={<PaletteInput scope={open.scope} />}>
+          <Palette scope={open.scope} />
+        </Suspense>
+      )}
+      <LazyDialogs open={open} />
+    </>
+  );
+}
+
+function LazyDialogs({ open }: { open: OpenDialog }) {
+  return (
     <Suspense>
       {open.kind === 'new' && <NewAgentDialog name={open.name ?? ''} />}
       {open.kind === 'delete' && <DeleteAgentDialog id={open.id} name={open.name} />}
@@ -255,7 +269,6 @@ function Dialogs() {
       {open.kind === 'rename' && <RenameDialog id={open.id} name={open.name} published={open.published} />}
       {open.kind === 'duplicate' && <DuplicateDialog id={open.id} name={open.name} />}
       {open.kind === 'import' && <ImportDialog dropped={open.file} />}
-      {open.kind === 'palette' && <Palette scope={open.scope} />}
       {open.kind === 'keys' && <Shortcuts />}
     </Suspense>
   );

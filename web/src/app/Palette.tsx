@@ -1,6 +1,6 @@
 import { Command as Cmdk } from 'cmdk';
 import { Dialog } from 'radix-ui';
-import { useDeferredValue, useRef, useState } from 'react';
+import { useDeferredValue, useLayoutEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { palette as say } from '../texts/app';
 import { giveBack, pathOfFocus } from '../ui/focusBack';
@@ -13,16 +13,19 @@ import { DialogNotices } from '../ui/Notices';
 import css from './Palette.module.css';
 import { usePlaces } from '../state/editorPlaces';
 import { agentUrl } from '../state/urlState';
+import { clearPaletteStart, usePaletteStart } from './paletteStart';
 
 /** The command palette: commands, agents and files. */
 export function Palette({ scope }: { scope: 'all' | 'places' }) {
-  const [typed, setTyped] = useState('');
+  const [start] = useState(usePaletteStart.getState);
+  useLayoutEffect(() => clearPaletteStart(), []);
+  const [typed, setTyped] = useState(start.typed);
   const agents = useAgentListing({ search: useDeferredValue(typed), order: 'updated' });
   const { handlers } = useHandlers();
   const { places } = usePlaces();
   const [, navigate] = useLocation();
   const all = useBound();
-  const [before] = useState(pathOfFocus);
+  const [before] = useState(() => start.before ?? pathOfFocus());
   const picked = useRef<() => void>(undefined);
   const pick = (run: () => void) => () => {
     picked.current = run;
@@ -41,6 +44,7 @@ export function Palette({ scope }: { scope: 'all' | 'places' }) {
         <Dialog.Content aria-label={say.commandPalette} aria-describedby={undefined} onCloseAutoFocus={end}>
           <Cmdk label={say.commandPalette} className={css.palette}>
             <Cmdk.Input
+              autoFocus
               value={typed}
               onValueChange={setTyped}
               placeholder={scope === 'all' ? say.typeAnything : say.typeAPlace}

@@ -15,7 +15,7 @@ export interface EditorKit {
   createReader(host: HTMLElement): Reader;
   createDiff(host: HTMLElement, sides: DiffSides, inline: boolean): DiffView;
   setTypes(declarations: string): void;
-  setEngine(engine: string): void;
+  setEngine(runtime: string, sources: readonly string[]): void;
 }
 
 let kit: EditorKit | undefined;

@@ -1,8 +1,10 @@
 // Configures TypeScript and JavaScript: the language service knows the engine's globals and the agent's types, but no
 // browser APIs.
+import { compilerOptions, ignoredDiagnostics, untypedOptions } from './compilerOptions';
 import { declarationOf, jsonModule } from './jsonModule';
 import gojaTypes from './goja.d.ts.txt?raw';
-import { typescript } from './monaco';
+import { monaco, typescript } from './monaco';
+import { namesNode } from './nodeNames';
 import programTypes from './program.d.ts.txt?raw';
 
 const services = [typescript.typescriptDefaults, typescript.javascriptDefaults];
@@ -31,39 +33,37 @@ const engineTypes = new Library(services);
 const besideTypeScript = new Library([typescript.typescriptDefaults]);
 const besideJavaScript = new Library([typescript.javascriptDefaults]);
 const goja: [string, string][] = [['file:///atelier/goja.d.ts', gojaTypes]];
-// Untyped JavaScript is accepted; only contradictions are errors.
-const untyped = { noImplicitAny: false, useUnknownInCatchVariables: false };
 let wanted = '';
 
 export function setUpTypeScript(): void {
   for (const service of services) {
     service.setEagerModelSync(true);
     service.setCompilerOptions({
+      ...(service === typescript.javascriptDefaults ? untypedOptions : compilerOptions),
       target: typescript.ScriptTarget.ESNext,
       module: typescript.ModuleKind.ESNext,
       moduleResolution: typescript.ModuleResolutionKind.NodeJs,
-      lib: ['es2023'],
-      types: [],
-      strict: true,
-      ...(service === typescript.javascriptDefaults && untyped),
-      allowJs: true,
-      checkJs: true,
-      noEmit: true,
-      skipLibCheck: true,
-      esModuleInterop: true,
-      allowImportingTsExtensions: true,
-      allowArbitraryExtensions: true,
-      allowNonTsExtensions: true,
       // A file without imports is still a module, not a script that shares names with other files.
       moduleDetection: 3,
     });
-    service.setDiagnosticsOptions({
-      // "Could not find a declaration file": the sandbox decides which imports work.
-      diagnosticCodesToIgnore: [7016],
-    });
+    service.setDiagnosticsOptions({ diagnosticCodesToIgnore: ignoredDiagnostics });
     service.addExtraLib(programTypes, 'file:///atelier/program.d.ts');
   }
-  setEngine('goja');
+  setEngine('goja', []);
+  monaco.editor.onDidChangeMarkers((resources) => resources.forEach(dropAdvice));
+}
+
+// TypeScript advises to install packages and to change its configuration, which a program here has not.
+const advice = / (?:Do you need to (?:install type definitions|change your target library)|Try changing the).*$/s;
+
+function dropAdvice(resource: monaco.Uri): void {
+  for (const owner of ['typescript', 'javascript']) {
+    const markers = monaco.editor.getModelMarkers({ resource, owner });
+    if (!markers.some(({ message }) => advice.test(message))) continue;
+    const model = monaco.editor.getModel(resource);
+    const short = markers.map((marker) => ({ ...marker, message: marker.message.replace(advice, '') }));
+    if (model) monaco.editor.setModelMarkers(model, owner, short);
+  }
 }
 
 /** Replaces the declarations of Input, Output and Environment. */
@@ -82,9 +82,9 @@ export function setNeighbours(files: [uri: string, text: string][]): void {
   besideJavaScript.set(script.length > 0 ? [...modules, ...typed] : []);
 }
 
-/** Replaces globals and modules by those of an engine. Engines other than Node use goja's. */
-export function setEngine(engine: string): void {
-  const next = engine === 'node' ? 'node' : 'goja';
+/** Shows the globals and modules that a program may use: those of its runtime, and under auto also those that lead to Node. */
+export function setEngine(runtime: string, sources: readonly string[]): void {
+  const next = runtime === 'node' || (runtime === 'auto' && sources.some(namesNode)) ? 'node' : 'goja';
   if (next === wanted) return;
   wanted = next;
   if (next === 'goja') return engineTypes.set(goja);

@@ -1,13 +1,13 @@
 import { Link } from 'wouter';
 import { useCapabilities } from '../api/queries';
 import { statusLine as say } from '../texts/app';
-import { useOnline } from '../state/online';
+import { useConnection } from '../state/online';
 import css from './StatusLine.module.css';
 
 /** The status of the server: its connection and isolation. */
 export function ServerStatus() {
   const capabilities = useCapabilities();
-  const online = useOnline();
+  const connection = useConnection();
   const sandbox = capabilities.data?.sandbox;
   return (
     <>
@@ -21,7 +21,7 @@ export function ServerStatus() {
           {say.sandbox(sandbox.level, sandbox.missing.length)}
         </Link>
       )}
-      <span className={online ? undefined : css.offline}>{online ? say.connected : say.noNetwork}</span>
+      <span className={connection === 'connected' ? undefined : css.offline}>{say[connection]}</span>
     </>
   );
 }

@@ -112,6 +112,7 @@ export const statusLine = {
   missing: (names: string) => `Missing: ${names}`,
   connected: 'Connected',
   noNetwork: 'No network',
+  notReached: 'Server not reachable',
 };
 
 export const tokenForm = {

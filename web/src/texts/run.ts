@@ -71,6 +71,9 @@ export const historyTab = {
   compareTheRun: (when: string, totalMs: number) => `Compare the run of ${when}, ${milliseconds(totalMs)}`,
   show: 'Show',
   rerun: 'Re-run with this input',
+  useInput: 'Use this input',
+  inputReplaced: 'The input was replaced by that of the run.',
+  undo: 'Undo',
 };
 
 export const inputTab = {
@@ -82,6 +85,8 @@ export const inputTab = {
   doesNotFit: 'The input does not fit the schema:',
   input: 'Input',
   andMore: (n: number) => `and ${n} more`,
+  notInSchema: 'The input also has properties that are not in the schema. They are sent to the program:',
+  removeKey: (key: string) => `Remove ${key}`,
 };
 
 export const jsonTree = {
@@ -196,6 +201,10 @@ export const savedInputs = {
   save: 'Save',
   name: 'Name',
   isReplaced: 'This replaces the input of the same name.',
+};
+
+export const useRun = {
+  isNotHere: 'This run is not here: it was removed, or belongs to another agent or workspace.',
 };
 
 export const unsaved = {

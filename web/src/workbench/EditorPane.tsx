@@ -161,8 +161,14 @@ function MonacoHost({ kit, tabs, text, ...events }: HostProps) {
     workspace?.sync({ ...files, [schemaPaths.input]: input, [schemaPaths.output]: output });
   }, [workspace, files, input, output, path]);
 
-  const engine = useServerMarkers(agent, workspace);
-  useEffect(() => kit.setEngine(engine), [kit, engine]);
+  useServerMarkers(agent, workspace);
+  const { runtime } = agent.fields;
+  useEffect(() => {
+    kit.setEngine(
+      runtime,
+      Object.values(files).filter((content) => typeof content === 'string'),
+    );
+  }, [kit, runtime, files]);
 
   return (
     <div className={css.monaco} hidden={!shown}>

@@ -1,6 +1,6 @@
 // Loads the server's problems in the saved draft: Python and Bash syntax errors, and features the sandbox does not
 // support.
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import type { Finding, Language } from '../../api/types';
 import { validate } from '../../api/verbs';
 import type { Marker, Workspace } from '../../editor/workspace';
@@ -10,12 +10,11 @@ const delay = 400;
 // A language service in the page finds errors of these languages sooner.
 const served: Language[] = ['typescript', 'javascript'];
 
-/** Marks the problems and returns the engine of the program. The server decides what "auto" selects. */
-export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefined): string {
+/** Marks the problems. */
+export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefined): void {
   const { fields, version, save } = agent;
   const { language, runtime, entrypoint, rules } = fields;
   const files = useOpenFiles();
-  const [chosen, setChosen] = useState('goja');
   const settled = save.kind === 'saved';
   useEffect(() => {
     // A module has no lines to mark; ModuleView shows its problem.
@@ -23,9 +22,8 @@ export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefi
     const aborted = new AbortController();
     const timer = setTimeout(() => {
       validate({ language, runtime, files, entrypoint, ...(rules && { rules }) }, aborted.signal).then(
-        ({ errors, warnings, runtimeChoice }) => {
+        ({ errors, warnings }) => {
           if (aborted.signal.aborted) return;
-          if (runtimeChoice) setChosen(runtimeChoice.runtime);
           const found = served.includes(language) ? [] : errors.map(markerOf('error'));
           workspace.setMarkers([...found, ...warnings.map(markerOf('warning'))].flat());
         },
@@ -38,7 +36,6 @@ export function useServerMarkers(agent: OpenAgent, workspace: Workspace | undefi
       aborted.abort();
     };
   }, [workspace, settled, version, language, runtime, files, entrypoint, rules]);
-  return runtime === 'auto' ? chosen : runtime;
 }
 
 const syntaxError = 'syntax_error';

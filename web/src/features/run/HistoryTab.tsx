@@ -1,5 +1,6 @@
 import { lazy, Suspense, useState } from 'react';
 import { explain } from '../../api/http';
+import type { Json } from '../../api/json';
 import { useRuns } from '../../api/queries';
 import type { RunSummary } from '../../api/types';
 import { getRun } from '../../api/verbs';
@@ -29,11 +30,10 @@ export function HistoryTab({ run }: { run: RunHandle }) {
   const [chosen, setChosen] = useState<string[]>([]);
   const [comparing, setComparing] = useState(false);
 
-  const reuse = async (runId: string): Promise<void> => {
+  const take = async (runId: string, then: (input: Json) => void): Promise<void> => {
     try {
       const { input } = await getRun(runId);
-      run.changeInput({ do: 'replace', value: input });
-      run.showInput();
+      then(input);
     } catch (error) {
       notify('failed', say.inputNotFetched(explain(error)));
     }
@@ -92,7 +92,18 @@ export function HistoryTab({ run }: { run: RunHandle }) {
           now={now}
           onChoose={choose}
           onOpen={run.open}
-          onReuse={(id) => void reuse(id)}
+          onRerun={run.busy ? undefined : (id) => void take(id, run.startWith)}
+          onUse={(id) =>
+            void take(id, (value) => {
+              const before = run.input.value;
+              run.changeInput({ do: 'replace', value });
+              run.showInput();
+              notify('done', say.inputReplaced, {
+                label: say.undo,
+                run: () => run.changeInput({ do: 'replace', value: before }),
+              });
+            })
+          }
         />
       )}
       {comparing && older && newer && (
@@ -110,10 +121,11 @@ interface RunsProps {
   now: number;
   onChoose: (runId: string, on: boolean) => void;
   onOpen: (runId: string) => void;
-  onReuse: (runId: string) => void;
+  onRerun: ((runId: string) => void) | undefined;
+  onUse: (runId: string) => void;
 }
 
-function Runs({ runs, chosen, now, onChoose, onOpen, onReuse }: RunsProps) {
+function Runs({ runs, chosen, now, onChoose, onOpen, onRerun, onUse }: RunsProps) {
   return (
     <table>
       <thead>
@@ -152,8 +164,11 @@ function Runs({ runs, chosen, now, onChoose, onOpen, onReuse }: RunsProps) {
                 <Button look="link" onClick={() => onOpen(r.runId)}>
                   {say.show}
                 </Button>{' '}
-                <Button look="link" onClick={() => onReuse(r.runId)}>
+                <Button look="link" disabled={onRerun === undefined} onClick={() => onRerun?.(r.runId)}>
                   {say.rerun}
+                </Button>{' '}
+                <Button look="link" onClick={() => onUse(r.runId)}>
+                  {say.useInput}
                 </Button>
               </td>
             </tr>

@@ -1,6 +1,8 @@
 import { useEffect, useRef } from 'react';
 import type { FieldProblem } from '../../api/types';
+import { unknownKeys } from '../../schema/form/follow';
 import { fieldId, SchemaForm } from '../../schema/form/SchemaForm';
+import { join } from '../../schema/pointer';
 import { inputTab as say } from '../../texts/run';
 import { Button } from '../../ui/Button';
 import { Choices } from '../../ui/Choices';
@@ -64,8 +66,32 @@ export function InputTab({ run }: { run: RunHandle }) {
       ) : (
         <div className={css.scroll}>
           <SchemaForm schema={inputSchema} input={input} problems={problems} onChange={changeInput} />
+          <NotInSchema
+            keys={unknownKeys(input.value, inputSchema)}
+            onRemove={(key) => changeInput({ do: 'set', at: join('', key), to: undefined })}
+          />
         </div>
       )}
+    </div>
+  );
+}
+
+/** What is sent although the form has no field for it. */
+function NotInSchema({ keys, onRemove }: { keys: string[]; onRemove: (key: string) => void }) {
+  if (keys.length === 0) return null;
+  return (
+    <div className={css.unknown} role="note">
+      <p>{say.notInSchema}</p>
+      <ul>
+        {keys.map((key) => (
+          <li key={key}>
+            <code>{key}</code>{' '}
+            <Button look="link" onClick={() => onRemove(key)}>
+              {say.removeKey(key)}
+            </Button>
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }

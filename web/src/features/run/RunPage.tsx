@@ -34,7 +34,7 @@ export function RunPage({ id }: { id: string }) {
   const there = found.data !== undefined;
   useEffect(() => {
     document.title = say.pageTitle;
-    if (there) controller.attach(id);
+    if (there) void controller.attach(id);
     return () => controller.detach();
   }, [controller, id, there]);
   const run = ended(found.data) ?? view.run;

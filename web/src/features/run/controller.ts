@@ -1,9 +1,9 @@
 // The state of one run on screen: starting, queued, running or done. Its output goes to the ring.
-import { ApiError, explain } from '../../api/http';
+import { ApiError, explain, isMissing } from '../../api/http';
 import type { Json } from '../../api/json';
 import { followRun, type StreamState } from '../../api/stream';
 import type { FieldProblem, RunAnswer, RunEvent, RunStatus } from '../../api/types';
-import { cancelRun, execute } from '../../api/verbs';
+import { cancelRun, execute, getRun } from '../../api/verbs';
 import { Ring } from '../../console/ring';
 import { controller as say } from '../../texts/run';
 
@@ -33,6 +33,16 @@ export interface RunView {
 function secretsOf(error: unknown): string[] {
   const names = error instanceof ApiError ? error.problem['secrets'] : undefined;
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
+}
+
+/** Without an answer of the server the stream is tried: it waits for the server. */
+async function isRunOf(runId: string, agentId: string): Promise<boolean> {
+  try {
+    const { metadata } = await getRun(runId);
+    return metadata.agentId === agentId;
+  } catch (error) {
+    return !(error instanceof Error && (isMissing(error) || (error instanceof ApiError && error.status === 422)));
+  }
 }
 
 const idle: RunView = { run: { kind: 'idle' }, stream: undefined, progress: undefined, stopping: false };
@@ -75,10 +85,18 @@ export class RunController {
     }
   }
 
-  /** Shows an earlier run from its first event. */
-  attach(runId: string): void {
-    this.reset();
-    this.follow(runId);
+  /**
+   * Shows an earlier run from its first event. Returns false and shows nothing if the run does not exist or belongs to another
+   * agent.
+   */
+  async attach(runId: string, agentId?: string): Promise<boolean> {
+    const turn = this.reset();
+    this.update({ run: { kind: 'queued', runId, position: undefined } });
+    const found = agentId === undefined || (await isRunOf(runId, agentId));
+    if (turn !== this.turn) return true; // something else is shown by now
+    if (found) this.follow(runId);
+    else this.update({ run: { kind: 'idle' } });
+    return found;
   }
 
   private refuse(error: unknown): void {

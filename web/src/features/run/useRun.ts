@@ -13,10 +13,11 @@ import { keys, queryClient } from '../../api/queries';
 import { parseJson, type Json } from '../../api/json';
 import type { FieldProblem } from '../../api/types';
 import { setLayout } from '../../state/layout';
+import { notify } from '../../state/notices';
 import { initialValue } from '../../schema/form/defaults';
 import { reduceInput, startInput, type InputAction, type InputState } from '../../schema/form/input';
 import { check } from '../../schema/validate';
-import { unsaved as say } from '../../texts/run';
+import { unsaved as say, useRun as sayRun } from '../../texts/run';
 import type { OpenAgent } from '../../agent/openAgent';
 import type { Tabs } from '../../agent/useTabs';
 import { RunController, type RunView } from './controller';
@@ -30,6 +31,8 @@ export interface RunHandle {
   /** Errors of the input. They appear after the first attempt and stay until they are fixed. */
   problems: FieldProblem[];
   start: () => void;
+  /** Runs with another input than that of the form. */
+  startWith: (input: Json) => void;
   /** Repeats the last run; undefined if there is none. */
   again: (() => void) | undefined;
   stop: () => void;
@@ -63,6 +66,13 @@ export function useRun(agent: OpenAgent, tabs: Tabs): RunHandle {
 
   const fits = input.fault === undefined && local.length === 0 && Object.keys(input.partial).length === 0;
   useEffect(() => rememberInput(id, input.text), [id, input.text]);
+
+  const followed = useRef(inputSchema);
+  useEffect(() => {
+    const before = followed.current;
+    followed.current = inputSchema;
+    if (before !== inputSchema) changeInput({ do: 'follow', before, after: inputSchema });
+  }, [inputSchema]);
 
   const { showPanel, run: shownRun } = tabs;
   const latest = useRef({ input, fits, panel: tabs.panel });
@@ -98,28 +108,43 @@ export function useRun(agent: OpenAgent, tabs: Tabs): RunHandle {
     }
     launch(now.value);
   }, [launch, showPanel]);
+  const startWith = useCallback(
+    (value: Json) => {
+      setLayout({ bottomOpen: true, pane: 'output' });
+      launch(value);
+    },
+    [launch],
+  );
   const again = useCallback(() => {
-    if (last === undefined) return;
-    setLayout({ bottomOpen: true, pane: 'output' });
-    launch(last);
-  }, [launch, last]);
+    if (last !== undefined) startWith(last);
+  }, [startWith, last]);
 
+  const { forgetRun } = tabs;
+  const attach = useCallback(
+    (runId: string) =>
+      controller.attach(runId, id).then((found) => {
+        if (found) return;
+        forgetRun();
+        notify('failed', sayRun.isNotHere);
+      }),
+    [controller, id, forgetRun],
+  );
   const open = useCallback(
     (runId: string) => {
-      controller.attach(runId);
+      void attach(runId);
       setMemoryLimit(undefined);
       showPanel('console', runId);
     },
-    [controller, showPanel],
+    [attach, showPanel],
   );
   const stop = useCallback(() => void controller.stop(), [controller]);
 
   // A link can name a run, which is shown from its first event.
   const [linked] = useState(shownRun);
   useEffect(() => {
-    if (linked !== undefined) controller.attach(linked);
+    if (linked !== undefined) void attach(linked);
     return () => controller.detach();
-  }, [controller, linked]);
+  }, [controller, attach, linked]);
 
   const done = view.run.kind === 'done' ? view.run.runId : undefined;
   useEffect(() => {
@@ -136,6 +161,7 @@ export function useRun(agent: OpenAgent, tabs: Tabs): RunHandle {
     changeInput,
     problems,
     start,
+    startWith,
     again: last === undefined ? undefined : again,
     stop,
     open,

@@ -119,9 +119,21 @@ export function removeRow(schema: JsonSchema, name: string): JsonObject {
 export function renameRow(schema: JsonSchema, from: string, to: string): JsonObject {
   const named = (key: string): string => (key === from ? to : key);
   const properties = Object.fromEntries(
-    Object.entries(propertiesOf(schema)).map(([key, value]) => [named(key), value]),
+    Object.entries(propertiesOf(schema)).map(([key, value]) => [
+      named(key),
+      key === from ? withoutOldTitle(value, from) : value,
+    ]),
   );
   return withProperties(schema, properties, [...new Set(requiredOf(schema).map(named))]);
+}
+
+/** A title that says the former name would be the label of the renamed property. */
+function withoutOldTitle(property: Json, name: string): Json {
+  if (!isObject(property) || typeof property['title'] !== 'string') return property;
+  const letters = (text: string): string => text.toLowerCase().replace(/[\s_-]/g, '');
+  if (letters(property['title']) !== letters(name)) return property;
+  const { title: _, ...rest } = property;
+  return rest;
 }
 
 export function requireRow(schema: JsonSchema, name: string, on: boolean): JsonObject {
@@ -148,7 +160,7 @@ export function typeRow(schema: JsonSchema, name: string, type: SimpleType): Jso
 function schemaOfType(type: SimpleType): JsonObject {
   if (type === 'any') return {};
   // An empty enum accepts nothing, so a new one starts with placeholder values.
-  if (type === 'choice') return { enum: ['first', 'second'] };
+  if (type === 'choice') return { type: 'string', enum: ['first', 'second'] };
   if (type.endsWith('[]')) return { type: 'array', items: { type: type.slice(0, -2) } };
   return { type };
 }

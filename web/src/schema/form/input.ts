@@ -5,6 +5,7 @@ import type { JsonSchema } from '../../api/types';
 import { faultSentence } from '../locate';
 import { get, join, set, tokens } from '../pointer';
 import { initialValue } from './defaults';
+import { followSchema } from './follow';
 
 export interface InputState {
   mode: 'form' | 'json';
@@ -22,7 +23,9 @@ export type InputAction =
   | { do: 'type'; at: string; text: string; value: Json | undefined }
   | { do: 'text'; text: string }
   | { do: 'mode'; mode: 'form' | 'json' }
-  | { do: 'replace'; value: Json };
+  | { do: 'replace'; value: Json }
+  /** The schema was edited. */
+  | { do: 'follow'; before: JsonSchema; after: JsonSchema };
 
 export function startInput(schema: JsonSchema, value: Json = initialValue(schema) ?? {}): InputState {
   return { mode: 'form', value, text: stringifyJson(value, 2), fault: undefined, partial: {} };
@@ -46,6 +49,12 @@ export function reduceInput(state: InputState, action: InputAction): InputState 
     case 'mode':
       // Invalid JSON cannot be shown as a form, so the JSON view stays open.
       return state.fault !== undefined ? state : { ...state, mode: action.mode, partial: {} };
+    case 'follow': {
+      // Text that is not JSON is being written; it is left alone.
+      if (state.fault !== undefined) return state;
+      const value = followSchema(state.value, action.before, action.after);
+      return value === state.value ? state : { ...state, value, text: stringifyJson(value, 2), partial: {} };
+    }
     case 'replace':
       return { ...state, value: action.value, text: stringifyJson(action.value, 2), fault: undefined, partial: {} };
   }
