@@ -40,8 +40,8 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return element.Value.(*entry[K, V]).value, true
 }
 
-// Keep keeps a value, unless there is one of that key: values of one key are the same.
-func (c *Cache[K, V]) Keep(key K, value V, bytes int) {
+// Put keeps a value, unless there is one of that key: values of one key are the same.
+func (c *Cache[K, V]) Put(key K, value V, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, ok := c.entries[key]; ok {

@@ -23,11 +23,11 @@ func TestCache(t *testing.T) {
 		do   func()
 		want []string
 	}{
-		{"three fit", func() { c.Keep("a", 1, 1); c.Keep("b", 2, 1); c.Keep("c", 3, 1) }, []string{"a", "b", "c"}},
-		{"the fourth takes the place of the one that was used longest ago", func() { c.Get("a"); c.Keep("d", 4, 1) }, []string{"a", "c", "d"}},
-		{"a large one takes that of several", func() { c.Keep("e", 5, 9) }, []string{"d", "e"}},
-		{"one beyond all bounds is alone", func() { c.Keep("b", 2, 99) }, []string{"b"}},
-		{"and goes with the next", func() { c.Keep("a", 1, 10) }, []string{"a"}},
+		{"three fit", func() { c.Put("a", 1, 1); c.Put("b", 2, 1); c.Put("c", 3, 1) }, []string{"a", "b", "c"}},
+		{"the fourth takes the place of the one that was used longest ago", func() { c.Get("a"); c.Put("d", 4, 1) }, []string{"a", "c", "d"}},
+		{"a large one takes that of several", func() { c.Put("e", 5, 9) }, []string{"d", "e"}},
+		{"one beyond all bounds is alone", func() { c.Put("b", 2, 99) }, []string{"b"}},
+		{"and goes with the next", func() { c.Put("a", 1, 10) }, []string{"a"}},
 	}
 	for _, step := range steps {
 		step.do()
@@ -35,7 +35,7 @@ func TestCache(t *testing.T) {
 			t.Errorf("%s: %v, not %v", step.what, got, step.want)
 		}
 	}
-	c.Keep("a", 7, 1)
+	c.Put("a", 7, 1)
 	if v, _ := c.Get("a"); v != 1 {
 		t.Errorf("a is %d", v)
 	}

@@ -7,7 +7,7 @@ import (
 
 // JSON returns a document without the values. They are looked for in each string by itself, whatever its escapes, and in
 // numbers; the rest stays as it is, byte for byte.
-func (m *Mask) JSON(document json.RawMessage) json.RawMessage {
+func (m *Redactor) JSON(document json.RawMessage) json.RawMessage {
 	if m == nil || len(document) == 0 {
 		return document
 	}
@@ -44,23 +44,23 @@ func stringEnd(document []byte, from int) int {
 	return len(document)
 }
 
-func (m *Mask) quoted(literal []byte) []byte {
+func (m *Redactor) quoted(literal []byte) []byte {
 	var text string
 	if json.Unmarshal(literal, &text) != nil {
 		return []byte(`"` + Stars + `"`) // no string that could be told
 	}
-	masked := m.Text(text)
-	if masked == text {
+	redacted := m.Text(text)
+	if redacted == text {
 		return literal
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(masked) // a string always encodes
+	_ = e.Encode(redacted) // a string always encodes
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-func (m *Mask) number(literal []byte) []byte {
+func (m *Redactor) number(literal []byte) []byte {
 	if text := string(literal); m.Text(text) != text {
 		return []byte(`"` + Stars + `"`)
 	}

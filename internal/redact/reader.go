@@ -6,8 +6,8 @@ import "io"
 const piece = 32 << 10
 
 // Reader returns what another one reads, with a star for each byte of a value, so that its length stays what was announced.
-func (m *Mask) Reader(from io.Reader) io.Reader {
-	return &reader{from: from, stream: Stream{mask: m, even: true}, buffer: make([]byte, piece)}
+func (m *Redactor) Reader(from io.Reader) io.Reader {
+	return &reader{from: from, stream: Stream{redactor: m, even: true}, buffer: make([]byte, piece)}
 }
 
 type reader struct {

@@ -18,8 +18,8 @@ const (
 	mostLines    = 100
 )
 
-// Mask looks for some values. It does not change, and nil finds nothing.
-type Mask struct {
+// Redactor looks for some values. It does not change, and nil finds nothing.
+type Redactor struct {
 	texts  []*spelling // those that a text without escapes is the same in
 	hex    *spelling
 	base64 *spelling
@@ -27,7 +27,7 @@ type Mask struct {
 }
 
 // New returns a mask of values, nil if none of them is long enough to be looked for.
-func New(values []string) *Mask {
+func New(values []string) *Redactor {
 	texts, base64 := &node{}, &node{}
 	raw := false // a value looks as if it were escaped
 	for _, value := range values {
@@ -54,7 +54,7 @@ func New(values []string) *Mask {
 	if len(texts.next) == 0 {
 		return nil
 	}
-	m := &Mask{
+	m := &Redactor{
 		texts: []*spelling{{next: escaped(1), root: texts}, {next: escaped(nested), root: texts}, {next: percented, root: texts}},
 		hex:   &spelling{next: hexed, root: texts}, base64: &spelling{next: base64ed, root: base64, exact: true},
 	}
@@ -66,7 +66,7 @@ func New(values []string) *Mask {
 }
 
 // begin notes the bytes that a value can begin with.
-func (m *Mask) begin() {
+func (m *Redactor) begin() {
 	for i := range m.begins {
 		b := byte(i)
 		m.begins[b] = m.begins[b] || escapes(b) || m.base64.child(m.base64.root, b) != nil
@@ -83,28 +83,28 @@ func (m *Mask) begin() {
 }
 
 // Text returns a text without the values.
-func (m *Mask) Text(text string) string {
+func (m *Redactor) Text(text string) string {
 	if m == nil || text == "" {
 		return text
 	}
-	s := Stream{mask: m}
-	masked := s.Write(text)
-	return masked + s.End()
+	s := Stream{redactor: m}
+	redacted := s.Write(text)
+	return redacted + s.End()
 }
 
 // Even returns a text of the same length, with a star for each byte of a value.
-func (m *Mask) Even(text string) string {
+func (m *Redactor) Even(text string) string {
 	if m == nil || text == "" {
 		return text
 	}
-	s := Stream{mask: m, even: true}
-	masked := s.Write(text)
-	return masked + s.End()
+	s := Stream{redactor: m, even: true}
+	redacted := s.Write(text)
+	return redacted + s.End()
 }
 
 // find looks for values that begin at a place, and returns those of which most is there. Where the text ends before it is
 // known whether there is one, short is true.
-func (m *Mask) find(text []byte, from int) (end int, found []tail, short bool) {
+func (m *Redactor) find(text []byte, from int) (end int, found []tail, short bool) {
 	take := func(r match, of ...*spelling) {
 		short = short || r.short
 		if r.place == nil || r.end < end {

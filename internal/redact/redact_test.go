@@ -57,7 +57,7 @@ func spellings(t *testing.T, value string) map[string]string {
 // most is how much of a spelling may be left: the ends of base64 that the value shares with what is around it.
 const most = 16
 
-func TestEverySpellingIsMaskedWhereverItIsCut(t *testing.T) {
+func TestEverySpellingIsRedactedWhereverItIsCut(t *testing.T) {
 	t.Parallel()
 	for _, secret := range []string{value, "0123456789abcdef", "12345678", "Tr0ub4dor", "pass word", "\\\\\\\\\\\\\\\\", "%%%%%%%%", "++++++++", strings.Repeat("A7", 500)} {
 		m := redact.New([]string{secret})
@@ -98,7 +98,7 @@ func TestShortValuesAreNotLookedFor(t *testing.T) {
 	if redact.New([]string{"", "1234567"}) != nil {
 		t.Error("there is a mask of values that are too short")
 	}
-	var none *redact.Mask
+	var none *redact.Redactor
 	if none.Text("x") != "x" || string(none.JSON([]byte(`1`))) != "1" || none.Stream().Write("x") != "x" || none.Stream().End() != "" {
 		t.Error("no mask masks")
 	}
@@ -107,7 +107,7 @@ func TestShortValuesAreNotLookedFor(t *testing.T) {
 	}
 }
 
-func TestTheLongestOfSeveralIsMasked(t *testing.T) {
+func TestTheLongestOfSeveralIsRedacted(t *testing.T) {
 	t.Parallel()
 	m := redact.New([]string{"password", "password-and-more"})
 	for text, want := range map[string]string{"password-and-more!": "***!", "password-and": "***-and", "password": "***"} {
@@ -119,7 +119,7 @@ func TestTheLongestOfSeveralIsMasked(t *testing.T) {
 }
 
 // Tokens of one issuer begin alike for longer than it takes to find one.
-func TestValuesThatBeginAlikeAreMaskedToTheirEnds(t *testing.T) {
+func TestValuesThatBeginAlikeAreRedactedToTheirEnds(t *testing.T) {
 	t.Parallel()
 	head := "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9." + strings.Repeat("eyJpc3MiOiJodHRwczov", 3)
 	first, second, third := head+`grüß.\t"signature of the first`, head+`grüß.\t"sign of the second`, head+"ÉÈ of the third"
@@ -145,7 +145,7 @@ func TestValuesThatBeginAlikeAreMaskedToTheirEnds(t *testing.T) {
 	}
 }
 
-func TestLinesOfAValueAreMaskedByThemselves(t *testing.T) {
+func TestLinesOfAValueAreRedactedByThemselves(t *testing.T) {
 	t.Parallel()
 	pem := "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEAAoIB\n-----END KEY-----\n"
 	m := redact.New([]string{pem})

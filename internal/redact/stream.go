@@ -5,19 +5,19 @@ import "strings"
 // Stream masks a text that arrives in pieces: a value may begin in one and end in another. It holds back what may be the
 // beginning of one, which is never much. A nil stream masks nothing.
 type Stream struct {
-	mask   *Mask
-	even   bool // as many stars as the value has bytes
-	held   string
-	inside []tail // values that were found, and go on for as long as the text is one of them
-	reach  int    // bytes of held that are one of them already
+	redactor *Redactor
+	even     bool // as many stars as the value has bytes
+	held     string
+	inside   []tail // values that were found, and go on for as long as the text is one of them
+	reach    int    // bytes of held that are one of them already
 }
 
 // Stream returns a stream that has seen nothing, nil for a nil mask.
-func (m *Mask) Stream() *Stream {
+func (m *Redactor) Stream() *Stream {
 	if m == nil {
 		return nil
 	}
-	return &Stream{mask: m}
+	return &Stream{redactor: m}
 }
 
 // Write takes a piece and returns what is known to be no secret of all that was taken so far.
@@ -47,15 +47,15 @@ func (s *Stream) pass(piece string, last bool) string {
 			}
 			continue
 		}
-		if !s.mask.begins[text[i]] {
+		if !s.redactor.begins[text[i]] {
 			start := i
-			for i < len(text) && !s.mask.begins[text[i]] {
+			for i < len(text) && !s.redactor.begins[text[i]] {
 				i++
 			}
 			out.Write(text[start:i])
 			continue
 		}
-		end, found, short := s.mask.find(text, i)
+		end, found, short := s.redactor.find(text, i)
 		switch {
 		case short && !last: // it may also be the beginning of a longer one
 			s.held = string(text[i:])

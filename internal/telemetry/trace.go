@@ -48,7 +48,7 @@ func NewTracesTo(exporter sdktrace.SpanExporter) *Traces {
 }
 
 // Tracer returns the tracer of a room.
-func (t *Traces) Tracer(room string) trace.Tracer { return t.provider.Tracer(room) }
+func (t *Traces) Tracer(pkg string) trace.Tracer { return t.provider.Tracer(pkg) }
 
 // Propagator reads and writes traceparent and tracestate.
 func (t *Traces) Propagator() propagation.TextMapPropagator { return propagation.TraceContext{} }

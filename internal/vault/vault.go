@@ -119,7 +119,7 @@ func (k Keys) Seal(text []byte, about ...string) (id string, sealed []byte, err 
 		return "", nil, errors.New("no encryption key is available")
 	}
 	first := k.all[0]
-	return first.id, first.aead.Seal(nil, nil, text, words(about)), nil //nolint:gosec // the nonce is random: it makes one itself, and puts it before the text
+	return first.id, first.aead.Seal(nil, nil, text, associatedData(about)), nil //nolint:gosec // the nonce is random: it makes one itself, and puts it before the text
 }
 
 // Open decrypts what Seal made with the key of an ID. Errors: ErrUnknownKey, or that the text is not what was sealed there.
@@ -128,7 +128,7 @@ func (k Keys) Open(id string, sealed []byte, about ...string) ([]byte, error) {
 		if one.id != id {
 			continue
 		}
-		text, err := one.aead.Open(nil, nil, sealed, words(about))
+		text, err := one.aead.Open(nil, nil, sealed, associatedData(about))
 		if err != nil {
 			return nil, errors.New("it was changed, or was encrypted for another row")
 		}
@@ -137,8 +137,8 @@ func (k Keys) Open(id string, sealed []byte, about ...string) ([]byte, error) {
 	return nil, ErrUnknownKey
 }
 
-// words writes what a text is about so that no two lists are the same bytes.
-func words(about []string) []byte {
+// associatedData writes what a text is about so that no two lists are the same bytes.
+func associatedData(about []string) []byte {
 	all := []byte("atelier 1")
 	for _, word := range about {
 		all = binary.AppendUvarint(all, uint64(len(word)))

@@ -183,20 +183,20 @@ func reaches(granted []string, host string) bool {
 
 func ofSettings(before, after registry.Spec) []registry.Reason {
 	var reasons []registry.Reason
-	say := func(pointer, format string, args ...any) {
+	add := func(pointer, format string, args ...any) {
 		reasons = append(reasons, reason(registry.PatchBump, pointer, fmt.Sprintf(format, args...)))
 	}
 	if before.Language != after.Language {
-		say("/language", "the language is %s; it was %s", after.Language, before.Language)
+		add("/language", "the language is %s; it was %s", after.Language, before.Language)
 	}
 	if before.Runtime != after.Runtime && after.Runtime != runtimes.Auto {
-		say("/runtime", "the runtime is %s; it was %s", after.Runtime, before.Runtime)
+		add("/runtime", "the runtime is %s; it was %s", after.Runtime, before.Runtime)
 	}
 	if before.Isolation != after.Isolation {
-		say("/isolation", "the isolation of runs is %s; it was %s", isolation(after.Isolation), isolation(before.Isolation))
+		add("/isolation", "the isolation of runs is %s; it was %s", isolation(after.Isolation), isolation(before.Isolation))
 	}
 	if before.Entrypoint != after.Entrypoint {
-		say("/entrypoint", "the entry file is %s; it was %s", after.Entrypoint, before.Entrypoint)
+		add("/entrypoint", "the entry file is %s; it was %s", after.Entrypoint, before.Entrypoint)
 	}
 	for _, l := range limits(before.Limits, after.Limits) {
 		if l.before != l.after {
@@ -204,7 +204,7 @@ func ofSettings(before, after registry.Spec) []registry.Reason {
 			if is == was { // they differ by less than is written
 				is, was = count(l.after), count(l.before)
 			}
-			say("/limits/"+l.name, "the %s is %s; it was %s", l.words, is, was)
+			add("/limits/"+l.name, "the %s is %s; it was %s", l.words, is, was)
 		}
 	}
 	for _, name := range both(before.Environment, after.Environment) {
@@ -212,24 +212,24 @@ func ofSettings(before, after registry.Spec) []registry.Reason {
 		is, has := after.Environment[name]
 		switch {
 		case !had:
-			say("/environment/"+name, "the variable `%s` was added to the environment", name)
+			add("/environment/"+name, "the variable `%s` was added to the environment", name)
 		case !has:
-			say("/environment/"+name, "the variable `%s` was removed from the environment", name)
+			add("/environment/"+name, "the variable `%s` was removed from the environment", name)
 		case was != is:
-			say("/environment/"+name, "the value of the variable `%s` changed", name)
+			add("/environment/"+name, "the value of the variable `%s` changed", name)
 		}
 	}
 	if !slices.Equal(before.Packages, after.Packages) {
-		say("/packages", "the packages changed")
+		add("/packages", "the packages changed")
 	}
 	if !equalSets(before.SafetyFlags, after.SafetyFlags) {
-		say("/safetyFlags", "the safety flags are %s; they were %s", words(after.SafetyFlags), words(before.SafetyFlags))
+		add("/safetyFlags", "the safety flags are %s; they were %s", words(after.SafetyFlags), words(before.SafetyFlags))
 	}
 	if before.Deterministic != after.Deterministic {
-		say("/deterministic", "it is %sdeterministic", map[bool]string{true: "now declared ", false: "no longer declared "}[after.Deterministic])
+		add("/deterministic", "it is %sdeterministic", map[bool]string{true: "now declared ", false: "no longer declared "}[after.Deterministic])
 	}
 	if was, is := rules(before.Rules), rules(after.Rules); was != is {
-		say("/rules", "the rules are %s; they were %s", is, was)
+		add("/rules", "the rules are %s; they were %s", is, was)
 	}
 	return reasons
 }

@@ -66,7 +66,7 @@ func (p *prover) items(g goal) bool {
 	longest, limited := g.these.longest()
 	ok := p.sizes(g, "minItems", "maxItems", "items", g.these.least("minItems"), longest, limited)
 	if unique, _ := g.that.get("uniqueItems"); unique == true && (!limited || longest > 1) && !g.these.unique() {
-		ok = p.say(g, "uniqueItems", "must now have unique items", "may now have duplicate items")
+		ok = p.add(g, "uniqueItems", "must now have unique items", "may now have duplicate items")
 	}
 	asked := g.that.row()
 	for i := range max(len(asked.first), g.these.positions()) {
@@ -123,7 +123,7 @@ func (p *prover) contained(g goal) bool {
 			return true
 		}
 	}
-	return p.say(g, "contains", "must now contain certain items", "no longer needs to contain certain items")
+	return p.add(g, "contains", "must now contain certain items", "no longer needs to contain certain items")
 }
 
 func (p place) containedCounts() (least, most int, limited bool) {

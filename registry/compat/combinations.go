@@ -10,11 +10,11 @@ func (p *prover) combinations(g goal) bool {
 	ok = p.condition(g) && ok
 	for _, keyword := range []string{"unevaluatedProperties", "unevaluatedItems"} {
 		if value, has := g.that.get(keyword); has && value != true {
-			ok = p.say(g, keyword, "cannot be compared: it has "+keyword, "cannot be compared: it has "+keyword)
+			ok = p.add(g, keyword, "cannot be compared: it has "+keyword, "cannot be compared: it has "+keyword)
 		}
 	}
 	if g.that.has("$dynamicRef") {
-		ok = p.say(g, "$dynamicRef", "cannot be compared: it has $dynamicRef", "cannot be compared: it has $dynamicRef")
+		ok = p.add(g, "$dynamicRef", "cannot be compared: it has $dynamicRef", "cannot be compared: it has $dynamicRef")
 	}
 	return ok
 }
@@ -33,7 +33,7 @@ func (p *prover) anyOf(g goal) bool {
 	if fits(g.these) || p.byKind(g, fits) {
 		return true
 	}
-	return p.say(g, "anyOf", "must match one of "+quoted("anyOf")+" now", "no longer needs to match one of "+quoted("anyOf")+"")
+	return p.add(g, "anyOf", "must match one of "+quoted("anyOf")+" now", "no longer needs to match one of "+quoted("anyOf")+"")
 }
 
 // byKind proves a condition separately for each type of a set that has several types.
@@ -80,7 +80,7 @@ func (p *prover) oneOf(g goal) bool {
 	if fits(g.these) || p.byKind(g, fits) {
 		return true
 	}
-	return p.say(g, "oneOf", "must match exactly one of "+quoted("oneOf")+" now", "no longer needs to match exactly one of "+quoted("oneOf")+"")
+	return p.add(g, "oneOf", "must match exactly one of "+quoted("oneOf")+" now", "no longer needs to match exactly one of "+quoted("oneOf")+"")
 }
 
 func (p *prover) excluded(g goal) bool {
@@ -88,7 +88,7 @@ func (p *prover) excluded(g goal) bool {
 	if !has || p.apart(g.these, set{asked}, g.depth) {
 		return true
 	}
-	return p.say(g, "not", "now excludes more", "now excludes less")
+	return p.add(g, "not", "now excludes more", "now excludes less")
 }
 
 // condition proves if, then and else. A value that fits "if" also fits the set.

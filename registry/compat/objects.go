@@ -108,7 +108,7 @@ func (p *prover) properties(g goal) bool {
 		}
 		at := g
 		at.path = member(g.path, name)
-		ok = p.say(at, "required", words, "is no longer required")
+		ok = p.add(at, "required", words, "is no longer required")
 	}
 	most, limited := g.these.most("maxProperties")
 	if s.closed && len(s.patterns()) == 0 && (!limited || len(s.names) < most) {
@@ -178,7 +178,7 @@ func (p *prover) others(g goal, s shape) bool {
 	if value, absent := s.rest(); !absent {
 		if asked.value == false {
 			if _, never := value.flat(); !never {
-				return p.say(g, "additionalProperties", "no longer allows properties that are not described", "now allows properties that are not described")
+				return p.add(g, "additionalProperties", "no longer allows properties that are not described", "now allows properties that are not described")
 			}
 			return ok
 		}
@@ -212,7 +212,7 @@ func (p *prover) propertyNames(g goal, s shape) bool {
 	if p.silently(func() bool { return p.shows(goal{these: own, that: asked, path: g.path, depth: g.depth}) }) {
 		return true
 	}
-	return p.say(g, "propertyNames", "now allows only certain property names", "now allows other property names")
+	return p.add(g, "propertyNames", "now allows only certain property names", "now allows other property names")
 }
 
 // dependencies proves which properties require other properties.
@@ -229,7 +229,7 @@ func (p *prover) dependencies(g goal, s shape, required map[string]bool) bool {
 				if !required[needed] && !g.these.needs(name, needed) {
 					at := g
 					at.path = member(g.path, needed)
-					ok = p.say(at, keyword, "became required together with "+quoted(name), "is no longer required together with "+quoted(name))
+					ok = p.add(at, keyword, "became required together with "+quoted(name), "is no longer required together with "+quoted(name))
 				}
 			}
 		}

@@ -34,14 +34,14 @@ type goal struct {
 func (p *prover) run(a, b *side) bool {
 	p.open = map[string]int{}
 	if a.named || b.named {
-		p.say(goal{that: b.root()}, "", "cannot be compared: one of its schemas has names ($id, $anchor, $dynamicRef) within", "cannot be compared: one of its schemas has names ($id, $anchor, $dynamicRef) within")
+		p.add(goal{that: b.root()}, "", "cannot be compared: one of its schemas has names ($id, $anchor, $dynamicRef) within", "cannot be compared: one of its schemas has names ($id, $anchor, $dynamicRef) within")
 		return false
 	}
 	return p.shows(goal{these: set{a.root()}, that: b.root()})
 }
 
-// say records why a goal is not proven: a new constraint, or a constraint that is gone.
-func (p *prover) say(g goal, keyword, added, gone string) bool {
+// add records why a goal is not proven: a new constraint, or a constraint that is gone.
+func (p *prover) add(g goal, keyword, added, gone string) bool {
 	if p.quiet || len(p.found) >= maxChanges {
 		return false
 	}
@@ -82,13 +82,13 @@ func (p *prover) strictly(try func() bool) bool {
 func (p *prover) shows(g goal) bool {
 	p.steps++
 	if p.steps > maxSteps || g.depth > maxNesting {
-		return p.say(g, "", "is too complex to compare", "is too complex to compare")
+		return p.add(g, "", "is too complex to compare", "is too complex to compare")
 	}
 	g.depth++
 	key := g.key()
 	if length, again := p.open[key]; again {
 		// Assuming the goal deeper in the document is induction. Assuming it for the same value would prove anything.
-		return len(g.path) > length || p.say(g, "", "is too complex to compare", "is too complex to compare")
+		return len(g.path) > length || p.add(g, "", "is too complex to compare", "is too complex to compare")
 	}
 	p.open[key] = len(g.path)
 	defer delete(p.open, key)
@@ -172,7 +172,7 @@ func (p *prover) showsValues(g goal, values []any) bool {
 			if p.silently(func() bool { return p.showsWhole(g) }) {
 				return true
 			}
-			return p.say(g, "", "cannot be compared", "cannot be compared")
+			return p.add(g, "", "cannot be compared", "cannot be compared")
 		}
 		if !fits {
 			refused = append(refused, shown(value))
@@ -182,13 +182,13 @@ func (p *prover) showsValues(g goal, values []any) bool {
 		return true
 	}
 	list := listed(refused)
-	return p.say(g, "", "no longer accepts "+list, "may also be "+list+" now")
+	return p.add(g, "", "no longer accepts "+list, "may also be "+list+" now")
 }
 
 // showsWhole proves the schema one keyword after the other.
 func (p *prover) showsWhole(g goal) bool {
 	if takes, ok := g.that.value.(bool); ok {
-		return takes || p.say(g, "", "is no longer allowed", "is now allowed")
+		return takes || p.add(g, "", "is no longer allowed", "is now allowed")
 	}
 	if slices.ContainsFunc(g.these, func(one place) bool { return one.not == nil && one.cut == "" && !one.spoken && same(one, g.that) }) {
 		return true
@@ -205,7 +205,7 @@ func (p *prover) references(g goal) bool {
 	if g.that.has("$ref") {
 		target, found := g.that.ref()
 		if !found {
-			return p.say(g, "$ref", "has a reference that cannot be compared", "has a reference that cannot be compared")
+			return p.add(g, "$ref", "has a reference that cannot be compared", "has a reference that cannot be compared")
 		}
 		ok = p.shows(goal{these: g.these, that: target, path: g.path, depth: g.depth})
 	}
@@ -224,7 +224,7 @@ func (p *prover) types(g goal) bool {
 	if !p.added {
 		now, was = was, now
 	}
-	return p.say(g, "type", "is "+now+" now; it was "+was, "is "+now+" now; it was "+was)
+	return p.add(g, "type", "is "+now+" now; it was "+was, "is "+now+" now; it was "+was)
 }
 
 // listed proves enum and const, which only an enumerated set can fit.
@@ -242,7 +242,7 @@ func (p *prover) listed(g goal) bool {
 		for _, v := range values {
 			names = append(names, shown(v))
 		}
-		return p.say(g, keyword, "must be "+orOneOf(names)+" now", "need not be "+orOneOf(names)+" any more")
+		return p.add(g, keyword, "must be "+orOneOf(names)+" now", "need not be "+orOneOf(names)+" any more")
 	}
 	return true
 }

@@ -104,7 +104,7 @@ func (p *prover) numbers(g goal) bool {
 		if one.is.value != nil {
 			was = "; the limit was " + one.is.text()
 		}
-		ok = p.say(g, one.keyword, "must be "+one.words+" "+string(n)+" now"+was, "may be "+one.gone+" "+string(n)+" now")
+		ok = p.add(g, one.keyword, "must be "+one.words+" "+string(n)+" now"+was, "may be "+one.gone+" "+string(n)+" now")
 	}
 	return p.multiples(g) && ok
 }
@@ -131,7 +131,7 @@ func (p *prover) multiples(g goal) bool {
 			}
 		}
 	}
-	return p.say(g, "multipleOf", "must be a multiple of "+string(n)+" now", "need not be a multiple of "+string(n)+" any more")
+	return p.add(g, "multipleOf", "must be a multiple of "+string(n)+" now", "need not be a multiple of "+string(n)+" any more")
 }
 
 // most and least return the narrowest count of a flat set for a keyword.
@@ -159,11 +159,11 @@ func (p *prover) sizes(g goal, lowest, highest, unit string, atLeast, atMost int
 	ok := true
 	if asked, has := g.that.count(lowest); has && asked > atLeast {
 		n := strconv.Itoa(asked)
-		ok = p.say(g, lowest, "must have at least "+n+" "+unit+" now", "may have fewer than "+n+" "+unit+" now")
+		ok = p.add(g, lowest, "must have at least "+n+" "+unit+" now", "may have fewer than "+n+" "+unit+" now")
 	}
 	if asked, has := g.that.count(highest); has && (!limited || asked < atMost) {
 		n := strconv.Itoa(asked)
-		ok = p.say(g, highest, "must have at most "+n+" "+unit+" now", "may have more than "+n+" "+unit+" now")
+		ok = p.add(g, highest, "must have at most "+n+" "+unit+" now", "may have more than "+n+" "+unit+" now")
 	}
 	return ok
 }
@@ -174,17 +174,17 @@ func (p *prover) texts(g goal) bool {
 	}
 	longest, limited := g.these.most("maxLength")
 	ok := p.sizes(g, "minLength", "maxLength", "characters", g.these.least("minLength"), longest, limited)
-	if pattern, has := g.that.text("pattern"); has && !g.these.say("pattern", pattern) {
-		ok = p.say(g, "pattern", "must match "+shown(pattern)+" now", "need not match "+shown(pattern)+" any more")
+	if pattern, has := g.that.text("pattern"); has && !g.these.add("pattern", pattern) {
+		ok = p.add(g, "pattern", "must match "+shown(pattern)+" now", "need not match "+shown(pattern)+" any more")
 	}
-	if format, has := g.that.text("format"); has && schema.Asserts(format) && !g.these.say("format", format) {
-		ok = p.say(g, "format", "must have the format "+format+" now", "need not have the format "+format+" any more")
+	if format, has := g.that.text("format"); has && schema.Asserts(format) && !g.these.add("format", format) {
+		ok = p.add(g, "format", "must have the format "+format+" now", "need not have the format "+format+" any more")
 	}
 	return ok
 }
 
-// say reports whether one of the schemas has this value for a keyword.
-func (s set) say(keyword, value string) bool {
+// add reports whether one of the schemas has this value for a keyword.
+func (s set) add(keyword, value string) bool {
 	for _, p := range s {
 		if here, ok := p.text(keyword); ok && here == value {
 			return true

@@ -34,6 +34,6 @@ func (c *Cache) Get(raw json.RawMessage) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.compiled.Keep(key, s, len(raw))
+	c.compiled.Put(key, s, len(raw))
 	return s, nil
 }

@@ -16,7 +16,7 @@ import (
 // faults gathers all that is wrong with a folder, so that a person mends it in one go.
 type faults struct{ details []fault.Detail }
 
-func (f *faults) say(file string, line int, format string, args ...any) {
+func (f *faults) addf(file string, line int, format string, args ...any) {
 	f.details = append(f.details, fault.Detail{File: file, Line: line, Message: fmt.Sprintf(format, args...)})
 }
 

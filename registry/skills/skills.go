@@ -51,7 +51,7 @@ func Parse(files map[string]registry.File) (Skill, error) {
 	all := &faults{}
 	text, ok := files[SettingsFile]
 	if !ok {
-		all.say(SettingsFile, 0, "is missing; it must contain the name, version and handler of the skill.")
+		all.addf(SettingsFile, 0, "is missing; it must contain the name, version and handler of the skill.")
 		return s, all.err()
 	}
 	s.readSettings(text, all)
@@ -67,10 +67,10 @@ func (s *Skill) readSchemas(files map[string]registry.File, all *faults) {
 	text, ok := files[SchemaFile]
 	switch {
 	case !ok:
-		all.say(SchemaFile, 0, `is missing; it must be {"input": …, "output": …} with two JSON Schemas.`)
+		all.addf(SchemaFile, 0, `is missing; it must be {"input": …, "output": …} with two JSON Schemas.`)
 		return
 	case len(text) > MaxSchema:
-		all.say(SchemaFile, 0, "must have at most %s.", bytesize.Text(MaxSchema))
+		all.addf(SchemaFile, 0, "must have at most %s.", bytesize.Text(MaxSchema))
 		return
 	}
 	if err := jcs.Check(text, jcs.Limits{Depth: maxDepth, Bytes: MaxSchema}); err != nil {
@@ -80,13 +80,13 @@ func (s *Skill) readSchemas(files map[string]registry.File, all *faults) {
 	s.schemas = linesOf(text)
 	var both map[string]json.RawMessage
 	if err := json.Unmarshal(text, &both); err != nil {
-		all.say(SchemaFile, 1, `must be an object with the members input and output.`)
+		all.addf(SchemaFile, 1, `must be an object with the members input and output.`)
 		return
 	}
 	s.Spec.InputSchema, s.Spec.OutputSchema = dialect(both["input"]), dialect(both["output"])
 	for _, member := range []string{"input", "output"} {
 		if len(both[member]) == 0 || string(both[member]) == "null" {
-			all.say(SchemaFile, 1, "must have the member %s, at least {\"type\": \"object\"}.", member)
+			all.addf(SchemaFile, 1, "must have the member %s, at least {\"type\": \"object\"}.", member)
 		}
 	}
 }
@@ -124,10 +124,10 @@ func (s *Skill) readProgram(files map[string]registry.File, all *faults) {
 	}
 	switch {
 	case len(found) == 0:
-		all.say(SettingsFile, line, "has the handler %s, but the folder has no %s.py, .js, .ts or .sh.", s.Settings.Handler, strings.ReplaceAll(module, ".", "/"))
+		all.addf(SettingsFile, line, "has the handler %s, but the folder has no %s.py, .js, .ts or .sh.", s.Settings.Handler, strings.ReplaceAll(module, ".", "/"))
 		return
 	case len(found) > 1:
-		all.say(SettingsFile, line, "has the handler %s, which matches %s; keep one of them.", s.Settings.Handler, strings.Join(found, " or "))
+		all.addf(SettingsFile, line, "has the handler %s, which matches %s; keep one of them.", s.Settings.Handler, strings.Join(found, " or "))
 		return
 	}
 	s.Spec.Files = map[string]registry.File{}
@@ -142,7 +142,7 @@ func (s *Skill) readProgram(files map[string]registry.File, all *faults) {
 	}
 	entry := entryFile(s.Spec.Language)
 	if _, taken := files[entry]; taken {
-		all.say(entry, 0, "is reserved for the file that calls the handler; choose another name.")
+		all.addf(entry, 0, "is reserved for the file that calls the handler; choose another name.")
 		return
 	}
 	s.Spec.Files[entry], s.Spec.Entrypoint = caller(s.Spec.Language, s.file, function), entry

@@ -180,7 +180,7 @@ func told(err error) string {
 	return text
 }
 
-func TestOtherHousesWordsAreLeftAlone(t *testing.T) {
+func TestKeysOfOtherToolsAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	s, err := skills.Parse(folder(map[string]string{"skill.yaml": settings + "when_to_use: |\n  Always.\ntier1: {priority: 1}\n"}))
 	if err != nil || len(s.Warnings) != 2 || s.Warnings[0].Line != 12 {
@@ -417,7 +417,7 @@ func FuzzReadArchive(f *testing.F) {
 	})
 }
 
-func TestPatternsAreToldInWords(t *testing.T) {
+func TestPatternsAreReportedInWords(t *testing.T) {
 	t.Parallel()
 	_, err := skills.Parse(folder(map[string]string{"skill.yaml": "name: greet\nversion: one\ndescription: x\nhandler: handler.greet()\n"}))
 	if got := told(err); !strings.Contains(got, "skill.yaml:2 version must be three numbers") || !strings.Contains(got, "skill.yaml:4 handler must be FILE.FUNCTION") {

@@ -35,7 +35,7 @@ var settingsSchema = sync.OnceValues(func() (*schema.Schema, error) {
 // readSettings reads skill.yaml. It holds it to the published schema, so that an editor and this house say the same.
 func (s *Skill) readSettings(text []byte, all *faults) {
 	if len(text) > MaxSettings {
-		all.say(SettingsFile, 0, "must have at most %s.", bytesize.Text(MaxSettings))
+		all.addf(SettingsFile, 0, "must have at most %s.", bytesize.Text(MaxSettings))
 		return
 	}
 	document, problem := parseYAML(text)
@@ -45,24 +45,24 @@ func (s *Skill) readSettings(text []byte, all *faults) {
 	}
 	w := &yamlWriter{lines: map[string]int{}}
 	if err := w.write(document, "", 0); err != nil {
-		all.say(SettingsFile, w.line, "%s", err)
+		all.addf(SettingsFile, w.line, "%s", err)
 		return
 	}
 	s.settings = w.lines
 	compiled, err := settingsSchema()
 	if err != nil {
-		all.say(SettingsFile, 0, "%s", err) // a schema of ours: a test compiles it
+		all.addf(SettingsFile, 0, "%s", err) // a schema of ours: a test compiles it
 		return
 	}
 	for _, d := range compiled.Validate(w.out.Bytes()) {
-		all.say(SettingsFile, s.lineOf(s.settings, d.Pointer), "%s", about(d))
+		all.addf(SettingsFile, s.lineOf(s.settings, d.Pointer), "%s", about(d))
 	}
 	s.noteUnknown(document, all)
 	if len(all.details) > 0 {
 		return
 	}
 	if err := json.Unmarshal(w.out.Bytes(), &s.Settings); err != nil {
-		all.say(SettingsFile, 1, "has a value of the wrong type.")
+		all.addf(SettingsFile, 1, "has a value of the wrong type.")
 		return
 	}
 	s.settle()
@@ -95,7 +95,7 @@ func (s *Skill) noteUnknown(document *yaml.Node, all *faults) {
 		key := document.Content[i]
 		switch meant := misspelt(key.Value); {
 		case meant != "":
-			all.say(SettingsFile, key.Line, "has the unknown field %s; did you mean %s?", shown(key.Value), meant)
+			all.addf(SettingsFile, key.Line, "has the unknown field %s; did you mean %s?", shown(key.Value), meant)
 		case s.isUnknown(key.Value):
 			s.Warnings = append(s.Warnings, fault.Detail{File: SettingsFile, Line: key.Line, Message: shown(key.Value) + " is ignored."})
 		}

@@ -151,13 +151,13 @@ func TestLoginLinkIsSpentOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, err := s.TakeLoginLink(t.Context(), "late", start)
+		_, err := s.ConsumeLoginLink(t.Context(), "late", start)
 		expect(t, err, fault.NotFound)
 		var spent atomic.Int64
 		var group sync.WaitGroup
 		for range 10 {
 			group.Go(func() {
-				user, err := s.TakeLoginLink(t.Context(), "fresh", start.Add(-time.Second))
+				user, err := s.ConsumeLoginLink(t.Context(), "fresh", start.Add(-time.Second))
 				switch {
 				case err == nil && user == "ada":
 					spent.Add(1)

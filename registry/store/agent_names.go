@@ -45,8 +45,8 @@ func (s *Store) agentID(ctx context.Context, workspace, nameOrID string) (string
 	return id, err
 }
 
-// takeName gives a name to an agent that may have it already. Error: NameTaken.
-func takeName(ctx context.Context, tx bun.Tx, workspace, agentID, name string) error {
+// claimName gives a name to an agent that may have it already. Error: NameTaken.
+func claimName(ctx context.Context, tx bun.Tx, workspace, agentID, name string) error {
 	row := nameRow{WorkspaceID: workspace, NameKey: registry.NameKey(name), AgentID: agentID}
 	// The update changes nothing; it makes an agent's own name count as a row.
 	result, err := tx.NewInsert().Model(&row).

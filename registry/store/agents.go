@@ -35,7 +35,7 @@ func (s *Store) createAgent(ctx context.Context, a registry.Agent, also func(con
 		if _, err := tx.NewInsert().Model(agent).Exec(ctx); err != nil {
 			return err
 		}
-		if err := takeName(ctx, tx, a.Workspace, a.ID, a.Name); err != nil {
+		if err := claimName(ctx, tx, a.Workspace, a.ID, a.Name); err != nil {
 			return err
 		}
 		if _, err := tx.NewInsert().Model(draft).Exec(ctx); err != nil {
@@ -100,7 +100,7 @@ func (s *Store) PatchAgent(ctx context.Context, a registry.Agent) error {
 		if err := dropUnusedNames(ctx, tx, a.Workspace, a.ID, a.Name); err != nil {
 			return err
 		}
-		return takeName(ctx, tx, a.Workspace, a.ID, a.Name)
+		return claimName(ctx, tx, a.Workspace, a.ID, a.Name)
 	})
 }
 

@@ -73,7 +73,7 @@ func (s *Store) RewriteAgent(ctx context.Context, a registry.Agent) error {
 		if err := expectRow(result, noAgent(a.ID)); err != nil {
 			return err
 		}
-		if err := takeName(ctx, tx, a.Workspace, a.ID, a.Name); err != nil {
+		if err := claimName(ctx, tx, a.Workspace, a.ID, a.Name); err != nil {
 			return err
 		}
 		_, err = tx.NewUpdate().Model(draft).ExcludeColumn("agent_id", "workspace_id", "revision").Set("revision = revision + 1").
@@ -106,11 +106,11 @@ func (s *Store) RevealAgents(ctx context.Context, workspace string, ids, listed 
 	})
 }
 
-// TakeNames gives an agent further names. Error: NameTaken.
-func (s *Store) TakeNames(ctx context.Context, workspace, agentID string, names []string) error {
+// ClaimNames gives an agent further names. Error: NameTaken.
+func (s *Store) ClaimNames(ctx context.Context, workspace, agentID string, names []string) error {
 	return s.change(ctx, "take names", func(ctx context.Context, tx bun.Tx) error {
 		for _, name := range names {
-			if err := takeName(ctx, tx, workspace, agentID, name); err != nil {
+			if err := claimName(ctx, tx, workspace, agentID, name); err != nil {
 				return err
 			}
 		}

@@ -79,7 +79,7 @@ func (s *Store) candidates(ctx context.Context, workspace string, kind registry.
 		c.Agent = row.FoundName
 		if row.Version != nil {
 			c.Versions = append(c.Versions, registry.Version{
-				AgentID: row.FoundID, Agent: row.AgentName, PresentName: row.FoundName, Version: *row.Version, Digest: row.Digest,
+				AgentID: row.FoundID, Agent: row.AgentName, CurrentName: row.FoundName, Version: *row.Version, Digest: row.Digest,
 				Deprecated: row.Deprecated, Reason: row.Reason, Successor: row.Successor,
 			})
 		}

@@ -40,7 +40,7 @@ type committer struct {
 	queue  []*write // of callers that wait, the oldest first
 	busy   int      // callers that commit
 	idle   *sync.Cond
-	crowd  int           // callers who were here when the last transaction ended
+	batch  int           // callers who were here when the last transaction ended
 	missed int           // the length of the queue that one who commits waits for, 0 where none does
 	whole  chan struct{} // tells them that it is reached; has room for one
 }
@@ -57,8 +57,8 @@ type write struct {
 
 // turn ends a caller's waiting.
 type turn struct {
-	lead bool  // it commits what waits, its own write first
-	err  error // otherwise: how its write went
+	leader bool  // it commits what waits, its own write first
+	err    error // otherwise: how its write went
 }
 
 func newCommitter(db *sql.DB, d dialect, log *slog.Logger) *committer {
@@ -86,14 +86,14 @@ func (c *committer) commit(w *write) error {
 			}
 		}
 		c.mu.Unlock()
-		if t := <-w.turn; !t.lead {
+		if t := <-w.turn; !t.leader {
 			return t.err
 		}
 		c.mu.Lock()
 	} else {
 		c.busy++
 	}
-	c.awaitCrowd()
+	c.awaitBatch()
 	writes := c.gather(w)
 	c.mu.Unlock()
 	defer c.pass()
@@ -101,9 +101,9 @@ func (c *committer) commit(w *write) error {
 	return (<-w.turn).err
 }
 
-// awaitCrowd lets those come who shared the last transaction or came while it was made. It gives the lock up meanwhile.
-func (c *committer) awaitCrowd() {
-	others := min(c.crowd, enough) - 1
+// awaitBatch lets those come who shared the last transaction or came while it was made. It gives the lock up meanwhile.
+func (c *committer) awaitBatch() {
+	others := min(c.batch, enough) - 1
 	if c.missed > 0 || len(c.queue) >= others {
 		return
 	}
@@ -127,7 +127,7 @@ func (c *committer) awaitCrowd() {
 func (c *committer) count(writes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.crowd = writes + len(c.queue) + c.busy - 1
+	c.batch = writes + len(c.queue) + c.busy - 1
 }
 
 // gather adds to a write what waits, up to the bounds of a transaction.
@@ -153,7 +153,7 @@ func (c *committer) pass() {
 	}
 	next := c.queue[0]
 	c.queue = slices.Delete(c.queue, 0, 1)
-	next.turn <- turn{lead: true}
+	next.turn <- turn{leader: true}
 }
 
 // close commits what was accepted and refuses the rest.

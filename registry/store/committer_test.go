@@ -140,9 +140,9 @@ func TestRunsAreRecordedWhenTheCallerIsGone(t *testing.T) {
 	})
 }
 
-// TestCrowdCommitsTogether: callers who once met in a transaction meet in the next ones. One who does not come back is waited
+// TestBatchCommitsTogether: callers who once met in a transaction meet in the next ones. One who does not come back is waited
 // for once, and one who is alone waits for nobody. The clock is the test's: it goes on when nobody else can.
-func TestCrowdCommitsTogether(t *testing.T) {
+func TestBatchCommitsTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := storetest.Open(t, storetest.SQLite)

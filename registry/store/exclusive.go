@@ -18,22 +18,22 @@ var ErrInUse = errors.New("in use by another atelier")
 // serverLock is the key of PostgreSQL's advisory lock: "atelier" in ASCII. Such locks are per database.
 const serverLock = 0x6174656c696572
 
-// takeDatabase keeps others that want the database for themselves out, until it is released or this process is dead.
+// lockDatabase keeps others that want the database for themselves out, until it is released or this process is dead.
 // The lock of a data directory does not: two of them may name one database, and whoever opens it settles what the last
 // server left undone, which would take the other's running programs for dead.
-func (s *Store) takeDatabase(ctx context.Context, address string) (release func() error, err error) {
+func (s *Store) lockDatabase(ctx context.Context, address string) (release func() error, err error) {
 	if s.dialect == postgresDialect {
-		return s.takePostgres(ctx)
+		return s.lockPostgres(ctx)
 	}
 	path, err := filepath.Abs(strings.TrimPrefix(address, "sqlite:"))
 	if err != nil {
 		return nil, err
 	}
-	return takeFile(path + ".lock")
+	return lockFile(path + ".lock")
 }
 
-// takePostgres holds the lock on a connection of its own: it lasts as long as that.
-func (s *Store) takePostgres(ctx context.Context) (func() error, error) {
+// lockPostgres holds the lock on a connection of its own: it lasts as long as that.
+func (s *Store) lockPostgres(ctx context.Context) (func() error, error) {
 	conn, err := s.write.DB.Conn(ctx)
 	if err != nil {
 		return nil, err
@@ -55,9 +55,9 @@ func unlockPostgres(conn *sql.Conn) error {
 	return errors.Join(err, conn.Close())
 }
 
-// takeFile locks a file beside the database. SQLite's own locks are on the database file, and closing any descriptor of
+// lockFile locks a file beside the database. SQLite's own locks are on the database file, and closing any descriptor of
 // that would give them up.
-func takeFile(path string) (func() error, error) {
+func lockFile(path string) (func() error, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err

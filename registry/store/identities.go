@@ -81,7 +81,7 @@ func (s *Store) grant(ctx context.Context, tx bun.Tx, user string, g registry.Gr
 		return err
 	}
 	if g.Role != registry.Administrator {
-		if err := takeBack(ctx, tx, g.Workspace, user); err != nil {
+		if err := revokeProviderRoles(ctx, tx, g.Workspace, user); err != nil {
 			return err
 		}
 	}

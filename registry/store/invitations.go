@@ -26,7 +26,7 @@ func (s *Store) PutInvitation(ctx context.Context, i registry.Invitation, by str
 		if err := s.holdWorkspace(ctx, tx, i.Workspace); err != nil {
 			return err
 		}
-		if by != "" { // they may have been demoted since they were let in to invite, and takeBack has been here already
+		if by != "" { // they may have been demoted since they were let in to invite, and revokeProviderRoles has been here already
 			ok, err := tx.NewSelect().Model((*membershipRow)(nil)).Where("m.workspace_id = ?", i.Workspace).Where("m.user_id = ?", by).
 				Where("m.role = ?", string(registry.Administrator)).Exists(ctx)
 			if err != nil {
@@ -78,9 +78,9 @@ func (s *Store) RevokeInvitation(ctx context.Context, workspace, id string) erro
 	return wrap("revoke invitation", expectRow(result, noInvitation()))
 }
 
-// takeBack ends the invitations of somebody who may invite no longer, and of the tokens that act for them: who held one back
+// revokeProviderRoles ends the invitations of somebody who may invite no longer, and of the tokens that act for them: who held one back
 // would come in again with the role that it names.
-func takeBack(ctx context.Context, tx bun.Tx, workspace, user string) error {
+func revokeProviderRoles(ctx context.Context, tx bun.Tx, workspace, user string) error {
 	_, err := tx.NewDelete().Model((*invitationRow)(nil)).Where("i.workspace_id = ?", workspace).
 		Where("(i.created_by_type = ? AND i.created_by_id = ? OR i.created_by_type = ? AND i.created_by_id IN (SELECT t.id FROM tokens AS t WHERE t.workspace_id = ? AND t.user_id = ?))",
 			string(registry.UserActor), user, string(registry.TokenActor), workspace, user).Exec(ctx)

@@ -59,7 +59,7 @@ func tellsLatest(t *testing.T, s *store.Store, a registry.Agent, want string, de
 }
 
 // A database from before the rule is brought to it: numbers are compared as numbers, and build metadata is none.
-func TestLatestVersionsAreMended(t *testing.T) {
+func TestLatestVersionsAreRepaired(t *testing.T) {
 	t.Parallel()
 	const migration = "20261122051000"
 	for _, d := range []storetest.Dialect{storetest.SQLite, storetest.Postgres} {

@@ -19,9 +19,9 @@ func (s *Store) PutLoginLink(ctx context.Context, hash, user string, expires tim
 	return wrap("store login link", err)
 }
 
-// TakeLoginLink spends a link and returns whom it logs in. It does so once, and only before the link expires; then it is
+// ConsumeLoginLink spends a link and returns whom it logs in. It does so once, and only before the link expires; then it is
 // NotFound.
-func (s *Store) TakeLoginLink(ctx context.Context, hash string, now time.Time) (user string, err error) {
+func (s *Store) ConsumeLoginLink(ctx context.Context, hash string, now time.Time) (user string, err error) {
 	err = s.write.NewDelete().Model((*linkRow)(nil)).Where("l.hash = ?", hash).Where("l.expires_at > ?", instant(now)).Returning("user_id").Scan(ctx, &user)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", fault.New(fault.NotFound, "Sign-in link not found.")

@@ -91,7 +91,7 @@ func (s *Store) SetRole(ctx context.Context, workspace, user string, role regist
 // changed sees to what depends on a role that was just set.
 func changed(ctx context.Context, tx bun.Tx, workspace, user string, role registry.Role) error {
 	if role != registry.Administrator {
-		if err := takeBack(ctx, tx, workspace, user); err != nil {
+		if err := revokeProviderRoles(ctx, tx, workspace, user); err != nil {
 			return err
 		}
 	}
@@ -124,7 +124,7 @@ func leave(ctx context.Context, tx bun.Tx, workspace, user string, at time.Time)
 	if err := expectRow(result, noMember(user)); err != nil {
 		return err
 	}
-	if err := takeBack(ctx, tx, workspace, user); err != nil {
+	if err := revokeProviderRoles(ctx, tx, workspace, user); err != nil {
 		return err
 	}
 	_, err = tx.NewDelete().Model((*sessionRow)(nil)).Where("s.workspace_id = ?", workspace).Where("s.actor_type = ?", string(registry.TokenActor)).

@@ -26,7 +26,7 @@ func (s *Store) ReplacePins(ctx context.Context, workspace, owner string, pins [
 		return nil
 	}
 	return s.change(ctx, "replace pins", func(ctx context.Context, tx bun.Tx) error {
-		if err := s.keepThere(ctx, tx, workspace, rows); err != nil {
+		if err := s.keepExisting(ctx, tx, workspace, rows); err != nil {
 			return err
 		}
 		var before []pinRow
@@ -52,9 +52,9 @@ func (s *Store) ReplacePins(ctx context.Context, workspace, owner string, pins [
 	})
 }
 
-// keepThere makes sure that the agents of pins are there until the transaction ends: a deletion at the same time sees the
+// keepExisting makes sure that the agents of pins are there until the transaction ends: a deletion at the same time sees the
 // pins, or is seen here.
-func (s *Store) keepThere(ctx context.Context, tx bun.Tx, workspace string, pins []pinRow) error {
+func (s *Store) keepExisting(ctx context.Context, tx bun.Tx, workspace string, pins []pinRow) error {
 	wanted := make([]string, 0, len(pins))
 	for _, p := range pins {
 		wanted = append(wanted, p.AgentID)

@@ -68,7 +68,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.write, s.read = s.write.WithQueryHook(asked(o.Asked)), s.read.WithQueryHook(asked(o.Asked))
 	}
 	if o.Exclusive {
-		release, err := s.takeDatabase(ctx, o.URL)
+		release, err := s.lockDatabase(ctx, o.URL)
 		if err != nil {
 			return nil, errors.Join(wrap("open database", err), s.disconnect())
 		}

@@ -68,11 +68,11 @@ func New(options Options) *Engine {
 		options.Egress = egress.New(egress.Options{})
 	}
 	profile := sandbox.Profile{
-		Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts, Starter: "bash",
+		Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts, Launcher: "bash",
 		DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),
 	}
 	granted := profile
-	granted.Starter, granted.Network, granted.Mounts = "bash with network", true, slices.Concat(profile.Mounts, program.Certificates())
+	granted.Launcher, granted.Network, granted.Mounts = "bash with network", true, slices.Concat(profile.Mounts, program.Certificates())
 	return &Engine{
 		interpreter: interpreter.Path, egress: options.Egress,
 		pool:    worker.NewPool(worker.Options{Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log, Profile: profile}),
@@ -107,21 +107,21 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 		Interpret: said.interpret,
 		Unaware:   true,
 	}
-	door := e.egress.Open(job, host)
-	defer door.Close()
+	session := e.egress.Open(job, host)
+	defer session.Close()
 	pool := e.pool
 	if len(job.Capabilities.Hosts) > 0 {
 		pool = e.granted
 		task.Network = func(listener net.Listener) func() {
-			door.Serve(listener)
-			return door.Close
+			session.Serve(listener)
+			return session.Close
 		}
 	}
-	outcome, err := pool.Run(ctx, task, door)
-	if failed := outcome.Error; failed != nil && said.stopped && door.Refused() && (failed.Type == runtimes.RuntimeError || failed.Type == runtimes.Denied && failed.Rule == "") {
-		door.Blame(failed) // what a script asked for last is what stopped it
+	outcome, err := pool.Run(ctx, task, session)
+	if failed := outcome.Error; failed != nil && said.stopped && session.Refused() && (failed.Type == runtimes.RuntimeError || failed.Type == runtimes.Denied && failed.Rule == "") {
+		session.Blame(failed) // what a script asked for last is what stopped it
 	}
-	door.Settle(outcome.Error)
+	session.Settle(outcome.Error)
 	return outcome, err
 }
 

@@ -44,7 +44,7 @@ type Options struct {
 	Binary  string  // the file that is started in jails
 	Only    []Group // nil is all of them; the environment and the controls are always looked at
 	Look    func() Facts
-	Tell    func(Check) // hears of each check as it is made; may be nil
+	Report  func(Check) // hears of each check as it is made; may be nil
 }
 
 // Doctor makes reports. One at a time.
@@ -56,8 +56,8 @@ type Doctor struct {
 
 // New returns a doctor.
 func New(o Options) *Doctor {
-	if o.Tell == nil {
-		o.Tell = func(Check) {}
+	if o.Report == nil {
+		o.Report = func(Check) {}
 	}
 	if o.Look == nil {
 		o.Look = func() Facts { return Look(o) }
@@ -125,5 +125,5 @@ func (d *Doctor) add(c Check) {
 		c.Fix = ""
 	}
 	d.checks = append(d.checks, c)
-	d.Tell(c)
+	d.Report(c)
 }

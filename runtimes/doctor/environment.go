@@ -31,7 +31,7 @@ func (d *Doctor) lacks() {
 			c.Verdict = Fail
 		}
 		d.checks = append(d.checks, c) // not add: this is what add looks up
-		d.Tell(c)
+		d.Report(c)
 	}
 	if level.Level == sandbox.LevelFull {
 		d.add(Check{Group: Environment, Name: "sandbox", Verdict: Pass, Evidence: "A sandbox was created with all mechanisms: namespaces, a separate user, private root, landlock, seccomp, control groups."})

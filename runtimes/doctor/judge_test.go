@@ -321,8 +321,8 @@ func TestSlowStartIsReduced(t *testing.T) {
 	}
 }
 
-// TestDoorsCanFail examines a server that lets everybody in, and one that is not there.
-func TestDoorsCanFail(t *testing.T) {
+// TestEgressChecksCanFail examines a server that lets everybody in, and one that is not there.
+func TestEgressChecksCanFail(t *testing.T) {
 	t.Parallel()
 	open := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {}))
 	t.Cleanup(open.Close)

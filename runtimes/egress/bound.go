@@ -17,8 +17,8 @@ const RuleBound = "secrets.bind"
 
 // bound are the secrets of a run that requests to one host carry, as headers, and programs never see.
 type bound struct {
-	secrets []runtimes.BoundSecret
-	mask    *redact.Mask // nil without secrets
+	secrets  []runtimes.BoundSecret
+	redactor *redact.Redactor // nil without secrets
 }
 
 func newBound(secrets []runtimes.BoundSecret) bound {
@@ -26,7 +26,7 @@ func newBound(secrets []runtimes.BoundSecret) bound {
 	for _, one := range secrets {
 		values = append(values, one.Value, one.Secret)
 	}
-	return bound{secrets: secrets, mask: redact.New(values)}
+	return bound{secrets: secrets, redactor: redact.New(values)}
 }
 
 // to are the secrets for requests to a target. Nothing is sent in clear to the port of https.
@@ -58,17 +58,17 @@ func (b bound) hide(answer *http.Response) error {
 		return fmt.Errorf("the answer is encoded as %q, in which a secret cannot be redacted", coding)
 	}
 	b.hideHead(answer.Header)
-	answer.Status = b.mask.Even(answer.Status)
-	answer.Body = &hiding{Closer: answer.Body, masked: b.mask.Reader(answer.Body), done: func() { b.hideHead(answer.Trailer) }}
+	answer.Status = b.redactor.Even(answer.Status)
+	answer.Body = &hiding{Closer: answer.Body, redacted: b.redactor.Reader(answer.Body), done: func() { b.hideHead(answer.Trailer) }}
 	return nil
 }
 
 func (b bound) hideHead(head http.Header) {
 	for name, values := range head {
 		for i, value := range values {
-			values[i] = b.mask.Even(value)
+			values[i] = b.redactor.Even(value)
 		}
-		if hidden := b.mask.Even(name); hidden != name {
+		if hidden := b.redactor.Even(name); hidden != name {
 			delete(head, name)
 		}
 	}
@@ -77,12 +77,12 @@ func (b bound) hideHead(head http.Header) {
 // hiding is a body that is masked; with it trailers are there.
 type hiding struct {
 	io.Closer
-	masked io.Reader
-	done   func()
+	redacted io.Reader
+	done     func()
 }
 
 func (h *hiding) Read(p []byte) (int, error) {
-	n, err := h.masked.Read(p)
+	n, err := h.redacted.Read(p)
 	if err == io.EOF {
 		h.done()
 	}

@@ -80,9 +80,9 @@ type noMeter struct{}
 func (noMeter) Egress(runtimes.Decision, int64) {}
 
 // Open makes the way out of one run. Close it before the run is told to have ended.
-func (p *Proxy) Open(job runtimes.Job, host runtimes.Host) *Door {
+func (p *Proxy) Open(job runtimes.Job, host runtimes.Host) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
-	d := &Door{Host: host, proxy: p, ceiling: p.options.Ceiling(job.Workspace), bound: newBound(job.Bound), ctx: ctx, cancel: cancel}
+	d := &Session{Host: host, proxy: p, ceiling: p.options.Ceiling(job.Workspace), bound: newBound(job.Bound), ctx: ctx, cancel: cancel}
 	for _, text := range job.Capabilities.Hosts {
 		// A version that was published under older rules may hold what is no grant today. It grants nothing then.
 		if grant, err := hostpattern.ParseGrant(text); err == nil {

@@ -7,6 +7,6 @@ import (
 )
 
 // LastLook is what happens when a socket exists and is about to be connected, for an address that was decided about.
-func (d *Door) LastLook(target hostpattern.Target, decided netip.Addr, address string) error {
-	return (&exchange{door: d, target: target}).check(decided, address)
+func (d *Session) LastLook(target hostpattern.Target, decided netip.Addr, address string) error {
+	return (&exchange{session: d, target: target}).check(decided, address)
 }

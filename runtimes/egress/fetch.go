@@ -53,7 +53,7 @@ type fetched struct {
 }
 
 // Call answers fetch, and hands other calls on.
-func (d *Door) Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
+func (d *Session) Call(ctx context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
 	if name != Function {
 		return d.Host.Call(ctx, name, args)
 	}
@@ -151,7 +151,7 @@ func readFetch(args json.RawMessage) (*http.Request, string, error) {
 // errRedirected ends a request that was not to be redirected.
 var errRedirected = errors.New("the answer is a redirect")
 
-func (d *Door) fetch(request *http.Request, redirect string) (*fetched, error) {
+func (d *Session) fetch(request *http.Request, redirect string) (*fetched, error) {
 	client := http.Client{Transport: hop{d}, CheckRedirect: func(next *http.Request, before []*http.Request) error {
 		switch {
 		case redirect == "manual":
@@ -221,7 +221,7 @@ func origin(address *url.URL) string {
 }
 
 // hop carries out one request of a fetch: a redirect is another one, and goes through the same door.
-type hop struct{ door *Door }
+type hop struct{ session *Session }
 
 // RoundTrip implements http.RoundTripper.
 func (h hop) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -235,10 +235,10 @@ func (h hop) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	if err != nil {
 		why := badForm(err)
-		h.door.malformed(why)
+		h.session.malformed(why)
 		return nil, why
 	}
-	x, why := h.door.begin(request.Context(), target)
+	x, why := h.session.begin(request.Context(), target)
 	if why != nil {
 		return nil, why
 	}
@@ -246,8 +246,8 @@ func (h hop) RoundTrip(request *http.Request) (*http.Response, error) {
 	sent.Host = target.Authority(port)
 	sent.URL.Host = target.String()
 	var transport http.RoundTripper = x.transport()
-	if secrets := h.door.bound.to(target, sent.URL.Scheme); len(secrets) > 0 {
-		transport = carrier{transport, request.Context(), h.door.bound, secrets}
+	if secrets := h.session.bound.to(target, sent.URL.Scheme); len(secrets) > 0 {
+		transport = carrier{transport, request.Context(), h.session.bound, secrets}
 	}
 	answer, err := transport.RoundTrip(sent)
 	if err != nil {

@@ -106,7 +106,7 @@ func (m *meter) Egress(decision runtimes.Decision, _ int64) {
 
 // run is a run with a way out, seen from the program.
 type run struct {
-	*egress.Door
+	*egress.Session
 	host  *host
 	proxy *url.URL
 }
@@ -120,7 +120,7 @@ func open(t *testing.T, options egress.Options, granted ...string) *run {
 func openJob(t *testing.T, options egress.Options, job runtimes.Job) *run {
 	t.Helper()
 	r := &run{host: &host{}}
-	r.Door = egress.New(options).Open(job, r.host)
+	r.Session = egress.New(options).Open(job, r.host)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/egress"
 )
 
-// TestRedirectsPassTheSameDoor, by a client behind the proxy and by the host function.
-func TestRedirectsPassTheSameDoor(t *testing.T) {
+// TestRedirectsPassTheSameSession, by a client behind the proxy and by the host function.
+func TestRedirectsPassTheSameSession(t *testing.T) {
 	t.Parallel()
 	forbidden := serve(t, hello)
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -54,9 +54,9 @@ func TestRedirectsPassTheSameDoor(t *testing.T) {
 	}
 }
 
-// TestRedirectsTellNoSecrets: another origin, a port of the same host among them, does not learn what was meant for the first,
+// TestRedirectsSendNoSecrets: another origin, a port of the same host among them, does not learn what was meant for the first,
 // nor where the program came from, nor on the way back.
-func TestRedirectsTellNoSecrets(t *testing.T) {
+func TestRedirectsSendNoSecrets(t *testing.T) {
 	t.Parallel()
 	tell := func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "[%s|%s|%s|%s]", r.Header.Get("Authorization"), r.Header.Get("Cookie"), r.Header.Get("Referer"), r.Header.Get("X-Kept"))

@@ -40,7 +40,7 @@ func (r *refusal) decision() runtimes.Decision {
 	return runtimes.EgressDenied
 }
 
-func (d *Door) notGranted(target hostpattern.Target) *refusal {
+func (d *Session) notGranted(target hostpattern.Target) *refusal {
 	r := &refusal{rule: RuleHosts, message: fmt.Sprintf("The host %s is not granted.", target)}
 	if len(d.grants) == 0 {
 		r.message = fmt.Sprintf("The host %s is not granted: the program has no granted hosts.", target)
@@ -54,7 +54,7 @@ func (d *Door) notGranted(target hostpattern.Target) *refusal {
 	return r
 }
 
-func (d *Door) aboveCeiling(target hostpattern.Target) *refusal {
+func (d *Session) aboveCeiling(target hostpattern.Target) *refusal {
 	return &refusal{
 		rule: RuleCeiling, message: fmt.Sprintf("The host %s must not be granted in this workspace.", target),
 		remedy: "Ask the operator of the server to add it to --egress-hosts.",
@@ -120,14 +120,14 @@ func (r *refusal) callError() *runtimes.CallError {
 }
 
 // Refused reports whether the last request of the run was denied.
-func (d *Door) Refused() bool {
+func (d *Session) Refused() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.refused != nil && d.refused.rule != ""
 }
 
 // Blame makes a program's failure the denial of its last request, which stopped it. Where it failed stays.
-func (d *Door) Blame(e *runtimes.ProgramError) {
+func (d *Session) Blame(e *runtimes.ProgramError) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if why := d.refused; why != nil && why.rule != "" {
@@ -138,7 +138,7 @@ func (d *Door) Blame(e *runtimes.ProgramError) {
 // Settle explains a host that a program could not reach, as the program tells of it: by another way than the proxy, or
 // because it was granted none and nobody was there to ask. What it says is not trusted: only what this door would grant
 // stays in the error.
-func (d *Door) Settle(e *runtimes.ProgramError) {
+func (d *Session) Settle(e *runtimes.ProgramError) {
 	if e == nil || e.Type != runtimes.Denied || e.Grant == nil {
 		return
 	}

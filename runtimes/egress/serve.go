@@ -27,7 +27,7 @@ const (
 )
 
 // Serve answers the program on a listener until the door closes. It returns at once.
-func (d *Door) Serve(listener net.Listener) {
+func (d *Session) Serve(listener net.Listener) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -46,7 +46,7 @@ func (d *Door) Serve(listener net.Listener) {
 }
 
 // serve answers one request of the program.
-func (d *Door) serve(w http.ResponseWriter, r *http.Request) {
+func (d *Session) serve(w http.ResponseWriter, r *http.Request) {
 	if !d.enter() {
 		return
 	}
@@ -81,7 +81,7 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // enter keeps Close waiting, unless the door is closed.
-func (d *Door) enter() bool {
+func (d *Session) enter() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -92,14 +92,14 @@ func (d *Door) enter() bool {
 }
 
 // malformed tells of a request that names no host. What it names instead may be anything and is not repeated.
-func (d *Door) malformed(why *refusal) {
+func (d *Session) malformed(why *refusal) {
 	d.mu.Lock()
 	d.requests++
 	d.refused = why
 	over := d.requests > d.proxy.options.Limits.Requests
 	d.mu.Unlock()
 	if !over {
-		(&exchange{door: d, rule: why.rule, began: time.Now()}).end(runtimes.EgressDenied)
+		(&exchange{session: d, rule: why.rule, began: time.Now()}).end(runtimes.EgressDenied)
 	}
 }
 
@@ -124,8 +124,8 @@ func (x *exchange) forward(w http.ResponseWriter, r *http.Request) {
 	transport := x.transport()
 	defer transport.CloseIdleConnections()
 	var carried http.RoundTripper = transport
-	if secrets := x.door.bound.to(x.target, "http"); len(secrets) > 0 {
-		carried = carrier{transport, r.Context(), x.door.bound, secrets}
+	if secrets := x.session.bound.to(x.target, "http"); len(secrets) > 0 {
+		carried = carrier{transport, r.Context(), x.session.bound, secrets}
 	}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
@@ -146,7 +146,7 @@ func (x *exchange) forward(w http.ResponseWriter, r *http.Request) {
 
 // transport sends one request, over a connection of its own to an address that was checked.
 func (x *exchange) transport() *http.Transport {
-	config := x.door.proxy.options.TLS.Clone()
+	config := x.session.proxy.options.TLS.Clone()
 	return &http.Transport{
 		DialContext:            func(ctx context.Context, _, _ string) (net.Conn, error) { return x.dial(ctx) },
 		Proxy:                  nil, // ours is no business of the server's environment

@@ -38,7 +38,7 @@ func (x *exchange) tunnel(ctx context.Context, w http.ResponseWriter) {
 		return
 	}
 	defer here.Close()
-	_ = here.SetDeadline(x.began.Add(x.door.proxy.options.Limits.Exchange))
+	_ = here.SetDeadline(x.began.Add(x.session.proxy.options.Limits.Exchange))
 	stop := context.AfterFunc(ctx, func() { _, _ = here.Close(), there.Close() })
 	defer stop()
 	if _, err := io.WriteString(here, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {

@@ -69,12 +69,12 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	}
 	whole := brief
 	whole.Files = bundle.Texts(job)
-	door := e.egress.Open(job, host)
-	defer door.Close()
+	session := e.egress.Open(job, host)
+	defer session.Close()
 	outcome, err := e.pool.Run(ctx, worker.Task{
 		Job: job, Payload: whole, Brief: brief, Program: brief.Program(), Prompt: true, Grace: grace, Death: death,
-	}, door)
-	door.Settle(outcome.Error)
+	}, session)
+	session.Settle(outcome.Error)
 	return outcome, err
 }
 

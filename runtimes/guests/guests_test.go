@@ -23,7 +23,7 @@ func TestRoles(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, sandboxtest.Exe(t))
 	for role, profile := range map[string]sandbox.Profile{
-		"program": {Filter: sandbox.FilterProgram, Starter: "program"},
+		"program": {Filter: sandbox.FilterProgram, Launcher: "program"},
 		"goja":    {Filter: sandbox.FilterWorker},
 		"wasm":    {Filter: sandbox.FilterCompiler},
 	} {
@@ -36,7 +36,7 @@ func TestRoles(t *testing.T) {
 			if err := j.Conn().Close(); err != nil {
 				t.Error(err)
 			}
-			if exit := j.Wait(); exit.Signal != 0 && role != "program" { // of a cell, its child: it has nothing to become
+			if exit := j.Wait(); exit.Signal != 0 && role != "program" { // of a child, its child: it has nothing to become
 				t.Errorf("ended with %+v", exit)
 			}
 		})

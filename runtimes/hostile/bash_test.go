@@ -61,7 +61,7 @@ func bashAttacks() []attack {
 		{class: hostile.Signals, name: "takes the host's lock and keeps it", source: "read -r -N1 -u \"$__atelier_pipe\" x\natelier log info never", edit: second, types: []runtimes.ErrorType{runtimes.Timeout}},
 		{class: hostile.HostFiles, name: "reads and writes what is there", file: "host_files", output: "[]"},
 		{class: hostile.Secrets, name: "looks for a secret", file: "secrets", output: "[]"},
-		{class: hostile.OtherRuns, name: "looks for its neighbour", file: "other_runs", beside: "mark", output: "[]"},
+		{class: hostile.OtherRuns, name: "looks for its neighbour", file: "other_runs", alongside: "mark", output: "[]"},
 		{class: hostile.Network, name: "calls home", file: "network", output: "[]"},
 		{class: hostile.Kernel, name: "system calls", file: "kernel", output: "[]"},
 		{class: hostile.OtherRuns, name: "leaves a mark", source: "touch /tmp/m /dev/shm/m m; echo '\"left\"'", output: `"left"`},

@@ -49,7 +49,7 @@ const (
 	Paths       Class = "paths"
 )
 
-// Doors lists the classes of what is no program, in the order of the matrix.
-func Doors() []Class {
+// EgressClasses lists the classes of what is no program, in the order of the matrix.
+func EgressClasses() []Class {
 	return []Class{Hosts, Origins, SlowClients, Floods, Documents, SchemaBombs, Paths}
 }

@@ -96,7 +96,7 @@ type limited struct {
 
 func limitLifted(l limited) func(*testing.T) {
 	return func(t *testing.T) {
-		h := open(t, l.language, controlHouse)
+		h := open(t, l.language, controlServer)
 		limits := func(change func(*runtimes.Limits)) func(*runtimes.Job) {
 			return func(j *runtimes.Job) { change(&j.Limits) }
 		}
@@ -141,17 +141,17 @@ func command(t *testing.T, c *canaries, name string, extra ...string) *exec.Cmd 
 
 func neighbourSeen(t *testing.T) {
 	c := plant(t)
-	beside := command(t, c, "mark")
-	out, err := beside.StdoutPipe()
+	alongside := command(t, c, "mark")
+	out, err := alongside.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := beside.Start(); err != nil {
+	if err := alongside.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		_ = beside.Process.Kill()
-		_ = beside.Wait()
+		_ = alongside.Process.Kill()
+		_ = alongside.Wait()
 		for _, dir := range []string{"/tmp", "/dev/shm", "/var/tmp", "/usr"} {
 			_ = os.Remove(filepath.Join(dir, c.environment["MARK"]))
 		}
@@ -185,7 +185,7 @@ func calledHome(t *testing.T) {
 }
 
 func seccompMasked(t *testing.T) {
-	h := open(t, runtimes.Python, controlHouse+1, func(o *sandbox.Options) {
+	h := open(t, runtimes.Python, controlServer+1, func(o *sandbox.Options) {
 		o.Without, o.AllowWeak = []string{sandbox.Seccomp}, []string{sandbox.Seccomp}
 	})
 	outcome, host := runtimetest.Run(t, h, h.job(t, attack{mute: true}, "kernel", plant(t)))
@@ -269,7 +269,7 @@ func linkFollowed(t *testing.T) {
 	if text, err := os.ReadFile(result); err != nil || string(text) != `"canary"` {
 		t.Errorf("%s, %v", text, err)
 	}
-	h := open(t, runtimes.Bash, controlHouse)
+	h := open(t, runtimes.Bash, controlServer)
 	outcome, _ := runtimetest.Run(t, h, h.job(t, attack{source: `ln -s "$CANARY" "$OUTPUT"`, mute: true}, "", c))
 	if outcome.Error == nil || outcome.Error.Type != runtimes.InvalidOutput {
 		t.Errorf("in the jail: %s, %+v", outcome.Output, outcome.Error)
@@ -278,7 +278,7 @@ func linkFollowed(t *testing.T) {
 
 // escapesArrive prints what a program printed as a careless terminal program would.
 func escapesArrive(t *testing.T) {
-	h := open(t, runtimes.Bash, controlHouse)
+	h := open(t, runtimes.Bash, controlServer)
 	outcome, host := runtimetest.Run(t, h, h.programs.Job("printf '\\e]0;owned\\a'"))
 	if outcome.Error != nil {
 		t.Fatal(outcome.Error)

@@ -120,7 +120,7 @@ func TestHostileSchemas(t *testing.T) {
 		"another host by its $id":    `{"$id":"http://127.0.0.1:1/","items":{"$ref":"x.json"}}`,
 		"another language of itself": `{"$schema":"http://127.0.0.1:1/schema"}`,
 	} {
-		door(t, hostile.SchemaBombs, name, func(t *testing.T) {
+		egressAttack(t, hostile.SchemaBombs, name, func(t *testing.T) {
 			_, err := schema.Compile([]byte(text)) // that this ends is half of the test
 			if !fault.Is(err, fault.InvalidInput) {
 				t.Errorf("taken: %v", err)
@@ -140,7 +140,7 @@ func TestHostileSchemas(t *testing.T) {
 		"a key twice in the document":     {`{"type":"object"}`, `{"a":1,"a":2}`},
 		"a document with half a document": {`{"type":"object"}`, `{} {`},
 	} {
-		door(t, hostile.SchemaBombs, name, func(t *testing.T) {
+		egressAttack(t, hostile.SchemaBombs, name, func(t *testing.T) {
 			s, err := schema.Compile([]byte(tt.schema))
 			if err != nil {
 				t.Fatal(err)
@@ -180,7 +180,7 @@ func TestHostilePaths(t *testing.T) {
 		}
 	})
 	for _, name := range outside {
-		door(t, hostile.Paths, fmt.Sprintf("a file %.40q", name), func(t *testing.T) {
+		egressAttack(t, hostile.Paths, fmt.Sprintf("a file %.40q", name), func(t *testing.T) {
 			if registry.CheckPath(name) == "" {
 				t.Error("taken")
 			}
@@ -201,7 +201,7 @@ func TestHostilePaths(t *testing.T) {
 		"/studio/../../../../etc/passwd", "/studio/..%2f..%2f..%2fetc/passwd", "/studio/%2e%2e/%2e%2e/etc/passwd", "/studio/assets/..%5c..%5csecret", "/studio//etc/passwd",
 		"/studio/assets/%00", "/studio/assets/../../secret", "/studio/.%00./secret", "/api/v1/runs/..%2f..%2fsecret", "/api/v1/code-agents/..%2f..%2fsecret", "/../secret", "/%2e%2e/secret",
 	} {
-		door(t, hostile.Paths, "an address "+path, func(t *testing.T) {
+		egressAttack(t, hostile.Paths, "an address "+path, func(t *testing.T) {
 			status, body := raw(t, address(s), "GET "+path+" HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+secretToken+"\r\nConnection: close\r\n\r\n")
 			if strings.Contains(body, "of the house") || strings.Contains(body, "root:") || status >= http.StatusInternalServerError {
 				t.Errorf("%d %.200s", status, body)
@@ -213,7 +213,7 @@ func TestHostilePaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, digest := range []string{"", "sha256:", "sha256:../../secret", "../../secret", "sha256:" + strings.Repeat("../", 21) + "x", "sha256:" + strings.Repeat("A", 64), "sha256:" + strings.Repeat("0", 64) + "/x", "sha256:" + strings.Repeat("0", 63) + "\x00"} {
-		door(t, hostile.Paths, fmt.Sprintf("a blob %.40q", digest), func(t *testing.T) {
+		egressAttack(t, hostile.Paths, fmt.Sprintf("a blob %.40q", digest), func(t *testing.T) {
 			if _, err := folder.Get(t.Context(), digest); !fault.Is(err, fault.NotFound) {
 				t.Errorf("got %v", err)
 			}
@@ -225,9 +225,9 @@ func TestHostilePaths(t *testing.T) {
 // TestHostilePathsInTheJail hands paths to the jail that no door lets through: what writes there is bound to its folder.
 func TestHostilePathsInTheJail(t *testing.T) {
 	t.Parallel()
-	h := open(t, runtimes.Bash, pathsHouse)
+	h := open(t, runtimes.Bash, pathsServer)
 	for _, name := range []string{"../x", "../../etc/passwd", "/etc/passwd", "a/../../x", "..", strings.Repeat("a", 300), "a\x00b", "main.sh/x"} {
-		door(t, hostile.Paths, fmt.Sprintf("in the jail %.40q", name), func(t *testing.T) {
+		egressAttack(t, hostile.Paths, fmt.Sprintf("in the jail %.40q", name), func(t *testing.T) {
 			job := h.programs.Job("ls -A / >&2; echo 1")
 			job.Files[name] = []byte("x")
 			outcome, err := h.Run(t.Context(), job, runtimetest.NewHost())

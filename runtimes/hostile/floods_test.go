@@ -77,25 +77,25 @@ func TestHostileFloods(t *testing.T) {
 		"extensions of chunks":     {execute + "Transfer-Encoding: chunked\r\n\r\n2;" + long + "\r\n{}\r\n0\r\n\r\n", refused(400, none)},
 		"extensions of all chunks": {execute + "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1;"+long[:2000]+"\r\n \r\n", 1000) + "0\r\n\r\n", refused(400, none)},
 	} {
-		door(t, hostile.Floods, name, func(t *testing.T) {
+		egressAttack(t, hostile.Floods, name, func(t *testing.T) {
 			if status, body := raw(t, address(s), tt.text); !tt.want[status] {
 				t.Errorf("%d %.200s", status, body)
 			}
 		})
 	}
 	for name, bomb := range map[string]string{"gzip": zipped.String(), "deflate": deflated.String(), "br": deflated.String(), "gzip, gzip": zipped.String()} {
-		door(t, hostile.Floods, "a bomb of "+name, func(t *testing.T) {
+		egressAttack(t, hostile.Floods, "a bomb of "+name, func(t *testing.T) {
 			if status := try(t, s, http.MethodPost, "/api/v1/execute", bomb, servertest.Headers{"Content-Encoding": name}); status != http.StatusBadRequest && status != http.StatusUnsupportedMediaType {
 				t.Errorf("answered with %d", status)
 			}
 		})
 	}
-	door(t, hostile.Floods, "a body of spaces", func(t *testing.T) {
+	egressAttack(t, hostile.Floods, "a body of spaces", func(t *testing.T) {
 		if status := try(t, s, http.MethodPost, "/api/v1/execute", strings.Repeat(" ", 64<<20)); status != http.StatusRequestEntityTooLarge && status != none {
 			t.Errorf("answered with %d", status)
 		}
 	})
-	door(t, hostile.Floods, "a socket that speaks", func(t *testing.T) {
+	egressAttack(t, hostile.Floods, "a socket that speaks", func(t *testing.T) {
 		run := s.Start(t, "print begun\nwait")
 		dialer := websocket.Dialer{EnableCompression: true}
 		conn, answer, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL, "http")+"/api/v1/runs/"+run+"/stream", http.Header{"Authorization": {"Bearer " + s.Token}})
@@ -161,7 +161,7 @@ func TestHostileDocuments(t *testing.T) {
 		"nothing but a text":            `"execute"`,
 		"null":                          `null`,
 	} {
-		door(t, hostile.Documents, name, func(t *testing.T) {
+		egressAttack(t, hostile.Documents, name, func(t *testing.T) {
 			if status := try(t, s, http.MethodPost, "/api/v1/execute", text); status != http.StatusBadRequest && status != http.StatusUnprocessableEntity {
 				t.Errorf("answered with %d", status)
 			}

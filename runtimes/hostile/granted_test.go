@@ -100,18 +100,18 @@ func (w *wiretap) heard() (own int, others []string) {
 
 // grants is where the programs of a language may go: a server on the loopback of this machine, by its address.
 type grants struct {
-	house  *house
+	server *server
 	engine engine
 	tap    *wiretap
-	server *httptest.Server
+	site   *httptest.Server
 	mu     sync.Mutex
 	came   []string
 }
 
 func openGranted(t *testing.T, language runtimes.Language) *grants {
 	t.Helper()
-	g := &grants{house: &house{language: language}}
-	g.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	g := &grants{server: &server{language: language}}
+	g.site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g.mu.Lock()
 		g.came = append(g.came, r.Host+r.URL.Path)
 		g.mu.Unlock()
@@ -122,13 +122,13 @@ func openGranted(t *testing.T, language runtimes.Language) *grants {
 			fmt.Fprintf(w, `{"path":%q}`, r.URL.Path)
 		}
 	}))
-	t.Cleanup(g.server.Close)
+	t.Cleanup(g.site.Close)
 	box, err := sandbox.New(t.Context(), sandbox.Options{Exe: guests(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	g.tap = &wiretap{Jailer: worker.FromSandbox(box), t: t}
-	g.engine = g.house.engine(g.tap)
+	g.engine = g.server.engine(g.tap)
 	t.Cleanup(func() {
 		g.engine.Close()
 		if err := box.Close(); err != nil {
@@ -140,7 +140,7 @@ func openGranted(t *testing.T, language runtimes.Language) *grants {
 
 func (g *grants) run(t *testing.T, source string, hosts ...string) (runtimes.Outcome, []runtimes.EgressData) {
 	t.Helper()
-	job := g.house.programs.Job(source)
+	job := g.server.programs.Job(source)
 	job.Capabilities.Hosts = hosts
 	outcome, host := runtimetest.Run(t, g.engine, job)
 	var events []runtimes.EgressData
@@ -180,7 +180,7 @@ func TestHostileGranted(t *testing.T) {
 		t.Run(string(language), func(t *testing.T) {
 			t.Parallel()
 			g := openGranted(t, language)
-			address := g.server.Listener.Addr().String()
+			address := g.site.Listener.Addr().String()
 			held := true
 			sub := func(name string, test func(t *testing.T)) {
 				if !t.Run(name, test) {
@@ -193,7 +193,7 @@ func TestHostileGranted(t *testing.T) {
 					if text == "" {
 						continue
 					}
-					outcome, events := g.run(t, strings.ReplaceAll(text, "URL", g.server.URL+"/a?b=secret"), address)
+					outcome, events := g.run(t, strings.ReplaceAll(text, "URL", g.site.URL+"/a?b=secret"), address)
 					if outcome.Error != nil || string(outcome.Output) != `{"path":"/a"}` {
 						t.Errorf("%s %+v", outcome.Output, outcome.Error)
 					}
@@ -206,7 +206,7 @@ func TestHostileGranted(t *testing.T) {
 				for url, want := range map[string]string{
 					"http://127.0.0.1:1/": "127.0.0.1:1", "http://localhost:" + portOf(address) + "/": "localhost:" + portOf(address),
 					"https://api.example.com/v1": "api.example.com:443", "http://[::1]:" + portOf(address) + "/": "[::1]:" + portOf(address),
-					g.server.URL + "/away": "127.0.0.1:1",
+					g.site.URL + "/away": "127.0.0.1:1",
 				} {
 					outcome, events := g.run(t, strings.ReplaceAll(program, "URL", url), address)
 					e := outcome.Error

@@ -18,17 +18,17 @@ import (
 
 // attack is a hostile program and how it has to end.
 type attack struct {
-	class  hostile.Class
-	name   string
-	source string
-	file   string // in testdata, instead of source
-	beside string // a program in testdata that runs at the same time
-	edit   func(*runtimes.Job)
-	types  []runtimes.ErrorType // any of these; none if it has to succeed
-	output string               // what it has to answer, if anything
-	again  bool                 // it runs twice, and the second run is judged
-	mute   bool                 // it fails before its first line, so nothing of its output can be kept
-	check  func(*testing.T, runtimes.Outcome, *runtimetest.Host)
+	class     hostile.Class
+	name      string
+	source    string
+	file      string // in testdata, instead of source
+	alongside string // a program in testdata that runs at the same time
+	edit      func(*runtimes.Job)
+	types     []runtimes.ErrorType // any of these; none if it has to succeed
+	output    string               // what it has to answer, if anything
+	again     bool                 // it runs twice, and the second run is judged
+	mute      bool                 // it fails before its first line, so nothing of its output can be kept
+	check     func(*testing.T, runtimes.Outcome, *runtimetest.Host)
 }
 
 // sign is printed by every program before it begins: the proof that partial output is kept.
@@ -43,9 +43,9 @@ func TestHostile(t *testing.T) {
 		number  int
 		attacks []attack
 	}{
-		runtimes.JavaScript: {javascriptHouse, javascript()}, runtimes.TypeScript: {typescriptHouse, typescript()},
-		runtimes.Python: {pythonHouse, pythonAttacks()}, runtimes.Bash: {bashHouse, bashAttacks()},
-		hostile.Node: {nodeHouse, nodeAttacks()},
+		runtimes.JavaScript: {javascriptServer, javascript()}, runtimes.TypeScript: {typescriptServer, typescript()},
+		runtimes.Python: {pythonServer, pythonAttacks()}, runtimes.Bash: {bashServer, bashAttacks()},
+		hostile.Node: {nodeServer, nodeAttacks()},
 	}
 	for language, one := range all {
 		t.Run(string(language), func(t *testing.T) {
@@ -64,10 +64,10 @@ func TestHostile(t *testing.T) {
 }
 
 // suffer runs an attack and judges how it ended.
-func (h *house) suffer(t *testing.T, a attack) {
+func (h *server) suffer(t *testing.T, a attack) {
 	t.Helper()
 	c := plant(t)
-	if a.beside != "" {
+	if a.alongside != "" {
 		defer h.neighbour(t, c, a)()
 	}
 	if a.again { // what it leaves behind is what the second run finds
@@ -102,7 +102,7 @@ func (h *house) suffer(t *testing.T, a attack) {
 }
 
 // attack runs the program once. limit is how long it might take.
-func (h *house) attack(t *testing.T, a attack, c *canaries) (outcome runtimes.Outcome, host *runtimetest.Host, limit time.Duration) {
+func (h *server) attack(t *testing.T, a attack, c *canaries) (outcome runtimes.Outcome, host *runtimetest.Host, limit time.Duration) {
 	t.Helper()
 	job := h.job(t, a, a.file, c)
 	outcome, host = runtimetest.Run(t, h, job)
@@ -110,7 +110,7 @@ func (h *house) attack(t *testing.T, a attack, c *canaries) (outcome runtimes.Ou
 }
 
 // job is the program with what it may know, and with the sign in front.
-func (h *house) job(t *testing.T, a attack, file string, c *canaries) runtimes.Job {
+func (h *server) job(t *testing.T, a attack, file string, c *canaries) runtimes.Job {
 	t.Helper()
 	text := a.source
 	if file != "" {
@@ -132,11 +132,11 @@ func (h *house) job(t *testing.T, a attack, file string, c *canaries) runtimes.J
 }
 
 // neighbour starts the program beside an attack and returns how to end it.
-func (h *house) neighbour(t *testing.T, c *canaries, a attack) func() {
+func (h *server) neighbour(t *testing.T, c *canaries, a attack) func() {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	host := runtimetest.NewHost()
-	job := h.job(t, attack{edit: a.edit, mute: true}, a.beside, c)
+	job := h.job(t, attack{edit: a.edit, mute: true}, a.alongside, c)
 	var running sync.WaitGroup
 	running.Go(func() {
 		outcome, err := h.Run(ctx, job, host)

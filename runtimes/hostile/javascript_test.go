@@ -85,7 +85,7 @@ func javascript() []attack {
 		},
 		{class: hostile.HostFiles, name: "reads and writes what is there", file: "host_files", output: "[]"},
 		{class: hostile.Secrets, name: "looks for a secret", file: "secrets", output: "[]"},
-		{class: hostile.OtherRuns, name: "looks for its neighbour", file: "other_runs", beside: "mark", edit: withShared, output: "[]"},
+		{class: hostile.OtherRuns, name: "looks for its neighbour", file: "other_runs", alongside: "mark", edit: withShared, output: "[]"},
 		{class: hostile.Network, name: "calls home", file: "network", output: "[]"},
 		{class: hostile.Kernel, name: "system calls", file: "kernel", output: "[]"},
 		{class: hostile.Processes, name: "starts what would be processes", source: run("const made = []\nfor (const name of ['child_process', 'node:child_process', 'worker_threads', 'cluster']) { try { await import(name); made.push(name) } catch {} }\nfor (const name of ['Worker', 'SharedWorker', 'Bun', 'Deno', 'process']) if (name in globalThis) made.push(name)\nreturn made"), output: "[]"},

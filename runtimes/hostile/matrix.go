@@ -13,7 +13,7 @@ type Matrix struct {
 	mu        sync.Mutex
 	cells     map[cell]*tally
 	ordinary  map[Class]*tally
-	doors     map[Class]*tally
+	egress    map[Class]*tally
 	controls  map[Class]*tally
 	behaved   map[runtimes.Language]*tally
 	survivors []string
@@ -46,7 +46,7 @@ func (t *tally) String() string {
 // NewMatrix returns an empty matrix.
 func NewMatrix() *Matrix {
 	return &Matrix{
-		cells: map[cell]*tally{}, ordinary: map[Class]*tally{}, doors: map[Class]*tally{}, controls: map[Class]*tally{}, behaved: map[runtimes.Language]*tally{},
+		cells: map[cell]*tally{}, ordinary: map[Class]*tally{}, egress: map[Class]*tally{}, controls: map[Class]*tally{}, behaved: map[runtimes.Language]*tally{},
 	}
 }
 
@@ -64,11 +64,11 @@ func (m *Matrix) Ordinary(class Class, held bool) {
 	count(m.ordinary, class).add(held)
 }
 
-// Door counts an attack that is no program.
-func (m *Matrix) Door(class Class, held bool) {
+// Egress counts an attack that is no program.
+func (m *Matrix) Egress(class Class, held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	count(m.doors, class).add(held)
+	count(m.egress, class).add(held)
 }
 
 // Control counts an attack without its wall; through says that it succeeded, as it must to prove anything.
@@ -103,7 +103,7 @@ func count[K comparable](all map[K]*tally, key K) *tally {
 func (m *Matrix) Empty() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.cells)+len(m.ordinary)+len(m.doors)+len(m.controls)+len(m.behaved)+len(m.survivors) == 0
+	return len(m.cells)+len(m.ordinary)+len(m.egress)+len(m.controls)+len(m.behaved)+len(m.survivors) == 0
 }
 
 // Survivors counts what was left behind.
@@ -140,9 +140,9 @@ func (m *Matrix) Print(w io.Writer) {
 	}
 	fmt.Fprintf(w, line, append(row, "", "")...)
 	fmt.Fprintf(w, "%-24s %12s %10s\n", "hostile at the doors", "cases", "control")
-	for _, class := range Doors() {
-		fmt.Fprintf(w, "%-24s %12s %10s\n", class, m.doors[class], m.controls[class])
-		cases.join(m.doors[class])
+	for _, class := range EgressClasses() {
+		fmt.Fprintf(w, "%-24s %12s %10s\n", class, m.egress[class], m.controls[class])
+		cases.join(m.egress[class])
 		controls.join(m.controls[class])
 	}
 	fmt.Fprintf(w, "%d cases, %d escapes, %d survivors; %d controls, %d of them stopped; %d well-behaved programs, %d of them refused\n",

@@ -116,7 +116,7 @@ def main():
 		},
 		{class: hostile.HostFiles, name: "reads and writes what is there", file: "host_files", output: "[]"},
 		{class: hostile.Secrets, name: "looks for a secret", file: "secrets", output: "[]"},
-		{class: hostile.OtherRuns, name: "looks for its neighbour", file: "other_runs", beside: "mark", output: "[]"},
+		{class: hostile.OtherRuns, name: "looks for its neighbour", file: "other_runs", alongside: "mark", output: "[]"},
 		{class: hostile.Network, name: "calls home", file: "network", output: "[]"},
 		{class: hostile.Kernel, name: "system calls", file: "kernel", output: "[]"},
 		{class: hostile.OtherRuns, name: "leaves a mark and looks for it", source: "import os\ndef main():\n    seen = [p for p in ('/tmp/m', '/dev/shm/m', '/work/m') if os.path.exists(p)]\n    for p in ('/tmp/m', '/dev/shm/m', '/work/m'): open(p, 'w').close()\n    return seen\n", output: "[]"},

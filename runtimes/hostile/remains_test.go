@@ -22,7 +22,7 @@ const keptGroups = 4 * 24
 
 // noRemains looks at the host after an attack: the only processes of the house's users are those of workers that wait,
 // and only they have control groups and keys. Some control groups are kept for the next runs.
-func (h *house) noRemains(t *testing.T) {
+func (h *server) noRemains(t *testing.T) {
 	t.Helper()
 	var left []string
 	groups := empty()
@@ -45,7 +45,7 @@ func (h *house) noRemains(t *testing.T) {
 	}
 }
 
-func (h *house) remains() []string {
+func (h *server) remains() []string {
 	var left []string
 	jails := h.jails()
 	if len(jails) > h.waiting {
@@ -65,7 +65,7 @@ func (h *house) remains() []string {
 }
 
 // gone demands that nothing at all is left, once engine and sandbox are closed.
-func (h *house) gone(t *testing.T) {
+func (h *server) gone(t *testing.T) {
 	t.Helper()
 	h.waiting = 0
 	h.noRemains(t)
@@ -76,12 +76,12 @@ func (h *house) gone(t *testing.T) {
 }
 
 // ours says whether a host user belongs to the house. Only root gives jails users of their own.
-func (h *house) ours(uid int) bool {
+func (h *server) ours(uid int) bool {
 	return os.Geteuid() == 0 && uid >= h.firstUID && uid < h.firstUID+users
 }
 
 // jails are the living processes of each user of the house.
-func (h *house) jails() map[int][]string {
+func (h *server) jails() map[int][]string {
 	found := map[int][]string{}
 	if os.Geteuid() != 0 { // all jails of this process are the house's, one after the other
 		for i, what := range strangers() {
@@ -98,7 +98,7 @@ func (h *house) jails() map[int][]string {
 }
 
 // keys are the users of the house that own keys of the kernel, which are in no namespace of a network or a mount.
-func (h *house) keys() map[int]bool {
+func (h *server) keys() map[int]bool {
 	found := map[int]bool{}
 	text, _ := os.ReadFile("/proc/key-users")
 	for line := range strings.Lines(string(text)) {
@@ -115,7 +115,7 @@ func (h *house) keys() map[int]bool {
 }
 
 // files are those that a user of the house owns where everybody may write, and objects of System V.
-func (h *house) files() []string {
+func (h *server) files() []string {
 	var found []string
 	for _, root := range []string{"/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock"} {
 		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

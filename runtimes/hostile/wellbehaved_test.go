@@ -13,11 +13,11 @@ type good struct{ name, source, output string }
 // TestHostileSparesTheWellBehaved runs what ordinary programs do: walls that forbid everything would hold as well.
 func TestHostileSparesTheWellBehaved(t *testing.T) {
 	t.Parallel()
-	houses := map[runtimes.Language]int{runtimes.JavaScript: 2, runtimes.TypeScript: 3, runtimes.Python: 4, runtimes.Bash: 5}
+	servers := map[runtimes.Language]int{runtimes.JavaScript: 2, runtimes.TypeScript: 3, runtimes.Python: 4, runtimes.Bash: 5}
 	for language, programs := range wellBehaved() {
 		t.Run(string(language), func(t *testing.T) {
 			t.Parallel()
-			h := open(t, language, controlHouse+houses[language])
+			h := open(t, language, controlServer+servers[language])
 			for _, p := range programs {
 				t.Run(p.name, func(t *testing.T) {
 					defer func() { matrix.Behaved(language, !t.Failed()) }()

@@ -75,7 +75,7 @@ func New(options Options) *Inspector {
 		return &language{interpreter: interpreter, pool: worker.NewPool(worker.Options{
 			Jailer: options.Jailer, Max: maxPlaces, Log: options.Log,
 			Profile: sandbox.Profile{
-				Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts, Starter: "inspect " + interpreter.Path, DiskBytes: limits.DiskBytes, Limits: limits,
+				Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts, Launcher: "inspect " + interpreter.Path, DiskBytes: limits.DiskBytes, Limits: limits,
 			},
 		})}
 	}
@@ -196,7 +196,7 @@ func (i *Inspector) compile(ctx context.Context, job runtimes.Job, entries []str
 	if job.Rules != nil {
 		imports = rules.Imports(*job.Rules)
 	}
-	hello, err := json.Marshal(map[string]any{"entries": entries, "rules": imports})
+	startMessage, err := json.Marshal(map[string]any{"entries": entries, "rules": imports})
 	if err != nil {
 		return runtimes.Outcome{}, err
 	}
@@ -204,7 +204,7 @@ func (i *Inspector) compile(ctx context.Context, job runtimes.Job, entries []str
 		Job: job,
 		Payload: program.Job{
 			Argv: []string{i.python.interpreter.Path, "-I", "-S", "-B", "-X", "utf8", "-c", rules.Source() + checker}, Env: program.Environment(),
-			Files: scripts(job, entries), Hello: hello, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, pythonStack),
+			Files: scripts(job, entries), Start: startMessage, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, pythonStack),
 		},
 		Interpret: func(result frames.Result) frames.Result {
 			var said program.Report

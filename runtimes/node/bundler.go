@@ -73,7 +73,7 @@ func (b *bundler) bundle(ctx context.Context, job runtimes.Job) (guest.Program, 
 		return guest.Program{}, nil, &fault.Error{Code: fault.SandboxUnavailable, Message: "The bundler sent an invalid answer.", Err: err}
 	}
 	if key != "" {
-		b.kept.Keep(key, made, size(made))
+		b.kept.Put(key, made, size(made))
 	}
 	return made, nil, nil
 }

@@ -78,7 +78,7 @@ func New(options Options) *Engine {
 		options.Egress = egress.New(egress.Options{})
 	}
 	profile := sandbox.Profile{
-		Role: program.Name, Filter: sandbox.FilterAlone, Proc: true, Mounts: interpreter.Mounts, Starter: "node",
+		Role: program.Name, Filter: sandbox.FilterAlone, Proc: true, Mounts: interpreter.Mounts, Launcher: "node",
 		DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),
 	}
 	profile.Limits.MemoryBytes += overhead
@@ -93,7 +93,7 @@ func New(options Options) *Engine {
 		Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile,
 		Reuse: worker.Reuse{Runs: reuseRuns, Age: reuseAge, Memory: overhead}, // what is left of a run takes nothing of the next one's limit
 	})
-	profile.Filter, profile.Starter = sandbox.FilterProgram, "node with subprocesses"
+	profile.Filter, profile.Launcher = sandbox.FilterProgram, "node with subprocesses"
 	e.parents = worker.NewPool(worker.Options{Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile})
 	return e
 }
@@ -114,8 +114,8 @@ func expression(text string) string { return strings.TrimSpace(text) + ";" }
 // Interpreter is the path of the interpreter, "" if there is none.
 func (e *Engine) Interpreter() string { return e.interpreter }
 
-// hello is what the guest script waits for. The input is text: JSON.parse would round its numbers.
-type hello struct {
+// startMessage is what the guest script waits for. The input is text: JSON.parse would round its numbers.
+type startMessage struct {
 	Entry   string            `json:"entry"`
 	Files   []string          `json:"files,omitempty"`
 	Code    string            `json:"code,omitempty"` // none if the process has it
@@ -148,7 +148,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if environment == nil {
 		environment = map[string]string{}
 	}
-	greets := hello{Entry: job.Entrypoint, Input: input, Env: environment, Largest: job.Limits.OutputBytes}
+	greets := startMessage{Entry: job.Entrypoint, Input: input, Env: environment, Largest: job.Limits.OutputBytes}
 	brief, err := program.JSON(greets)
 	if err != nil {
 		return runtimes.Outcome{}, err
@@ -158,16 +158,16 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if err != nil {
 		return runtimes.Outcome{}, err
 	}
-	door := e.egress.Open(job, host)
-	defer door.Close()
-	payload := program.Job{Files: job.Files, Hello: greeting, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, stackBytes)}
+	session := e.egress.Open(job, host)
+	defer session.Close()
+	payload := program.Job{Files: job.Files, Start: greeting, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, stackBytes)}
 	var outcome runtimes.Outcome
 	if e.reusable(job, bundled) {
-		outcome, err = e.again(ctx, job, payload, brief, door)
+		outcome, err = e.again(ctx, job, payload, brief, session)
 	} else {
-		outcome, err = e.once(ctx, job, payload, door)
+		outcome, err = e.once(ctx, job, payload, session)
 	}
-	door.Settle(outcome.Error)
+	session.Settle(outcome.Error)
 	return outcome, err
 }
 
@@ -186,7 +186,7 @@ func (e *Engine) once(ctx context.Context, job runtimes.Job, payload program.Job
 }
 
 func task(job runtimes.Job, payload any, said *words) worker.Task {
-	return worker.Task{Job: job, Payload: payload, Overhead: overhead, Tap: said.listen, LastWords: lastWords, Interpret: said.interpret}
+	return worker.Task{Job: job, Payload: payload, Overhead: overhead, Tap: said.listen, LastStderr: lastGCs, Interpret: said.interpret}
 }
 
 // orEmpty is an outcome that there may be none of.

@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/program"
 )
 
-// lastWords begins what V8 prints when it gives up.
-const lastWords = "<--- Last few GCs --->"
+// lastGCs begins what V8 prints when it gives up.
+const lastGCs = "<--- Last few GCs --->"
 
 // words are what a process said: the end of its stderr, and whether it waits for another run.
 type words struct {

@@ -61,7 +61,7 @@ func (e *Engine) again(ctx context.Context, job runtimes.Job, payload program.Jo
 	payload.Files, payload.Env, payload.Stay = nil, start.Env, true
 	payload.Argv = append(slices.Insert(start.Argv, 1, sharing()...), "reuse")
 	short := payload
-	short.Argv, short.Env, short.Hello = nil, nil, brief
+	short.Argv, short.Env, short.Start = nil, nil, brief
 
 	owned := job
 	owned.Isolation = runtimes.Pooled

@@ -1,5 +1,5 @@
 # The fork server: a warm interpreter that forks a child for each run. It goes with guest.py, in one namespace. It never
-# sees a byte of a user's: a child reads its job when it is in its cell, where it has no privileges any more. It has no
+# sees a byte of a user's: a child reads its job when it is in its child, where it has no privileges any more. It has no
 # threads, and keeps nothing open but the socket of its orders.
 import _frozen_importlib
 import _random
@@ -12,7 +12,7 @@ import struct
 import threading
 
 FIRST = 32  # descriptors below are for programs
-BOARD = 1 << 16  # bytes
+LOOP_MEMORY = 1 << 16  # bytes
 READ, WRITE, EXECUTE, PRIVATE, ANONYMOUS = 1, 2, 4, 2, 32
 MAYMOVE, FIXED = 1, 2
 DUMPABLE, TID_ADDRESS = 4, 40
@@ -157,12 +157,12 @@ def serve():
     libc.madvise.argtypes = libc.mprotect.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
     libc.mremap.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p
     libc.munmap.argtypes = ctypes.c_void_p, ctypes.c_size_t
-    code = os.read(control, BOARD)
+    code = os.read(control, LOOP_MEMORY)
     loop = ctypes.PYFUNCTYPE(ctypes.c_long, ctypes.c_void_p)(place(libc, code, len(code), READ | EXECUTE))
-    board = place(libc, b"", BOARD, READ | WRITE)
-    os.write(control, json.dumps({"board": board, "control": control, "thread": thread(libc), "random": states()}).encode())
-    image = os.read(control, BOARD)
-    ctypes.memmove(board, image, len(image))
+    memory = place(libc, b"", LOOP_MEMORY, READ | WRITE)
+    os.write(control, json.dumps({"memory": memory, "control": control, "thread": thread(libc), "random": states()}).encode())
+    image = os.read(control, LOOP_MEMORY)
+    ctypes.memmove(memory, image, len(image))
     settle()
     find()
     warm(30)
@@ -175,7 +175,7 @@ def serve():
     move(libc)
     libc.prctl(DUMPABLE, 0, 0, 0, 0)
     os.write(control, b"ready")
-    loop(board)
+    loop(memory)
     rehearse(scan(str(JOB, "ascii"), 0)[0], None)
 
 

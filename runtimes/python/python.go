@@ -65,10 +65,10 @@ type Options struct {
 type Engine struct {
 	interpreter program.Interpreter
 	unavailable error
-	forked      *families    // where runs come from
-	fresh       *worker.Pool // an interpreter started for each run: for those that want that, and where there are no forks
-	granted     *worker.Pool // as fresh, for programs that were granted hosts
-	models      *worker.Pool // as fresh, with the directory of models in sight; nil for none
+	forked      *workspacePools // where runs come from
+	fresh       *worker.Pool    // an interpreter started for each run: for those that want that, and where there are no forks
+	granted     *worker.Pool    // as fresh, for programs that were granted hosts
+	models      *worker.Pool    // as fresh, with the directory of models in sight; nil for none
 	egress      *egress.Proxy
 	codes       *lru.Cache[string, []byte] // of entrypoints and what they import, compiled
 	log         *slog.Logger
@@ -120,9 +120,9 @@ func New(options Options) *Engine {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	profile := func(starter string) sandbox.Profile {
+	profile := func(launcher string) sandbox.Profile {
 		return sandbox.Profile{
-			Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts, Starter: starter,
+			Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, Mounts: interpreter.Mounts, Launcher: launcher,
 			DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),
 		}
 	}
@@ -140,8 +140,8 @@ func New(options Options) *Engine {
 	}
 	engine := &Engine{
 		interpreter: interpreter, egress: options.Egress, log: options.Log, codes: lru.New[string, []byte](maxCodes, maxCodeBytes),
-		forked: newFamilies(func(starter string) *worker.Pool {
-			p := profile(starter)
+		forked: newWorkspacePools(func(launcher string) *worker.Pool {
+			p := profile(launcher)
 			p.Forks = &sandbox.Command{Argv: argv(start, preload+guest+rules.Source()+forks), Env: program.Environment()}
 			return worker.NewPool(worker.Options{Jailer: options.Jailer, Idle: options.Idle, Max: options.Max, Log: options.Log, Profile: p})
 		}),
@@ -166,8 +166,8 @@ func (e *Engine) Interpreter() string { return e.interpreter.Path }
 // Version is that of the language, 3.11, "" where it is not known.
 func (e *Engine) Version() string { return e.interpreter.Version }
 
-// hello is what the guest script waits for.
-type hello struct {
+// startMessage is what the guest script waits for.
+type startMessage struct {
 	Entry     string            `json:"entry"`
 	Input     json.RawMessage   `json:"input"`
 	Env       map[string]string `json:"env"`
@@ -198,7 +198,7 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if environment == nil {
 		environment = map[string]string{}
 	}
-	greets := hello{Entry: job.Entrypoint, Input: input, Env: environment, Recursion: job.Limits.RecursionDepth, Largest: job.Limits.OutputBytes}
+	greets := startMessage{Entry: job.Entrypoint, Input: input, Env: environment, Recursion: job.Limits.RecursionDepth, Largest: job.Limits.OutputBytes}
 	if job.Rules != nil {
 		greets.Rules = rules.Imports(*job.Rules)
 	}
@@ -213,18 +213,18 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if err != nil {
 		return runtimes.Outcome{}, fault.Invalid("/input", "The input is not valid JSON.")
 	}
-	door := e.egress.Open(job, host)
-	defer door.Close()
+	session := e.egress.Open(job, host)
+	defer session.Close()
 	task := worker.Task{
 		Job: job,
 		Payload: program.Job{
-			Files: job.Files, Hello: greeting, Largest: job.Limits.OutputBytes, Keep: greets.Keep,
+			Files: job.Files, Start: greeting, Largest: job.Limits.OutputBytes, Keep: greets.Keep,
 			Rlimits: program.LimitsOf(job.Limits, stackBytes),
 		},
 		Interpret: func(result frames.Result) frames.Result {
 			result, report := program.Conclude(result, crash)
 			if greets.Keep && len(report.Kept) > 0 && len(report.Kept) <= maxCode {
-				e.codes.Keep(key, report.Kept, len(report.Kept))
+				e.codes.Put(key, report.Kept, len(report.Kept))
 			}
 			return result
 		},
@@ -232,20 +232,20 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	var outcome runtimes.Outcome
 	switch {
 	case job.Models && e.models != nil: // never with a network
-		outcome, err = e.models.Run(ctx, task, door)
+		outcome, err = e.models.Run(ctx, task, session)
 	case len(job.Capabilities.Hosts) == 0:
-		outcome, err = e.run(ctx, task, door)
+		outcome, err = e.run(ctx, task, session)
 	default:
 		task.Network = func(listener net.Listener) func() {
-			door.Serve(listener)
-			return door.Close
+			session.Serve(listener)
+			return session.Close
 		}
-		outcome, err = e.granted.Run(ctx, task, door)
+		outcome, err = e.granted.Run(ctx, task, session)
 	}
 	if failed := outcome.Error; failed != nil && failed.Type == runtimes.RuntimeError && strings.Contains(failed.Message+failed.Stack, egress.Marker) {
-		door.Blame(failed)
+		session.Blame(failed)
 	}
-	door.Settle(outcome.Error)
+	session.Settle(outcome.Error)
 	return outcome, err
 }
 

@@ -145,12 +145,12 @@ func (s suite) environment(t *testing.T) {
 	if seen["UNITS"] != "metric" || seen["TEXT"] != "a \"b\" 世界\nc" {
 		t.Errorf("the program sees %q", seen)
 	}
-	house := map[string]bool{
+	serverErrors := map[string]bool{
 		"UNITS": true, "TEXT": true, "PATH": true, "HOME": true, "LANG": true, "TMPDIR": true,
 		"INPUT": true, "INPUT_FILE": true, "OUTPUT": true, "PWD": true, "SHLVL": true, "_": true, "OLDPWD": true,
 	}
 	for name := range seen {
-		if !house[name] {
+		if !serverErrors[name] {
 			t.Errorf("the program sees %s=%q", name, seen[name])
 		}
 	}

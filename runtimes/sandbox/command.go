@@ -11,9 +11,9 @@ const (
 	stdinFD   = 0
 	stdoutFD  = 1
 	stderrFD  = 2
-	channelFD = 3 // a stream socket to the cell's owner: host calls
-	takeFD    = 4 // a pipe with one byte in it: whoever reads it has the lock
-	giveFD    = 5 // and writes it back here
+	channelFD = 3 // a stream socket to the child's owner: host calls
+	lockFD    = 4 // a pipe with one byte in it: whoever reads it has the lock
+	unlockFD  = 5 // and writes it back here
 	syncFD    = 6 // until it is the program: how the fork goes on
 	rulesFD   = 7 // until it is the program: landlock's rules
 	procFD    = 8 // until it is the program: the root of /proc

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sendControl gives a starter the socket for its orders. It keeps messages apart, which the one for frames does not.
+// sendControl gives a launcher the socket for its orders. It keeps messages apart, which the one for frames does not.
 func sendControl(conn net.Conn) (*net.UnixConn, error) {
 	through, ok := conn.(*net.UnixConn)
 	if !ok {

@@ -24,32 +24,32 @@ func (j *Jail) Groups() []string {
 
 func unusable() *cgroups.Tree { return cgroups.Unusable() }
 
-// Starter is the jail of the process that starts a cell.
-func (j *Jail) Starter() *Jail { return j.starter.jail }
+// Launcher is the jail of the process that starts a child.
+func (j *Jail) Launcher() *Jail { return j.launcher.jail }
 
-// Age makes the starter of a cell one that is to be succeeded soon, as a fork server is after some minutes.
+// Age makes the launcher of a child one that is to be succeeded soon, as a fork server is after some minutes.
 func (j *Jail) Age() {
-	j.starter.mu.Lock()
-	defer j.starter.mu.Unlock()
-	j.starter.forks, j.starter.born = true, j.starter.born.Add(-ageOfServer*9/10)
+	j.launcher.mu.Lock()
+	defer j.launcher.mu.Unlock()
+	j.launcher.forks, j.launcher.born = true, j.launcher.born.Add(-ageOfServer*9/10)
 }
 
-// Retired says whether the starter of a cell starts no more of them.
+// Retired says whether the launcher of a child starts no more of them.
 func (j *Jail) Retired() bool {
-	j.starter.mu.Lock()
-	defer j.starter.mu.Unlock()
-	return j.starter.retired
+	j.launcher.mu.Lock()
+	defer j.launcher.mu.Unlock()
+	return j.launcher.retired
 }
 
-// Signal sends one to process 1 of a cell.
+// Signal sends one to process 1 of a child.
 func (j *Jail) Signal(number unix.Signal) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return unix.PidfdSendSignal(j.handle, number, nil, 0)
 }
 
-// MaskHalf takes a part of the filter of fork servers away: there is one, and it lets everything pass.
-func (s *Sandbox) MaskHalf(tb testing.TB, ofServer bool) {
+// OpenHalf takes a part of the filter of fork servers away: there is one, and it lets everything pass.
+func (s *Sandbox) OpenHalf(tb testing.TB, ofServer bool) {
 	tb.Helper()
 	open, err := compileFilter(seccomp.Policy{Default: seccomp.Allow})
 	if err != nil {
@@ -64,22 +64,22 @@ func (s *Sandbox) MaskHalf(tb testing.TB, ofServer bool) {
 	s.halves[FilterProgram] = half
 }
 
-// Starters counts the starters that the sandbox knows.
-func (s *Sandbox) Starters() int {
-	s.starters.mu.Lock()
-	defer s.starters.mu.Unlock()
-	return len(s.starters.named)
+// Launchers counts the launchers that the sandbox knows.
+func (s *Sandbox) Launchers() int {
+	s.launchers.mu.Lock()
+	defer s.launchers.mu.Unlock()
+	return len(s.launchers.named)
 }
 
-// Exited says whether process 1 of a cell is dead, whatever its starter says.
+// Exited says whether process 1 of a child is dead, whatever its launcher says.
 func (j *Jail) Exited() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.state == cellBuried || exited(j.handle)
+	return j.state == childDestroyed || exited(j.handle)
 }
 
-// Unburied is what happens when a cell was killed and its starter did not say for long that it is gone.
-func (j *Jail) Unburied() { j.unburied() }
+// NotDestroyed is what happens when a child was killed and its launcher did not say for long that it is gone.
+func (j *Jail) NotDestroyed() { j.notDestroyed() }
 
 // Stop stops process 1, which has to be a child of ours.
 func (j *Jail) Stop(tb testing.TB) {
@@ -89,9 +89,9 @@ func (j *Jail) Stop(tb testing.TB) {
 	}
 }
 
-// SlackOfJails is what a jail inherits from a keeper whose thread had the slack.
+// SlackOfJails is what a jail inherits from a spawner whose thread had the slack.
 func SlackOfJails(slack int) int {
-	k := &keeper{requests: make(chan func()), stopped: make(chan struct{})}
+	k := &spawner{requests: make(chan func()), stopped: make(chan struct{})}
 	go func() {
 		runtime.LockOSThread()
 		_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(slack), 0, 0, 0)

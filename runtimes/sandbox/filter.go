@@ -55,11 +55,11 @@ func (config setup) halved() (halves, error) {
 
 // compileHalves makes the two parts of a filter. It runs in the server, once.
 func compileHalves(policy seccomp.Policy) (h halves, err error) {
-	server, child := seccomp.Forks(policy)
+	server, startChild := seccomp.Forks(policy)
 	if h.Server, err = compileFilter(server); err != nil {
 		return halves{}, err
 	}
-	h.Child, err = compileFilter(child)
+	h.Child, err = compileFilter(startChild)
 	return h, err
 }
 
@@ -78,8 +78,8 @@ func compileFilter(policy seccomp.Policy) ([]byte, error) {
 
 // installFilter puts the filter on all threads at once. Nothing of the set-up can be called after it.
 func installFilter(config setup) error {
-	if len(config.Seccomp) == 0 || config.Starter {
-		return nil // the server was told to go without; a starter's cells get it on their way in
+	if len(config.Seccomp) == 0 || config.Launcher {
+		return nil // the server was told to go without; a launcher's children get it on their way in
 	}
 	length := len(config.Seccomp) / instructionSize
 	if len(config.Seccomp)%instructionSize != 0 || length > seccomp.MaxInstructions {
@@ -105,7 +105,7 @@ const spareThreads = 6
 
 // warmThreads makes threads by locking that many goroutines to theirs at once. The runtime keeps the threads.
 func warmThreads(config setup) error {
-	if config.Filter.ours() || config.Starter {
+	if config.Filter.ours() || config.Launcher {
 		return nil
 	}
 	var ready, done sync.WaitGroup

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// script is everything that a child of this process does until it is a program: a table of system calls. The child shares
+// syscallProgram is everything that a child of this process does until it is a program: a table of system calls. The child shares
 // our memory until then, which makes it cheap to start: what copies a process spends most of its time on its memory. So it
 // must not run a line of Go. What it runs is child in fork_*.s, which reads the table and nothing else.
-type script struct {
+type syscallProgram struct {
 	calls   []call
 	failure failure
 	kept    [][]byte // what calls point to
@@ -32,15 +32,15 @@ type call struct {
 
 // failure is what the child says then.
 type failure struct {
-	mark  uint64 // saysFailed
+	mark  uint64 // reportFailed
 	at    uint64 // bytes from the first call
 	value int64  // negative error number, or what the call answered
 }
 
 const (
-	saysReady  = 'R'
-	saysFailed = 'F'
-	callSize   = unsafe.Sizeof(call{})
+	reportReady  = 'R'
+	reportFailed = 'F'
+	callSize     = unsafe.Sizeof(call{})
 )
 
 // Where the last calls of a script are, from its end: they become the program.
@@ -53,15 +53,15 @@ const (
 	callExec
 )
 
-// newScript makes the table of a child that goes the way of these calls, says that it is ready, waits, and becomes what
+// newSyscallProgram makes the table of a child that goes the way of these calls, says that it is ready, waits, and becomes what
 // become says.
-func newScript(way []call) *script {
-	s := &script{failure: failure{mark: saysFailed}}
-	ready, word, none := []byte{saysReady}, make([]byte, 8), make([]byte, 8)
+func newSyscallProgram(sequence []call) *syscallProgram {
+	s := &syscallProgram{failure: failure{mark: reportFailed}}
+	ready, word, none := []byte{reportReady}, make([]byte, 8), make([]byte, 8)
 	untouched := make([]byte, 32) // a struct sigaction: what the kernel does by itself
 	s.kept = append(s.kept, ready, word, none, untouched)
-	s.calls = append(s.calls, way...)
-	// The handlers of the starter are Go. A signal that waits until they are unblocked must not find one.
+	s.calls = append(s.calls, sequence...)
+	// The handlers of the launcher are Go. A signal that waits until they are unblocked must not find one.
 	for number := syscall.Signal(1); number <= 64; number++ {
 		if number != syscall.SIGKILL && number != syscall.SIGSTOP {
 			s.calls = append(s.calls, call{trap: unix.SYS_RT_SIGACTION, args: [6]uintptr{uintptr(number), address(untouched), 0, 8}})
@@ -76,14 +76,14 @@ func newScript(way []call) *script {
 		call{trap: unix.SYS_RT_SIGPROCMASK, args: [6]uintptr{2, address(none), 0, 8}}, // SIG_SETMASK
 		call{trap: unix.SYS_EXECVE},
 	)
-	for i := len(way); i < len(s.calls); i++ {
+	for i := len(sequence); i < len(s.calls); i++ {
 		s.calls[i].says = syncFD
 	}
 	return s
 }
 
 // become says what the child is to be. It reads that once it is released.
-func (s *script) become(program Command, stdin string) {
+func (s *syscallProgram) become(program Command, stdin string) {
 	last := len(s.calls)
 	exec := &s.calls[last+callExec].args
 	if s.path == nil {
@@ -96,14 +96,14 @@ func (s *script) become(program Command, stdin string) {
 	s.calls[last+callOpen].args[1] = s.text(stdin)
 }
 
-func (s *script) text(text string) uintptr {
+func (s *syscallProgram) text(text string) uintptr {
 	memory := append([]byte(text), 0)
 	s.kept = append(s.kept, memory)
 	return address(memory)
 }
 
 // list answers the address of the texts' addresses, with a final 0.
-func (s *script) list(texts []string) uintptr {
+func (s *syscallProgram) list(texts []string) uintptr {
 	memory := make([]byte, 0, 8*(len(texts)+1))
 	for _, text := range texts {
 		memory = binary.NativeEndian.AppendUint64(memory, uint64(s.text(text)))
@@ -117,27 +117,27 @@ func (s *script) list(texts []string) uintptr {
 func address(memory []byte) uintptr { return uintptr(unsafe.Pointer(&memory[0])) }
 
 // failedAt turns what a child said of its failure into words. Behind the way are only the calls that become the program.
-func failedAt(way []step, said failure) error {
-	at := int(said.at / uint64(callSize))
+func failedAt(sequence []step, reported failure) error {
+	at := int(reported.at / uint64(callSize))
 	name := "become the program"
-	if at < len(way) {
-		name = way[at].name
+	if at < len(sequence) {
+		name = sequence[at].name
 	}
-	if said.value >= 0 {
+	if reported.value >= 0 {
 		return fmt.Errorf("%s: nothing came", name)
 	}
-	return fmt.Errorf("%s: %w", name, syscall.Errno(-said.value))
+	return fmt.Errorf("%s: %w", name, syscall.Errno(-reported.value))
 }
 
 // start starts the child in a new process namespace. pidfd is a handle on it that is readable when it, and with it
 // everything in its namespace, is dead. The script must be held until then.
-func (s *script) start() (pid, pidfd int, err error) {
+func (s *syscallProgram) start() (pid, pidfd int, err error) {
 	handle := new(int32)
 	*handle = -1
 	flags := unix.CLONE_VM | unix.CLONE_NEWPID | unix.CLONE_PIDFD | uintptr(syscall.SIGCHLD)
 	// Signals stay blocked in the child until it is the program: handlers are Go.
 	beforeFork()
-	result := child(flags, handle, &s.calls[0], &s.failure)
+	result := startChild(flags, handle, &s.calls[0], &s.failure)
 	afterFork()
 	runtime.KeepAlive(s)
 	if result < 0 {
@@ -146,10 +146,10 @@ func (s *script) start() (pid, pidfd int, err error) {
 	return result, int(*handle), nil
 }
 
-// child starts a child that makes the calls, one after the other, and answers its number, or a negative error number.
+// startChild starts a child that makes the calls, one after the other, and answers its number, or a negative error number.
 //
 //go:noescape
-func child(flags uintptr, handle *int32, first *call, says *failure) int
+func startChild(flags uintptr, handle *int32, first *call, says *failure) int
 
 // atCWD is unix.AT_FDCWD as the kernel takes it.
 const atCWD = ^uintptr(99)

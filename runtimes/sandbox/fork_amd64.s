@@ -36,10 +36,10 @@ exit: \
 	SYSCALL; \
 	JMP  exit
 
-// func child(flags uintptr, handle *int32, first *call, says *failure) int
+// func startChild(flags uintptr, handle *int32, first *call, says *failure) int
 //
 // The child has our memory and a stack pointer that is ours.
-TEXT ·child(SB), NOSPLIT|NOFRAME, $0-40
+TEXT ·startChild(SB), NOSPLIT|NOFRAME, $0-40
 	MOVQ flags+0(FP), DI
 	MOVQ handle+8(FP), DX
 	MOVQ first+16(FP), R13
@@ -60,7 +60,7 @@ TEXT ·child(SB), NOSPLIT|NOFRAME, $0-40
 done:
 	JMP  leave
 
-// The loop of a fork server, as board.go has it: int64_t loop(struct board *), which answers in each child. It may be
+// The loop of a fork server, as loopmemory.go has it: int64_t loop(struct loopMemory *), which answers in each child. It may be
 // anywhere in memory, and calls nothing. BX is the board.
 TEXT loop<>(SB), NOSPLIT|NOFRAME, $0
 	PUSHQ BX
@@ -69,7 +69,7 @@ TEXT loop<>(SB), NOSPLIT|NOFRAME, $0
 	PUSHQ R14
 	MOVQ DI, BX
 
-	MOVQ board_filter(BX), DX
+	MOVQ loopMemory_filter(BX), DX
 	TESTQ DX, DX
 	JEQ  order
 	MOVL $1, DI            // SECCOMP_SET_MODE_FILTER
@@ -80,10 +80,10 @@ TEXT loop<>(SB), NOSPLIT|NOFRAME, $0
 	JNE  leave             // nobody is forked who would have half a filter
 
 order:
-	MOVQ board_space(BX), AX
-	MOVQ AX, (board_order+header_controlLen)(BX)
-	MOVQ board_control(BX), DI
-	LEAQ board_order(BX), SI
+	MOVQ loopMemory_space(BX), AX
+	MOVQ AX, (loopMemory_order+header_controlLen)(BX)
+	MOVQ loopMemory_control(BX), DI
+	LEAQ loopMemory_order(BX), SI
 	XORL DX, DX
 	MOVL $47, AX           // recvmsg
 	SYSCALL
@@ -91,42 +91,42 @@ order:
 	JEQ  order
 	TESTQ AX, AX
 	JEQ  gone
-	CMPQ AX, board_length(BX)
+	CMPQ AX, loopMemory_length(BX)
 	JNE  leave
-	TESTL $0x28, (board_order+header_flags)(BX) // MSG_TRUNC, MSG_CTRUNC
+	TESTL $0x28, (loopMemory_order+header_flags)(BX) // MSG_TRUNC, MSG_CTRUNC
 	JNE  leave
-	MOVQ board_space(BX), CX
-	CMPQ CX, (board_order+header_controlLen)(BX)
+	MOVQ loopMemory_space(BX), CX
+	CMPQ CX, (loopMemory_order+header_controlLen)(BX)
 	JNE  leave
 
 compare:
 	SUBQ $8, CX
-	MOVQ board_came(BX)(CX*1), AX
-	CMPQ AX, board_expected(BX)(CX*1)
+	MOVQ loopMemory_came(BX)(CX*1), AX
+	CMPQ AX, loopMemory_expected(BX)(CX*1)
 	JNE  leave
 	TESTQ CX, CX
 	JNE  compare
 
-	MOVQ board_id(BX), AX
-	MOVQ AX, (board_said+forkNotice_id)(BX)
-	LEAQ board_clone(BX), DI
+	MOVQ loopMemory_id(BX), AX
+	MOVQ AX, (loopMemory_reported+forkNotice_id)(BX)
+	LEAQ loopMemory_clone(BX), DI
 	MOVL $64, SI
 	MOVL $435, AX          // clone3
 	SYSCALL
 	TESTQ AX, AX
 	JEQ  born
-	MOVQ AX, (board_said+forkNotice_pid)(BX)
+	MOVQ AX, (loopMemory_reported+forkNotice_pid)(BX)
 	JLT  barren
-	MOVQ board_control(BX), DI
-	LEAQ board_answer(BX), SI
+	MOVQ loopMemory_control(BX), DI
+	LEAQ loopMemory_answer(BX), SI
 	MOVL $0x4000, DX       // MSG_NOSIGNAL
 	MOVL $46, AX           // sendmsg
 	SYSCALL
 	JMP  answered
 
 barren:
-	MOVQ board_control(BX), DI
-	LEAQ board_said(BX), SI
+	MOVQ loopMemory_control(BX), DI
+	LEAQ loopMemory_reported(BX), SI
 	MOVL $forkNotice__size, DX
 	MOVL $1, AX            // write
 	SYSCALL
@@ -134,7 +134,7 @@ barren:
 answered:
 	TESTQ AX, AX
 	JLT  leave             // who ordered would wait forever
-	MOVQ board_first(BX), DI
+	MOVQ loopMemory_first(BX), DI
 	MOVL $0xffffffff, SI
 	XORL DX, DX
 	MOVL $436, AX          // close_range
@@ -146,9 +146,9 @@ gone:
 	JMP  exit
 
 born:
-	LEAQ board_calls(BX), R12
+	LEAQ loopMemory_calls(BX), R12
 	MOVQ R12, R13
-	LEAQ board_failure(BX), R14
+	LEAQ loopMemory_failure(BX), R14
 	CALLS
 
 done:

@@ -35,10 +35,10 @@ exit: \
 	SVC; \
 	JMP  exit
 
-// func child(flags uintptr, handle *int32, first *call, says *failure) int
+// func startChild(flags uintptr, handle *int32, first *call, says *failure) int
 //
 // The child has our memory and a stack pointer that is ours.
-TEXT ·child(SB), NOSPLIT|NOFRAME, $0-40
+TEXT ·startChild(SB), NOSPLIT|NOFRAME, $0-40
 	MOVD flags+0(FP), R0
 	MOVD $0, R1
 	MOVD handle+8(FP), R2
@@ -58,14 +58,14 @@ TEXT ·child(SB), NOSPLIT|NOFRAME, $0-40
 done:
 	JMP  leave
 
-// The loop of a fork server, as board.go has it: int64_t loop(struct board *), which answers in each child. It may be
+// The loop of a fork server, as loopmemory.go has it: int64_t loop(struct loopMemory *), which answers in each child. It may be
 // anywhere in memory, and calls nothing. R22 is the board.
 TEXT loop<>(SB), NOSPLIT|NOFRAME, $0
 	STP.W (R19, R20), -32(RSP)
 	STP  (R21, R22), 16(RSP)
 	MOVD R0, R22
 
-	MOVD board_filter(R22), R2
+	MOVD loopMemory_filter(R22), R2
 	CBZ  R2, order
 	MOVD $1, R0            // SECCOMP_SET_MODE_FILTER
 	MOVD $0, R1
@@ -74,28 +74,28 @@ TEXT loop<>(SB), NOSPLIT|NOFRAME, $0
 	CBNZ R0, leave         // nobody is forked who would have half a filter
 
 order:
-	MOVD board_space(R22), R6
-	MOVD R6, (board_order+header_controlLen)(R22)
-	MOVD board_control(R22), R0
-	ADD  $board_order, R22, R1
+	MOVD loopMemory_space(R22), R6
+	MOVD R6, (loopMemory_order+header_controlLen)(R22)
+	MOVD loopMemory_control(R22), R0
+	ADD  $loopMemory_order, R22, R1
 	MOVD $0, R2
 	MOVD $212, R8          // recvmsg
 	SVC
 	CMN  $4, R0            // EINTR
 	BEQ  order
 	CBZ  R0, exit
-	MOVD board_length(R22), R6
+	MOVD loopMemory_length(R22), R6
 	CMP  R6, R0
 	BNE  leave
-	MOVD (board_order+header_flags)(R22), R6
+	MOVD (loopMemory_order+header_flags)(R22), R6
 	TBNZ $3, R6, leave     // MSG_CTRUNC
 	TBNZ $5, R6, leave     // MSG_TRUNC
-	MOVD board_space(R22), R6
-	MOVD (board_order+header_controlLen)(R22), R7
+	MOVD loopMemory_space(R22), R6
+	MOVD (loopMemory_order+header_controlLen)(R22), R7
 	CMP  R6, R7
 	BNE  leave
-	ADD  $board_came, R22, R1
-	ADD  $board_expected, R22, R2
+	ADD  $loopMemory_came, R22, R1
+	ADD  $loopMemory_expected, R22, R2
 
 compare:
 	SUB  $8, R6
@@ -105,32 +105,32 @@ compare:
 	BNE  leave
 	CBNZ R6, compare
 
-	MOVD board_id(R22), R6
-	MOVD R6, (board_said+forkNotice_id)(R22)
-	ADD  $board_clone, R22, R0
+	MOVD loopMemory_id(R22), R6
+	MOVD R6, (loopMemory_reported+forkNotice_id)(R22)
+	ADD  $loopMemory_clone, R22, R0
 	MOVD $64, R1
 	MOVD $435, R8          // clone3
 	SVC
 	CBZ  R0, born
-	MOVD R0, (board_said+forkNotice_pid)(R22)
+	MOVD R0, (loopMemory_reported+forkNotice_pid)(R22)
 	TBNZ $63, R0, barren
-	MOVD board_control(R22), R0
-	ADD  $board_answer, R22, R1
+	MOVD loopMemory_control(R22), R0
+	ADD  $loopMemory_answer, R22, R1
 	MOVD $0x4000, R2       // MSG_NOSIGNAL
 	MOVD $211, R8          // sendmsg
 	SVC
 	JMP  answered
 
 barren:
-	MOVD board_control(R22), R0
-	ADD  $board_said, R22, R1
+	MOVD loopMemory_control(R22), R0
+	ADD  $loopMemory_reported, R22, R1
 	MOVD $forkNotice__size, R2
 	MOVD $64, R8           // write
 	SVC
 
 answered:
 	TBNZ $63, R0, leave    // who ordered would wait forever
-	MOVD board_first(R22), R0
+	MOVD loopMemory_first(R22), R0
 	MOVD $0xffffffff, R1
 	MOVD $0, R2
 	MOVD $436, R8          // close_range
@@ -138,9 +138,9 @@ answered:
 	JMP  order
 
 born:
-	ADD  $board_calls, R22, R19
+	ADD  $loopMemory_calls, R22, R19
 	MOVD R19, R20
-	ADD  $board_failure, R22, R21
+	ADD  $loopMemory_failure, R22, R21
 	CALLS
 
 done:

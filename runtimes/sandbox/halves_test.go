@@ -20,8 +20,8 @@ func TestHalfAFilterIsNoticed(t *testing.T) {
 		want doctor.Verdict
 	}{
 		"both are there":        {func(*sandbox.Sandbox) {}, doctor.Pass},
-		"the fork server's not": {func(s *sandbox.Sandbox) { s.MaskHalf(t, true) }, doctor.Fail},
-		"the child's not":       {func(s *sandbox.Sandbox) { s.MaskHalf(t, false) }, doctor.Fail},
+		"the fork server's not": {func(s *sandbox.Sandbox) { s.OpenHalf(t, true) }, doctor.Fail},
+		"the child's not":       {func(s *sandbox.Sandbox) { s.OpenHalf(t, false) }, doctor.Fail},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

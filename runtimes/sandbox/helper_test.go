@@ -163,9 +163,9 @@ func (p *prisoner) do(t *testing.T, r request) answer {
 }
 
 // attack lets Python try something that may well end the jail.
-func (p *prisoner) attack(t *testing.T, script string) answer {
+func (p *prisoner) attack(t *testing.T, syscallProgram string) answer {
 	t.Helper()
-	p.send(t, request{Do: "run", Argv: []string{"/usr/bin/python3", "-I", "-S", "-c", script}})
+	p.send(t, request{Do: "run", Argv: []string{"/usr/bin/python3", "-I", "-S", "-c", syscallProgram}})
 	a, err := p.receive(t)
 	if err != nil {
 		<-p.Done()
@@ -182,12 +182,12 @@ func (p *prisoner) run(t *testing.T, argv ...string) answer {
 	return p.do(t, request{Do: "run", Argv: argv})
 }
 
-func (p *prisoner) bash(t *testing.T, script string) answer {
+func (p *prisoner) bash(t *testing.T, syscallProgram string) answer {
 	t.Helper()
-	return p.run(t, "/usr/bin/bash", "--norc", "--noprofile", "-c", script)
+	return p.run(t, "/usr/bin/bash", "--norc", "--noprofile", "-c", syscallProgram)
 }
 
-func (p *prisoner) python(t *testing.T, script string) answer {
+func (p *prisoner) python(t *testing.T, syscallProgram string) answer {
 	t.Helper()
-	return p.run(t, "/usr/bin/python3", "-I", "-S", "-c", script)
+	return p.run(t, "/usr/bin/python3", "-I", "-S", "-c", syscallProgram)
 }

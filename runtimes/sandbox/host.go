@@ -6,10 +6,10 @@ import "github.com/atelier-run/atelier/runtimes/sandbox/cgroups"
 type Host struct {
 	Landlock int // version of its interface, 0 for none
 	Cgroups  cgroups.Mode
-	Masked   []string // what it was told to do without
+	Without  []string // what it was told to do without
 }
 
 // Host says what the sandbox found.
 func (s *Sandbox) Host() Host {
-	return Host{Landlock: s.landlock, Cgroups: s.groups.Mode(), Masked: s.options.Without}
+	return Host{Landlock: s.landlock, Cgroups: s.groups.Mode(), Without: s.options.Without}
 }

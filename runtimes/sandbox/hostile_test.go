@@ -348,14 +348,14 @@ for pid in made: os.kill(pid, 9)
 func TestHostileDisk(t *testing.T) {
 	t.Parallel()
 	p := jail(t, newBox(t), program(limits()))
-	for name, script := range map[string]string{
+	for name, syscallProgram := range map[string]string{
 		"one place":         "head -c 100M /dev/zero > /work/big",
 		"three places":      "head -c 4M /dev/zero > /work/a && head -c 4M /dev/zero > /tmp/b && head -c 4M /dev/zero > /dev/shm/c",
 		"inodes":            "mkdir /tmp/n && cd /tmp/n && seq 5000 | xargs touch",
 		"root":              "head -c 1 /dev/zero > /f",
 		"beyond, in a hole": "truncate -s 100G /work/hole && head -c 20M /dev/zero >> /work/hole",
 	} {
-		got := p.bash(t, script)
+		got := p.bash(t, syscallProgram)
 		if got.Code == 0 {
 			t.Errorf("%s: %+v", name, got)
 		}

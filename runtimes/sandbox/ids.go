@@ -34,15 +34,15 @@ func newIDs(base, count int) *ids {
 // single is the identity of a jail that knows one user only.
 func (i *ids) single(id hostID) identity { return identity{hostID: id, first: id, users: 1} }
 
-// many is the identity of a starter: it knows every user that its cells can get.
+// many is the identity of a launcher: it knows every user that its children can get.
 func (i *ids) many(id hostID) identity {
 	if !i.pool {
-		return identity{hostID: id, first: id, users: 1, starter: true}
+		return identity{hostID: id, first: id, users: 1, launcher: true}
 	}
-	return identity{hostID: id, first: i.base, users: i.size, starter: true}
+	return identity{hostID: id, first: i.base, users: i.size, launcher: true}
 }
 
-func (i *ids) take() (hostID, error) {
+func (i *ids) acquire() (hostID, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if !i.pool {
@@ -56,8 +56,8 @@ func (i *ids) take() (hostID, error) {
 	return id, nil
 }
 
-// give returns an id. No process may have it any more.
-func (i *ids) give(id hostID) {
+// release returns an id. No process may have it any more.
+func (i *ids) release(id hostID) {
 	if !id.pooled {
 		return
 	}

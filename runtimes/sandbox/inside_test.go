@@ -56,8 +56,8 @@ func TestInsideRefuses(t *testing.T) {
 	}
 }
 
-// TestStepsRefuse takes steps of the set-up that cannot be done here: each says so.
-func TestStepsRefuse(t *testing.T) {
+// TestSyscallStepsRefuse takes steps of the set-up that cannot be done here: each says so.
+func TestSyscallStepsRefuse(t *testing.T) {
 	t.Parallel()
 	if err := installFilter(setup{}); err != nil {
 		t.Errorf("no filter: %v", err)
@@ -86,10 +86,10 @@ func TestStepsRefuse(t *testing.T) {
 			t.Errorf("version %d asks for %+v", version, attr)
 		}
 	}
-	if _, err := takeTrees(setup{Mounts: []Mount{{Host: "/nowhere", Path: "/usr"}}}); err == nil {
+	if _, err := copyTrees(setup{Mounts: []Mount{{Host: "/nowhere", Path: "/usr"}}}); err == nil {
 		t.Error("a mount of nothing")
 	}
-	if _, err := takeTrees(setup{Devices: []string{"/dev/nowhere"}}); err == nil {
+	if _, err := copyTrees(setup{Devices: []string{"/dev/nowhere"}}); err == nil {
 		t.Error("a device that is not")
 	}
 	if _, jailed := Main([]string{"atelier", "serve"}, nil); jailed {
@@ -100,24 +100,24 @@ func TestStepsRefuse(t *testing.T) {
 func TestIDs(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		id, err := newIDs(1, 1).take()
+		id, err := newIDs(1, 1).acquire()
 		if err != nil || id.uid != os.Geteuid() {
 			t.Errorf("%+v, %v", id, err)
 		}
-		newIDs(1, 1).give(id)
+		newIDs(1, 1).release(id)
 		return
 	}
 	pool := newIDs(700_000, 1)
-	id, err := pool.take()
+	id, err := pool.acquire()
 	if err != nil || id.uid != 700_000 {
 		t.Fatalf("%+v, %v", id, err)
 	}
-	if _, err := pool.take(); err == nil {
+	if _, err := pool.acquire(); err == nil {
 		t.Error("two jails with one user")
 	}
-	pool.give(id)
-	pool.give(hostID{})
-	if _, err := pool.take(); err != nil {
+	pool.release(id)
+	pool.release(hostID{})
+	if _, err := pool.acquire(); err != nil {
 		t.Error(err)
 	}
 }
@@ -173,7 +173,7 @@ func TestMoreJailsThanUsers(t *testing.T) {
 		t.Skip("only root can give each jail a user")
 	}
 	s := &Sandbox{ids: newIDs(700_000, 1), jails: map[*Jail]struct{}{}, groups: unusable(), filters: map[Filter][]byte{FilterWorker: nil}}
-	if _, err := s.ids.take(); err != nil {
+	if _, err := s.ids.acquire(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.prepare(t.Context(), Profile{Filter: FilterWorker}); err == nil || !strings.Contains(err.Error(), "in use") {
@@ -231,7 +231,7 @@ func TestStartKeepsItsBinary(t *testing.T) {
 	defer conn.Close()
 	exe := at(binary, int(conn.Fd())+1)
 	defer exe.Close()
-	k := newKeeper()
+	k := newSpawner()
 	defer k.close()
 	me := hostID{uid: os.Geteuid(), gid: os.Getegid()}
 	process, err := k.start(exe, "none", identity{hostID: me, first: me, users: 1}, conn, null)

@@ -31,11 +31,11 @@ type Exit struct {
 	// Stderr is what process 1 itself wrote there, head and tail: "fatal error: stack overflow" and the like. Once it had a
 	// job it may hold what a program wants it to, with the program's secrets: logs and people get Said.
 	Stderr string
-	// Orphaned says that the process which started it ended, and every cell with it: it was no doing of this one.
+	// Orphaned says that the process which started it ended, and every child with it: it was no doing of this one.
 	Orphaned bool
 }
 
-// Room above the limits for our own process 1, on top of what it has when it is ready, and in a cell for the interpreter.
+// Room above the limits for our own process 1, on top of what it has when it is ready, and in a child for the interpreter.
 const (
 	ownMemory     = 24 << 20 // the job, the result and what Go needs to handle them; or an interpreter that did nothing yet
 	diskMargin    = 16 << 20 // so that a full disk is found before the memory it lies in is
@@ -58,16 +58,16 @@ type Jail struct {
 
 	process *os.Process // process 1, when we are its parent
 
-	starter *starter // its parent otherwise
-	number  int64    // of the cell, among those of the starter
-	ready   chan struct{}
-	said    string       // why it never was ready, before gone is closed
-	network net.Listener // after ready is closed, nil without one
-	handle  int          // pidfd of process 1, after ready is closed and until gone is
-	mu      sync.Mutex
-	state   cellState
-	killed  bool
-	burial  *time.Timer // ends a starter that does not bury the cell
+	launcher     *launcher // its parent otherwise
+	number       int64     // of the child, among those of the launcher
+	ready        chan struct{}
+	reported     string       // why it never was ready, before gone is closed
+	network      net.Listener // after ready is closed, nil without one
+	handle       int          // pidfd of process 1, after ready is closed and until gone is
+	mu           sync.Mutex
+	state        childState
+	killed       bool
+	destroyTimer *time.Timer // ends a launcher that does not bury the child
 
 	ended chan struct{} // process 1 is dead, and with it every other process
 	gone  chan struct{} // nothing is left
@@ -93,15 +93,15 @@ func (j *Jail) Limit(limits runtimes.Limits) error {
 	switch {
 	case j.filter.ours():
 		tasks = j.base.Pids + workerTasks
-	case j.starter == nil:
+	case j.launcher == nil:
 		tasks += ownTasks
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
-	case j.state == cellBuried: // its group may be another's already
+	case j.state == childDestroyed: // its group may be another's already
 		return errors.New("limit the jail: it is gone")
-	case j.group == nil && j.watch == nil: // a cell that is not ready yet: there is nothing to look at
+	case j.group == nil && j.watch == nil: // a child that is not ready yet: there is nothing to look at
 		return nil
 	case j.group == nil:
 		j.watch.limit(memory, tasks)
@@ -143,10 +143,10 @@ func (j *Jail) CPU() time.Duration {
 }
 
 // alive reads counters unless they are not the jail's any more: they may have been taken away while they were read, and then
-// said 0, or count for another cell already. What they said last is in exit then.
+// said 0, or count for another child already. What they said last is in exit then.
 func alive[T any](j *Jail, read func() T) (now T, ok bool) {
 	j.mu.Lock()
-	if ok = j.state != cellBuried; ok {
+	if ok = j.state != childDestroyed; ok {
 		now = read()
 	}
 	j.mu.Unlock()
@@ -184,7 +184,7 @@ func (j *Jail) ResetPeak() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
-	case j.state == cellBuried:
+	case j.state == childDestroyed:
 	case j.group == nil:
 		j.watch.resetPeak()
 	default:
@@ -199,8 +199,8 @@ func (j *Jail) Kill() {
 		return
 	default:
 	}
-	if j.starter != nil {
-		j.killCell()
+	if j.launcher != nil {
+		j.killChild()
 		return
 	}
 	// Process 1 first: its namespace dies with it, whatever its members do. The handle is a pidfd, it cannot hit another.
@@ -214,7 +214,7 @@ func (j *Jail) Kill() {
 func (j *Jail) Done() <-chan struct{} { return j.ended }
 
 // Wait blocks until every process is dead and nothing of the jail is left on the host, and closes Conn. Who waits for a
-// jail that was killed reads no more of it: a starter that still writes for its cell must not wait for that.
+// jail that was killed reads no more of it: a launcher that still writes for its child must not wait for that.
 func (j *Jail) Wait() Exit {
 	if j.wasKilled() {
 		j.once.Do(func() { _ = j.conn.Close() })
@@ -266,14 +266,14 @@ func (j *Jail) release() error {
 		j.watch.close()
 	}
 	if j.group != nil {
-		if j.starter != nil {
+		if j.launcher != nil {
 			err = j.sandbox.groups.Retire(j.group)
 		} else { // whoever still kills it must not hit another
 			err = j.group.Remove()
 		}
 	}
 	j.sandbox.remove(j)
-	j.sandbox.ids.give(j.id)
+	j.sandbox.ids.release(j.id)
 	return err
 }
 

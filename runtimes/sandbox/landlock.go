@@ -43,7 +43,7 @@ func landlockVersion() int {
 // TCP is not restricted for programs: their network namespace is empty, and "network is unreachable" tells them more than
 // "permission denied".
 func landlock(config setup) error {
-	if config.Landlock == 0 || config.Starter { // a starter has to mount; its cells get rules of their own
+	if config.Landlock == 0 || config.Launcher { // a launcher has to mount; its children get rules of their own
 		return nil
 	}
 	attr := rulesFor(config)
@@ -110,7 +110,7 @@ func allowProgram(rules int, config setup, handled uint64) error {
 	return nil
 }
 
-// readOnly are the paths that are the same in every cell of a starter.
+// readOnly are the paths that are the same in every child of a launcher.
 func readOnly(config setup) map[string]uint64 {
 	paths := map[string]uint64{"/": readFiles}
 	for _, device := range config.Devices {

@@ -45,9 +45,9 @@ os._exit(0)
 
 // looping is a fork server in its loop, outside any jail.
 type looping struct {
-	control *net.UnixConn
-	board   *drawn
-	server  *exec.Cmd
+	control    *net.UnixConn
+	loopMemory *loopImage
+	server     *exec.Cmd
 }
 
 func startLooping(t *testing.T, flags uintptr, filter halves) *looping {
@@ -69,11 +69,11 @@ func startLooping(t *testing.T, flags uintptr, filter halves) *looping {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var place forkPlace
+	var place loopPlace
 	if err := json.Unmarshal(message, &place); err != nil {
 		t.Fatal(err)
 	}
-	board, err := draw(place, []step{
+	loopMemory, err := newLoopImage(place, []step{
 		do("early", unix.SYS_DUP3, descriptor(fdSync), arg{kind: argUser}, number(0)),
 		do("stdout", unix.SYS_DUP3, descriptor(fdStdout), number(stdoutFD), number(0)),
 		do("sync", unix.SYS_DUP3, descriptor(fdSync), number(syncFD), number(0)),
@@ -81,15 +81,15 @@ func startLooping(t *testing.T, flags uintptr, filter halves) *looping {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setFlags(board.image, flags)
-	if _, err := control.Write(board.image); err != nil {
+	setFlags(loopMemory.image, flags)
+	if _, err := control.Write(loopMemory.image); err != nil {
 		t.Fatal(err)
 	}
-	return &looping{control, board, server}
+	return &looping{control, loopMemory, server}
 }
 
 // setFlags says how the loop clones. Its children are its own here, and in no namespace of their own.
-func setFlags(image []byte, flags uintptr) { (*board)(unsafe.Pointer(&image[0])).clone[0] = flags }
+func setFlags(image []byte, flags uintptr) { (*loopMemory)(unsafe.Pointer(&image[0])).clone[0] = flags }
 
 // order orders a child, with so many descriptors more than it needs, and answers what it has for stdout and to speak on.
 func (l *looping) order(t *testing.T, user, more, short int) (stdout, sync *os.File) {
@@ -102,7 +102,7 @@ func (l *looping) order(t *testing.T, user, more, short int) (stdout, sync *os.F
 	if err != nil {
 		t.Fatal(err)
 	}
-	message, fds, err := l.board.order(9, user, map[string]int{fdStdout: int(out.Fd()), fdSync: int(in.Fd())})
+	message, fds, err := l.loopMemory.order(9, user, map[string]int{fdStdout: int(out.Fd()), fdSync: int(in.Fd())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,11 +132,11 @@ func (l *looping) answer(t *testing.T) (forkNotice, []int) {
 
 func readAll(t *testing.T, from io.Reader) []byte {
 	t.Helper()
-	said, err := io.ReadAll(from)
+	reported, err := io.ReadAll(from)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return said
+	return reported
 }
 
 // TestLoop: child after child goes its way, has what it is to have and nothing else, and is answered with a handle. One
@@ -151,17 +151,17 @@ func TestLoop(t *testing.T) {
 			t.Fatalf("%+v with %d descriptors", n, len(fds))
 		}
 		closeAll(fds)
-		if said := readAll(t, sync); string(said) != "R" {
-			t.Errorf("it said %q", said)
+		if reported := readAll(t, sync); string(reported) != "R" {
+			t.Errorf("it said %q", reported)
 		}
-		if said := readAll(t, stdout); string(said) != "5 open, 0 filters" { // the fifth is the list itself
-			t.Errorf("it has %q", said)
+		if reported := readAll(t, stdout); string(reported) != "5 open, 0 filters" { // the fifth is the list itself
+			t.Errorf("it has %q", reported)
 		}
 		_, sync = l.order(t, 1<<20, 0, 0) // there is no such descriptor
 		_, fds = l.answer(t)
 		closeAll(fds)
-		c := &Cell{sync: sync}
-		if err := c.listen(l.board.plan.steps); !errors.Is(err, unix.EBADF) || !strings.HasPrefix(err.Error(), "early: ") {
+		c := &Child{sync: sync}
+		if err := c.listen(l.loopMemory.plan.steps); !errors.Is(err, unix.EBADF) || !strings.HasPrefix(err.Error(), "early: ") {
 			t.Errorf("a step that cannot be: %v", err)
 		}
 	}
@@ -185,11 +185,11 @@ func TestLoopFiltered(t *testing.T) {
 		stdout, sync := l.order(t, 20, 0, 0)
 		_, fds := l.answer(t)
 		closeAll(fds)
-		if said := readAll(t, sync); string(said) != "R" {
-			t.Errorf("it said %q", said)
+		if reported := readAll(t, sync); string(reported) != "R" {
+			t.Errorf("it said %q", reported)
 		}
-		if said := readAll(t, stdout); string(said) != "5 open, 2 filters" {
-			t.Errorf("it has %q", said)
+		if reported := readAll(t, stdout); string(reported) != "5 open, 2 filters" {
+			t.Errorf("it has %q", reported)
 		}
 	}
 }
@@ -217,8 +217,8 @@ func TestLoopWithoutProcesses(t *testing.T) {
 		if n, fds := l.answer(t); n != (forkNotice{9, -int64(unix.EINVAL)}) || len(fds) != 0 {
 			t.Errorf("%+v with %d descriptors", n, len(fds))
 		}
-		if said := readAll(t, stdout); len(said) > 0 {
-			t.Errorf("somebody says %q", said)
+		if reported := readAll(t, stdout); len(reported) > 0 {
+			t.Errorf("somebody says %q", reported)
 		}
 	}
 }
@@ -259,8 +259,8 @@ func TestLoopRefuses(t *testing.T) {
 		if err := l.server.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitSetup {
 			t.Errorf("%s: %v", name, err)
 		}
-		if said := readAll(t, stdout); len(said) > 0 {
-			t.Errorf("%s: somebody says %q", name, said)
+		if reported := readAll(t, stdout); len(reported) > 0 {
+			t.Errorf("%s: somebody says %q", name, reported)
 		}
 	}
 }

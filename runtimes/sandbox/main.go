@@ -64,8 +64,8 @@ func inside(args []string, roles []Role) (code int, err error) {
 		return exitSetup, fmt.Errorf("set up the jail: %w", err)
 	}
 	go endWithServer(own)
-	if config.Starter {
-		return startCells(config, role, conn)
+	if config.Launcher {
+		return startChildren(config, role, conn)
 	}
 	if err := frames.NewWriter(conn).WriteJSON(frames.Ready, struct{}{}); err != nil {
 		return exitOrphan, err
@@ -76,16 +76,16 @@ func inside(args []string, roles []Role) (code int, err error) {
 	return 0, nil
 }
 
-// startCells is the life of process 1 when it is a starter.
-func startCells(config setup, role Role, conn net.Conn) (code int, err error) {
-	cells, err := newCells(config, role)
+// startChildren is the life of process 1 when it is a launcher.
+func startChildren(config setup, role Role, conn net.Conn) (code int, err error) {
+	children, err := newChildren(config, role)
 	if err != nil {
 		return exitSetup, err
 	}
 	if err := frames.NewWriter(conn).WriteJSON(frames.Ready, struct{}{}); err != nil {
 		return exitOrphan, err
 	}
-	return exitServe, cells.take(conn)
+	return exitServe, children.serveOrders(conn)
 }
 
 // lockUp makes the jail around this process. The order matters: process 1 has been put into its control groups before
@@ -116,7 +116,7 @@ func lockUp(config setup) error {
 func find(roles []Role, name string, config setup) (Role, error) {
 	roles = append(slices.Clone(roles), Role{Name: probeRole, Filter: FilterProgram, Serve: serveProbe})
 	for _, role := range roles {
-		if role.Name == name && role.Filter == config.Filter && (role.Cell != nil) == config.Starter {
+		if role.Name == name && role.Filter == config.Filter && (role.Child != nil) == config.Launcher {
 			return role, nil
 		}
 	}

@@ -24,9 +24,9 @@ const AllowFlag = "--allow-weak-sandbox"
 // Weakenable are the required mechanisms that Options.AllowWeak may name.
 func Weakenable() []string { return []string{Seccomp} }
 
-// Maskable are the mechanisms that Options.Without may name. Users are not among them: as root there would be no other
+// Removable are the mechanisms that Options.Without may name. Users are not among them: as root there would be no other
 // user for a guest than root.
-func Maskable() []string { return []string{Namespaces, Seccomp, Landlock, Cgroups, Proc} }
+func Removable() []string { return []string{Namespaces, Seccomp, Landlock, Cgroups, Proc} }
 
 func checkNames(given, known []string, what string) error {
 	for _, name := range given {
@@ -37,29 +37,29 @@ func checkNames(given, known []string, what string) error {
 	return nil
 }
 
-// masked says whether to behave as on a host that lacks a mechanism.
-func (o Options) masked(mechanism string) bool { return slices.Contains(o.Without, mechanism) }
+// doesWithout says whether to behave as on a host that lacks a mechanism.
+func (o Options) doesWithout(mechanism string) bool { return slices.Contains(o.Without, mechanism) }
 
-// stumble answers the error that the set-up of a jail would meet on a host that lacks what is masked.
-func (s *Sandbox) stumble() error {
+// simulateMissing answers the error that the set-up of a jail would meet on a host that lacks what is masked.
+func (s *Sandbox) simulateMissing() error {
 	switch {
-	case s.options.masked(Namespaces):
+	case s.options.doesWithout(Namespaces):
 		return fmt.Errorf("start process 1 of the jail: %w (masked)", unix.EPERM)
-	case s.options.masked(Seccomp) && !s.weakSeccomp:
+	case s.options.doesWithout(Seccomp) && !s.weakSeccomp:
 		return fmt.Errorf("set up the jail: seccomp: %w (masked)", unix.ENOSYS)
-	case s.options.masked(Proc) && !s.noProc:
+	case s.options.doesWithout(Proc) && !s.noProc:
 		return fmt.Errorf("set up the jail: mounts: mount /proc: %w (masked)", unix.EPERM)
 	}
 	return nil
 }
 
-// settle sets up a jail for real, first with everything and then without what may be missing, until that works. It leaves
+// chooseMechanisms sets up a jail for real, first with everything and then without what may be missing, until that works. It leaves
 // the sandbox as it has to be on this host.
-func (s *Sandbox) settle(try func() error) error {
+func (s *Sandbox) chooseMechanisms(try func() error) error {
 	ways := []struct{ noProc, weakSeccomp bool }{{false, false}, {true, false}, {false, true}, {true, true}}
 	var first error
-	for _, way := range ways {
-		s.noProc, s.weakSeccomp = way.noProc, way.weakSeccomp
+	for _, sequence := range ways {
+		s.noProc, s.weakSeccomp = sequence.noProc, sequence.weakSeccomp
 		err := try()
 		if first == nil {
 			first = err
@@ -67,7 +67,7 @@ func (s *Sandbox) settle(try func() error) error {
 		if err != nil {
 			continue
 		}
-		if way.weakSeccomp && !slices.Contains(s.options.AllowWeak, Seccomp) {
+		if sequence.weakSeccomp && !slices.Contains(s.options.AllowWeak, Seccomp) {
 			s.weakSeccomp = false
 			return unfiltered{first}
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// TestMasked shows what happens on hosts that lack something: what is required stops everything and names the flag, the
+// TestWithoutMechanism shows what happens on hosts that lack something: what is required stops everything and names the flag, the
 // rest is told.
-func TestMasked(t *testing.T) {
+func TestWithoutMechanism(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		without, allow []string
@@ -55,8 +55,8 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-// TestMaskedForReal proves that a mask takes the wall away, so that tests which mask one prove something.
-func TestMaskedForReal(t *testing.T) {
+// TestWithoutMechanismForReal proves that a mask takes the wall away, so that tests which mask one prove something.
+func TestWithoutMechanismForReal(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.New(t.Context(), sandbox.Options{Exe: hostileExe(t), Without: []string{sandbox.Seccomp}, AllowWeak: []string{sandbox.Seccomp}})
 	if err != nil {

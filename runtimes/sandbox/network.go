@@ -84,8 +84,8 @@ func listenAt(socket int) error {
 	return nil
 }
 
-// handles are what the server gets of a cell that is ready.
-func (c *Cell) handles() []int {
+// handles are what the server gets of a child that is ready.
+func (c *Child) handles() []int {
 	if c.network < 0 {
 		return []int{c.pidfd}
 	}

@@ -16,11 +16,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
 )
 
-func newNetworkCell(t *testing.T, box *sandbox.Sandbox) *cell {
+func newNetworkChild(t *testing.T, box *sandbox.Sandbox) *child {
 	t.Helper()
 	profile := program(runtimes.DefaultLimits())
-	profile.Starter, profile.Network = "with network", true
-	return newCellOf(t, box, profile)
+	profile.Launcher, profile.Network = "with network", true
+	return newChildOf(t, box, profile)
 }
 
 // answerOnce says who came to whom, to whoever comes first, and answers what was asked.
@@ -43,25 +43,25 @@ func answerOnce(listener net.Listener, word string) <-chan string {
 
 const ask = `exec 9<>/dev/tcp/127.0.0.1/3128 && echo "$1" >&9 && read -r answer <&9 && echo "got $answer"`
 
-// TestNetworkOfACell: there is one way out, at the same address in each, and each leads to who has that jail.
-func TestNetworkOfACell(t *testing.T) {
+// TestNetworkOfAChild: there is one way out, at the same address in each, and each leads to who has that jail.
+func TestNetworkOfAChild(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
-	first, second := newNetworkCell(t, box), newNetworkCell(t, box)
-	if first.Starter().PID() != second.Starter().PID() {
-		t.Fatal("two starters of one name")
+	first, second := newNetworkChild(t, box), newNetworkChild(t, box)
+	if first.Launcher().PID() != second.Launcher().PID() {
+		t.Fatal("two launchers of one name")
 	}
-	for i, c := range []*cell{first, second} {
-		name := fmt.Sprint("cell", i)
+	for i, c := range []*child{first, second} {
+		name := fmt.Sprint("child", i)
 		asked := answerOnce(c.Network(), "hello "+name)
-		if said := c.begin(t, strings.ReplaceAll(ask, "$1", name)+" || echo nobody"); said != "got hello "+name {
-			t.Errorf("%s: %s", name, said)
+		if reported := c.begin(t, strings.ReplaceAll(ask, "$1", name)+" || echo nobody"); reported != "got hello "+name {
+			t.Errorf("%s: %s", name, reported)
 		}
 		if question := <-asked; question != name {
 			t.Errorf("%s was asked %q", name, question)
 		}
 	}
-	if newCell(t, box, "without").Network() != nil {
+	if newChild(t, box, "without").Network() != nil {
 		t.Error("a jail without a network has one")
 	}
 }
@@ -69,7 +69,7 @@ func TestNetworkOfACell(t *testing.T) {
 // TestNetworkEndsWithItsJail: who waits for a program that is gone is told so.
 func TestNetworkEndsWithItsJail(t *testing.T) {
 	t.Parallel()
-	c := newNetworkCell(t, sandboxtest.New(t, guestsExe(t)))
+	c := newNetworkChild(t, sandboxtest.New(t, guestsExe(t)))
 	over := make(chan error, 1)
 	go func() {
 		_, err := c.Network().Accept()
@@ -131,14 +131,14 @@ func TestHostileProgramWithNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer outside.Close()
-	c := newNetworkCell(t, sandboxtest.New(t, guestsExe(t)))
+	c := newNetworkChild(t, sandboxtest.New(t, guestsExe(t)))
 	packets := capture(t, c.Network())
-	script := strings.NewReplacer("PORT", fmt.Sprint(outside.Addr().(*net.TCPAddr).Port), "HOST", ownAddress(t)).Replace(attempts)
-	if err := c.out.WriteJSON(frames.Job, map[string]any{"argv": []string{"/usr/bin/python3", "-I", "-S", "-c", script}, "env": []string{"PATH=/usr/bin:/bin"}}); err != nil {
+	syscallProgram := strings.NewReplacer("PORT", fmt.Sprint(outside.Addr().(*net.TCPAddr).Port), "HOST", ownAddress(t)).Replace(attempts)
+	if err := c.out.WriteJSON(frames.Job, map[string]any{"argv": []string{"/usr/bin/python3", "-I", "-S", "-c", syscallProgram}, "env": []string{"PATH=/usr/bin:/bin"}}); err != nil {
 		t.Fatal(err)
 	}
-	if said := c.output(t); said != "through: []" {
-		t.Error(said)
+	if reported := c.output(t); reported != "through: []" {
+		t.Error(reported)
 	}
 	if seen := packets(); len(seen) > 0 {
 		t.Errorf("packets for others were seen: %v", seen)
@@ -148,10 +148,10 @@ func TestHostileProgramWithNetwork(t *testing.T) {
 // TestCaptureSees is the control of the test above: a question for a name server, which nobody would answer, is seen.
 func TestCaptureSees(t *testing.T) {
 	t.Parallel()
-	c := newNetworkCell(t, sandboxtest.New(t, guestsExe(t)))
+	c := newNetworkChild(t, sandboxtest.New(t, guestsExe(t)))
 	packets := capture(t, c.Network())
-	if said := c.begin(t, `echo question >/dev/udp/127.0.0.1/53; echo asked`); said != "asked" {
-		t.Error(said)
+	if reported := c.begin(t, `echo question >/dev/udp/127.0.0.1/53; echo asked`); reported != "asked" {
+		t.Error(reported)
 	}
 	if seen := packets(); len(seen) == 0 && unix.Geteuid() == 0 {
 		t.Error("nothing was seen")
@@ -159,18 +159,18 @@ func TestCaptureSees(t *testing.T) {
 }
 
 // output is everything that the program prints until its end.
-func (c *cell) output(t *testing.T) string {
+func (c *child) output(t *testing.T) string {
 	t.Helper()
-	said := ""
+	reported := ""
 	for {
 		kind, payload, err := c.in.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if kind == frames.Done {
-			return strings.TrimSpace(said)
+			return strings.TrimSpace(reported)
 		}
-		said += string(payload)
+		reported += string(payload)
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 const maxTasks = 1024
 
 func (s *Sandbox) prepare(ctx context.Context, profile Profile) (*Jail, error) {
-	if profile.Starter != "" {
-		return s.prepareCell(ctx, profile)
+	if profile.Launcher != "" {
+		return s.prepareChild(ctx, profile)
 	}
 	config, err := s.configure(profile)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Sandbox) prepare(ctx context.Context, profile Profile) (*Jail, error) {
 
 // launch starts a jail with a process 1 that is ours.
 func (s *Sandbox) launch(ctx context.Context, profile Profile, config setup) (*Jail, error) {
-	if err := s.stumble(); err != nil {
+	if err := s.simulateMissing(); err != nil {
 		return nil, err
 	}
 	j, err := s.start(profile.Role, config)
@@ -62,8 +62,8 @@ func (s *Sandbox) configure(profile Profile) (setup, error) {
 	if !ok {
 		return setup{}, fmt.Errorf("no filter %q", profile.Filter)
 	}
-	if profile.Network && (profile.Starter == "" || profile.Forks != nil) {
-		return setup{}, errors.New("a network is for programs that a starter executes")
+	if profile.Network && (profile.Launcher == "" || profile.Forks != nil) {
+		return setup{}, errors.New("a network is for programs that a launcher executes")
 	}
 	config := setup{Filter: profile.Filter, Landlock: s.landlock, Tasks: unix.RLIM_INFINITY}
 	if !s.weakSeccomp {
@@ -76,20 +76,20 @@ func (s *Sandbox) configure(profile Profile) (setup, error) {
 		return config, nil
 	}
 	users := 1
-	if profile.Starter != "" {
-		config.Starter, config.Network, config.Forks = true, profile.Network, profile.Forks
+	if profile.Launcher != "" {
+		config.Launcher, config.Network, config.Forks = true, profile.Network, profile.Forks
 		if profile.Forks != nil && !s.weakSeccomp {
 			config.Halves = s.halves[profile.Filter]
 		}
 		config.Users = s.ids.many(hostID{}).users
-		config.Groups = s.groups.Doors()
+		config.Groups = s.groups.Descriptors()
 		users = config.Users
 	}
 	extra, links, files, devices := hostView(profile.Mounts, users)
 	config.Mounts = append(append([]Mount{}, profile.Mounts...), extra...)
 	config.Links, config.Files, config.Devices = links, files, devices
 	config.Proc = profile.Proc && !s.noProc
-	if !config.Starter {
+	if !config.Launcher {
 		config.Disk = diskOf(profile)
 	}
 	return config, nil
@@ -134,19 +134,19 @@ func (j *Jail) enter(role string, config setup, theirs, stderr *os.File) (err er
 		return err
 	}
 	defer s.starting.Done()
-	if j.id, err = s.ids.take(); err != nil {
+	if j.id, err = s.ids.acquire(); err != nil {
 		return err
 	}
 	if j.group, err = s.groups.New(); err != nil {
-		s.ids.give(j.id)
+		s.ids.release(j.id)
 		return err
 	}
 	j.who = s.ids.single(j.id)
-	if config.Starter {
+	if config.Launcher {
 		j.who = s.ids.many(j.id)
 		j.who.network = config.Network
 	}
-	if j.process, err = s.keeper.start(s.exe, role, j.who, theirs, stderr); err != nil {
+	if j.process, err = s.spawner.start(s.exe, role, j.who, theirs, stderr); err != nil {
 		return errors.Join(fmt.Errorf("start process 1 of the jail: %w", err), j.release())
 	}
 	if j.group == nil {

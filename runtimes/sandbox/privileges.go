@@ -39,7 +39,7 @@ func (config setup) rlimits() []rlimit {
 		{unix.RLIMIT_NICE, 0, 0},
 		{unix.RLIMIT_NPROC, config.Tasks, config.Tasks},
 	}
-	if !config.Starter { // its cells have disks of their own
+	if !config.Launcher { // its children have disks of their own
 		limits = append(limits, rlimit{unix.RLIMIT_FSIZE, uint64(config.Disk), uint64(config.Disk)})
 	}
 	for i := range limits {
@@ -51,10 +51,10 @@ func (config setup) rlimits() []rlimit {
 	return limits
 }
 
-// setLimits sets them, soft and hard alike. A starter keeps what it needs for many cells; they get theirs on the way in.
+// setLimits sets them, soft and hard alike. A launcher keeps what it needs for many children; they get theirs on the way in.
 func setLimits(config setup) error {
 	for _, limit := range config.rlimits() {
-		if config.Starter && limit.resource != unix.RLIMIT_CORE {
+		if config.Launcher && limit.resource != unix.RLIMIT_CORE {
 			continue
 		}
 		if err := unix.Setrlimit(limit.resource, &unix.Rlimit{Cur: limit.soft, Max: limit.hard}); err != nil {
@@ -78,13 +78,13 @@ func forgetCapabilities() error {
 }
 
 // dropPrivileges gives up every capability for good, on all threads, and makes this process opaque to the programs that
-// run beside it under the same user. A starter keeps the capabilities that make cells: no program runs in its process, and
-// each child gives them up on its way into its cell.
+// run beside it under the same user. A launcher keeps the capabilities that make children: no program runs in its process, and
+// each child gives them up on its way into its child.
 func dropPrivileges(config setup) error {
 	if err := everyThread(unix.SYS_PRCTL, unix.PR_SET_SECUREBITS, securebits, 0); err != nil {
 		return fmt.Errorf("lock secure bits: %w", err)
 	}
-	if !config.Starter {
+	if !config.Launcher {
 		if err := dropCapabilities(); err != nil {
 			return err
 		}

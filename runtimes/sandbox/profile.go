@@ -52,9 +52,9 @@ type Profile struct {
 	Limits    runtimes.Limits // before the first call of Jail.Limit
 	Proc      bool            // mount /proc, with the jail's own processes only
 
-	// Starter names the process that starts the jail, together with others of the same name; "" starts it directly, as a
-	// process 1 of our own. Jails of one starter have the same Role, Filter, Mounts, Proc, Network and Forks.
-	Starter string
-	Network bool     // a network namespace of its own, with a loopback and ProxyAddress on it; of a starter without Forks
-	Forks   *Command // of a starter: the fork server whose children its jails are, nil if each executes its program
+	// Launcher names the process that starts the jail, together with others of the same name; "" starts it directly, as a
+	// process 1 of our own. Jails of one launcher have the same Role, Filter, Mounts, Proc, Network and Forks.
+	Launcher string
+	Network  bool     // a network namespace of its own, with a loopback and ProxyAddress on it; of a launcher without Forks
+	Forks    *Command // of a launcher: the fork server whose children its jails are, nil if each executes its program
 }

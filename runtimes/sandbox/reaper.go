@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// reaper collects the children of a starter, with one thread for all of them.
+// reaper collects the children of a launcher, with one thread for all of them.
 type reaper struct {
 	mu       sync.Mutex
 	children map[int]*end
@@ -56,12 +56,12 @@ func (r *reaper) run() {
 		case err != nil: // ECHILD
 			<-r.born
 		default:
-			r.buried(pid, status)
+			r.reaped(pid, status)
 		}
 	}
 }
 
-func (r *reaper) buried(pid int, status syscall.WaitStatus) {
+func (r *reaper) reaped(pid int, status syscall.WaitStatus) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.children[pid]

@@ -2,7 +2,7 @@ package sandbox
 
 import "net"
 
-// Role is what a jailed copy of our binary does: Serve or Cell, one of them.
+// Role is what a jailed copy of our binary does: Serve or Child, one of them.
 type Role struct {
 	Name   string
 	Filter Filter // the only policy under which the role may be started
@@ -11,7 +11,7 @@ type Role struct {
 	// or the server closes its end, the jail ends with all its processes.
 	Serve func(conn net.Conn) error
 
-	// Cell looks after one cell of a starter: it runs in the starter, beside the jail and not in it; conn carries frames.
-	// When it returns, the cell ends with all its processes.
-	Cell func(cell *Cell, conn net.Conn) error
+	// Child looks after one child of a launcher: it runs in the launcher, beside the jail and not in it; conn carries frames.
+	// When it returns, the child ends with all its processes.
+	Child func(child *Child, conn net.Conn) error
 }

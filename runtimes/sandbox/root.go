@@ -18,7 +18,7 @@ func changeRoot(config setup) error {
 	}
 	unix.Umask(0)
 	defer unix.Umask(0o077)
-	binds, err := takeTrees(config)
+	binds, err := copyTrees(config)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func changeRoot(config setup) error {
 	}
 	// From here on relative paths are in the new root, absolute ones in the old.
 	if config.Filter.Foreign() {
-		if err := furnish(config, binds); err != nil {
+		if err := fillRoot(config, binds); err != nil {
 			return err
 		}
 	}
@@ -41,18 +41,18 @@ type tree struct {
 	path string // in the new root
 }
 
-// takeTrees copies the mounts while the old root is still in sight and not covered, and makes the copies read-only.
-func takeTrees(config setup) ([]tree, error) {
+// copyTrees copies the mounts while the old root is still in sight and not covered, and makes the copies read-only.
+func copyTrees(config setup) ([]tree, error) {
 	var trees []tree
 	for _, m := range config.Mounts {
-		t, err := takeTree(m, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+		t, err := copyTree(m, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 		if err != nil {
 			return nil, err
 		}
 		trees = append(trees, t)
 	}
 	for _, device := range config.Devices {
-		t, err := takeTree(Mount{Host: device, Path: device}, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC)
+		t, err := copyTree(Mount{Host: device, Path: device}, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func takeTrees(config setup) ([]tree, error) {
 	return trees, nil
 }
 
-func takeTree(m Mount, attributes uint64) (tree, error) {
+func copyTree(m Mount, attributes uint64) (tree, error) {
 	fd, err := unix.OpenTree(unix.AT_FDCWD, m.Host, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
 	if err != nil {
 		return tree{}, fmt.Errorf("copy mount %s: %w", m.Host, err)
@@ -92,10 +92,10 @@ func enterEmptyRoot() error {
 	return errors.New("the host has no directory to mount the root over")
 }
 
-// furnish fills the root of a program.
-func furnish(config setup, trees []tree) error {
+// fillRoot fills the root of a program.
+func fillRoot(config setup, trees []tree) error {
 	switch {
-	case config.Starter: // each cell brings its own
+	case config.Launcher: // each child brings its own
 		for _, path := range []string{WorkDir, TempDir, SharedDir} {
 			if err := os.MkdirAll(relative(path), 0o755); err != nil {
 				return err
@@ -212,7 +212,7 @@ func leaveOldRoot(config setup) error {
 	if err := unix.MountSetattr(unix.AT_FDCWD, "/", 0, &attr); err != nil {
 		return fmt.Errorf("make the root read-only: %w", err)
 	}
-	if config.Disk > 0 && config.Filter.Foreign() && !config.Starter {
+	if config.Disk > 0 && config.Filter.Foreign() && !config.Launcher {
 		return unix.Chdir(WorkDir)
 	}
 	return nil
@@ -255,7 +255,7 @@ func hostView(mounts []Mount, users int) (extra []Mount, links map[string]string
 	return extra, links, files, devices
 }
 
-// passwd names the users of a jail. Each cell of a starter has one of its own, and sees it under the same name.
+// passwd names the users of a jail. Each child of a launcher has one of its own, and sees it under the same name.
 func passwd(users int) string {
 	var b strings.Builder
 	b.WriteString("root:x:0:0:root:/:/usr/sbin/nologin\n")

@@ -25,13 +25,13 @@ func TestRootRefuses(t *testing.T) {
 	nothing := tree{fd: -1, file: true, path: "nothing"}
 	beneath := tree{fd: -1, path: "f/beneath"}
 	for name, err := range map[string]error{
-		"a work directory that is a file":   furnish(setup{Starter: true}, nil),
-		"a disk that is there":              furnish(setup{Disk: 1 << 20}, nil),
-		"a copy of nothing":                 furnish(setup{}, []tree{nothing}),
-		"a mount beneath a file":            furnish(setup{}, []tree{beneath}),
-		"a file beneath a file":             furnish(setup{Files: map[string]string{"/f/beneath": ""}}, nil),
-		"a link where something is already": furnish(setup{Links: map[string]string{"/f": "/work"}}, nil),
-		"a proc that is there":              furnish(setup{Proc: true}, nil),
+		"a work directory that is a file":   fillRoot(setup{Launcher: true}, nil),
+		"a disk that is there":              fillRoot(setup{Disk: 1 << 20}, nil),
+		"a copy of nothing":                 fillRoot(setup{}, []tree{nothing}),
+		"a mount beneath a file":            fillRoot(setup{}, []tree{beneath}),
+		"a file beneath a file":             fillRoot(setup{Files: map[string]string{"/f/beneath": ""}}, nil),
+		"a link where something is already": fillRoot(setup{Links: map[string]string{"/f": "/work"}}, nil),
+		"a proc that is there":              fillRoot(setup{Proc: true}, nil),
 	} {
 		if err == nil {
 			t.Errorf("%s: furnished", name)
@@ -51,20 +51,20 @@ func TestNetworkRefuses(t *testing.T) {
 	}
 }
 
-// TestCellWithoutParts is the starter's side of a cell that has nothing of what it needs.
-func TestCellWithoutParts(t *testing.T) {
+// TestChildWithoutParts is the launcher's side of a child that has nothing of what it needs.
+func TestChildWithoutParts(t *testing.T) {
 	t.Parallel()
 	made := newPlan([]step{do("x", unix.SYS_GETPID, descriptor("nowhere"))}, &heap{})
-	if err := (&cells{plan: made}).fork(&Cell{}, order{}, nil); err == nil {
+	if err := (&children{plan: made}).fork(&Child{}, order{}, nil); err == nil {
 		t.Error("a child without its descriptors")
 	}
-	cell := &Cell{disk: -1}
-	if cell.enter(&noLock{}) == nil {
+	child := &Child{disk: -1}
+	if child.enter(&noLock{}) == nil {
 		t.Error("a disk that is none was entered")
 	}
 	if version := landlockVersion(); version > 0 {
 		for name, shared := range map[string]common{"a disk that is none": nil, "a path that is not open": {-1: procAccess}} {
-			if _, err := cell.rules(setup{Landlock: version, Filter: FilterProgram}, shared); err == nil {
+			if _, err := child.rules(setup{Landlock: version, Filter: FilterProgram}, shared); err == nil {
 				t.Errorf("%s: there are rules", name)
 			}
 		}

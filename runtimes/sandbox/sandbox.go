@@ -42,7 +42,7 @@ type Sandbox struct {
 	exe         *os.File
 	ids         *ids
 	groups      *cgroups.Tree
-	keeper      *keeper
+	spawner     *spawner
 	filters     map[Filter][]byte
 	halves      map[Filter]halves // of the filters of fork servers
 	landlock    int
@@ -51,11 +51,11 @@ type Sandbox struct {
 	level       Level
 	log         *slog.Logger
 
-	starters starters
-	starting sync.WaitGroup
-	mu       sync.Mutex
-	closed   bool
-	jails    map[*Jail]struct{}
+	launchers launchers
+	starting  sync.WaitGroup
+	mu        sync.Mutex
+	closed    bool
+	jails     map[*Jail]struct{}
 }
 
 // New finds out what the host can enforce, by setting up a jail for real, and removes what a killed server left behind.
@@ -73,7 +73,7 @@ func New(ctx context.Context, options Options) (*Sandbox, error) {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	if err := errors.Join(checkNames(options.AllowWeak, Weakenable(), "may be missing"), checkNames(options.Without, Maskable(), "can be masked")); err != nil {
+	if err := errors.Join(checkNames(options.AllowWeak, Weakenable(), "may be missing"), checkNames(options.Without, Removable(), "can be masked")); err != nil {
 		return nil, err
 	}
 	exe, err := os.OpenFile(options.Exe, unix.O_PATH, 0)
@@ -81,19 +81,19 @@ func New(ctx context.Context, options Options) (*Sandbox, error) {
 		return nil, fmt.Errorf("open the binary for jails: %w", err)
 	}
 	groups := cgroups.Unusable()
-	if !options.masked(Cgroups) {
+	if !options.doesWithout(Cgroups) {
 		groups, err = cgroups.Open()
 	}
 	if err != nil {
 		return nil, errors.Join(err, exe.Close())
 	}
 	s := &Sandbox{
-		options: options, exe: exe, ids: newIDs(options.UIDBase, options.UIDCount), groups: groups, keeper: newKeeper(), filters: map[Filter][]byte{},
+		options: options, exe: exe, ids: newIDs(options.UIDBase, options.UIDCount), groups: groups, spawner: newSpawner(), filters: map[Filter][]byte{},
 		halves:   map[Filter]halves{},
 		landlock: landlockVersion(), log: options.Log, jails: map[*Jail]struct{}{},
-		starters: starters{named: map[string]*starter{}, making: map[string]chan struct{}{}},
+		launchers: launchers{named: map[string]*launcher{}, making: map[string]chan struct{}{}},
 	}
-	if options.masked(Landlock) {
+	if options.doesWithout(Landlock) {
 		s.landlock = 0
 	}
 	for filter, policy := range policies(groups.Mode()) {
@@ -119,7 +119,7 @@ func (s *Sandbox) probe(ctx context.Context) error {
 	if version := kernel(); version < oldestKernel {
 		return fmt.Errorf("Linux %d.%d is too old; 5.12 or later is required", version/1000, version%1000)
 	}
-	return s.settle(func() error {
+	return s.chooseMechanisms(func() error {
 		profile := Profile{
 			Role: probeRole, Filter: FilterProgram, Mounts: []Mount{{Host: "/usr", Path: "/usr"}},
 			Limits: runtimes.DefaultLimits(), Proc: true,
@@ -167,7 +167,7 @@ func (s *Sandbox) Close() error {
 	for _, j := range jails {
 		j.Wait()
 	}
-	s.keeper.close()
+	s.spawner.close()
 	return errors.Join(s.groups.Close(), s.exe.Close())
 }
 

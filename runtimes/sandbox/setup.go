@@ -12,13 +12,13 @@ type setup struct {
 	Devices  []string          `json:"devices,omitempty"`
 	Disk     int64             `json:"disk,omitempty"` // bytes of the private tmpfs, 0 for none
 	Proc     bool              `json:"proc,omitempty"`
-	Tasks    uint64            `json:"tasks"`             // most processes and threads the jail may ever have
-	Starter  bool              `json:"starter,omitempty"` // process 1 starts cells, and gets its orders over a socket of their own
-	Users    int               `json:"users,omitempty"`   // of a starter: how many there are from insideID on
-	Groups   int               `json:"groups,omitempty"`  // of a starter: how many control groups a cell joins
-	Network  bool              `json:"network,omitempty"` // of a starter: each cell has a network namespace of its own
-	Forks    *Command          `json:"forks,omitempty"`   // of a starter: the fork server
-	Halves   halves            `json:"halves,omitzero"`   // of a starter with a fork server: Seccomp in two parts
+	Tasks    uint64            `json:"tasks"`              // most processes and threads the jail may ever have
+	Launcher bool              `json:"launcher,omitempty"` // process 1 starts children, and gets its orders over a socket of their own
+	Users    int               `json:"users,omitempty"`    // of a launcher: how many there are from insideID on
+	Groups   int               `json:"groups,omitempty"`   // of a launcher: how many control groups a child joins
+	Network  bool              `json:"network,omitempty"`  // of a launcher: each child has a network namespace of its own
+	Forks    *Command          `json:"forks,omitempty"`    // of a launcher: the fork server
+	Halves   halves            `json:"halves,omitzero"`    // of a launcher with a fork server: Seccomp in two parts
 }
 
 // The first argument of a jailed process, and the exit codes of process 1 before its role serves.

@@ -71,7 +71,7 @@ func TestMountsNeedPrivileges(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := (&Cell{end: newEnd(), pid: 1}).Limit(Rlimits{OpenFiles: 1}); !errors.Is(err, unix.EPERM) {
+	if err := (&Child{end: newEnd(), pid: 1}).Limit(Rlimits{OpenFiles: 1}); !errors.Is(err, unix.EPERM) {
 		t.Errorf("the limits of another's process: %v", err)
 	}
 }
@@ -84,9 +84,9 @@ func TestStartRefuses(t *testing.T) {
 	}
 	s := &Sandbox{filters: map[Filter][]byte{FilterProgram: nil}, groups: unusable(), options: Options{Without: []string{Proc}}}
 	if _, err := s.configure(Profile{Filter: FilterProgram, Network: true}); err == nil || !strings.Contains(err.Error(), "network") {
-		t.Errorf("a network without a starter: %v", err)
+		t.Errorf("a network without a launcher: %v", err)
 	}
-	if host := s.Host(); host.Landlock != 0 || len(host.Masked) != 1 {
+	if host := s.Host(); host.Landlock != 0 || len(host.Without) != 1 {
 		t.Errorf("%+v", host)
 	}
 	if _, err := compileFilter(seccomp.Program().Refuse("no call of that name")); err == nil {
@@ -99,7 +99,7 @@ func TestStartRefuses(t *testing.T) {
 	if err := closed.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (&keeper{}).start(closed, "none", identity{}, closed, closed); err == nil {
+	if _, err := (&spawner{}).start(closed, "none", identity{}, closed, closed); err == nil {
 		t.Error("a connection that is closed went along")
 	}
 	udp, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
@@ -161,10 +161,10 @@ func TestReadyTooLate(t *testing.T) {
 	}
 }
 
-// TestStrangeCells are cells whose process is not what it should be.
-func TestStrangeCells(t *testing.T) {
+// TestStrangeChildren are children whose process is not what it should be.
+func TestStrangeChildren(t *testing.T) {
 	t.Parallel()
-	if err := (&Jail{state: cellReady, handle: -1}).open(); err == nil {
+	if err := (&Jail{state: childIsReady, handle: -1}).open(); err == nil {
 		t.Error("a process that is not is watched")
 	}
 	alive, err := unix.PidfdOpen(os.Getpid(), 0)
@@ -173,11 +173,11 @@ func TestStrangeCells(t *testing.T) {
 	}
 	defer unix.Close(alive)
 	process := &Jail{ended: make(chan struct{})} // of which Kill would be noticed
-	j := &Jail{state: cellReady, handle: alive, burial: time.NewTimer(0), starter: &starter{jail: process}}
-	<-j.burial.C
-	j.unburied()
-	if !j.burial.Stop() {
-		t.Error("nobody looks again for a cell that lives on")
+	j := &Jail{state: childIsReady, handle: alive, destroyTimer: time.NewTimer(0), launcher: &launcher{jail: process}}
+	<-j.destroyTimer.C
+	j.notDestroyed()
+	if !j.destroyTimer.Stop() {
+		t.Error("nobody looks again for a child that lives on")
 	}
 	gone := &Jail{sandbox: &Sandbox{ids: &ids{}, jails: map[*Jail]struct{}{}, log: slog.New(slog.DiscardHandler)}, gone: make(chan struct{})}
 	gone.finish(io.ErrUnexpectedEOF)
@@ -189,12 +189,12 @@ func TestForkServerTalksNonsense(t *testing.T) {
 	t.Parallel()
 	ours, theirs := pair(t, unix.SOCK_SEQPACKET)
 	f := &forkServer{control: ours}
-	for _, said := range []string{"{", strings.Repeat("7", 16)} {
-		if _, err := io.WriteString(theirs, said); err != nil {
+	for _, reported := range []string{"{", strings.Repeat("7", 16)} {
+		if _, err := io.WriteString(theirs, reported); err != nil {
 			t.Fatal(err)
 		}
 		if err := f.listen(); err == nil || !strings.Contains(err.Error(), "says") {
-			t.Errorf("%s: %v", said, err)
+			t.Errorf("%s: %v", reported, err)
 		}
 	}
 	if err := theirs.CloseWrite(); err != nil {
@@ -220,7 +220,7 @@ func TestCredentialsAreNoDescriptors(t *testing.T) {
 	}
 }
 
-// TestOrdersEnd: a starter that nobody has use for stops taking orders.
+// TestOrdersEnd: a launcher that nobody has use for stops taking orders.
 func TestOrdersEnd(t *testing.T) {
 	t.Parallel()
 	control, server := pair(t, unix.SOCK_SEQPACKET)
@@ -231,7 +231,7 @@ func TestOrdersEnd(t *testing.T) {
 	if err := server.CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&cells{}).take(ours); !errors.Is(err, io.EOF) {
+	if err := (&children{}).serveOrders(ours); !errors.Is(err, io.EOF) {
 		t.Errorf("orders ended with %v", err)
 	}
 }

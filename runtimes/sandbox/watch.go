@@ -135,8 +135,8 @@ func count(pid int, into *cgroups.Stats, memory func(dir string) int64, depth in
 		if err != nil {
 			continue
 		}
-		for child := range strings.FieldsSeq(string(children)) {
-			count(int(parse(child)), into, memory, depth+1)
+		for startChild := range strings.FieldsSeq(string(children)) {
+			count(int(parse(startChild)), into, memory, depth+1)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import "testing"
 func TestWellBehaved(t *testing.T) {
 	t.Parallel()
 	box := newBox(t)
-	bash := map[string]struct{ script, want string }{
+	bash := map[string]struct{ syscallProgram, want string }{
 		"pipes":                {"seq 1000 | sort -rn | head -2 | tr '\n' ' '", "1000 999 "},
 		"here-document":        {"cat <<E\na $((1+2))\nE", "a 3\n"},
 		"here-string":          {"read a b <<< 'x y'; echo $b", "y\n"},
@@ -26,12 +26,12 @@ func TestWellBehaved(t *testing.T) {
 	for name, tt := range bash {
 		t.Run("bash/"+name, func(t *testing.T) {
 			t.Parallel()
-			if got := jail(t, box, program(limits())).bash(t, tt.script); got.Text != tt.want {
+			if got := jail(t, box, program(limits())).bash(t, tt.syscallProgram); got.Text != tt.want {
 				t.Errorf("got %+v, want %q", got, tt.want)
 			}
 		})
 	}
-	python := map[string]struct{ script, want string }{
+	python := map[string]struct{ syscallProgram, want string }{
 		"threads": {"import threading as t; x=[]; ts=[t.Thread(target=x.append,args=(i,)) for i in range(8)]\n[i.start() for i in ts]; [i.join() for i in ts]; print(sum(x))", "28\n"},
 		"subprocess": {
 			"import subprocess as s; print(s.run(['sh','-c','echo $0 $((6*7))'],capture_output=True,text=True).stdout)", "sh 42\n\n",
@@ -56,7 +56,7 @@ func TestWellBehaved(t *testing.T) {
 	for name, tt := range python {
 		t.Run("python/"+name, func(t *testing.T) {
 			t.Parallel()
-			if got := jail(t, box, program(limits())).python(t, tt.script); got.Text != tt.want {
+			if got := jail(t, box, program(limits())).python(t, tt.syscallProgram); got.Text != tt.want {
 				t.Errorf("got %+v, want %q", got, tt.want)
 			}
 		})

@@ -64,7 +64,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-func TestHouseFails(t *testing.T) {
+func TestServerFails(t *testing.T) {
 	t.Parallel()
 	_, err := script.New().Run(t.Context(), programs().Job("print x\nhouse-fail\n"), runtimetest.NewHost())
 	if !fault.Is(err, fault.Internal) {

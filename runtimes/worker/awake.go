@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// crowd counts runs that are there at once.
-type crowd struct {
+// concurrentRuns counts runs that are there at once.
+type concurrentRuns struct {
 	runs  atomic.Int64
 	alone atomic.Int64 // runs that came while there was no other, since the last one that did not
 }
@@ -19,7 +19,7 @@ type crowd struct {
 // enough is after how many runs that came alone nobody else is to be expected.
 const enough = 8
 
-func (c *crowd) come() {
+func (c *concurrentRuns) come() {
 	if c.runs.Add(1) == 1 {
 		c.alone.Add(1)
 	} else {
@@ -27,24 +27,24 @@ func (c *crowd) come() {
 	}
 }
 
-func (c *crowd) leave() { c.runs.Add(-1) }
+func (c *concurrentRuns) leave() { c.runs.Add(-1) }
 
 // lonely says whether one run after the other comes. Others have use for a processor.
-func (c *crowd) lonely() bool { return c.alone.Load() >= enough }
+func (c *concurrentRuns) lonely() bool { return c.alone.Load() >= enough }
 
 // awake reads from a connection and, while runs are lonely, does not sleep at once when nothing has come: for a while it looks
 // again and again. To be woken takes a processor of a virtual machine longer than a short program takes to run.
 type awake struct {
-	raw   syscall.RawConn
-	span  time.Duration
-	crowd *crowd
+	raw            syscall.RawConn
+	span           time.Duration
+	concurrentRuns *concurrentRuns
 }
 
 // stayAwake makes a reader of a connection that stays awake for a span, if that is any and the connection is one of the kernel's.
-func stayAwake(conn net.Conn, span time.Duration, crowd *crowd) io.Reader {
+func stayAwake(conn net.Conn, span time.Duration, concurrentRuns *concurrentRuns) io.Reader {
 	if kernels, ok := conn.(syscall.Conn); ok && span > 0 {
 		if raw, err := kernels.SyscallConn(); err == nil {
-			return &awake{raw: raw, span: span, crowd: crowd}
+			return &awake{raw: raw, span: span, concurrentRuns: concurrentRuns}
 		}
 	}
 	return conn
@@ -62,7 +62,7 @@ func (a *awake) Read(p []byte) (int, error) {
 			case failed == unix.EINTR:
 			case failed != unix.EAGAIN:
 				return true
-			case !a.crowd.lonely():
+			case !a.concurrentRuns.lonely():
 				return false
 			case asleep.IsZero():
 				asleep = time.Now().Add(a.span)

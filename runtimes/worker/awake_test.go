@@ -19,7 +19,7 @@ func TestStayAwake(t *testing.T) {
 			t.Run(span.String()+" of "+strconv.FormatInt(runs, 10), func(t *testing.T) {
 				t.Parallel()
 				ours, theirs := connected(t)
-				var runsHere crowd
+				var runsHere concurrentRuns
 				runsHere.alone.Store(runs)
 				in := stayAwake(ours, span, &runsHere)
 				if _, ok := in.(*awake); !ok {
@@ -58,18 +58,18 @@ func TestStayAwakeIsForTheKernels(t *testing.T) {
 	piped, other := net.Pipe()
 	ours, _ := connected(t)
 	t.Cleanup(func() { _, _ = piped.Close(), other.Close() })
-	if in := stayAwake(piped, time.Minute, new(crowd)); in != piped {
+	if in := stayAwake(piped, time.Minute, new(concurrentRuns)); in != piped {
 		t.Errorf("a pipe is read by a %T", in)
 	}
-	if in := stayAwake(ours, 0, new(crowd)); in != ours {
+	if in := stayAwake(ours, 0, new(concurrentRuns)); in != ours {
 		t.Errorf("without a span it is read by a %T", in)
 	}
 }
 
-// TestCrowd: runs are lonely when some came one after the other, until two are there at once.
-func TestCrowd(t *testing.T) {
+// TestConcurrentRuns: runs are lonely when some came one after the other, until two are there at once.
+func TestConcurrentRuns(t *testing.T) {
 	t.Parallel()
-	var c crowd
+	var c concurrentRuns
 	one := func() { c.come(); c.leave() }
 	for range enough - 1 {
 		one()

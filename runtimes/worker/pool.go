@@ -57,19 +57,19 @@ func (s Stats) Plus(other Stats) Stats {
 
 // Pool keeps prepared jails. A jail serves one run at a time, and only runs of one workspace in its whole life.
 type Pool struct {
-	options Options
-	ctx     context.Context // ends when the pool closes, and with it every run
-	stop    context.CancelFunc
-	joined  sync.WaitGroup // the keeper, and who buries the dead
-	wake    chan struct{}  // tells the keeper that a jail was taken
-	crowd   crowd          // of runs that talk to their workers
+	options        Options
+	ctx            context.Context // ends when the pool closes, and with it every run
+	stop           context.CancelFunc
+	joined         sync.WaitGroup // the spawner, and who buries the dead
+	wake           chan struct{}  // tells the spawner that a jail was taken
+	concurrentRuns concurrentRuns // of runs that talk to their workers
 
 	mu        sync.Mutex
 	idle      []*member     // the longest unused first
 	places    int           // jails that live, are being prepared or are dying
 	busy      int           // of these, in a run
-	preparing int           // of these, by the keeper now
-	waiting   int           // runs without a worker; a place that becomes free is theirs before the keeper's
+	preparing int           // of these, by the spawner now
+	waiting   int           // runs without a worker; a place that becomes free is theirs before the spawner's
 	started   int64         // jails that became ready, since the start
 	died      int64         // of these, not ended by us
 	retired   int64         // of these, ended by us
@@ -136,13 +136,13 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 		return runtimes.Outcome{}, err
 	}
 	session := newSession(m.peer, task, host, asked)
-	p.crowd.come()
-	defer p.crowd.leave()
+	p.concurrentRuns.come()
+	defer p.concurrentRuns.leave()
 	outcome, fit, err := session.run(ctx)
 	stop()
-	if session.lost != nil { // the program's doing, perhaps; but it may be ours
+	if session.endedBy != nil { // the program's doing, perhaps; but it may be ours
 		m.died = true
-		p.options.Log.LogAttrs(ctx, slog.LevelWarn, "worker ended unexpectedly", slog.String("run_id", task.Job.RunID), slog.String("error", session.lost.Error()))
+		p.options.Log.LogAttrs(ctx, slog.LevelWarn, "worker ended unexpectedly", slog.String("run_id", task.Job.RunID), slog.String("error", session.endedBy.Error()))
 	}
 	if fit && task.Fit != nil {
 		fit = task.Fit(outcome)
@@ -194,7 +194,7 @@ func (p *Pool) Close() {
 	p.mu.Lock()
 	p.stop()
 	for _, m := range p.idle {
-		p.bury(m)
+		p.destroy(m)
 	}
 	p.idle = nil
 	for p.places > 0 {
@@ -294,7 +294,7 @@ func (p *Pool) take(ctx context.Context, job runtimes.Job) (*member, error) {
 			return m, err
 		}
 		if len(p.idle) > 0 { // it belongs to somebody else, or does not fit
-			p.bury(p.idle[0])
+			p.destroy(p.idle[0])
 			p.idle = p.idle[1:]
 		}
 		if err := p.wait(ctx); err != nil {
@@ -360,7 +360,7 @@ func (p *Pool) sweep() {
 				return false
 			}
 		}
-		p.bury(m)
+		p.destroy(m)
 		return true
 	})
 }
@@ -380,18 +380,18 @@ func (p *Pool) release(m *member, job runtimes.Job, fit bool) {
 		p.idle = append(p.idle, m)
 		p.announce()
 	} else {
-		p.bury(m)
+		p.destroy(m)
 	}
 	wanting := p.wanting()
 	p.mu.Unlock()
-	if wanting { // the keeper would wake a thread for nothing
+	if wanting { // the spawner would wake a thread for nothing
 		p.nudge()
 	}
 }
 
-// bury kills a worker and frees its place when nothing is left of it. Nobody waits for that: it takes the kernel longer
+// destroy kills a worker and frees its place when nothing is left of it. Nobody waits for that: it takes the kernel longer
 // than most programs run. It needs the lock.
-func (p *Pool) bury(m *member) {
+func (p *Pool) destroy(m *member) {
 	if m.died {
 		p.died++
 	} else {
@@ -423,7 +423,7 @@ func (p *Pool) prepare(ctx context.Context, profile sandbox.Profile) (*member, e
 	if err != nil {
 		return nil, err
 	}
-	m := &member{peer: newPeer(jail, stayAwake(jail.Conn(), p.options.Awake, &p.crowd)), born: p.options.Now()}
+	m := &member{peer: newPeer(jail, stayAwake(jail.Conn(), p.options.Awake, &p.concurrentRuns)), born: p.options.Now()}
 	if p.options.Prelude == nil {
 		return m, nil
 	}
@@ -518,7 +518,7 @@ func (p *Pool) add() bool {
 	case err != nil:
 		p.places--
 	case p.ctx.Err() != nil:
-		p.bury(m)
+		p.destroy(m)
 	default:
 		p.idle = append(p.idle, m)
 	}

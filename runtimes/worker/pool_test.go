@@ -306,7 +306,7 @@ func TestPoolWaitsForThePrelude(t *testing.T) {
 	}
 }
 
-func TestPoolTellsWhyItIsEmpty(t *testing.T) {
+func TestPoolReportsWhyItIsEmpty(t *testing.T) {
 	t.Parallel()
 	jailer := &troupe{t: t, play: tireless}
 	jailer.fail(fault.New(fault.SandboxUnavailable, "no namespaces"))

@@ -69,13 +69,13 @@ type session struct {
 	notes     int64     // log and progress calls
 	noteBytes int64
 	serving   chan error            // tells how the call went that is being served, nil for none
-	lost      error                 // how a worker ended that was not ended by us
+	endedBy   error                 // how a worker ended that was not ended by us
 	callErr   atomic.Pointer[error] // of the Outcome
 }
 
 func newSession(p *peer, task Task, host runtimes.Host, asked time.Time) *session {
 	limits := task.Job.Limits
-	return &session{peer: p, task: task, limits: limits, host: host, asked: asked, output: newOutput(host, limits.OutputBytes, task.Tap, task.LastWords)}
+	return &session{peer: p, task: task, limits: limits, host: host, asked: asked, output: newOutput(host, limits.OutputBytes, task.Tap, task.LastStderr)}
 }
 
 // run answers how the program ended and whether the worker is fit for another run.
@@ -105,10 +105,10 @@ func (s *session) run(ctx context.Context) (outcome runtimes.Outcome, fit bool, 
 		exit := s.jail.Wait()
 		end.usage, end.exit, end.breach = exit.Usage, &exit, err
 		if end.cause == "" {
-			s.lost = s.ended(err, exit)
+			s.endedBy = s.ended(err, exit)
 		}
 		if exit.Orphaned && end.cause == "" {
-			return runtimes.Outcome{}, false, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox lost contact with the program while it ran.", Err: errors.Join(ErrLost, s.lost)}
+			return runtimes.Outcome{}, false, &fault.Error{Code: fault.SandboxUnavailable, Message: "The sandbox lost contact with the program while it ran.", Err: errors.Join(ErrLost, s.endedBy)}
 		}
 	}
 	finished := time.Now()
@@ -363,7 +363,7 @@ func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outco
 func (p *peer) ended(cause error, exit sandbox.Exit) error {
 	words := exit.Stderr
 	if p.told {
-		words = exit.Said()
+		words = exit.Summary()
 	}
 	return fmt.Errorf("worker ended: %w (signal %d, code %d): %s", cause, exit.Signal, exit.Code, words)
 }

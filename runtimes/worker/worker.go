@@ -68,9 +68,9 @@ type Task struct {
 	Grace time.Duration
 	// Tap sees the raw bytes of stdout and stderr that are within the limit.
 	Tap func(frames.Kind, []byte)
-	// LastWords begins what the interpreter itself says on stderr when it gives up, "" for nothing. From there on stderr is
+	// LastStderr begins what the interpreter itself says on stderr when it gives up, "" for nothing. From there on stderr is
 	// held back, and shown only if the program did not die of it.
-	LastWords string
+	LastStderr string
 	// Interpret turns what the worker said into what the engine means by it, before anything of it is checked.
 	Interpret func(frames.Result) frames.Result
 	// Unaware says that the program is not told when a process could not be started: a shell goes on without the command

@@ -235,7 +235,7 @@ func TestRunOutcomes(t *testing.T) {
 				a.send(frames.Stderr, " because")
 				a.send(frames.Done, `{"signal":6}`)
 			},
-			task:   func(t *worker.Task) { t.LastWords = "<--gave up" },
+			task:   func(t *worker.Task) { t.LastStderr = "<--gave up" },
 			want:   runtimes.RuntimeError,
 			events: "|stderr:mine\n",
 		},
@@ -246,7 +246,7 @@ func TestRunOutcomes(t *testing.T) {
 				a.send(frames.Stderr, " because")
 				a.send(frames.Done, `{}`)
 			},
-			task:   func(t *worker.Task) { t.LastWords = "<--gave up" },
+			task:   func(t *worker.Task) { t.LastStderr = "<--gave up" },
 			output: `null`,
 			events: "|stderr:mine\n<--gave up because",
 		},
@@ -256,7 +256,7 @@ func TestRunOutcomes(t *testing.T) {
 				a.send(frames.Stderr, "<--gave up"+strings.Repeat(".", 40_000))
 				a.send(frames.Done, `{"signal":6}`)
 			},
-			task:   func(t *worker.Task) { t.LastWords, t.Job.Limits.OutputBytes = "<--gave up", 100_000 },
+			task:   func(t *worker.Task) { t.LastStderr, t.Job.Limits.OutputBytes = "<--gave up", 100_000 },
 			want:   runtimes.RuntimeError,
 			events: "|stderr:<--gave up" + strings.Repeat(".", 40_000),
 		},
@@ -623,8 +623,8 @@ func TestDeathBeforeTheStartIsOurs(t *testing.T) {
 	}
 }
 
-// TestLossOfTheStarterIsOurs: a program whose jail went down with the process that starts jails did not fail.
-func TestLossOfTheStarterIsOurs(t *testing.T) {
+// TestLossOfTheLauncherIsOurs: a program whose jail went down with the process that starts jails did not fail.
+func TestLossOfTheLauncherIsOurs(t *testing.T) {
 	t.Parallel()
 	_, err := worker.Run(t.Context(), newStage(t, func(a *actor) {
 		a.begin()

@@ -72,7 +72,7 @@ func (b *bench) hello(language string) func(context.Context) (section, error) {
 		}
 		for _, rate := range []float64{5, 50} {
 			c := b.observe(func() *load.Sample { return load.Paced(ctx, rate, b.span, ask) })
-			s.rows = append(s.rows, b.beside(row{what: fmt.Sprintf("%.0f a second", rate), measured: c.String()}, language, c))
+			s.rows = append(s.rows, b.compared(row{what: fmt.Sprintf("%.0f a second", rate), measured: c.String()}, language, c))
 		}
 		return s, ctx.Err()
 	}
@@ -87,8 +87,8 @@ func helloIn(language string) load.Program {
 	panic("no program in " + language) // a mistake in this package
 }
 
-// beside puts the median beside the floor that the language has.
-func (b *bench) beside(r row, language string, c cell) row {
+// compared puts the median beside the floor that the language has.
+func (b *bench) compared(r row, language string, c cell) row {
 	f := b.floors
 	switch language {
 	case "javascript":
@@ -106,7 +106,7 @@ func (b *bench) verdict(language string, clients int, c cell, r row) row {
 	f := b.floors
 	switch {
 	case clients == 1:
-		r = b.beside(r, language, c)
+		r = b.compared(r, language, c)
 		bars := map[string]bar{
 			"javascript": {must: 3 * (f.http + f.insert), aim: 1.5 * (f.http + f.insert), unit: "ms", of: "3 × (HTTP + insert)"},
 			"python":     {must: 0.35 * f.python, aim: f.bash, unit: "ms", of: "0.35 × bare python"},

@@ -18,11 +18,11 @@ type block struct {
 	covered    bool
 }
 
-// leastOfWalls is the share of its statements, in percent, that tests must run in a room that holds a wall.
-const leastOfWalls = 90.0
+// leastOfRequired is the share of its statements, in percent, that tests must run in a room that holds a wall.
+const leastOfRequired = 90.0
 
-// walls are the rooms that stand between what is hostile and the house.
-func walls() []string {
+// coverageRequired are the rooms that stand between what is hostile and the house.
+func coverageRequired() []string {
 	return []string{
 		"internal/jcs", "internal/hostpattern", "internal/terminal", "registry/schema", "runtimes/egress", "runtimes/frames", "runtimes/sandbox", "runtimes/sandbox/cgroups",
 		"runtimes/sandbox/program", "runtimes/sandbox/seccomp", "runtimes/worker", "server/gate",
@@ -31,7 +31,7 @@ func walls() []string {
 
 // printCoverage prints the share of statements that ran, for each room and for the house. A wall that is not covered is an
 // error, and so is one that is not in the profile at all.
-func printCoverage(profile string, walls []string, out io.Writer) error {
+func printCoverage(profile string, coverageRequired []string, out io.Writer) error {
 	in, err := os.Open(profile)
 	if err != nil {
 		return err
@@ -58,8 +58,8 @@ func printCoverage(profile string, walls []string, out io.Writer) error {
 	total, covered := map[string]int{}, map[string]int{}
 	for place, b := range blocks {
 		file, _, _ := strings.Cut(place, ":")
-		room := strings.TrimPrefix(path.Dir(file), "github.com/atelier-run/atelier/")
-		for _, name := range []string{room, "all rooms"} {
+		pkg := strings.TrimPrefix(path.Dir(file), "github.com/atelier-run/atelier/")
+		for _, name := range []string{pkg, "all rooms"} {
 			total[name] += b.statements
 			if b.covered {
 				covered[name] += b.statements
@@ -67,27 +67,27 @@ func printCoverage(profile string, walls []string, out io.Writer) error {
 		}
 	}
 	all := "all rooms"
-	rooms := slices.DeleteFunc(slices.Sorted(maps.Keys(total)), func(room string) bool { return room == all })
+	pkgs := slices.DeleteFunc(slices.Sorted(maps.Keys(total)), func(pkg string) bool { return pkg == all })
 	var thin []string
-	for _, room := range append(rooms, all) {
-		if total[room] == 0 {
+	for _, pkg := range append(pkgs, all) {
+		if total[pkg] == 0 {
 			continue
 		}
-		share, mark := 100*float64(covered[room])/float64(total[room]), ""
-		if slices.Contains(walls, room) {
-			if mark = "  a wall"; share < leastOfWalls {
-				thin = append(thin, fmt.Sprintf("%s %.1f %%", room, share))
+		share, mark := 100*float64(covered[pkg])/float64(total[pkg]), ""
+		if slices.Contains(coverageRequired, pkg) {
+			if mark = "  a wall"; share < leastOfRequired {
+				thin = append(thin, fmt.Sprintf("%s %.1f %%", pkg, share))
 			}
 		}
-		fmt.Fprintf(out, "%-36s %6d statements  %5.1f %%%s\n", room, total[room], share, mark)
+		fmt.Fprintf(out, "%-36s %6d statements  %5.1f %%%s\n", pkg, total[pkg], share, mark)
 	}
-	for _, wall := range walls {
+	for _, wall := range coverageRequired {
 		if total[wall] == 0 {
 			thin = append(thin, wall+" not at all")
 		}
 	}
 	if len(thin) > 0 {
-		return fmt.Errorf("walls of which tests run less than %.0f %%: %s", leastOfWalls, strings.Join(thin, ", "))
+		return fmt.Errorf("walls of which tests run less than %.0f %%: %s", leastOfRequired, strings.Join(thin, ", "))
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (r *goRun) line(line string, out io.Writer) {
 // finish counts a package. A test that only groups others is not counted itself, unless it failed on its own.
 func (r *goRun) finish(event goEvent, out io.Writer) {
 	tests := r.results[event.Package]
-	room := strings.TrimPrefix(event.Package, "github.com/atelier-run/atelier/")
+	pkg := strings.TrimPrefix(event.Package, "github.com/atelier-run/atelier/")
 	failed := r.counts.Failed
 	for _, name := range slices.Sorted(maps.Keys(tests)) {
 		action := tests[name]
@@ -92,22 +92,22 @@ func (r *goRun) finish(event goEvent, out io.Writer) {
 			r.counts.Passed++
 		case "skip":
 			r.counts.Skipped++
-			r.counts.Skips = append(r.counts.Skips, room+" "+name+": "+reason(text))
+			r.counts.Skips = append(r.counts.Skips, pkg+" "+name+": "+reason(text))
 		case "fail":
 			r.counts.Failed++
-			r.counts.Failures = append(r.counts.Failures, Failure{room + " " + name, whyGo(text), goRerun(event.Package, name)})
-			fmt.Fprintf(out, "--- %s %s\n%s", room, name, text)
+			r.counts.Failures = append(r.counts.Failures, Failure{pkg + " " + name, whyGo(text), goRerun(event.Package, name)})
+			fmt.Fprintf(out, "--- %s %s\n%s", pkg, name, text)
 		}
 	}
 	if event.Action == "fail" && r.counts.Failed == failed {
 		// It did not build, or it died outside a test.
 		r.counts.Failed++
 		text := strings.Join(r.output["build "+event.FailedBuild], "") + strings.Join(r.output[event.Package+" "], "")
-		fmt.Fprintf(out, "--- %s\n%s", room, text)
+		fmt.Fprintf(out, "--- %s\n%s", pkg, text)
 		for name, lines := range r.output {
 			if rest, ok := strings.CutPrefix(name, event.Package+" "); ok && rest != "" && tests[rest] == "" {
 				said := strings.Join(lines, "")
-				fmt.Fprintf(out, "--- %s %s did not end\n%s", room, rest, said)
+				fmt.Fprintf(out, "--- %s %s did not end\n%s", pkg, rest, said)
 				text += said
 			}
 		}
@@ -115,10 +115,10 @@ func (r *goRun) finish(event goEvent, out io.Writer) {
 		if event.FailedBuild == "" {
 			again = goRerun(event.Package, "")
 		}
-		r.counts.Failures = append(r.counts.Failures, Failure{room, whyGo(text), again})
+		r.counts.Failures = append(r.counts.Failures, Failure{pkg, whyGo(text), again})
 	}
 	if event.Action != "skip" { // a package without tests
-		fmt.Fprintf(out, "%-4s %-36s %4d tests  %6.1f s\n", event.Action, room, len(tests), event.Elapsed)
+		fmt.Fprintf(out, "%-4s %-36s %4d tests  %6.1f s\n", event.Action, pkg, len(tests), event.Elapsed)
 	}
 	maps.DeleteFunc(r.output, func(name string, _ []string) bool { return strings.HasPrefix(name, event.Package+" ") })
 }

@@ -44,7 +44,7 @@ func run(args []string) error {
 	case len(args) == 3 && args[0] == "fail":
 		return Counts{Name: args[2], Failures: []Failure{{Title: args[2]}}, Failed: 1}.save(args[1])
 	case len(args) == 2 && args[0] == "coverage":
-		return printCoverage(args[1], walls(), os.Stdout)
+		return printCoverage(args[1], coverageRequired(), os.Stdout)
 	case len(args) == 2 && args[0] == "total":
 		return printTotal(args[1], os.Stdout, os.Getenv("CI") == "true")
 	}

@@ -176,15 +176,15 @@ func TestCoverageMergesProfiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct {
-		walls []string
-		fine  bool
+		coverageRequired []string
+		fine             bool
 	}{
 		"no wall":                {nil, true},
 		"a thin wall":            {[]string{"a"}, false},
 		"a wall nobody measured": {[]string{"b"}, false},
 	} {
 		var out strings.Builder
-		if err := printCoverage(file, tt.walls, &out); (err == nil) != tt.fine {
+		if err := printCoverage(file, tt.coverageRequired, &out); (err == nil) != tt.fine {
 			t.Errorf("%s: %v", name, err)
 		}
 		if !strings.Contains(out.String(), "4 statements   75.0 %") {

@@ -51,15 +51,15 @@ func run(ctx context.Context, binary string, span time.Duration, most int64) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
-	crowd, err := newCrowd(ctx, server)
+	batch, err := newBatch(ctx, server)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("At most %d runs or %s, 12 clients, a worker killed now and then\n", most, span)
 	var curves curves
 	began := time.Now()
-	for slice := 1; slice <= samples && crowd.runs.Load() < most; slice++ {
-		crowd.work(ctx, most*int64(slice)/samples, max(span/samples-counting, time.Second))
+	for slice := 1; slice <= samples && batch.runs.Load() < most; slice++ {
+		batch.work(ctx, most*int64(slice)/samples, max(span/samples-counting, time.Second))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -68,9 +68,9 @@ func run(ctx context.Context, binary string, span time.Duration, most int64) (er
 			return err
 		}
 		curves = append(curves, sample)
-		fmt.Printf("  %5.0f s  %7d runs  %s\n", time.Since(began).Seconds(), crowd.runs.Load(), sample)
+		fmt.Printf("  %5.0f s  %7d runs  %s\n", time.Since(began).Seconds(), batch.runs.Load(), sample)
 	}
 	grows := curves.print()
-	fmt.Print(crowd)
-	return errors.Join(crowd.fault(), grows)
+	fmt.Print(batch)
+	return errors.Join(batch.fault(), grows)
 }

@@ -63,7 +63,7 @@ type App struct {
 	newID    func() string
 	metrics  *telemetry.Metrics
 	store    *store.Store
-	bench    *Bench
+	engines  *Engines
 	access   *access.Service
 	agents   *agents.Service
 	archives *archives.Service
@@ -74,7 +74,7 @@ type App struct {
 	runs     *runs.Service
 	secrets  *secrets.Service
 	skills   *skills.Service
-	stream   *streamapi.Door
+	stream   *streamapi.API
 	tools    *tools.Service
 	handler  http.Handler
 	problems problem.Writer
@@ -88,7 +88,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	}
 	a := &App{Options: o, newID: newID, problems: problem.Writer{Log: o.Log}}
 	for _, step := range []func(context.Context) error{
-		a.openTelemetry, a.openData, a.openStoreAndBench, a.openSecrets, a.openStudio, a.openSkills, a.openDoors, a.sweep, a.noteUses,
+		a.openTelemetry, a.openData, a.openStoreAndEngines, a.openSecrets, a.openStudio, a.openSkills, a.openAPIs, a.sweep, a.noteUses,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, joinClose(err, a.closers.close())
@@ -119,25 +119,25 @@ func (a *App) openTelemetry(ctx context.Context) error {
 	return nil
 }
 
-// openStoreAndBench opens the two that take long side by side: neither needs the other.
-func (a *App) openStoreAndBench(ctx context.Context) error {
-	var bench *Bench
-	var benchErr error
+// openStoreAndEngines opens the two that take long side by side: neither needs the other.
+func (a *App) openStoreAndEngines(ctx context.Context) error {
+	var engines *Engines
+	var enginesErr error
 	opened := make(chan struct{})
 	go func() {
 		defer close(opened)
-		bench, benchErr = OpenBench(ctx, a.Config, a.Exe, a.Log)
+		engines, enginesErr = OpenEngines(ctx, a.Config, a.Exe, a.Log)
 	}()
 	storeErr := a.openStore(ctx)
 	<-opened
-	if benchErr == nil {
-		a.keepBench(bench)
+	if enginesErr == nil {
+		a.keepEngines(engines)
 	}
-	return joinClose(storeErr, benchErr)
+	return joinClose(storeErr, enginesErr)
 }
 
-// openDoors hangs every door beside the others, behind one gate.
-func (a *App) openDoors(ctx context.Context) error {
+// openAPIs hangs every door beside the others, behind one gate.
+func (a *App) openAPIs(ctx context.Context) error {
 	samples, err := agents.LoadSamples(a.Samples, agents.SampleNames())
 	if err != nil {
 		return err
@@ -147,17 +147,17 @@ func (a *App) openDoors(ctx context.Context) error {
 		return err
 	}
 	api := httpapi.New(httpapi.Options{
-		Agents: a.agents, Archives: a.archives, Catalog: a.catalog, Pins: a.pins, Tools: a.tools, Quotas: a.quotas, Replays: a.replays, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, House: a.newHouse(), Samples: samples, Metrics: a.metrics.Handler(),
+		Agents: a.agents, Archives: a.archives, Catalog: a.catalog, Pins: a.pins, Tools: a.tools, Quotas: a.quotas, Replays: a.replays, Runs: a.runs, Secrets: a.secrets, Skills: a.skills, Access: a.access, Keys: a.store, StatusProvider: a.newStatusProvider(), Samples: samples, Metrics: a.metrics.Handler(),
 		Problems: a.problems, Attempts: attempts, PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath, BodyBytes: a.Config.BodyBytes, Now: a.Now,
 		Provider: a.loginProvider(), ProviderName: a.Config.OIDC.Name,
 	})
 	a.stream = streamapi.New(streamapi.Options{Follow: a.follow, Refuse: a.problems})
 	api.Router().Method(http.MethodGet, httpapi.StreamPath, a.stream)
-	skillsDoor := skillsapi.New(skillsapi.Options{
+	skills := skillsapi.New(skillsapi.Options{
 		Skills: a.skills, Agents: a.agents, Problems: a.problems, BodyBytes: a.Config.BodyBytes, Now: a.Now, NewID: a.newID,
 	})
-	skillsDoor.Hang(api.Router())
-	if err := api.DescribeToo(skillsDoor.Describe); err != nil {
+	skills.Hang(api.Router())
+	if err := api.DescribeToo(skills.Describe); err != nil {
 		return err
 	}
 	mcpAPI := mcpapi.New(mcpapi.Options{
@@ -169,7 +169,7 @@ func (a *App) openDoors(ctx context.Context) error {
 	api.Router().Handle(webui.Base+"*", webui.New(a.Studio, a.Config.BasePath, a.problems))
 	g := gate.New(gate.Options{
 		Anonymous: a.Config.SkillsAnonymous == config.AnonymousLoopback,
-		Names:     a.names(), PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath, Access: a.access, Rights: a.access, Attempts: attempts, Budget: budget.New(a.Config.RequestMemory), Routes: api.Router(), Things: things{a.store, a.runs},
+		Names:     a.names(), PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath, Access: a.access, Rights: a.access, Attempts: attempts, Budget: budget.New(a.Config.RequestMemory), Routes: api.Router(), Lookup: lookup{a.store, a.runs},
 		Refuse: a.problems, Meter: a.metrics,
 		Tracer: a.Traces.Tracer("server/gate"), Propagate: a.Traces.Propagator(), Log: a.Log, NewID: a.newID,
 	})
@@ -187,13 +187,13 @@ func (a *App) openDoors(ctx context.Context) error {
 	return nil
 }
 
-// things tells the gate what a path names.
-type things struct {
+// lookup tells the gate what a path names.
+type lookup struct {
 	*store.Store
 	runs *runs.Service
 }
 
 // Run implements gate.Things.
-func (t things) Run(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
+func (t lookup) Run(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	return t.runs.Get(ctx, actor, id)
 }

@@ -29,7 +29,7 @@ func (a *App) openData(ctx context.Context) error {
 	if err != nil {
 		return unusable(dir, err)
 	}
-	if err := takeLock(ctx, lock); err != nil {
+	if err := acquireLock(ctx, lock); err != nil {
 		_ = lock.Close() // nothing was written
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return fmt.Errorf("the data directory %s is %w; stop that process, or choose another directory with --data", dir, ErrInUse)
@@ -47,7 +47,7 @@ func (a *App) openData(ctx context.Context) error {
 // and these hold the lock until they execute.
 const lockPatience = 2 * time.Second
 
-func takeLock(ctx context.Context, lock *os.File) error {
+func acquireLock(ctx context.Context, lock *os.File) error {
 	ctx, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
 	for {

@@ -24,7 +24,7 @@ func TestLockOfAKilledServerIsWaitedFor(t *testing.T) {
 		over := make(chan struct{})
 		go func() {
 			defer close(over)
-			taken = takeLock(t.Context(), next)
+			taken = acquireLock(t.Context(), next)
 		}()
 		synctest.Wait()
 		if err := unix.Flock(int(held.Fd()), unix.LOCK_UN); err != nil {
@@ -45,7 +45,7 @@ func TestLockOfALivingServerIsRefused(t *testing.T) {
 		if err := unix.Flock(int(held.Fd()), unix.LOCK_EX); err != nil {
 			t.Fatal(err)
 		}
-		if err := takeLock(t.Context(), next); !errors.Is(err, unix.EWOULDBLOCK) {
+		if err := acquireLock(t.Context(), next); !errors.Is(err, unix.EWOULDBLOCK) {
 			t.Errorf("got %v", err)
 		}
 	})

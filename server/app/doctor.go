@@ -12,7 +12,7 @@ import (
 )
 
 // doctor is an examiner of the bench: the same sandbox, pools and engines that runs have.
-func (b *Bench) doctor() doctor.Options {
+func (b *Engines) doctor() doctor.Options {
 	o := doctor.Options{Box: b.sandbox, Binary: b.exe}
 	for _, language := range specs.Languages() {
 		if language == runtimes.WASM {
@@ -43,14 +43,16 @@ func (b *Bench) doctor() doctor.Options {
 	return o
 }
 
-// Prove begins the short examination. Runs wait for it from now on.
-func (b *Bench) Prove() { b.proof.begin() }
+// SelfTest begins the short examination. Runs wait for it from now on.
+func (b *Engines) SelfTest() { b.selfTest.begin() }
 
 // Level is how much of the sandbox this server enforces.
-func (a *App) Level() sandbox.Level { return a.bench.Level() }
+func (a *App) Level() sandbox.Level { return a.engines.Level() }
 
 // Found waits for the examination of the start and returns what it found.
-func (a *App) Found(ctx context.Context) (doctor.Report, error) { return a.bench.proof.result(ctx) }
+func (a *App) Found(ctx context.Context) (doctor.Report, error) {
+	return a.engines.selfTest.result(ctx)
+}
 
 // Examination is what an examination of this server needs beyond the server.
 type Examination struct {
@@ -65,8 +67,8 @@ func (a *App) Examine(ctx context.Context, e Examination) (start, full doctor.Re
 	if start, err = a.Found(ctx); err != nil {
 		return start, full, err
 	}
-	o := a.bench.doctor()
-	o.Planted, o.Server, o.Only, o.Tell = e.Planted, e.Server, e.Only, e.Tell
+	o := a.engines.doctor()
+	o.Planted, o.Server, o.Only, o.Report = e.Planted, e.Server, e.Only, e.Tell
 	if o.Binary != "" {
 		if o.Binary, err = filepath.Abs(o.Binary); err != nil {
 			return start, full, err

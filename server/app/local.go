@@ -17,7 +17,7 @@ import (
 type Local struct {
 	*runs.Service
 	Chooser *engines.Chooser
-	bench   *Bench
+	engines *Engines
 	closers closers
 }
 
@@ -29,16 +29,16 @@ func OpenLocal(ctx context.Context, c config.Config, exe, version string, log *s
 		return nil, err
 	}
 	l.closers.add("traces", traces.Close)
-	bench, err := OpenBench(ctx, c, exe, log)
+	engines, err := OpenEngines(ctx, c, exe, log)
 	if err != nil {
 		return nil, joinClose(err, l.closers.close())
 	}
-	l.closers.add("runtimes", bench.Close)
-	l.bench, l.Chooser = bench, bench.chooser(kept)
+	l.closers.add("runtimes", engines.Close)
+	l.engines, l.Chooser = engines, engines.chooser(kept)
 	l.Service = runs.New(runs.Options{
-		Journal: kept, Archive: kept, Drafts: kept, Resolver: kept, Specs: bench.Specs, Engines: l.Chooser, Validator: bench.Validator,
-		Router: bench.Router, Meter: meter{telemetry.NewMetrics(version)}, Tracer: traces.Tracer("studio/runs"), Log: log,
-		Ceilings: runtimes.Limits(c.Ceilings), Level: bench.Level().String(), Now: time.Now, NewID: newID,
+		Journal: kept, Archive: kept, Drafts: kept, Resolver: kept, Specs: engines.Specs, Engines: l.Chooser, Validator: engines.Validator,
+		Router: engines.Router, Meter: meter{telemetry.NewMetrics(version)}, Tracer: traces.Tracer("studio/runs"), Log: log,
+		Ceilings: runtimes.Limits(c.Ceilings), Level: engines.Level().String(), Now: time.Now, NewID: newID,
 	})
 	l.closers.add("runs", func() error { l.Service.Close(); return nil })
 	return l, nil
@@ -46,7 +46,7 @@ func OpenLocal(ctx context.Context, c config.Config, exe, version string, log *s
 
 // Complete fills in the defaults of a program, and says what is wrong with it.
 func (l *Local) Complete(spec registry.Spec) (registry.Spec, error) {
-	return l.bench.Specs.Complete(spec)
+	return l.engines.Specs.Complete(spec)
 }
 
 // Close ends what is running.

@@ -33,22 +33,22 @@ func (a *App) openStudio(context.Context) error {
 		Store: a.store, Ledger: a.store, Workspaces: a.store, Defaults: registry.Quota(a.Config.Quotas), Now: a.now,
 	})
 	a.archives = archives.New(archives.Options{
-		Agents: a.store, Names: a.store, Versions: a.store, Resolver: resolver, Quotas: a.quotas, Specs: a.bench.Specs, Now: a.now, NewID: a.newID,
+		Agents: a.store, Names: a.store, Versions: a.store, Resolver: resolver, Quotas: a.quotas, Specs: a.engines.Specs, Now: a.now, NewID: a.newID,
 	})
-	a.catalog = catalog.New(catalog.Options{Listings: a.store, Pages: a.store, Agents: a.store, Resolver: resolver, Quotas: a.quotas, Specs: a.bench.Specs, Now: a.now, NewID: a.newID})
+	a.catalog = catalog.New(catalog.Options{Listings: a.store, Pages: a.store, Agents: a.store, Resolver: resolver, Quotas: a.quotas, Specs: a.engines.Specs, Now: a.now, NewID: a.newID})
 	models, err := a.modelsFor()
 	if err != nil {
 		return err
 	}
-	choose := a.bench.chooser(a.store)
+	choose := a.engines.chooser(a.store)
 	a.runs = runs.New(runs.Options{
-		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.bench.Specs, Engines: choose, Secrets: a.secrets, Quotas: a.quotas, Validator: a.bench.Validator,
-		Router: a.bench.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
-		Ceilings: runtimes.Limits(a.Config.Ceilings), Models: models, Level: a.bench.Level().String(), Now: a.Now, NewID: a.newID,
+		Journal: a.store, Archive: a.store, Drafts: a.store, Resolver: resolver, Specs: a.engines.Specs, Engines: choose, Secrets: a.secrets, Quotas: a.quotas, Validator: a.engines.Validator,
+		Router: a.engines.Router, Meter: meter{a.metrics}, Tracer: a.Traces.Tracer("studio/runs"), Log: a.Log,
+		Ceilings: runtimes.Limits(a.Config.Ceilings), Models: models, Level: a.engines.Level().String(), Now: a.Now, NewID: a.newID,
 	})
 	a.replays = replay.New(a.runs, resolver)
 	a.agents = agents.New(agents.Options{
-		Agents: a.store, Histories: a.store, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Quotas: a.quotas, Inspector: a.bench.Inspector, Validator: a.bench.Validator, Specs: a.bench.Specs, Engines: choose,
+		Agents: a.store, Histories: a.store, Versions: a.store, Resolver: resolver, Pins: a.pins, Replays: a.replays, Quotas: a.quotas, Inspector: a.engines.Inspector, Validator: a.engines.Validator, Specs: a.engines.Specs, Engines: choose,
 		Now: a.now, NewID: a.newID,
 	})
 	a.closers.add("runs", func() error { a.runs.Close(); return nil })

@@ -58,7 +58,7 @@ type grammar struct {
 	Copy       copyCommand       `cmd:"" help:"Copy an agent's draft to a new agent."`
 	Rename     renameCommand     `cmd:"" help:"Rename an agent."`
 	Delete     deleteCommand     `cmd:"" help:"Delete an agent. Its names cannot be used again."`
-	Undelete   undeleteCommand   `cmd:"" help:"Restore a deleted agent."`
+	Restore    restoreCommand    `cmd:"" help:"Restore a deleted agent."`
 	Pins       pinsCommand       `cmd:"" help:"List and set pins: records of who depends on which version."`
 	Registry   registryCommand   `cmd:"" help:"Search, copy from and add to the server's public registry."`
 	Runs       runsCommand       `cmd:"" help:"List runs, newest first."`

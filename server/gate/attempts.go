@@ -65,7 +65,7 @@ func (a *Attempts) Try(r *http.Request, secret string, login func() error) error
 	}
 	err = login()
 	if !fault.Is(err, fault.Unauthenticated) {
-		a.giveBack(from, counted)
+		a.refund(from, counted)
 		return err
 	}
 	return a.keep(r.Context(), from, err)
@@ -120,8 +120,8 @@ func (a *Attempts) count(from netip.Prefix, secret string) (counted bool, err er
 	return counted, nil
 }
 
-// giveBack removes the failure that was counted for a secret that turned out to be right.
-func (a *Attempts) giveBack(from netip.Prefix, counted bool) {
+// refund removes the failure that was counted for a secret that turned out to be right.
+func (a *Attempts) refund(from netip.Prefix, counted bool) {
 	if !counted {
 		return
 	}

@@ -30,8 +30,8 @@ type Rights interface {
 	Changed() <-chan struct{}
 }
 
-// Refuser writes an error as a problem document. It lets the gate answer with HTTP errors without knowing statuses.
-type Refuser interface {
+// ErrorWriter writes an error as a problem document. It lets the gate answer with HTTP errors without knowing statuses.
+type ErrorWriter interface {
 	Write(w http.ResponseWriter, r *http.Request, err error)
 }
 
@@ -51,8 +51,8 @@ type Options struct {
 	Attempts  *Attempts
 	Budget    *budget.Budget // memory budget for bodies; nil for no limit
 	Routes    chi.Routes     // routes behind the gate, used to match requests
-	Things    Things
-	Refuse    Refuser
+	Lookup    Lookup
+	Refuse    ErrorWriter
 	Meter     Meter
 	Tracer    trace.Tracer
 	Propagate propagation.TextMapPropagator

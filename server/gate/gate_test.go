@@ -59,21 +59,21 @@ func (nowhere) LoginFailures(context.Context, time.Time) ([]registry.LoginFailur
 	return nil, nil
 }
 
-type house struct {
+type statusProvider struct {
 	http.Handler
 	log     *bytes.Buffer
 	metrics *telemetry.Metrics
 	gaveUp  chan struct{}
 }
 
-func open(t *testing.T) house {
+func open(t *testing.T) statusProvider {
 	t.Helper()
 	return openWith(t, 0)
 }
 
-func openWith(t *testing.T, patience time.Duration) house {
+func openWith(t *testing.T, patience time.Duration) statusProvider {
 	t.Helper()
-	h := house{log: &bytes.Buffer{}, metrics: telemetry.NewMetrics("test"), gaveUp: make(chan struct{})}
+	h := statusProvider{log: &bytes.Buffer{}, metrics: telemetry.NewMetrics("test"), gaveUp: make(chan struct{})}
 	log := telemetry.NewLog(h.log, "text", slog.LevelDebug)
 	traces, err := telemetry.NewTraces(t.Context(), "test", false)
 	if err != nil {
@@ -109,7 +109,7 @@ type request struct {
 	headers            map[string]string
 }
 
-func (h house) do(t *testing.T, q request) *httptest.ResponseRecorder {
+func (h statusProvider) do(t *testing.T, q request) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), q.method, q.path, nil)
 	r.Host = q.host

@@ -13,8 +13,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Things finds the resource a path names. It is used only for callers with restricted access.
-type Things interface {
+// Lookup finds the resource a path names. It is used only for callers with restricted access.
+type Lookup interface {
 	AgentID(ctx context.Context, workspace, nameOrID string) (string, error)
 	Run(ctx context.Context, actor registry.Actor, id string) (registry.Run, error)
 }
@@ -92,7 +92,7 @@ func (g *Gate) permitAgent(ctx context.Context, caller registry.Caller, nameOrID
 	if len(caller.Agents) == 0 {
 		return nil
 	}
-	id, err := g.Things.AgentID(ctx, caller.Actor.Workspace, nameOrID)
+	id, err := g.Lookup.AgentID(ctx, caller.Actor.Workspace, nameOrID)
 	if err == nil && !caller.MayTouch(id) {
 		err = fault.New(fault.NotFound, "Agent %s not found.", nameOrID)
 	}
@@ -106,7 +106,7 @@ func (g *Gate) permitRun(ctx context.Context, caller registry.Caller, id string)
 	if reads && len(caller.Agents) == 0 {
 		return nil
 	}
-	found, err := g.Things.Run(ctx, caller.Actor, id)
+	found, err := g.Lookup.Run(ctx, caller.Actor, id)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (g *Gate) watch(ctx context.Context, r *http.Request) (watched context.Cont
 		defer tick.Stop()
 		for {
 			changed := g.Rights.Changed() // taken before the check, so that no change is missed
-			if lost(g.still(r)) {
+			if notAnswered(g.still(r)) {
 				cancel(ErrEnded)
 				return
 			}
@@ -56,6 +56,6 @@ func (g *Gate) still(r *http.Request) error {
 	return g.permit(r, caller.Caller)
 }
 
-// lost reports whether an error removes access to a stream. An error that only prevented the check, such as a busy
+// notAnswered reports whether an error removes access to a stream. An error that only prevented the check, such as a busy
 // database, does not: the next check decides.
-func lost(err error) bool { return err != nil && !fault.Is(err, fault.Internal) }
+func notAnswered(err error) bool { return err != nil && !fault.Is(err, fault.Internal) }

@@ -51,5 +51,5 @@ func (a *API) diff(ctx context.Context, agent, from, to string, match DraftMatch
 	if err != nil {
 		return nil, err
 	}
-	return &diffAnswer{Renamed: a.present(ctx, agent), Body: d}, nil
+	return &diffAnswer{Renamed: a.currentName(ctx, agent), Body: d}, nil
 }

@@ -53,6 +53,6 @@ func (a *API) getCapabilities() {
 	add(a, endpoint{
 		id: "getCapabilities", method: http.MethodGet, path: Base + "/capabilities", tag: "server", summary: "Get the capabilities of this server",
 	}, func(context.Context, *none) (*out, error) {
-		return &out{Body: a.House.Capabilities()}, nil
+		return &out{Body: a.StatusProvider.Capabilities()}, nil
 	})
 }

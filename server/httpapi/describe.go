@@ -212,12 +212,12 @@ func problemSchema(api *huma.OpenAPI) {
 	delete(schemas, name)
 	for _, path := range api.Paths {
 		for _, op := range []*huma.Operation{path.Get, path.Post, path.Put, path.Patch, path.Delete} {
-			refuseInOurWords(op, "#/components/schemas/"+name)
+			describeRefusal(op, "#/components/schemas/"+name)
 		}
 	}
 }
 
-func refuseInOurWords(op *huma.Operation, ref string) {
+func describeRefusal(op *huma.Operation, ref string) {
 	if op == nil {
 		return
 	}

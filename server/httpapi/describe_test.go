@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/server/problem"
 )
 
-func door() *httpapi.API {
+func newAPI() *httpapi.API {
 	return httpapi.New(httpapi.Options{
 		Problems: problem.Writer{Log: slog.New(slog.DiscardHandler)}, BodyBytes: 1 << 20, Now: time.Now,
 	})
@@ -26,13 +26,13 @@ func do(t *testing.T, method, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
-	door().Router().ServeHTTP(w, r)
+	newAPI().Router().ServeHTTP(w, r)
 	return w
 }
 
 func TestDescriptionIsComplete(t *testing.T) {
 	t.Parallel()
-	text, err := door().OpenAPI()
+	text, err := newAPI().OpenAPI()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestSchemaOfManifestsIsServed(t *testing.T) {
 // TestFormatsAreDescribed fails when a format is added that the description does not list.
 func TestFormatsAreDescribed(t *testing.T) {
 	t.Parallel()
-	text, err := door().OpenAPI()
+	text, err := newAPI().OpenAPI()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func behindGate(t *testing.T) http.Handler {
 	return gate.New(gate.Options{
 		Refuse: problem.Writer{Log: log}, Meter: telemetry.NewMetrics("test"), Tracer: traces.Tracer("test"), Propagate: traces.Propagator(),
 		Log: log, NewID: func() string { return "1" },
-	}).Guard(door().Router())
+	}).Guard(newAPI().Router())
 }
 
 func TestHeadIsGetWithoutABody(t *testing.T) {

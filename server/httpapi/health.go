@@ -21,6 +21,6 @@ func (a *API) getHealth() {
 		id: "getHealth", method: http.MethodGet, path: "/health", tag: "server", summary: "Get the state of the server", public: true,
 		about: "The answer is always 200. GET /ready reports whether the server can be used.",
 	}, func(ctx context.Context, _ *none) (*out, error) {
-		return &out{Body: a.House.Health(ctx)}, nil
+		return &out{Body: a.StatusProvider.Health(ctx)}, nil
 	})
 }

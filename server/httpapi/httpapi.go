@@ -39,8 +39,8 @@ type Keys interface {
 	ReleaseKey(ctx context.Context, owner, key string) error
 }
 
-// House provides the version and the state of the server.
-type House interface {
+// StatusProvider provides the version and the state of the server.
+type StatusProvider interface {
 	Capabilities() Capabilities
 	Runtimes() []RuntimeState
 	Health(ctx context.Context) Health
@@ -48,29 +48,29 @@ type House interface {
 
 // Options configures an API.
 type Options struct {
-	Agents       *agents.Service
-	Archives     *archives.Service
-	Catalog      *catalog.Service
-	Quotas       *quotas.Service
-	Replays      *replay.Service
-	Runs         *runs.Service
-	Secrets      *secrets.Service
-	Skills       *skills.Service
-	Pins         *pins.Service
-	Tools        *tools.Service
-	Access       *access.Service
-	Keys         Keys
-	House        House
-	Samples      []agents.Sample
-	Metrics      http.Handler
-	Problems     problem.Writer
-	Attempts     *gate.Attempts
-	Provider     Provider // login provider; nil if there is none
-	ProviderName string
-	PublicURL    string // "" takes the address that a request came by
-	BasePath     string // beneath which browsers see the server; "" is the root
-	BodyBytes    int64
-	Now          func() time.Time
+	Agents         *agents.Service
+	Archives       *archives.Service
+	Catalog        *catalog.Service
+	Quotas         *quotas.Service
+	Replays        *replay.Service
+	Runs           *runs.Service
+	Secrets        *secrets.Service
+	Skills         *skills.Service
+	Pins           *pins.Service
+	Tools          *tools.Service
+	Access         *access.Service
+	Keys           Keys
+	StatusProvider StatusProvider
+	Samples        []agents.Sample
+	Metrics        http.Handler
+	Problems       problem.Writer
+	Attempts       *gate.Attempts
+	Provider       Provider // login provider; nil if there is none
+	ProviderName   string
+	PublicURL      string // "" takes the address that a request came by
+	BasePath       string // beneath which browsers see the server; "" is the root
+	BodyBytes      int64
+	Now            func() time.Time
 }
 
 // API is the REST API. It is a router, so that other entry points can be added to it.
@@ -105,7 +105,7 @@ func (a *API) routes() {
 	a.runRoutes()
 	a.skillRoutes()
 	a.secretRoutes()
-	a.houseRoutes()
+	a.statusRoutes()
 	a.sessionRoutes()
 	a.peopleRoutes()
 	a.documentRoutes()
@@ -176,7 +176,7 @@ func (a *API) skillRoutes() {
 	a.uninstallSkill()
 }
 
-func (a *API) houseRoutes() {
+func (a *API) statusRoutes() {
 	a.getCapabilities()
 	a.listRuntimes()
 	a.getHealth()
@@ -195,7 +195,7 @@ func (a *API) sessionRoutes() {
 	a.listSessions()
 	a.endSession()
 	a.followLoginLink()
-	a.listLoginWays()
+	a.listLoginMethods()
 	a.logInAtProvider()
 	a.createToken()
 	a.listTokens()

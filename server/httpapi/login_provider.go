@@ -41,7 +41,7 @@ func (a *API) logInAtProvider() {
 		}
 		text, _ := json.Marshal(attempt) // three strings cannot fail
 		http.SetCookie(w, a.attempt(r, base64.RawURLEncoding.EncodeToString(text), a.Now().Add(attemptFor)))
-		lead(w, r, address)
+		redirect(w, r, address)
 	})
 	a.router.Get(callbackPath, func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, a.attempt(r, "", time.Unix(1, 0))) // the cookie is valid for one answer
@@ -61,19 +61,19 @@ func (a *API) logInAtProvider() {
 			a.loginFailed(w, r, err)
 			return
 		}
-		lead(w, r, a.BasePath+studio)
+		redirect(w, r, a.BasePath+studio)
 	})
 }
 
-// lead redirects a browser. The answer must not be cached, and the target receives no referrer.
-func lead(w http.ResponseWriter, r *http.Request, address string) {
+// redirect redirects a browser. The answer must not be cached, and the target receives no referrer.
+func redirect(w http.ResponseWriter, r *http.Request, address string) {
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, address, http.StatusSeeOther)
 }
 
 func (a *API) loginFailed(w http.ResponseWriter, r *http.Request, err error) {
 	doc := a.Problems.Describe(r.Context(), err)
-	lead(w, r, a.BasePath+studio+"?login="+url.QueryEscape(string(doc.Code)))
+	redirect(w, r, a.BasePath+studio+"?login="+url.QueryEscape(string(doc.Code)))
 }
 
 func (a *API) callback(r *http.Request) string {
@@ -105,8 +105,8 @@ func attemptOf(r *http.Request) (attempt oidc.Attempt) {
 	return attempt
 }
 
-// LoginWays lists the login methods, in addition to the printed link and tokens.
-type LoginWays struct {
+// LoginMethods lists the login methods, in addition to the printed link and tokens.
+type LoginMethods struct {
 	Provider *LoginProvider `json:"provider" doc:"The OpenID provider, or null."`
 }
 
@@ -116,17 +116,17 @@ type LoginProvider struct {
 	Path string `json:"path" doc:"Path that starts the sign-in with the provider."`
 }
 
-func (a *API) listLoginWays() {
+func (a *API) listLoginMethods() {
 	type in struct{}
-	type out struct{ Body LoginWays }
+	type out struct{ Body LoginMethods }
 	add(a, endpoint{
 		id: "listLoginWays", method: http.MethodGet, path: Base + "/session/ways", tag: "session", summary: "List the ways to sign in", public: true,
 		refusals: []fault.Code{},
 	}, func(context.Context, *in) (*out, error) {
-		ways := LoginWays{}
+		methods := LoginMethods{}
 		if a.Provider != nil {
-			ways.Provider = &LoginProvider{Name: a.ProviderName, Path: a.BasePath + providerPath}
+			methods.Provider = &LoginProvider{Name: a.ProviderName, Path: a.BasePath + providerPath}
 		}
-		return &out{Body: ways}, nil
+		return &out{Body: methods}, nil
 	})
 }

@@ -67,7 +67,7 @@ func (a *API) listPins() {
 	}, func(ctx context.Context, q *AgentRef) (*pinsAnswer, error) {
 		answer, err := pinsOf(a.Pins.Of(ctx, actor(ctx), q.Agent))
 		if err == nil {
-			answer.Renamed = a.present(ctx, q.Agent)
+			answer.Renamed = a.currentName(ctx, q.Agent)
 		}
 		return answer, err
 	})

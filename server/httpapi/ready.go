@@ -18,7 +18,7 @@ func (a *API) getReady() {
 		id: "getReady", method: http.MethodGet, path: "/ready", tag: "server", summary: "Check whether the server can be used", public: true,
 		refusals: []fault.Code{fault.RuntimeUnavailable},
 	}, func(ctx context.Context, _ *none) (*out, error) {
-		health := a.House.Health(ctx)
+		health := a.StatusProvider.Health(ctx)
 		switch {
 		case !health.RegistryLoaded:
 			return nil, fault.New(fault.ShuttingDown, "The database does not answer.")

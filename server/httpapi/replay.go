@@ -19,7 +19,7 @@ func (a *API) replayDraft() {
 	type in struct {
 		AgentRef
 		DraftMatch
-		Manner
+		PreferOptions
 		Body ReplayBody
 	}
 	type out struct{ Body replay.Report }
@@ -32,7 +32,7 @@ func (a *API) replayDraft() {
 		if err != nil {
 			return nil, err
 		}
-		report, err := a.Replays.Run(ctx, actor(ctx), q.Agent, replay.Request{Seen: seen, Version: q.Body.Version, Runs: q.Body.Runs, Trigger: trigger(ctx, q.Manner)})
+		report, err := a.Replays.Run(ctx, actor(ctx), q.Agent, replay.Request{Seen: seen, Version: q.Body.Version, Runs: q.Body.Runs, Trigger: trigger(ctx, q.PreferOptions)})
 		return &out{Body: report}, err
 	})
 }

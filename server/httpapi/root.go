@@ -19,7 +19,7 @@ func (a *API) getRoot() {
 			http.Redirect(w, r, a.BasePath+studio, http.StatusFound)
 			return
 		}
-		health := a.House.Health(r.Context())
+		health := a.StatusProvider.Health(r.Context())
 		body, err := json.Marshal(map[string]any{"service": "atelier", "status": health.Status, "skills_loaded": health.SkillsCount})
 		if err != nil {
 			a.Problems.Write(w, r, err)

@@ -28,8 +28,8 @@ type ExecuteBody struct {
 	NodeID        string            `json:"nodeId,omitempty" maxLength:"100"`
 }
 
-// Manner holds the caller's preferences for the answer.
-type Manner struct {
+// PreferOptions holds the caller's preferences for the answer.
+type PreferOptions struct {
 	Prefer    string `header:"Prefer" doc:"respond-async: answer 202 at once. Follow the run by its ID."`
 	UserAgent string `header:"User-Agent" hidden:"true"`
 }
@@ -48,7 +48,7 @@ func (a *API) executeAgent() {
 	type in struct {
 		AgentRef
 		DraftMatch
-		Manner
+		PreferOptions
 		Version string `query:"version" maxLength:"200"`
 		Body    ExecuteBody
 	}
@@ -68,20 +68,20 @@ func (a *API) executeAgent() {
 		if request.Version == "" {
 			request.Version = q.Version
 		}
-		answer, err := a.run(ctx, q.Manner, request)
+		answer, err := a.run(ctx, q.PreferOptions, request)
 		if err != nil {
 			return nil, err
 		}
-		answer.Renamed, answer.Old = a.told(ctx, request)
+		answer.Renamed, answer.Old = a.notes(ctx, request)
 		return answer, nil
 	})
 }
 
-// told returns notes on the requested version: the agent's current name and its deprecation. The version was resolved a
+// notes returns notes on the requested version: the agent's current name and its deprecation. The version was resolved a
 // moment earlier. A run is not rejected if the notes are unavailable.
-func (a *API) told(ctx context.Context, request runs.Request) (name, old string) {
+func (a *API) notes(ctx context.Context, request runs.Request) (name, old string) {
 	if registry.KindOf(request.Version) == registry.ByDraft {
-		return a.present(ctx, request.Agent), ""
+		return a.currentName(ctx, request.Agent), ""
 	}
 	v, err := a.Agents.Version(ctx, actor(ctx), request.Agent, request.Version)
 	if err != nil {
@@ -90,14 +90,14 @@ func (a *API) told(ctx context.Context, request runs.Request) (name, old string)
 	return renamed(request.Agent, v), deprecation(v)
 }
 
-// present returns the current name of an agent that was requested by a former name. It returns "" otherwise, and if the
+// currentName returns the current name of an agent that was requested by a former name. It returns "" otherwise, and if the
 // name cannot be determined.
-func (a *API) present(ctx context.Context, asked string) string {
+func (a *API) currentName(ctx context.Context, asked string) string {
 	agent, err := a.Agents.Get(ctx, actor(ctx), asked)
 	if err != nil {
 		return ""
 	}
-	return renamed(asked, registry.Version{AgentID: agent.ID, PresentName: agent.Name})
+	return renamed(asked, registry.Version{AgentID: agent.ID, CurrentName: agent.Name})
 }
 
 func deprecation(v registry.Version) string {
@@ -119,7 +119,7 @@ func deprecation(v registry.Version) string {
 }
 
 // run executes with the requested preferences.
-func (a *API) run(ctx context.Context, how Manner, request runs.Request) (*runAnswer, error) {
+func (a *API) run(ctx context.Context, how PreferOptions, request runs.Request) (*runAnswer, error) {
 	request.Trigger = trigger(ctx, how)
 	if wantsAsync(how.Prefer) {
 		run, err := a.Runs.Start(ctx, actor(ctx), request)
@@ -149,7 +149,7 @@ func wantsAsync(prefer string) bool {
 }
 
 // trigger returns the entry point of the caller: a session is the Studio, and the command line identifies itself.
-func trigger(ctx context.Context, how Manner) registry.Trigger {
+func trigger(ctx context.Context, how PreferOptions) registry.Trigger {
 	caller, _ := gate.CallerOf(ctx)
 	switch {
 	case caller.Browser:

@@ -35,7 +35,7 @@ type InlineBody struct {
 
 func (a *API) executeInline() {
 	type in struct {
-		Manner
+		PreferOptions
 		Body InlineBody
 	}
 	add(a, endpoint{
@@ -46,7 +46,7 @@ func (a *API) executeInline() {
 		if err != nil {
 			return nil, err
 		}
-		return a.run(ctx, q.Manner, runs.Request{
+		return a.run(ctx, q.PreferOptions, runs.Request{
 			Inline: &spec, Input: q.Body.Input, Limits: q.Body.Limits,
 			ParentRunID: q.Body.ParentRunID, WorkflowRunID: q.Body.WorkflowRunID, NodeID: q.Body.NodeID,
 		})

@@ -43,6 +43,6 @@ func (a *API) listRuntimes() {
 	add(a, endpoint{
 		id: "listRuntimes", method: http.MethodGet, path: Base + "/runtimes", tag: "server", summary: "Get the state of the runtimes",
 	}, func(context.Context, *none) (*out, error) {
-		return &out{Body: RuntimeList{Items: orEmpty(a.House.Runtimes())}}, nil
+		return &out{Body: RuntimeList{Items: orEmpty(a.StatusProvider.Runtimes())}}, nil
 	})
 }

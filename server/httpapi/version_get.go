@@ -16,10 +16,10 @@ type VersionRef struct {
 
 // renamed returns the current name of a version's agent if it was requested by a former name.
 func renamed(asked string, v registry.Version) string {
-	if asked == v.AgentID || v.PresentName == "" || registry.NameKey(asked) == registry.NameKey(v.PresentName) {
+	if asked == v.AgentID || v.CurrentName == "" || registry.NameKey(asked) == registry.NameKey(v.CurrentName) {
 		return ""
 	}
-	return v.PresentName
+	return v.CurrentName
 }
 
 func (a *API) getVersion() {

@@ -54,7 +54,7 @@ func TestDoctorOfAnOrdinaryUser(t *testing.T) {
 }
 
 // The doctor's command line: it finds the running server, takes another one by name, and exits by the verdict.
-func TestDoctorTriesDoors(t *testing.T) {
+func TestDoctorTriesEgress(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	running := servertest.Spawn(t, data)

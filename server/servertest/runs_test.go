@@ -230,7 +230,7 @@ func TestMetricsCountRequestsAndRuns(t *testing.T) {
 }
 
 // A failing house is a problem, and the run is recorded.
-func TestFailingHouse(t *testing.T) {
+func TestServerFailure(t *testing.T) {
 	t.Parallel()
 	s := scripted(t, nil)
 	answer := s.Script(t, "house-fail")

@@ -9,7 +9,7 @@ import (
 )
 
 // What the Studio does with versions and agents, a terminal does too.
-func TestVerbsOfAnAgentsLife(t *testing.T) {
+func TestAgentCommands(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
 	weather(t, s)

@@ -145,11 +145,11 @@ type contractNames struct {
 	Contracts []string `json:"contracts"`
 }
 
-func (d *Door) listContracts(w http.ResponseWriter, r *http.Request) {
+func (d *API) listContracts(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, contractNames{slices.Sorted(maps.Keys(d.contracts))})
 }
 
-func (d *Door) getContract(w http.ResponseWriter, r *http.Request) {
+func (d *API) getContract(w http.ResponseWriter, r *http.Request) {
 	c, ok := d.contracts[chi.URLParam(r, "name")]
 	switch {
 	case !ok:
@@ -162,8 +162,8 @@ func (d *Door) getContract(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// take reads a body that keeps its contract. The error lists every member that does not.
-func (d *Door) take(w http.ResponseWriter, r *http.Request, name string, into any) error {
+// decode reads a body that keeps its contract. The error lists every member that does not.
+func (d *API) decode(w http.ResponseWriter, r *http.Request, name string, into any) error {
 	body, err := gate.Body(w, r, d.BodyBytes)
 	if err != nil {
 		return err

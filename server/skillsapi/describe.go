@@ -47,7 +47,7 @@ func operations() []operation {
 }
 
 // Describe puts the door's routes into the description of the API.
-func (d *Door) Describe(api *huma.OpenAPI) error {
+func (d *API) Describe(api *huma.OpenAPI) error {
 	refusal := api.Components.Schemas.Schema(reflect.TypeFor[serviceError](), true, "ServiceError")
 	for _, o := range operations() {
 		op := &huma.Operation{

@@ -53,9 +53,9 @@ type skillProvenance struct {
 // unknownVersion stands for the version where a call failed.
 const unknownVersion = "unknown"
 
-func (d *Door) execute(w http.ResponseWriter, r *http.Request) {
+func (d *API) execute(w http.ResponseWriter, r *http.Request) {
 	var request executeRequest
-	if err := d.take(w, r, "execute", &request); err != nil {
+	if err := d.decode(w, r, "execute", &request); err != nil {
 		d.refuse(w, r, err, outOfContract(err))
 		return
 	}
@@ -83,7 +83,7 @@ func aboutTheCall(err error) bool {
 	return false
 }
 
-func (d *Door) resultOf(request executeRequest, run registry.Run, version registry.Version, err error, began time.Time) (executionResult, error) {
+func (d *API) resultOf(request executeRequest, run registry.Run, version registry.Version, err error, began time.Time) (executionResult, error) {
 	now := d.Now().UTC().Truncate(time.Microsecond) // as many digits as these clients read
 	inputs, hashErr := pyhash.Sum(request.Args)
 	if hashErr != nil {

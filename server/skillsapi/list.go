@@ -52,7 +52,7 @@ func safetyFlags() []string {
 	return []string{"none", "pii_risk", "external_call", "side_effect", "file_system", "network_access"}
 }
 
-func (d *Door) listSkills(w http.ResponseWriter, r *http.Request) {
+func (d *API) listSkills(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	flag := query.Get("safety_flag")
 	if flag != "" && !slices.Contains(safetyFlags(), flag) {
@@ -79,7 +79,7 @@ func (d *Door) listSkills(w http.ResponseWriter, r *http.Request) {
 }
 
 // named finds the skill that a path names, or answers that there is none.
-func (d *Door) named(w http.ResponseWriter, r *http.Request) (skillMetadata, bool) {
+func (d *API) named(w http.ResponseWriter, r *http.Request) (skillMetadata, bool) {
 	id := chi.URLParam(r, "id")
 	e, err := d.Skills.Find(r.Context(), actor(r), id)
 	if err == nil && e.Version == nil {
@@ -92,13 +92,13 @@ func (d *Door) named(w http.ResponseWriter, r *http.Request) (skillMetadata, boo
 	return metadataOf(e), true
 }
 
-func (d *Door) getSkill(w http.ResponseWriter, r *http.Request) {
+func (d *API) getSkill(w http.ResponseWriter, r *http.Request) {
 	if m, ok := d.named(w, r); ok {
 		d.write(w, r, http.StatusOK, m)
 	}
 }
 
-func (d *Door) getSchema(w http.ResponseWriter, r *http.Request) {
+func (d *API) getSchema(w http.ResponseWriter, r *http.Request) {
 	if m, ok := d.named(w, r); ok {
 		d.write(w, r, http.StatusOK, skillSchemas{m.Name, m.Version, m.InputSchema, m.OutputSchema})
 	}

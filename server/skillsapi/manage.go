@@ -58,7 +58,7 @@ type installedSkills struct {
 	Count  int                 `json:"count"`
 }
 
-func (d *Door) installed(w http.ResponseWriter, r *http.Request) {
+func (d *API) installed(w http.ResponseWriter, r *http.Request) {
 	entries, err := d.Skills.List(r.Context(), actor(r))
 	if err != nil {
 		d.refuse(w, r, err, nil)
@@ -78,7 +78,7 @@ func (d *Door) installed(w http.ResponseWriter, r *http.Request) {
 }
 
 // violation is a body that does not keep its contract: these clients expect a bad request that says so.
-func (d *Door) violation(w http.ResponseWriter, r *http.Request, err error) {
+func (d *API) violation(w http.ResponseWriter, r *http.Request, err error) {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Code == fault.InvalidInput {
 		text := "Contract Violation:"
@@ -92,9 +92,9 @@ func (d *Door) violation(w http.ResponseWriter, r *http.Request, err error) {
 	d.refuse(w, r, err, nil)
 }
 
-func (d *Door) register(w http.ResponseWriter, r *http.Request) {
+func (d *API) register(w http.ResponseWriter, r *http.Request) {
 	var q registerRequest
-	if err := d.take(w, r, "register", &q); err != nil {
+	if err := d.decode(w, r, "register", &q); err != nil {
 		d.refuse(w, r, err, outOfContract(err))
 		return
 	}
@@ -132,9 +132,9 @@ type skillVerdict struct {
 	Installation *skillInstallation `json:"installation"`
 }
 
-func (d *Door) create(w http.ResponseWriter, r *http.Request) {
+func (d *API) create(w http.ResponseWriter, r *http.Request) {
 	var q createRequest
-	err := d.take(w, r, "create", &q)
+	err := d.decode(w, r, "create", &q)
 	if err == nil && (q.Code == "") == (q.Script == "") {
 		err = fault.Invalid("/script", "is required; give either script or code.")
 	}
@@ -201,9 +201,9 @@ func claimsOf(q createRequest) (json.RawMessage, error) {
 	return json.Marshal(said)
 }
 
-func (d *Door) run(w http.ResponseWriter, r *http.Request) {
+func (d *API) run(w http.ResponseWriter, r *http.Request) {
 	var q runRequest
-	if err := d.take(w, r, "run", &q); err != nil {
+	if err := d.decode(w, r, "run", &q); err != nil {
 		d.violation(w, r, err)
 		return
 	}
@@ -240,7 +240,7 @@ type skillRun struct {
 	Violations      []string        `json:"sandbox_violations"`
 }
 
-func (d *Door) install(w http.ResponseWriter, r *http.Request) {
+func (d *API) install(w http.ResponseWriter, r *http.Request) {
 	from, err := d.source(w, r)
 	if err != nil {
 		d.violation(w, r, err)
@@ -255,7 +255,7 @@ func (d *Door) install(w http.ResponseWriter, r *http.Request) {
 }
 
 // source reads where a skill is to be installed from: an archive as it is, or a request that keeps the contract.
-func (d *Door) source(w http.ResponseWriter, r *http.Request) (skills.Source, error) {
+func (d *API) source(w http.ResponseWriter, r *http.Request) (skills.Source, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && (kind == "application/gzip" || kind == "application/x-gzip") {
 		archive, err := gate.Whole(w, r, folders.MaxArchive)
 		if err == nil && len(archive) == 0 {
@@ -264,7 +264,7 @@ func (d *Door) source(w http.ResponseWriter, r *http.Request) (skills.Source, er
 		return skills.Source{Archive: archive}, err
 	}
 	var q installRequest
-	if err := d.take(w, r, "install", &q); err != nil {
+	if err := d.decode(w, r, "install", &q); err != nil {
 		return skills.Source{}, err
 	}
 	given := 0
@@ -284,9 +284,9 @@ type skillUninstalled struct {
 	Name    string `json:"name"`
 }
 
-func (d *Door) uninstall(w http.ResponseWriter, r *http.Request) {
+func (d *API) uninstall(w http.ResponseWriter, r *http.Request) {
 	var q uninstallRequest
-	if err := d.take(w, r, "uninstall", &q); err != nil {
+	if err := d.decode(w, r, "uninstall", &q); err != nil {
 		d.violation(w, r, err)
 		return
 	}
@@ -306,9 +306,9 @@ type skillPromotion struct {
 	Reference string `json:"reference"`
 }
 
-func (d *Door) promote(w http.ResponseWriter, r *http.Request) {
+func (d *API) promote(w http.ResponseWriter, r *http.Request) {
 	var q promoteRequest
-	if err := d.take(w, r, "promote", &q); err != nil {
+	if err := d.decode(w, r, "promote", &q); err != nil {
 		d.violation(w, r, err)
 		return
 	}

@@ -29,17 +29,17 @@ type Options struct {
 	NewID     func() string
 }
 
-// Door is safe for concurrent use.
-type Door struct {
+// API is safe for concurrent use.
+type API struct {
 	Options
 	contracts contracts
 }
 
 // New returns the door.
-func New(o Options) *Door { return &Door{Options: o, contracts: newContracts()} }
+func New(o Options) *API { return &API{Options: o, contracts: newContracts()} }
 
 // Hang puts the door's routes into a router.
-func (d *Door) Hang(r chi.Router) {
+func (d *API) Hang(r chi.Router) {
 	r.Get("/skills/list", d.listSkills)
 	r.Post("/skills/execute", d.execute)
 	r.Post("/skills/register", d.register)
@@ -65,7 +65,7 @@ func actor(r *http.Request) registry.Actor {
 }
 
 // write answers with JSON in which <, > and & stay as they are.
-func (d *Door) write(w http.ResponseWriter, r *http.Request, status int, v any) {
+func (d *API) write(w http.ResponseWriter, r *http.Request, status int, v any) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
@@ -87,7 +87,7 @@ type serviceError struct {
 
 // refuse answers with {"detail": …}, which is where these clients look, and the code and places of the fault beside it. Detail is
 // the fault's sentence unless another form is given.
-func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error, detail any) {
+func (d *API) refuse(w http.ResponseWriter, r *http.Request, err error, detail any) {
 	doc := d.Problems.Describe(r.Context(), err)
 	for name, values := range doc.GetHeaders() {
 		w.Header()[name] = values

@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/server/skillsapi"
 )
 
-func door() chi.Router {
+func newAPI() chi.Router {
 	router := chi.NewRouter()
 	skillsapi.New(skillsapi.Options{Problems: problem.Writer{}, BodyBytes: 1 << 20, Now: time.Now, NewID: func() string { return "1" }}).Hang(router)
 	return router
@@ -33,7 +33,7 @@ func ask(t *testing.T, method, path, body string, headers ...string) (int, strin
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	w := httptest.NewRecorder()
-	door().ServeHTTP(w, r)
+	newAPI().ServeHTTP(w, r)
 	return w.Code, w.Body.String()
 }
 
@@ -52,7 +52,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 			}
 		}
 	}
-	err := chi.Walk(door(), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+	err := chi.Walk(newAPI(), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		op := described[method+" "+route]
 		if op == nil || op.OperationID == "" || op.Summary == "" || (op.RequestBody != nil) != (method == "POST") {
 			t.Errorf("%s %s is described as %+v", method, route, op)

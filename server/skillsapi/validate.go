@@ -38,9 +38,9 @@ func weights() map[string]float64 {
 }
 
 // validateCode checks Python against the rules that created skills keep. It runs nothing.
-func (d *Door) validateCode(w http.ResponseWriter, r *http.Request) {
+func (d *API) validateCode(w http.ResponseWriter, r *http.Request) {
 	var q validateRequest
-	if err := d.take(w, r, "validate_code", &q); err != nil {
+	if err := d.decode(w, r, "validate_code", &q); err != nil {
 		d.violation(w, r, err)
 		return
 	}
@@ -87,7 +87,7 @@ type importable struct {
 }
 
 // packages lists what skills under the rules may import. Nothing is installed beside the standard library.
-func (d *Door) packages(w http.ResponseWriter, r *http.Request) {
+func (d *API) packages(w http.ResponseWriter, r *http.Request) {
 	all := []importable{}
 	for _, name := range rules.Imports(runtimes.Rules{Pack: runtimes.Restricted}) {
 		all = append(all, importable{name, "standard_library"})
@@ -97,6 +97,6 @@ func (d *Door) packages(w http.ResponseWriter, r *http.Request) {
 
 const nothingElse = "This server installs no packages. Programs have the standard library of their interpreter."
 
-func (d *Door) installedPackages(w http.ResponseWriter, r *http.Request) {
+func (d *API) installedPackages(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, http.StatusOK, importables{[]importable{}, 0, nothingElse})
 }

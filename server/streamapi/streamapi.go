@@ -31,22 +31,22 @@ type Follower interface {
 // Follow opens a run's events after seq from.
 type Follow func(ctx context.Context, actor registry.Actor, run string, from int64) (Follower, error)
 
-// Refuser answers with the problem that an error is.
-type Refuser interface {
+// ErrorWriter answers with the problem that an error is.
+type ErrorWriter interface {
 	Write(w http.ResponseWriter, r *http.Request, err error)
 }
 
 // Options configures a Door. The times are fields so that tests need not wait; zero takes the default.
 type Options struct {
 	Follow Follow
-	Refuse Refuser
+	Refuse ErrorWriter
 	Slow   time.Duration // a reader that takes longer for one frame is closed with a reason; 5 s
 	Write  time.Duration // a reader that takes longer than this is cut off; 20 s
 	Ping   time.Duration // between pings; 20 s
 }
 
-// Door serves WebSockets.
-type Door struct {
+// API serves WebSockets.
+type API struct {
 	Options
 	upgrader websocket.Upgrader
 	mu       sync.Mutex // guards closed, and open.Add against open.Wait
@@ -62,9 +62,9 @@ const (
 )
 
 // New returns the door.
-func New(o Options) *Door {
+func New(o Options) *API {
 	o.Slow, o.Write, o.Ping = or(o.Slow, 5*time.Second), or(o.Write, 20*time.Second), or(o.Ping, 20*time.Second)
-	d := &Door{Options: o}
+	d := &API{Options: o}
 	d.stopping, d.stop = context.WithCancel(context.Background())
 	d.upgrader = websocket.Upgrader{
 		HandshakeTimeout: 5 * time.Second, ReadBufferSize: 1024, WriteBufferSize: 16 << 10,
@@ -78,7 +78,7 @@ func New(o Options) *Door {
 
 // Close gives the open sockets until ctx ends to send what is left, then closes them with a reason, and waits for all.
 // By then the runs have ended, so that a reader that keeps up gets its result.
-func (d *Door) Close(ctx context.Context) {
+func (d *API) Close(ctx context.Context) {
 	d.mu.Lock()
 	d.closed = true
 	d.mu.Unlock()
@@ -97,7 +97,7 @@ func or(value, otherwise time.Duration) time.Duration {
 
 // ServeHTTP follows the run that the path names, from the seq that the query names. What can be refused is refused
 // before the upgrade, as any other route does.
-func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	run := chi.URLParam(r, "run")
 	caller, _ := gate.CallerOf(r.Context())
 	from, err := seqOf(r.URL.Query().Get("from"))
@@ -124,7 +124,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // enter counts a socket, unless the door is closed.
-func (d *Door) enter() bool {
+func (d *API) enter() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.closed {
@@ -152,7 +152,7 @@ var (
 
 // serve sends events until there are no more. One goroutine reads, to notice that the peer has gone or speaks; it ends
 // when the connection is closed, and is waited for.
-func (d *Door) serve(ctx context.Context, conn *websocket.Conn, events Follower) {
+func (d *API) serve(ctx context.Context, conn *websocket.Conn, events Follower) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(d.stopping, func() { cancel(errStopping) })()
@@ -181,7 +181,7 @@ func wait(ended <-chan struct{}, most time.Duration) {
 }
 
 // listen returns why nothing more comes from the peer.
-func (d *Door) listen(conn *websocket.Conn) error {
+func (d *API) listen(conn *websocket.Conn) error {
 	conn.SetReadLimit(maxFromPeer)
 	alive := func(string) error { return conn.SetReadDeadline(time.Now().Add(2*d.Ping + d.Write)) }
 	conn.SetPongHandler(alive)
@@ -202,7 +202,7 @@ type end struct {
 }
 
 // send writes events, and pings, also between events: a peer is known to be there by its pongs alone.
-func (d *Door) send(ctx context.Context, conn *websocket.Conn, events Follower) end {
+func (d *API) send(ctx context.Context, conn *websocket.Conn, events Follower) end {
 	ping := time.Now().Add(d.Ping)
 	for {
 		event, err := d.next(ctx, conn, events, &ping)
@@ -237,7 +237,7 @@ func endFor(cause error) end {
 }
 
 // next waits for an event and pings the peer whenever that is due.
-func (d *Door) next(ctx context.Context, conn *websocket.Conn, events Follower, ping *time.Time) (runtimes.Event, error) {
+func (d *API) next(ctx context.Context, conn *websocket.Conn, events Follower, ping *time.Time) (runtimes.Event, error) {
 	for {
 		if now := time.Now(); !now.Before(*ping) {
 			*ping = now.Add(d.Ping)
@@ -255,7 +255,7 @@ func (d *Door) next(ctx context.Context, conn *websocket.Conn, events Follower, 
 }
 
 // write sends one event, as the program wrote it: <, > and & stay.
-func (d *Door) write(conn *websocket.Conn, event runtimes.Event) error {
+func (d *API) write(conn *websocket.Conn, event runtimes.Event) error {
 	if err := conn.SetWriteDeadline(time.Now().Add(d.Write)); err != nil {
 		return err
 	}

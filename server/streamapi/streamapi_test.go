@@ -56,12 +56,12 @@ func events(n int, data string) []runtimes.Event {
 	return all
 }
 
-type door struct {
-	*streamapi.Door
+type testAPI struct {
+	*streamapi.API
 	url string
 }
 
-func serve(t *testing.T, o streamapi.Options) door {
+func serve(t *testing.T, o streamapi.Options) testAPI {
 	t.Helper()
 	o.Refuse = problem.Writer{Log: slog.New(slog.DiscardHandler)}
 	d := streamapi.New(o)
@@ -74,10 +74,10 @@ func serve(t *testing.T, o streamapi.Options) door {
 		d.Close(ctx)
 		s.Close()
 	})
-	return door{d, "ws" + strings.TrimPrefix(s.URL, "http") + "/runs/r1/stream"}
+	return testAPI{d, "ws" + strings.TrimPrefix(s.URL, "http") + "/runs/r1/stream"}
 }
 
-func (d door) dial(t *testing.T, query string) *websocket.Conn {
+func (d testAPI) dial(t *testing.T, query string) *websocket.Conn {
 	t.Helper()
 	conn, _, err := websocket.DefaultDialer.Dial(d.url+query, nil)
 	if err != nil {

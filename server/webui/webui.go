@@ -21,14 +21,14 @@ const Base = "/studio/"
 // page is what every path of the Studio without an extension shows.
 const page = "index.html"
 
-// Refuser answers with the problem that an error is.
-type Refuser interface {
+// ErrorWriter answers with the problem that an error is.
+type ErrorWriter interface {
 	Write(w http.ResponseWriter, r *http.Request, err error)
 }
 
 // New returns the handler of everything beneath Base, which browsers see beneath base. A dist without the page means that
 // the Studio was not built; the handler then says how to build it.
-func New(dist fs.FS, base string, refuse Refuser) http.Handler {
+func New(dist fs.FS, base string, refuse ErrorWriter) http.Handler {
 	if dist == nil || !has(dist, page) {
 		return notBuilt(base)
 	}
@@ -41,7 +41,7 @@ func Built(dist fs.FS) bool { return dist != nil && has(dist, page) }
 type studio struct {
 	dist   fs.FS
 	base   string
-	refuse Refuser
+	refuse ErrorWriter
 }
 
 func (s studio) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -43,7 +43,7 @@ type Sessions interface {
 	EndSessionOf(ctx context.Context, user, id string) error
 	TouchSessions(ctx context.Context, uses map[string]time.Time) error
 	PutLoginLink(ctx context.Context, hash, user string, expires time.Time) error
-	TakeLoginLink(ctx context.Context, hash string, now time.Time) (user string, err error)
+	ConsumeLoginLink(ctx context.Context, hash string, now time.Time) (user string, err error)
 }
 
 // Users keeps people and the workspaces that they are members of.

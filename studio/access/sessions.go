@@ -79,7 +79,7 @@ func (s *Service) LoginLink(ctx context.Context, user string) (string, error) {
 
 // Redeem spends a login link and returns a session cookie with its expiry.
 func (s *Service) Redeem(ctx context.Context, link string, from registry.Device) (string, time.Time, error) {
-	user, err := s.sessions.TakeLoginLink(ctx, hash(link), s.now())
+	user, err := s.sessions.ConsumeLoginLink(ctx, hash(link), s.now())
 	if fault.Is(err, fault.NotFound) {
 		err = fault.New(fault.Unauthenticated, "This sign-in link was used or has expired. Restart the server for a new one, or paste a token.")
 	}

@@ -77,7 +77,7 @@ type Engines interface {
 
 // Quotas refuses what would be kept in a workspace that is full.
 type Quotas interface {
-	Room(ctx context.Context, workspace string) error
+	CheckAgentLimit(ctx context.Context, workspace string) error
 }
 
 // Options configures a Service.
@@ -169,7 +169,7 @@ func (s *Service) Compose(ctx context.Context, actor registry.Actor, in Input) (
 		ID: s.NewID(), Workspace: actor.Workspace, Tags: []string{}, Metadata: json.RawMessage(`{}`), Draft: registry.FirstDraft(registry.Spec{}, actor, now),
 		Changelog: []registry.ChangelogEntry{}, CreatedAt: now, CreatedBy: actor.ID, Creator: actor, Editor: actor, UpdatedAt: now,
 	}
-	if err := s.room(ctx, actor); err != nil {
+	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Agent{}, err
 	}
 	if in.Language == nil {
@@ -182,12 +182,12 @@ func (s *Service) Compose(ctx context.Context, actor registry.Actor, in Input) (
 	return s.apply(ctx, actor, a, in)
 }
 
-// room is asked before something is kept.
-func (s *Service) room(ctx context.Context, actor registry.Actor) error {
+// checkAgentLimit is asked before something is kept.
+func (s *Service) checkAgentLimit(ctx context.Context, actor registry.Actor) error {
 	if s.Quotas == nil {
 		return nil
 	}
-	return s.Quotas.Room(ctx, actor.Workspace)
+	return s.Quotas.CheckAgentLimit(ctx, actor.Workspace)
 }
 
 // Get returns an agent with its draft, by name or ID.
@@ -202,7 +202,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor, filter registr
 
 // Save replaces what the input names in the draft. The revision must be the current one, else StaleDraft.
 func (s *Service) Save(ctx context.Context, actor registry.Actor, ref string, revision int64, in Input) (registry.Agent, error) {
-	if err := s.room(ctx, actor); err != nil {
+	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Agent{}, err
 	}
 	a, done, err := s.edit(ctx, actor, ref)

@@ -46,7 +46,7 @@ func (s *Service) LabelSave(ctx context.Context, actor registry.Actor, ref strin
 // RestoreSave saves the draft of a former revision anew. The current revision must be the one that was seen, else StaleDraft;
 // it stays in the history.
 func (s *Service) RestoreSave(ctx context.Context, actor registry.Actor, ref string, from, seen int64) (registry.Agent, error) {
-	if err := s.room(ctx, actor); err != nil {
+	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Agent{}, err
 	}
 	a, done, err := s.edit(ctx, actor, ref)

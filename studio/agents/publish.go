@@ -53,7 +53,7 @@ func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.
 	if err := checkPublish(req); err != nil {
 		return registry.Version{}, err
 	}
-	if err := s.room(ctx, actor); err != nil {
+	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Version{}, err
 	}
 	spec, choice, err := s.publishable(ctx, actor, a.ID, spec, inspected)
@@ -168,7 +168,7 @@ func (s *Service) ListVersions(ctx context.Context, actor registry.Actor, ref st
 	}
 	versions, err := s.Versions.Versions(ctx, actor.Workspace, a.ID)
 	for i := range versions {
-		versions[i].PresentName = a.Name
+		versions[i].CurrentName = a.Name
 	}
 	return versions, err
 }

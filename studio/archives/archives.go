@@ -24,7 +24,7 @@ type Agents interface {
 type Names interface {
 	AgentIDTaken(ctx context.Context, id string) (bool, error)
 	AgentNames(ctx context.Context, workspace, agentID string) ([]string, error)
-	TakeNames(ctx context.Context, workspace, agentID string, names []string) error
+	ClaimNames(ctx context.Context, workspace, agentID string, names []string) error
 }
 
 // Versions keeps what was published.
@@ -40,7 +40,7 @@ type Forgetter interface{ Forget(workspace string) }
 
 // Quotas refuses what would be kept in a workspace that is full.
 type Quotas interface {
-	Room(ctx context.Context, workspace string) error
+	CheckAgentLimit(ctx context.Context, workspace string) error
 }
 
 // Options configures a Service.

@@ -48,7 +48,7 @@ type ImportRequest struct{ DryRun, Listed bool }
 // by one. Errors: BadRequest for one that breaks off while it is sent; InvalidInput, VersionExists, NameTaken; TooManyRequests while others are being sent.
 func (s *Service) Import(ctx context.Context, actor registry.Actor, r io.Reader, req ImportRequest) (report []Imported, err error) {
 	if s.Quotas != nil && !req.DryRun {
-		if err := s.Quotas.Room(ctx, actor.Workspace); err != nil {
+		if err := s.Quotas.CheckAgentLimit(ctx, actor.Workspace); err != nil {
 			return nil, err
 		}
 	}
@@ -162,7 +162,7 @@ func (v *visit) Agent(a archive.Agent) error {
 		v.listed = append(v.listed, v.agentID)
 	}
 	v.report[len(v.report)-1].Listed = a.Listed
-	return v.takeNames(a)
+	return v.claimNames(a)
 }
 
 // meet goes on with an agent that is here, or was.
@@ -204,8 +204,8 @@ func (v *visit) create(a archive.Agent, draft registry.Spec) error {
 	return s.Agents.CreateAgent(v.ctx, v.agent(a, draft))
 }
 
-// takeNames gives the agent the former names that it lacks: references may say them.
-func (v *visit) takeNames(a archive.Agent) error {
+// claimNames gives the agent the former names that it lacks: references may say them.
+func (v *visit) claimNames(a archive.Agent) error {
 	has, err := v.service.Names.AgentNames(v.ctx, v.actor.Workspace, v.agentID)
 	if err != nil {
 		return err
@@ -223,7 +223,7 @@ func (v *visit) takeNames(a archive.Agent) error {
 	if !v.writing {
 		return v.namesAreFree(a)
 	}
-	return v.service.Names.TakeNames(v.ctx, v.actor.Workspace, v.agentID, lacks)
+	return v.service.Names.ClaimNames(v.ctx, v.actor.Workspace, v.agentID, lacks)
 }
 
 func (v *visit) namesAreFree(a archive.Agent) error {

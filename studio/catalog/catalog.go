@@ -39,7 +39,7 @@ type Resolver interface {
 
 // Quotas refuses what would be kept in a workspace that is full.
 type Quotas interface {
-	Room(ctx context.Context, workspace string) error
+	CheckAgentLimit(ctx context.Context, workspace string) error
 }
 
 // Options configures a Service.
@@ -91,7 +91,7 @@ type CopyRequest struct {
 // that is not listed and for a pre-release; NameTaken; InvalidInput for hosts that the workspace may not be granted.
 func (s *Service) Copy(ctx context.Context, actor registry.Actor, id string, req CopyRequest) (registry.Agent, error) {
 	if s.Quotas != nil {
-		if err := s.Quotas.Room(ctx, actor.Workspace); err != nil {
+		if err := s.Quotas.CheckAgentLimit(ctx, actor.Workspace); err != nil {
 			return registry.Agent{}, err
 		}
 	}

@@ -16,27 +16,27 @@ import (
 	"github.com/atelier-run/atelier/studio/engines"
 )
 
-// house has a real inspector, runs of a list, and Node unless it lacks it.
-type house struct {
+// server has a real inspector, runs of a list, and Node unless it lacks it.
+type server struct {
 	*inspect.Inspector
 	looked atomic.Int64
 	runs   []registry.Run
 	lacks  string
 }
 
-func newHouse(t *testing.T) *house {
+func newServer(t *testing.T) *server {
 	t.Helper()
-	h := &house{Inspector: inspect.New(inspect.Options{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t)))})}
+	h := &server{Inspector: inspect.New(inspect.Options{Jailer: worker.FromSandbox(sandboxtest.New(t, sandboxtest.Exe(t)))})}
 	t.Cleanup(h.Close)
 	return h
 }
 
-func (h *house) Check(ctx context.Context, req inspect.Request) (inspect.Report, error) {
+func (h *server) Check(ctx context.Context, req inspect.Request) (inspect.Report, error) {
 	h.looked.Add(1)
 	return h.Inspector.Check(ctx, req)
 }
 
-func (h *house) ListRuns(_ context.Context, workspace string, f registry.RunFilter) (registry.RunPage, error) {
+func (h *server) ListRuns(_ context.Context, workspace string, f registry.RunFilter) (registry.RunPage, error) {
 	if workspace != "w" || f.Agent != "a" || f.Version != registry.DraftVersion {
 		return registry.RunPage{}, nil
 	}
@@ -44,7 +44,7 @@ func (h *house) ListRuns(_ context.Context, workspace string, f registry.RunFilt
 }
 
 // Runtime is that of specs: auto is goja, of Python it is python.
-func (h *house) Runtime(spec registry.Spec) (runtimes.Name, error) {
+func (h *server) Runtime(spec registry.Spec) (runtimes.Name, error) {
 	switch {
 	case spec.Runtime != runtimes.Auto:
 		return spec.Runtime, nil
@@ -54,7 +54,7 @@ func (h *house) Runtime(spec registry.Spec) (runtimes.Name, error) {
 	return runtimes.Goja, nil
 }
 
-func (h *house) chooser() *engines.Chooser {
+func (h *server) chooser() *engines.Chooser {
 	return engines.New(engines.Options{Inspector: h, Specs: h, Runs: h, Lacks: func(runtimes.Name) string { return h.lacks }})
 }
 
@@ -107,7 +107,7 @@ func TestChoose(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t)
+			h := newServer(t)
 			h.runs, h.lacks = tt.runs, tt.lacks
 			got, choice, err := h.chooser().Choose(t.Context(), "w", "a", program(tt.source))
 			if err != nil || choice == nil {
@@ -132,7 +132,7 @@ func TestChoose_ProgramDoesNotBundle_NoChoice(t *testing.T) {
 		"import _ from \"lodash\"\nexport default () => _":                                   runtimes.Goja,
 		"import _ from \"lodash\"\nimport fs from \"node:fs\"\nexport default () => [_, fs]": runtimes.NodeEngine,
 	} {
-		c := newHouse(t).chooser()
+		c := newServer(t).chooser()
 		got, choice, err := c.Choose(t.Context(), "w", "a", program(source))
 		if got != want || choice != nil || err != nil {
 			t.Errorf("%s: chose %s, %+v, %v", source, got, choice, err)
@@ -146,7 +146,7 @@ func TestChoose_ProgramDoesNotBundle_NoChoice(t *testing.T) {
 // TestNothingToChoose: what somebody named, and a language with one runtime, has no reason.
 func TestNothingToChoose(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newServer(t)
 	named, python := program(intl), registry.Spec{Language: runtimes.Python, Runtime: runtimes.Auto}
 	named.Runtime = runtimes.Goja
 	for want, spec := range map[runtimes.Name]registry.Spec{runtimes.Goja: named, runtimes.PythonEngine: python} {
@@ -162,7 +162,7 @@ func TestNothingToChoose(t *testing.T) {
 // TestRunsOfADraft go by what the code uses, and not by what it took; the same code is looked at once.
 func TestRunsOfADraft(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newServer(t)
 	h.runs = []registry.Run{run(t, program(plain), 500, nil)}
 	c := h.chooser()
 	for range 3 {
@@ -184,7 +184,7 @@ func TestRunsOfADraft(t *testing.T) {
 // TestInspectionThatFails is the house's failure, and no reason for an engine.
 func TestInspectionThatFails(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newServer(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := h.chooser().Runtime(ctx, program(plain)); err == nil {
@@ -197,7 +197,7 @@ func TestInspectionThatFails(t *testing.T) {
 
 // hurried is an inspector that has too little time the first time that it looks.
 type hurried struct {
-	*house
+	*server
 	looked bool
 }
 
@@ -206,14 +206,14 @@ func (h *hurried) Check(ctx context.Context, req inspect.Request) (inspect.Repor
 		h.looked = true
 		return inspect.Report{Errors: []fault.Detail{{File: req.Entrypoint, Code: "syntax_error", Message: "The source takes too long to parse. Make it smaller."}}}, nil
 	}
-	return h.house.Check(ctx, req)
+	return h.server.Check(ctx, req)
 }
 
 // TestErrorsAreNotRemembered: they may be those of a busy minute, and a version has its runtime for ever.
 func TestErrorsAreNotRemembered(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	c := engines.New(engines.Options{Inspector: &hurried{house: h}, Specs: h, Runs: h, Lacks: func(runtimes.Name) string { return "" }})
+	h := newServer(t)
+	c := engines.New(engines.Options{Inspector: &hurried{server: h}, Specs: h, Runs: h, Lacks: func(runtimes.Name) string { return "" }})
 	for _, want := range []runtimes.Name{runtimes.Goja, runtimes.NodeEngine} {
 		if got, err := c.Runtime(t.Context(), program(intl)); got != want || err != nil {
 			t.Errorf("%s, %v; want %s", got, err, want)

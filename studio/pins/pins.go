@@ -166,7 +166,7 @@ func (s *Service) resolved(ctx context.Context, workspace string, pins []registr
 		case !fault.Is(f.Err, fault.NotFound):
 			return nil, f.Err
 		}
-		p.Reference = registry.Reference{Agent: cmp.Or(f.PresentName, p.AgentID), Version: p.Reference}.String()
+		p.Reference = registry.Reference{Agent: cmp.Or(f.CurrentName, p.AgentID), Version: p.Reference}.String()
 	}
 	return pins, nil
 }

@@ -126,7 +126,7 @@ func (s *Service) Admit(ctx context.Context, workspace string) (Place, error) {
 	if err := s.load(ctx, a); err != nil {
 		return Place{}, err
 	}
-	if err := s.room(ctx, a); err != nil {
+	if err := s.checkAgentLimit(ctx, a); err != nil {
 		return Place{}, err
 	}
 	tomorrow := a.day.Add(24 * time.Hour)
@@ -177,19 +177,19 @@ func (p Place) End(cpu time.Duration, bytes int64) {
 	a.stored += bytes
 }
 
-// Room refuses what would be kept in a workspace that is full.
-func (s *Service) Room(ctx context.Context, workspace string) error {
+// CheckAgentLimit refuses what would be kept in a workspace that is full.
+func (s *Service) CheckAgentLimit(ctx context.Context, workspace string) error {
 	a := s.account(workspace)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := s.load(ctx, a); err != nil {
 		return err
 	}
-	return s.room(ctx, a)
+	return s.checkAgentLimit(ctx, a)
 }
 
-// room measures where that is due. It needs the lock, and lets go of it while it measures again.
-func (s *Service) room(ctx context.Context, a *account) error {
+// checkAgentLimit measures where that is due. It needs the lock, and lets go of it while it measures again.
+func (s *Service) checkAgentLimit(ctx context.Context, a *account) error {
 	limit := a.quota.StorageBytes
 	if limit == 0 {
 		return nil

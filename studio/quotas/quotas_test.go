@@ -141,7 +141,7 @@ func TestStorage(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		c := &clock{}
 		service := open(s, c, registry.Quota{StorageBytes: 1500})
-		if err := service.Room(t.Context(), ws); err != nil {
+		if err := service.CheckAgentLimit(t.Context(), ws); err != nil {
 			t.Fatal(err)
 		}
 		finish(t, s, ws, noon, 1)

@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/studio/recorder"
 )
 
-// TestSecretsAreMaskedBeforeAnybodyReads: in events, in the ends of the output, across pieces and beside another stream.
-func TestSecretsAreMaskedBeforeAnybodyReads(t *testing.T) {
+// TestSecretsAreRedactedBeforeAnybodyReads: in events, in the ends of the output, across pieces and beside another stream.
+func TestSecretsAreRedactedBeforeAnybodyReads(t *testing.T) {
 	t.Parallel()
 	r := recorder.New(time.Now, redact.New([]string{"hunter2-and-more"}))
 	r.Emit(runtimes.Text(runtimes.KindStdout, "one hunter2-"))
@@ -29,7 +29,7 @@ func TestSecretsAreMaskedBeforeAnybodyReads(t *testing.T) {
 		t.Errorf("%q %q %v", out, errs, truncated)
 	}
 	told := ""
-	for _, e := range r.Take() {
+	for _, e := range r.Drain() {
 		told += string(e.Kind) + string(e.Data) + "\n"
 	}
 	want := "stdout\"one \"\nstderr\"***\\n\"\nstdout\"*** two \"\nlog{\"level\":\"info\",\"message\":\"***\",\"fields\":{\"***\":1}}\nstdout\"hunter2\"\nresult{}\n"
@@ -38,8 +38,8 @@ func TestSecretsAreMaskedBeforeAnybodyReads(t *testing.T) {
 	}
 }
 
-// TestMaskedOutputKeepsItsBounds: what was held back does not make an event larger than one may be.
-func TestMaskedOutputKeepsItsBounds(t *testing.T) {
+// TestRedactedOutputKeepsItsBounds: what was held back does not make an event larger than one may be.
+func TestRedactedOutputKeepsItsBounds(t *testing.T) {
 	t.Parallel()
 	r := recorder.New(time.Now, redact.New([]string{strings.Repeat("ab", 20) + "c"}))
 	for range 3 {
@@ -47,7 +47,7 @@ func TestMaskedOutputKeepsItsBounds(t *testing.T) {
 	}
 	r.EndOutput()
 	total := 0
-	for _, e := range r.Take() {
+	for _, e := range r.Drain() {
 		var text string
 		if err := json.Unmarshal(e.Data, &text); err != nil || len(text) > runtimes.MaxChunk || strings.Contains(text, "\uFFFD") {
 			t.Errorf("%d bytes, %v", len(text), err)

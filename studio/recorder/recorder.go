@@ -27,30 +27,30 @@ const (
 
 // Recording is the events of one live run. It is safe for concurrent use.
 type Recording struct {
-	now  func() time.Time
-	mask *redact.Mask // nil for a run without secrets
+	now      func() time.Time
+	redactor *redact.Redactor // nil for a run without secrets
 
-	mu        sync.Mutex
-	events    []runtimes.Event
-	stored    int // events[:stored] were taken to be stored
-	changed   chan struct{}
-	closed    bool
-	result    func() json.RawMessage // the data of the last event, until somebody reads it
-	gathered  []byte                 // output that waits to become an event
-	gatherAs  runtimes.Kind
-	gatherAt  time.Time
-	timer     *time.Timer
-	stdout    tail
-	stderr    tail
-	outMask   *redact.Stream
-	errMask   *redact.Stream
-	truncated bool
+	mu          sync.Mutex
+	events      []runtimes.Event
+	stored      int // events[:stored] were taken to be stored
+	changed     chan struct{}
+	closed      bool
+	result      func() json.RawMessage // the data of the last event, until somebody reads it
+	gathered    []byte                 // output that waits to become an event
+	gatherAs    runtimes.Kind
+	gatherAt    time.Time
+	timer       *time.Timer
+	stdout      tail
+	stderr      tail
+	outRedactor *redact.Stream
+	errRedactor *redact.Stream
+	truncated   bool
 }
 
 // New returns an empty recording. What is emitted is masked here, before anybody has it: events, and the ends of the output.
 // A piece of output that may be the beginning of a secret waits for the next one.
-func New(now func() time.Time, m *redact.Mask) *Recording {
-	return &Recording{now: now, mask: m, outMask: m.Stream(), errMask: m.Stream(), changed: make(chan struct{})}
+func New(now func() time.Time, m *redact.Redactor) *Recording {
+	return &Recording{now: now, redactor: m, outRedactor: m.Stream(), errRedactor: m.Stream(), changed: make(chan struct{})}
 }
 
 // Emit numbers an event and publishes it.
@@ -71,7 +71,7 @@ func (r *Recording) Emit(e runtimes.Event) {
 		r.truncated = true
 	}
 	r.flush()
-	e.Data = r.mask.JSON(e.Data)
+	e.Data = r.redactor.JSON(e.Data)
 	r.append(e)
 }
 
@@ -80,18 +80,18 @@ func (r *Recording) emitOutput(e runtimes.Event) {
 	if json.Unmarshal(e.Data, &text) != nil {
 		return
 	}
-	if r.mask != nil {
-		r.publish(e.Kind, e.At, r.masked(e.Kind).Write(text))
+	if r.redactor != nil {
+		r.publish(e.Kind, e.At, r.redacted(e.Kind).Write(text))
 		return
 	}
-	r.keep(e, text)
+	r.retain(e, text)
 }
 
-func (r *Recording) masked(kind runtimes.Kind) *redact.Stream {
+func (r *Recording) redacted(kind runtimes.Kind) *redact.Stream {
 	if kind == runtimes.KindStdout {
-		return r.outMask
+		return r.outRedactor
 	}
-	return r.errMask
+	return r.errRedactor
 }
 
 // publish makes events of output that was masked. It may be more than came: what was held back.
@@ -106,25 +106,25 @@ func (r *Recording) publish(kind runtimes.Kind, at time.Time, text string) {
 		}
 		e := runtimes.Text(kind, text[:end])
 		e.At = at
-		r.keep(e, text[:end])
+		r.retain(e, text[:end])
 		text = text[end:]
 	}
 }
 
 // EndOutput says that no more output comes: what was held back is none of the secrets.
 func (r *Recording) EndOutput() {
-	if r.mask == nil {
+	if r.redactor == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, kind := range []runtimes.Kind{runtimes.KindStdout, runtimes.KindStderr} {
-		r.publish(kind, r.now(), r.masked(kind).End())
+		r.publish(kind, r.now(), r.redacted(kind).End())
 	}
 }
 
-// keep appends output to its tail and to the events.
-func (r *Recording) keep(e runtimes.Event, text string) {
+// retain appends output to its tail and to the events.
+func (r *Recording) retain(e runtimes.Event, text string) {
 	if e.Kind == runtimes.KindStdout {
 		r.truncated = r.stdout.add(text) || r.truncated
 	} else {
@@ -188,8 +188,8 @@ func (r *Recording) complete() {
 	}
 }
 
-// Take returns the events that were not taken before, for storing. Output that is still being gathered is included.
-func (r *Recording) Take() []runtimes.Event {
+// Drain returns the events that were not taken before, for storing. Output that is still being gathered is included.
+func (r *Recording) Drain() []runtimes.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.flush()

@@ -67,19 +67,19 @@ func TestFollowersSeeAllInOrder(t *testing.T) {
 	}
 }
 
-func TestTakeGivesEachEventOnce(t *testing.T) {
+func TestDrainReturnsEachEventOnce(t *testing.T) {
 	t.Parallel()
 	r := recorder.New(time.Now, nil)
 	r.Emit(runtimes.Text(runtimes.KindStdout, "a"))
-	first := r.Take()
+	first := r.Drain()
 	r.Emit(runtimes.Text(runtimes.KindStderr, "b"))
 	r.Close(runtimes.KindResult, func() json.RawMessage { return nil })
-	second := r.Take()
-	if len(first) != 1 || len(second) != 2 || second[0].Seq != 2 || len(r.Take()) != 0 {
+	second := r.Drain()
+	if len(first) != 1 || len(second) != 2 || second[0].Seq != 2 || len(r.Drain()) != 0 {
 		t.Fatalf("taken %d then %d", len(first), len(second))
 	}
 	r.Emit(runtimes.Text(runtimes.KindStdout, "too late"))
-	if len(r.Take()) != 0 {
+	if len(r.Drain()) != 0 {
 		t.Fatal("an event was recorded after Close")
 	}
 }

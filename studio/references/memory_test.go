@@ -90,7 +90,7 @@ func TestManyAreFoundWithOneLookUp(t *testing.T) {
 		version, name string
 		code          fault.Code
 	}{{"1.0.0", a.Name, ""}, {"", "", fault.NotFound}, {"", a.Name, fault.NotFound}, {"2.0.0", a.Name, ""}, {"", "", fault.VersionRequired}, {"", "", fault.InvalidInput}} {
-		if f := found[i]; f.Version.Version != want.version || f.PresentName != want.name || (f.Err != nil || want.code != "") && fault.CodeOf(f.Err) != want.code {
+		if f := found[i]; f.Version.Version != want.version || f.CurrentName != want.name || (f.Err != nil || want.code != "") && fault.CodeOf(f.Err) != want.code {
 			t.Errorf("%s is %+v", refs[i], f)
 		}
 	}

@@ -79,7 +79,7 @@ func (r *Resolver) Resolve(ctx context.Context, workspace string, ref registry.R
 	if v, err = r.store.Version(ctx, workspace, found.AgentID, found.Version); err != nil {
 		return registry.Version{}, err
 	}
-	v.PresentName = found.PresentName
+	v.CurrentName = found.CurrentName
 	r.remember(k, v, before)
 	return v, nil
 }
@@ -94,11 +94,11 @@ func (r *Resolver) Find(ctx context.Context, workspace string, ref registry.Refe
 	return all[0].Version, all[0].Err
 }
 
-// Found is what one of several references stands for. Err is one of Resolve's; PresentName is the agent's, also if it has no
+// Found is what one of several references stands for. Err is one of Resolve's; CurrentName is the agent's, also if it has no
 // such version, and "" if there is no such agent.
 type Found struct {
 	Version     registry.Version
-	PresentName string
+	CurrentName string
 	Err         error
 }
 
@@ -132,9 +132,9 @@ func pick(ref registry.Reference, c registry.Candidates) Found {
 	}
 	at := registry.Pick(ref.Version, c.Versions)
 	if at < 0 {
-		return Found{PresentName: c.Agent, Err: fault.New(fault.NotFound, "Version %s not found.", registry.Reference{Agent: c.Agent, Version: ref.Version})}
+		return Found{CurrentName: c.Agent, Err: fault.New(fault.NotFound, "Version %s not found.", registry.Reference{Agent: c.Agent, Version: ref.Version})}
 	}
-	return Found{Version: c.Versions[at], PresentName: c.Agent}
+	return Found{Version: c.Versions[at], CurrentName: c.Agent}
 }
 
 func check(ref registry.Reference) error {

@@ -65,7 +65,7 @@ const (
 	Changed Verdict = "changed"
 	Fails   Verdict = "fails"
 	Refused Verdict = "refused"
-	Mended  Verdict = "mended"
+	Fixed   Verdict = "mended"
 )
 
 // Side is a run as far as it is compared.
@@ -151,7 +151,7 @@ func (s *Service) Gate(ctx context.Context, actor registry.Actor, agent string, 
 	refused := fault.New(fault.Conflict, "Nothing was published because the draft answers recorded inputs of %s@%s differently.", report.Agent, report.Version)
 	refused.Extra = map[string]any{"replay": report.Counts}
 	for _, item := range report.Items {
-		if item.Verdict != Same && item.Verdict != Mended && len(refused.Details) < 20 {
+		if item.Verdict != Same && item.Verdict != Fixed && len(refused.Details) < 20 {
 			refused.Details = append(refused.Details, fault.Detail{Pointer: "/replay", Code: string(item.Verdict), Message: "The input of run " + item.Before.RunID + ": " + string(item.Verdict) + "."})
 		}
 	}
@@ -213,7 +213,7 @@ func (s *Service) replay(ctx context.Context, actor registry.Actor, v registry.V
 	case was && !is:
 		item.Verdict = Fails
 	case !was && is:
-		item.Verdict = Mended
+		item.Verdict = Fixed
 	case was && before.OutputsHash != after.OutputsHash, !was && typeOf(before) != typeOf(after):
 		item.Verdict = Changed
 	}

@@ -39,8 +39,8 @@ func (g gone) Execute(_ context.Context, _ registry.Actor, req runs.Request) (re
 func TestGateStaysShut(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		house gone
-		want  fault.Code
+		server gone
+		want   fault.Code
 	}{
 		"fails":                            {gone{}, fault.Conflict},
 		"fails, and a run is swept":        {gone{swept: true}, fault.Conflict},
@@ -48,7 +48,7 @@ func TestGateStaysShut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := replay.New(tt.house, tt.house).Gate(t.Context(), registry.Actor{}, "weather", registry.AnyRevision(), 2)
+			err := replay.New(tt.server, tt.server).Gate(t.Context(), registry.Actor{}, "weather", registry.AnyRevision(), 2)
 			if !fault.Is(err, tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}

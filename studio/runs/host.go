@@ -15,10 +15,10 @@ import (
 const maxMessage = 16 << 10
 
 // host is what a program may ask of us: events into the recording, and the host functions that its version was granted.
-type host struct{ life *life }
+type host struct{ execution *execution }
 
 // Emit records an event of the runtime.
-func (h host) Emit(e runtimes.Event) { h.life.recording.Emit(e) }
+func (h host) Emit(e runtimes.Event) { h.execution.recording.Emit(e) }
 
 // Call answers a host call. log and progress are granted to every program.
 func (h host) Call(_ context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
@@ -51,7 +51,7 @@ func (h host) log(args json.RawMessage) (json.RawMessage, error) {
 	if string(data.Fields) == "null" {
 		data.Fields = nil
 	}
-	h.life.emit(runtimes.KindLog, data)
+	h.execution.emit(runtimes.KindLog, data)
 	return json.RawMessage("null"), nil
 }
 
@@ -63,7 +63,7 @@ func (h host) progress(args json.RawMessage) (json.RawMessage, error) {
 	if data.Done < 0 || data.Total < 0 || len(data.Message) > maxMessage {
 		return nil, &runtimes.CallError{Code: "invalid_arguments", Message: "progress: done and total must not be negative, and the message must be short."}
 	}
-	h.life.emit(runtimes.KindProgress, data)
+	h.execution.emit(runtimes.KindProgress, data)
 	return json.RawMessage("null"), nil
 }
 

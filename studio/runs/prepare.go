@@ -41,7 +41,7 @@ type target struct {
 }
 
 // prepare resolves, validates and admits a request. What it refuses leaves no run behind.
-func (s *Service) prepare(ctx context.Context, actor registry.Actor, req Request) (*life, error) {
+func (s *Service) prepare(ctx context.Context, actor registry.Actor, req Request) (*execution, error) {
 	created := s.Now()
 	spanCtx, span := s.Tracer.Start(ctx, "code.execute", trace.WithSpanKind(trace.SpanKindInternal))
 	l, err := s.admit(spanCtx, actor, req)
@@ -66,7 +66,7 @@ func (s *Service) prepare(ctx context.Context, actor registry.Actor, req Request
 	return l, nil
 }
 
-func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) (*life, error) {
+func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) (*execution, error) {
 	t, err := s.resolve(ctx, actor, req)
 	if err != nil {
 		return nil, err
@@ -107,9 +107,9 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	reservation := budget.Of(ctx)
 	reservation.Settle()
 	runCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	return &life{
+	return &execution{
 		service: s, ctx: runCtx, cancel: cancel, place: place, ticket: ticket, done: make(chan struct{}),
-		recording: recorder.New(func() time.Time { return stamp(s.Now()) }, hide), given: given, mask: hide, outputSchema: t.spec.OutputSchema, release: reservation.Hold(),
+		recording: recorder.New(func() time.Time { return stamp(s.Now()) }, hide), given: given, redactor: hide, outputSchema: t.spec.OutputSchema, release: reservation.Hold(),
 		job: runtimes.Job{
 			RunID: id, Workspace: actor.Workspace, Language: t.spec.Language, Runtime: name, Files: files,
 			Entrypoint: t.spec.Entrypoint, CodeDigest: t.codeDigest, Input: input, Environment: environment(t.spec, given),

@@ -106,14 +106,14 @@ type Service struct {
 	Options
 
 	mu     sync.Mutex
-	live   map[string]*life
+	live   map[string]*execution
 	closed bool
 	all    sync.WaitGroup
 }
 
 // New returns the service.
 func New(o Options) *Service {
-	return &Service{Options: o, live: map[string]*life{}}
+	return &Service{Options: o, live: map[string]*execution{}}
 }
 
 // Request asks for one run: of an agent's version or draft, or of an inline program.
@@ -163,12 +163,12 @@ func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request
 	if req.Watch != nil {
 		defer l.watch(req.Watch)()
 	}
-	l.lead() // here: a goroutine of its own would have to be woken, and wake this one
+	l.execute() // here: a goroutine of its own would have to be woken, and wake this one
 	return l.run, l.err
 }
 
 // watch passes the events of a run to a function. The returned function waits until the last one was passed.
-func (l *life) watch(receive func(runtimes.Event)) (wait func()) {
+func (l *execution) watch(receive func(runtimes.Event)) (wait func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -214,7 +214,7 @@ func (s *Service) Get(ctx context.Context, actor registry.Actor, id string) (reg
 func (s *Service) ended(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	run, err := s.Archive.Run(ctx, actor.Workspace, id)
 	if err == nil && unfinished(run) {
-		lose(&run)
+		markInterrupted(&run)
 	}
 	return run, err
 }
@@ -223,8 +223,8 @@ func unfinished(run registry.Run) bool {
 	return run.Status == registry.Queued || run.Status == registry.Running
 }
 
-// lose makes a run that has ended one that nobody knows the end of.
-func lose(run *registry.Run) {
+// markInterrupted makes a run that has ended one that nobody knows the end of.
+func markInterrupted(run *registry.Run) {
 	run.Status = registry.StatusInterrupted
 	run.Error = &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The run finished, but its record could not be stored."}
 }
@@ -242,7 +242,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor, filter registr
 			return page, err
 		}
 		if unfinished(now) {
-			lose(one)
+			markInterrupted(one)
 		}
 	}
 	page.Items = slices.DeleteFunc(page.Items, func(run registry.Run) bool { return filter.Status != "" && run.Status != filter.Status })
@@ -293,7 +293,7 @@ func (s *Service) Live() int {
 	return len(s.live)
 }
 
-func (s *Service) find(actor registry.Actor, id string) *life {
+func (s *Service) find(actor registry.Actor, id string) *execution {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.live[id]
@@ -304,7 +304,7 @@ func (s *Service) find(actor registry.Actor, id string) *life {
 }
 
 // enter makes a run live, so that Close waits for it from here on and not only once it runs: it may be accepted already.
-func (s *Service) enter(l *life) error {
+func (s *Service) enter(l *execution) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -316,14 +316,14 @@ func (s *Service) enter(l *life) error {
 }
 
 // begin lets a life that has entered run.
-func (s *Service) begin(l *life) {
+func (s *Service) begin(l *execution) {
 	go func() {
 		defer s.all.Done()
-		l.lead()
+		l.execute()
 	}()
 }
 
-func (s *Service) leave(l *life) {
+func (s *Service) leave(l *execution) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.live, l.run.ID)

@@ -298,7 +298,7 @@ func TestCloseInterruptsAndRefuses(t *testing.T) {
 	}
 }
 
-func TestHouseFailureIsAnErrorAndARecord(t *testing.T) {
+func TestServerFailureIsAnErrorAndARecord(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)
 	_, err := k.Execute(t.Context(), k.actor, program("house-fail"))

@@ -70,8 +70,8 @@ func isolation(req Request, spec registry.Spec, given secrets.Given) runtimes.Is
 	return cmp.Or(req.Isolation, spec.Isolation)
 }
 
-// masked is an outcome without secrets.
-func masked(m *redact.Mask, outcome runtimes.Outcome) runtimes.Outcome {
+// redacted is an outcome without secrets.
+func redacted(m *redact.Redactor, outcome runtimes.Outcome) runtimes.Outcome {
 	if m == nil {
 		return outcome
 	}

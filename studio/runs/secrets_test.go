@@ -61,8 +61,8 @@ func TestSecretsThatCannotBeGivenStopARunBeforeItBegins(t *testing.T) {
 	}
 }
 
-// TestErrorsAreMasked, in every part that a program has a say in.
-func TestErrorsAreMasked(t *testing.T) {
+// TestErrorsAreRedacted, in every part that a program has a say in.
+func TestErrorsAreRedacted(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, 1, 1)
 	withSecrets(t, k, secrets.Request{Name: "KEY", Value: "hunter2hunter2"})

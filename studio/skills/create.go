@@ -157,7 +157,7 @@ func (s *Service) draft(ctx context.Context, actor registry.Actor, sk folders.Sk
 		return 0, err
 	}
 	s.forget()
-	if folder := draftsDir + "/" + a.Name; actor != house() && s.writable(folder) { // what the house loads lies there
+	if folder := draftsDir + "/" + a.Name; actor != systemActor() && s.writable(folder) { // what the house loads lies there
 		s.writeBack(ctx, folder, sk.Settings, a.Draft.Spec, actor)
 	}
 	return a.Draft.Revision, nil

@@ -193,10 +193,10 @@ func (s *Service) loadFolder(ctx context.Context, name string) error {
 
 // enter takes the skill of a folder, and tells the log what is new.
 func (s *Service) enter(ctx context.Context, sk folders.Skill, folder string, origin registry.SkillOrigin, seen *inspect.Result) error {
-	if known, err := s.any(ctx, house(), sk.Settings.Name); err == nil && known.Uninstalled {
+	if known, err := s.any(ctx, systemActor(), sk.Settings.Name); err == nil && known.Uninstalled {
 		return nil // the database decides: it stays uninstalled until somebody installs it again
 	}
-	v, fresh, err := s.take(ctx, house(), sk, registry.Skill{Origin: origin}, seen)
+	v, fresh, err := s.take(ctx, systemActor(), sk, registry.Skill{Origin: origin}, seen)
 	if err != nil || !fresh {
 		return err
 	}
@@ -231,12 +231,12 @@ func (s *Service) loadDraft(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	known, err := s.any(ctx, house(), sk.Settings.Name)
+	known, err := s.any(ctx, systemActor(), sk.Settings.Name)
 	switch {
 	case err == nil && known.Uninstalled:
 		return nil
 	case err == nil && known.Drafted:
-		a, err := s.Agents.Get(ctx, house(), known.AgentID)
+		a, err := s.Agents.Get(ctx, systemActor(), known.AgentID)
 		if err != nil {
 			return err
 		}
@@ -248,7 +248,7 @@ func (s *Service) loadDraft(ctx context.Context, folder string) error {
 			return nil
 		}
 	case err == nil && known.Published:
-		v, err := s.Agents.Version(ctx, house(), known.AgentID, registry.Latest)
+		v, err := s.Agents.Version(ctx, systemActor(), known.AgentID, registry.Latest)
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
@@ -260,10 +260,10 @@ func (s *Service) loadDraft(ctx context.Context, folder string) error {
 	case err != nil && !fault.Is(err, fault.NotFound):
 		return err
 	}
-	if err := s.judge(sk, s.Agents.Inspect(ctx, house(), programOf(sk))[0]); err != nil {
+	if err := s.judge(sk, s.Agents.Inspect(ctx, systemActor(), programOf(sk))[0]); err != nil {
 		return err
 	}
-	_, err = s.draft(ctx, house(), sk, known.Claims, registry.AnyRevision())
+	_, err = s.draft(ctx, systemActor(), sk, known.Claims, registry.AnyRevision())
 	return err
 }
 

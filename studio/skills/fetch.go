@@ -34,9 +34,9 @@ func (d Download) Fetch(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	door := d.Proxy.Open(runtimes.Job{RunID: "skills", Workspace: house().Workspace, Capabilities: runtimes.Capabilities{Hosts: d.Hosts}}, nobody{})
-	defer door.Close()
-	answer, err := door.Call(ctx, egress.Function, args)
+	session := d.Proxy.Open(runtimes.Job{RunID: "skills", Workspace: systemActor().Workspace, Capabilities: runtimes.Capabilities{Hosts: d.Hosts}}, nobody{})
+	defer session.Close()
+	answer, err := session.Call(ctx, egress.Function, args)
 	var refused *runtimes.CallError
 	switch {
 	case errors.As(err, &refused) && refused.Code == "denied":

@@ -37,9 +37,9 @@ type arrival struct {
 
 func (s *Service) newIntake(ctx context.Context, origin registry.SkillOrigin, told func(folder string, err error)) *intake {
 	in := &intake{service: s, origin: origin, told: told, skills: map[string]registry.Skill{}}
-	known, err := s.Store.Skills(ctx, house().Workspace)
+	known, err := s.Store.Skills(ctx, systemActor().Workspace)
 	if err == nil {
-		in.latest, err = s.Store.LatestOfSkills(ctx, house().Workspace)
+		in.latest, err = s.Store.LatestOfSkills(ctx, systemActor().Workspace)
 	}
 	if err != nil && ctx.Err() == nil { // each folder is looked up by itself, and says what is wrong
 		s.Log.LogAttrs(ctx, slog.LevelWarn, "look up what is installed", slog.Any("error", err))
@@ -90,7 +90,7 @@ func (in *intake) take(ctx context.Context) {
 	for _, a := range in.waiting {
 		programs = append(programs, programOf(a.skill))
 	}
-	for n, seen := range in.service.Agents.Inspect(ctx, house(), programs...) {
+	for n, seen := range in.service.Agents.Inspect(ctx, systemActor(), programs...) {
 		a := in.waiting[n]
 		in.told(a.folder, in.service.enter(ctx, a.skill, a.folder, in.origin, &seen))
 	}

@@ -35,7 +35,7 @@ type installed struct {
 func (s *Service) report(ctx context.Context) {
 	s.reporting.Lock()
 	defer s.reporting.Unlock()
-	entries, err := s.List(ctx, house())
+	entries, err := s.List(ctx, systemActor())
 	if err != nil {
 		if ctx.Err() == nil {
 			s.Log.LogAttrs(ctx, slog.LevelWarn, "list skills for "+reportFile, slog.Any("error", err))

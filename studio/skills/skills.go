@@ -101,8 +101,8 @@ func New(o Options) (*Service, error) {
 // Close closes the directory.
 func (s *Service) Close() error { return s.root.Close() }
 
-// house is who loads folders.
-func house() registry.Actor {
+// systemActor is who loads folders.
+func systemActor() registry.Actor {
 	return registry.Actor{ID: "skills", Type: registry.SystemActor, Name: "skills directory", Workspace: registry.DefaultWorkspace}
 }
 
@@ -138,7 +138,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor) ([]Entry, erro
 		}
 		entry := s.entry(skill, problems)
 		if v, ok := latest[skill.AgentID]; ok {
-			v.PresentName = skill.Name
+			v.CurrentName = skill.Name
 			entry.Version = &v
 		} else if err := s.addVersion(ctx, actor, &entry); fault.Is(err, fault.NotFound) {
 			continue // deleted since

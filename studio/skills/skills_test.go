@@ -384,7 +384,7 @@ func TestPromotion(t *testing.T) {
 // filling is a quota of storage that has room for so much, and no more.
 type filling struct{ room atomic.Int64 }
 
-func (f *filling) Room(context.Context, string) error {
+func (f *filling) CheckAgentLimit(context.Context, string) error {
 	if f.room.Add(-1) < 0 {
 		return fault.New(fault.StorageFull, "This workspace is full.")
 	}

@@ -10,7 +10,7 @@ import (
 // faults gathers all that is wrong, so that a person mends it in one go.
 type faults struct{ all []fault.Detail }
 
-func (f *faults) say(pointer, format string, args ...any) {
+func (f *faults) addf(pointer, format string, args ...any) {
 	f.all = append(f.all, fault.Invalid(pointer, format, args...).Details...)
 }
 

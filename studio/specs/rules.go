@@ -22,18 +22,18 @@ func checkRules(faults *faults, spec registry.Spec) *runtimes.Rules {
 		return nil
 	}
 	if r.Pack != runtimes.Restricted {
-		faults.say("/rules/pack", "must be %s or none.", runtimes.Restricted)
+		faults.addf("/rules/pack", "must be %s or none.", runtimes.Restricted)
 	}
 	if spec.Language != runtimes.Python {
-		faults.say("/rules/pack", "must be absent for languages other than Python.")
+		faults.addf("/rules/pack", "must be absent for languages other than Python.")
 	}
 	if len(r.Imports) > maxImports {
-		faults.say("/rules/imports", "must have at most %d modules.", maxImports)
+		faults.addf("/rules/imports", "must have at most %d modules.", maxImports)
 		return r
 	}
 	for i, name := range r.Imports {
 		if !moduleName.MatchString(name) {
-			faults.say(fmt.Sprintf("/rules/imports/%d", i), "must be the name of a module, for example json or urllib.parse.")
+			faults.addf(fmt.Sprintf("/rules/imports/%d", i), "must be the name of a module, for example json or urllib.parse.")
 		}
 	}
 	return r

@@ -153,10 +153,10 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 	c.checkLimits(faults, spec.Limits)
 	spec.Rules = checkRules(faults, spec)
 	if len(spec.Packages) > 0 {
-		faults.say("/packages", "must be empty, because this server installs no packages; use the standard library, or add the code to the files.")
+		faults.addf("/packages", "must be empty, because this server installs no packages; use the standard library, or add the code to the files.")
 	}
 	if spec.RequiresApproval {
-		faults.say("/requiresApproval", "must be false, because this server has no approvals yet.")
+		faults.addf("/requiresApproval", "must be false, because this server has no approvals yet.")
 	}
 	return spec, faults.err()
 }
@@ -205,30 +205,30 @@ func checkIsolation(faults *faults, spec registry.Spec, names []runtimes.Name) {
 	case runtimes.Pooled, runtimes.Strict:
 	case runtimes.Reuse:
 		if !slices.Contains(names, runtimes.NodeEngine) || spec.Runtime != runtimes.Auto && spec.Runtime != runtimes.NodeEngine {
-			faults.say("/isolation", "must not be reuse for this runtime; set the runtime to node or auto.")
+			faults.addf("/isolation", "must not be reuse for this runtime; set the runtime to node or auto.")
 		}
 	default:
-		faults.say("/isolation", "must be %s, %s or left out.", runtimes.Strict, runtimes.Reuse)
+		faults.addf("/isolation", "must be %s, %s or left out.", runtimes.Strict, runtimes.Reuse)
 	}
 }
 
 func checkFiles(faults *faults, spec registry.Spec, suffixes []string) {
 	if len(spec.Files) == 0 {
-		faults.say("/files", "must contain at least the entry file %s; give code or files.", spec.Entrypoint)
+		faults.addf("/files", "must contain at least the entry file %s; give code or files.", spec.Entrypoint)
 		return
 	}
 	if len(spec.Files) > MaxFiles {
-		faults.say("/files", "must have at most %d files.", MaxFiles)
+		faults.addf("/files", "must have at most %d files.", MaxFiles)
 	}
 	total := 0
 	for _, path := range slices.Sorted(maps.Keys(spec.Files)) {
 		total += len(spec.Files[path])
 		if problem := registry.CheckPath(path); problem != "" {
-			faults.say("/files/"+escape(path), "%s", problem)
+			faults.addf("/files/"+escape(path), "%s", problem)
 		}
 		for dir := parent(path); dir != ""; dir = parent(dir) {
 			if _, clash := spec.Files[dir]; clash {
-				faults.say("/files/"+escape(path), "must not be inside %s, which is a file.", dir)
+				faults.addf("/files/"+escape(path), "must not be inside %s, which is a file.", dir)
 			}
 		}
 	}
@@ -237,12 +237,12 @@ func checkFiles(faults *faults, spec registry.Spec, suffixes []string) {
 		most = MaxModuleBytes
 	}
 	if total > most {
-		faults.say("/files", "must have a total size of at most %s.", bytesize.Text(most))
+		faults.addf("/files", "must have a total size of at most %s.", bytesize.Text(most))
 	}
 	if _, ok := spec.Files[spec.Entrypoint]; !ok {
-		faults.say("/entrypoint", "must be one of the files; %s does not exist.", spec.Entrypoint)
+		faults.addf("/entrypoint", "must be one of the files; %s does not exist.", spec.Entrypoint)
 	} else if !slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(spec.Entrypoint, s) }) {
-		faults.say("/entrypoint", "must end in %s for this language.", strings.Join(suffixes, ", "))
+		faults.addf("/entrypoint", "must end in %s for this language.", strings.Join(suffixes, ", "))
 	}
 }
 
@@ -255,7 +255,7 @@ func parent(path string) string {
 
 func checkEnvironment(faults *faults, spec registry.Spec) {
 	if len(spec.Environment) > MaxEnvironment {
-		faults.say("/environment", "must have at most %d names.", MaxEnvironment)
+		faults.addf("/environment", "must have at most %d names.", MaxEnvironment)
 	}
 	total := 0
 	for _, name := range slices.Sorted(maps.Keys(spec.Environment)) {
@@ -263,20 +263,20 @@ func checkEnvironment(faults *faults, spec registry.Spec) {
 		total += len(name) + len(value) + 2
 		faults.add(checkVariable("/environment/"+escape(name), name))
 		if strings.ContainsRune(value, 0) {
-			faults.say("/environment/"+escape(name), "must not contain a NUL character.")
+			faults.addf("/environment/"+escape(name), "must not contain a NUL character.")
 		}
 	}
 	if total > MaxEnvironmentBytes {
-		faults.say("/environment", "must have a total size of at most %s.", bytesize.Text(MaxEnvironmentBytes))
+		faults.addf("/environment", "must have a total size of at most %s.", bytesize.Text(MaxEnvironmentBytes))
 	}
 	if len(spec.Secrets) > MaxNames {
-		faults.say("/secrets", "must have at most %d names.", MaxNames)
+		faults.addf("/secrets", "must have at most %d names.", MaxNames)
 	}
 	for i, name := range spec.Secrets {
 		pointer := fmt.Sprintf("/secrets/%d", i)
 		faults.add(checkVariable(pointer, name))
 		if _, twice := spec.Environment[name]; twice {
-			faults.say(pointer, "must not also be in the environment.")
+			faults.addf(pointer, "must not also be in the environment.")
 		}
 	}
 }
@@ -290,20 +290,20 @@ func checkVariable(pointer, name string) error {
 
 func checkCapabilities(faults *faults, spec registry.Spec) {
 	if len(spec.Capabilities.Hosts) > MaxNames {
-		faults.say("/capabilities/hosts", "must have at most %d entries.", MaxNames)
+		faults.addf("/capabilities/hosts", "must have at most %d entries.", MaxNames)
 	}
 	for i, host := range spec.Capabilities.Hosts {
 		if _, err := hostpattern.ParseGrant(host); err != nil {
-			faults.say(fmt.Sprintf("/capabilities/hosts/%d", i), "%s.", err)
+			faults.addf(fmt.Sprintf("/capabilities/hosts/%d", i), "%s.", err)
 		}
 	}
 	if len(spec.Capabilities.HostFunctions) > MaxNames {
-		faults.say("/capabilities/hostFunctions", "must have at most %d names.", MaxNames)
+		faults.addf("/capabilities/hostFunctions", "must have at most %d names.", MaxNames)
 	}
 	flags := []string{"none", "pii_risk", "external_call", "side_effect", "file_system", "network_access"}
 	for i, flag := range spec.SafetyFlags {
 		if !slices.Contains(flags, flag) {
-			faults.say(fmt.Sprintf("/safetyFlags/%d", i), "must be one of %s.", strings.Join(flags, ", "))
+			faults.addf(fmt.Sprintf("/safetyFlags/%d", i), "must be one of %s.", strings.Join(flags, ", "))
 		}
 	}
 }
@@ -323,7 +323,7 @@ func (c *Checker) checkLimits(faults *faults, l runtimes.Limits) {
 		{"recursionDepth", l.RecursionDepth, least.RecursionDepth, c.ceilings.RecursionDepth},
 	} {
 		if f.value < f.least || f.value > f.most {
-			faults.say("/limits/"+f.name, "must be between %d and %d, the maximum of this server.", f.least, f.most)
+			faults.addf("/limits/"+f.name, "must be between %d and %d, the maximum of this server.", f.least, f.most)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (s *Service) PutSet(ctx context.Context, actor registry.Actor, req SetReque
 		case err != nil:
 			return set, err
 		}
-		name := cmp.Or(v.PresentName, v.Agent)
+		name := cmp.Or(v.CurrentName, v.Agent)
 		if first, twice := seen[registry.NameKey(name)]; twice {
 			refused.Details = append(refused.Details, fault.Detail{Pointer: pointer, Message: fmt.Sprintf("has the same tool name, %s, as /references/%d.", name, first)})
 			continue

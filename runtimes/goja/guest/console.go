@@ -31,9 +31,9 @@ func consoleMethods() []string {
 func newConsole(r *run, vm *goja.Runtime) *goja.Object {
 	c := &console{run: r, vm: vm, counts: map[string]int{}, timers: map[string]time.Time{}}
 	object := vm.NewObject()
-	whole := r.program.words.has(wholeConsole)
+	whole := r.program.wordSet.has(wholeConsole)
 	for _, name := range consoleMethods() {
-		if whole || r.program.words.has(name) {
+		if whole || r.program.wordSet.has(name) {
 			method(vm, object, name, c.method(name))
 		}
 	}

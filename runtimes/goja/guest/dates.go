@@ -9,8 +9,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// mendDates writes dates as Node does for en-US: 1/31/2024, 10:00:00 AM.
-func mendDates(vm *goja.Runtime) {
+// patchDates writes dates as Node does for en-US: 1/31/2024, 10:00:00 AM.
+func patchDates(vm *goja.Runtime) {
 	for name, parts := range map[string]dateDefaults{
 		"toLocaleString":     {date: true, time: true},
 		"toLocaleDateString": {date: true},

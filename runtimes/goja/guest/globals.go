@@ -53,7 +53,7 @@ func (r *run) install(vm *goja.Runtime) {
 	for _, wanted := range r.program.globals {
 		r.lazily(vm, global, wanted.name, wanted.make)
 	}
-	w := r.program.words
+	w := r.program.wordSet
 	for _, name := range symbols() {
 		if !w.has(name) {
 			continue
@@ -62,7 +62,7 @@ func (r *run) install(vm *goja.Runtime) {
 			_ = symbol.DefineDataProperty(name, goja.NewSymbol("Symbol."+name), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 		}
 	}
-	r.mend(vm, w)
+	r.patch(vm, w)
 }
 
 // lazily defines a global that is made when it is first read. Assigning to it works as for any global.

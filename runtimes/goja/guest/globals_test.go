@@ -86,7 +86,7 @@ func TestGlobals(t *testing.T) {
 	}
 }
 
-func TestMendedGaps(t *testing.T) {
+func TestPatchedGaps(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		// property escapes

@@ -79,7 +79,7 @@ func (o options) number(key string, otherwise, least, most int) int {
 	return n
 }
 
-func mendNumbers(vm *goja.Runtime) {
+func patchNumbers(vm *goja.Runtime) {
 	const name = "toLocaleString"
 	method(vm, prototype(vm, "Number"), name, func(call goja.FunctionCall) goja.Value {
 		return vm.ToValue(localNumber(newNumberOptions(vm, call), call.This.ToNumber()))
@@ -215,7 +215,7 @@ func currency(o options) (symbol string, digits [2]int) {
 	panic(noLocale(o.vm, o.method, "the currency "+strconv.Quote(code)))
 }
 
-func mendCompare(vm *goja.Runtime) {
+func patchCompare(vm *goja.Runtime) {
 	collators := map[string]*collate.Collator{}
 	method(vm, prototype(vm, "String"), "localeCompare", func(call goja.FunctionCall) goja.Value {
 		if goja.IsUndefined(call.This) || goja.IsNull(call.This) {

@@ -21,7 +21,7 @@ const programName = "(program)"
 type program struct {
 	code     *goja.Program
 	problems []fault.Detail // why there is no code
-	words    words
+	wordSet  wordSet
 	globals  []maker
 	sources  map[string]string // original text of patterns that were rewritten
 	files    map[string][]byte // the names of the agent's files, without what is in them
@@ -90,5 +90,5 @@ func build(job Job) *program {
 		return &program{problems: gaps.Refusals(err, bundled.Position)}
 	}
 	named := scan(bundled.Code)
-	return &program{code: code, words: named, globals: named.globals(), sources: sources, size: len(bundled.Code)}
+	return &program{code: code, wordSet: named, globals: named.globals(), sources: sources, size: len(bundled.Code)}
 }

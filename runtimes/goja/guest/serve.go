@@ -136,7 +136,7 @@ func (w *worker) carryOut(r *run) error {
 			return err
 		}
 		r.program = compile(r.job)
-		w.programs.Keep(key, r.program, r.program.size)
+		w.programs.Put(key, r.program, r.program.size)
 	}
 	result := r.carryOut()
 	bound(result.Error)

@@ -184,10 +184,10 @@ func enable(dir string) error {
 // Mode says which control groups are in use.
 func (t *Tree) Mode() Mode { return t.mode }
 
-// Doors is how many files Group.Doors opens, of a group for a cell.
-func (t *Tree) Doors() int { return len(t.limiting()) }
+// Descriptors is how many files Group.Doors opens, of a group for a child.
+func (t *Tree) Descriptors() int { return len(t.limiting()) }
 
-// limiting are the hierarchies that a cell needs. It dies with its process 1, so that those of version 1 and 2 at once that are
+// limiting are the hierarchies that a child needs. It dies with its process 1, so that those of version 1 and 2 at once that are
 // there to kill are of no use to it; to join that of version 2 takes the lock of all groups.
 func (t *Tree) limiting() map[string]string {
 	if t.mode == V2 {
@@ -205,9 +205,9 @@ func (t *Tree) Missing() []string { return t.missing }
 // New makes a group for one tree of processes, nil in mode None.
 func (t *Tree) New() (*Group, error) { return t.group(t.bases) }
 
-// Cell answers a group for processes that die with the first of them, new or used before, nil in mode None. It goes back by
+// Child answers a group for processes that die with the first of them, new or used before, nil in mode None. It goes back by
 // Retire.
-func (t *Tree) Cell() (*Group, error) {
+func (t *Tree) Child() (*Group, error) {
 	if g := t.free.take(); g != nil {
 		return g, nil
 	}

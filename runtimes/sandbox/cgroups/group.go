@@ -26,9 +26,9 @@ type Group struct {
 	limits limits // that the kernel has, zero before the first
 
 	// Of a group that is used again; nobody else has it when these change.
-	uses  int
-	base  time.Duration // of CPU time, that others used
-	doors []*os.File
+	uses        int
+	base        time.Duration // of CPU time, that others used
+	descriptors []*os.File
 }
 
 type limits struct{ memory, pids int64 }
@@ -191,8 +191,8 @@ func killMembers(dir string) {
 // Remove removes the group, once the last of its processes is gone.
 func (g *Group) Remove() error {
 	g.counters.close()
-	closeDoors(g.doors)
-	g.doors = nil
+	closeDescriptors(g.descriptors)
+	g.descriptors = nil
 	var all error
 	limit := time.Now().Add(removeWait)
 	for _, dir := range g.dirs {

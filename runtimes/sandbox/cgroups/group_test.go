@@ -165,17 +165,17 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestCell: a group for a cell counts what joins by its doors, and is in no hierarchy that is only there to kill.
-func TestCell(t *testing.T) {
+// TestChild: a group for a child counts what joins by its doors, and is in no hierarchy that is only there to kill.
+func TestChild(t *testing.T) {
 	t.Parallel()
 	tree := open(t)
-	group, err := tree.Cell()
+	group, err := tree.Child()
 	if err != nil {
 		t.Fatal(err)
 	}
-	doors, err := group.Doors()
-	if err != nil || len(doors) != tree.Doors() || len(doors) != len(group.Dirs()) {
-		t.Fatalf("%d doors, %d were promised, of %q, %v", len(doors), tree.Doors(), group.Dirs(), err)
+	descriptors, err := group.Descriptors()
+	if err != nil || len(descriptors) != tree.Descriptors() || len(descriptors) != len(group.Dirs()) {
+		t.Fatalf("%d doors, %d were promised, of %q, %v", len(descriptors), tree.Descriptors(), group.Dirs(), err)
 	}
 	for _, dir := range group.Dirs() {
 		if tree.Mode() != cgroups.V2 && (strings.Contains(dir, "unified") || strings.Contains(dir, "freezer")) {
@@ -183,8 +183,8 @@ func TestCell(t *testing.T) {
 		}
 	}
 	cmd := exec.Command("/bin/bash", "-c", "for fd in \"$@\"; do echo 0 >&$fd || exit 9; done; for ((i = 0; i < 20000; i++)); do :; done; echo in; read", "cell")
-	for i, door := range doors {
-		cmd.ExtraFiles = append(cmd.ExtraFiles, door)
+	for i, descriptor := range descriptors {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, descriptor)
 		cmd.Args = append(cmd.Args, strconv.Itoa(3+i))
 	}
 	in, err := cmd.StdinPipe()
@@ -217,7 +217,7 @@ func TestRetire(t *testing.T) {
 	tree := open(t)
 	use := func(script string, pids int64) (*cgroups.Group, []string) {
 		t.Helper()
-		group, err := tree.Cell()
+		group, err := tree.Child()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -81,33 +81,33 @@ func (g *Group) renew() bool {
 	return true
 }
 
-// Doors opens the files by which a process of one thread joins the group when it writes "0" into each: a process that we start
+// Descriptors opens the files by which a process of one thread joins the group when it writes "0" into each: a process that we start
 // indirectly cannot be named by a number. Who opened them is who is asked for permission. They stay the group's. Where a thread
 // may go alone it is faster: for all threads of a process the kernel may wait until each processor has done something else,
 // and everybody who joins or kills a group meanwhile waits too.
-func (g *Group) Doors() ([]*os.File, error) {
-	if g.doors != nil {
-		return g.doors, nil
+func (g *Group) Descriptors() ([]*os.File, error) {
+	if g.descriptors != nil {
+		return g.descriptors, nil
 	}
-	var doors []*os.File
+	var descriptors []*os.File
 	file := "tasks"
 	if g.v2 {
 		file = "cgroup.procs"
 	}
 	for _, dir := range g.dirs {
-		door, err := os.OpenFile(filepath.Join(dir, file), os.O_WRONLY, 0)
+		descriptor, err := os.OpenFile(filepath.Join(dir, file), os.O_WRONLY, 0)
 		if err != nil {
-			closeDoors(doors)
+			closeDescriptors(descriptors)
 			return nil, fmt.Errorf("join control group: %w", err)
 		}
-		doors = append(doors, door)
+		descriptors = append(descriptors, descriptor)
 	}
-	g.doors = doors
-	return doors, nil
+	g.descriptors = descriptors
+	return descriptors, nil
 }
 
-func closeDoors(doors []*os.File) {
-	for _, door := range doors {
-		_ = door.Close()
+func closeDescriptors(descriptors []*os.File) {
+	for _, descriptor := range descriptors {
+		_ = descriptor.Close()
 	}
 }

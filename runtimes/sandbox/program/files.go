@@ -16,13 +16,13 @@ import (
 )
 
 // write puts the job's files into an empty directory. Names were checked when they were saved; here they are again.
-func write(cell *sandbox.Cell, files map[string][]byte) error {
-	root := cell.Work()
-	for name, content := range files {
+func write(child *sandbox.Child, Give map[string][]byte) error {
+	root := child.Work()
+	for name, content := range Give {
 		if !fs.ValidPath(name) || name == "." {
 			return fmt.Errorf("write %q: not a relative path", name)
 		}
-		if err := makeDirs(cell, path.Dir(name)); err != nil {
+		if err := makeDirs(child, path.Dir(name)); err != nil {
 			return err
 		}
 		mode := fs.FileMode(0o600)
@@ -32,7 +32,7 @@ func write(cell *sandbox.Cell, files map[string][]byte) error {
 		if err := root.WriteFile(name, content, mode); err != nil {
 			return err
 		}
-		if err := cell.Give(name); err != nil {
+		if err := child.Chown(name); err != nil {
 			return err
 		}
 	}
@@ -40,23 +40,23 @@ func write(cell *sandbox.Cell, files map[string][]byte) error {
 }
 
 // makeDirs makes a directory and those above it that are not there yet.
-func makeDirs(cell *sandbox.Cell, dir string) error {
+func makeDirs(child *sandbox.Child, dir string) error {
 	if dir == "." {
 		return nil
 	}
-	err := cell.Work().Mkdir(dir, 0o700)
+	err := child.Work().Mkdir(dir, 0o700)
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		if err := makeDirs(cell, path.Dir(dir)); err != nil {
+		if err := makeDirs(child, path.Dir(dir)); err != nil {
 			return err
 		}
-		return makeDirs(cell, dir)
+		return makeDirs(child, dir)
 	case err != nil:
 		return err
 	}
-	return cell.Give(dir)
+	return child.Chown(dir)
 }
 
 // read takes the result file after every process is dead. It may be anything by then: a link, a device, a pipe.

@@ -1,7 +1,7 @@
-// Package program is the role that looks after one program which is not ours, an interpreter with its files, in a cell of
-// a starter. It writes the files, starts the program or greets the fork that waits, relays its output and host calls as
+// Package program is the role that looks after one program which is not ours, an interpreter with its files, in a child of
+// a launcher. It writes the files, starts the program or greets the fork that waits, relays its output and host calls as
 // frames with their order kept, and reports how it ended. It decides nothing: limits are the server's and the kernel's
-// business. It runs beside the cell, out of the program's reach.
+// business. It runs beside the child, out of the program's reach.
 package program
 
 import (
@@ -24,7 +24,7 @@ type Job struct {
 
 	Files   map[string][]byte `json:"files,omitempty"`   // to write beneath the work directory
 	Stdin   string            `json:"stdin,omitempty"`   // one of Files; "" is an empty stdin
-	Hello   json.RawMessage   `json:"hello,omitempty"`   // first line on the program's descriptor 3
+	Start   json.RawMessage   `json:"start,omitempty"`   // first line on the program's descriptor 3
 	Result  string            `json:"result,omitempty"`  // file beneath the work directory to read when all is over
 	Largest int64             `json:"largest,omitempty"` // bytes that the result may have
 	Rlimits sandbox.Rlimits   `json:"rlimits"`

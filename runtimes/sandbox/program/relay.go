@@ -33,7 +33,7 @@ const (
 // calls the host, everything that it printed before is already in the pipes, and goes first. The loop waits for the
 // server; a program that prints faster than the server reads waits as well.
 type relay struct {
-	*sandbox.Cell
+	*sandbox.Child
 	channel *channel
 	out     *frames.Writer
 	largest int  // bytes of a result in the end
@@ -326,7 +326,7 @@ func (r *relay) refuse(tag int64, message string) {
 	r.channel.line(answer)
 }
 
-// Sizes of a buffer: most programs say little, and clearing 32 kB for each was a twentieth of a starter's time.
+// Sizes of a buffer: most programs say little, and clearing 32 kB for each was a twentieth of a launcher's time.
 const (
 	firstBuffer   = 2 << 10
 	largestBuffer = 32 << 10

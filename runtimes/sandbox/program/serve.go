@@ -21,25 +21,25 @@ const Name = "program"
 // Roles returns the roles for sandbox.Main: the same for programs that may start others, and for those that may not.
 func Roles() []sandbox.Role {
 	return []sandbox.Role{
-		{Name: Name, Filter: sandbox.FilterProgram, Cell: Serve},
-		{Name: Name, Filter: sandbox.FilterAlone, Cell: Serve},
+		{Name: Name, Filter: sandbox.FilterProgram, Child: Serve},
+		{Name: Name, Filter: sandbox.FilterAlone, Child: Serve},
 	}
 }
 
-// Serve runs one job in a cell.
-func Serve(cell *sandbox.Cell, conn net.Conn) error {
+// Serve runs one job in a child.
+func Serve(child *sandbox.Child, conn net.Conn) error {
 	in := frames.NewReader(bufio.NewReader(conn), map[frames.Kind]int{frames.Job: frames.MaxFrame, frames.Reply: frames.MaxFrame, frames.Interrupt: 1 << 10})
 	out := frames.NewWriter(conn)
-	channel := &channel{fd: cell.Channel()}
-	relay := &relay{Cell: cell, channel: channel, out: out}
-	begun := cell.Forked()
+	channel := &channel{fd: child.Channel()}
+	relay := &relay{Child: child, channel: channel, out: out}
+	begun := child.Forked()
 
 	job, err := relay.await(in, conn)
 	if err != nil {
 		return err
 	}
 	if job.Ahead {
-		if err := cell.Begin(job.command(), ""); err != nil {
+		if err := child.Begin(job.command(), ""); err != nil {
 			return err
 		}
 		begun = true
@@ -53,16 +53,16 @@ func Serve(cell *sandbox.Cell, conn net.Conn) error {
 			return err
 		}
 	}
-	if err := write(cell, job.Files); errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	if err := write(child, job.Files); errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return refuse(out, runtimes.DiskLimit)
 	} else if err != nil {
 		return err
 	}
-	if err := cell.Limit(job.Rlimits); err != nil {
+	if err := child.Limit(job.Rlimits); err != nil {
 		return err
 	}
 	if !begun {
-		if err := cell.Begin(job.command(), job.Stdin); err != nil {
+		if err := child.Begin(job.command(), job.Stdin); err != nil {
 			return err
 		}
 	}
@@ -77,7 +77,7 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 		defer close(next)
 		answer(in, relay, next, quit)
 	}()
-	defer func() { // what it uses is the cell's, and gone with it
+	defer func() { // what it uses is the child's, and gone with it
 		relay.Kill()
 		close(quit)
 		_ = conn.SetReadDeadline(time.Unix(1, 0))
@@ -95,7 +95,7 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 				return nil
 			}
 			job = further
-		case <-relay.Dead(): // nobody must get this cell
+		case <-relay.Dead(): // nobody must get this child
 			return nil
 		}
 	}
@@ -103,7 +103,7 @@ func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
 
 // one sees a program through one job.
 func one(job Job, relay *relay) error {
-	relay.started, relay.may, relay.keeps = job.Hello == nil, job.Stay, job.Keep
+	relay.started, relay.may, relay.keeps = job.Start == nil, job.Stay, job.Keep
 	if job.Result == "" { // otherwise the result is a file, and the end says only why there is none
 		relay.largest = int(job.Largest)
 	}
@@ -112,8 +112,8 @@ func one(job Job, relay *relay) error {
 			return err
 		}
 	}
-	if job.Hello != nil {
-		relay.channel.line(job.Hello)
+	if job.Start != nil {
+		relay.channel.line(job.Start)
 	}
 	if err := relay.run(); err != nil {
 		return err
@@ -151,8 +151,8 @@ func told(result *frames.Result, status syscall.WaitStatus) {
 	result.DiskFull = result.DiskFull || status.Signal() == syscall.SIGXFSZ
 }
 
-// await reads the job of a cell that was made ahead of it. One that does not live to see it ends: that is never the job's
-// fault, and no job must get this cell.
+// await reads the job of a child that was made ahead of it. One that does not live to see it ends: that is never the job's
+// fault, and no job must get this child.
 func (r *relay) await(in *frames.Reader, conn io.Closer) (Job, error) {
 	come, over := make(chan struct{}), make(chan struct{})
 	go func() {

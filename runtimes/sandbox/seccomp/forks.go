@@ -4,7 +4,7 @@ import "maps"
 
 // Forks makes two policies of one for programs: the first is for a fork server, whose children inherit it, the second for
 // each child. Both together decide as the one does, because the kernel takes the strictest answer of all filters of a
-// process. What the first lets pass beyond the one is what a fork server and the way into a cell need, and the second says
+// process. What the first lets pass beyond the one is what a fork server and the way into a child need, and the second says
 // nothing but to that.
 func Forks(program Policy) (server, child Policy) {
 	server = Policy{Rules: maps.Clone(program.Rules), Default: program.Default}

@@ -154,10 +154,10 @@ func prepareImpossible(t *testing.T, box *sandbox.Sandbox, log *ledger) {
 		"a mount of nothing":      func(p *sandbox.Profile) { p.Mounts[0].Host = "/nowhere" },
 		"a mount where files are": func(p *sandbox.Profile) { p.Mounts[0].Path = "/etc/hosts" },
 		"a fork server that is not": func(p *sandbox.Profile) {
-			p.Role, p.Starter, p.Forks = program.Name, "forks", &sandbox.Command{Argv: []string{"/nowhere"}}
+			p.Role, p.Launcher, p.Forks = program.Name, "forks", &sandbox.Command{Argv: []string{"/nowhere"}}
 		},
 		"a fork server without a word": func(p *sandbox.Profile) {
-			p.Role, p.Starter, p.Forks = program.Name, "forks", &sandbox.Command{Argv: []string{"/usr/bin/true"}}
+			p.Role, p.Launcher, p.Forks = program.Name, "forks", &sandbox.Command{Argv: []string{"/usr/bin/true"}}
 		},
 	} {
 		profile := look
@@ -232,12 +232,12 @@ func runImpossible(t *testing.T, box *sandbox.Sandbox, log *ledger) {
 		"ahead, and no program":         {{frames.Job, json(program.Job{Ahead: true})}},
 		"ahead, and gone":               {{frames.Job, json(program.Job{Ahead: true, Argv: []string{"/usr/bin/false"}})}},
 		"ahead, gone when ready":        {{frames.Job, json(program.Job{Ahead: true, Argv: []string{"/usr/bin/bash", "-c", `echo '{"ready":true}' >&3; sleep 0.05`}})}},
-		"a hello that nobody reads":     {{frames.Job, json(program.Job{Argv: []string{"/usr/bin/true"}, Hello: []byte("{}")})}},
+		"a hello that nobody reads":     {{frames.Job, json(program.Job{Argv: []string{"/usr/bin/true"}, Start: []byte("{}")})}},
 		"an answer, unasked":            {{frames.Job, json(program.Job{Argv: []string{"/usr/bin/bash", "-c", "read -r x <&3; echo $x"}, Files: files})}, {frames.Reply, []byte("{}")}, {frames.Interrupt, nil}},
 	} {
 		profile := sandbox.Profile{
 			Role: program.Name, Filter: sandbox.FilterProgram, Proc: true, DiskBytes: 8 << 20,
-			Mounts: []sandbox.Mount{{Host: "/usr", Path: "/usr"}}, Limits: runtimes.DefaultLimits(), Starter: "impossible",
+			Mounts: []sandbox.Mount{{Host: "/usr", Path: "/usr"}}, Limits: runtimes.DefaultLimits(), Launcher: "impossible",
 		}
 		jail, err := box.Prepare(t.Context(), profile)
 		if err != nil {

@@ -25,10 +25,10 @@ func main() {
 		{Name: guest.RoleName, Filter: sandbox.FilterWorker, Serve: guest.Serve},
 	}
 	for _, real := range program.Roles() {
-		serve := real.Cell
-		real.Cell = func(cell *sandbox.Cell, conn net.Conn) error {
+		serve := real.Child
+		real.Child = func(child *sandbox.Child, conn net.Conn) error {
 			t := &teller{Conn: conn}
-			err := serve(cell, t)
+			err := serve(child, t)
 			t.tell() // it could not even begin
 			return err
 		}

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keeper is the one thread that starts jails. The kernel kills a jail when the thread that started it ends (Pdeathsig),
+// spawner is the one thread that starts jails. The kernel kills a jail when the thread that started it ends (Pdeathsig),
 // so that thread must live as long as the server, which Go promises only for a locked one. Jails also inherit its
 // session keyring: keyrings are in no namespace, so it has an own one that is revoked and holds nothing for anybody.
-type keeper struct {
+type spawner struct {
 	requests chan func()
 	stop     sync.Once
 	stopped  chan struct{}
@@ -26,13 +26,13 @@ const (
 	lateSlack  = 1_000_000
 )
 
-func newKeeper() *keeper {
-	k := &keeper{requests: make(chan func()), stopped: make(chan struct{})}
+func newSpawner() *spawner {
+	k := &spawner{requests: make(chan func()), stopped: make(chan struct{})}
 	go k.run()
 	return k
 }
 
-func (k *keeper) run() {
+func (k *spawner) run() {
 	runtime.LockOSThread() // and never unlock: the thread ends with this goroutine, and jails that still run with it
 	defer close(k.stopped)
 	if _, err := unix.KeyctlJoinSessionKeyring(""); err == nil {
@@ -44,13 +44,13 @@ func (k *keeper) run() {
 	}
 }
 
-func (k *keeper) close() {
+func (k *spawner) close() {
 	k.stop.Do(func() { close(k.requests) })
 	<-k.stopped
 }
 
 // start runs our binary as process 1 of new namespaces.
-func (k *keeper) start(exe *os.File, role string, who identity, frames, stderr *os.File) (*os.Process, error) {
+func (k *spawner) start(exe *os.File, role string, who identity, frames, stderr *os.File) (*os.Process, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
@@ -90,14 +90,14 @@ type hostID struct {
 	pooled   bool // of the pool of ids, which only root has
 }
 
-// identity is who process 1 is, and which users of the host its namespace knows: one, or for a starter as root all that
-// its cells may be.
+// identity is who process 1 is, and which users of the host its namespace knows: one, or for a launcher as root all that
+// its children may be.
 type identity struct {
 	hostID
-	first   hostID // appears as insideID
-	users   int
-	starter bool
-	network bool // of a starter: it sets up networks
+	first    hostID // appears as insideID
+	users    int
+	launcher bool
+	network  bool // of a launcher: it sets up networks
 }
 
 func (i identity) inside() int { return insideID + i.uid - i.first.uid }
@@ -106,7 +106,7 @@ func (i identity) inside() int { return insideID + i.uid - i.first.uid }
 // role serves. The namespace of control groups it makes itself, once it is in its groups.
 func attributes(who identity) *syscall.SysProcAttr {
 	capabilities := []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
-	if who.starter { // to make cells, and to look after what other users of the namespace left there
+	if who.launcher { // to make children, and to look after what other users of the namespace left there
 		capabilities = append(capabilities, unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_KILL, unix.CAP_SYS_RESOURCE)
 	}
 	if who.network {

@@ -18,8 +18,8 @@ import (
 	"github.com/atelier-run/atelier/scripts/load"
 )
 
-// crowd is the clients of a soak and what they saw.
-type crowd struct {
+// batch is the clients of a soak and what they saw.
+type batch struct {
 	server *load.Server
 	runs   atomic.Int64
 
@@ -32,17 +32,17 @@ type crowd struct {
 	first   error
 }
 
-func newCrowd(ctx context.Context, server *load.Server) (*crowd, error) {
+func newBatch(ctx context.Context, server *load.Server) (*batch, error) {
 	for _, p := range slices.Concat(load.Hello(), troubles(), []load.Program{endless()}) {
 		if err := server.Publish(ctx, p); err != nil {
 			return nil, err
 		}
 	}
-	return &crowd{server: server, ends: map[string]int{}}, nil
+	return &batch{server: server, ends: map[string]int{}}, nil
 }
 
 // work has clients ask until there were so many runs, or the time is over.
-func (c *crowd) work(ctx context.Context, runs int64, span time.Duration) {
+func (c *batch) work(ctx context.Context, runs int64, span time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
 	var clients sync.WaitGroup
@@ -67,7 +67,7 @@ func (c *crowd) work(ctx context.Context, runs int64, span time.Duration) {
 }
 
 // one carries out the nth run. Of a hundred, eighty are simple, two are cancelled, and the others go wrong in some way.
-func (c *crowd) one(ctx context.Context, n int) {
+func (c *batch) one(ctx context.Context, n int) {
 	hello, troubles := load.Hello(), troubles()
 	began := time.Now()
 	switch kind := n % 100; {
@@ -84,7 +84,7 @@ func (c *crowd) one(ctx context.Context, n int) {
 	}
 }
 
-func (c *crowd) ask(ctx context.Context, p load.Program, n int) error {
+func (c *batch) ask(ctx context.Context, p load.Program, n int) error {
 	run, err := c.server.Execute(ctx, p, n)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (c *crowd) ask(ctx context.Context, p load.Program, n int) error {
 }
 
 // cancel starts a run that would not end and ends it.
-func (c *crowd) cancel(ctx context.Context) error {
+func (c *batch) cancel(ctx context.Context) error {
 	path := "/api/v1/code-agents/" + endless().Name + "/execute"
 	answer, err := c.server.Call(ctx, http.MethodPost, path, []byte(`{"version":"1.0.0","input":{}}`), map[string]string{"Prefer": "respond-async"})
 	if err != nil {
@@ -126,7 +126,7 @@ const shadow = time.Second
 
 // note counts a run that did not end as it should. One that a killed worker may have carried out is excused, as long as
 // it was answered at all.
-func (c *crowd) note(began time.Time, err error) {
+func (c *batch) note(began time.Time, err error) {
 	if err == nil {
 		return
 	}
@@ -143,7 +143,7 @@ func (c *crowd) note(began time.Time, err error) {
 }
 
 // kill ends some process of the server's, other than the server, about four times in the span.
-func (c *crowd) kill(span time.Duration, done <-chan struct{}) {
+func (c *batch) kill(span time.Duration, done <-chan struct{}) {
 	for {
 		select {
 		case <-done:
@@ -164,7 +164,7 @@ func (c *crowd) kill(span time.Duration, done <-chan struct{}) {
 }
 
 // String says what the runs were.
-func (c *crowd) String() string {
+func (c *batch) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var ends []string
@@ -175,7 +175,7 @@ func (c *crowd) String() string {
 		c.runs.Load(), strings.Join(ends, ", "), c.kills, c.excused, c.wrong)
 }
 
-func (c *crowd) fault() error {
+func (c *batch) fault() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.wrong == 0 {

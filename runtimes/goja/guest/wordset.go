@@ -1,13 +1,13 @@
 package guest
 
-// words are the identifiers of a program that mean a global, or a method which the guest mends. Only what a program
+// wordSet are the identifiers of a program that mean a global, or a method which the guest mends. Only what a program
 // names is put into its VM, so that a small program pays for none of it.
-type words map[string]bool
+type wordSet map[string]bool
 
 // everything is in the words of a program that can reach names without spelling them.
 const everything = "*"
 
-func (w words) has(names ...string) bool {
+func (w wordSet) has(names ...string) bool {
 	if w[everything] {
 		return true
 	}
@@ -24,7 +24,7 @@ const wholeConsole = "console…"
 
 // scan collects the known words of a source. It looks at text, not at syntax: a word in a string costs a few
 // microseconds and nothing else.
-func scan(source string) words {
+func scan(source string) wordSet {
 	known := map[string]bool{"eval": true, "Function": true, "globalThis": true}
 	for _, name := range consoleMethods() {
 		known[name] = true
@@ -32,7 +32,7 @@ func scan(source string) words {
 	for _, name := range knownWords() {
 		known[name] = true
 	}
-	found := words{}
+	found := wordSet{}
 	for i := 0; i < len(source); {
 		if !isWord(source[i]) {
 			i++
@@ -68,7 +68,7 @@ func knownWords() []string {
 }
 
 // globals are the makers of the globals that the words name.
-func (w words) globals() []maker {
+func (w wordSet) globals() []maker {
 	var wanted []maker
 	for _, global := range globals() {
 		if w.has(global.name) {

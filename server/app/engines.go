@@ -29,13 +29,13 @@ import (
 // schemasKept is how many compiled schemas stay in memory.
 const schemasKept = 512
 
-// Bench is everything that it takes to run a program, and nothing that is saved.
-type Bench struct {
+// Engines is everything that it takes to run a program, and nothing that is saved.
+type Engines struct {
 	closers   closers
 	config    config.Config
 	exe       string
 	sandbox   *sandbox.Sandbox
-	proof     *proof
+	selfTest  *selfTest
 	engines   map[runtimes.Name]engine
 	traffic   traffic
 	Router    *router.Router
@@ -52,24 +52,24 @@ type engine interface {
 	Close()
 }
 
-// OpenBench finds out what this host can enforce and starts preparing workers in the background. exe is the binary that
+// OpenEngines finds out what this host can enforce and starts preparing workers in the background. exe is the binary that
 // is started in jails, "" the running one.
-func OpenBench(ctx context.Context, c config.Config, exe string, log *slog.Logger) (*Bench, error) {
+func OpenEngines(ctx context.Context, c config.Config, exe string, log *slog.Logger) (*Engines, error) {
 	box, err := sandbox.New(ctx, sandbox.Options{Exe: exe, Log: log, AllowWeak: c.AllowWeak, Without: c.Masked})
 	if err != nil {
 		return nil, err
 	}
-	b := &Bench{config: c, exe: exe, sandbox: box}
+	b := &Engines{config: c, exe: exe, sandbox: box}
 	b.closers.add("sandbox", box.Close)
 	b.openEngines(worker.FromSandbox(box), log)
 	b.Validator = specs.NewValidator(schema.NewCache(schemasKept))
 	b.Specs = specs.New(b.Validator, runtimes.Limits(c.Defaults), runtimes.Limits(c.Ceilings), c.Restricted...)
 	b.Specs.CapGrants(c.Ceiling)
-	b.closers.add("proof", b.proof.close)
+	b.closers.add("proof", b.selfTest.close)
 	return b, nil
 }
 
-func (b *Bench) openEngines(jailer worker.Jailer, log *slog.Logger) {
+func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 	running := b.config.Concurrency
 	if running == 0 {
 		running = max(8, 4*runtime.NumCPU())
@@ -86,10 +86,10 @@ func (b *Bench) openEngines(jailer worker.Jailer, log *slog.Logger) {
 		runtimes.BashEngine:   bash.New(bash.Options{Jailer: jailer, Egress: proxy, Interpreter: bashPath, Idle: b.config.Warm, Max: jails, Log: log}),
 		runtimes.WASMEngine:   wasm.New(wasm.Options{Jailer: jailer, Max: jails, Log: log}),
 	}
-	b.proof = newProof(func(ctx context.Context) doctor.Report { return doctor.New(b.doctor()).Quick(ctx) }, log)
+	b.selfTest = newSelfTest(func(ctx context.Context) doctor.Report { return doctor.New(b.doctor()).Quick(ctx) }, log)
 	all := map[runtimes.Name]runtimes.Runtime{}
 	for name, e := range b.engines {
-		all[name] = proved{e, b.proof}
+		all[name] = proved{e, b.selfTest}
 		b.closers.add(string(name), func() error { e.Close(); return nil })
 	}
 	if b.config.ScriptRuntime {
@@ -101,12 +101,12 @@ func (b *Bench) openEngines(jailer worker.Jailer, log *slog.Logger) {
 }
 
 // chooser picks engines by what code uses, and by what runs have taken.
-func (b *Bench) chooser(runs engines.Runs) *engines.Chooser {
+func (b *Engines) chooser(runs engines.Runs) *engines.Chooser {
 	return engines.New(engines.Options{Inspector: b.Inspector, Specs: b.Specs, Runs: runs, Lacks: b.lacks})
 }
 
 // lacks says why an engine cannot run here and what would help, "" where it can.
-func (b *Bench) lacks(name runtimes.Name) string {
+func (b *Engines) lacks(name runtimes.Name) string {
 	engine, ok := b.engines[name]
 	if !ok {
 		return "This server does not have the runtime " + string(name) + "."
@@ -118,7 +118,7 @@ func (b *Bench) lacks(name runtimes.Name) string {
 }
 
 // interpreter is the program of the host that an engine starts, "" for none.
-func (b *Bench) interpreter(name runtimes.Name) string {
+func (b *Engines) interpreter(name runtimes.Name) string {
 	if interpreted, ok := b.engines[name].(interface{ Interpreter() string }); ok {
 		return interpreted.Interpreter()
 	}
@@ -126,7 +126,7 @@ func (b *Bench) interpreter(name runtimes.Name) string {
 }
 
 // version is that of the language which an engine runs, "" where it is not known.
-func (b *Bench) version(name runtimes.Name) string {
+func (b *Engines) version(name runtimes.Name) string {
 	if versioned, ok := b.engines[name].(interface{ Version() string }); ok {
 		return versioned.Version()
 	}
@@ -134,7 +134,7 @@ func (b *Bench) version(name runtimes.Name) string {
 }
 
 // ceiling is what the runs of a workspace may reach at most.
-func (b *Bench) ceiling(workspace string) hostpattern.Ceiling {
+func (b *Engines) ceiling(workspace string) hostpattern.Ceiling {
 	if workspace == doctor.Workspace {
 		return hostpattern.Ceiling{All: true}
 	}
@@ -142,28 +142,28 @@ func (b *Bench) ceiling(workspace string) hostpattern.Ceiling {
 }
 
 // Close ends every worker and removes what the sandbox made on the host.
-func (b *Bench) Close() error { return b.closers.close() }
+func (b *Engines) Close() error { return b.closers.close() }
 
 // Level is how much of the sandbox this host enforces, as far as that is known.
-func (b *Bench) Level() sandbox.Level { return b.proof.level(b.sandbox.Level()) }
+func (b *Engines) Level() sandbox.Level { return b.selfTest.level(b.sandbox.Level()) }
 
-func (a *App) keepBench(bench *Bench) {
-	a.bench = bench
-	a.closers.add("runtimes", bench.Close)
+func (a *App) keepEngines(engines *Engines) {
+	a.engines = engines
+	a.closers.add("runtimes", engines.Close)
 	if a.Examined != nil {
-		bench.proof.examine = func(context.Context) doctor.Report { return *a.Examined }
+		engines.selfTest.examine = func(context.Context) doctor.Report { return *a.Examined }
 	}
-	bench.Prove()
+	engines.SelfTest()
 	a.showLoad()
 }
 
 // showLoad puts into the metrics what is read when somebody asks.
 func (a *App) showLoad() {
-	router := a.bench.Router
+	router := a.engines.Router
 	a.metrics.Gauge("atelier_queue_waiting", "Number of queued runs.", nil, func() float64 { return float64(router.Load().Waiting) })
 	a.metrics.Gauge("atelier_runs_running", "Number of active runs.", nil, func() float64 { return float64(router.Load().Running) })
-	a.showTraffic(&a.bench.traffic)
-	for name, e := range a.bench.engines {
+	a.showTraffic(&a.engines.traffic)
+	for name, e := range a.engines.engines {
 		labels := map[string]string{"runtime": string(name)}
 		a.showWorkers(labels, e.Stats)
 	}

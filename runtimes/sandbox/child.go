@@ -16,21 +16,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Cell is a jail of a starter, seen from the starter: a child in namespaces of its own that has set everything up and
+// Child is a jail of a launcher, seen from the launcher: a child in namespaces of its own that has set everything up and
 // either waits to become a program, or is a fork of an interpreter that waits for its job. Each serves one program.
-type Cell struct {
+type Child struct {
 	conn   net.Conn
 	user   int
-	own    bool // the user is not that of the starter
+	own    bool // the user is not that of the launcher
 	forked bool
 	disk   int
 	work   *os.Root
 
 	stdout, stderr, channel int // our ends, which do not block
 	sync                    *os.File
-	script                  *script // nil when forked; the child reads it until it is the program
+	syscallProgram          *syscallProgram // nil when forked; the child reads it until it is the program
 
-	network int // listens at ProxyAddress in the cell's namespace, -1 without one
+	network int // listens at ProxyAddress in the child's namespace, -1 without one
 
 	pid    int
 	pidfd  int
@@ -40,37 +40,37 @@ type Cell struct {
 }
 
 // Work is the work directory. What is in it belongs to the program, and may be anything.
-func (c *Cell) Work() *os.Root { return c.work }
+func (c *Child) Work() *os.Root { return c.work }
 
 // Forked says that the program is there already, and waits for its job on its descriptor 3.
-func (c *Cell) Forked() bool { return c.forked }
+func (c *Child) Forked() bool { return c.forked }
 
 // Stdout, Stderr and Channel are our ends of the program's descriptors 1, 2 and 3. None of them blocks.
-func (c *Cell) Stdout() int { return c.stdout }
+func (c *Child) Stdout() int { return c.stdout }
 
 // Stderr is described at Stdout.
-func (c *Cell) Stderr() int { return c.stderr }
+func (c *Child) Stderr() int { return c.stderr }
 
 // Channel is described at Stdout.
-func (c *Cell) Channel() int { return c.channel }
+func (c *Child) Channel() int { return c.channel }
 
 // Ended is a descriptor that is readable when the program is dead, and with it everything that it started.
-func (c *Cell) Ended() int { return c.pidfd }
+func (c *Child) Ended() int { return c.pidfd }
 
 // Dead is closed when the program is dead, and with it everything that it started.
-func (c *Cell) Dead() <-chan struct{} { return c.end.dead }
+func (c *Child) Dead() <-chan struct{} { return c.end.dead }
 
 // Status waits for the end and says how the program ended.
-func (c *Cell) Status() syscall.WaitStatus {
+func (c *Child) Status() syscall.WaitStatus {
 	<-c.end.dead
 	return c.end.status
 }
 
 // Kill ends the program and everything that it started.
-func (c *Cell) Kill() { _ = unix.PidfdSendSignal(c.pidfd, unix.SIGKILL, nil, 0) }
+func (c *Child) Kill() { _ = unix.PidfdSendSignal(c.pidfd, unix.SIGKILL, nil, 0) }
 
 // Begin makes the child the program. stdin is a file beneath the work directory, "" leaves stdin empty.
-func (c *Cell) Begin(program Command, stdin string) error {
+func (c *Child) Begin(program Command, stdin string) error {
 	if len(program.Argv) == 0 || !path.IsAbs(program.Argv[0]) {
 		return errNoProgram
 	}
@@ -79,8 +79,8 @@ func (c *Cell) Begin(program Command, stdin string) error {
 	} else {
 		stdin = WorkDir + "/" + stdin
 	}
-	c.script.become(program, stdin)
-	if _, err := c.sync.Write([]byte{saysReady}); err != nil {
+	c.syscallProgram.become(program, stdin)
+	if _, err := c.sync.Write([]byte{reportReady}); err != nil {
 		return fmt.Errorf("start %s: %w", program.Argv[0], err)
 	}
 	switch err := c.listen(nil); {
@@ -92,23 +92,23 @@ func (c *Cell) Begin(program Command, stdin string) error {
 }
 
 // listen reads what the child says on its way: that it is ready, or what failed.
-func (c *Cell) listen(way []step) error {
-	said := make([]byte, unsafe.Sizeof(failure{}))
-	if _, err := io.ReadFull(c.sync, said[:1]); err != nil {
+func (c *Child) listen(sequence []step) error {
+	reported := make([]byte, unsafe.Sizeof(failure{}))
+	if _, err := io.ReadFull(c.sync, reported[:1]); err != nil {
 		return err
 	}
-	if said[0] == saysReady {
+	if reported[0] == reportReady {
 		return nil
 	}
-	if _, err := io.ReadFull(c.sync, said[1:]); err != nil {
+	if _, err := io.ReadFull(c.sync, reported[1:]); err != nil {
 		return io.ErrUnexpectedEOF // and not the end that says that the child is the program
 	}
 	number := binary.NativeEndian.Uint64
-	return failedAt(way, failure{at: number(said[8:]), value: int64(number(said[16:]))})
+	return failedAt(sequence, failure{at: number(reported[8:]), value: int64(number(reported[16:]))})
 }
 
-// Give makes a file or directory in the work directory the program's.
-func (c *Cell) Give(name string) error {
+// Chown makes a file or directory in the work directory the program's.
+func (c *Child) Chown(name string) error {
 	if !c.own {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (c *Cell) Give(name string) error {
 }
 
 // Full says whether the disk has no room left, for bytes or for files.
-func (c *Cell) Full() bool {
+func (c *Child) Full() bool {
 	var stat unix.Statfs_t
 	return unix.Fstatfs(c.disk, &stat) == nil && (stat.Bavail == 0 || stat.Files > 0 && stat.Ffree == 0)
 }
@@ -125,21 +125,21 @@ func (c *Cell) Full() bool {
 type Rlimits struct {
 	FileBytes uint64 `json:"fileBytes,omitempty"`
 	OpenFiles uint64 `json:"openFiles,omitempty"`
-	Processes uint64 `json:"processes,omitempty"` // of the user of the cell
+	Processes uint64 `json:"processes,omitempty"` // of the user of the child
 	Stack     uint64 `json:"stack,omitempty"`
 }
 
-// sharedTasks is room for the processes of other cells, where all have one user. The watch counts those of each.
+// sharedTasks is room for the processes of other children, where all have one user. The watch counts those of each.
 const sharedTasks = 128
 
 // Limit applies them, soft and hard alike, before the program begins.
-func (c *Cell) Limit(limits Rlimits) error {
+func (c *Child) Limit(limits Rlimits) error {
 	select {
 	case <-c.end.dead: // its number may be another's
 		return nil
 	default:
 	}
-	if !c.own && limits.Processes > 0 { // the kernel counts what other cells and the starter have as well
+	if !c.own && limits.Processes > 0 { // the kernel counts what other children and the launcher have as well
 		limits.Processes += sharedTasks
 	}
 	for resource, value := range map[int]uint64{
@@ -165,8 +165,8 @@ func (c *Cell) Limit(limits Rlimits) error {
 	return nil
 }
 
-// close ends the cell and waits until nothing is left of it.
-func (c *Cell) close() (status syscall.WaitStatus) {
+// close ends the child and waits until nothing is left of it.
+func (c *Child) close() (status syscall.WaitStatus) {
 	c.once.Do(func() {
 		if c.end != nil {
 			c.Kill()
@@ -184,7 +184,7 @@ func (c *Cell) close() (status syscall.WaitStatus) {
 		if c.sync != nil {
 			_ = c.sync.Close()
 		}
-		runtime.KeepAlive(c.script)
+		runtime.KeepAlive(c.syscallProgram)
 		_ = c.conn.Close()
 		if c.mounts >= 0 {
 			_ = unix.Close(c.mounts)
@@ -193,17 +193,17 @@ func (c *Cell) close() (status syscall.WaitStatus) {
 	return status
 }
 
-// hold keeps the mount namespace until the cell is closed. The kernel waits for all processors before it lets go of a
+// hold keeps the mount namespace until the child is closed. The kernel waits for all processors before it lets go of a
 // mount, and the last process of a namespace does that before it is dead: who waits for its end would wait for that, too.
 // Before Linux 6.11 there is no such handle.
-func (c *Cell) hold() {
+func (c *Child) hold() {
 	if handle, err := unix.IoctlRetInt(c.pidfd, unix.PIDFD_GET_MNT_NAMESPACE); err == nil {
 		c.mounts = handle
 	}
 }
 
-// furnish makes the private disk of the cell: one file system with three parts.
-func (c *Cell) furnish(bytes int64) error {
+// fillRoot makes the private disk of the child: one file system with three parts.
+func (c *Child) mountWorkDir(bytes int64) error {
 	fs, err := unix.Fsopen("tmpfs", unix.FSOPEN_CLOEXEC)
 	if err != nil {
 		return err
@@ -236,8 +236,8 @@ func (c *Cell) furnish(bytes int64) error {
 }
 
 // enter opens the work directory. There is no way to it but by the current directory where the host allows no /proc, and
-// that is the whole process's: one cell after the other.
-func (c *Cell) enter(one sync.Locker) (err error) {
+// that is the whole process's: one child after the other.
+func (c *Child) enter(one sync.Locker) (err error) {
 	one.Lock()
 	defer one.Unlock()
 	if err := unix.Fchdir(c.disk); err != nil {
@@ -256,7 +256,7 @@ const (
 
 func diskParts() []string { return []string{diskWork, diskTemp, diskShared} }
 
-// common are the paths that the rules of all cells of a starter allow, open.
+// common are the paths that the rules of all children of a launcher allow, open.
 type common map[int]uint64
 
 func openCommon(config setup) (common, error) {
@@ -271,8 +271,8 @@ func openCommon(config setup) (common, error) {
 	return open, nil
 }
 
-// rules makes the landlock rules of the cell, but for /proc, which only the child can see.
-func (c *Cell) rules(config setup, shared common) (int, error) {
+// rules makes the landlock rules of the child, but for /proc, which only the child can see.
+func (c *Child) rules(config setup, shared common) (int, error) {
 	attr := rulesFor(config)
 	rules, err := newRules(attr)
 	if err != nil {

@@ -10,84 +10,84 @@ import (
 	"github.com/atelier-run/atelier/runtimes/worker"
 )
 
-// A workspace that does not run anything for familyIdle loses its fork server, and so does the one that waited longest
-// when more than maxFamilies have one.
+// A workspace that does not run anything for poolIdle loses its fork server, and so does the one that waited longest
+// when more than maxPools have one.
 const (
-	maxFamilies = 8
-	familyIdle  = 5 * time.Minute
+	maxPools = 8
+	poolIdle = 5 * time.Minute
 )
 
-// families are the fork servers: one for each workspace that runs programs, and one that waits for the next workspace.
+// workspacePools are the fork servers: one for each workspace that runs programs, and one that waits for the next workspace.
 // What the children of a fork server have in common is never shared between workspaces.
-type families struct {
-	create func(starter string) *worker.Pool
+type workspacePools struct {
+	create func(launcher string) *worker.Pool
 
 	mu     sync.Mutex
-	named  map[string]*family // by workspace
-	spare  *family
+	named  map[string]*workspacePool // by workspace
+	spare  *workspacePool
 	made   int
 	past   worker.Stats // of pools that are closed
 	closed bool
 	joined sync.WaitGroup // of closing pools
 }
 
-// family is the pool of one fork server's children.
-type family struct {
+// workspacePool is the pool of one fork server's children.
+type workspacePool struct {
 	pool *worker.Pool
 	busy int
 	used time.Time
 	idle *time.Timer
 }
 
-func newFamilies(create func(starter string) *worker.Pool) *families {
-	f := &families{create: create, named: map[string]*family{}}
+func newWorkspacePools(create func(launcher string) *worker.Pool) *workspacePools {
+	f := &workspacePools{create: create, named: map[string]*workspacePool{}}
 	f.spare = f.another()
 	return f
 }
 
 // another starts a fork server. It needs the lock, or nobody else there.
-func (f *families) another() *family {
+func (f *workspacePools) another() *workspacePool {
 	f.made++
-	return &family{pool: f.create("python forks " + strconv.Itoa(f.made)), used: time.Now()}
+	return &workspacePool{pool: f.create("python forks " + strconv.Itoa(f.made)), used: time.Now()}
 }
 
 // run carries out a task in the workspace's family. ok is false when every family is at work for another workspace.
-func (f *families) run(ctx context.Context, task worker.Task, host runtimes.Host) (outcome runtimes.Outcome, ok bool, err error) {
-	own := f.take(task.Job.Workspace)
+func (f *workspacePools) run(ctx context.Context, task worker.Task, host runtimes.Host) (outcome runtimes.Outcome, ok bool, err error) {
+	own := f.acquire(task.Job.Workspace)
 	if own == nil {
 		return runtimes.Outcome{}, false, nil
 	}
-	defer f.give(own)
+	defer f.release(own)
 	outcome, err = own.pool.Run(ctx, task, host)
 	return outcome, true, err
 }
 
-func (f *families) take(workspace string) *family {
+func (f *workspacePools) acquire(workspace string) *workspacePool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	own := f.named[workspace]
 	if own == nil {
-		if f.closed || len(f.named) >= maxFamilies && !f.dropOne() {
+		if f.closed || len(f.named) >= maxPools && !f.dropOne() {
 			return nil
 		}
 		own, f.spare = f.spare, f.another()
 		f.named[workspace] = own
-		own.idle = time.AfterFunc(familyIdle, func() { f.expire(workspace, own) })
+		own.idle = time.AfterFunc(poolIdle, func() { f.expire(workspace, own) })
 	}
 	own.busy++
 	return own
 }
 
-func (f *families) give(own *family) {
+func (f *workspacePools) release(own *workspacePool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	own.busy--
 	own.used = time.Now()
-	own.idle.Reset(familyIdle)
+	own.idle.Reset(poolIdle)
 }
 
 // dropOne closes the family that nobody used for the longest time. It needs the lock.
-func (f *families) dropOne() bool {
+func (f *workspacePools) dropOne() bool {
 	var oldest string
 	for workspace, own := range f.named {
 		if own.busy == 0 && (oldest == "" || own.used.Before(f.named[oldest].used)) {
@@ -101,7 +101,7 @@ func (f *families) dropOne() bool {
 	return true
 }
 
-func (f *families) expire(workspace string, own *family) {
+func (f *workspacePools) expire(workspace string, own *workspacePool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.named[workspace] == own && own.busy == 0 && !f.closed {
@@ -109,7 +109,7 @@ func (f *families) expire(workspace string, own *family) {
 	}
 }
 
-func (f *families) drop(workspace string) {
+func (f *workspacePools) drop(workspace string) {
 	own := f.named[workspace]
 	delete(f.named, workspace)
 	own.idle.Stop()
@@ -119,7 +119,7 @@ func (f *families) drop(workspace string) {
 }
 
 // warm waits until the next workspace can run at once.
-func (f *families) warm(ctx context.Context) error {
+func (f *workspacePools) warm(ctx context.Context) error {
 	f.mu.Lock()
 	spare := f.spare
 	f.mu.Unlock()
@@ -127,7 +127,7 @@ func (f *families) warm(ctx context.Context) error {
 }
 
 // stats adds up the pools, those that are closed as well.
-func (f *families) stats() worker.Stats {
+func (f *workspacePools) stats() worker.Stats {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	sum := f.spare.pool.Stats().Plus(f.past)
@@ -137,10 +137,10 @@ func (f *families) stats() worker.Stats {
 	return sum
 }
 
-func (f *families) close() {
+func (f *workspacePools) close() {
 	f.mu.Lock()
 	f.closed = true
-	all := []*family{f.spare}
+	all := []*workspacePool{f.spare}
 	for _, own := range f.named {
 		own.idle.Stop()
 		all = append(all, own)

@@ -13,15 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// order asks a starter for a cell. It comes with descriptors: the cell's connection, and the files by which it joins its
+// order asks a launcher for a child. It comes with descriptors: the child's connection, and the files by which it joins its
 // control groups.
 type order struct {
 	ID   int64 `json:"id"`
-	User int   `json:"user"` // in the starter's namespace
+	User int   `json:"user"` // in the launcher's namespace
 	Disk int64 `json:"disk"` // bytes
 }
 
-// notice is what a starter says of a cell: that it is ready, with a handle on its process 1, or gone, with the reason if
+// notice is what a launcher says of a child: that it is ready, with a handle on its process 1, or gone, with the reason if
 // it never was ready.
 type notice struct {
 	ID     int64  `json:"id"`
@@ -30,7 +30,7 @@ type notice struct {
 	Signal int    `json:"signal,omitempty"`
 	Code   int    `json:"code,omitempty"`
 
-	orphaned bool // what we say ourselves of the cells of a starter that ended
+	orphaned bool // what we say ourselves of the children of a launcher that ended
 }
 
 const (
@@ -39,8 +39,8 @@ const (
 	maxPassed = 16 // descriptors of one message
 )
 
-// cells is the life of a starter.
-type cells struct {
+// children is the life of a launcher.
+type children struct {
 	config  setup
 	role    Role
 	control *net.UnixConn
@@ -53,29 +53,29 @@ type cells struct {
 	directory sync.Mutex // the current one
 }
 
-// newCells does what takes long, before the starter says that it is ready.
-func newCells(config setup, role Role) (*cells, error) {
+// newChildren does what takes long, before the launcher says that it is ready.
+func newChildren(config setup, role Role) (*children, error) {
 	if err := raiseFiles(); err != nil {
 		return nil, err
 	}
-	debug.SetMemoryLimit(starterMemory / 4) // what large jobs and results leave behind is collected before it is too much
-	s := &cells{config: config, role: role}
+	debug.SetMemoryLimit(launcherMemory / 4) // what large jobs and results leave behind is collected before it is too much
+	s := &children{config: config, role: role}
 	var err error
 	if s.common, err = openCommon(config); err != nil {
 		return nil, err
 	}
 	s.reaper = newReaper()
-	if way := config.steps(config.Groups); config.Forks == nil {
-		s.plan = newPlan(filtered(way, config.Seccomp), &heap{})
+	if sequence := config.steps(config.Groups); config.Forks == nil {
+		s.plan = newPlan(filtered(sequence, config.Seccomp), &heap{})
 	} else {
 		filter, err := config.halved()
 		if err != nil {
 			return nil, err
 		}
-		if s.forks, err = startForkServer(*config.Forks, way, filter, cellDescriptors(config.Groups), s.reaper); err != nil {
+		if s.forks, err = startForkServer(*config.Forks, sequence, filter, childDescriptors(config.Groups), s.reaper); err != nil {
 			return nil, err
 		}
-		s.plan = s.forks.board.plan
+		s.plan = s.forks.loopMemory.plan
 	}
 	if config.Filter == FilterAlone {
 		if s.path, err = mapPath(); err != nil {
@@ -85,9 +85,9 @@ func newCells(config setup, role Role) (*cells, error) {
 	return s, nil
 }
 
-// take takes orders until the server goes.
-func (s *cells) take(conn net.Conn) (err error) {
-	// Nobody reads it after this, and the collector closes what nobody reads: its low number would go to a cell.
+// answered takes orders until the server goes.
+func (s *children) serveOrders(conn net.Conn) (err error) {
+	// Nobody reads it after this, and the collector closes what nobody reads: its low number would go to a child.
 	defer runtime.KeepAlive(conn)
 	if s.control, err = receiveControl(conn); err != nil {
 		return err
@@ -102,33 +102,33 @@ func (s *cells) take(conn net.Conn) (err error) {
 		if err := json.Unmarshal(message, &o); err != nil {
 			return fmt.Errorf("read order: %w", err)
 		}
-		go s.serve(o, fds)
+		go s.serveChild(o, fds)
 	}
 }
 
-// serve is the life of one cell.
-func (s *cells) serve(o order, fds []int) {
-	cell, err := s.make(o, fds)
+// serveChild is the life of one child.
+func (s *children) serveChild(o order, fds []int) {
+	child, err := s.make(o, fds)
 	if err != nil {
-		s.tell(notice{ID: o.ID, Gone: true, Error: err.Error()})
+		s.notify(notice{ID: o.ID, Gone: true, Error: err.Error()})
 		return
 	}
-	if s.tell(notice{ID: o.ID}, cell.handles()...) {
-		if err := s.role.Cell(cell, cell.conn); err != nil {
-			fmt.Fprintf(os.Stderr, "cell %d: %v\n", o.ID, err)
+	if s.notify(notice{ID: o.ID}, child.handles()...) {
+		if err := s.role.Child(child, child.conn); err != nil {
+			fmt.Fprintf(os.Stderr, "child %d: %v\n", o.ID, err)
 		}
 	}
-	status := cell.close()
+	status := child.close()
 	gone := notice{ID: o.ID, Gone: true}
 	if status.Signaled() {
 		gone.Signal = int(status.Signal())
 	} else {
 		gone.Code = status.ExitStatus()
 	}
-	s.tell(gone)
+	s.notify(gone)
 }
 
-func (s *cells) tell(n notice, handles ...int) bool {
+func (s *children) notify(n notice, handles ...int) bool {
 	message, err := json.Marshal(n)
 	if err != nil {
 		return false
@@ -141,8 +141,8 @@ func (s *cells) tell(n notice, handles ...int) bool {
 	return err == nil
 }
 
-// make makes a cell and waits until its child has set everything up. The descriptors are taken in any case.
-func (s *cells) make(o order, passed []int) (*Cell, error) {
+// make makes a child and waits until its child has set everything up. The descriptors are taken in any case.
+func (s *children) make(o order, passed []int) (*Child, error) {
 	if len(passed) != 1+s.config.Groups {
 		closeAll(passed)
 		return nil, fmt.Errorf("%d descriptors came with the order", len(passed))
@@ -153,34 +153,34 @@ func (s *cells) make(o order, passed []int) (*Cell, error) {
 	if err != nil {
 		return nil, err
 	}
-	cell := &Cell{conn: conn, user: o.User, own: s.config.Users > 1, forked: s.forks != nil, mounts: -1, disk: -1, stdout: -1, stderr: -1, channel: -1, network: -1}
-	if err := s.start(cell, o, groups); err != nil {
-		cell.close()
+	child := &Child{conn: conn, user: o.User, own: s.config.Users > 1, forked: s.forks != nil, mounts: -1, disk: -1, stdout: -1, stderr: -1, channel: -1, network: -1}
+	if err := s.start(child, o, groups); err != nil {
+		child.close()
 		return nil, err
 	}
-	return cell, nil
+	return child, nil
 }
 
-func (s *cells) start(cell *Cell, o order, groups []int) error {
-	if err := cell.furnish(o.Disk); err != nil {
+func (s *children) start(child *Child, o order, groups []int) error {
+	if err := child.mountWorkDir(o.Disk); err != nil {
 		return fmt.Errorf("make the private disk: %w", err)
 	}
-	if err := cell.enter(&s.directory); err != nil {
+	if err := child.enter(&s.directory); err != nil {
 		return fmt.Errorf("open the work directory: %w", err)
 	}
-	theirs, err := cell.connect()
+	theirs, err := child.connect()
 	defer func() { closeAll(theirs.list()) }()
 	if err != nil {
 		return err
 	}
 	if s.config.Landlock > 0 {
-		if theirs[fdRules], err = cell.rules(s.config, s.common); err != nil {
+		if theirs[fdRules], err = child.rules(s.config, s.common); err != nil {
 			return err
 		}
-	} else if theirs[fdRules], err = unix.FcntlInt(uintptr(cell.disk), unix.F_DUPFD_CLOEXEC, firstFD); err != nil { // to have one
+	} else if theirs[fdRules], err = unix.FcntlInt(uintptr(child.disk), unix.F_DUPFD_CLOEXEC, firstFD); err != nil { // to have one
 		return err
 	}
-	named := map[string]int{fdDisk: cell.disk}
+	named := map[string]int{fdDisk: child.disk}
 	for name, fd := range theirs {
 		named[name] = fd
 	}
@@ -188,9 +188,9 @@ func (s *cells) start(cell *Cell, o order, groups []int) error {
 		named[groupDescriptor(i)] = fd
 	}
 	if s.forks != nil {
-		err = s.forks.fork(cell, o, named)
+		err = s.forks.fork(child, o, named)
 	} else {
-		err = s.fork(cell, o, named)
+		err = s.fork(child, o, named)
 	}
 	if err != nil {
 		return err
@@ -198,34 +198,34 @@ func (s *cells) start(cell *Cell, o order, groups []int) error {
 	// The child has its copies. Ours would keep its pipes open, and the talk about the set-up.
 	closeAll(theirs.list())
 	clear(theirs)
-	if err := cell.listen(s.plan.steps); err != nil {
+	if err := child.listen(s.plan.steps); err != nil {
 		return fmt.Errorf("set up the jail: %w", err)
 	}
-	cell.hold()
-	return cell.Limit(Rlimits{FileBytes: uint64(o.Disk)})
+	child.hold()
+	return child.Limit(Rlimits{FileBytes: uint64(o.Disk)})
 }
 
 // fork makes a child of this process.
-func (s *cells) fork(cell *Cell, o order, named map[string]int) error {
+func (s *children) fork(child *Child, o order, named map[string]int) error {
 	calls, err := s.plan.fill(o.User, named)
 	if err != nil {
 		return err
 	}
-	cell.script = newScript(calls)
-	cell.script.path = s.path
+	child.syscallProgram = newSyscallProgram(calls)
+	child.syscallProgram.path = s.path
 	start := func() (err error) {
-		cell.pid, cell.pidfd, err = cell.script.start()
+		child.pid, child.pidfd, err = child.syscallProgram.start()
 		return err
 	}
 	if s.config.Network {
-		cell.network, err = startInNetwork(start)
+		child.network, err = startInNetwork(start)
 	} else {
 		err = start()
 	}
 	if err != nil {
 		return err
 	}
-	cell.end = s.reaper.expect(cell.pid)
+	child.end = s.reaper.expect(child.pid)
 	return nil
 }
 
@@ -240,9 +240,9 @@ func (e childEnds) list() []int {
 	return all
 }
 
-// connect makes the pipes and sockets between the child and us. What was made is in the cell and in the answer, also when
+// connect makes the pipes and sockets between the child and us. What was made is in the child and in the answer, also when
 // something could not be.
-func (c *Cell) connect() (childEnds, error) {
+func (c *Child) connect() (childEnds, error) {
 	theirs := childEnds{}
 	var all error
 	pipe := func() (reader, writer int) {
@@ -250,7 +250,7 @@ func (c *Cell) connect() (childEnds, error) {
 		all = errors.Join(all, unix.Pipe2(fds[:], unix.O_CLOEXEC))
 		return fds[0], fds[1]
 	}
-	socket := func() (ours, child int) {
+	socket := func() (ours, startChild int) {
 		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
 			fds = [2]int{-1, -1}
@@ -269,8 +269,8 @@ func (c *Cell) connect() (childEnds, error) {
 		all = errors.Join(all, unix.SetNonblock(ours, true))
 	}
 	c.sync = os.NewFile(uintptr(sync), "sync") // nil without one
-	theirs[fdTake], theirs[fdGive] = pipe()
-	_, err := unix.Write(theirs[fdGive], []byte{'x'})
+	theirs[fdLock], theirs[fdUnlock] = pipe()
+	_, err := unix.Write(theirs[fdUnlock], []byte{'x'})
 	return theirs, errors.Join(all, err)
 }
 
@@ -280,7 +280,7 @@ func closeAll(fds []int) {
 	}
 }
 
-// raiseFiles makes room for the descriptors of many cells, and keeps the low numbers for their programs.
+// raiseFiles makes room for the descriptors of many children, and keeps the low numbers for their programs.
 func raiseFiles() error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

@@ -21,21 +21,21 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox/sandboxtest"
 )
 
-// cell is a jail of a starter, and what is said there.
-type cell struct {
+// child is a jail of a launcher, and what is said there.
+type child struct {
 	*sandbox.Jail
 	in  *frames.Reader
 	out *frames.Writer
 }
 
-func newCell(t *testing.T, box *sandbox.Sandbox, starter string) *cell {
+func newChild(t *testing.T, box *sandbox.Sandbox, launcher string) *child {
 	t.Helper()
 	profile := program(runtimes.DefaultLimits())
-	profile.Starter = starter
-	return newCellOf(t, box, profile)
+	profile.Launcher = launcher
+	return newChildOf(t, box, profile)
 }
 
-func newCellOf(t *testing.T, box *sandbox.Sandbox, profile sandbox.Profile) *cell {
+func newChildOf(t *testing.T, box *sandbox.Sandbox, profile sandbox.Profile) *child {
 	t.Helper()
 	j, err := box.Prepare(t.Context(), profile)
 	if err != nil {
@@ -46,13 +46,13 @@ func newCellOf(t *testing.T, box *sandbox.Sandbox, profile sandbox.Profile) *cel
 		j.Wait()
 	})
 	kinds := map[frames.Kind]int{frames.Started: 0, frames.Stdout: 1 << 16, frames.Stderr: 1 << 16, frames.Done: 1 << 20}
-	return &cell{j, frames.NewReader(j.Conn(), kinds), frames.NewWriter(j.Conn())}
+	return &child{j, frames.NewReader(j.Conn(), kinds), frames.NewWriter(j.Conn())}
 }
 
 // begin runs a script and waits until it said something.
-func (c *cell) begin(t *testing.T, script string) string {
+func (c *child) begin(t *testing.T, syscallProgram string) string {
 	t.Helper()
-	if err := c.out.WriteJSON(frames.Job, map[string]any{"argv": []string{"/usr/bin/bash", "-c", script}, "env": []string{"PATH=/usr/bin:/bin"}}); err != nil {
+	if err := c.out.WriteJSON(frames.Job, map[string]any{"argv": []string{"/usr/bin/bash", "-c", syscallProgram}, "env": []string{"PATH=/usr/bin:/bin"}}); err != nil {
 		t.Fatal(err)
 	}
 	for {
@@ -66,7 +66,7 @@ func (c *cell) begin(t *testing.T, script string) string {
 	}
 }
 
-func (c *cell) finish(t *testing.T) frames.Result {
+func (c *child) finish(t *testing.T) frames.Result {
 	t.Helper()
 	for {
 		kind, payload, err := c.in.Read()
@@ -83,22 +83,22 @@ func (c *cell) finish(t *testing.T) frames.Result {
 	}
 }
 
-// TestHostileCells are programs of one starter that look for each other: each is process 1 of its own namespace, as a
+// TestHostileChildren are programs of one launcher that look for each other: each is process 1 of its own namespace, as a
 // user of its own where that can be, on a disk of its own, without a privilege.
-func TestHostileCells(t *testing.T) {
+func TestHostileChildren(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
-	first, second := newCell(t, box, "one"), newCell(t, box, "one")
-	if first.Starter().PID() != second.Starter().PID() {
-		t.Fatal("two starters of one name")
+	first, second := newChild(t, box, "one"), newChild(t, box, "one")
+	if first.Launcher().PID() != second.Launcher().PID() {
+		t.Fatal("two launchers of one name")
 	}
 	look := `echo secret >/work/mark; echo secret >/tmp/mark; echo secret >/dev/shm/mark
 		echo $$ $(id -u) $(id -un) $(grep -h -e ^Cap -e ^NoNewPrivs -e ^Seccomp: /proc/self/status | tr -d '\n\t') $(ls /proc | grep -c '^[0-9]') $(ls /proc/self/fd | wc -l)`
-	script := look + `; sleep 60`
-	a := strings.Fields(first.begin(t, script))
+	syscallProgram := look + `; sleep 60`
+	a := strings.Fields(first.begin(t, syscallProgram))
 	b := strings.Fields(second.begin(t, look+`; ls /work /tmp /dev/shm; kill -9 -1; mount -t tmpfs x /tmp; unshare -m true; echo end`))
 	if len(a) != 6 || a[0] != "1" || a[2] != "agent" || !strings.Contains(a[3], "CapInh:0000000000000000CapPrm:0000000000000000CapEff:0000000000000000CapBnd:0000000000000000CapAmb:0000000000000000NoNewPrivs:1Seccomp:2") {
-		t.Errorf("a cell is %q", a)
+		t.Errorf("a child is %q", a)
 	}
 	if os.Geteuid() == 0 && a[1] == b[1] {
 		t.Errorf("both are user %s", a[1])
@@ -108,29 +108,29 @@ func TestHostileCells(t *testing.T) {
 	}
 	select {
 	case <-first.Done():
-		t.Error("one cell ended the other")
+		t.Error("one child ended the other")
 	default:
 	}
 }
 
-// TestStarterDies: with a starter die its cells and all that runs in them; the next cell has a new starter.
-func TestStarterDies(t *testing.T) {
+// TestLauncherDies: with a launcher die its children and all that runs in them; the next child has a new launcher.
+func TestLauncherDies(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
-	running, waiting := newCell(t, box, "one"), newCell(t, box, "one")
+	running, waiting := newChild(t, box, "one"), newChild(t, box, "one")
 	running.begin(t, "sleep 60 & echo begun; wait")
 	groups := running.Groups()
-	before := running.Starter().PID()
+	before := running.Launcher().PID()
 	if err := unix.Kill(before, unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []*cell{running, waiting} {
+	for _, c := range []*child{running, waiting} {
 		<-c.Done()
 		if exit := c.Wait(); exit.Signal != int(unix.SIGKILL) {
 			t.Errorf("%+v", exit)
 		}
 		if err := c.Limit(runtimes.DefaultLimits()); err == nil && len(groups) > 0 {
-			t.Error("the limits of a dead cell were changed, in a group that may be another's")
+			t.Error("the limits of a dead child were changed, in a group that may be another's")
 		}
 	}
 	for _, dir := range groups {
@@ -138,20 +138,20 @@ func TestStarterDies(t *testing.T) {
 			t.Errorf("%s is left in %s", strings.Fields(string(left)), dir)
 		}
 	}
-	if n := box.Starters(); n != 0 {
-		t.Errorf("%d starters are known, and all are dead", n)
+	if n := box.Launchers(); n != 0 {
+		t.Errorf("%d launchers are known, and all are dead", n)
 	}
-	next := newCell(t, box, "one")
-	if next.Starter().PID() == before {
-		t.Error("a dead starter started a cell")
+	next := newChild(t, box, "one")
+	if next.Launcher().PID() == before {
+		t.Error("a dead launcher started a child")
 	}
-	if said := next.begin(t, "echo $((6*7))"); said != strconv.Itoa(42) {
-		t.Errorf("said %q", said)
+	if reported := next.begin(t, "echo $((6*7))"); reported != strconv.Itoa(42) {
+		t.Errorf("said %q", reported)
 	}
 }
 
-// TestCellThatCannotBe: what a job cannot have ends its cell, with the reason in the starter's own words.
-func TestCellThatCannotBe(t *testing.T) {
+// TestChildThatCannotStart: what a job cannot have ends its child, with the reason in the launcher's own words.
+func TestChildThatCannotStart(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
 	for name, job := range map[string]any{
@@ -161,7 +161,7 @@ func TestCellThatCannotBe(t *testing.T) {
 		"stdin that is not":    map[string]any{"argv": []string{"/usr/bin/true"}, "stdin": "x"},
 		"too much environment": map[string]any{"argv": []string{"/usr/bin/true"}, "env": []string{"X=" + strings.Repeat("x", 5<<20)}},
 	} {
-		c := newCell(t, box, "one")
+		c := newChild(t, box, "one")
 		if err := c.out.WriteJSON(frames.Job, job); err != nil {
 			t.Fatal(err)
 		}
@@ -170,37 +170,37 @@ func TestCellThatCannotBe(t *testing.T) {
 		}
 		<-c.Done()
 	}
-	if said := newCell(t, box, "one").begin(t, "echo still here"); said != "still here" {
-		t.Errorf("said %q", said)
+	if reported := newChild(t, box, "one").begin(t, "echo still here"); reported != "still here" {
+		t.Errorf("said %q", reported)
 	}
 }
 
-// TestKilledBeforeItsJob: a cell that nobody gave a job is buried at once when it is killed, and leaves its starter alone.
+// TestKilledBeforeItsJob: a child that nobody gave a job is buried at once when it is killed, and leaves its launcher alone.
 func TestKilledBeforeItsJob(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
-	first, second := newCell(t, box, "one"), newCell(t, box, "one")
+	first, second := newChild(t, box, "one"), newChild(t, box, "one")
 	first.Kill()
 	<-first.Done()
 	if exit := first.Wait(); exit.Signal != int(unix.SIGKILL) {
 		t.Errorf("%+v", exit)
 	}
-	if said := second.begin(t, "echo here"); said != "here" {
-		t.Errorf("said %q", said)
+	if reported := second.begin(t, "echo here"); reported != "here" {
+		t.Errorf("said %q", reported)
 	}
 	select {
-	case <-second.Starter().Done():
-		t.Error("the starter went along")
+	case <-second.Launcher().Done():
+		t.Error("the launcher went along")
 	default:
 	}
 }
 
-// TestHostileResult: a cell whose program left more than its server wants to read is killed with its last frame half
-// written. Its starter does not wait for anybody to read the rest, which would be the end of all its cells.
+// TestHostileResult: a child whose program left more than its server wants to read is killed with its last frame half
+// written. Its launcher does not wait for anybody to read the rest, which would be the end of all its children.
 func TestHostileResult(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
-	first, second := newCell(t, box, "one"), newCell(t, box, "one")
+	first, second := newChild(t, box, "one"), newChild(t, box, "one")
 	job := map[string]any{
 		"argv":   []string{"/usr/bin/bash", "-c", `printf '"%*s"' 4000000 x >/work/result`},
 		"result": "result", "largest": 8 << 20,
@@ -217,19 +217,19 @@ func TestHostileResult(t *testing.T) {
 	first.Kill()
 	first.Wait()
 	select {
-	case <-second.Starter().Done():
-		t.Error("the starter went along")
+	case <-second.Launcher().Done():
+		t.Error("the launcher went along")
 	default:
 	}
-	if said := second.begin(t, "echo here"); said != "here" {
-		t.Errorf("said %q", said)
+	if reported := second.begin(t, "echo here"); reported != "here" {
+		t.Errorf("said %q", reported)
 	}
 }
 
-// TestResultOnce: a program whose result is a file does not send a second one as its end, which its starter would hold too.
+// TestResultOnce: a program whose result is a file does not send a second one as its end, which its launcher would hold too.
 func TestResultOnce(t *testing.T) {
 	t.Parallel()
-	c := newCell(t, sandboxtest.New(t, guestsExe(t)), "one")
+	c := newChild(t, sandboxtest.New(t, guestsExe(t)), "one")
 	job := map[string]any{
 		"argv":   []string{"/usr/bin/bash", "-c", `printf '{"end":"%*s"}\n' 2000000 x >&3; echo 7 >/work/result`},
 		"result": "result", "largest": 4 << 20,
@@ -246,10 +246,10 @@ func TestResultOnce(t *testing.T) {
 // before it.
 func TestCallsInOneWrite(t *testing.T) {
 	t.Parallel()
-	c := newCell(t, sandboxtest.New(t, guestsExe(t)), "one")
+	c := newChild(t, sandboxtest.New(t, guestsExe(t)), "one")
 	// Nothing is read of what it prints before it has said that it starts.
-	script := `read -r hello <&3; printf '%200s'; printf '{"start":true}\n{"call":"one"}\n{"call":"two"}\n' >/tmp/said; cat /tmp/said >&3`
-	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", script}, "hello": map[string]any{}}
+	syscallProgram := `read -r hello <&3; printf '%200s'; printf '{"start":true}\n{"call":"one"}\n{"call":"two"}\n' >/tmp/said; cat /tmp/said >&3`
+	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", syscallProgram}, "hello": map[string]any{}}
 	if err := c.out.WriteJSON(frames.Job, job); err != nil {
 		t.Fatal(err)
 	}
@@ -279,9 +279,9 @@ func TestCallsInOneWrite(t *testing.T) {
 func TestCallAfterMuch(t *testing.T) {
 	t.Parallel()
 	const much = 60_000
-	c := newCell(t, sandboxtest.New(t, guestsExe(t)), "much")
-	script := fmt.Sprintf(`read -r hello <&3; printf '%%%ds'; printf '{"start":true}\n{"call":"one"}\n' >/tmp/said; cat /tmp/said >&3`, much)
-	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", script}, "hello": map[string]any{}}
+	c := newChild(t, sandboxtest.New(t, guestsExe(t)), "much")
+	syscallProgram := fmt.Sprintf(`read -r hello <&3; printf '%%%ds'; printf '{"start":true}\n{"call":"one"}\n' >/tmp/said; cat /tmp/said >&3`, much)
+	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", syscallProgram}, "hello": map[string]any{}}
 	if err := c.out.WriteJSON(frames.Job, job); err != nil {
 		t.Fatal(err)
 	}
@@ -303,101 +303,101 @@ func TestCallAfterMuch(t *testing.T) {
 	}
 }
 
-// TestSignalBeforeItsJob: a host that tells every process of a service to stop tells the cells that wait, too. Until they
-// are programs they share the memory of their starter, and must not run a handler in it.
+// TestSignalBeforeItsJob: a host that tells every process of a service to stop tells the children that wait, too. Until they
+// are programs they share the memory of their launcher, and must not run a handler in it.
 func TestSignalBeforeItsJob(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
-	first, second := newCell(t, box, "one"), newCell(t, box, "one")
+	first, second := newChild(t, box, "one"), newChild(t, box, "one")
 	for _, number := range []unix.Signal{unix.SIGTERM, unix.SIGHUP, unix.SIGUSR1, unix.SIGURG, 64} {
 		if err := first.Signal(number); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, c := range []*cell{first, second} {
-		if said := c.begin(t, "echo here"); said != "here" {
-			t.Errorf("said %q", said)
+	for _, c := range []*child{first, second} {
+		if reported := c.begin(t, "echo here"); reported != "here" {
+			t.Errorf("said %q", reported)
 		}
 	}
 	select {
-	case <-first.Starter().Done():
-		t.Error("the starter went along")
+	case <-first.Launcher().Done():
+		t.Error("the launcher went along")
 	default:
 	}
 }
 
-// TestStarterThatBuriesNobody: a starter that does not take notice of a dead cell is ended, so that nobody waits for ever.
-// Its other cells know that it was no doing of theirs.
-func TestStarterThatBuriesNobody(t *testing.T) {
+// TestLauncherThatDestroysNoChild: a launcher that does not take notice of a dead child is ended, so that nobody waits for ever.
+// Its other children know that it was no doing of theirs.
+func TestLauncherThatDestroysNoChild(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
-	first, second := newCell(t, box, "one"), newCell(t, box, "one")
+	first, second := newChild(t, box, "one"), newChild(t, box, "one")
 	if first.Exited() {
-		t.Error("a cell that waits is taken for dead")
+		t.Error("a child that waits is taken for dead")
 	}
-	first.Starter().Stop(t)
+	first.Launcher().Stop(t)
 	first.Kill()
 	for !first.Exited() {
 		runtime.Gosched()
 	}
 	select {
 	case <-first.Done():
-		t.Fatal("the starter was not stopped")
+		t.Fatal("the launcher was not stopped")
 	default:
 	}
-	first.Unburied()
+	first.NotDestroyed()
 	first.Wait()
-	if exit := second.Wait(); !exit.Orphaned || exit.Stderr != "its starter ended" {
+	if exit := second.Wait(); !exit.Orphaned || exit.Stderr != "its launcher ended" {
 		t.Errorf("%+v", exit)
 	}
-	if said := newCell(t, box, "one").begin(t, "echo here"); said != "here" {
-		t.Errorf("said %q", said)
+	if reported := newChild(t, box, "one").begin(t, "echo here"); reported != "here" {
+		t.Errorf("said %q", reported)
 	}
 }
 
-// TestStarterHasASuccessor: one that ages starts cells until another one is ready, and ends with the last of its own.
-func TestStarterHasASuccessor(t *testing.T) {
+// TestLauncherIsReplaced: one that ages starts children until another one is ready, and ends with the last of its own.
+func TestLauncherIsReplaced(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
-	first := newCell(t, box, "one")
+	first := newChild(t, box, "one")
 	first.Age()
-	second := newCell(t, box, "one")
-	if first.Starter() != second.Starter() {
+	second := newChild(t, box, "one")
+	if first.Launcher() != second.Launcher() {
 		t.Error("somebody had to wait for the successor")
 	}
 	for !first.Retired() {
 		runtime.Gosched()
 	}
-	third := newCell(t, box, "one")
-	if third.Starter() == first.Starter() {
-		t.Error("it still starts cells")
+	third := newChild(t, box, "one")
+	if third.Launcher() == first.Launcher() {
+		t.Error("it still starts children")
 	}
-	for _, c := range []*cell{first, second, third} {
-		if said := c.begin(t, "echo here"); said != "here" {
-			t.Errorf("said %q", said)
+	for _, c := range []*child{first, second, third} {
+		if reported := c.begin(t, "echo here"); reported != "here" {
+			t.Errorf("said %q", reported)
 		}
 		c.Wait()
 	}
-	<-first.Starter().Done()
+	<-first.Launcher().Done()
 }
 
-// TestStarterThatCannotBe leaves nothing that the next one would wait for.
-func TestStarterThatCannotBe(t *testing.T) {
+// TestLauncherThatCannotStart leaves nothing that the next one would wait for.
+func TestLauncherThatCannotStart(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t, guestsExe(t))
 	for range 2 {
 		profile := program(runtimes.DefaultLimits())
-		profile.Starter, profile.Role = "one", "nobody"
+		profile.Launcher, profile.Role = "one", "nobody"
 		if _, err := box.Prepare(t.Context(), profile); err == nil || !strings.Contains(err.Error(), `no role "nobody"`) {
 			t.Errorf("prepared with %v", err)
 		}
 	}
-	newCell(t, box, "one")
+	newChild(t, box, "one")
 }
 
-// TestHostileLastWordsOfAStarter: what a program said before it was ready is on the starter's stderr, and nothing of it in
-// the log when the starter ends.
-func TestHostileLastWordsOfAStarter(t *testing.T) {
+// TestHostileStderrOfALauncher: what a program said before it was ready is on the launcher's stderr, and nothing of it in
+// the log when the launcher ends.
+func TestHostileStderrOfALauncher(t *testing.T) {
 	t.Parallel()
 	const secret = "correct-horse-battery"
 	log := &lines{come: make(chan string, 100)}
@@ -410,7 +410,7 @@ func TestHostileLastWordsOfAStarter(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	c := newCell(t, box, "one")
+	c := newChild(t, box, "one")
 	job := map[string]any{"argv": []string{"/usr/bin/bash", "-c", "echo $KEY >&2; base64 <<<$KEY >&2"}, "env": []string{"PATH=/usr/bin:/bin", "KEY=" + secret}, "hello": map[string]any{}}
 	if err := c.out.WriteJSON(frames.Job, job); err != nil {
 		t.Fatal(err)
@@ -419,16 +419,16 @@ func TestHostileLastWordsOfAStarter(t *testing.T) {
 		t.Fatalf("a program that never was ready sent %q", byte(kind))
 	}
 	c.Wait()
-	starter := c.Starter()
-	starter.Kill()
-	if exit := starter.Wait(); !strings.Contains(exit.Stderr, secret) {
-		t.Errorf("the starter's last words are %q: there is nothing to hide", exit.Stderr)
+	launcher := c.Launcher()
+	launcher.Kill()
+	if exit := launcher.Wait(); !strings.Contains(exit.Stderr, secret) {
+		t.Errorf("the launcher's last words are %q: there is nothing to hide", exit.Stderr)
 	}
 	for text := range log.come {
-		if masked := redact.New([]string{secret}).Text(text); masked != text {
+		if doesWithout := redact.New([]string{secret}).Text(text); doesWithout != text {
 			t.Errorf("told: %s", text)
 		}
-		if strings.Contains(text, "a starter ended unexpectedly") {
+		if strings.Contains(text, "a launcher ended unexpectedly") {
 			return
 		}
 	}

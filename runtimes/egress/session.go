@@ -17,8 +17,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Door is the way out of one run. It is the run's Host as well: it answers fetch, and hands everything else on.
-type Door struct {
+// Session is the way out of one run. It is the run's Host as well: it answers fetch, and hands everything else on.
+type Session struct {
 	runtimes.Host
 	proxy   *Proxy
 	grants  []hostpattern.Grant
@@ -38,7 +38,7 @@ type Door struct {
 }
 
 // Close ends everything that is under way and waits for it.
-func (d *Door) Close() {
+func (d *Session) Close() {
 	d.cancel()
 	d.mu.Lock()
 	d.closed = true
@@ -52,11 +52,11 @@ func (d *Door) Close() {
 
 // exchange is one request of a program, from the decision about it to its end.
 type exchange struct {
-	door   *Door
-	target hostpattern.Target
-	rule   string
-	addrs  []netip.Addr // checked; only these may be dialled
-	began  time.Time
+	session *Session
+	target  hostpattern.Target
+	rule    string
+	addrs   []netip.Addr // checked; only these may be dialled
+	began   time.Time
 
 	mu    sync.Mutex
 	bytes int64
@@ -66,8 +66,8 @@ type exchange struct {
 
 // begin decides about a request. A refusal has been told already; an allowed one is told by end. Of requests that are too
 // many only the first is told: their number is the program's.
-func (d *Door) begin(ctx context.Context, target hostpattern.Target) (*exchange, *refusal) {
-	x := &exchange{door: d, target: target, began: time.Now()}
+func (d *Session) begin(ctx context.Context, target hostpattern.Target) (*exchange, *refusal) {
+	x := &exchange{session: d, target: target, began: time.Now()}
 	why := d.admit(target)
 	if why == nil {
 		x.rule, why = d.granted(target)
@@ -91,7 +91,7 @@ func (d *Door) begin(ctx context.Context, target hostpattern.Target) (*exchange,
 }
 
 // admit counts a request.
-func (d *Door) admit(target hostpattern.Target) *refusal {
+func (d *Session) admit(target hostpattern.Target) *refusal {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.requests++
@@ -108,7 +108,7 @@ func (d *Door) admit(target hostpattern.Target) *refusal {
 }
 
 // granted finds the grant that covers a target.
-func (d *Door) granted(target hostpattern.Target) (rule string, why *refusal) {
+func (d *Session) granted(target hostpattern.Target) (rule string, why *refusal) {
 	for _, grant := range d.grants {
 		if grant.Covers(target) {
 			if !d.ceiling.Reaches(target) {
@@ -124,7 +124,7 @@ func (d *Door) granted(target hostpattern.Target) (rule string, why *refusal) {
 }
 
 // resolve answers the addresses of a target, when every one of them may be reached.
-func (d *Door) resolve(ctx context.Context, target hostpattern.Target) ([]netip.Addr, *refusal) {
+func (d *Session) resolve(ctx context.Context, target hostpattern.Target) ([]netip.Addr, *refusal) {
 	if target.Addr.IsValid() { // granted as an address
 		return []netip.Addr{target.Addr}, nil
 	}
@@ -148,7 +148,7 @@ func (d *Door) resolve(ctx context.Context, target hostpattern.Target) ([]netip.
 func absolute(name string) string { return strings.TrimSuffix(name, ".") + "." }
 
 // classOf says why an address may not be dialled on behalf of a name, "" if it may. A grant of the address itself allows it.
-func (d *Door) classOf(addr netip.Addr, port uint16) string {
+func (d *Session) classOf(addr netip.Addr, port uint16) string {
 	class := d.proxy.blocks.class(addr)
 	if class == "" && d.proxy.own(addr) {
 		class = "own"
@@ -187,7 +187,7 @@ var errNotChecked = errors.New("the address was not checked")
 // dial connects to one of the addresses that were checked. The address is looked at once more when the socket exists and is
 // not yet connected: what is dialled is what was decided about, whatever happened in between.
 func (x *exchange) dial(ctx context.Context) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, x.door.proxy.options.Limits.Dial)
+	ctx, cancel := context.WithTimeout(ctx, x.session.proxy.options.Limits.Dial)
 	defer cancel()
 	var all error
 	for i, addr := range x.addrs {
@@ -210,7 +210,7 @@ func (x *exchange) check(wanted netip.Addr, address string) error {
 	if err != nil || got.Addr().Unmap() != wanted || got.Port() != x.target.Port {
 		return errNotChecked
 	}
-	if !x.target.Addr.IsValid() && x.door.classOf(wanted, x.target.Port) != "" {
+	if !x.target.Addr.IsValid() && x.session.classOf(wanted, x.target.Port) != "" {
 		return errNotChecked
 	}
 	return nil
@@ -218,7 +218,7 @@ func (x *exchange) check(wanted netip.Addr, address string) error {
 
 // keep counts what goes over a connection, and closes it with the door.
 func (x *exchange) keep(conn net.Conn) (net.Conn, error) {
-	d := x.door
+	d := x.session
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -258,7 +258,7 @@ func (c *counted) Write(p []byte) (int, error) {
 func (c *counted) CloseWrite() error { return closeWrite(c.Conn) }
 
 func (c *counted) Close() error {
-	d := c.exchange.door
+	d := c.exchange.session
 	d.mu.Lock()
 	delete(d.open, c)
 	d.mu.Unlock()
@@ -267,7 +267,7 @@ func (c *counted) Close() error {
 
 // count adds bytes to the run's and answers the limit that they are over.
 func (x *exchange) count(n int) error {
-	d := x.door
+	d := x.session
 	d.mu.Lock()
 	d.bytes += int64(n)
 	over := d.bytes > d.proxy.options.Limits.Bytes
@@ -300,14 +300,14 @@ func (x *exchange) end(decision runtimes.Decision) {
 	x.over = true
 	if x.limit != nil {
 		decision, x.rule = runtimes.EgressDenied, x.limit.rule
-		x.door.mu.Lock()
-		x.door.refused = x.limit
-		x.door.mu.Unlock()
+		x.session.mu.Lock()
+		x.session.refused = x.limit
+		x.session.mu.Unlock()
 	}
 	data, _ := json.Marshal(runtimes.EgressData{ // plain fields always marshal
 		Host: x.target.Host, Port: x.target.Port, Decision: decision, Rule: x.rule, Bytes: x.bytes,
 		Ms: float64(time.Since(x.began).Microseconds()) / 1000,
 	})
-	x.door.Emit(runtimes.Event{Kind: runtimes.KindEgress, Data: data})
-	x.door.proxy.options.Meter.Egress(decision, x.bytes)
+	x.session.Emit(runtimes.Event{Kind: runtimes.KindEgress, Data: data})
+	x.session.proxy.options.Meter.Egress(decision, x.bytes)
 }

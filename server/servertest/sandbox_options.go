@@ -13,19 +13,19 @@ import (
 
 // stood remembers what the self-tests of this test process found. Of a hundred servers with the same walls around the same
 // interpreters each would examine them anew, beside the test that it was started for.
-var stood sync.Map // walls → doctor.Report
+var stood sync.Map // sandboxOptions → doctor.Report
 
-// walls are what an examination depends on.
-type walls struct{ exe, python, bash, node, lacks string }
+// sandboxOptions are what an examination depends on.
+type sandboxOptions struct{ exe, python, bash, node, lacks string }
 
-func wallsOf(o app.Options) walls {
+func sandboxOptionsOf(o app.Options) sandboxOptions {
 	c := o.Config
-	return walls{o.Exe, c.Python, c.Bash, c.Node, strings.Join(slices.Concat(c.AllowWeak, []string{"/"}, c.Masked), " ")}
+	return sandboxOptions{o.Exe, c.Python, c.Bash, c.Node, strings.Join(slices.Concat(c.AllowWeak, []string{"/"}, c.Masked), " ")}
 }
 
 // examined is what was found of the walls that a server will have, nil when its own examination is the first.
 func examined(o app.Options) *doctor.Report {
-	if found, ok := stood.Load(wallsOf(o)); ok {
+	if found, ok := stood.Load(sandboxOptionsOf(o)); ok {
 		report := found.(doctor.Report)
 		return &report
 	}
@@ -37,6 +37,6 @@ func keep(t testing.TB, a *app.App) {
 	t.Helper()
 	report, err := a.Found(context.WithoutCancel(t.Context()))
 	if err == nil && report.Failed == 0 && len(report.Checks) > 0 {
-		stood.LoadOrStore(wallsOf(a.Options), report)
+		stood.LoadOrStore(sandboxOptionsOf(a.Options), report)
 	}
 }

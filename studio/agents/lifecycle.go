@@ -10,7 +10,7 @@ import (
 // Redraft makes the draft what a version is; with latest it discards what was edited since. The revision must be the
 // current one, else StaleDraft.
 func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string, revision int64, from string) (registry.Agent, error) {
-	if err := s.room(ctx, actor); err != nil {
+	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Agent{}, err
 	}
 	a, done, err := s.edit(ctx, actor, ref)
@@ -35,7 +35,7 @@ func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string,
 
 // Copy makes a new agent of another's draft and description. It has no versions, and no one references it.
 func (s *Service) Copy(ctx context.Context, actor registry.Actor, ref, name string, seen registry.Seen) (registry.Agent, error) {
-	if err := s.room(ctx, actor); err != nil {
+	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Agent{}, err
 	}
 	from, err := s.Agents.Agent(ctx, actor.Workspace, ref)

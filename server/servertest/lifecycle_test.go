@@ -29,7 +29,7 @@ func (s summaries) names() string {
 }
 
 // A draft is given up for any version, an agent is copied, renamed, deleted and brought back with all it had.
-func TestLifeOfAnAgent(t *testing.T) {
+func TestAgentFromCreationToDeletion(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)
 	weather(t, s)

@@ -25,11 +25,11 @@ var (
 	holds   = doctor.Check{Group: doctor.Inside, Name: "privileges", Language: runtimes.Python, Verdict: doctor.Pass}
 )
 
-// TestRunsWaitForTheProof holds an examination back, and lets runs through when it ended well.
-func TestRunsWaitForTheProof(t *testing.T) {
+// TestRunsWaitForTheSelfTest holds an examination back, and lets runs through when it ended well.
+func TestRunsWaitForTheSelfTest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := newProof(func(context.Context) doctor.Report {
+		p := newSelfTest(func(context.Context) doctor.Report {
 			time.Sleep(200 * time.Millisecond)
 			return reportOf(holds)
 		}, slog.New(slog.DiscardHandler))
@@ -48,22 +48,22 @@ func TestRunsWaitForTheProof(t *testing.T) {
 	})
 }
 
-// TestBadProofStopsRuns fails a wall, which stops everything, and asks again after a while.
+// TestFailedSelfTestStopsRuns fails a wall, which stops everything, and asks again after a while.
 // TestNobodyIsTheDoctor: the workspace whose hosts have no ceiling is one that no run can have.
 func TestNobodyIsTheDoctor(t *testing.T) {
 	t.Parallel()
-	p := newProof(func(context.Context) doctor.Report { return reportOf() }, slog.New(slog.DiscardHandler))
+	p := newSelfTest(func(context.Context) doctor.Report { return reportOf() }, slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { _ = p.close() })
 	if _, err := (proved{nil, p}).Run(t.Context(), runtimes.Job{Workspace: doctor.Workspace, Language: runtimes.Bash}, nil); !fault.Is(err, fault.Forbidden) {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestBadProofStopsRuns(t *testing.T) {
+func TestFailedSelfTestStopsRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		asked, next := 0, wall
-		p := newProof(func(context.Context) doctor.Report { asked++; return reportOf(next) }, slog.New(slog.DiscardHandler))
+		p := newSelfTest(func(context.Context) doctor.Report { asked++; return reportOf(next) }, slog.New(slog.DiscardHandler))
 		defer func() { _ = p.close() }()
 		p.begin()
 		for range 2 {
@@ -88,7 +88,7 @@ func TestBadProofStopsRuns(t *testing.T) {
 // TestBrokenLanguageStopsItself lets the others run.
 func TestBrokenLanguageStopsItself(t *testing.T) {
 	t.Parallel()
-	p := newProof(func(context.Context) doctor.Report { return reportOf(working, holds) }, slog.New(slog.DiscardHandler))
+	p := newSelfTest(func(context.Context) doctor.Report { return reportOf(working, holds) }, slog.New(slog.DiscardHandler))
 	defer func() { _ = p.close() }()
 	p.begin()
 	for language, fine := range map[runtimes.Language]bool{runtimes.JavaScript: false, runtimes.TypeScript: false, runtimes.Python: true} {
@@ -104,7 +104,7 @@ func TestBrokenLanguageStopsItself(t *testing.T) {
 // TestWaitingEndsWithTheRun cancels a run that waits, and closes with an examination that is on.
 func TestWaitingEndsWithTheRun(t *testing.T) {
 	t.Parallel()
-	p := newProof(func(ctx context.Context) doctor.Report { <-ctx.Done(); return reportOf() }, slog.New(slog.DiscardHandler))
+	p := newSelfTest(func(ctx context.Context) doctor.Report { <-ctx.Done(); return reportOf() }, slog.New(slog.DiscardHandler))
 	p.begin()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

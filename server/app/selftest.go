@@ -13,9 +13,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/sandbox"
 )
 
-// proof is the doctor's word on this server: a short examination that goes on beside the start. Runs wait for it, and
+// selfTest is the doctor's word on this server: a short examination that goes on beside the start. Runs wait for it, and
 // none is let through without it. A bad word is asked for again, since a machine can be too busy for a first one.
-type proof struct {
+type selfTest struct {
 	examine func(context.Context) doctor.Report
 	log     *slog.Logger
 
@@ -37,20 +37,20 @@ const (
 	askAgain        = 5 * time.Second
 )
 
-func newProof(examine func(context.Context) doctor.Report, log *slog.Logger) *proof {
-	p := &proof{examine: examine, log: log}
+func newSelfTest(examine func(context.Context) doctor.Report, log *slog.Logger) *selfTest {
+	p := &selfTest{examine: examine, log: log}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	return p
 }
 
 // begin starts an examination, unless one is on.
-func (p *proof) begin() {
+func (p *selfTest) begin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.beginLocked()
 }
 
-func (p *proof) beginLocked() {
+func (p *selfTest) beginLocked() {
 	if p.begun && p.done != nil || p.ctx.Err() != nil {
 		return
 	}
@@ -63,7 +63,7 @@ func (p *proof) beginLocked() {
 }
 
 // conclude keeps what an examination found.
-func (p *proof) conclude(r doctor.Report) {
+func (p *selfTest) conclude(r doctor.Report) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.report, p.ended, p.all, p.refused = r, time.Now(), "", map[runtimes.Language]string{}
@@ -93,7 +93,7 @@ func (p *proof) conclude(r doctor.Report) {
 }
 
 // first is what speaks against running anything, or some language.
-func (p *proof) first() string {
+func (p *selfTest) first() string {
 	why := p.all
 	for _, other := range p.refused {
 		if why == "" {
@@ -104,7 +104,7 @@ func (p *proof) first() string {
 }
 
 // wait blocks until programs of a language may run, and answers an error when they may not.
-func (p *proof) wait(ctx context.Context, language runtimes.Language) error {
+func (p *selfTest) wait(ctx context.Context, language runtimes.Language) error {
 	for asked := false; ; {
 		p.mu.Lock()
 		if !p.begun {
@@ -131,7 +131,7 @@ func (p *proof) wait(ctx context.Context, language runtimes.Language) error {
 	}
 }
 
-func (p *proof) why(language runtimes.Language) string {
+func (p *selfTest) why(language runtimes.Language) string {
 	if p.all != "" {
 		return p.all
 	}
@@ -142,7 +142,7 @@ func (p *proof) why(language runtimes.Language) string {
 }
 
 // level is what the sandbox says of itself, unless the examination says otherwise.
-func (p *proof) level(own sandbox.Level) sandbox.Level {
+func (p *selfTest) level(own sandbox.Level) sandbox.Level {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.all == "" || own.Level == sandbox.LevelNone {
@@ -154,14 +154,14 @@ func (p *proof) level(own sandbox.Level) sandbox.Level {
 }
 
 // refusal is why programs of a language may not run, "" as long as nothing speaks against it.
-func (p *proof) refusal(language runtimes.Language) string {
+func (p *selfTest) refusal(language runtimes.Language) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.why(language)
 }
 
 // result waits for an examination that is on.
-func (p *proof) result(ctx context.Context) (doctor.Report, error) {
+func (p *selfTest) result(ctx context.Context) (doctor.Report, error) {
 	for {
 		p.mu.Lock()
 		done, report := p.done, p.report
@@ -177,7 +177,7 @@ func (p *proof) result(ctx context.Context) (doctor.Report, error) {
 	}
 }
 
-func (p *proof) close() error {
+func (p *selfTest) close() error {
 	p.stop()
 	p.joined.Wait()
 	return nil
@@ -187,7 +187,7 @@ func (p *proof) close() error {
 // and its hosts have no ceiling.
 type proved struct {
 	runtimes.Runtime
-	proof *proof
+	selfTest *selfTest
 }
 
 // Run implements runtimes.Runtime.
@@ -199,7 +199,7 @@ func (p proved) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) (
 	if job.Runtime == runtimes.NodeEngine {
 		language = doctor.Node
 	}
-	err := p.proof.wait(ctx, language)
+	err := p.selfTest.wait(ctx, language)
 	if ctx.Err() != nil {
 		return runtimes.Failed(runtimes.Cancelled, "The run was cancelled."), nil //nolint:nilerr // that is how the run ended, and no failure of ours
 	}

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// step is one system call on the way of a forked child into its cell. The list of them is made once for a starter, and is
+// step is one system call on the way of a forked child into its child. The list of them is made once for a launcher, and is
 // the same whoever forks the child: we, or the fork server of an interpreter.
 type step struct {
 	name string
@@ -32,27 +32,27 @@ const (
 	argNumber argKind = iota
 	argMemory         // the address of bytes
 	argFilter         // the address of a seccomp program of these instructions
-	argFD             // a descriptor of the cell, by its name
-	argUser           // the user of the cell
+	argFD             // a descriptor of the child, by its name
+	argUser           // the user of the child
 )
 
-// Names of the descriptors that a forked child gets for its cell. Those of the control groups follow, as group0, group1, …
+// Names of the descriptors that a forked child gets for its child. Those of the control groups follow, as group0, group1, …
 const (
 	fdStdin   = "stdin"
 	fdStdout  = "stdout"
 	fdStderr  = "stderr"
 	fdChannel = "channel"
-	fdTake    = "take"
-	fdGive    = "give"
+	fdLock    = "take"
+	fdUnlock  = "give"
 	fdSync    = "sync"
 	fdRules   = "rules"
 	fdDisk    = "disk"
 	fdGroup   = "group"
 )
 
-// cellDescriptors are their names, in the order in which a fork server gets them.
-func cellDescriptors(groups int) []string {
-	names := []string{fdStdin, fdStdout, fdStderr, fdChannel, fdTake, fdGive, fdSync, fdRules, fdDisk}
+// childDescriptors are their names, in the order in which a fork server gets them.
+func childDescriptors(groups int) []string {
+	names := []string{fdStdin, fdStdout, fdStderr, fdChannel, fdLock, fdUnlock, fdSync, fdRules, fdDisk}
 	for i := range groups {
 		names = append(names, groupDescriptor(i))
 	}
@@ -71,12 +71,12 @@ func do(name string, trap int, args ...arg) step {
 	return step{name: name, trap: trap, args: args}
 }
 
-// steps is the way into a cell, for a child that is process 1 of a new process namespace and still has the capabilities
-// of the starter. The order is that of every jail: groups, namespaces, mounts, limits, the user, landlock, and then seccomp,
+// steps is the way into a child, for a child that is process 1 of a new process namespace and still has the capabilities
+// of the launcher. The order is that of every jail: groups, namespaces, mounts, limits, the user, landlock, and then seccomp,
 // which depends on who forks the child (filtered).
 func (config setup) steps(groups int) []step {
-	var way []step
-	then := func(s ...step) { way = append(way, s...) }
+	var sequence []step
+	then := func(s ...step) { sequence = append(sequence, s...) }
 	for i := range groups {
 		then(do("control group", unix.SYS_WRITE, descriptor(groupDescriptor(i)), text("0"), number(1)))
 	}
@@ -109,7 +109,7 @@ func (config setup) steps(groups int) []step {
 		do("user", unix.SYS_SETRESUID, user, user, user),
 		do("capabilities", unix.SYS_CAPSET, raw(capHeader()), raw(make([]byte, 24))),
 	)
-	for fd, name := range []string{fdStdin, fdStdout, fdStderr, fdChannel, fdTake, fdGive} {
+	for fd, name := range []string{fdStdin, fdStdout, fdStderr, fdChannel, fdLock, fdUnlock} {
 		then(do("descriptors", unix.SYS_DUP3, descriptor(name), number(fd), number(0)))
 	}
 	then(
@@ -119,7 +119,7 @@ func (config setup) steps(groups int) []step {
 	)
 	if config.Landlock > 0 {
 		if config.Proc {
-			// The first free number is known: that of procFD. Only here is the /proc of this cell to be had.
+			// The first free number is known: that of procFD. Only here is the /proc of this child to be had.
 			then(
 				do("rules", unix.SYS_OPENAT, number(unix.AT_FDCWD), text("/proc"), number(unix.O_PATH|unix.O_CLOEXEC), number(0)),
 				do("rules", unix.SYS_LANDLOCK_ADD_RULE, number(rulesFD), number(unix.LANDLOCK_RULE_PATH_BENEATH), raw(rule(procAccess&rulesFor(config).Handled_access_fs, procFD)), number(0)),
@@ -127,15 +127,15 @@ func (config setup) steps(groups int) []step {
 		}
 		then(do("landlock", unix.SYS_LANDLOCK_RESTRICT_SELF, number(rulesFD), number(0)))
 	}
-	return way
+	return sequence
 }
 
 // filtered is the last step of a way: behind it a child may do what a program may. There is none without a filter.
-func filtered(way []step, code []byte) []step {
+func filtered(sequence []step, code []byte) []step {
 	if len(code) == 0 {
-		return way
+		return sequence
 	}
-	return append(way, do("seccomp", unix.SYS_SECCOMP, number(unix.SECCOMP_SET_MODE_FILTER), number(0), filter(code)))
+	return append(sequence, do("seccomp", unix.SYS_SECCOMP, number(unix.SECCOMP_SET_MODE_FILTER), number(0), filter(code)))
 }
 
 func bind(from, to string) step {
@@ -195,7 +195,7 @@ func newPlan(steps []step, memory memory) *plan {
 	return p
 }
 
-// constant answers the value of an argument that is the same for every cell, else 0.
+// constant answers the value of an argument that is the same for every child, else 0.
 func (p *plan) constant(a arg) uintptr {
 	switch a.kind {
 	case argNumber:
@@ -215,7 +215,7 @@ func keepFilter(memory memory, code []byte) uintptr {
 	return memory.keep(binary.NativeEndian.AppendUint64(program, uint64(memory.keep(code))))
 }
 
-// fill fills in what belongs to one cell. Before the call after moved a child speaks on the descriptor that came along,
+// fill fills in what belongs to one child. Before the call after moved a child speaks on the descriptor that came along,
 // then on syncFD.
 func (p *plan) fill(user int, fds map[string]int) ([]call, error) {
 	calls := slices.Clone(p.calls)

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// board is what the loop of a fork server works from: machine code (fork_*.s) that takes our orders, forks, and sends the
+// loopMemory is what the loop of a fork server works from: machine code (fork_*.s) that takes our orders, forks, and sends the
 // child on its way. A warm interpreter that did this itself would touch some hundred pages of its memory for each child,
 // and each of them is copied, on both sides of the fork. We write the board once, with addresses as the fork server has
 // them; an order replaces its end. What the loop writes is on the first two pages, what it only reads behind them.
-type board struct {
+type loopMemory struct {
 	control  uintptr                         // the socket of orders
 	first    uintptr                         // the descriptors that come along are this one and the next ones
 	length   uintptr                         // bytes of an order
@@ -23,7 +23,7 @@ type board struct {
 	answer   header                          // of ours
 	into     [2]uintptr                      // struct iovec: the order
 	from     [2]uintptr                      // struct iovec: said
-	said     forkNotice                      // what we answer
+	reported forkNotice                      // what we answer
 	handle   [3]uintptr                      // along with this handle on the child
 	failure  failure                         // what a child says when it cannot go on
 	came     [(16 + 4*maxPassed) / 8]uintptr // the descriptors of an order
@@ -50,19 +50,19 @@ type forkNotice struct {
 	pid int64
 }
 
-// maxCalls is more than any way has, maxBoard what a fork server has room for.
+// maxCalls is more than any way has, maxLoopMemory what a fork server has room for.
 const (
-	maxCalls = 112
-	maxBoard = 64 << 10
+	maxCalls      = 112
+	maxLoopMemory = 64 << 10
 )
 
 // endOfCalls stands for a number of a call: the child goes back to who called the loop.
 const endOfCalls = ^uintptr(0)
 
-// forkPlace is what a fork server says of itself: where the board is to be, the socket of its orders, where libc has the
+// loopPlace is what a fork server says of itself: where the board is to be, the socket of its orders, where libc has the
 // number of its first thread, and where its interpreter has the state of its random numbers; 0 for nowhere.
-type forkPlace struct {
-	Board   uintptr `json:"board"`
+type loopPlace struct {
+	Memory  uintptr `json:"memory"`
 	Control int     `json:"control"`
 	Thread  uintptr `json:"thread"`
 	Random  uintptr `json:"random"`
@@ -85,8 +85,8 @@ func (m *image) keep(value []byte) uintptr {
 	return m.at + uintptr(len(m.bytes)-len(value))
 }
 
-// drawn is a board, and what orders are made of.
-type drawn struct {
+// loopImage is a board, and what orders are made of.
+type loopImage struct {
 	image   []byte
 	plan    *plan
 	rest    []call // behind the way: the child says that it is ready
@@ -94,15 +94,15 @@ type drawn struct {
 	numbers map[string]int // of the descriptors of an order, at the fork server
 }
 
-// draw makes the board for a way. It is here that both parts of the filter come onto it: no child gets its own from somebody
+// newLoopImage makes the board for a way. It is here that both parts of the filter come onto it: no child gets its own from somebody
 // who did not give the fork server the other one.
-func draw(place forkPlace, way []step, filter halves, names []string) (*drawn, error) {
+func newLoopImage(place loopPlace, sequence []step, filter halves, names []string) (*loopImage, error) {
 	if err := filter.check(); err != nil {
 		return nil, err
 	}
-	way = filtered(way, filter.Child)
-	memory := &image{at: place.Board, bytes: make([]byte, unsafe.Sizeof(board{}))}
-	d := &drawn{plan: newPlan(way, memory), names: names, numbers: map[string]int{}}
+	sequence = filtered(sequence, filter.Child)
+	memory := &image{at: place.Memory, bytes: make([]byte, unsafe.Sizeof(loopMemory{}))}
+	d := &loopImage{plan: newPlan(sequence, memory), names: names, numbers: map[string]int{}}
 	var program uintptr
 	if len(filter.Server) > 0 {
 		program = keepFilter(memory, filter.Server)
@@ -112,15 +112,15 @@ func draw(place forkPlace, way []step, filter halves, names []string) (*drawn, e
 	}
 	d.rest = append(d.rest, []call{
 		{trap: unix.SYS_PRCTL, args: [6]uintptr{unix.PR_SET_DUMPABLE, 1}}, // its /proc is its own again
-		{trap: unix.SYS_WRITE, args: [6]uintptr{syncFD, memory.keep([]byte{saysReady}), 1}, least: 1},
+		{trap: unix.SYS_WRITE, args: [6]uintptr{syncFD, memory.keep([]byte{reportReady}), 1}, least: 1},
 		{trap: unix.SYS_CLOSE_RANGE, args: [6]uintptr{channelFD + 1, ^uintptr(0)}}, // what the way needed
 		{trap: endOfCalls},
 	}...)
 	for i := range d.rest {
 		d.rest[i].says = syncFD
 	}
-	if len(way)+len(d.rest) > maxCalls || len(memory.bytes) > maxBoard || len(names) > maxPassed {
-		return nil, fmt.Errorf("the way of %d steps does not go on the board", len(way))
+	if len(sequence)+len(d.rest) > maxCalls || len(memory.bytes) > maxLoopMemory || len(names) > maxPassed {
+		return nil, fmt.Errorf("the way of %d steps does not go on the board", len(sequence))
 	}
 	var numbers []int
 	for i, name := range names {
@@ -128,16 +128,16 @@ func draw(place forkPlace, way []step, filter halves, names []string) (*drawn, e
 		numbers = append(numbers, d.numbers[name])
 	}
 	expected, handle := unix.UnixRights(numbers...), unix.UnixRights(-1)
-	to := func(offset uintptr) uintptr { return place.Board + offset }
-	b := (*board)(unsafe.Pointer(&memory.bytes[0]))
-	*b = board{
+	to := func(offset uintptr) uintptr { return place.Memory + offset }
+	b := (*loopMemory)(unsafe.Pointer(&memory.bytes[0]))
+	*b = loopMemory{
 		control: uintptr(place.Control), first: uintptr(place.Control + 1),
-		length: unsafe.Sizeof(b.id) + uintptr(len(way)+len(d.rest))*callSize, space: uintptr(len(expected)), filter: program,
+		length: unsafe.Sizeof(b.id) + uintptr(len(sequence)+len(d.rest))*callSize, space: uintptr(len(expected)), filter: program,
 		clone:   [8]uintptr{unix.CLONE_NEWPID | unix.CLONE_PARENT | unix.CLONE_PIDFD, to(unsafe.Offsetof(b.handle)) + uintptr(syscall.CmsgLen(0)), place.Thread},
 		order:   header{parts: to(unsafe.Offsetof(b.into)), partCount: 1, control: to(unsafe.Offsetof(b.came))},
 		answer:  header{parts: to(unsafe.Offsetof(b.from)), partCount: 1, control: to(unsafe.Offsetof(b.handle)), controlLen: uintptr(len(handle))},
-		from:    [2]uintptr{to(unsafe.Offsetof(b.said)), unsafe.Sizeof(b.said)},
-		failure: failure{mark: saysFailed},
+		from:    [2]uintptr{to(unsafe.Offsetof(b.reported)), unsafe.Sizeof(b.reported)},
+		failure: failure{mark: reportFailed},
 	}
 	b.into = [2]uintptr{to(unsafe.Offsetof(b.id)), b.length}
 	if place.Thread != 0 { // as libc's own fork has it
@@ -150,7 +150,7 @@ func draw(place forkPlace, way []step, filter halves, names []string) (*drawn, e
 }
 
 // order makes the message for a child of a user, with the descriptors that go along.
-func (d *drawn) order(id int64, user int, fds map[string]int) (message []byte, passed []int, err error) {
+func (d *loopImage) order(id int64, user int, fds map[string]int) (message []byte, passed []int, err error) {
 	for _, name := range d.names {
 		fd, ok := fds[name]
 		if !ok {

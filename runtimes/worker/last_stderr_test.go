@@ -28,9 +28,9 @@ func spelled() string {
 	}, "\n")
 }
 
-// TestHostileLastWords: however a worker that was taken over ends, and in whichever part of the protocol it puts what it
+// TestHostileLastStderr: however a worker that was taken over ends, and in whichever part of the protocol it puts what it
 // knows, the log has nothing of it.
-func TestHostileLastWords(t *testing.T) {
+func TestHostileLastStderr(t *testing.T) {
 	t.Parallel()
 	die := func(a *actor) {
 		a.set(func(_ *sandbox.Usage, e *sandbox.Exit) {
@@ -82,8 +82,8 @@ func TestHostileLastWords(t *testing.T) {
 	}
 }
 
-// TestLastWordsOfAWorkerThatKnowsNothing are told: that is how a host is found out that cannot start one.
-func TestLastWordsOfAWorkerThatKnowsNothing(t *testing.T) {
+// TestLastStderrOfAWorkerThatKnowsNothing are told: that is how a host is found out that cannot start one.
+func TestLastStderrOfAWorkerThatKnowsNothing(t *testing.T) {
 	t.Parallel()
 	jailer := &troupe{t: t, play: func(a *actor) {
 		a.read()

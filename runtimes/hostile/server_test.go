@@ -29,8 +29,8 @@ const (
 
 func firstOf(number int) int { return firstUser + os.Getpid()%processMax*ofAProcess + number*users }
 
-// house is one engine over a real sandbox.
-type house struct {
+// server is one engine over a real sandbox.
+type server struct {
 	language runtimes.Language
 	runtimes.Runtime
 	programs runtimetest.Programs
@@ -45,22 +45,22 @@ type engine interface {
 	Close()
 }
 
-// houses in the order of their users.
+// servers in the order of their users.
 const (
-	javascriptHouse = iota
-	typescriptHouse
-	pythonHouse
-	bashHouse
-	nodeHouse
-	controlHouse // and the ones after it, up to the last
-	pathsHouse   = controlHouse + 6
+	javascriptServer = iota
+	typescriptServer
+	pythonServer
+	bashServer
+	nodeServer
+	controlServer // and the ones after it, up to the last
+	pathsServer   = controlServer + 6
 )
 
 // open builds a house for one language and demands at the end that nothing of it is left.
-func open(t *testing.T, language runtimes.Language, number int, edit ...func(*sandbox.Options)) *house {
+func open(t *testing.T, language runtimes.Language, number int, edit ...func(*sandbox.Options)) *server {
 	t.Helper()
 	readFresh()
-	h := &house{language: language, firstUID: firstOf(number), waiting: 4, each: 1}
+	h := &server{language: language, firstUID: firstOf(number), waiting: 4, each: 1}
 	options := sandbox.Options{Exe: guests(t), UIDBase: h.firstUID, UIDCount: users}
 	for _, change := range edit {
 		change(&options)
@@ -87,11 +87,11 @@ func open(t *testing.T, language runtimes.Language, number int, edit ...func(*sa
 	return h
 }
 
-func (h *house) engine(jailer worker.Jailer) engine {
+func (h *server) engine(jailer worker.Jailer) engine {
 	h.programs = runtimetest.Programs{Language: h.language}
 	switch h.language {
 	case runtimes.Python:
-		h.each = 2    // the starter has its fork server beside it
+		h.each = 2    // the launcher has its fork server beside it
 		h.waiting = 8 // two fork servers with two forks each; one more that has crashed and whose forks are used up
 		h.programs.Runtime, h.programs.Entrypoint = runtimes.PythonEngine, "main.py"
 		h.programs.Hello = "def main(name):\n    return f'Hello, {name}'\n"
@@ -101,7 +101,7 @@ func (h *house) engine(jailer worker.Jailer) engine {
 		h.programs.Hello = "[[ $(cat) =~ \\\"name\\\":\\\"([^\\\"]*)\\\" ]]\necho \"\\\"Hello, ${BASH_REMATCH[1]}\\\"\" >\"$OUTPUT\"\n"
 		return bash.New(bash.Options{Jailer: jailer, Interpreter: "/usr/bin/bash"})
 	case hostile.Node:
-		h.waiting = 12 // two that wait, those of programs that were reused, the bundler, and the starters
+		h.waiting = 12 // two that wait, those of programs that were reused, the bundler, and the launchers
 		h.programs = runtimetest.Programs{Language: runtimes.JavaScript, Runtime: runtimes.NodeEngine, Entrypoint: "main.js"}
 		h.programs.Hello = "export default ({ name }) => `Hello, ${name}`"
 		return node.New(node.Options{Jailer: jailer, Interpreter: "/usr/bin/node"})
@@ -116,7 +116,7 @@ func (h *house) engine(jailer worker.Jailer) engine {
 }
 
 // hello is the next run.
-func (h *house) hello(t *testing.T) {
+func (h *server) hello(t *testing.T) {
 	t.Helper()
 	outcome, host := runtimetest.Run(t, h, h.programs.Job(h.programs.Hello))
 	if outcome.Error != nil || string(outcome.Output) != `"Hello, Ada"` {

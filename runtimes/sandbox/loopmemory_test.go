@@ -20,15 +20,15 @@ func allSteps() []step {
 	return setup{Filter: FilterProgram, Landlock: newestLandlock, Disk: 1 << 20, Proc: true, Users: 2, Tasks: 9}.steps(4)
 }
 
-// TestForkedGoTheSameWay: the child of a fork server makes the very calls that one of our own makes, with the same
+// TestForkedChildrenMakeTheSameCalls: the child of a fork server makes the very calls that one of our own makes, with the same
 // arguments. Only addresses are those of another memory, and there is the same behind them. Its filter at the end is the
 // rest of that which the fork server has.
-func TestForkedGoTheSameWay(t *testing.T) {
+func TestForkedChildrenMakeTheSameCalls(t *testing.T) {
 	t.Parallel()
 	const at = 0x7f0012340000
 	filter := halves{Server: bytes.Repeat([]byte{5}, 5*instructionSize), Child: bytes.Repeat([]byte{3}, 3*instructionSize)}
-	way, names := filtered(allSteps(), filter.Child), cellDescriptors(4)
-	drawn, err := draw(forkPlace{Board: at, Control: 40}, allSteps(), filter, names)
+	sequence, names := filtered(allSteps(), filter.Child), childDescriptors(4)
+	loopImage, err := newLoopImage(loopPlace{Memory: at, Control: 40}, allSteps(), filter, names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,26 +36,26 @@ func TestForkedGoTheSameWay(t *testing.T) {
 	for i, name := range names {
 		fds[name] = 900 + i
 	}
-	message, passed, err := drawn.order(7, 1234, fds)
+	message, passed, err := loopImage.order(7, 1234, fds)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, fd := range passed {
-		if fd != 900+i || drawn.numbers[names[i]] != 41+i {
-			t.Errorf("%s is %d, and %d at the fork server", names[i], fd, drawn.numbers[names[i]])
+		if fd != 900+i || loopImage.numbers[names[i]] != 41+i {
+			t.Errorf("%s is %d, and %d at the fork server", names[i], fd, loopImage.numbers[names[i]])
 		}
 	}
-	b := (*board)(unsafe.Pointer(&drawn.image[0]))
+	b := (*loopMemory)(unsafe.Pointer(&loopImage.image[0]))
 	if int(b.length) != len(message) || binary.NativeEndian.Uint64(message) != 7 {
 		t.Fatalf("an order of %d bytes begins with %d", len(message), message[:8])
 	}
-	theirs := unsafe.Slice((*call)(unsafe.Pointer(&message[8])), len(way)+len(drawn.rest))
-	own := newPlan(way, &heap{})
-	ours, err := own.fill(1234, drawn.numbers)
+	theirs := unsafe.Slice((*call)(unsafe.Pointer(&message[8])), len(sequence)+len(loopImage.rest))
+	own := newPlan(sequence, &heap{})
+	ours, err := own.fill(1234, loopImage.numbers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	there := func(address uintptr, size int) []byte { return drawn.image[address-at:][:size] }
+	there := func(address uintptr, size int) []byte { return loopImage.image[address-at:][:size] }
 	filterAt := func(address uintptr) []byte { // of a struct sock_fprog
 		program := there(address, 16)
 		return there(uintptr(binary.NativeEndian.Uint64(program[8:])), int(binary.NativeEndian.Uint16(program))*instructionSize)
@@ -63,7 +63,7 @@ func TestForkedGoTheSameWay(t *testing.T) {
 	if !slices.Equal(filterAt(b.filter), filter.Server) {
 		t.Error("the loop installs another filter")
 	}
-	for i, s := range way {
+	for i, s := range sequence {
 		if s.name != own.steps[i].name || theirs[i].trap != ours[i].trap || theirs[i].says != ours[i].says || theirs[i].least != ours[i].least {
 			t.Errorf("%s: %+v, and not %+v", s.name, theirs[i], ours[i])
 		}
@@ -88,7 +88,7 @@ func TestForkedGoTheSameWay(t *testing.T) {
 	// What is behind the way gives nothing back but the sight of its own /proc, and leaves no descriptor that is not the
 	// program's.
 	var rest []uintptr
-	for _, c := range theirs[len(way):] {
+	for _, c := range theirs[len(sequence):] {
 		rest = append(rest, c.trap)
 	}
 	if want := []uintptr{unix.SYS_PRCTL, unix.SYS_WRITE, unix.SYS_CLOSE_RANGE, endOfCalls}; !slices.Equal(rest, want) {
@@ -96,25 +96,25 @@ func TestForkedGoTheSameWay(t *testing.T) {
 	}
 }
 
-// TestBoardIsFull: what does not go on a board is refused, and so is an order without its descriptors.
-func TestBoardIsFull(t *testing.T) {
+// TestLoopMemoryIsFull: what does not go on a board is refused, and so is an order without its descriptors.
+func TestLoopMemoryIsFull(t *testing.T) {
 	t.Parallel()
-	for name, way := range map[string][]step{
-		"too many steps": make([]step, maxCalls), "too much for them": {do("x", 1, text(strings.Repeat("x", maxBoard)))},
+	for name, sequence := range map[string][]step{
+		"too many steps": make([]step, maxCalls), "too much for them": {do("x", 1, text(strings.Repeat("x", maxLoopMemory)))},
 	} {
-		if _, err := draw(forkPlace{}, way, halves{}, nil); err == nil {
+		if _, err := newLoopImage(loopPlace{}, sequence, halves{}, nil); err == nil {
 			t.Errorf("%s: there is a board", name)
 		}
 	}
-	if _, err := draw(forkPlace{}, nil, halves{}, make([]string, maxPassed+1)); err == nil {
+	if _, err := newLoopImage(loopPlace{}, nil, halves{}, make([]string, maxPassed+1)); err == nil {
 		t.Error("more descriptors than a message has")
 	}
 	for _, names := range [][]string{{fdDisk}, nil} {
-		drawn, err := draw(forkPlace{Thread: 8}, []step{do("x", 1, descriptor(fdSync))}, halves{}, names)
+		loopImage, err := newLoopImage(loopPlace{Thread: 8}, []step{do("x", 1, descriptor(fdSync))}, halves{}, names)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := drawn.order(1, 1, nil); err == nil {
+		if _, _, err := loopImage.order(1, 1, nil); err == nil {
 			t.Errorf("%s: an order without", names)
 		}
 	}
@@ -142,7 +142,7 @@ func TestNoHalfFilter(t *testing.T) {
 		}
 	}
 	for _, half := range []halves{{code, nil}, {nil, code}} {
-		if _, err := draw(forkPlace{}, nil, half, nil); !errors.Is(err, errHalf) {
+		if _, err := newLoopImage(loopPlace{}, nil, half, nil); !errors.Is(err, errHalf) {
 			t.Errorf("%+v: there is a board, %v", half, err)
 		}
 	}
@@ -155,8 +155,8 @@ func TestForkServersMayLittle(t *testing.T) {
 	for _, s := range allSteps() {
 		needed = append(needed, s.trap)
 	}
-	_, child := seccomp.Forks(seccomp.Program())
-	for name := range child.Rules {
+	_, startChild := seccomp.Forks(seccomp.Program())
+	for name := range startChild.Rules {
 		if number, ok := seccomp.Arch(runtime.GOARCH).Number(name); !ok || !slices.Contains(needed, int(number)) {
 			t.Errorf("nobody needs %s", name)
 		}
@@ -171,28 +171,28 @@ func TestLoopCode(t *testing.T) {
 	}
 }
 
-// TestForkServersThatSayNothing: one that ends while it is told, or says where its board is not.
-func TestForkServersThatSayNothing(t *testing.T) {
+// TestForkServersThatSendNothing: one that ends while it is told, or says where its board is not.
+func TestForkServersThatSendNothing(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		said []string
-		way  []step
+		reported []string
+		sequence []step
 	}{
 		"nothing":      {},
-		"nonsense":     {said: []string{"{"}},
-		"no readiness": {said: []string{"{}"}},
-		"no room":      {said: []string{"{}", "ready"}, way: make([]step, maxCalls)},
+		"nonsense":     {reported: []string{"{"}},
+		"no readiness": {reported: []string{"{}"}},
+		"no room":      {reported: []string{"{}", "ready"}, sequence: make([]step, maxCalls)},
 	} {
 		ours, theirs := pair(t, unix.SOCK_SEQPACKET)
-		for _, said := range tt.said {
-			if _, err := theirs.Write([]byte(said)); err != nil {
+		for _, reported := range tt.reported {
+			if _, err := theirs.Write([]byte(reported)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if err := theirs.CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := introduce(ours, tt.way, halves{}, nil); err == nil {
+		if _, err := introduce(ours, tt.sequence, halves{}, nil); err == nil {
 			t.Errorf("%s: it is ready", name)
 		}
 	}

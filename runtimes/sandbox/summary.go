@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Said describes Stderr for a log: how much there is, and which of the words with which Go ends a process. Nothing that a
+// Summary describes Stderr for a log: how much there is, and which of the words with which Go ends a process. Nothing that a
 // program could have put there is repeated.
-func (e Exit) Said() string {
+func (e Exit) Summary() string {
 	if e.Stderr == "" {
 		return "nothing on stderr"
 	}
 	known := []string{
 		"stack overflow", "out of memory", "concurrent map", "all goroutines are asleep", "nil pointer dereference", "index out of range",
 		"slice bounds out of range", "nil map", "closed channel", "failed to create new OS thread", "thread exhaustion", "SIGSEGV", "SIGBUS", "SIGILL", "SIGSYS",
-		"SIGABRT", "fatal error:", "panic:", "resource temporarily unavailable", "broken pipe", "connection reset by peer", "no space left on device", starterEnded,
+		"SIGABRT", "fatal error:", "panic:", "resource temporarily unavailable", "broken pipe", "connection reset by peer", "no space left on device", launcherEnded,
 	}
 	var found []string
 	for _, words := range known {

@@ -30,8 +30,8 @@ const (
 	flushEvery = 250 * time.Millisecond
 )
 
-// life is one run from admission to its end. lead is its one goroutine; others read through snapshot, recording and done.
-type life struct {
+// execution is one run from admission to its end. lead is its one goroutine; others read through snapshot, recording and done.
+type execution struct {
 	service      *Service
 	ctx          context.Context // ends when the run is cancelled or interrupted; the cause says which
 	cancel       context.CancelCauseFunc
@@ -39,7 +39,7 @@ type life struct {
 	ticket       *router.Ticket
 	recording    *recorder.Recording
 	given        secrets.Given
-	mask         *redact.Mask // nil without secrets
+	redactor     *redact.Redactor // nil without secrets
 	job          runtimes.Job
 	outputSchema json.RawMessage
 	release      func()    // gives back the memory that was reserved for the input
@@ -55,7 +55,7 @@ type life struct {
 }
 
 // snapshot is the run as it stands now.
-func (l *life) snapshot() registry.Run {
+func (l *execution) snapshot() registry.Run {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	run := l.run
@@ -65,14 +65,14 @@ func (l *life) snapshot() registry.Run {
 	return run
 }
 
-func (l *life) update(change func(run *registry.Run)) {
+func (l *execution) update(change func(run *registry.Run)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	change(&l.run)
 }
 
 // abandon gives back what a life holds that never began.
-func (l *life) abandon() {
+func (l *execution) abandon() {
 	l.place.Back()
 	l.ticket.Release()
 	l.cancel(errCancelled)
@@ -80,8 +80,8 @@ func (l *life) abandon() {
 	l.span.End()
 }
 
-// lead takes the run from the queue to its end.
-func (l *life) lead() {
+// execute takes the run from the queue to its end.
+func (l *execution) execute() {
 	defer close(l.done)
 	defer l.release()
 	defer l.span.End()
@@ -92,7 +92,7 @@ func (l *life) lead() {
 }
 
 // perform waits in the queue and executes.
-func (l *life) perform() (runtimes.Outcome, error) {
+func (l *execution) perform() (runtimes.Outcome, error) {
 	defer l.cancel(nil)
 	defer l.ticket.Release()
 	s := l.service
@@ -121,7 +121,7 @@ func (l *life) perform() (runtimes.Outcome, error) {
 }
 
 // flushInBackground makes a run that lasts, and its events so far, durable. The returned function ends that and waits.
-func (l *life) flushInBackground() (stop func()) {
+func (l *execution) flushInBackground() (stop func()) {
 	ended, joined := make(chan struct{}), make(chan struct{})
 	timer := time.AfterFunc(beginAfter, func() {
 		defer close(joined)
@@ -141,7 +141,7 @@ func (l *life) flushInBackground() (stop func()) {
 }
 
 // flushUntil stores events as they come. Those that cannot be stored now are tried again with the next.
-func (l *life) flushUntil(ctx context.Context, ended <-chan struct{}) {
+func (l *execution) flushUntil(ctx context.Context, ended <-chan struct{}) {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
 	for failing := false; ; {
@@ -158,7 +158,7 @@ func (l *life) flushUntil(ctx context.Context, ended <-chan struct{}) {
 	}
 }
 
-func (l *life) flush(ctx context.Context) error {
+func (l *execution) flush(ctx context.Context) error {
 	events := l.toStore()
 	if len(events) == 0 {
 		return nil
@@ -180,8 +180,8 @@ func bytesOf(events []runtimes.Event) (total int64) {
 }
 
 // toStore takes every event that is not stored yet.
-func (l *life) toStore() []runtimes.Event {
-	events := l.recording.Take()
+func (l *execution) toStore() []runtimes.Event {
+	events := l.recording.Drain()
 	if len(l.unstored) > 0 {
 		events = append(l.unstored, events...)
 		l.unstored = nil
@@ -190,17 +190,17 @@ func (l *life) toStore() []runtimes.Event {
 }
 
 // finish turns an outcome into the final run, stores it, and only then tells anybody.
-func (l *life) finish(outcome runtimes.Outcome, houseErr error) {
+func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	s := l.service
 	ctx := context.WithoutCancel(l.ctx)
-	if houseErr != nil {
-		outcome = houseFailed(houseErr)
+	if serverErr != nil {
+		outcome = serverFailed(serverErr)
 	}
 	if outcome.Error != nil && outcome.Error.Type == runtimes.Cancelled && context.Cause(l.ctx) == errInterrupted {
 		outcome.Error = &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The server stopped while the program ran.", Remedy: "Run it again."}
 	}
 	l.recording.EndOutput()
-	outcome = masked(l.mask, outcome)
+	outcome = redacted(l.redactor, outcome)
 	l.checkOutput(&outcome)
 	run := l.conclude(outcome)
 	_, span := s.step(ctx, "store")
@@ -209,20 +209,20 @@ func (l *life) finish(outcome runtimes.Outcome, houseErr error) {
 	span.End()
 	l.place.End(outcome.Usage.CPU, int64(len(run.Input)+len(run.Output)+len(run.Stdout)+len(run.Stderr))+l.flushed+bytesOf(events))
 	told := run
-	l.err = houseErr
+	l.err = serverErr
 	if storeErr != nil { // nothing is acknowledged that is not durable, to nobody
 		l.err = storeErr
-		lose(&told)
+		markInterrupted(&told)
 		told.ExitCode, told.Output, told.OutputsHash, told.Validation.Output = nil, nil, "", unchecked
 	}
 	l.update(func(r *registry.Run) { *r = told })
-	l.report(ctx, run, houseErr, storeErr, outcome.CallErr)
+	l.report(ctx, run, serverErr, storeErr, outcome.CallErr)
 	l.emitResult(told)
 	s.leave(l)
 }
 
-// houseFailed records a failure that was not the program's.
-func houseFailed(err error) runtimes.Outcome {
+// serverFailed records a failure that was not the program's.
+func serverFailed(err error) runtimes.Outcome {
 	message := "The run was not executed because of an internal error."
 	switch fault.CodeOf(err) { //nolint:exhaustive // all others stay internal
 	case fault.SandboxUnavailable:
@@ -234,7 +234,7 @@ func houseFailed(err error) runtimes.Outcome {
 }
 
 // checkOutput holds a result to the version's output schema.
-func (l *life) checkOutput(outcome *runtimes.Outcome) {
+func (l *execution) checkOutput(outcome *runtimes.Outcome) {
 	if outcome.Error != nil || len(l.outputSchema) == 0 {
 		return
 	}
@@ -259,7 +259,7 @@ func (l *life) checkOutput(outcome *runtimes.Outcome) {
 }
 
 // conclude fills in the final run.
-func (l *life) conclude(outcome runtimes.Outcome) registry.Run {
+func (l *execution) conclude(outcome runtimes.Outcome) registry.Run {
 	now := l.service.Now()
 	finishedAt := stamp(now)
 	run := l.snapshot()
@@ -281,7 +281,7 @@ func (l *life) conclude(outcome runtimes.Outcome) registry.Run {
 }
 
 // report writes the span's end, the metrics and the one wide log line.
-func (l *life) report(ctx context.Context, run registry.Run, houseErr, storeErr, callErr error) {
+func (l *execution) report(ctx context.Context, run registry.Run, serverErr, storeErr, callErr error) {
 	l.service.Meter.RunFinished(run)
 	l.span.SetAttributes(attribute.String("run.status", string(run.Status)))
 	level := slog.LevelInfo
@@ -298,17 +298,17 @@ func (l *life) report(ctx context.Context, run registry.Run, houseErr, storeErr,
 	for _, failed := range [...]struct {
 		name string
 		err  error
-	}{{"house_error", houseErr}, {"store_error", storeErr}, {"call_error", callErr}} {
+	}{{"house_error", serverErr}, {"store_error", storeErr}, {"call_error", callErr}} {
 		if failed.err != nil {
 			level = slog.LevelError
-			attrs = append(attrs, slog.String(failed.name, l.mask.Text(failed.err.Error())))
+			attrs = append(attrs, slog.String(failed.name, l.redactor.Text(failed.err.Error())))
 			l.span.SetStatus(codes.Error, failed.name)
 		}
 	}
 	l.service.Log.LogAttrs(ctx, level, "run finished", attrs...)
 }
 
-func (l *life) emit(kind runtimes.Kind, data any) {
+func (l *execution) emit(kind runtimes.Kind, data any) {
 	raw, err := encode(data)
 	if err != nil {
 		return // only our own plain structs come here
@@ -317,7 +317,7 @@ func (l *life) emit(kind runtimes.Kind, data any) {
 }
 
 // emitResult ends the stream with the answer.
-func (l *life) emitResult(run registry.Run) {
+func (l *execution) emitResult(run registry.Run) {
 	l.recording.Close(runtimes.KindResult, func() json.RawMessage {
 		raw, err := encode(AnswerOf(run))
 		if err != nil {

@@ -13,7 +13,7 @@ func TestSlackOfJails(t *testing.T) {
 	if got := sandbox.SlackOfJails(50_000); got != 1_000_000 {
 		t.Errorf("a jail inherits a slack of %d ns", got)
 	}
-	c := newCell(t, sandboxtest.New(t, guestsExe(t)), "slack")
+	c := newChild(t, sandboxtest.New(t, guestsExe(t)), "slack")
 	if got := c.begin(t, "cat /proc/self/timerslack_ns"); got != "50000" {
 		t.Errorf("a program has a slack of %s ns", got)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// house tells the doors what this server is and how it is doing.
-type house struct {
+// statusProvider tells the doors what this server is and how it is doing.
+type statusProvider struct {
 	app *App
 
 	mu     sync.Mutex // guards what is remembered of the last look at the registry
@@ -26,10 +26,10 @@ type house struct {
 // lookEvery bounds how often anybody who polls /health makes the database count.
 const lookEvery = 5 * time.Second
 
-func (a *App) newHouse() *house { return &house{app: a} }
+func (a *App) newStatusProvider() *statusProvider { return &statusProvider{app: a} }
 
 // Capabilities implements httpapi.House.
-func (h *house) Capabilities() httpapi.Capabilities {
+func (h *statusProvider) Capabilities() httpapi.Capabilities {
 	c := httpapi.Capabilities{
 		Limits:  httpapi.LimitBounds{Defaults: runtimes.Limits(h.app.Config.Defaults), Ceilings: runtimes.Limits(h.app.Config.Ceilings)},
 		Sandbox: h.sandbox(), HostFunctions: []string{"fetch", "log", "progress"}, ExportFormats: manifest.Formats(),
@@ -40,8 +40,8 @@ func (h *house) Capabilities() httpapi.Capabilities {
 	return c
 }
 
-func (h *house) sandbox() httpapi.SandboxState {
-	level := h.app.bench.Level()
+func (h *statusProvider) sandbox() httpapi.SandboxState {
+	level := h.app.engines.Level()
 	missing := level.Missing
 	if missing == nil {
 		missing = []string{}
@@ -49,20 +49,20 @@ func (h *house) sandbox() httpapi.SandboxState {
 	return httpapi.SandboxState{Level: level.Level, Missing: missing}
 }
 
-func (h *house) language(language runtimes.Language) httpapi.LanguageState {
+func (h *statusProvider) language(language runtimes.Language) httpapi.LanguageState {
 	names := specs.Runtimes(language)
 	state := httpapi.LanguageState{Language: language, Runtimes: names, Entrypoint: specs.Entrypoint(language), Available: true}
-	level := h.app.bench.Level()
+	level := h.app.engines.Level()
 	if level.Level == sandbox.LevelNone {
 		state.Available, state.Reason = false, level.Missing[0]
 		return state
 	}
-	if why := h.app.bench.proof.refusal(language); why != "" {
+	if why := h.app.engines.selfTest.refusal(language); why != "" {
 		state.Available, state.Reason = false, why
 		return state
 	}
 	for _, name := range names {
-		engine := httpapi.EngineState{Runtime: name, Reason: h.app.bench.lacks(name), Interpreter: h.app.bench.interpreter(name), Version: h.app.bench.version(name)}
+		engine := httpapi.EngineState{Runtime: name, Reason: h.app.engines.lacks(name), Interpreter: h.app.engines.interpreter(name), Version: h.app.engines.version(name)}
 		engine.Available = engine.Reason == ""
 		state.Engines = append(state.Engines, engine)
 	}
@@ -71,15 +71,15 @@ func (h *house) language(language runtimes.Language) httpapi.LanguageState {
 }
 
 // Runtimes implements httpapi.House.
-func (h *house) Runtimes() []httpapi.RuntimeState {
+func (h *statusProvider) Runtimes() []httpapi.RuntimeState {
 	var states []httpapi.RuntimeState
-	load := h.app.bench.Router.Load()
+	load := h.app.engines.Router.Load()
 	for _, language := range specs.Languages() {
 		can := h.language(language)
 		for _, name := range can.Runtimes {
-			ready := can.Available && h.app.bench.lacks(name) == ""
+			ready := can.Available && h.app.engines.lacks(name) == ""
 			state := httpapi.RuntimeState{Runtime: name, Language: language, Ready: ready, Queue: httpapi.QueueState{Depth: load.Waiting, Running: load.ByRuntime[name]}}
-			if e, ok := h.app.bench.engines[name]; ok {
+			if e, ok := h.app.engines.engines[name]; ok {
 				state.Workers = httpapi.WorkerState(e.Stats())
 			}
 			states = append(states, state)
@@ -89,7 +89,7 @@ func (h *house) Runtimes() []httpapi.RuntimeState {
 }
 
 // Health implements httpapi.House.
-func (h *house) Health(ctx context.Context) httpapi.Health {
+func (h *statusProvider) Health(ctx context.Context) httpapi.Health {
 	loaded, skills := h.look(ctx)
 	health := httpapi.Health{Status: "healthy", Version: h.app.Version, RegistryLoaded: loaded, SkillsCount: skills, Sandbox: h.sandbox()}
 	health.ExecutorReady = health.Sandbox.Level != sandbox.LevelNone
@@ -100,7 +100,7 @@ func (h *house) Health(ctx context.Context) httpapi.Health {
 }
 
 // look asks the registry whether it answers, and how many skills are installed.
-func (h *house) look(ctx context.Context) (loaded bool, skills int) {
+func (h *statusProvider) look(ctx context.Context) (loaded bool, skills int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.looked.IsZero() && h.app.Now().Sub(h.looked) < lookEvery {

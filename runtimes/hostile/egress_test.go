@@ -37,11 +37,11 @@ func works(t *testing.T, s *servertest.Server) {
 	}
 }
 
-// door runs one attack that is no program and counts it.
-func door(t *testing.T, class hostile.Class, name string, attack func(t *testing.T)) {
+// egressAttack runs one attack that is no program and counts it.
+func egressAttack(t *testing.T, class hostile.Class, name string, attack func(t *testing.T)) {
 	t.Helper()
 	t.Run(string(class)+"/"+name, func(t *testing.T) {
-		defer func() { matrix.Door(class, !t.Failed()) }()
+		defer func() { matrix.Egress(class, !t.Failed()) }()
 		attack(t)
 	})
 }
@@ -126,7 +126,7 @@ func TestHostileHosts(t *testing.T) {
 		"evil.example", "evil.example:8002", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example.", "0.0.0.0", "0.0.0.0:80", "[::]", "127.0.0.2",
 		"2130706433", "0x7f.1", "127.1", "[::ffff:127.0.0.1]", "localhost@evil.example", "evil.example/localhost", "localhost\tevil", "ｌocalhost", "", "169.254.169.254",
 	} {
-		door(t, hostile.Hosts, name, func(t *testing.T) {
+		egressAttack(t, hostile.Hosts, name, func(t *testing.T) {
 			for _, path := range []string{"/", "/health", "/metrics", "/studio/", "/docs", "/api/v1/code-agents", "/nowhere"} {
 				status, body := raw(t, address(s), "GET "+path+" HTTP/1.1\r\nHost: "+name+"\r\nAuthorization: Bearer "+secretToken+"\r\nConnection: close\r\n\r\n")
 				if status != http.StatusForbidden && status != http.StatusBadRequest {
@@ -142,7 +142,7 @@ func TestHostileHosts(t *testing.T) {
 		"forwarded":       "GET /health HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: localhost\r\nForwarded: host=localhost\r\n\r\n",
 		"a folded line":   "GET /health HTTP/1.1\r\nHost: evil.example\r\n localhost\r\n\r\n",
 	} {
-		door(t, hostile.Hosts, name, func(t *testing.T) {
+		egressAttack(t, hostile.Hosts, name, func(t *testing.T) {
 			if status, body := raw(t, address(s), text); status != http.StatusForbidden && status != http.StatusBadRequest {
 				t.Errorf("%d %.100s", status, body)
 			}
@@ -170,13 +170,13 @@ func TestHostileOrigins(t *testing.T) {
 		"ours, fetched from afar": "Origin: http://" + address(s) + "\r\nSec-Fetch-Site: cross-site",
 	} {
 		head := " HTTP/1.1\r\nHost: " + address(s) + "\r\nAuthorization: Bearer " + secretToken + "\r\n" + header + "\r\n"
-		door(t, hostile.Origins, name+" posts", func(t *testing.T) {
+		egressAttack(t, hostile.Origins, name+" posts", func(t *testing.T) {
 			text := "POST /api/v1/execute" + head + "Content-Type: application/json\r\nContent-Length: 56\r\n\r\n" + body
 			if status, got := raw(t, address(s), text); status != http.StatusForbidden {
 				t.Errorf("%d %.100s", status, got)
 			}
 		})
-		door(t, hostile.Origins, name+" opens a socket", func(t *testing.T) {
+		egressAttack(t, hostile.Origins, name+" opens a socket", func(t *testing.T) {
 			if status, got := raw(t, address(s), "GET /api/v1/runs/"+run+"/stream"+head+upgrade+"\r\n"); status != http.StatusForbidden {
 				t.Errorf("%d %.100s", status, got)
 			}
@@ -217,7 +217,7 @@ func TestHostileSlowClients(t *testing.T) {
 	}
 	works(t, s) // while all of them are held
 	for name, conn := range conns {
-		door(t, hostile.SlowClients, name, func(t *testing.T) {
+		egressAttack(t, hostile.SlowClients, name, func(t *testing.T) {
 			ended(t, conn)
 			works(t, s)
 		})

@@ -95,11 +95,11 @@ func (c *deleteCommand) run(ctx context.Context, p Process) error {
 	})
 }
 
-type undeleteCommand struct {
+type restoreCommand struct {
 	Agent string `arg:"" help:"Name or ID. atelier agents --state deleted lists deleted agents."`
 	asked
 }
 
-func (c *undeleteCommand) run(ctx context.Context, p Process) error {
+func (c *restoreCommand) run(ctx context.Context, p Process) error {
 	return c.ask(ctx, p, http.MethodPost, agentPath(c.Agent)+"/restore", nil, named(p))
 }

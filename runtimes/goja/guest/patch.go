@@ -9,29 +9,29 @@ import (
 	"github.com/atelier-run/atelier/runtimes/goja/guest/gaps"
 )
 
-// mend closes gaps of goja that would give a silently wrong answer, as far as the program names what they concern.
-func (r *run) mend(vm *goja.Runtime, w words) {
+// patch closes gaps of goja that would give a silently wrong answer, as far as the program names what they concern.
+func (r *run) patch(vm *goja.Runtime, w wordSet) {
 	if w.has("JSON", "fetch", "Response") { // what was fetched is parsed as well
-		mendParse(vm)
+		patchParse(vm)
 	}
 	if w.has("toString") {
-		mendRadix(vm)
+		patchRadix(vm)
 	}
 	if w.has("toLocaleString", "toLocaleDateString", "toLocaleTimeString") {
-		mendNumbers(vm)
-		mendDates(vm)
+		patchNumbers(vm)
+		patchDates(vm)
 	}
 	if w.has("localeCompare") {
-		mendCompare(vm)
+		patchCompare(vm)
 	}
 	if w.has("isWellFormed", "toWellFormed") {
 		addWellFormed(vm)
 	}
 	if w.has("RegExp") {
-		mendRegExp(vm)
+		patchRegExp(vm)
 	}
 	if len(r.program.sources) > 0 || w.has("RegExp") {
-		r.mendSource(vm)
+		r.patchSource(vm)
 	}
 }
 
@@ -45,9 +45,9 @@ func prototype(vm *goja.Runtime, class string) *goja.Object {
 	return vm.NewObject()
 }
 
-// mendParse replaces JSON.parse by our reader: numbers beyond the range are Infinity, nesting is bounded, and errors
+// patchParse replaces JSON.parse by our reader: numbers beyond the range are Infinity, nesting is bounded, and errors
 // speak as elsewhere.
-func mendParse(vm *goja.Runtime) {
+func patchParse(vm *goja.Runtime) {
 	json, ok := vm.GlobalObject().Get("JSON").(*goja.Object)
 	if !ok {
 		return
@@ -87,8 +87,8 @@ func revive(vm *goja.Runtime, reviver goja.Callable, holder *goja.Object, key st
 	return replaced
 }
 
-// mendRadix writes the sign that goja drops from small negative numbers in other bases than ten.
-func mendRadix(vm *goja.Runtime) {
+// patchRadix writes the sign that goja drops from small negative numbers in other bases than ten.
+func patchRadix(vm *goja.Runtime) {
 	proto := prototype(vm, "Number")
 	original, ok := goja.AssertFunction(proto.Get("toString"))
 	if !ok {
@@ -121,8 +121,8 @@ func addWellFormed(vm *goja.Runtime) {
 	})
 }
 
-// mendRegExp lets the constructor know property escapes, and say what is wrong with flags.
-func mendRegExp(vm *goja.Runtime) {
+// patchRegExp lets the constructor know property escapes, and say what is wrong with flags.
+func patchRegExp(vm *goja.Runtime) {
 	global := vm.GlobalObject()
 	original, ok := global.Get("RegExp").(*goja.Object)
 	if !ok {
@@ -188,8 +188,8 @@ func hasInstance(vm *goja.Runtime) func(goja.FunctionCall) goja.Value {
 	}
 }
 
-// mendSource shows the pattern that was written where the engine knows an expanded one.
-func (r *run) mendSource(vm *goja.Runtime) {
+// patchSource shows the pattern that was written where the engine knows an expanded one.
+func (r *run) patchSource(vm *goja.Runtime) {
 	if len(r.program.sources) == 0 {
 		return
 	}

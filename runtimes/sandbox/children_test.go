@@ -94,11 +94,11 @@ func TestControlRefuses(t *testing.T) {
 	}
 }
 
-// TestOrdersThatCannotBe: the starter answers each, with the reason, and takes what came along.
+// TestOrdersThatCannotBe: the launcher answers each, with the reason, and takes what came along.
 func TestOrdersThatCannotBe(t *testing.T) {
 	t.Parallel()
 	control, server := pair(t, unix.SOCK_SEQPACKET)
-	s := &cells{config: setup{Groups: 1, Users: 1}, control: control, plan: &plan{}}
+	s := &children{config: setup{Groups: 1, Users: 1}, control: control, plan: &plan{}}
 	null := func() int {
 		fd, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
@@ -117,7 +117,7 @@ func TestOrdersThatCannotBe(t *testing.T) {
 	for name, fds := range map[string][]int{
 		"nothing came along": nil, "no connection": {null(), null()}, "a disk of less than nothing": {socket(), null()},
 	} {
-		s.serve(order{ID: 7, Disk: -1}, fds)
+		s.serveChild(order{ID: 7, Disk: -1}, fds)
 		message, _, err := receiveMessage(server, make([]byte, maxNotice))
 		if err != nil {
 			t.Fatal(err)
@@ -139,11 +139,11 @@ func TestOrdersThatCannotBe(t *testing.T) {
 	if _, _, err := theirs.WriteMsgUnix([]byte{0}, unix.UnixRights(socketOf(t, control)), nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.take(ours); err == nil {
+	if err := s.serveOrders(ours); err == nil {
 		t.Error("an order that is no JSON was taken")
 	}
 	_ = ours.Close()
-	if err := s.take(theirs); err == nil {
+	if err := s.serveOrders(theirs); err == nil {
 		t.Error("orders came from nobody")
 	}
 	if _, err := openCommon(setup{Devices: []string{"/dev/nowhere"}}); err == nil {
@@ -161,8 +161,8 @@ func socketOf(t *testing.T, conn *net.UnixConn) int {
 	return int(file.Fd())
 }
 
-// TestCellRefuses is a cell of which parts are missing.
-func TestCellRefuses(t *testing.T) {
+// TestChildRefuses is a child of which parts are missing.
+func TestChildRefuses(t *testing.T) {
 	t.Parallel()
 	dead := newEnd()
 	close(dead.dead)
@@ -175,28 +175,28 @@ func TestCellRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Cell{mounts: -1, disk: -1, stdout: -1, stderr: -1, channel: -1, network: -1, pidfd: -1, own: true, end: dead, work: root, sync: reader, script: newScript(nil)}
+	c := &Child{mounts: -1, disk: -1, stdout: -1, stderr: -1, channel: -1, network: -1, pidfd: -1, own: true, end: dead, work: root, sync: reader, syscallProgram: newSyscallProgram(nil)}
 	if c.Forked() || c.Full() || c.Stdout() != -1 || c.Stderr() != -1 || c.Channel() != -1 || c.Ended() != -1 || c.Work() != root {
-		t.Error("a cell without parts has some")
+		t.Error("a child without parts has some")
 	}
 	if err := c.Limit(Rlimits{Processes: 1}); err != nil {
 		t.Errorf("the limits of the dead: %v", err)
 	}
-	nobody := &Cell{end: newEnd(), pid: 1 << 22} // more than there can be
+	nobody := &Child{end: newEnd(), pid: 1 << 22} // more than there can be
 	if err := nobody.Limit(Rlimits{Processes: 1, Stack: 1}); err != nil {
 		t.Errorf("the limits of nobody: %v", err)
 	}
-	if err := nobody.Give("nowhere"); err != nil {
+	if err := nobody.Chown("nowhere"); err != nil {
 		t.Errorf("a file that is its own already: %v", err)
 	}
-	self := &Cell{end: newEnd(), pid: os.Getpid(), own: true}
+	self := &Child{end: newEnd(), pid: os.Getpid(), own: true}
 	if err := self.Limit(Rlimits{Stack: math.MaxUint64}); err != nil { // as it is
 		t.Error(err)
 	}
 	if _, _, err := open(1 << 20); err == nil {
 		t.Error("a descriptor that is not was opened")
 	}
-	if err := c.Give("nowhere"); err == nil {
+	if err := c.Chown("nowhere"); err == nil {
 		t.Error("a file that is not was given away")
 	}
 	for _, argv := range [][]string{nil, {""}, {"bash"}} {
@@ -207,7 +207,7 @@ func TestCellRefuses(t *testing.T) {
 	if err := c.Begin(Command{Argv: []string{"/bin/true"}}, "x"); err == nil { // the reading end takes nothing
 		t.Error("a program began without its child")
 	}
-	if _, err := writer.Write([]byte{saysFailed}); err != nil {
+	if _, err := writer.Write([]byte{reportFailed}); err != nil {
 		t.Fatal(err)
 	}
 	_ = writer.Close()
@@ -252,36 +252,36 @@ func TestForkServerRefuses(t *testing.T) {
 			t.Errorf("%s: it is there", name)
 		}
 	}
-	board, err := draw(forkPlace{}, nil, halves{}, nil)
+	loopMemory, err := newLoopImage(loopPlace{}, nil, halves{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ours, theirs := pair(t, unix.SOCK_SEQPACKET)
-	f := &forkServer{control: ours, board: board, ordered: map[int64]*forked{1: {born: make(chan struct{})}}}
+	f := &forkServer{control: ours, loopMemory: loopMemory, ordered: map[int64]*forked{1: {born: make(chan struct{})}}}
 	for name, n := range map[string]forkNotice{
 		"a child that nobody asked for": {id: 2, pid: 5}, "a child without a handle": {id: 1, pid: 5}, "neither a child nor an error": {id: 1},
 	} {
-		if f.take(n, nil) {
+		if f.answered(n, nil) {
 			t.Errorf("%s was taken", name)
 		}
 	}
-	if f.take(forkNotice{id: 1}, []int{9}) {
+	if f.answered(forkNotice{id: 1}, []int{9}) {
 		t.Error("a handle on no child was taken")
 	}
 	go func() {
 		if _, _, err := receiveMessage(theirs, make([]byte, maxNotice)); err != nil {
 			t.Error(err)
 		}
-		f.take(forkNotice{id: 2, pid: -int64(unix.EAGAIN)}, nil)
+		f.answered(forkNotice{id: 2, pid: -int64(unix.EAGAIN)}, nil)
 	}()
-	if err := f.fork(&Cell{}, order{ID: 2}, nil); !errors.Is(err, unix.EAGAIN) {
+	if err := f.fork(&Child{}, order{ID: 2}, nil); !errors.Is(err, unix.EAGAIN) {
 		t.Errorf("a child that could not be forked: %v", err)
 	}
 	// Closing is not hanging up: a process that another test forks just now has a copy until it is its program.
 	if err := theirs.CloseRead(); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.fork(&Cell{}, order{ID: 3}, nil); err == nil {
+	if err := f.fork(&Child{}, order{ID: 3}, nil); err == nil {
 		t.Error("nobody was asked for a child")
 	}
 }
@@ -290,86 +290,86 @@ func TestForkServerRefuses(t *testing.T) {
 func TestReaper(t *testing.T) {
 	t.Parallel()
 	r := &reaper{children: map[int]*end{}, early: map[int]syscall.WaitStatus{}, born: make(chan struct{}, 1)}
-	r.buried(7, 256)
+	r.reaped(7, 256)
 	if e := r.expect(7); e.status != 256 {
 		t.Errorf("%+v", e)
 	}
 	later := r.expect(8)
-	r.buried(8, 9)
+	r.reaped(8, 9)
 	<-later.dead
 	if !later.status.Signaled() {
 		t.Errorf("%+v", later)
 	}
 }
 
-// TestStarterRefuses is the server's side of a starter that is used up, silent or out of its mind.
-func TestStarterRefuses(t *testing.T) {
+// TestLauncherRefuses is the server's side of a launcher that is used up, silent or out of its mind.
+func TestLauncherRefuses(t *testing.T) {
 	t.Parallel()
 	box := &Sandbox{
 		ids: newIDs(1, 1), groups: unusable(), log: slog.New(slog.DiscardHandler), jails: map[*Jail]struct{}{}, filters: map[Filter][]byte{},
-		starters: starters{named: map[string]*starter{}, making: map[string]chan struct{}{"one": make(chan struct{})}},
+		launchers: launchers{named: map[string]*launcher{}, making: map[string]chan struct{}{"one": make(chan struct{})}},
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := box.starter(gone, Profile{Starter: "one"}); !errors.Is(err, context.Canceled) {
-		t.Errorf("waited for a starter: %v", err)
+	if _, err := box.launcher(gone, Profile{Launcher: "one"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("waited for a launcher: %v", err)
 	}
-	if _, err := box.starter(t.Context(), Profile{Starter: "two", Filter: "none"}); err == nil {
-		t.Error("a starter with a filter that is not")
+	if _, err := box.launcher(t.Context(), Profile{Launcher: "two", Filter: "none"}); err == nil {
+		t.Error("a launcher with a filter that is not")
 	}
 	process := &Jail{sandbox: box, ended: make(chan struct{}), gone: make(chan struct{})}
 	close(process.ended) // nothing is to be killed
-	s := &starter{sandbox: box, name: "three", jail: process, who: box.ids.many(hostID{}), cells: map[int64]*Jail{}, idle: time.NewTimer(time.Hour), used: time.Now(), born: time.Now()}
+	s := &launcher{sandbox: box, name: "three", jail: process, who: box.ids.many(hostID{}), children: map[int64]*Jail{}, idle: time.NewTimer(time.Hour), used: time.Now(), born: time.Now()}
 	s.send = func([]byte, []byte) error { return io.ErrClosedPipe }
-	if _, err := s.cell(t.Context(), Profile{Limits: runtimes.DefaultLimits()}); err == nil || !strings.Contains(err.Error(), io.ErrClosedPipe.Error()) {
+	if _, err := s.child(t.Context(), Profile{Limits: runtimes.DefaultLimits()}); err == nil || !strings.Contains(err.Error(), io.ErrClosedPipe.Error()) {
 		t.Errorf("an order that nobody got: %v", err)
 	}
-	box.starters.named[s.name] = s
-	if _, err := box.prepareCell(t.Context(), Profile{Starter: s.name}); err == nil {
-		t.Error("a dead starter made a cell")
+	box.launchers.named[s.name] = s
+	if _, err := box.prepareChild(t.Context(), Profile{Launcher: s.name}); err == nil {
+		t.Error("a dead launcher made a child")
 	}
 	box.announce("four")
-	box.succeed(Profile{Starter: "four", Filter: "none"}, s)
-	if s.retired || box.starters.making["four"] != nil {
-		t.Error("a starter without a successor has retired, or somebody still waits for the successor")
+	box.succeed(Profile{Launcher: "four", Filter: "none"}, s)
+	if s.retired || box.launchers.making["four"] != nil {
+		t.Error("a launcher without a successor has retired, or somebody still waits for the successor")
 	}
-	for free := false; !free; { // the one user is given back when the lost cells are buried
-		id, err := box.ids.take()
+	for free := false; !free; { // the one user is given back when the lost children are buried
+		id, err := box.ids.acquire()
 		if free = err == nil; free {
-			box.ids.give(id)
+			box.ids.release(id)
 		} else {
 			runtime.Gosched()
 		}
 	}
 	s.send = func([]byte, []byte) error { return nil }
-	if _, err := s.cell(gone, Profile{}); !errors.Is(err, context.Canceled) {
+	if _, err := s.child(gone, Profile{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("an order without an answer: %v", err)
 	}
-	s.hear([]byte("{"), nil)
-	s.hear([]byte(`{"id":99}`), nil)
+	s.handleNotice([]byte("{"), nil)
+	s.handleNotice([]byte(`{"id":99}`), nil)
 	s.retireIdle()
 	if s.retired {
-		t.Error("a starter that was just used has retired")
+		t.Error("a launcher that was just used has retired")
 	}
 	s.mu.Lock()
-	waiting := slices.Collect(maps.Values(s.cells)) // the one without an answer
+	waiting := slices.Collect(maps.Values(s.children)) // the one without an answer
 	s.mu.Unlock()
 	for _, j := range waiting {
-		j.lose(notice{Gone: true})
-		j.lose(notice{Gone: true})
+		j.childEnded(notice{Gone: true})
+		j.childEnded(notice{Gone: true})
 		j.Wait()
-		j.begun([]int{-1})
+		j.childReady([]int{-1})
 		if err := j.open(); err != nil {
 			t.Error(err)
 		}
 		j.Kill()
 	}
 	s.mu.Lock()
-	s.used = time.Now().Add(-2 * idleStarter)
+	s.used = time.Now().Add(-2 * idleLauncher)
 	s.mu.Unlock()
 	s.retireIdle()
-	if _, err := s.cell(t.Context(), Profile{}); !errors.Is(err, errRetired) {
-		t.Errorf("a retired starter was asked: %v", err)
+	if _, err := s.child(t.Context(), Profile{}); !errors.Is(err, errRetired) {
+		t.Errorf("a retired launcher was asked: %v", err)
 	}
 	s.forks, s.born = true, time.Now().Add(-ageOfServer)
 	if s.usable() || !s.ageing() {

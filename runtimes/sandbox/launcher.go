@@ -1,0 +1,419 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/atelier-run/atelier/runtimes"
+)
+
+// When a launcher is replaced. Children of one fork server share the layout of their memory and the seed of their hashes:
+// what one run finds out must not serve the next ones for long. Without one nothing is shared that a program could see.
+const (
+	forksPerServer = 1000
+	ageOfServer    = 10 * time.Minute
+	idleLauncher   = time.Minute      // one that nobody uses ends
+	destroyTimeout = 10 * time.Second // a launcher that does not bury a killed child is broken
+)
+
+// Limits of a launcher itself: it holds the jobs and results of its children for a moment. Sixteen of the largest results at
+// once, of hostile programs of one workspace, must not be the end of everybody's children; they take some 1 GB.
+const (
+	launcherMemory = 2 << 30
+	launcherTasks  = 512
+)
+
+// launchers are the processes that start children, by the names that profiles give them.
+type launchers struct {
+	mu     sync.Mutex
+	named  map[string]*launcher
+	making map[string]chan struct{} // closed when the one that is being made is there, or is not to be
+}
+
+// launcher is the server's side of a process that starts children.
+type launcher struct {
+	sandbox *Sandbox
+	name    string
+	forks   bool
+	handles int   // that come with a child that is ready
+	jail    *Jail // the launcher's own
+	control io.Closer
+	send    func(message, rights []byte) error
+	who     identity
+	born    time.Time
+
+	mu       sync.Mutex
+	children map[int64]*Jail
+	next     int64
+	retired  bool // no more children; ends with the last one
+	used     time.Time
+	idle     *time.Timer
+}
+
+// prepareChild makes a jail by way of its launcher.
+func (s *Sandbox) prepareChild(ctx context.Context, profile Profile) (*Jail, error) {
+	for again := true; ; {
+		from, err := s.launcher(ctx, profile)
+		if err != nil {
+			return nil, err
+		}
+		j, err := from.child(ctx, profile)
+		switch {
+		case errors.Is(err, errRetired): // somebody else used it up meanwhile
+		case err != nil && again && from.dead():
+			again = false // it died of something else, and no child is to blame
+		default:
+			return j, err
+		}
+	}
+}
+
+// dead says whether the launcher's process has ended.
+func (s *launcher) dead() bool {
+	select {
+	case <-s.jail.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// launcher answers the process of that name, made anew if need be.
+func (s *Sandbox) launcher(ctx context.Context, profile Profile) (*launcher, error) {
+	for {
+		s.launchers.mu.Lock()
+		current := s.launchers.named[profile.Launcher]
+		if current != nil && current.usable() {
+			if current.ageing() && s.launchers.making[profile.Launcher] == nil {
+				s.announce(profile.Launcher)
+				go s.succeed(profile, current) //nolint:gosec // it serves the next ones, whoever asks now
+			}
+			s.launchers.mu.Unlock()
+			return current, nil
+		}
+		wait := s.launchers.making[profile.Launcher]
+		if wait == nil {
+			s.announce(profile.Launcher)
+			s.launchers.mu.Unlock()
+			return s.fillLauncher(ctx, profile)
+		}
+		s.launchers.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// announce says that a launcher of that name is being made. It needs the lock.
+func (s *Sandbox) announce(name string) { s.launchers.making[name] = make(chan struct{}) }
+
+// fillLauncher makes the launcher that was announced.
+func (s *Sandbox) fillLauncher(ctx context.Context, profile Profile) (*launcher, error) {
+	made, err := s.makeLauncher(ctx, profile)
+	s.launchers.mu.Lock()
+	defer s.launchers.mu.Unlock()
+	if err == nil {
+		s.launchers.named[profile.Launcher] = made
+	}
+	close(s.launchers.making[profile.Launcher])
+	delete(s.launchers.making, profile.Launcher)
+	return made, err
+}
+
+// forgetLauncher takes a launcher that is dead off the list. Names come and go: each fork server has its own.
+func (s *Sandbox) forgetLauncher(dead *launcher) {
+	s.launchers.mu.Lock()
+	defer s.launchers.mu.Unlock()
+	if s.launchers.named[dead.name] == dead {
+		delete(s.launchers.named, dead.name)
+	}
+}
+
+// succeed replaces a launcher while it still works, so that nobody has to wait for its successor.
+func (s *Sandbox) succeed(profile Profile, old *launcher) {
+	ctx, cancel := context.WithTimeout(context.Background(), setupTime)
+	defer cancel()
+	if _, err := s.fillLauncher(ctx, profile); err != nil {
+		s.log.LogAttrs(ctx, slog.LevelWarn, "replace a launcher", slog.String("launcher", profile.Launcher), slog.Any("error", err))
+		return
+	}
+	old.mu.Lock()
+	defer old.mu.Unlock()
+	old.retireOnce()
+}
+
+func (s *Sandbox) makeLauncher(ctx context.Context, profile Profile) (*launcher, error) {
+	config, err := s.configure(profile)
+	if err != nil {
+		return nil, err
+	}
+	own := profile
+	own.Limits = runtimes.Limits{MemoryBytes: launcherMemory, Processes: launcherTasks}
+	j, err := s.launch(ctx, own, config)
+	if err != nil {
+		return nil, err
+	}
+	control, err := sendControl(j.conn)
+	if err != nil {
+		j.Kill()
+		j.Wait()
+		return nil, err
+	}
+	made := &launcher{
+		sandbox: s, name: profile.Launcher, forks: profile.Forks != nil, handles: 1, jail: j, control: control, who: j.who,
+		born: time.Now(), used: time.Now(), children: map[int64]*Jail{},
+		send: func(message, rights []byte) error {
+			_, _, err := control.WriteMsgUnix(message, rights, nil)
+			return err
+		},
+	}
+	if profile.Network {
+		made.handles++
+	}
+	made.idle = time.AfterFunc(idleLauncher, made.retireIdle)
+	go func() {
+		defer control.Close()
+		buffer := make([]byte, maxNotice)
+		for {
+			message, fds, err := receiveMessage(control, buffer)
+			if err != nil {
+				made.ended()
+				return
+			}
+			made.handleNotice(message, fds)
+		}
+	}()
+	return made, nil
+}
+
+var (
+	errRetired = errors.New("the launcher has retired")
+	errSlow    = errors.New("start a jail: it took too long")
+)
+
+// usable says whether the launcher may start another child.
+func (s *launcher) usable() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.retired && s.forks && (s.next >= forksPerServer || time.Since(s.born) > ageOfServer) {
+		s.retire()
+	}
+	return !s.retired
+}
+
+// ageing says whether its successor should be made now.
+func (s *launcher) ageing() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.forks && (s.next >= forksPerServer*4/5 || time.Since(s.born) > ageOfServer*4/5)
+}
+
+// retire ends the launcher when its last child is gone. It needs the lock.
+func (s *launcher) retire() {
+	s.retired = true
+	s.idle.Stop()
+	if len(s.children) == 0 {
+		s.jail.Kill()
+	}
+}
+
+// retireOnce retires a launcher that has not yet. It needs the lock.
+func (s *launcher) retireOnce() {
+	if !s.retired {
+		s.retire()
+	}
+}
+
+func (s *launcher) retireIdle() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if rest := idleLauncher - time.Since(s.used); len(s.children) > 0 || rest > 0 {
+		s.idle.Reset(max(rest, time.Second))
+		return
+	}
+	s.retire()
+}
+
+// child asks for a jail and waits until it is set up.
+func (s *launcher) child(ctx context.Context, profile Profile) (*Jail, error) {
+	j, request, theirs, err := s.request(profile)
+	if err != nil {
+		return nil, err
+	}
+	if err = errors.Join(s.send(request, unix.UnixRights(theirs.list()...)), theirs.conn.Close()); err != nil {
+		j.childEnded(notice{Gone: true, Error: err.Error()})
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, setupTime, errSlow)
+	defer cancel()
+	select {
+	case <-j.ready:
+		return j, j.open()
+	case <-j.gone:
+		return nil, fmt.Errorf("start a jail: %s", j.reported)
+	case <-ctx.Done():
+	}
+	err = ctx.Err()
+	if errors.Is(context.Cause(ctx), errSlow) { // whatever keeps it will keep the next ones
+		err = errSlow
+		s.mu.Lock()
+		s.retireOnce()
+		s.mu.Unlock()
+	}
+	go func() { // it may come into being yet
+		select {
+		case <-j.ready:
+			j.Kill()
+		case <-j.gone:
+		}
+		j.Wait()
+	}()
+	return nil, err
+}
+
+// request takes what a child needs and registers it, before the launcher can say anything about it.
+func (s *launcher) request(profile Profile) (j *Jail, message []byte, theirs passed, err error) {
+	box := s.sandbox
+	if err := box.begin(); err != nil {
+		return nil, nil, passed{}, err
+	}
+	defer box.starting.Done()
+	disk := diskOf(profile)
+	j = &Jail{sandbox: box, launcher: s, filter: profile.Filter, disk: disk, ended: make(chan struct{}), gone: make(chan struct{}), ready: make(chan struct{})}
+	if j.id, err = box.ids.acquire(); err != nil {
+		return nil, nil, passed{}, err
+	}
+	if j.group, err = box.groups.Child(); err != nil {
+		box.ids.release(j.id)
+		return nil, nil, passed{}, err
+	}
+	if j.conn, theirs.conn, err = socketPair(); err != nil {
+		return nil, nil, passed{}, errors.Join(err, j.release())
+	}
+	fail := func(err error) (*Jail, []byte, passed, error) {
+		return nil, nil, passed{}, errors.Join(err, j.conn.Close(), theirs.conn.Close(), j.release())
+	}
+	if j.group != nil {
+		if theirs.descriptors, err = j.group.Descriptors(); err != nil {
+			return fail(err)
+		}
+	}
+	if err := j.Limit(profile.Limits); err != nil {
+		return fail(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.retired {
+		return fail(errRetired)
+	}
+	s.next++
+	s.used = time.Now()
+	j.number = s.next
+	message, err = json.Marshal(order{ID: j.number, User: insideID + j.id.uid - s.who.first.uid, Disk: disk})
+	if err != nil {
+		return fail(err)
+	}
+	s.children[j.number] = j
+	box.add(j)
+	return j, message, theirs, nil
+}
+
+// handleNotice takes what the launcher says.
+func (s *launcher) handleNotice(message []byte, fds []int) {
+	var n notice
+	err := json.Unmarshal(message, &n)
+	s.mu.Lock()
+	j := s.children[n.ID]
+	s.mu.Unlock()
+	switch {
+	case err != nil || j == nil || !n.Gone && len(fds) != s.handles:
+		closeAll(fds)
+		s.sandbox.log.LogAttrs(context.Background(), slog.LevelError, "a launcher breaks its protocol", slog.String("launcher", s.name))
+		s.jail.Kill()
+	case n.Gone:
+		closeAll(fds)
+		j.childEnded(n)
+	default:
+		j.childReady(fds)
+	}
+}
+
+// launcherEnded is what children died of that were buried with their launcher.
+const launcherEnded = "its launcher ended"
+
+// ended buries every child of a launcher that is dead: they died with it.
+func (s *launcher) ended() {
+	s.jail.Kill()
+	exit := s.jail.Wait()
+	s.sandbox.forgetLauncher(s)
+	s.mu.Lock()
+	unexpected := !s.retired
+	s.retired = true
+	s.idle.Stop()
+	var all []*Jail
+	for _, j := range s.children {
+		all = append(all, j)
+	}
+	s.mu.Unlock()
+	for _, j := range all {
+		j.childEnded(notice{Gone: true, Signal: int(unix.SIGKILL), Error: launcherEnded, orphaned: true})
+	}
+	if unexpected && !s.sandbox.isClosed() {
+		s.sandbox.log.LogAttrs(context.Background(), slog.LevelWarn, "a launcher ended unexpectedly", slog.String("launcher", s.name),
+			slog.Int("signal", exit.Signal), slog.Int("code", exit.Code), slog.String("stderr", exit.Summary()))
+	}
+}
+
+// forget takes a child that is gone off the list. A child that crashed its interpreter may have tried out what it learned
+// about the memory that all children share: the next ones come from a new fork server.
+func (s *launcher) forget(j *Jail, signal int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.children, j.number)
+	s.used = time.Now()
+	crashed := s.forks && (signal == int(unix.SIGSEGV) || signal == int(unix.SIGBUS) || signal == int(unix.SIGILL) || signal == int(unix.SIGSYS))
+	if crashed && !s.retired || s.retired && len(s.children) == 0 {
+		s.retire()
+	}
+}
+
+// passed are the descriptors that go with an order: the child's end of its connection, and the files by which its process
+// joins its group, which stay the group's.
+type passed struct {
+	conn        *os.File
+	descriptors []*os.File
+}
+
+func (p passed) list() []int {
+	all := []int{int(p.conn.Fd())}
+	for _, file := range p.descriptors {
+		all = append(all, int(file.Fd()))
+	}
+	return all
+}
+
+// hostPID is the number of the process behind a handle, as this process sees it.
+func hostPID(pidfd int) (int, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", pidfd))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "Pid:"); ok {
+			return strconv.Atoi(strings.TrimSpace(value))
+		}
+	}
+	return 0, errors.New("the handle says no process")
+}
