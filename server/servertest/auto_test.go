@@ -114,7 +114,7 @@ func TestAutoWithoutNode(t *testing.T) {
 	}
 	s.Create(t, map[string]any{"name": "money", "language": "javascript", "code": usesIntl})
 	s.Want(t, http.StatusOK, http.MethodGet, "/api/v1/code-agents/money/runtime", nil).Into(t, &ahead)
-	if ahead.Runtime != "goja" || ahead.Choice.Reason != "unavailable" || !strings.Contains(ahead.Choice.Message, "install it") || len(ahead.Choice.Gaps) != 1 {
+	if ahead.Runtime != "goja" || ahead.Choice.Reason != "unavailable" || !strings.Contains(ahead.Choice.Message, "Install it") || len(ahead.Choice.Gaps) != 1 {
 		t.Errorf("%+v", ahead)
 	}
 	var v struct{ RuntimeChoice *choice }
@@ -128,7 +128,7 @@ func TestAutoWithoutNode(t *testing.T) {
 		Remedy string
 		Errors []struct{ File, Code string }
 	}
-	if refused.Into(t, &problem); len(problem.Errors) != 1 || problem.Errors[0].File != "main.js" || !strings.Contains(problem.Remedy, "install it") {
+	if refused.Into(t, &problem); len(problem.Errors) != 1 || problem.Errors[0].File != "main.js" || !strings.Contains(problem.Remedy, "Install it") {
 		t.Errorf("%s", refused.Body)
 	}
 }

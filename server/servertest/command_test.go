@@ -60,8 +60,8 @@ func TestMisuse(t *testing.T) {
 	}{
 		"no version":     {[]string{"run", "weather"}, 2, "weather@latest"},
 		"no such file":   {[]string{"run", "./nothing.py"}, 2, "no file or folder"},
-		"bad input":      {[]string{"run", "weather@1.0.0", "--input", "{"}, 2, "not JSON"},
-		"bad reference":  {[]string{"run", "weather@one"}, 2, "A version is"},
+		"bad input":      {[]string{"run", "weather@1.0.0", "--input", "{"}, 2, "not valid JSON"},
+		"bad reference":  {[]string{"run", "weather@one"}, 2, "A version must be"},
 		"no command":     {[]string{"frobnicate"}, 2, "frobnicate"},
 		"no server":      {[]string{"run", "weather@1.0.0", "--data", filepath.Join(dir, "none")}, 1, "atelier serve"},
 		"unknown format": {[]string{"export", "weather", "--format", "soap"}, 2, "format"},
@@ -132,7 +132,7 @@ func TestCommandsWithAndWithoutAServer(t *testing.T) {
 	if said := servertest.Command(t, "", "migrate", "status", "--data", data); said.Code != 0 || strings.Contains(said.Stdout, "pending") {
 		t.Errorf("migrate status: %+v", said)
 	}
-	if said := servertest.Command(t, "", "migrate", "up", "--data", data); said.Code != 0 || !strings.Contains(said.Stdout, "0 applied") {
+	if said := servertest.Command(t, "", "migrate", "up", "--data", data); said.Code != 0 || !strings.Contains(said.Stdout, "applied 0") {
 		t.Errorf("migrate up: %+v", said)
 	}
 }

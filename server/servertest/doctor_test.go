@@ -109,7 +109,7 @@ func TestServerOnAWeakHost(t *testing.T) {
 		t.Errorf("the start does not tell:\n%s", weak.Log)
 	}
 	for _, flags := range [][]string{{"--allow-weak-sandbox=namespaces"}, {"--mask-sandbox=users"}} {
-		if said := servertest.Command(t, "", append([]string{"serve"}, flags...)...); said.Code != 2 || !strings.Contains(said.Stderr, "there is") {
+		if said := servertest.Command(t, "", append([]string{"serve"}, flags...)...); said.Code != 2 || !strings.Contains(said.Stderr, "must be") {
 			t.Errorf("%v: exit %d, %s", flags, said.Code, said.Stderr)
 		}
 	}

@@ -27,7 +27,7 @@ func TestFormat(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	refused := s.Want(t, http.StatusUnprocessableEntity, http.MethodPost, "/api/v1/format", map[string]any{"language": "python", "code": "x=1"})
-	if !strings.Contains(string(refused.Body), "only bash") {
+	if !strings.Contains(string(refused.Body), "must be bash") {
 		t.Errorf("%s", refused.Body)
 	}
 }

@@ -273,7 +273,7 @@ func TestArchivesComeFromGrantedHosts(t *testing.T) {
 		granted.URL + "/away":      {403, "--skills-hosts"},
 		granted.URL + "/nothing":   {422, "is not an archive"},
 		other.URL + "/x":           {403, "--skills-hosts"},
-		"http://user:pw@x.example": {422, "must be the address"},
+		"http://user:pw@x.example": {422, "must be the URL"},
 	} {
 		if a := s.Do(t, "POST", "/v1/skills/install", map[string]string{"url": path}); a.Status != want.status || !strings.Contains(string(a.Body), want.text) {
 			t.Errorf("%s is answered with %d %s", path, a.Status, a.Body)
@@ -466,11 +466,11 @@ func TestInstalling(t *testing.T) {
 		want    string
 	}{
 		"a host that is not granted": {`{"url": "https://skills.example.com/x.tar.gz"}`, nil, 403, "--skills-hosts skills.example.com:443"},
-		"a file of this machine":     {`{"url": "file:///etc/passwd"}`, nil, 422, "must be the address"},
+		"a file of this machine":     {`{"url": "file:///etc/passwd"}`, nil, 422, "must be the URL"},
 		"nothing":                    {`{}`, nil, 400, "Contract Violation"},
 		"two things":                 {`{"name": "echo", "url": "https://x.example/y"}`, nil, 400, "Contract Violation"},
-		"of no name":                 {`{"name": "../../etc"}`, nil, 422, "A name"},
-		"an unknown one":             {`{"name": "nothing"}`, nil, 404, "no skill nothing"},
+		"of no name":                 {`{"name": "../../etc"}`, nil, 422, "/name"},
+		"an unknown one":             {`{"name": "nothing"}`, nil, 404, "nothing not found"},
 		"a folder that climbs":       {`{"files": {"../skill.yaml": "x", "skill.yaml": ""}}`, nil, 422, ""},
 		"no archive":                 {"hello", gzipped, 422, "damaged"},
 		"an empty archive":           {"", gzipped, 400, "empty"},
@@ -486,7 +486,7 @@ func TestInstalling(t *testing.T) {
 	}
 	s.Want(t, 201, "POST", "/api/v1/code-agents", `{"name": "plain", "language": "python", "code": "def main(): pass"}`)
 	taken := strings.Replace(registration, "shout", "plain", 1)
-	if a := s.Want(t, 409, "POST", "/skills/register", taken); !strings.Contains(string(a.Body), "is no skill") {
+	if a := s.Want(t, 409, "POST", "/skills/register", taken); !strings.Contains(string(a.Body), "not a skill") {
 		t.Errorf("the name of an agent: %s", a.Body)
 	}
 }
