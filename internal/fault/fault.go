@@ -42,6 +42,8 @@ const (
 	SandboxUnavailable   Code = "sandbox_unavailable"
 	RuntimeUnavailable   Code = "runtime_unavailable"
 	ProviderUnavailable  Code = "provider_unavailable"
+	StorageUnavailable   Code = "storage_unavailable" // nothing can be recorded now
+	RunInterrupted       Code = "run_interrupted"     // by another server, while this one carried it out
 	ShuttingDown         Code = "shutting_down"
 	Cancelled            Code = "cancelled"
 )

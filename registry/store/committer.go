@@ -48,6 +48,7 @@ type committer struct {
 // write is one caller's part of a transaction. It is repeatable: it may be applied, rolled back and applied again.
 type write struct {
 	workspace, runID string
+	by               identity         // the server that writes
 	row              []any            // of a run that began or ended, nil for none
 	used             use              // of an agent, by a run that ended
 	events           []runtimes.Event // of the run
@@ -239,6 +240,9 @@ func (b *batch) apply() error {
 	if err != nil || !written {
 		return err
 	}
+	if err := b.checkOwners(); err != nil {
+		return err
+	}
 	if err := b.addEvents(); err != nil {
 		return err
 	}
@@ -270,13 +274,46 @@ func (b *batch) putRuns() (bool, error) {
 	return false, b.ended(b.writes[0])
 }
 
-// ended makes sure that a run which was not written is there and has ended.
+// ended makes sure that a run which was not written has ended, and that its server is the one that writes.
 func (b *batch) ended(w *write) error {
-	found, err := b.exec(findRun, w.runID, w.workspace)
-	if err == nil && found == 0 {
+	found, err := b.exec(findEnded, w.runID, w.workspace, w.by.server, w.by.epoch)
+	if err != nil || found > 0 {
+		return err
+	}
+	if found, err = b.exec(findRun, w.runID, w.workspace); err != nil {
+		return err
+	}
+	if found == 0 {
 		return fault.New(fault.Conflict, "The run ID %s already exists.", w.runID)
 	}
-	return err
+	return interrupted(w.runID)
+}
+
+// checkOwners makes sure that runs which get events only are at work, and that their server is the one that writes.
+func (b *batch) checkOwners() error {
+	for _, w := range b.writes {
+		if w.row != nil || len(w.events) == 0 {
+			continue
+		}
+		found, err := b.exec(findOwn, w.runID, w.workspace, w.by.server, w.by.epoch)
+		if err != nil {
+			return err
+		}
+		if found > 0 {
+			continue
+		}
+		if len(b.writes) > 1 {
+			return errApart
+		}
+		if found, err = b.exec(findRun, w.runID, w.workspace); err != nil {
+			return err
+		}
+		if found == 0 {
+			return noRun(w.runID)
+		}
+		return interrupted(w.runID)
+	}
+	return nil
 }
 
 func (b *batch) addEvents() error {

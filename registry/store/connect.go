@@ -45,7 +45,7 @@ func (s *Store) connectSQLite(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := createFile(path); err != nil {
+	if err := s.openFile(path); err != nil {
 		return err
 	}
 	writing, err := sqliteConnector(path, "_txlock=immediate")
@@ -80,8 +80,9 @@ func sqliteConnector(path, option string) (driver.Connector, error) {
 	return sqlite.NewConnector(address.String())
 }
 
-// createFile makes the database readable by its owner only, and its place in the directory durable.
-func createFile(path string) error {
+// openFile creates the database if it is not there, readable by its owner only, and makes its place in the directory durable.
+// An exclusive store locks it.
+func (s *Store) openFile(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
@@ -90,7 +91,11 @@ func createFile(path string) error {
 	if err != nil {
 		return errors.Join(err, file.Close())
 	}
-	return errors.Join(dir.Sync(), dir.Close(), file.Close())
+	if err := errors.Join(dir.Sync(), dir.Close()); err != nil || s.exclusive == nil {
+		return errors.Join(err, file.Close())
+	}
+	s.exclusive.file, err = lockFile(file)
+	return err
 }
 
 func (s *Store) connectPostgres(ctx context.Context, address string) error {
@@ -100,6 +105,9 @@ func (s *Store) connectPostgres(ctx context.Context, address string) error {
 	}
 	// bun writes values into the statement, so there is nothing to gain from caching each as a prepared one.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	if s.exclusive != nil {
+		s.exclusive.connect = func(ctx context.Context) (*pgx.Conn, error) { return pgx.ConnectConfig(ctx, config) }
+	}
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(durable))
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)

@@ -74,6 +74,14 @@ func noVersion(numberOrDigest string) error {
 	return fault.New(fault.NotFound, "Version %s not found.", numberOrDigest)
 }
 
+// interrupted is the answer to a server that writes a run which is not its own any more.
+func interrupted(id string) error {
+	return &fault.Error{
+		Code: fault.RunInterrupted, Message: "Another server took over the database while the run was at work, and recorded the run as interrupted.",
+		Extra: map[string]any{"runId": id},
+	}
+}
+
 func noRun(id string) error { return fault.New(fault.NotFound, "Run %s not found.", id) }
 
 func noToken(id string) error { return fault.New(fault.NotFound, "Token %s not found.", id) }

@@ -132,9 +132,10 @@ func (s *Store) Value(ctx context.Context, query string) (string, error) {
 // Asked returns the queries that a reader asks, or a writer.
 func (s *Store) Asked(ask func(s *Store)) []string {
 	var heard listener
-	watched := *s
+	watched := &Store{dialect: s.dialect, blobs: s.blobs, now: s.now, log: s.log, runs: s.runs}
+	watched.identity.Store(s.identity.Load())
 	watched.read, watched.write = s.read.WithQueryHook(&heard), s.write.WithQueryHook(&heard)
-	ask(&watched)
+	ask(watched)
 	return heard.queries
 }
 
@@ -168,4 +169,15 @@ func (s *Store) Plan(ctx context.Context, query string) (steps []string, err err
 		steps = append(steps, row.Detail)
 	}
 	return steps, err
+}
+
+// Check looks after the lock of an exclusive store.
+func (s *Store) Check(ctx context.Context) { s.check(ctx) }
+
+// DropLock ends the session of PostgreSQL's lock and waits until the lock is free.
+func (s *Store) DropLock(ctx context.Context) error {
+	if _, err := s.exclusive.conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", int64(serverLock)); err != nil {
+		return err
+	}
+	return s.exclusive.conn.Close(ctx)
 }

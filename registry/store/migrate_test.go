@@ -42,9 +42,10 @@ func fill(t *testing.T, s *store.Store) {
 	federate(t, s, newID())
 	secret := registry.Secret{Workspace: ws, Name: "S" + newID()[:8], KeyID: "k", Sealed: []byte{1}, SetAt: start, SetBy: ada}
 	use := registry.SecretUse{Workspace: ws, RunID: run.ID, Name: secret.Name, RunAgentID: a.ID, At: start}
+	_, stale := s.Settle(t.Context())
 	_, err := s.ReserveKey(t.Context(), registry.IdempotencyKey{Owner: "o", Key: newID(), ExpiresAt: start})
 	_, lost := s.PutSession(t.Context(), session, 100)
-	if err := errors.Join(err, lost, s.PutToken(t.Context(), token), s.PutLoginLink(t.Context(), newID(), registry.DefaultUser, start),
+	if err := errors.Join(err, stale, lost, s.PutToken(t.Context(), token), s.PutLoginLink(t.Context(), newID(), registry.DefaultUser, start),
 		s.PutInvitation(t.Context(), registry.Invitation{ID: newID(), Hash: newID(), Workspace: registry.DefaultWorkspace, Role: registry.Viewer, CreatedAt: start, ExpiresAt: start}, ""),
 		s.PutSecret(t.Context(), secret, 100), s.NoteSecretUses(t.Context(), []registry.SecretUse{use}), s.PutQuota(t.Context(), ws, registry.OwnQuota{}),
 		s.PutLoginFailures(t.Context(), registry.LoginFailures{Source: newID(), Count: 1, Until: start})); err != nil {

@@ -14,16 +14,13 @@ import (
 const mostEvents = 10_000
 
 // AppendEvents records events of a run that was begun. An event whose number is there already is left as it is, so the
-// call may be repeated. Error: NotFound when the run was not begun.
+// call may be repeated. Errors: NotFound when the run was not begun, RunInterrupted when it is another server's or has ended.
 func (s *Store) AppendEvents(_ context.Context, workspace, runID string, events []runtimes.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
-	err := s.runs.commit(&write{workspace: workspace, runID: runID, events: events, bytes: eventBytes(events)})
-	if orphan(err) {
-		return noRun(runID)
-	}
-	return wrap("append events", err)
+	w := &write{workspace: workspace, runID: runID, by: *s.identity.Load(), events: events, bytes: eventBytes(events)}
+	return wrap("append events", s.runs.commit(w))
 }
 
 // Events returns up to limit events of a run that come after number from, in order; 0 means as many as one answer takes.

@@ -18,29 +18,33 @@ import (
 // unfinished are the states that a run may leave, as a list in SQL.
 const unfinished = "'queued', 'awaiting_approval', 'running'"
 
-// BeginRun records a run that has not ended, so that it is known if the server dies. A run that has ended stays as it is.
+// BeginRun records a run that has not ended, so that it is known if the server dies. A run that this server ended stays as it
+// is. Error: RunInterrupted when the run is another server's, or another server ended it.
 func (s *Store) BeginRun(_ context.Context, run registry.Run) error {
 	if run.Status.Final() {
 		return fmt.Errorf("begin run %s: %s is a final status", run.ID, run.Status)
 	}
-	row, bytes, err := runArgs(run)
+	by := *s.identity.Load()
+	row, bytes, err := runArgs(run, by)
 	if err != nil {
 		return wrap("begin run", err)
 	}
-	return wrap("begin run", s.runs.commit(&write{workspace: run.Workspace, runID: run.ID, row: row, bytes: bytes}))
+	return wrap("begin run", s.runs.commit(&write{workspace: run.Workspace, runID: run.ID, by: by, row: row, bytes: bytes}))
 }
 
-// FinishRun records how a run ended, its remaining events and the use of its agent, all or nothing. A run that has ended
-// already stays as it is, with its events: then nothing is written, and that is no error, so the call may be repeated.
+// FinishRun records how a run ended, its remaining events and the use of its agent, all or nothing. A run that this server
+// has ended already stays as it is, with its events: then nothing is written, and that is no error, so the call may be
+// repeated. Error: RunInterrupted when the run is another server's, or another server ended it.
 func (s *Store) FinishRun(_ context.Context, run registry.Run, events []runtimes.Event) error {
 	if !run.Status.Final() {
 		return fmt.Errorf("finish run %s: %s is no final status", run.ID, run.Status)
 	}
-	row, bytes, err := runArgs(run)
+	by := *s.identity.Load()
+	row, bytes, err := runArgs(run, by)
 	if err != nil {
 		return wrap("finish run", err)
 	}
-	w := &write{workspace: run.Workspace, runID: run.ID, row: row, events: events, bytes: bytes + eventBytes(events)}
+	w := &write{workspace: run.Workspace, runID: run.ID, by: by, row: row, events: events, bytes: bytes + eventBytes(events)}
 	if run.AgentID != "" && run.Version != registry.DraftVersion { // to try a draft is not to use an agent
 		at := run.CreatedAt
 		if run.FinishedAt != nil {
@@ -68,8 +72,9 @@ func (s *Store) Run(ctx context.Context, workspace, id string) (registry.Run, er
 	return run, wrap("read run", err)
 }
 
-// InterruptRuns ends every run, of all workspaces, that was queued or running when its server died, and returns how
-// many. The one server of the database calls it when it starts. Runs that wait for a person's approval go on waiting.
+// InterruptRuns ends every run, of all workspaces, that is queued or running and whose server has the database no longer. It
+// returns how many. Such a run is then nobody's, so that its server cannot finish it any more. Runs that wait for a person's
+// approval go on waiting.
 func (s *Store) InterruptRuns(ctx context.Context, at time.Time) (int, error) {
 	reason, err := encode(runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The server stopped while the program ran."})
 	if err != nil {
@@ -80,8 +85,10 @@ func (s *Store) InterruptRuns(ctx context.Context, at time.Time) (int, error) {
 		Set("error_type = ?", string(runtimes.Interrupted)).
 		Set("error = ?", reason).
 		Set("finished_at = ?", instant(at)).
+		Set("server_id = ''").Set("epoch = 0").Set("result_seq = ?", int64(registry.LastSeq)).
 		// The first condition is that of the index: without its words the whole table would be read.
 		Where("r.status IN ("+unfinished+")").Where("r.status <> ?", string(registry.AwaitingApproval)).
+		Where("NOT " + atWork("r")).
 		Exec(ctx)
 	if err != nil {
 		return 0, wrap("interrupt runs", err)
@@ -112,6 +119,7 @@ type runRow struct {
 	ActorID          string     `bun:"actor_id"`
 	ActorType        string     `bun:"actor_type"`
 	ActorName        string     `bun:"actor_name"`
+	ResultSeq        int64      `bun:"result_seq"`
 	Status           string     `bun:"status"`
 	ErrorType        string     `bun:"error_type"`
 	ExitCode         *int       `bun:"exit_code"`
@@ -163,7 +171,7 @@ func (row *runRow) run() (registry.Run, error) {
 			PeakMemoryBytes: row.PeakMemoryBytes,
 		},
 		InputsHash: row.InputsHash, OutputsHash: row.OutputsHash, Isolation: row.Isolation, Memory: row.MemoryBytes,
-		TraceID: row.TraceID, CreatedAt: row.CreatedAt.UTC(), StartedAt: instantOrNil(row.StartedAt), FinishedAt: instantOrNil(row.FinishedAt),
+		ResultSeq: row.ResultSeq, TraceID: row.TraceID, CreatedAt: row.CreatedAt.UTC(), StartedAt: instantOrNil(row.StartedAt), FinishedAt: instantOrNil(row.FinishedAt),
 	}, nil
 }
 
@@ -171,7 +179,7 @@ func (row *runRow) run() (registry.Run, error) {
 var runColumns = []string{
 	"id", "workspace_id", "organisation_id", "agent_id", "agent_name", "version", "draft_revision", "digest", "code_digest",
 	"language", "runtime", "trigger_type", "parent_run_id", "workflow_run_id", "node_id",
-	"actor_id", "actor_type", "actor_name", "status", "error_type", "exit_code", "truncated",
+	"actor_id", "actor_type", "actor_name", "server_id", "epoch", "result_seq", "status", "error_type", "exit_code", "truncated",
 	"input_validation", "output_validation", "tokens_used",
 	"queued_ms", "start_ms", "run_ms", "total_ms", "cpu_ms", "peak_memory_bytes", "memory_bytes",
 	"inputs_hash", "outputs_hash", "isolation", "trace_id", "created_at", "started_at", "finished_at",
@@ -179,7 +187,7 @@ var runColumns = []string{
 }
 
 // runArgs also tells about how many bytes they are.
-func runArgs(r registry.Run) ([]any, int, error) {
+func runArgs(r registry.Run, by identity) ([]any, int, error) {
 	if !slices.Contains(registry.Statuses(), r.Status) {
 		return nil, 0, fmt.Errorf("%q is no status that lists know", r.Status)
 	}
@@ -195,7 +203,7 @@ func runArgs(r registry.Run) ([]any, int, error) {
 	args := []any{
 		r.ID, r.Workspace, r.Organisation, r.AgentID, r.Agent, r.Version, r.DraftRevision, r.Digest, r.CodeDigest,
 		string(r.Language), string(r.Runtime), string(r.Trigger), r.ParentRunID, r.WorkflowRunID, r.NodeID,
-		r.Actor.ID, string(r.Actor.Type), r.Actor.Name, string(r.Status), failureType, r.ExitCode, r.Truncated,
+		r.Actor.ID, string(r.Actor.Type), r.Actor.Name, by.server, by.epoch, r.ResultSeq, string(r.Status), failureType, r.ExitCode, r.Truncated,
 		r.Validation.Input, r.Validation.Output, r.TokensUsed,
 		r.Metrics.QueuedMs, r.Metrics.StartMs, r.Metrics.RunMs, r.Metrics.TotalMs, r.Metrics.CPUMs, r.Metrics.PeakMemoryBytes, r.Memory,
 		r.InputsHash, r.OutputsHash, r.Isolation, r.TraceID, instant(r.CreatedAt), instantOrNil(r.StartedAt), instantOrNil(r.FinishedAt),

@@ -60,6 +60,8 @@ const (
 	putRuns   = "put runs "   // and how many
 	addEvents = "add events " // and how many
 	findRun   = "find run"
+	findEnded = "find ended run"
+	findOwn   = "find own run"
 	addUse    = "add use"
 )
 
@@ -69,17 +71,24 @@ var (
 	eventChunks = [...]int{64, 16, 4, 3, 2, 1}
 )
 
+// ownRun holds for a run whose server is the one that writes, and for one that waits for a person: any server goes on with it.
+const ownRun = "runs.server_id = excluded.server_id AND runs.epoch = excluded.epoch OR runs.status = 'awaiting_approval'"
+
 // texts are the statements of the run path.
 func texts(d dialect) map[string]string {
+	found := "UPDATE runs SET status = status WHERE id = " + d.place(1) + " AND workspace_id = " + d.place(2)
+	own := found + " AND server_id = " + d.place(3) + " AND epoch = " + d.place(4)
 	text := map[string]string{
-		findRun: "UPDATE runs SET status = status WHERE id = " + d.place(1) + " AND workspace_id = " + d.place(2),
+		findRun:   found,
+		findEnded: own + " AND status NOT IN (" + unfinished + ")",
+		findOwn:   own + " AND status IN (" + unfinished + ")",
 		addUse: insert(d, "agent_usage", useColumns, 1) +
 			" ON CONFLICT (agent_id) DO UPDATE SET run_count = agent_usage.run_count + excluded.run_count, last_used_at = " +
 			"CASE WHEN excluded.last_used_at > agent_usage.last_used_at THEN excluded.last_used_at ELSE agent_usage.last_used_at END",
 	}
 	for _, n := range runChunks {
 		text[putRuns+strconv.Itoa(n)] = insert(d, "runs", runColumns, n) + " ON CONFLICT (id) DO UPDATE SET " + excluded(runColumns[2:]) +
-			" WHERE runs.workspace_id = excluded.workspace_id AND runs.status IN (" + unfinished + ")"
+			" WHERE runs.workspace_id = excluded.workspace_id AND runs.status IN (" + unfinished + ") AND (" + ownRun + ")"
 	}
 	for _, n := range eventChunks {
 		text[addEvents+strconv.Itoa(n)] = insert(d, "run_events", eventColumns, n) + " ON CONFLICT (run_id, seq) DO NOTHING"

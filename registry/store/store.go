@@ -10,9 +10,13 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
+
+	"github.com/atelier-run/atelier/internal/fault"
 )
 
 // Blobs keeps the files of large versions outside the database, by digest. It is an interface because an object store
@@ -31,6 +35,7 @@ type Options struct {
 	Log       *slog.Logger     // nil discards
 	NoMigrate bool             // leave the schema as it is
 	Exclusive bool             // refuse a database that another exclusive store has open, with ErrInUse
+	Watch     time.Duration    // how often the lock of an exclusive store is checked; 0 is every second
 	// Asked is told of every statement, by its first word, before the caller has the answer; nil for nobody. It is called
 	// from many goroutines.
 	Asked func(ctx context.Context, operation string)
@@ -45,7 +50,10 @@ type Store struct {
 	now         func() time.Time
 	log         *slog.Logger
 	runs        *committer
-	release     func() error // gives an exclusive database back
+	identity    atomic.Pointer[identity]    // of this server, in its rows
+	exclusive   *exclusive                  // nil for a store that shares its database
+	trouble     atomic.Pointer[fault.Error] // why no run can be recorded; nil while one can
+	stopWatch   func()
 }
 
 // Open connects to the database and, unless told otherwise, brings its schema up to date. A schema that is newer than
@@ -60,25 +68,46 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{blobs: o.Blobs, now: o.Now, log: o.Log, release: func() error { return nil }}
+	if o.Watch == 0 {
+		o.Watch = watchEvery
+	}
+	s := &Store{blobs: o.Blobs, now: o.Now, log: o.Log, stopWatch: func() {}}
+	s.identity.Store(&identity{server: uuid.NewString()})
+	if o.Exclusive {
+		s.exclusive = &exclusive{}
+	}
 	if err := s.connect(ctx, o.URL); err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.release())
 	}
 	if o.Asked != nil {
 		s.write, s.read = s.write.WithQueryHook(asked(o.Asked)), s.read.WithQueryHook(asked(o.Asked))
 	}
 	if o.Exclusive {
-		release, err := s.lockDatabase(ctx, o.URL)
-		if err != nil {
+		if err := s.lockDatabase(ctx); err != nil {
 			return nil, errors.Join(wrap("open database", err), s.disconnect())
 		}
-		s.release = sync.OnceValue(release)
 	}
 	if err := s.prepareSchema(ctx, o.NoMigrate); err != nil {
 		return nil, errors.Join(err, s.disconnect())
 	}
 	s.runs = newCommitter(s.write.DB, s.dialect, s.log)
+	if o.Exclusive {
+		s.startWatch(o.Watch)
+	}
 	return s, nil
+}
+
+func (s *Store) startWatch(every time.Duration) {
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	s.stopWatch = sync.OnceFunc(func() {
+		stop()
+		<-ended
+	})
+	go func() {
+		defer close(ended)
+		s.watch(ctx, every)
+	}()
 }
 
 // asked passes on what bun tells of queries.
@@ -102,6 +131,7 @@ func (s *Store) prepareSchema(ctx context.Context, leave bool) error {
 
 // Close writes what was accepted and disconnects. Later writes of runs are refused.
 func (s *Store) Close() error {
+	s.stopWatch()
 	return errors.Join(s.runs.close(), s.disconnect())
 }
 
@@ -111,6 +141,14 @@ func (s *Store) disconnect() error {
 	}
 	// The writer is last: the last connection to a SQLite file moves the log into it.
 	return errors.Join(s.read.Close(), s.write.Close(), s.release())
+}
+
+// release releases an exclusive database.
+func (s *Store) release() error {
+	if s.exclusive == nil {
+		return nil
+	}
+	return s.exclusive.release()
 }
 
 // change runs f in a writing transaction; the transaction is all that f may use.

@@ -21,6 +21,9 @@ func newMemory() *memory {
 	return &memory{runs: map[string]registry.Run{}, events: map[string][]runtimes.Event{}}
 }
 
+// Ready implements runs.Journal.
+func (m *memory) Ready() error { return nil }
+
 // BeginRun implements runs.Journal.
 func (m *memory) BeginRun(_ context.Context, run registry.Run) error {
 	m.mu.Lock()

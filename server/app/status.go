@@ -28,7 +28,7 @@ const lookEvery = 5 * time.Second
 
 func (a *App) newStatusProvider() *statusProvider { return &statusProvider{app: a} }
 
-// Capabilities implements httpapi.House.
+// Capabilities implements httpapi.StatusProvider.
 func (h *statusProvider) Capabilities() httpapi.Capabilities {
 	c := httpapi.Capabilities{
 		Limits:  httpapi.LimitBounds{Defaults: runtimes.Limits(h.app.Config.Defaults), Ceilings: runtimes.Limits(h.app.Config.Ceilings)},
@@ -70,7 +70,7 @@ func (h *statusProvider) language(language runtimes.Language) httpapi.LanguageSt
 	return state
 }
 
-// Runtimes implements httpapi.House.
+// Runtimes implements httpapi.StatusProvider.
 func (h *statusProvider) Runtimes() []httpapi.RuntimeState {
 	var states []httpapi.RuntimeState
 	load := h.app.engines.Router.Load()
@@ -88,7 +88,7 @@ func (h *statusProvider) Runtimes() []httpapi.RuntimeState {
 	return states
 }
 
-// Health implements httpapi.House.
+// Health implements httpapi.StatusProvider.
 func (h *statusProvider) Health(ctx context.Context) httpapi.Health {
 	loaded, skills := h.look(ctx)
 	health := httpapi.Health{Status: "healthy", Version: h.app.Version, RegistryLoaded: loaded, SkillsCount: skills, Sandbox: h.sandbox()}
@@ -98,6 +98,9 @@ func (h *statusProvider) Health(ctx context.Context) httpapi.Health {
 	}
 	return health
 }
+
+// Recording implements httpapi.StatusProvider.
+func (h *statusProvider) Recording() error { return h.app.store.Ready() }
 
 // look asks the registry whether it answers, and how many skills are installed.
 func (h *statusProvider) look(ctx context.Context) (loaded bool, skills int) {

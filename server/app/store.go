@@ -36,16 +36,12 @@ func (a *App) openStore(ctx context.Context) error {
 		return err
 	}
 	a.closers.add("store", a.store.Close)
-	interrupted, err := a.store.InterruptRuns(ctx, a.Now())
+	done, err := a.store.Settle(ctx)
 	if err != nil {
 		return err
 	}
-	released, err := a.store.ReleaseKeys(ctx)
-	if err != nil {
-		return err
-	}
-	if interrupted > 0 || released > 0 {
-		a.Log.LogAttrs(ctx, slog.LevelWarn, "the last server process did not shut down cleanly", slog.Int("runs_interrupted", interrupted), slog.Int("keys_released", released))
+	if done.Runs > 0 || done.Keys > 0 {
+		a.Log.LogAttrs(ctx, slog.LevelWarn, "the last server process did not shut down cleanly", slog.Int("runs_interrupted", done.Runs), slog.Int("keys_released", done.Keys))
 	}
 	return nil
 }

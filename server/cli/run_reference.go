@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 
+	"github.com/atelier-run/atelier/registry"
 	"github.com/atelier-run/atelier/runtimes"
 )
 
@@ -46,9 +48,26 @@ func (c *runCommand) runReference(ctx context.Context, p Process, out *console, 
 			ended = ended || last
 			return err
 		})
-		if err == nil && !ended {
-			return fmt.Errorf("the connection closed before the run finished; see its state with `atelier runs`")
+		if ended {
+			return err
 		}
-		return err
+		return recorded(follow, server, accepted.RunID, out, err)
 	})
+}
+
+// recorded shows the end of a run whose stream ended without a result, as its record has it.
+func recorded(ctx context.Context, server *client, id string, out *console, broken error) error {
+	var record json.RawMessage
+	if err := server.call(ctx, http.MethodGet, "/api/v1/runs/"+url.PathEscape(id), nil, &record); err != nil {
+		return errors.Join(broken, err)
+	}
+	var run struct{ Status registry.Status }
+	if err := json.Unmarshal(record, &run); err != nil {
+		return fmt.Errorf("read the server's answer: %w", err)
+	}
+	if !run.Status.Final() {
+		return errors.Join(broken, fmt.Errorf("the connection closed while the run %s was %s; see its state with `atelier runs`", id, run.Status))
+	}
+	_, err := out.show(runtimes.Event{Kind: runtimes.KindResult, Data: record})
+	return err
 }

@@ -44,6 +44,8 @@ type StatusProvider interface {
 	Capabilities() Capabilities
 	Runtimes() []RuntimeState
 	Health(ctx context.Context) Health
+	// Recording returns why no run can be recorded now, and nil if one can.
+	Recording() error
 }
 
 // Options configures an API.

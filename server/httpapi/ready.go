@@ -16,8 +16,11 @@ func (a *API) getReady() {
 	type out struct{ Body Ready }
 	add(a, endpoint{
 		id: "getReady", method: http.MethodGet, path: "/ready", tag: "server", summary: "Check whether the server can be used", public: true,
-		refusals: []fault.Code{fault.RuntimeUnavailable},
+		refusals: []fault.Code{fault.RuntimeUnavailable, fault.StorageUnavailable},
 	}, func(ctx context.Context, _ *none) (*out, error) {
+		if err := a.StatusProvider.Recording(); err != nil {
+			return nil, err
+		}
 		health := a.StatusProvider.Health(ctx)
 		switch {
 		case !health.RegistryLoaded:

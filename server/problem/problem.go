@@ -106,7 +106,7 @@ func encode(text *bytes.Buffer, v any) error {
 }
 
 func retryAfter(f *fault.Error) time.Duration {
-	if f.RetryAfter == 0 && (f.Code == fault.QueueFull || f.Code == fault.QuotaExceeded || f.Code == fault.TooManyRequests || f.Code == fault.ShuttingDown) {
+	if f.RetryAfter == 0 && (f.Code == fault.QueueFull || f.Code == fault.QuotaExceeded || f.Code == fault.TooManyRequests || f.Code == fault.StorageUnavailable || f.Code == fault.ShuttingDown) {
 		return time.Second
 	}
 	return f.RetryAfter

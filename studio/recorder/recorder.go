@@ -34,6 +34,7 @@ type Recording struct {
 	events      []runtimes.Event
 	stored      int // events[:stored] were taken to be stored
 	changed     chan struct{}
+	sealed      bool // no event comes any more but the result
 	closed      bool
 	result      func() json.RawMessage // the data of the last event, until somebody reads it
 	gathered    []byte                 // output that waits to become an event
@@ -57,7 +58,7 @@ func New(now func() time.Time, m *redact.Redactor) *Recording {
 func (r *Recording) Emit(e runtimes.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
+	if r.sealed || r.closed {
 		return
 	}
 	if e.At.IsZero() {
@@ -192,11 +193,31 @@ func (r *Recording) complete() {
 func (r *Recording) Drain() []runtimes.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.drain()
+}
+
+func (r *Recording) drain() []runtimes.Event {
 	r.flush()
 	r.complete()
 	events := r.events[r.stored:len(r.events):len(r.events)]
 	r.stored = len(r.events)
 	return events
+}
+
+// Seal ends the recording but for its result, and returns the events that were not taken before: events that come later are
+// ignored, so that the number of the result is known before it is published.
+func (r *Recording) Seal() []runtimes.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sealed = true
+	return r.drain()
+}
+
+// ResultSeq is the number that the result has after Seal.
+func (r *Recording) ResultSeq() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return int64(len(r.events)) + 1
 }
 
 // Output returns the last 64 KiB of stdout and of stderr, and whether that is less than all that was written.

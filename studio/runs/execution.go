@@ -140,7 +140,8 @@ func (l *execution) flushInBackground() (stop func()) {
 	}
 }
 
-// flushUntil stores events as they come. Those that cannot be stored now are tried again with the next.
+// flushUntil stores events as they come. Those that cannot be stored now are tried again with the next. A run that another
+// server has ended goes on for nobody: it is cancelled.
 func (l *execution) flushUntil(ctx context.Context, ended <-chan struct{}) {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
@@ -153,6 +154,10 @@ func (l *execution) flushUntil(ctx context.Context, ended <-chan struct{}) {
 		err := l.flush(ctx)
 		if err != nil && !failing { // once is enough while the database is away
 			l.service.Log.LogAttrs(ctx, slog.LevelError, "store events", slog.String("run_id", l.job.RunID), slog.Any("error", err))
+		}
+		if fault.Is(err, fault.RunInterrupted) {
+			l.cancel(errInterrupted)
+			return
 		}
 		failing = err != nil
 	}
@@ -181,11 +186,8 @@ func bytesOf(events []runtimes.Event) (total int64) {
 
 // toStore takes every event that is not stored yet.
 func (l *execution) toStore() []runtimes.Event {
-	events := l.recording.Drain()
-	if len(l.unstored) > 0 {
-		events = append(l.unstored, events...)
-		l.unstored = nil
-	}
+	events := append(l.unstored, l.recording.Drain()...)
+	l.unstored = nil
 	return events
 }
 
@@ -204,7 +206,8 @@ func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	l.checkOutput(&outcome)
 	run := l.conclude(outcome)
 	_, span := s.step(ctx, "store")
-	events := l.toStore()
+	events := append(l.unstored, l.recording.Seal()...)
+	run.ResultSeq = l.recording.ResultSeq()
 	storeErr := s.Journal.FinishRun(ctx, run, events)
 	span.End()
 	l.place.End(outcome.Usage.CPU, int64(len(run.Input)+len(run.Output)+len(run.Stdout)+len(run.Stderr))+l.flushed+bytesOf(events))
@@ -213,6 +216,9 @@ func (l *execution) finish(outcome runtimes.Outcome, serverErr error) {
 	if storeErr != nil { // nothing is acknowledged that is not durable, to nobody
 		l.err = storeErr
 		markInterrupted(&told)
+		if fault.Is(storeErr, fault.RunInterrupted) {
+			told.Error.Message = "Another server took over the database while the run was at work."
+		}
 		told.ExitCode, told.Output, told.OutputsHash, told.Validation.Output = nil, nil, "", unchecked
 	}
 	l.update(func(r *registry.Run) { *r = told })

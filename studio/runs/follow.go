@@ -40,7 +40,8 @@ type Follower struct {
 	service   *Service
 	recording *recorder.Recording // nil when the run had ended before
 	run       registry.Run        // a run that had ended before
-	seq       int64
+	from      int64               // where the reader began
+	seq       int64               // the last event that it has
 	stored    []runtimes.Event
 	exhausted bool
 	ended     bool
@@ -48,7 +49,7 @@ type Follower struct {
 
 // Follow returns a reader of a run's events after seq from.
 func (s *Service) Follow(ctx context.Context, actor registry.Actor, id string, from int64) (*Follower, error) {
-	f := &Follower{service: s, seq: max(from, 0)}
+	f := &Follower{service: s, from: max(from, 0), seq: max(from, 0)}
 	if l := s.find(actor, id); l != nil {
 		f.recording = l.recording
 		return f, nil
@@ -73,7 +74,7 @@ func (f *Follower) Next(ctx context.Context) (runtimes.Event, error) {
 	if f.ended || !f.run.Status.Final() {
 		return runtimes.Event{}, io.EOF
 	}
-	return f.result(ctx)
+	return f.result()
 }
 
 func (f *Follower) nextStored(ctx context.Context) (runtimes.Event, bool, error) {
@@ -93,12 +94,9 @@ func (f *Follower) nextStored(ctx context.Context) (runtimes.Event, bool, error)
 }
 
 // result makes the last event again from the stored run: it is not kept twice.
-func (f *Follower) result(ctx context.Context) (runtimes.Event, error) {
-	seq, err := f.resultSeq(ctx)
-	if err != nil {
-		return runtimes.Event{}, err
-	}
-	f.ended = true    // not before: a reader may ask again after an error
+func (f *Follower) result() (runtimes.Event, error) {
+	f.ended = true
+	seq := f.resultSeq()
 	if f.seq >= seq { // the reader has seen the result already
 		return runtimes.Event{}, io.EOF
 	}
@@ -113,23 +111,11 @@ func (f *Follower) result(ctx context.Context) (runtimes.Event, error) {
 	return runtimes.Event{Seq: seq, At: at, Kind: runtimes.KindResult, Data: raw}, nil
 }
 
-// sweptSeq is the seq of a result whose run has no events any more, or not all: the largest that every JSON reader knows
-// exactly, so that it is new to whoever comes with less.
-const sweptSeq = 1<<53 - 1
-
-// resultSeq is the seq of the result: behind the last stored event. A reader that asked from beyond that has seen it, unless
-// the events were swept meanwhile, or were not stored as the run's end was not.
-func (f *Follower) resultSeq(ctx context.Context) (int64, error) {
-	if f.run.FinishedAt == nil {
-		return sweptSeq, nil
+// resultSeq is the number of the result. A reader that comes with a higher one saw events that were never stored, and not this
+// result: it gets the result with a number above all.
+func (f *Follower) resultSeq() int64 {
+	if f.run.ResultSeq == 0 || f.from > f.run.ResultSeq {
+		return registry.LastSeq
 	}
-	events, err := f.service.Archive.Events(ctx, f.run.Workspace, f.run.ID, f.seq-1, 1)
-	if err != nil || len(events) > 0 {
-		return f.seq + 1, err
-	}
-	events, err = f.service.Archive.Events(ctx, f.run.Workspace, f.run.ID, 0, 1)
-	if err != nil || len(events) > 0 {
-		return f.seq, err
-	}
-	return sweptSeq, nil
+	return f.run.ResultSeq
 }

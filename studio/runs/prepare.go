@@ -42,6 +42,9 @@ type target struct {
 
 // prepare resolves, validates and admits a request. What it refuses leaves no run behind.
 func (s *Service) prepare(ctx context.Context, actor registry.Actor, req Request) (*execution, error) {
+	if err := s.Journal.Ready(); err != nil { // what could not be recorded is not run
+		return nil, err
+	}
 	created := s.Now()
 	spanCtx, span := s.Tracer.Start(ctx, "code.execute", trace.WithSpanKind(trace.SpanKindInternal))
 	l, err := s.admit(spanCtx, actor, req)

@@ -24,6 +24,8 @@ import (
 
 // Journal is where runs become durable.
 type Journal interface {
+	// Ready returns why no run can be recorded now, and nil if one can.
+	Ready() error
 	BeginRun(ctx context.Context, run registry.Run) error
 	AppendEvents(ctx context.Context, workspace, runID string, events []runtimes.Event) error
 	FinishRun(ctx context.Context, run registry.Run, events []runtimes.Event) error

@@ -221,3 +221,118 @@ func TestWhatFailedInACallIsLogged(t *testing.T) {
 		t.Errorf("%+v, %v, the log is %s", run, err, log.String())
 	}
 }
+
+// overtaken is a store whose database another server takes when a run is to be finished.
+type overtaken struct{ *store.Store }
+
+func (o overtaken) FinishRun(ctx context.Context, run registry.Run, events []runtimes.Event) error {
+	begun := run
+	begun.Status = registry.Running
+	if err := o.BeginRun(ctx, begun); err != nil {
+		return err
+	}
+	if _, err := o.InterruptRuns(ctx, run.CreatedAt); err != nil {
+		return err
+	}
+	return o.Store.FinishRun(ctx, run, events)
+}
+
+func TestExecute_AnotherServerTookOver_AnswersAsRecorded(t *testing.T) {
+	t.Parallel()
+	k := newKitOver(t, 1, 1, func(s *store.Store) runs.Journal { return overtaken{s} })
+	_, err := k.Execute(t.Context(), k.actor, program("output 1"))
+	var refused *fault.Error
+	if !errors.As(err, &refused) || refused.Code != fault.RunInterrupted {
+		t.Fatalf("answered %v", err)
+	}
+	id, _ := refused.Extra["runId"].(string)
+	if run, err := k.Get(t.Context(), k.actor, id); err != nil || run.Status != registry.StatusInterrupted {
+		t.Errorf("recorded is %s, %v", run.Status, err)
+	}
+}
+
+// unready is a store that can record nothing.
+type unready struct{ *store.Store }
+
+func (unready) Ready() error { return fault.New(fault.StorageUnavailable, "The disk is full.") }
+
+func TestExecute_NothingCanBeRecorded_RefusedBeforeItRuns(t *testing.T) {
+	t.Parallel()
+	k := newKitOver(t, 1, 1, func(s *store.Store) runs.Journal { return unready{s} })
+	if _, err := k.Execute(t.Context(), k.actor, program("output 1")); !fault.Is(err, fault.StorageUnavailable) {
+		t.Errorf("answered %v", err)
+	}
+	if _, err := k.Start(t.Context(), k.actor, program("output 1")); !fault.Is(err, fault.StorageUnavailable) {
+		t.Errorf("answered %v", err)
+	}
+}
+
+// deaf is a store that takes no events while a run is at work and no end of it, as one of a server that is killed.
+type deaf struct{ *store.Store }
+
+func (deaf) AppendEvents(context.Context, string, string, []runtimes.Event) error {
+	return errors.New("the server is dead")
+}
+
+func (deaf) FinishRun(context.Context, registry.Run, []runtimes.Event) error {
+	return errors.New("the server is dead")
+}
+
+// A reader had events that were never stored, so the result of the interrupted run had a number that the reader had seen.
+func TestFollow_ServerDiedAfterItShowedMore_ReaderGetsTheResult(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.SQLite)
+	actor := access.Administrator()
+	before := serviceOver(t, s, deaf{s}, 1, 1, meter(func(registry.Run) {}))
+	run, err := before.Start(t.Context(), actor, program("print a\nlog info b\nlog info c\nwait"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, err := before.Follow(t.Context(), actor, run.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen int64
+	for seen < 4 {
+		e, err := live.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = e.Seq
+	}
+	if _, err := s.InterruptRuns(t.Context(), run.CreatedAt); err != nil {
+		t.Fatal(err)
+	}
+	after := serviceOver(t, s, s, 1, 1, meter(func(registry.Run) {}))
+	for _, from := range []int64{0, 1, seen, seen + 1} {
+		events, err := after.Events(t.Context(), actor, run.ID, from)
+		if err != nil || len(events) == 0 || events[len(events)-1].Kind != runtimes.KindResult || events[len(events)-1].Seq <= from {
+			t.Fatalf("events from %d: %+v, %v", from, events, err)
+		}
+		if again, err := after.Events(t.Context(), actor, run.ID, events[len(events)-1].Seq); err != nil || len(again) > 0 {
+			t.Errorf("behind the result: %+v, %v", again, err)
+		}
+	}
+}
+
+func TestFollow_FinishedRun_ResultKeepsItsNumber(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, 1, 1)
+	run, err := k.Execute(t.Context(), k.actor, program("print a\noutput 1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := k.Events(t.Context(), k.actor, run.ID, 0)
+	if err != nil || len(all) < 3 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	last := all[len(all)-1]
+	if last.Kind != runtimes.KindResult || last.Seq != int64(len(all)) {
+		t.Errorf("the last of %d events is %s %d", len(all), last.Kind, last.Seq)
+	}
+	for from, want := range map[int64]int{last.Seq - 1: 1, last.Seq: 0, last.Seq + 1: 1} {
+		if got, err := k.Events(t.Context(), k.actor, run.ID, from); err != nil || len(got) != want {
+			t.Errorf("from %d: %+v, %v", from, got, err)
+		}
+	}
+}

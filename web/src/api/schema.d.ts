@@ -2269,15 +2269,15 @@ export interface components {
       successor?: string;
       version: string;
     };
+    LoginMethods: {
+      /** @description The OpenID provider, or null. */
+      provider: components['schemas']['LoginProvider'];
+    };
     LoginProvider: {
       /** @description Display name of the provider. */
       name: string;
       /** @description Path that starts the sign-in with the provider. */
       path: string;
-    };
-    LoginWays: {
-      /** @description The OpenID provider, or null. */
-      provider: components['schemas']['LoginProvider'];
     };
     Member: {
       id: string;
@@ -5009,7 +5009,7 @@ export interface operations {
     parameters: {
       query?: never;
       header?: {
-        /** @description Required: the revision of the draft that was seen, in quotes. Without it the answer is precondition_required; if it is another by now, stale_draft with currentRevision, savedAt and savedBy. */
+        /** @description Required: revision of the draft that you last read, in quotes. Without it the answer is precondition_required. If the draft has changed since, the answer is stale_draft with currentRevision, savedAt and savedBy. */
         'If-Match'?: string;
       };
       path: {
@@ -9095,7 +9095,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['LoginWays'];
+          'application/json': components['schemas']['LoginMethods'];
         };
       };
       /** @description Error */

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { followRun, type Socket, type StreamState, type StreamWorld } from './stream';
+import type { Run } from './types';
+
+const record = { runId: 'r1', status: 'interrupted', success: false, createdAt: '', finishedAt: 'then' } as Run;
 
 function fakeWorld() {
   const sockets: (Socket & { path: string; closed: boolean })[] = [];
@@ -28,6 +31,7 @@ function fakeWorld() {
       return () => undefined;
     },
     now: () => clock.now,
+    run: () => Promise.resolve(record),
   };
   const send = (seq: number, kind: string, data: unknown) =>
     sockets.at(-1)?.onmessage?.({ data: JSON.stringify({ seq, at: '', kind, data }) });
@@ -116,6 +120,19 @@ describe('followRun', () => {
     f.stop();
     for (const run of f.frames) run();
     expect(f.batches.flat()).toEqual([]);
+  });
+
+  it('reads the record of a run whose stream ends without a result', async () => {
+    const f = follow();
+    f.send(1, 'stdout', 'a');
+    f.frames.shift()?.();
+    f.sockets[0]?.onclose?.({ code: 1000 });
+    await Promise.resolve();
+    await Promise.resolve();
+    for (let run = f.frames.shift(); run; run = f.frames.shift()) run();
+    expect(f.batches).toEqual([[1], [2]]);
+    expect(f.timers).toEqual([]);
+    expect(f.states.at(-1)).toBe('ended');
   });
 
   it('ends with the result and does not reconnect', () => {

@@ -1,7 +1,8 @@
 // Follows a run over a WebSocket, one event per frame. It resumes after the last seq when the connection breaks.
 import { apiBase, sessionEnded } from './http';
 import { parseJson } from './json';
-import type { RunEvent } from './types';
+import type { Run, RunEvent, RunStatus } from './types';
+import { getRun } from './verbs';
 import { inWorkspace } from './workspace';
 
 export type StreamState = 'connecting' | 'live' | 'reconnecting' | 'ended';
@@ -24,6 +25,7 @@ export interface StreamWorld {
   /** Calls back before the next paint, so that a flood of events causes one render per frame. */
   frame(run: () => void): () => void;
   now(): number;
+  run(runId: string): Promise<Run>;
 }
 
 // The time that event processing may use per frame, in milliseconds, and the maximum output per frame. A flood is
@@ -32,6 +34,8 @@ const frameBudget = 4;
 const frameOutput = 192 * 1024;
 const sliceOutput = 16 * 1024;
 const rightLost = 1008;
+const streamEnded = 1000;
+const notEnded: RunStatus[] = ['queued', 'awaiting_approval', 'running'];
 const firstDelay = 500;
 const lastDelay = 8000;
 
@@ -51,6 +55,7 @@ export const browserEnvironment: StreamWorld = {
     return () => cancelAnimationFrame(frame);
   },
   now: () => performance.now(),
+  run: getRun,
 };
 
 const sizeOf = (event: RunEvent | undefined): number => (typeof event?.data === 'string' ? event.data.length : 64);
@@ -93,9 +98,7 @@ export function followRun(
     if (waiting.length > 0) cancelFrame = world.frame(drain);
   };
 
-  const accept = (data: unknown): void => {
-    if (typeof data !== 'string') return;
-    const event = parseJson(data) as unknown as RunEvent;
+  const accept = (event: RunEvent): void => {
     // After a resume the server may repeat events. Each seq is shown once.
     if (event.seq <= last) return;
     last = event.seq;
@@ -108,17 +111,32 @@ export function followRun(
     socket?.close();
   };
 
+  const reconnect = (): void => {
+    listener.state('reconnecting');
+    cancelTimer = world.later(connect, delay);
+    delay = Math.min(delay * 2, lastDelay);
+  };
+
+  // A stream that ends without a result has none to send: the record of the run says how it ended.
+  const readRecord = async (): Promise<void> => {
+    const run = await world.run(runId).catch(() => undefined);
+    if (ended) return;
+    if (run === undefined || notEnded.includes(run.status)) reconnect();
+    else accept({ seq: last + 1, at: run.finishedAt ?? run.createdAt, kind: 'result', data: run });
+  };
+
   const connect = (): void => {
     socket = world.open(`${apiBase}/runs/${runId}/stream?from=${last}`);
     socket.onopen = () => listener.state('live');
-    socket.onmessage = (message) => accept(message.data);
+    socket.onmessage = (message) => {
+      if (typeof message.data === 'string') accept(parseJson(message.data) as unknown as RunEvent);
+    };
     socket.onclose = (end) => {
       if (ended) return;
       // If the user lost read access, the page shows the error and the sign-in form.
       if (end?.code === rightLost) sessionEnded.dispatchEvent(new Event('ended'));
-      listener.state('reconnecting');
-      cancelTimer = world.later(connect, delay);
-      delay = Math.min(delay * 2, lastDelay);
+      if (end?.code === streamEnded) void readRecord();
+      else reconnect();
     };
   };
 
