@@ -93,6 +93,18 @@ type Spec struct {
 	Rules            *runtimes.Rules       `json:"rules,omitempty"` // nil for none
 }
 
+// removedReuse is an isolation that specs may have that were stored before it was removed.
+const removedReuse runtimes.Isolation = "reuse"
+
+// Current returns a stored spec without settings that were removed since: isolation reuse becomes the runtime's default,
+// which keeps runs further apart.
+func (s Spec) Current() Spec {
+	if s.Isolation == removedReuse {
+		s.Isolation = runtimes.Pooled
+	}
+	return s
+}
+
 // Version is an immutable published state of an agent.
 type Version struct {
 	ID            string    `json:"-"`

@@ -62,12 +62,10 @@ func (e *CallError) Error() string { return e.Message }
 // Isolation says how strictly runs are kept apart from earlier runs of the same workspace.
 type Isolation string
 
-// Pooled is the default: a fresh interpreter or VM per run. Strict adds a fresh process that nothing ran in before. Reuse
-// takes away: a process, and what the language shares within one, serves the runs of one program for one workspace.
+// Pooled is the default: a fresh interpreter or VM per run. Strict adds a fresh process that nothing ran in before.
 const (
 	Pooled Isolation = ""
 	Strict Isolation = "strict"
-	Reuse  Isolation = "reuse"
 )
 
 // Job is one program with its input, ready to run: resolved, validated and admitted.

@@ -84,7 +84,6 @@ func (d *Doctor) Full(ctx context.Context) Report {
 		{Canaries, d.grants},
 		{Limits, d.limits},
 		{Persistence, d.persistence},
-		{Persistence, d.reuse},
 		{Crashes, d.crashes},
 		{Speed, d.speed},
 		{HTTP, d.http},

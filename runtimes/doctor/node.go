@@ -46,28 +46,6 @@ func (d *Doctor) alone(ctx context.Context, engines []Engine) {
 	}
 }
 
-// reuse runs a program of Node twice in one process, and looks for what the first run left.
-func (d *Doctor) reuse(ctx context.Context, engines []Engine) {
-	for _, e := range engines {
-		if e.Language != Node {
-			continue
-		}
-		again := func(j *runtimes.Job) { j.Isolation, j.CodeDigest = runtimes.Reuse, "sha256:doctor" }
-		text := source(Node, "reuse")
-		first, second := run(ctx, e, job(e, text, again)), run(ctx, e, job(e, text, again))
-		c := Check{Group: Persistence, Name: "marks in a reused process", Language: Node, Verdict: Fail, Fix: ask}
-		switch wrong := or(first.failure(), second.failure()); {
-		case wrong != "":
-			c.Evidence, c.Fix = "The program failed: "+wrong, d.remedyOfEngine(e)
-		case string(second.outcome.Output) != "0":
-			c.Evidence = "the second run found " + firstLine(string(second.outcome.Output)) + " marks"
-		default:
-			c.Verdict, c.Evidence, c.Fix = Pass, "none of three; isolation of the run: "+second.outcome.Level, ""
-		}
-		d.add(c)
-	}
-}
-
 func or(text, otherwise string) string {
 	if text == "" {
 		return otherwise

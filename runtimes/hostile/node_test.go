@@ -2,11 +2,9 @@ package hostile_test
 
 import (
 	"strings"
-	"testing"
 
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/hostile"
-	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
 // nodeAttacks are programs that use what Node has and goja has not.
@@ -16,7 +14,8 @@ func nodeAttacks() []attack {
 		j.Limits.TimeoutMs, j.Limits.CPUMs, j.Limits.MemoryBytes = 60_000, 60_000, 64<<20
 	}
 	small := func(j *runtimes.Job) { j.Limits.DiskBytes = 8 << 20 }
-	reused := func(j *runtimes.Job) { j.Isolation = runtimes.Reuse }
+	// stored is a version from before isolation reuse was removed.
+	stored := func(j *runtimes.Job) { j.Isolation = "reuse" }
 	types := func(all ...runtimes.ErrorType) []runtimes.ErrorType { return all }
 	imports := `import fs from "fs"; import net from "net"; import dgram from "dgram"; import dns from "dns/promises"; import http from "http"; import os from "os"
 import cp from "child_process"; import { Worker } from "worker_threads"; import inspector from "inspector"; import vm from "vm"; import v8 from "v8"
@@ -30,7 +29,6 @@ import cp from "child_process"; import { Worker } from "worker_threads"; import 
 		}
 		return run(body + "if (n) console.error(got.join())\nreturn n")
 	}
-	alone := func(body string) string { return "export default async (input, ctx) => {\n" + body + "\n}" }
 	refused := func(h hostile.Class, name, source string) attack {
 		return attack{class: h, name: name, source: source, output: "0"}
 	}
@@ -68,11 +66,30 @@ import cp from "child_process"; import { Worker } from "worker_threads"; import 
 		)),
 		{class: hostile.Secrets, name: "environments", source: run("const seen = { ...process.env }; for (const n of ['NODE_OPTIONS', 'ATELIER_TOKEN']) if (seen[n]) return seen[n]; return fs.readFileSync('/proc/self/environ', 'utf8').split('\\0').map((x) => x.split('=')[0]).sort().join()"), edit: bare, output: `",HOME,LANG,PATH,TMPDIR"`},
 		{class: hostile.OtherRuns, name: "marks on the disk", source: run("const seen = ['/work/m', '/tmp/m', '/dev/shm/m'].filter((p) => fs.existsSync(p)); for (const p of ['/work/m', '/tmp/m', '/dev/shm/m']) fs.writeFileSync(p, '1'); return seen.length"), again: true, output: "0"},
-		{class: hostile.OtherRuns, name: "reuse: prototypes", source: alone("const seen = ({}).mark ?? [].mark; Object.prototype.mark = Array.prototype.mark = 1; return seen ?? 0"), edit: reused, again: true, check: twice("0")},
-		{class: hostile.OtherRuns, name: "reuse: a timer that stays", source: alone("const seen = globalThis.mark; setInterval(() => { globalThis.mark = 1; console.log('still here') }, 1); return seen ?? 0"), edit: reused, again: true, check: twice("0")},
-		{class: hostile.OtherRuns, name: "reuse: patches of what is shared", source: alone("let n = 0; for (const c of [DOMException, structuredClone]) for (let p = c; p; p = Object.getPrototypeOf(p)) for (const q of [p, p.prototype]) { if (!q || q === Object.prototype || q === Function.prototype) continue; if (q.mark) n++; try { q.mark = 1 } catch {} }; return n"), edit: reused, again: true, check: twice("0")},
-		{class: hostile.OtherRuns, name: "reuse: out of the context", source: alone("let n = 0; const out = (f) => { try { if (f()) n++ } catch {} }; for (const x of [DOMException, structuredClone, structuredClone({}), structuredClone(new Map()).entries(), console.log, setTimeout(() => {}, 1)]) { out(() => x.constructor.constructor('return process')().mainModule); out(() => x.constructor.constructor('return process')().binding); out(() => x.__proto__.constructor.constructor('return this')().process.binding) } return n"), edit: reused, again: true, check: twice("0")},
-		{class: hostile.OtherRuns, name: "reuse: by an error of the house", source: alone("let n = 0; for (const f of [() => ctx.call('nope'), () => structuredClone(() => 1), () => crypto.getRandomValues(5)]) { try { await f() } catch (e) { try { if (e.constructor.constructor('return process')().binding) n++ } catch {} } } return n"), edit: reused, again: true, check: twice("0")},
+		{class: hostile.OtherRuns, name: "marks on all that is reachable", source: run(`const seen = [], found = new Set()
+const walk = (v) => {
+  if (v === null || typeof v !== 'object' && typeof v !== 'function' || found.has(v)) return
+  found.add(v)
+  if (Object.hasOwn(v, 'marked')) seen.push(v)
+  try { Object.defineProperty(v, 'marked', { value: true }) } catch {}
+  walk(Object.getPrototypeOf(v))
+  for (const key of Reflect.ownKeys(v)) { const d = Object.getOwnPropertyDescriptor(v, key); [d.value, d.get, d.set].forEach(walk) }
+}
+[globalThis, fs, net, cp, vm, v8, ctx].forEach(walk)
+return found.size > 1000 ? seen.length : -1`), edit: stored, again: true, output: "0"},
+		{class: hostile.OtherRuns, name: "the class of an error of import()", source: "export default async (input, ctx) => {" + `
+  let seen = 0, found = 0
+  const mark = (v) => {
+    if (v === null || typeof v !== 'object' && typeof v !== 'function') return
+    found++
+    if (Object.hasOwn(v, 'marked')) seen++
+    try { Object.defineProperty(v, 'marked', { value: true }) } catch {}
+  }
+  try { await eval("import('x')") } catch (e) {
+    for (let p = Object.getPrototypeOf(e); p !== null; p = Object.getPrototypeOf(p)) for (const v of new Set([p, ...Reflect.ownKeys(p).map((k) => Object.getOwnPropertyDescriptor(p, k).value)])) mark(v)
+  }
+  return found > 0 ? Math.min(seen, 1) : -1
+}`, edit: stored, again: true, output: "0"},
 		{class: hostile.Network, name: "ways out", source: tries(
 			"return await new Promise((done, fail) => net.connect(80, '192.0.2.1').on('connect', done).on('error', fail))", "return await new Promise((done, fail) => net.connect(80, '127.0.0.1').on('connect', done).on('error', fail))",
 			"return await new Promise((done, fail) => net.connect('/run/dbus/system_bus_socket').on('connect', done).on('error', fail))", "return await new Promise((done, fail) => net.connect('\\0abstract').on('connect', done).on('error', fail))",
@@ -94,16 +111,5 @@ import cp from "child_process"; import { Worker } from "worker_threads"; import 
 		{class: hostile.Forging, name: "a result that is too large", source: run("fs.writeSync(3, '{\"end\":{\"output\":\"' + 'x'.repeat(3e6) + '\"}}\\n'); process.reallyExit(0)"), types: types(runtimes.OutputLimit)},
 		{class: hostile.Forging, name: "stays without leave", source: run("fs.writeSync(3, '{\"end\":{\"output\":0},\"code\":0,\"again\":true}\\n{\"ready\":true}\\n'); await new Promise((done) => setTimeout(done, 1e6))"), check: wants("0")},
 		{class: hostile.Terminal, name: "in an error", source: run("const e = new Error('\\x1b]0;owned\\x07\\nlevel=ERROR'); e.name = '\\x1b[31m'; throw e"), types: types(runtimes.RuntimeError)},
-	}
-}
-
-// twice demands the output of a run whose process was reused.
-func twice(output string) func(*testing.T, runtimes.Outcome, *runtimetest.Host) {
-	return func(t *testing.T, o runtimes.Outcome, h *runtimetest.Host) {
-		t.Helper()
-		wants(output)(t, o, h)
-		if !strings.HasSuffix(o.Level, ", reuse") {
-			t.Errorf("level %q", o.Level)
-		}
 	}
 }

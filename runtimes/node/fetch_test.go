@@ -11,8 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes/runtimetest"
 )
 
-// TestFetch: the fetch of Node's own cannot leave the jail; ours goes by the same door as that of goja, in a process of
-// its own and in one that is reused.
+// TestFetch: the fetch of Node's own cannot leave the jail; ours goes by the same way as that of goja.
 func TestFetch(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -49,15 +48,12 @@ func TestFetch(t *testing.T) {
 			source: "export default async () => { try { await fetch('http://ADDRESS/', { signal: AbortSignal.abort() }) } catch (e) { return e.name } }", output: `"AbortError"`,
 		},
 	} {
-		for _, isolation := range []runtimes.Isolation{runtimes.Pooled, runtimes.Reuse} {
-			t.Run(name+string(isolation), func(t *testing.T) {
-				t.Parallel()
-				tt := tt // both ways of isolation have it
-				tt.source = strings.ReplaceAll(tt.source, "ADDRESS", address)
-				tt.edit = func(j *runtimes.Job) { j.Isolation, j.Capabilities.Hosts = isolation, []string{address} }
-				tt.check(t, engine, p)
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tt.source = strings.ReplaceAll(tt.source, "ADDRESS", address)
+			tt.edit = func(j *runtimes.Job) { j.Capabilities.Hosts = []string{address} }
+			tt.check(t, engine, p)
+		})
 	}
 	outcome, host := runtimetest.Run(t, engine, p.Job("import http from 'http'\nexport default () => new Promise((done, fail) => http.get('http://"+address+"/', done).on('error', fail))",
 		func(j *runtimes.Job) { j.Capabilities.Hosts = []string{address} }))

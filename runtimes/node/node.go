@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -24,13 +23,10 @@ import (
 //go:embed guest.js
 var outer string
 
-// inner and realm are functions that the guest script names.
+// inner is a function that the guest script names.
 //
 //go:embed inner.js
 var inner string
-
-//go:embed realm.js
-var realm string
 
 // Options of an Engine.
 type Options struct {
@@ -53,10 +49,8 @@ type Engine struct {
 	ahead       *worker.Pool // of programs with the usual limit of memory
 	fresh       *worker.Pool // of others: the size of V8's heap is fixed when it starts
 	parents     *worker.Pool // of programs that may start others
-	shared      *worker.Pool // of programs whose runs share a process
 	memory      int64
 	egress      *egress.Proxy
-	lasting     *regexp.Regexp // a program that it finds would end its process with every run
 }
 
 // restAfter is when no process waits any more: two of them take as much memory as the whole server.
@@ -82,17 +76,13 @@ func New(options Options) *Engine {
 		DiskBytes: runtimes.DefaultLimits().DiskBytes, Limits: runtimes.DefaultLimits(),
 	}
 	profile.Limits.MemoryBytes += overhead
-	e := &Engine{interpreter: interpreter.Path, bundler: newBundler(options), memory: options.Memory, egress: options.Egress, lasting: lasting()}
+	e := &Engine{interpreter: interpreter.Path, bundler: newBundler(options), memory: options.Memory, egress: options.Egress}
 	ahead := e.start(options.Memory)
 	ahead.Ahead = true
 	e.ahead = worker.NewPool(worker.Options{
 		Jailer: options.Jailer, Idle: options.Idle, Rest: restAfter, Guest: options.Guest, Max: options.Max, Log: options.Log, Profile: profile, Prelude: ahead,
 	})
 	e.fresh = worker.NewPool(worker.Options{Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile})
-	e.shared = worker.NewPool(worker.Options{
-		Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile,
-		Reuse: worker.Reuse{Runs: reuseRuns, Age: reuseAge, Memory: overhead}, // what is left of a run takes nothing of the next one's limit
-	})
 	profile.Filter, profile.Launcher = sandbox.FilterProgram, "node with subprocesses"
 	e.parents = worker.NewPool(worker.Options{Jailer: options.Jailer, Max: options.Max, Log: options.Log, Profile: profile})
 	return e
@@ -105,11 +95,8 @@ func (e *Engine) start(memory int64) program.Job {
 
 // script is the guest as Node gets it on its command line.
 func script() string {
-	return "const lent = [\"" + strings.Join(lent(), "\", \"") + "\"]\nconst inner = " + expression(inner) + "\nconst realm = " + expression(realm) + "\n" + outer
+	return "const inner = " + strings.TrimSpace(inner) + ";\n" + outer
 }
-
-// expression is the function in a file, without the space after it.
-func expression(text string) string { return strings.TrimSpace(text) + ";" }
 
 // Interpreter is the path of the interpreter, "" if there is none.
 func (e *Engine) Interpreter() string { return e.interpreter }
@@ -118,7 +105,7 @@ func (e *Engine) Interpreter() string { return e.interpreter }
 type startMessage struct {
 	Entry   string            `json:"entry"`
 	Files   []string          `json:"files,omitempty"`
-	Code    string            `json:"code,omitempty"` // none if the process has it
+	Code    string            `json:"code"`
 	Map     json.RawMessage   `json:"map,omitempty"`
 	Input   string            `json:"input"`
 	Env     map[string]string `json:"env"`
@@ -148,31 +135,23 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	if environment == nil {
 		environment = map[string]string{}
 	}
-	greets := startMessage{Entry: job.Entrypoint, Input: input, Env: environment, Largest: job.Limits.OutputBytes}
-	brief, err := program.JSON(greets)
-	if err != nil {
-		return runtimes.Outcome{}, err
-	}
-	greets.Files, greets.Code, greets.Map = slices.Sorted(maps.Keys(job.Files)), bundled.Code, bundled.Map
-	greeting, err := program.JSON(greets)
+	start, err := program.JSON(startMessage{
+		Entry: job.Entrypoint, Files: slices.Sorted(maps.Keys(job.Files)), Code: bundled.Code, Map: bundled.Map,
+		Input: input, Env: environment, Largest: job.Limits.OutputBytes,
+	})
 	if err != nil {
 		return runtimes.Outcome{}, err
 	}
 	session := e.egress.Open(job, host)
 	defer session.Close()
-	payload := program.Job{Files: job.Files, Start: greeting, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, stackBytes)}
-	var outcome runtimes.Outcome
-	if e.reusable(job, bundled) {
-		outcome, err = e.again(ctx, job, payload, brief, session)
-	} else {
-		outcome, err = e.once(ctx, job, payload, session)
-	}
+	payload := program.Job{Files: job.Files, Start: start, Largest: job.Limits.OutputBytes, Rlimits: program.LimitsOf(job.Limits, stackBytes)}
+	outcome, err := e.run(ctx, job, payload, session)
 	session.Settle(outcome.Error)
 	return outcome, err
 }
 
-// once runs a program in a process of its own.
-func (e *Engine) once(ctx context.Context, job runtimes.Job, payload program.Job, host runtimes.Host) (runtimes.Outcome, error) {
+// run runs a program in a process of its own.
+func (e *Engine) run(ctx context.Context, job runtimes.Job, payload program.Job, session runtimes.Host) (runtimes.Outcome, error) {
 	pool := e.ahead
 	if job.Capabilities.Subprocess || job.Limits.MemoryBytes != e.memory {
 		started := e.start(job.Limits.MemoryBytes)
@@ -182,11 +161,8 @@ func (e *Engine) once(ctx context.Context, job runtimes.Job, payload program.Job
 	if job.Capabilities.Subprocess {
 		pool = e.parents
 	}
-	return pool.Run(ctx, task(job, payload, new(words)), host)
-}
-
-func task(job runtimes.Job, payload any, said *words) worker.Task {
-	return worker.Task{Job: job, Payload: payload, Overhead: overhead, Tap: said.listen, LastStderr: lastGCs, Interpret: said.interpret}
+	said := new(words)
+	return pool.Run(ctx, worker.Task{Job: job, Payload: payload, Overhead: overhead, Tap: said.listen, LastStderr: lastGCs, Interpret: said.interpret}, session)
 }
 
 // orEmpty is an outcome that there may be none of.
@@ -218,7 +194,7 @@ func (e *Engine) Stats() worker.Stats {
 	if e.unavailable != nil {
 		return worker.Stats{}
 	}
-	return e.ahead.Stats().Plus(e.fresh.Stats()).Plus(e.parents.Stats()).Plus(e.shared.Stats()).Plus(e.bundler.pool.Stats())
+	return e.ahead.Stats().Plus(e.fresh.Stats()).Plus(e.parents.Stats()).Plus(e.bundler.pool.Stats())
 }
 
 // Close ends every run and waits until nothing is left of them.
@@ -227,7 +203,6 @@ func (e *Engine) Close() {
 		e.ahead.Close()
 		e.fresh.Close()
 		e.parents.Close()
-		e.shared.Close()
 		e.bundler.pool.Close()
 	}
 }

@@ -13,10 +13,9 @@ import (
 // lastGCs begins what V8 prints when it gives up.
 const lastGCs = "<--- Last few GCs --->"
 
-// words are what a process said: the end of its stderr, and whether it waits for another run.
+// words are the end of a process's stderr.
 type words struct {
 	stderr []byte
-	stays  bool
 }
 
 func (w *words) listen(kind frames.Kind, p []byte) {
@@ -37,8 +36,7 @@ func (w *words) outOfMemory() bool {
 
 // interpret reads what the guest script said at the end, or why it said nothing.
 func (w *words) interpret(result frames.Result) frames.Result {
-	result, report := program.Conclude(result, w.crash)
-	w.stays = report.Stays
+	result, _ = program.Conclude(result, w.crash)
 	return result
 }
 

@@ -144,9 +144,6 @@ func (p *Pool) Run(ctx context.Context, task Task, host runtimes.Host) (runtimes
 		m.died = true
 		p.options.Log.LogAttrs(ctx, slog.LevelWarn, "worker ended unexpectedly", slog.String("run_id", task.Job.RunID), slog.String("error", session.endedBy.Error()))
 	}
-	if fit && task.Fit != nil {
-		fit = task.Fit(outcome)
-	}
 	if fit && p.options.Reuse.Memory > 0 && outcome.Usage.PeakMemory > p.options.Reuse.Memory {
 		fit = false
 	}

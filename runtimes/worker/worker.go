@@ -79,8 +79,6 @@ type Task struct {
 	// Network serves the program's way out while it runs, on the listener in its jail; nil for programs without one. It
 	// answers a function that ends that and waits.
 	Network func(net.Listener) (stop func())
-	// Fit says whether the worker may have another run after this one; nil leaves it to the limits alone.
-	Fit func(runtimes.Outcome) bool
 	// Death explains a worker that died without a kernel limit. A nil answer leaves it to the session.
 	Death func(sandbox.Exit) *runtimes.ProgramError
 }

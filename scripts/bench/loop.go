@@ -19,18 +19,16 @@ func (b *bench) loop(ctx context.Context) (section, error) {
 		return s, err
 	}
 	for _, way := range []struct {
-		name, runtime, isolation string
-		must, aim                float64 // times the peer; 0 for no bar
-		clients                  int     // 0 is 5 a second
+		name, runtime string
+		must, aim     float64 // times the peer; 0 for no bar
+		clients       int     // 0 is 5 a second
 	}{
-		{"goja, 5 a second", "goja", "", 0, 0, 0},
-		{"node, prepared, 5 a second", "node", "", 2.5, 1.2, 0},
-		{"node, prepared, 2 at once", "node", "", 0, 0, 2},
-		{"node, reuse, 1 at once", "node", "reuse", 1.5, 1.2, 1},
-		{"node, reuse, 2 at once", "node", "reuse", 0, 0, 2},
+		{"goja, 5 a second", "goja", 0, 0, 0},
+		{"node, prepared, 5 a second", "node", 2.5, 1.2, 0},
+		{"node, prepared, 2 at once", "node", 0, 0, 2},
 	} {
 		p := load.Loop()
-		p.Name, p.Runtime, p.Isolation = strings.Join(strings.Fields("loop "+way.runtime+" "+way.isolation), "-"), way.runtime, way.isolation
+		p.Name, p.Runtime = "loop-"+way.runtime, way.runtime
 		if err := b.server.Ensure(ctx, p); err != nil {
 			s.rows = append(s.rows, row{what: way.name, measured: "left out", verdict: err.Error()})
 			continue

@@ -87,9 +87,6 @@ func (c Client) Publish(ctx context.Context, p Program) error {
 	if p.Runtime != "" {
 		fields["runtime"] = p.Runtime
 	}
-	if p.Isolation != "" {
-		fields["isolation"] = p.Isolation
-	}
 	if p.Limits != nil {
 		fields["limits"] = p.Limits
 	}

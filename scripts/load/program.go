@@ -9,7 +9,7 @@ import (
 // Program is an agent, what it is asked, and what it has to answer.
 type Program struct {
 	Name, Language, Entrypoint, Code string
-	Runtime, Isolation               string         // "" leaves them to the server
+	Runtime                          string         // "" leaves it to the server
 	Takes, Gives                     map[string]any // schemas
 	Limits                           map[string]int
 	Input                            func(n int) []byte

@@ -27,7 +27,7 @@ type InlineBody struct {
 	Capabilities  *CapabilitiesBody        `json:"capabilities,omitempty"`
 	Limits        *runs.LimitsPatch        `json:"limits,omitempty"`
 	Rules         *RulesBody               `json:"rules,omitempty"`
-	Isolation     runtimes.Isolation       `json:"isolation,omitempty" enum:"strict,reuse" doc:"strict: a new process for each run. reuse (node only): runs of the same code share a process."`
+	Isolation     runtimes.Isolation       `json:"isolation,omitempty" enum:"strict" doc:"strict: a new process for each run."`
 	ParentRunID   string                   `json:"parentRunId,omitempty" maxLength:"100"`
 	WorkflowRunID string                   `json:"workflowRunId,omitempty" maxLength:"100"`
 	NodeID        string                   `json:"nodeId,omitempty" maxLength:"100"`

@@ -134,7 +134,7 @@ type AgentBody struct {
 	Metadata         map[string]any           `json:"metadata,omitempty" doc:"JSON object for the client's own use."`
 	Language         runtimes.Language        `json:"language,omitempty"`
 	Runtime          string                   `json:"runtime,omitempty" doc:"auto or a runtime from GET /runtimes. It is fixed when published."`
-	Isolation        runtimes.Isolation       `json:"isolation,omitempty" enum:",strict,reuse" doc:"strict: a new process for each run. reuse (node only): runs of a version share a process, each with a new context. Empty: the runtime's default."`
+	Isolation        runtimes.Isolation       `json:"isolation,omitempty" enum:",strict" doc:"strict: a new process for each run. Empty: the runtime's default."`
 	Code             string                   `json:"code,omitempty" doc:"Shorthand for files with only the entry file."`
 	Files            map[string]registry.File `json:"files,omitempty" doc:"Content of each file, by relative path."`
 	Entrypoint       string                   `json:"entrypoint,omitempty"`

@@ -49,6 +49,8 @@ func TestBadInput(t *testing.T) {
 		"bad name":            {"POST", agents, `{"name":"Über agent","language":"python","code":"x"}`, nil, 422, fault.InvalidInput, []string{`"pointer":"/name"`}},
 		"taken name":          {"POST", agents, `{"name":"draft_only","language":"python","code":"x"}`, nil, 409, fault.NameTaken, nil},
 		"limit over ceiling":  {"POST", agents, `{"name":"a","language":"python","code":"x","limits":{"timeoutMs":600001}}`, nil, 422, fault.InvalidInput, []string{`"pointer":"/limits/timeoutMs"`, "600000"}},
+		"removed isolation":   {"POST", agents, `{"name":"a","language":"javascript","runtime":"node","isolation":"reuse","code":"x"}`, nil, 422, fault.InvalidInput, []string{`"pointer":"/isolation"`, `must be one of`}},
+		"removed, inline":     {"POST", execute, `{"language":"javascript","runtime":"node","isolation":"reuse","code":"x"}`, nil, 422, fault.InvalidInput, []string{`"pointer":"/isolation"`, `must be one of`}},
 		"reserved variable":   {"POST", agents, `{"name":"a","language":"python","code":"x","environment":{"LD_PRELOAD":"x"}}`, nil, 422, fault.InvalidInput, []string{`"pointer":"/environment/LD_PRELOAD"`}},
 		"schema that is none": {"POST", agents, `{"name":"a","language":"python","code":"x","inputSchema":{"type":"objekt"}}`, nil, 422, fault.InvalidInput, []string{`"pointer":"/inputSchema`}},
 		"schema from afar":    {"POST", agents, `{"name":"a","language":"python","code":"x","inputSchema":{"type":"object","$ref":"https://example.com/s.json"}}`, nil, 422, fault.InvalidInput, []string{`"pointer":"/inputSchema`}},

@@ -69,7 +69,7 @@ func telltales() map[string]map[string]any {
 	}`
 	return map[string]map[string]any{
 		"goja": {"language": "javascript", "runtime": "goja", "code": js},
-		"node": {"language": "javascript", "runtime": "node", "isolation": "reuse", "code": js},
+		"node": {"language": "javascript", "runtime": "node", "code": js},
 		"python": {"language": "python", "code": `
 import base64, json, os, sys, time, urllib.parse
 def main(input, ctx):
@@ -201,8 +201,8 @@ func TestSecretsOfCrashes(t *testing.T) {
 	agents := map[string]map[string]any{
 		"goja-parser": {"language": "javascript", "runtime": "goja", "code": "export default (input, ctx) => eval(JSON.stringify(ctx.env.KEY) + '+' + '('.repeat(3e6))"},
 		"goja-throw":  {"language": "javascript", "runtime": "goja", "code": "export default (input, ctx) => { throw new Proxy({}, { get() { throw ctx.env.KEY } }) }"},
-		"node-abort":  {"language": "javascript", "runtime": "node", "isolation": "reuse", "code": "import fs from 'node:fs'\nexport default (input, ctx) => { fs.writeSync(2, ctx.env.KEY); process.abort() }"},
-		"node-late":   {"language": "javascript", "runtime": "node", "isolation": "reuse", "code": "import fs from 'node:fs'\nexport default (input, ctx) => { setImmediate(() => { fs.writeSync(2, ctx.env.KEY); process.abort() }); return 1 }"},
+		"node-abort":  {"language": "javascript", "runtime": "node", "code": "import fs from 'node:fs'\nexport default (input, ctx) => { fs.writeSync(2, ctx.env.KEY); process.abort() }"},
+		"node-late":   {"language": "javascript", "runtime": "node", "code": "import fs from 'node:fs'\nexport default (input, ctx) => { setImmediate(() => { fs.writeSync(2, ctx.env.KEY); process.abort() }); return 1 }"},
 		"python-segv": {"language": "python", "code": "import os, signal\ndef main(input, ctx):\n    os.write(2, ctx.env['KEY'].encode())\n    os.kill(os.getpid(), signal.SIGSEGV)\n    import ctypes; ctypes.string_at(0)\n"},
 		"python-exit": {"language": "python", "code": "import os\ndef main(input, ctx):\n    os.write(3, ctx.env['KEY'].encode())\n    os.write(2, ctx.env['KEY'].encode())\n    os._exit(9)\n"},
 		"bash":        {"language": "bash", "code": "printf '%s\\n' \"$KEY\" >&3; echo \"$KEY\" >&2; kill -SEGV $$; kill -9 $$\n"},

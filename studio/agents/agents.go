@@ -293,7 +293,7 @@ func (s *Service) apply(ctx context.Context, actor registry.Actor, a registry.Ag
 	if in.Code != nil && in.Files != nil {
 		return a, fault.Invalid("/code", "must not be combined with files.")
 	}
-	if a.Draft.Spec, err = s.Specs.Complete(overlay(a.Draft.Spec, in)); err != nil {
+	if a.Draft.Spec, err = s.Specs.Complete(overlay(a.Draft.Spec.Current(), in)); err != nil {
 		return a, err
 	}
 	if err := s.Specs.Grants(a.Workspace, a.Draft.Spec); err != nil {

@@ -32,7 +32,7 @@ func TestSamplesLoad(t *testing.T) {
 func TestReadFolder(t *testing.T) {
 	t.Parallel()
 	folder, err := agents.ReadFolder(fstest.MapFS{
-		"agent.yaml":  {Data: []byte("name: a\nlanguage: python\nruntime: auto\nisolation: reuse\ntitle: 2026-11-22\nenvironment: {SINCE: 2026-11-22}\ninputSchema:\n  properties:\n    zebra: {type: string}\n    apple: {type: integer, maximum: 9007199254740993}\n")},
+		"agent.yaml":  {Data: []byte("name: a\nlanguage: python\nruntime: auto\nisolation: strict\ntitle: 2026-11-22\nenvironment: {SINCE: 2026-11-22}\ninputSchema:\n  properties:\n    zebra: {type: string}\n    apple: {type: integer, maximum: 9007199254740993}\n")},
 		"input.json":  {Data: []byte("{\"zebra\": 1}\n")},
 		"main.py":     {Data: []byte("def main(): pass\n")},
 		"lib/util.py": {Data: []byte("x = 1\n")},
@@ -41,7 +41,7 @@ func TestReadFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spec := agents.SpecOf(folder.Agent); spec.Runtime != runtimes.Auto || spec.Isolation != runtimes.Reuse {
+	if spec := agents.SpecOf(folder.Agent); spec.Runtime != runtimes.Auto || spec.Isolation != runtimes.Strict {
 		t.Errorf("runtime %s, isolation %s", spec.Runtime, spec.Isolation)
 	}
 	if title, since := *folder.Agent.Title, (*folder.Agent.Environment)["SINCE"]; title != "2026-11-22" || since != title {

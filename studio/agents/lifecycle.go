@@ -23,7 +23,7 @@ func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string,
 		return registry.Agent{}, err
 	}
 	// What was published under other ceilings, or with what this server does not have, is refused like any other save.
-	if a.Draft.Spec, err = s.Specs.Complete(v.Spec); err != nil {
+	if a.Draft.Spec, err = s.Specs.Complete(v.Spec.Current()); err != nil {
 		return registry.Agent{}, err
 	}
 	if err := s.Specs.Grants(actor.Workspace, a.Draft.Spec); err != nil {

@@ -102,7 +102,7 @@ func checkPublish(req PublishRequest) error {
 
 // publishable checks a draft's code and settles its runtime.
 func (s *Service) publishable(ctx context.Context, actor registry.Actor, agentID string, spec registry.Spec, inspected bool) (registry.Spec, *registry.RuntimeChoice, error) {
-	spec, err := s.Specs.Complete(spec)
+	spec, err := s.Specs.Complete(spec.Current())
 	if err != nil {
 		return spec, nil, err
 	}

@@ -139,7 +139,7 @@ type visit struct {
 // Agent implements archive.Visitor.
 func (v *visit) Agent(a archive.Agent) error {
 	s := v.service
-	draft, err := s.Specs.Complete(a.Draft)
+	draft, err := s.Specs.Complete(a.Draft.Current())
 	if err != nil {
 		return about(a.Name+", its draft", err)
 	}
@@ -269,7 +269,7 @@ func (v *visit) Version(version registry.Version) error {
 		return about(version.Reference(), err)
 	}
 	// Checked, and stored as it came: what was completed would have another digest.
-	if _, err := v.service.Specs.Complete(version.Spec); err != nil {
+	if _, err := v.service.Specs.Complete(version.Spec.Current()); err != nil {
 		return about(version.Reference(), err)
 	}
 	now.Added++

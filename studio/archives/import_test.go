@@ -68,16 +68,7 @@ func written(t *testing.T, s *store.Store, name string, numbers ...string) regis
 		t.Fatal(err)
 	}
 	for _, number := range numbers {
-		v := registry.Version{ID: newID(), AgentID: a.ID, Agent: a.Name, Version: number, PublishedAt: now, PublishedBy: "u", Spec: spec}
-		v.Runtime = runtimes.BashEngine
-		sums, err := digest.Of(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v.Digest, v.ContentDigest, v.CodeDigest = sums.Version, sums.Content, sums.Code
-		if err := s.InsertVersion(t.Context(), "default", v); err != nil {
-			t.Fatal(err)
-		}
+		publish(t, s, a, number, runtimes.BashEngine, spec)
 	}
 	a.Name = name
 	if err := s.PatchAgent(t.Context(), a); err != nil {
@@ -87,6 +78,47 @@ func written(t *testing.T, s *store.Store, name string, numbers ...string) regis
 		t.Fatal(err)
 	}
 	return a
+}
+
+// publish stores a version of an agent.
+func publish(t *testing.T, s *store.Store, a registry.Agent, number string, engine runtimes.Name, spec registry.Spec) {
+	t.Helper()
+	v := registry.Version{ID: newID(), AgentID: a.ID, Agent: a.Name, Version: number, PublishedAt: a.CreatedAt, PublishedBy: "u", Spec: spec}
+	v.Runtime = engine
+	sums, err := digest.Of(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Digest, v.ContentDigest, v.CodeDigest = sums.Version, sums.Content, sums.Code
+	if err := s.InsertVersion(t.Context(), "default", v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A version with isolation reuse, from before that was removed, is imported with its digest, and a draft with it loses it.
+func TestImportRemovedIsolation(t *testing.T) {
+	t.Parallel()
+	source, target := storetest.Open(t, storetest.SQLite), storetest.Open(t, storetest.SQLite)
+	spec, err := checker().Complete(registry.Spec{Language: runtimes.JavaScript, Files: map[string]registry.File{"main.js": registry.File("export default () => 1\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Isolation = "reuse"
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	a := registry.Agent{
+		ID: newID(), Workspace: "default", Name: "old", Metadata: []byte(`{}`), Draft: registry.Draft{Revision: 1, Spec: spec}, CreatedAt: now, UpdatedAt: now, CreatedBy: "u",
+	}
+	if err := source.CreateAgent(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	publish(t, source, a, "1.0.0", runtimes.NodeEngine, spec)
+	if _, err := service(target, target).Import(t.Context(), actor, bytes.NewReader(exported(t, source)), archives.ImportRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	draft, err := target.Agent(t.Context(), "default", "old")
+	if err != nil || draft.Draft.Isolation != runtimes.Pooled || draft.LatestVersion != "1.0.0" {
+		t.Errorf("draft isolation %q, latest %q, %v", draft.Draft.Isolation, draft.LatestVersion, err)
+	}
 }
 
 func exported(t *testing.T, s *store.Store) []byte {

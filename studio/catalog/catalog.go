@@ -106,7 +106,7 @@ func (s *Service) Copy(ctx context.Context, actor registry.Actor, id string, req
 	if err != nil {
 		return registry.Agent{}, err
 	}
-	spec, err := s.Specs.Complete(v.Spec)
+	spec, err := s.Specs.Complete(v.Spec.Current())
 	if err != nil {
 		return registry.Agent{}, err
 	}

@@ -61,13 +61,13 @@ func environment(spec registry.Spec, given secrets.Given) map[string]string {
 	return all
 }
 
-// isolation of a run that is given secrets is strict, whatever was asked for: the next run shall not find them in the memory
+// isolation of a run that is given secrets is strict, whatever was asked for: the next run must not find them in the memory
 // of a process that both use.
 func isolation(req Request, spec registry.Spec, given secrets.Given) runtimes.Isolation {
 	if len(given.Environment) > 0 {
 		return runtimes.Strict
 	}
-	return cmp.Or(req.Isolation, spec.Isolation)
+	return cmp.Or(req.Isolation, spec.Current().Isolation)
 }
 
 // redacted is an outcome without secrets.

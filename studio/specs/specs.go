@@ -144,7 +144,7 @@ func (c *Checker) Complete(spec registry.Spec) (registry.Spec, error) {
 	if _, err := c.Runtime(spec); err != nil {
 		faults.add(err)
 	}
-	checkIsolation(faults, spec, l.runtimes)
+	checkIsolation(faults, spec)
 	checkFiles(faults, spec, l.suffixes)
 	faults.add(at("/inputSchema", c.schemas.CheckInput(spec.InputSchema)))
 	faults.add(at("/outputSchema", c.schemas.Check(spec.OutputSchema)))
@@ -199,16 +199,11 @@ func orEmpty(s []string) []string {
 	return s
 }
 
-// checkIsolation takes reuse where node may run the program: elsewhere a fresh context costs next to nothing, or there is none.
-func checkIsolation(faults *faults, spec registry.Spec, names []runtimes.Name) {
+func checkIsolation(faults *faults, spec registry.Spec) {
 	switch spec.Isolation {
 	case runtimes.Pooled, runtimes.Strict:
-	case runtimes.Reuse:
-		if !slices.Contains(names, runtimes.NodeEngine) || spec.Runtime != runtimes.Auto && spec.Runtime != runtimes.NodeEngine {
-			faults.addf("/isolation", "must not be reuse for this runtime; set the runtime to node or auto.")
-		}
 	default:
-		faults.addf("/isolation", "must be %s, %s or left out.", runtimes.Strict, runtimes.Reuse)
+		faults.addf("/isolation", "must be %s or left out; reuse was removed, because runs that share a V8 process cannot be kept apart.", runtimes.Strict)
 	}
 }
 

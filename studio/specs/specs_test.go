@@ -60,9 +60,8 @@ func TestCompleteNamesTheField(t *testing.T) {
 		"unknown runtime":    {func(s *registry.Spec) { s.Runtime = "docker" }, "/runtime"},
 		"runtime of another": {func(s *registry.Spec) { s.Runtime = runtimes.Goja }, "/runtime"},
 		"unknown isolation":  {func(s *registry.Spec) { s.Isolation = "none" }, "/isolation"},
-		"reuse without Node": {func(s *registry.Spec) { s.Isolation = runtimes.Reuse }, "/isolation"},
-		"reuse in goja": {func(s *registry.Spec) {
-			s.Language, s.Runtime, s.Isolation, s.Files = runtimes.JavaScript, runtimes.Goja, runtimes.Reuse, map[string]registry.File{"main.js": nil}
+		"removed isolation": {func(s *registry.Spec) {
+			s.Language, s.Runtime, s.Isolation, s.Files = runtimes.JavaScript, runtimes.NodeEngine, "reuse", map[string]registry.File{"main.js": nil}
 		}, "/isolation"},
 		"no files":                {func(s *registry.Spec) { s.Files = nil }, "/files"},
 		"too many files":          {func(s *registry.Spec) { s.Files = many }, "/files"},
@@ -108,16 +107,6 @@ func TestCompleteNamesTheField(t *testing.T) {
 				t.Fatalf("details %+v, want one at %s", refused.Details, tt.want)
 			}
 		})
-	}
-}
-
-func TestReuseIsForNode(t *testing.T) {
-	t.Parallel()
-	for _, name := range []runtimes.Name{runtimes.Auto, runtimes.NodeEngine} {
-		spec := registry.Spec{Language: runtimes.TypeScript, Runtime: name, Isolation: runtimes.Reuse, Files: map[string]registry.File{"main.ts": nil}}
-		if spec, err := checker().Complete(spec); err != nil || spec.Isolation != runtimes.Reuse {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 

@@ -57,26 +57,6 @@ test('a program that needs Node gets it, the reason, and the types of Node', asy
   await session.close();
 });
 
-test('one process for many runs is offered with node, and goes with it', async () => {
-  const session = await signIn(browser, atelier);
-  const { page } = session;
-  const studio = new Studio(page);
-  await atelier.api('POST', '/api/v1/code-agents', {
-    name: 'again',
-    language: 'typescript',
-    runtime: 'node',
-    files: { 'main.ts': plain },
-  });
-  await studio.openAgent('again');
-  const isolation = page.getByRole('combobox', { name: 'Run isolation' });
-  await studio.saving(() => isolation.selectOption('reuse'));
-  await studio.saving(() => page.getByRole('combobox', { name: 'Runtime' }).selectOption('goja'));
-  await expect.poll(() => isolation.inputValue()).toBe('');
-  const draft = await atelier.api('GET', '/api/v1/code-agents/again');
-  expect(draft.body).toMatchObject({ draft: { runtime: 'goja' } });
-  await session.close();
-});
-
 test('a runtime that is missing cannot be chosen and says what to install', async () => {
   const session = await signIn(browser, without);
   const { page } = session;

@@ -13,7 +13,7 @@ import (
 )
 
 // Job is what the role carries out. It may come in two frames: the first with Ahead set starts the program, which then
-// waits for its Hello; the second brings the rest. A program that may stay gets more of those, without files.
+// waits for its Hello; the second brings the rest.
 type Job struct {
 	Ahead bool `json:"ahead,omitempty"` // only Argv and Env count; a second Job follows
 
@@ -29,7 +29,6 @@ type Job struct {
 	Largest int64             `json:"largest,omitempty"` // bytes that the result may have
 	Rlimits sandbox.Rlimits   `json:"rlimits"`
 	Keep    bool              `json:"keep,omitempty"` // the program says something to keep before it runs, as the first after its Start
-	Stay    bool              `json:"stay,omitempty"` // the program may stay after its end; the word of one that may not is nothing
 }
 
 func (j Job) command() sandbox.Command { return sandbox.Command{Argv: j.Argv, Env: j.Env} }
@@ -40,8 +39,6 @@ type Report struct {
 	Huge bool            `json:"huge,omitempty"` // that line was larger than allowed
 	File FileState       `json:"file,omitempty"` // of the result file
 	Flaw string          `json:"flaw,omitempty"` // what is wrong with an invalid one
-
-	Stays bool `json:"stays,omitempty"` // it waits for another job
 
 	Kept []byte `json:"kept,omitempty"` // what a program with Keep said that it keeps
 }
@@ -71,8 +68,6 @@ type Message struct {
 	Tag  int64           `json:"tag"` // of a call: the program's own, its answer has it too
 	End  json.RawMessage `json:"end"`
 	Code *uint8          `json:"code"` // goes with End: how the program is about to exit
-	// Again goes with End too: a program that may stay does, and says Ready when it waits for another Hello.
-	Again bool `json:"again"`
 }
 
 // JSON is v as JSON, with <, > and & in it as they are. json.Marshal makes six bytes of each, also in raw messages: a page

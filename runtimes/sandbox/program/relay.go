@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -39,10 +38,8 @@ type relay struct {
 	largest int  // bytes of a result in the end
 	started bool // the server was told that the program runs
 	ready   bool // the program waits for its Hello
-	may     bool // stay after its job
 	keeps   bool // the next line is what it keeps: nothing of the user's has run yet that could say another
 	kept    []byte
-	stays   bool // it has ended its job, and says that it will be ready for another
 	told    bool // it has said how it ended, and with what code, and is being killed
 
 	calls int64
@@ -71,16 +68,11 @@ func (r *relay) run() error {
 				fds[2+i] = unix.PollFd{Fd: int32(s.fd), Events: unix.POLLIN}
 			}
 		}
-		n, err := unix.Poll(fds, r.patience())
+		_, err := unix.Poll(fds, -1)
 		if errors.Is(err, unix.EINTR) {
 			continue
 		} else if err != nil {
 			return fmt.Errorf("poll: %w", err)
-		}
-		if n == 0 { // it said that it would be ready, and is not
-			r.stays = false
-			r.Kill()
-			continue
 		}
 		over := fds[0].Revents != 0
 		// The channel first: it may hold the start of a program that is over already, and a call takes the streams along.
@@ -93,7 +85,6 @@ func (r *relay) run() error {
 			}
 		}
 		if r.told && r.started {
-			r.stays = false // whatever it said after that
 			return r.flush(math.MaxInt)
 		}
 		for i := range streams {
@@ -108,23 +99,9 @@ func (r *relay) run() error {
 		case over && !r.started:
 			return r.early()
 		case over:
-			r.stays = false
 			return nil
-		case r.stays && r.ready:
-			return r.flush(pipeSize)
 		}
 	}
-}
-
-// restTime is how long a program that stays may take to be ready again. It has nothing left to do, but the processors may have.
-const restTime = time.Second
-
-// patience is the timeout of poll.
-func (r *relay) patience() int {
-	if r.stays {
-		return int(restTime.Milliseconds())
-	}
-	return -1
 }
 
 // flush relays what the program has printed, up to a number of bytes.
@@ -135,13 +112,6 @@ func (r *relay) flush(most int) error {
 		}
 	}
 	return nil
-}
-
-// renew forgets a job, for the next one of a program that stays.
-func (r *relay) renew() {
-	r.started, r.ready, r.stays, r.huge, r.skip, r.kept = false, false, false, false, false, nil
-	r.calls, r.end, r.code = 0, nil, nil
-	r.line.Reset()
 }
 
 // untilReady waits for the program to say that it is ready for its job.
@@ -280,8 +250,8 @@ func (r *relay) take(line []byte, keeps bool) error {
 		r.started = true
 		return r.out.Write(frames.Started, nil)
 	case m.End != nil:
-		r.end, r.code, r.stays, r.ready = m.End, m.Code, m.Again && r.may, false
-		if m.Code != nil && !r.stays { // to leave takes an interpreter longer than to be ended
+		r.end, r.code = m.End, m.Code
+		if m.Code != nil { // to leave takes an interpreter longer than to be ended
 			r.told = true
 			r.Kill()
 		}

@@ -69,41 +69,19 @@ func Serve(child *sandbox.Child, conn net.Conn) error {
 	return carryOut(job, relay, in, conn)
 }
 
-// carryOut sees a program through that has begun, and one that stays through all its jobs.
+// carryOut sees a program through that has begun.
 func carryOut(job Job, relay *relay, in *frames.Reader, conn net.Conn) error {
-	next := make(chan Job)
-	quit := make(chan struct{})
+	over := make(chan struct{})
 	go func() {
-		defer close(next)
-		answer(in, relay, next, quit)
+		defer close(over)
+		answer(in, relay)
 	}()
 	defer func() { // what it uses is the child's, and gone with it
 		relay.Kill()
-		close(quit)
 		_ = conn.SetReadDeadline(time.Unix(1, 0))
-		for range next {
-		}
+		<-over
 	}()
-	for {
-		if err := one(job, relay); err != nil || !relay.stays {
-			return err
-		}
-		relay.renew()
-		select {
-		case further, ok := <-next:
-			if !ok {
-				return nil
-			}
-			job = further
-		case <-relay.Dead(): // nobody must get this child
-			return nil
-		}
-	}
-}
-
-// one sees a program through one job.
-func one(job Job, relay *relay) error {
-	relay.started, relay.may, relay.keeps = job.Start == nil, job.Stay, job.Keep
+	relay.started, relay.keeps = job.Start == nil, job.Keep
 	if job.Result == "" { // otherwise the result is a file, and the end says only why there is none
 		relay.largest = int(job.Largest)
 	}
@@ -118,14 +96,14 @@ func one(job Job, relay *relay) error {
 	if err := relay.run(); err != nil {
 		return err
 	}
-	report := Report{End: relay.end, Huge: relay.huge, Stays: relay.stays, Kept: relay.kept}
+	report := Report{End: relay.end, Huge: relay.huge, Kept: relay.kept}
 	result := frames.Result{DiskFull: relay.Full()}
 	// It is dead, with everything that it started, or about to be. How, its parent knows, and what a program said itself, with
 	// its result, has to do: it could exit with any code it likes as well.
 	if relay.code != nil {
 		code := int(*relay.code)
 		result.ExitCode = &code
-	} else if !relay.stays {
+	} else {
 		told(&result, relay.Status())
 	}
 	if job.Result != "" {
@@ -192,29 +170,17 @@ func refuse(out *frames.Writer, reason runtimes.ErrorType) error {
 	return out.WriteJSON(frames.Done, frames.Result{Error: &runtimes.ProgramError{Type: reason}})
 }
 
-// answer hands the server's replies to the program, and further jobs on, until the connection ends. A server that closes it
-// has no more use for the program.
-func answer(in *frames.Reader, relay *relay, next chan<- Job, quit <-chan struct{}) {
+// answer hands the server's replies to the program until the connection ends. A server that closes it has no more use for
+// the program.
+func answer(in *frames.Reader, relay *relay) {
 	for {
 		kind, payload, err := in.Read()
 		if err != nil {
 			relay.Kill()
 			return
 		}
-		switch kind {
-		case frames.Reply:
+		if kind == frames.Reply { // after an interrupt the program is killed when its time is over
 			relay.channel.line(payload)
-		case frames.Job:
-			var job Job
-			if json.Unmarshal(payload, &job) != nil {
-				relay.Kill()
-				return
-			}
-			select {
-			case next <- job:
-			case <-quit:
-			}
-		default: // an interrupt: the program is killed when its time is over
 		}
 	}
 }

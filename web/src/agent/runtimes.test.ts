@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasChoice, isolationOptions, mayReuse, runtimeOptions } from './runtimes';
+import { hasChoice, isolationOptions, runtimeOptions } from './runtimes';
 
 const typescript = {
   language: 'typescript',
@@ -29,11 +29,10 @@ test('before the server has said what it can do there is auto and the present on
   expect(runtimeOptions(undefined, 'python').map((o) => o.runtime)).toEqual(['auto', 'python']);
 });
 
-test('one process for many runs is for node', () => {
-  expect(isolationOptions('typescript', 'auto').map((o) => o.isolation)).toEqual(['', 'strict', 'reuse']);
-  expect(isolationOptions('typescript', 'goja').map((o) => o.isolation)).toEqual(['', 'strict']);
-  expect(isolationOptions('python', 'auto').map((o) => o.isolation)).toEqual(['', 'strict']);
-  expect(mayReuse('javascript', 'node')).toBe(true);
+test('an isolation that was removed is listed only for a draft that has it', () => {
+  expect(isolationOptions('').map((o) => o.isolation)).toEqual(['', 'strict']);
+  expect(isolationOptions('strict').map((o) => o.isolation)).toEqual(['', 'strict']);
+  expect(isolationOptions('reuse').map((o) => o.isolation)).toEqual(['', 'strict', 'reuse']);
 });
 
 test('auto has a choice for JavaScript alone', () => {

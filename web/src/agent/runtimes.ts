@@ -31,15 +31,12 @@ const isJavaScript = (language: Language): boolean => language === 'javascript' 
 /** Whether "auto" can select more than one runtime. */
 export const hasChoice = (language: Language, runtime: string): boolean => isJavaScript(language) && runtime === 'auto';
 
-/** Only Node can reuse one process for several runs. */
-export const mayReuse = (language: Language, runtime: string): boolean =>
-  isJavaScript(language) && (runtime === 'auto' || runtime === 'node');
-
-export function isolationOptions(language: Language, runtime: string): IsolationOption[] {
+/** The isolation settings. A removed one is listed only for a draft that still has it, so that another can be selected. */
+export function isolationOptions(present: string): IsolationOption[] {
   const all = [
     { isolation: '', label: say.theRuntimesOwn },
     { isolation: 'strict', label: say.strictAFreshProcess },
   ];
-  if (mayReuse(language, runtime)) all.push({ isolation: 'reuse', label: say.reuseOneProcessOfNode });
+  if (!all.some((o) => o.isolation === present)) all.push({ isolation: present, label: say.removed(present) });
   return all;
 }

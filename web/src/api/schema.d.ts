@@ -1640,10 +1640,10 @@ export interface components {
       /** @description JSON Schema of the input. */
       inputSchema?: unknown;
       /**
-       * @description strict: a new process for each run. reuse (node only): runs of a version share a process, each with a new context. Empty: the runtime's default.
+       * @description strict: a new process for each run. Empty: the runtime's default.
        * @enum {string}
        */
-      isolation?: '' | 'strict' | 'reuse';
+      isolation?: '' | 'strict';
       /** @enum {string} */
       language?: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       limits?: components['schemas']['LimitsBody'];
@@ -2089,10 +2089,10 @@ export interface components {
       input?: unknown;
       inputSchema?: unknown;
       /**
-       * @description strict: a new process for each run. reuse (node only): runs of the same code share a process.
+       * @description strict: a new process for each run.
        * @enum {string}
        */
-      isolation?: 'strict' | 'reuse';
+      isolation?: 'strict';
       /** @enum {string} */
       language: 'typescript' | 'javascript' | 'python' | 'bash' | 'wasm';
       limits?: components['schemas']['LimitsPatch'];

@@ -134,5 +134,5 @@ export const runtimes = {
   notHere: (runtime: string) => `${runtime} (not available)`,
   theRuntimesOwn: 'Default',
   strictAFreshProcess: 'Strict: new process per run',
-  reuseOneProcessOfNode: 'Reuse: shared Node process',
+  removed: (isolation: string) => `${isolation} (removed, runs as Default)`,
 };

@@ -8,7 +8,7 @@ import { problemAt, useOpenAgent } from '../../agent/openAgent';
 import css from './ConfigPanel.module.css';
 import { inUnit, limitFields, limitText, readLimit, unitOf, type LimitField, type Unit } from '../../agent/limits';
 import { RuntimeOutlook } from '../../agent/RuntimeOutlook';
-import { isolationOptions, mayReuse, runtimeOptions } from '../../agent/runtimes';
+import { isolationOptions, runtimeOptions } from '../../agent/runtimes';
 import { Section } from './Section';
 
 export function RuntimeSection() {
@@ -20,9 +20,6 @@ export function RuntimeSection() {
   const runtimes = runtimeOptions(known, runtime);
   const isolation = fields.isolation ?? '';
   const disabled = session === undefined;
-  // Settings that the new runtime does not support are removed, because the server would reject the draft.
-  const withRuntime = (next: string) =>
-    isolation === 'reuse' && !mayReuse(language, next) ? { runtime: next, isolation: '' } : { runtime: next };
   const summary = `${runtime} · ${milliseconds(timeoutMs)} · ${bytes(memoryBytes)}`;
   return (
     <Section id="runtime" title={say.runtimeAndLimits} summary={summary}>
@@ -36,7 +33,7 @@ export function RuntimeSection() {
               {...control}
               disabled={disabled}
               value={runtime}
-              onChange={(e) => session?.editDraft(withRuntime(e.target.value))}
+              onChange={(e) => session?.editDraft({ runtime: e.target.value })}
             >
               {runtimes.map((r) => (
                 <option key={r.runtime} value={r.runtime} disabled={r.missing !== undefined && r.runtime !== runtime}>
@@ -72,7 +69,7 @@ export function RuntimeSection() {
             value={isolation}
             onChange={(e) => session?.editDraft({ isolation: e.target.value })}
           >
-            {isolationOptions(language, runtime).map((o) => (
+            {isolationOptions(isolation).map((o) => (
               <option key={o.isolation} value={o.isolation}>
                 {o.label}
               </option>
