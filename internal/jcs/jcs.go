@@ -23,6 +23,8 @@ const MaxDepth = 256
 type Limits struct {
 	Depth int // of nested arrays and objects; a document of one flat object has depth 1
 	Bytes int
+	// Digits of one number. Python takes quadratic time to read the digits of an integer.
+	Digits int
 }
 
 // JSON returns the canonical form of a document. It fails where Check fails with no limits; the error is an *Error.
@@ -41,7 +43,7 @@ func Check(raw []byte, limits Limits) error {
 	if limits.Bytes > 0 && len(raw) > limits.Bytes {
 		return &Error{Reason: TooLarge, Message: "is larger than the limit of " + bytesize.Text(limits.Bytes)}
 	}
-	s := scanner{in: raw, depth: MaxDepth}
+	s := scanner{in: raw, depth: MaxDepth, most: limits.Digits}
 	if limits.Depth > 0 && limits.Depth < MaxDepth {
 		s.depth = limits.Depth
 	}

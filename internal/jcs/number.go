@@ -38,6 +38,9 @@ func (s *scanner) number() *Error {
 		}
 	}
 	literal := s.in[start:s.pos]
+	if s.most > 0 && len(literal) > s.most && countDigits(literal) > s.most {
+		return s.fail(BadNumber, "is a number of more than "+strconv.Itoa(s.most)+" digits")
+	}
 	if integer {
 		s.integer(literal)
 		return nil
@@ -54,6 +57,15 @@ func (s *scanner) digits() bool {
 		s.pos++
 	}
 	return s.pos > start
+}
+
+func countDigits(literal []byte) (n int) {
+	for _, c := range literal {
+		if c >= '0' && c <= '9' {
+			n++
+		}
+	}
+	return n
 }
 
 // integer keeps the digits as they are: JSON allows no leading zeros, so that only -0 has a second form.

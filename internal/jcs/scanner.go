@@ -12,6 +12,7 @@ type scanner struct {
 	in    []byte
 	pos   int
 	depth int // nesting still allowed
+	most  int // digits that a number may have, 0 for any
 	write bool
 	out   []byte
 

@@ -30,7 +30,7 @@ def warm(times):
     for job in (NEW,) * 9 + (JOB,) * times:
         channel = Channel()
         ours.send(job + b"\n")
-        end(channel, *rehearse(begin(channel), channel))
+        end(channel, *rehearse(channel.job(), channel))
         ours.recv(1 << 16)
     for _ in range(times):
         bring()

@@ -42,6 +42,7 @@ class Channel:
     def __init__(self):
         self.lock, self.saying, self.owner = _thread.RLock(), _thread.RLock(), os.getpid()
         self.parts, self.parsing, self.answers, self.tags = [b""], False, {}, itertools.count(1)
+        self.started = False  # whether the host knows that the job is here: reading it is the program's time
         self.begun = None  # a line, and what each write took of it
 
     def receive(self):
@@ -50,6 +51,9 @@ class Channel:
             os._exit(1)  # there is nobody left to work for
         if b"\n" not in self.parts[-1]:
             return
+        if not self.started:
+            self.started = True
+            self.send(b'{"start":true}\n')
         inside, self.parsing = self.parsing, True
         seen = len(self.parts)  # a handler may add to them
         *lines, rest = b"".join(self.parts[:seen]).split(b"\n")
@@ -729,12 +733,6 @@ def part(told, code):
     os._exit(code)
 
 
-def begin(channel):
-    job = channel.job()
-    channel.send(b'{"start":true}\n')  # from here it is the program's time
-    return job
-
-
 def end(channel, told, code):
     flush()
     if os.getpid() != channel.owner:
@@ -746,7 +744,7 @@ def boot(ready):
     channel = Channel()
     if ready:
         channel.send(b'{"ready":true}\n')
-    told, code = run(begin(channel), channel)
+    told, code = run(channel.job(), channel)
     if "atexit" in sys.modules:
         sys.modules["atexit"]._run_exitfuncs()
     end(channel, told, code)

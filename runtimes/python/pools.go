@@ -37,6 +37,8 @@ type workspacePool struct {
 	busy int
 	used time.Time
 	idle *time.Timer
+	// resume is when its fork server may be asked for again, after it could not be had.
+	resume time.Time
 }
 
 func newWorkspacePools(create func(launcher string) *worker.Pool) *workspacePools {
@@ -51,7 +53,8 @@ func (f *workspacePools) another() *workspacePool {
 	return &workspacePool{pool: f.create("python forks " + strconv.Itoa(f.made)), used: time.Now()}
 }
 
-// run carries out a task in the workspace's family. ok is false when every family is at work for another workspace.
+// run carries out a task in the workspace's family. ok is false when every family is at work for another workspace, or
+// that of this workspace is paused.
 func (f *workspacePools) run(ctx context.Context, task worker.Task, host runtimes.Host) (outcome runtimes.Outcome, ok bool, err error) {
 	own := f.acquire(task.Job.Workspace)
 	if own == nil {
@@ -74,8 +77,27 @@ func (f *workspacePools) acquire(workspace string) *workspacePool {
 		f.named[workspace] = own
 		own.idle = time.AfterFunc(poolIdle, func() { f.expire(workspace, own) })
 	}
+	if time.Now().Before(own.resume) {
+		return nil
+	}
 	own.busy++
 	return own
+}
+
+// pause leaves the fork server of a workspace alone for a while.
+func (f *workspacePools) pause(workspace string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if own := f.named[workspace]; own != nil {
+		own.resume = time.Now().Add(pause)
+	}
+}
+
+// pauseSpare leaves the fork server that waits for the next workspace alone for a while.
+func (f *workspacePools) pauseSpare() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.spare.resume = time.Now().Add(pause)
 }
 
 func (f *workspacePools) release(own *workspacePool) {

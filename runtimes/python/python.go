@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/atelier-run/atelier/internal/fault"
@@ -72,9 +71,6 @@ type Engine struct {
 	egress      *egress.Proxy
 	codes       *lru.Cache[string, []byte] // of entrypoints and what they import, compiled
 	log         *slog.Logger
-
-	mu     sync.Mutex
-	resume time.Time // until then no fork server is asked for: the last time it could not be had
 }
 
 // Bounds on the compiled programs that are kept, and on one of them.
@@ -105,7 +101,8 @@ func modules(job runtimes.Job) (names []string) {
 	return names[:min(len(names), maxModules)]
 }
 
-// pause is how long runs get fresh interpreters after a fork server could not be had: asking again costs a run its start.
+// pause is how long the runs of a workspace get fresh interpreters after its fork server could not be had: asking again
+// costs a run its start.
 const pause = 10 * time.Second
 
 // New starts an engine; Close it. An interpreter that is not there makes every run fail with runtime_unavailable.
@@ -249,33 +246,27 @@ func (e *Engine) Run(ctx context.Context, job runtimes.Job, host runtimes.Host) 
 	return outcome, err
 }
 
-// run takes a fork of a warm interpreter, or a fresh one where that is asked for or the only way.
+// run takes a fork of a warm interpreter, or a fresh one where that is asked for or the only way. A run that did not start
+// gets a fresh one too; only a fork server that could not be had is given up for a while, and by its workspace alone.
 func (e *Engine) run(ctx context.Context, task worker.Task, host runtimes.Host) (runtimes.Outcome, error) {
-	if task.Job.Isolation != runtimes.Strict && task.Job.Workspace != "" && e.forks() {
+	if task.Job.Isolation != runtimes.Strict && task.Job.Workspace != "" {
 		outcome, ok, err := e.forked.run(ctx, task, host)
 		switch {
-		case !ok: // all of them are at work for others
+		case !ok: // there is none for this workspace now
 		case !fault.Is(err, fault.SandboxUnavailable) || errors.Is(err, worker.ErrLost):
 			return outcome, err
-		default:
-			e.giveUp(ctx, err)
+		case !errors.Is(err, worker.ErrNotStarted):
+			e.forked.pause(task.Job.Workspace)
+			e.warnNoForks(ctx, err)
 		}
 	}
 	return e.fresh.Run(ctx, task, host)
 }
 
-func (e *Engine) forks() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return time.Now().After(e.resume)
-}
-
-// giveUp does without a fork server for a while. What keeps it from starting may be the host, or a moment without memory.
-func (e *Engine) giveUp(ctx context.Context, err error) {
+// warnNoForks logs that runs start interpreters for a while. What keeps a fork server from starting may be the host, or a
+// moment without memory.
+func (e *Engine) warnNoForks(ctx context.Context, err error) {
 	e.log.LogAttrs(ctx, slog.LevelWarn, "the Python fork server is not available; each run starts a new interpreter", slog.Any("error", errors.Join(err, errors.Unwrap(err))))
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.resume = time.Now().Add(pause)
 }
 
 // crash tells what a signal that ended the interpreter means.
@@ -301,7 +292,8 @@ func (e *Engine) Warm(ctx context.Context) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	e.giveUp(ctx, err)
+	e.forked.pauseSpare()
+	e.warnNoForks(ctx, err)
 	return nil
 }
 

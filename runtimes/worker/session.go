@@ -354,7 +354,7 @@ func (s *session) neverStarted(ctx context.Context, cause error) (runtimes.Outco
 	return runtimes.Outcome{}, false, &fault.Error{
 		Code:    fault.SandboxUnavailable,
 		Message: "The sandbox could not start the program.",
-		Err:     s.ended(cause, exit),
+		Err:     errors.Join(ErrNotStarted, s.ended(cause, exit)),
 	}
 }
 

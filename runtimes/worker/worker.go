@@ -87,6 +87,10 @@ type Task struct {
 // second time what it did.
 var ErrLost = errors.New("the program had started")
 
+// ErrNotStarted is in the error of a run that was given a worker whose program never started. It says nothing about other
+// workers: what was slow may have been this run's alone.
+var ErrNotStarted = errors.New("the program did not start")
+
 // Run carries out one task on a jail that waits for a job and belongs to nobody else meanwhile. It answers an error only
 // when the house failed. Whatever the answer is, a jail that ran anything but well behaved code has to be killed: Run
 // leaves that to the caller, except that it kills at once when a limit is reached.

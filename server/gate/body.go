@@ -13,11 +13,12 @@ import (
 )
 
 const (
-	maxDepth     = 256              // nesting levels of arrays and objects in a body
-	maxValues    = 1_000_000        // JSON values and names in a body; decoded, each takes up to a hundred times its text
-	firstRead    = 32 << 10         // bytes read first from a body of unknown length
-	retryBusy    = time.Second      // time after which a client may retry when others have reserved the memory
-	bodyDeadline = 30 * time.Second // time a client has to send its body
+	maxDepth     = 256              // of nested arrays and objects in a body
+	maxValues    = 1_000_000        // JSON values and names in a body: decoded, each takes up to a hundred times its text
+	maxDigits    = 4300             // of a number: what Python reads by default
+	firstRead    = 32 << 10         // of a body whose length is not known
+	retryBusy    = time.Second      // after which a request is worth another try when memory was reserved by others
+	bodyDeadline = 30 * time.Second // for a client to send its body
 )
 
 // Body reads the JSON body of a request, up to most bytes. It returns nil if there is no body. The result is valid

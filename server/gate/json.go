@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/jcs"
 )
 
 // checkJSON rejects text that is not one JSON document in UTF-8 with at most depth levels, and counts its values and
@@ -22,6 +23,9 @@ func checkJSON(text []byte, depth int) (values int, err error) {
 			Details: []fault.Detail{{Line: line, Column: column, Message: "must have at most 256 levels"}}}
 	}
 	if json.Valid(text) {
+		if longDigits(text, maxDigits) {
+			return values, checkNumbers(text)
+		}
 		return values, nil
 	}
 	line, column := position(text, syntaxErrorAt(text))
@@ -29,8 +33,35 @@ func checkJSON(text []byte, depth int) (values int, err error) {
 		Details: []fault.Detail{{Line: line, Column: column, Message: "is not valid JSON from here on"}}}
 }
 
-// survey returns the offset where text first exceeds depth levels, or -1. It also returns the number of values and
-// names. It accepts invalid JSON and allocates no memory.
+// checkNumbers refuses numbers with more digits than programs are given: it names the place by its pointer, in a document
+// that is JSON.
+func checkNumbers(text []byte) error {
+	var refused *jcs.Error
+	if err := jcs.Check(text, jcs.Limits{Digits: maxDigits}); errors.As(err, &refused) && refused.Reason == jcs.BadNumber {
+		return &fault.Error{Code: fault.InvalidInput, Message: "The body is not valid.",
+			Details: []fault.Detail{{Pointer: refused.Pointer, Code: string(refused.Reason), Message: refused.Message}}}
+	}
+	return nil
+}
+
+// longDigits says whether text has so many digits in a row somewhere, or with a point between them.
+func longDigits(text []byte, most int) bool {
+	row := 0
+	for _, c := range text {
+		switch {
+		case c >= '0' && c <= '9':
+			if row++; row > most {
+				return true
+			}
+		case c != '.':
+			row = 0
+		}
+	}
+	return false
+}
+
+// survey returns where text first opens more than depth levels, -1 for nowhere, and how many values and names it has. It
+// needs no valid JSON, and takes no memory.
 func survey(text []byte, depth int) (tooDeep, values int) {
 	level, quoted, opened := 0, false, true // opened: the next token, unless it is a closing one, is a value or a name
 	for i := 0; i < len(text); i++ {

@@ -58,3 +58,28 @@ func TestBody_BeyondBudget_TooManyRequests(t *testing.T) {
 		t.Errorf("%d bytes are left", b.Used())
 	}
 }
+
+func TestBody_LongNumber_Pointer(t *testing.T) {
+	t.Parallel()
+	for text, pointer := range map[string]string{
+		`{"input":{"a":[1,` + strings.Repeat("7", 4301) + `]}}`: "/input/a/1",
+		`{"input":-` + strings.Repeat("7", 4301) + `}`:          "/input",
+		`[1.` + strings.Repeat("0", 4300) + `]`:                 "/0",
+		`{"input":-` + strings.Repeat("7", 4300) + `}`:          "none",
+		`{"input":"` + strings.Repeat("7", 5000) + `"}`:         "none",
+		`[` + strings.Repeat("1,", 5000) + `1]`:                 "none",
+	} {
+		r := httptest.NewRequest("POST", "/", strings.NewReader(text))
+		r.Header.Set("Content-Type", "application/json")
+		_, err := gate.Body(httptest.NewRecorder(), r, 1<<24)
+		got := "none"
+		if refused, ok := err.(*fault.Error); ok && refused.Code == fault.InvalidInput && len(refused.Details) == 1 {
+			got = refused.Details[0].Pointer
+		} else if err != nil {
+			t.Error(err)
+		}
+		if got != pointer {
+			t.Errorf("%.20s…: refused at %q, want %q", text, got, pointer)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -24,6 +25,8 @@ import (
 const (
 	maxInputBytes = 8 << 20
 	maxInputDepth = 256
+	// maxInputDigits bounds one number: Python takes quadratic time to read its digits.
+	maxInputDigits = 4300
 )
 
 // unchecked is said of input or output that no schema was held to.
@@ -231,8 +234,14 @@ func (s *Service) checkInput(ctx context.Context, schema, input json.RawMessage)
 	_, span := s.step(ctx, "validate")
 	defer span.End()
 	defer func() { span.SetAttributes(attribute.Bool("code.validation_passed", err == nil)) }()
-	if err := jcs.Check(input, jcs.Limits{Depth: maxInputDepth, Bytes: maxInputBytes}); err != nil {
-		return "", "", fault.Invalid("/input", "The input is not valid JSON: %s.", err)
+	if err := jcs.Check(input, jcs.Limits{Depth: maxInputDepth, Bytes: maxInputBytes, Digits: maxInputDigits}); err != nil {
+		pointer := "/input"
+		var refused *jcs.Error
+		if errors.As(err, &refused) {
+			pointer += refused.Pointer
+			err = errors.New(refused.Message)
+		}
+		return "", "", fault.Invalid(pointer, "%s.", err)
 	}
 	if len(schema) == 0 {
 		validation = unchecked

@@ -181,7 +181,7 @@ func TestRefusedRequestsLeaveNoRun(t *testing.T) {
 		"two violations":   {schemaed, fault.InvalidInput, []string{"/input", "/input/days"}},
 		"too little":       {tooLittle, fault.InvalidInput, []string{"/limits/memoryBytes"}},
 		"above a ceiling":  {tooMuch, fault.InvalidInput, []string{"/limits/memoryBytes"}},
-		"duplicate keys":   {malformed, fault.InvalidInput, []string{"/input"}},
+		"duplicate keys":   {malformed, fault.InvalidInput, []string{"/input/a"}},
 		"runtime not here": {runs.Request{Inline: &registry.Spec{Language: runtimes.Python, Files: map[string]registry.File{"main.py": nil}}}, fault.RuntimeUnavailable, nil},
 	}
 	for name, tt := range tests {

@@ -1,0 +1,29 @@
+package python_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/atelier-run/atelier/runtimes"
+	"github.com/atelier-run/atelier/runtimes/runtimetest"
+)
+
+// Reading the input is the program's time, and does not take the fork servers of other workspaces: an integer of three
+// million digits took twenty seconds that no limit counted, and the next runs of everybody started an interpreter each.
+func TestHugeInteger_TimeLimitCounts(t *testing.T) {
+	t.Parallel()
+	engine := newEngine(t)
+	job := programs().Job("def main(input, ctx): return 1")
+	job.Input = json.RawMessage(`{"n":` + strings.Repeat("7", 3_000_000) + `}`)
+	job.Limits.TimeoutMs, job.Limits.CPUMs = 500, 500
+	outcome, err := engine.Run(t.Context(), job, runtimetest.NewHost())
+	if err != nil || outcome.Error == nil || outcome.Error.Type != runtimes.Timeout {
+		t.Errorf("ended with %+v, %v", outcome.Error, err)
+	}
+	other := programs().Job("import sys\ndef main(): return hasattr(sys.modules['__main__'], 'serve')")
+	other.Workspace = "another"
+	if outcome, _ := runtimetest.Run(t, engine, other); string(outcome.Output) != "true" {
+		t.Errorf("another workspace has no fork server: %s, %+v", outcome.Output, outcome.Error)
+	}
+}
