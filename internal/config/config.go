@@ -13,20 +13,21 @@ import (
 
 // Config is what a server is told. It is a value: loaded once, checked once, passed down.
 type Config struct {
-	Listen        string // host:port
-	Hosts         []string
-	PublicURL     string     // "" or scheme://host[:port] and the base path, without a slash at the end
-	BasePath      string     // "" or /path, without a slash at the end
-	Data          string     // directory
-	DatabaseURL   string     // sqlite:PATH or postgres://…; "" is SQLite in the data directory
-	Token         string     // fixes the administrator's token; "" lets the server make one
-	SecretsKeys   vault.Keys // of stored secrets; none reads them from a file
-	SecretsFile   string     // of the keys; "" is secrets.key in the data directory
-	BodyBytes     int64
-	RequestMemory int64 // bytes that the bodies of all requests may take while they are processed
-	ShutdownGrace time.Duration
-	KeepRuns      time.Duration // 0 is for ever
-	KeepEvents    time.Duration // 0 is as long as the run
+	Listen         string // host:port
+	Hosts          []string
+	TrustedProxies []netip.Prefix // whose X-Forwarded-For names the client
+	PublicURL      string         // "" or scheme://host[:port] and the base path, without a slash at the end
+	BasePath       string         // "" or /path, without a slash at the end
+	Data           string         // directory
+	DatabaseURL    string         // sqlite:PATH or postgres://…; "" is SQLite in the data directory
+	Token          string         // fixes the administrator's token; "" lets the server make one
+	SecretsKeys    vault.Keys     // of stored secrets; none reads them from a file
+	SecretsFile    string         // of the keys; "" is secrets.key in the data directory
+	BodyBytes      int64
+	RequestMemory  int64 // bytes that the bodies of all requests may take while they are processed
+	ShutdownGrace  time.Duration
+	KeepRuns       time.Duration // 0 is for ever
+	KeepEvents     time.Duration // 0 is as long as the run
 
 	DebugListen string // loopback host:port for profiles; "" for none
 

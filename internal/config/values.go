@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -49,6 +50,23 @@ func hostNames(v string) ([]string, error) {
 		}
 	}
 	return names, nil
+}
+
+// prefixes reads addresses and ranges of addresses.
+func prefixes(v string) ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for _, text := range list(v) {
+		if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
+			all = append(all, netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()))
+			continue
+		}
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil || prefix.Addr().Is4In6() {
+			return nil, fmt.Errorf("lists %q, which is no address and no range; write for example 127.0.0.1 or 10.0.0.0/8", text)
+		}
+		all = append(all, prefix.Masked())
+	}
+	return all, nil
 }
 
 // weakMechanisms and maskableMechanisms are the names that the sandbox has for what may be missing, and for what it can

@@ -169,7 +169,7 @@ func (a *App) openAPIs(ctx context.Context) error {
 	api.Router().Handle(webui.Base+"*", webui.New(a.Studio, a.Config.BasePath, a.problems))
 	g := gate.New(gate.Options{
 		Anonymous: a.Config.SkillsAnonymous == config.AnonymousLoopback,
-		Names:     a.names(), PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath, Access: a.access, Rights: a.access, Attempts: attempts, Budget: budget.New(a.Config.RequestMemory), Routes: api.Router(), Lookup: lookup{a.store, a.runs},
+		Names:     a.names(), PublicURL: a.Config.PublicURL, BasePath: a.Config.BasePath, Proxies: a.Config.TrustedProxies, Access: a.access, Rights: a.access, Attempts: attempts, Budget: budget.New(a.Config.RequestMemory), Routes: api.Router(), Lookup: lookup{a.store, a.runs},
 		Refuse: a.problems, Meter: a.metrics,
 		Tracer: a.Traces.Tracer("server/gate"), Propagate: a.Traces.Propagator(), Log: a.Log, NewID: a.newID,
 	})

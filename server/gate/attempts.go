@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"net"
 	"net/http"
 	"net/netip"
@@ -14,154 +15,194 @@ import (
 )
 
 const (
-	failuresAllowed = 10          // failures per source and window
-	failureWindow   = time.Minute // wait until a source may try again
-	sourcesKept     = 10_000
+	failuresOfName   = 10              // per name, source and window
+	failuresOfSource = 100             // per source and window, whatever the names
+	failureWindow    = time.Minute     // after which failures are forgotten
+	tryEvery         = 2 * time.Second // how often a password is still checked after too many failures
+	failuresKept     = 10_000
 )
 
-// Failures stores failed logins, so that a restart does not allow another ten attempts.
+// Failures keeps failed logins, so that a restart does not give another ten.
 type Failures interface {
 	PutLoginFailures(ctx context.Context, f registry.LoginFailures) error
 	LoginFailures(ctx context.Context, now time.Time) ([]registry.LoginFailures, error)
 }
 
-// Attempts limits how often one source may present a wrong secret. Secrets issued by this server have 256 bits. The
-// limit protects fixed tokens that people chose, and the log.
+// Attempts limits how often one source may show a wrong secret for one name. A right secret always passes: a wrong one
+// never locks out who shares the address. Secrets that are cheap to check are checked first and counted when they are
+// wrong. Passwords are expensive to check and can be guessed; after too many failures one is checked every two seconds.
 type Attempts struct {
 	kept     Failures
-	mu       sync.RWMutex
-	failures map[netip.Prefix]failure
+	mu       sync.Mutex
+	failures map[string]failure // by key
 	now      func() time.Time
 }
 
 type failure struct {
 	count int
 	until time.Time
-	last  [sha256.Size]byte // hash of the last wrong secret: a program that repeats the same one is not guessing
+	next  time.Time         // when the next password may be checked, after too many failures
+	last  [sha256.Size]byte // the last wrong secret: a program that repeats it does not guess
 }
 
-// NewAttempts returns a limit that starts with the counts an earlier server stored.
+// NewAttempts returns a limit with what an earlier server counted.
 func NewAttempts(ctx context.Context, kept Failures, now func() time.Time) (*Attempts, error) {
-	a := &Attempts{kept: kept, failures: map[netip.Prefix]failure{}, now: now}
+	a := &Attempts{kept: kept, failures: map[string]failure{}, now: now}
 	before, err := kept.LoginFailures(ctx, now())
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range before {
-		if from, err := netip.ParsePrefix(f.Source); err == nil {
-			a.failures[from] = failure{count: f.Count, until: f.Until}
-		}
+		a.failures[f.Source] = failure{count: f.Count, until: f.Until}
 	}
 	return a, nil
 }
 
-// Try runs login unless the request's source has failed too often, and counts a failure caused by a wrong secret. It
-// counts before login returns, so that parallel attempts count as many as sequential ones.
-func (a *Attempts) Try(r *http.Request, secret string, login func() error) error {
-	from := source(r)
-	counted, err := a.count(from, secret)
+// attempt is one try: the keys that its failure is counted under.
+type attempt struct{ source, name string }
+
+// attemptOf names the keys of a try. Of the name only a hash is kept, since people type secrets into the wrong field.
+func attemptOf(r *http.Request, name string) attempt {
+	from := source(r).String()
+	hash := sha256.Sum256([]byte(from + "\x00" + name))
+	return attempt{source: from, name: from + " " + hex.EncodeToString(hash[:8])}
+}
+
+// Try checks a password for a name by login, and counts it when it is wrong. It counts before it knows, so that many tries
+// at once are as many as one after the other.
+func (a *Attempts) Try(r *http.Request, name, secret string, login func() error) error {
+	try := attemptOf(r, name)
+	counted, err := a.admit(try, secret)
 	if err != nil {
 		return err
 	}
 	err = login()
 	if !fault.Is(err, fault.Unauthenticated) {
-		a.refund(from, counted)
+		if counted {
+			a.refund(try)
+		}
 		return err
 	}
-	return a.keep(r.Context(), from, err)
+	return a.refuse(r.Context(), try, counted, err)
 }
 
-// Wrong counts a wrong secret. It returns the error for the caller: wrong secret or too many attempts.
-func (a *Attempts) Wrong(r *http.Request, secret string, wrong error) error {
-	from := source(r)
-	if _, err := a.count(from, secret); err != nil {
+// Checked returns err, the answer of a check that cost nothing. When it says that the secret is wrong, it is counted, and
+// after too many failures the answer says so.
+func (a *Attempts) Checked(r *http.Request, name, secret string, err error) error {
+	if !fault.Is(err, fault.Unauthenticated) {
 		return err
 	}
-	return a.keep(r.Context(), from, wrong)
+	try := attemptOf(r, name)
+	a.mu.Lock()
+	counted := !a.tooMany(try) && a.count(try, secret)
+	a.mu.Unlock()
+	return a.refuse(r.Context(), try, counted, err)
 }
 
-// Blocked returns an error if the request's source has failed too often.
-func (a *Attempts) Blocked(r *http.Request) error {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	if len(a.failures) == 0 { // the usual case
-		return nil
-	}
-	return a.failures[source(r)].blocked(a.now())
-}
-
-func (f failure) blocked(now time.Time) error {
-	if f.count < failuresAllowed || !now.Before(f.until) {
-		return nil
-	}
-	return &fault.Error{Code: fault.TooManyRequests, Message: "Too many wrong credentials from this address. Try again later.", RetryAfter: f.until.Sub(now)}
-}
-
-// count adds a failure, unless the limit is reached or the secret equals the last wrong one.
-func (a *Attempts) count(from netip.Prefix, secret string) (counted bool, err error) {
-	now := a.now()
+// admit counts a try before it is made. After too many failures one is made every two seconds, and not counted.
+func (a *Attempts) admit(try attempt, secret string) (counted bool, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	f := a.failures[from]
-	if err := f.blocked(now); err != nil {
-		return false, err
+	if !a.tooMany(try) {
+		return a.count(try, secret), nil
 	}
-	if len(a.failures) >= sourcesKept {
+	now, full := a.now(), try.name
+	if a.failures[full].count < failuresOfName {
+		full = try.source
+	}
+	f := a.failures[full]
+	if now.Before(f.next) {
+		return false, tooManyFailures(f.next.Sub(now))
+	}
+	f.next = now.Add(tryEvery)
+	a.failures[full] = f
+	return false, nil
+}
+
+// tooMany says whether the tries of a name or of a source are used up. It needs the lock.
+func (a *Attempts) tooMany(try attempt) bool {
+	if len(a.failures) == 0 { // as it is nearly always
+		return false
+	}
+	now := a.now()
+	byName, bySource := a.failures[try.name], a.failures[try.source]
+	return byName.count >= failuresOfName && now.Before(byName.until) || bySource.count >= failuresOfSource && now.Before(bySource.until)
+}
+
+// count adds a failure, unless this secret was the last that was wrong for the name. It needs the lock.
+func (a *Attempts) count(try attempt, secret string) bool {
+	now, hash := a.now(), sha256.Sum256([]byte(secret))
+	if len(a.failures) >= failuresKept {
 		a.forget(now)
 	}
-	if !now.Before(f.until) {
-		f = failure{until: now.Add(failureWindow)}
+	if f := a.failures[try.name]; f.count > 0 && f.last == hash && now.Before(f.until) {
+		return false
 	}
-	hash := sha256.Sum256([]byte(secret))
-	if counted = f.count == 0 || f.last != hash; counted {
+	for _, key := range []string{try.name, try.source} {
+		f := a.failures[key]
+		if !now.Before(f.until) {
+			f = failure{until: now.Add(failureWindow)}
+		}
 		f.count, f.last = f.count+1, hash
+		a.failures[key] = f
 	}
-	a.failures[from] = f
-	return counted, nil
+	return true
 }
 
-// refund removes the failure that was counted for a secret that turned out to be right.
-func (a *Attempts) refund(from netip.Prefix, counted bool) {
-	if !counted {
-		return
-	}
+// refund takes back what was counted for a secret that was right.
+func (a *Attempts) refund(try attempt) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	f := a.failures[from]
-	f.count--
-	if a.failures[from] = f; f.count <= 0 {
-		delete(a.failures, from)
+	for _, key := range []string{try.name, try.source} {
+		f := a.failures[key]
+		f.count--
+		if a.failures[key] = f; f.count <= 0 {
+			delete(a.failures, key)
+		}
 	}
 }
 
-// keep stores the count of a source and returns err. If storing fails it returns that error, so that nobody can guess
-// while the count cannot be stored.
-func (a *Attempts) keep(ctx context.Context, from netip.Prefix, err error) error {
-	a.mu.RLock()
-	f := a.failures[from]
-	a.mu.RUnlock()
-	stored := a.kept.PutLoginFailures(context.WithoutCancel(ctx), registry.LoginFailures{Source: from.String(), Count: f.count, Until: f.until})
-	if stored != nil {
-		return stored
+// refuse stores what was counted and returns err, or that there were too many failures, or why the count could not be
+// stored: nobody guesses while it cannot.
+func (a *Attempts) refuse(ctx context.Context, try attempt, counted bool, err error) error {
+	if !counted {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.tooMany(try) {
+			return tooManyFailures(tryEvery)
+		}
+		return err
+	}
+	for _, key := range []string{try.name, try.source} {
+		a.mu.Lock()
+		f := a.failures[key]
+		a.mu.Unlock()
+		stored := a.kept.PutLoginFailures(context.WithoutCancel(ctx), registry.LoginFailures{Source: key, Count: f.count, Until: f.until})
+		if stored != nil {
+			return stored
+		}
 	}
 	return err
 }
 
-// forget removes sources whose window has ended. If that is not enough it removes all sources, because memory must stay
-// bounded.
+func tooManyFailures(wait time.Duration) error {
+	return &fault.Error{Code: fault.TooManyRequests, RetryAfter: max(wait, time.Second),
+		Message: "Too many wrong credentials for this name from this address. A right one still passes. Try again in a moment."}
+}
+
+// forget drops keys whose time is over, and all of them when that is not enough: memory is bounded first.
 func (a *Attempts) forget(now time.Time) {
-	for from, f := range a.failures {
+	for key, f := range a.failures {
 		if !now.Before(f.until) {
-			delete(a.failures, from)
+			delete(a.failures, key)
 		}
 	}
-	if len(a.failures) >= sourcesKept {
+	if len(a.failures) >= failuresKept {
 		clear(a.failures)
 	}
 }
 
-// source returns the network a request comes from: an IPv4 address, or the /64 of an IPv6 address. It ignores
-// forwarding headers, since any client can set them.
+// source is the network that a request comes from: an IPv4 address, or the /64 of an IPv6 one.
 func source(r *http.Request) netip.Prefix {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

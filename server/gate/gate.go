@@ -8,6 +8,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -42,10 +43,11 @@ type Meter interface {
 
 // Options configures a Gate.
 type Options struct {
-	Names     []string // allowed host names in addition to the loopback names
-	Anonymous bool     // local programs may call skills without a credential
-	PublicURL string   // its origin is allowed too, for servers behind a proxy that terminates TLS
-	BasePath  string   // beneath which a proxy shows the server; "" is the root
+	Names     []string       // host names by which the server may be reached, beside the loopback ones
+	Anonymous bool           // programs on this machine may call skills without a credential
+	PublicURL string         // its origin is ours too, for servers behind a proxy that ends TLS
+	BasePath  string         // beneath which a proxy shows the server; "" is the root
+	Proxies   []netip.Prefix // whose X-Forwarded-For is believed
 	Access    Access
 	Rights    Rights
 	Attempts  *Attempts
@@ -96,5 +98,5 @@ func (g *Gate) Guard(next http.Handler) http.Handler {
 	next = g.checkHost(next)
 	next = secure(next)
 	next = g.recover(next)
-	return beneath(g.BasePath, g.observe(next))
+	return beneath(g.BasePath, g.forwarded(g.observe(next)))
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
@@ -234,89 +235,130 @@ func TestOneWideLineForEachRequest(t *testing.T) {
 	}
 }
 
-func TestFailedLoginsAreLimited(t *testing.T) {
+func TestAttempts_WrongPasswords_OnlyThatNameWaits(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
 	kept, clock := storetest.Open(t, storetest.SQLite), func() time.Time { return now }
 	attempts := newAttempts(t, kept, clock)
 	from := httptest.NewRequest("POST", "/api/v1/session", nil)
 	wrong := func() error { return fault.New(fault.Unauthenticated, "No.") }
+	right := func() error { return nil }
 	for range 20 { // the same again is no guess
-		if err := attempts.Try(from, "stale", wrong); !fault.Is(err, fault.Unauthenticated) {
+		if err := attempts.Try(from, "grace", "stale", wrong); !fault.Is(err, fault.Unauthenticated) {
 			t.Fatal(err)
 		}
 	}
 	for range 5 {
-		if err := attempts.Try(from, "right", func() error { return nil }); err != nil {
+		if err := attempts.Try(from, "grace", "right", right); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range 9 {
-		if err := attempts.Try(from, strconv.Itoa(i), wrong); !fault.Is(err, fault.Unauthenticated) {
+		if err := attempts.Try(from, "grace", strconv.Itoa(i), wrong); !fault.Is(err, fault.Unauthenticated) {
 			t.Fatal(err)
-		}
-	}
-	right := func() error { t.Error("login was tried"); return nil }
-	for what, a := range map[string]*gate.Attempts{"at once": attempts, "after a restart": newAttempts(t, kept, clock)} {
-		if err := a.Try(from, "right", right); !fault.Is(err, fault.TooManyRequests) || !fault.Is(a.Blocked(from), fault.TooManyRequests) {
-			t.Errorf("%s: got %v", what, err)
 		}
 	}
 	other := httptest.NewRequest("POST", "/api/v1/session", nil)
 	other.RemoteAddr = "198.51.100.7:1"
-	if err := attempts.Try(other, "right", func() error { return nil }); err != nil {
-		t.Errorf("another source: %v", err)
+	for what, a := range map[string]*gate.Attempts{"at once": attempts, "after a restart": newAttempts(t, kept, clock)} {
+		if err := a.Try(from, "alan", "right", right); err != nil {
+			t.Errorf("%s another name at the same address: %v", what, err)
+		}
+		if err := a.Try(other, "grace", "right", right); err != nil {
+			t.Errorf("%s another address: %v", what, err)
+		}
+		if err := a.Try(from, "grace", "right", right); err != nil {
+			t.Errorf("%s the right password: %v", what, err)
+		}
+		tried := func() error { t.Error("a second password was checked at once"); return nil }
+		if err := a.Try(from, "grace", "next", tried); !fault.Is(err, fault.TooManyRequests) {
+			t.Errorf("%s got %v", what, err)
+		}
+	}
+	now = now.Add(2 * time.Second)
+	if err := attempts.Try(from, "grace", "guess", wrong); !fault.Is(err, fault.TooManyRequests) {
+		t.Errorf("a wrong password after two seconds: %v", err)
 	}
 	now = now.Add(time.Minute)
-	if err := attempts.Try(from, "right", func() error { return nil }); err != nil {
+	if err := attempts.Try(from, "grace", "guess", wrong); !fault.Is(err, fault.Unauthenticated) {
 		t.Errorf("after a minute: %v", err)
 	}
 }
 
-// Guesses that are sent all at once are no more than those that are sent one after the other.
+// Guesses that are sent all at once are no more than those that are sent one after the other, with one name or with many.
 func TestAttemptsAtOnce(t *testing.T) {
 	t.Parallel()
-	attempts := newAttempts(t, storetest.Open(t, storetest.SQLite), time.Now)
-	var tried atomic.Int64
-	var group sync.WaitGroup
-	for i := range 50 {
-		group.Go(func() {
-			_ = attempts.Try(httptest.NewRequest("POST", "/api/v1/session", nil), strconv.Itoa(i), func() error {
-				tried.Add(1)
-				return fault.New(fault.Unauthenticated, "No.")
+	for what, tt := range map[string]struct {
+		name func(i int) string
+		want int64
+	}{
+		"one name":   {func(int) string { return "grace" }, 11},
+		"many names": {strconv.Itoa, 101},
+	} {
+		attempts := newAttempts(t, storetest.Open(t, storetest.SQLite), func() time.Time { return time.Unix(0, 0) })
+		var tried atomic.Int64
+		var group sync.WaitGroup
+		for i := range 150 {
+			group.Go(func() {
+				_ = attempts.Try(httptest.NewRequest("POST", "/api/v1/session", nil), tt.name(i), strconv.Itoa(i), func() error {
+					tried.Add(1)
+					return fault.New(fault.Unauthenticated, "No.")
+				})
 			})
-		})
-	}
-	group.Wait()
-	if tried.Load() != 10 {
-		t.Errorf("%d of 50 were tried", tried.Load())
+		}
+		group.Wait()
+		if tried.Load() != tt.want {
+			t.Errorf("%s: %d of 150 were tried, want %d", what, tried.Load(), tt.want)
+		}
 	}
 }
 
-// Wrong bearer tokens are counted too. Then the fixed token, which can be guessed, is refused as well; tokens that were made
-// here go on.
+// Wrong bearer tokens are counted too, and right ones go on.
 func TestGuessedBearers(t *testing.T) {
 	t.Parallel()
 	h := open(t)
 	bearer := func(secret string) int {
 		return h.do(t, request{"GET", "/api/v1/things/1", "", map[string]string{"Authorization": "Bearer " + secret}}).Code
 	}
-	if got := bearer("fixed-token"); got != 200 {
-		t.Fatalf("the fixed token: %d", got)
-	}
 	for i := range 10 {
-		if got := bearer(strconv.Itoa(i)); got != 401 {
+		if got := bearer("atelier_" + strconv.Itoa(i)); got != 401 {
 			t.Fatalf("guess %d: %d", i, got)
 		}
 	}
-	for secret, want := range map[string]int{"another guess": 429, "fixed-token": 429, "right-token": 200} {
+	for secret, want := range map[string]int{"atelier_guess": 429, "fixed-token": 200, "right-token": 200, "other guess": 401} {
 		if got := bearer(secret); got != want {
 			t.Errorf("%s after ten guesses: %d, want %d", secret, got, want)
 		}
 	}
-	for _, secret := range []string{"fixed-token", "another guess", "right-token"} {
+	for _, secret := range []string{"fixed-token", "atelier_guess", "right-token"} {
 		if strings.Contains(h.log.String(), secret) {
 			t.Errorf("the log has %s", secret)
+		}
+	}
+}
+
+// The client of a trusted proxy is the last address that is no proxy; from anybody else the header says nothing.
+func TestTrustedProxies(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		peer, header, want string
+	}{
+		"no header":             {"10.0.0.1:5", "", "10.0.0.1:5"},
+		"one proxy":             {"10.0.0.1:5", "192.0.2.9", "192.0.2.9:0"},
+		"written by the client": {"10.0.0.1:5", "127.0.0.1, 192.0.2.9", "192.0.2.9:0"},
+		"two proxies":           {"10.0.0.1:5", "1.1.1.1, 192.0.2.9, 10.0.0.2", "192.0.2.9:0"},
+		"with ports":            {"[::ffff:10.0.0.1]:5", "[2001:db8::1]:443", "[2001:db8::1]:0"},
+		"not an address":        {"10.0.0.1:5", "192.0.2.9, unknown", "10.0.0.1:5"},
+		"nobody's proxy":        {"192.0.2.7:5", "127.0.0.1", "192.0.2.7:5"},
+	} {
+		g := gate.New(gate.Options{Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
+		r := httptest.NewRequest("GET", "/", nil)
+		r.RemoteAddr = tt.peer
+		if tt.header != "" {
+			r.Header.Set("X-Forwarded-For", tt.header)
+		}
+		if got := gate.ClientOf(g, r); got != tt.want {
+			t.Errorf("%s: the client is %s, want %s", name, got, tt.want)
 		}
 	}
 }

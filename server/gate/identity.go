@@ -86,24 +86,19 @@ func leadsIn(method, path string) bool {
 	return false
 }
 
-// caller finds the caller of a request and counts wrong tokens. Tokens issued by this server cannot be guessed and are
-// never delayed. The fixed token was chosen by a person, and is delayed with all others of its source after too many
-// wrong attempts.
+// caller finds who asks, and counts wrong tokens by how they begin. A right one always passes.
 func (g *Gate) caller(r *http.Request) (Caller, error) {
 	caller, secret, err := g.known(r)
 	if secret == "" {
 		return caller, err
 	}
-	if _, fixed := g.Access.Fixed(secret); fixed && err == nil {
-		err = g.Attempts.Blocked(r)
-	}
-	if fault.Is(err, fault.Unauthenticated) {
-		err = g.Attempts.Wrong(r, secret, err)
-	}
-	return caller, err
+	return caller, g.Attempts.Checked(r, TokenName(secret), secret, err)
 }
 
-// known finds the caller of a request and returns the presented token.
+// TokenName is the name under which failures of a token are counted: how it begins.
+func TokenName(token string) string { return "token " + token[:min(len(token), 8)] }
+
+// known finds who asks, and returns the token that was shown.
 func (g *Gate) known(r *http.Request) (caller Caller, secret string, err error) {
 	workspace, err := workspaceOf(r)
 	if err != nil {

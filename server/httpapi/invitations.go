@@ -123,12 +123,9 @@ func (a *API) readInvitation() {
 		public: true, bodyBytes: 8 << 10, refusals: []fault.Code{fault.Unauthenticated, fault.TooManyRequests},
 	}, func(ctx context.Context, q *in) (*out, error) {
 		answer := &out{}
-		err := a.Attempts.Try(q.request, q.Body.Secret, func() error {
-			i, w, err := a.Access.Invited(ctx, q.Body.Secret)
-			answer.Body = Invited{Workspace: w.Title, Role: i.Role, InvitedBy: i.Creator.Name, ExpiresAt: i.ExpiresAt}
-			return err
-		})
-		return answer, err
+		i, w, err := a.Access.Invited(ctx, q.Body.Secret)
+		answer.Body = Invited{Workspace: w.Title, Role: i.Role, InvitedBy: i.Creator.Name, ExpiresAt: i.ExpiresAt}
+		return answer, a.Attempts.Checked(q.request, "link", q.Body.Secret, err)
 	})
 }
 
@@ -149,7 +146,7 @@ func (a *API) acceptInvitation() {
 				return nil, fault.New(fault.Unauthenticated, "You are not signed in. Give a name and a password.")
 			}
 		}
-		err := a.Attempts.Try(q.request, body.Secret+"\x00"+body.Name+"\x00"+body.Password, func() error {
+		err := a.Attempts.Try(q.request, passwordName(body.Name), body.Secret+"\x00"+body.Password, func() error {
 			value, expires, err := a.Access.Accept(ctx, body.Secret, who, deviceOf(q.request))
 			if value != "" {
 				answer.SetCookie = a.cookie(q.request, value, expires).String()

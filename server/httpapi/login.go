@@ -17,14 +17,12 @@ func (a *API) followLoginLink() {
 			a.Problems.Write(w, r, fault.New(fault.Unauthenticated, "A sign-in link must end in ?link=…. The server prints one when it starts."))
 			return
 		}
-		err := a.Attempts.Try(r, link, func() error {
-			value, expires, err := a.Access.Redeem(r.Context(), link, deviceOf(r))
-			if err == nil {
-				http.SetCookie(w, a.cookie(r, value, expires))
-			}
-			return err
-		})
-		if err != nil && !a.loggedIn(r) { // a person who opens a used link again is already logged in
+		value, expires, err := a.Access.Redeem(r.Context(), link, deviceOf(r))
+		if err == nil {
+			http.SetCookie(w, a.cookie(r, value, expires))
+		}
+		err = a.Attempts.Checked(r, "link", link, err)
+		if err != nil && !a.loggedIn(r) { // somebody who opens a spent link again is in already
 			a.Problems.Write(w, r, err)
 			return
 		}

@@ -46,7 +46,7 @@ func (a *API) logInAtProvider() {
 	a.router.Get(callbackPath, func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, a.attempt(r, "", time.Unix(1, 0))) // the cookie is valid for one answer
 		answer := r.URL.Query()
-		err := a.Attempts.Try(r, answer.Get("code"), func() error {
+		err := a.Attempts.Try(r, "provider", answer.Get("code"), func() error {
 			who, err := a.Provider.Finish(r.Context(), a.callback(r), attemptOf(r), answer)
 			if err != nil {
 				return err

@@ -23,7 +23,7 @@ func (a *API) changePassword() {
 		about:  "Ends all your other sessions. People who sign in with a provider have no password here.",
 		status: http.StatusNoContent, bodyBytes: 8 << 10, refusals: []fault.Code{fault.TooManyRequests, fault.Conflict},
 	}, func(ctx context.Context, q *in) (*none, error) {
-		err := a.Attempts.Try(q.request, caller(ctx).User+"\x00"+q.Body.Current, func() error {
+		err := a.Attempts.Try(q.request, "user "+caller(ctx).User, q.Body.Current, func() error {
 			return a.Access.ChangePassword(ctx, caller(ctx), q.Body.Current, q.Body.New)
 		})
 		if fault.Is(err, fault.Unauthenticated) { // the session itself is valid

@@ -48,14 +48,13 @@ func (a *API) openSession() {
 			return nil, fault.Invalid("", "Give either a token, or a name and a password.")
 		}
 		answer := &cookieAnswer{}
-		err := a.Attempts.Try(q.request, body.Token+"\x00"+body.Name+"\x00"+body.Password, func() (err error) {
-			var value string
-			var expires time.Time
-			if body.Token != "" {
-				value, expires, err = a.Access.Login(ctx, body.Token, deviceOf(q.request))
-			} else {
-				value, expires, err = a.Access.LoginByPassword(ctx, body.Name, body.Password, deviceOf(q.request))
-			}
+		if body.Token != "" {
+			value, expires, err := a.Access.Login(ctx, body.Token, deviceOf(q.request))
+			answer.SetCookie = a.cookie(q.request, value, expires).String()
+			return answer, a.Attempts.Checked(q.request, gate.TokenName(body.Token), body.Token, err)
+		}
+		err := a.Attempts.Try(q.request, passwordName(body.Name), body.Password, func() error {
+			value, expires, err := a.Access.LoginByPassword(ctx, body.Name, body.Password, deviceOf(q.request))
 			answer.SetCookie = a.cookie(q.request, value, expires).String()
 			return err
 		})
@@ -63,7 +62,10 @@ func (a *API) openSession() {
 	})
 }
 
-// cookie returns the session cookie. Its value is the only credential a browser stores, and scripts cannot read it.
+// passwordName is the name under which wrong passwords of a person are counted.
+func passwordName(name string) string { return "person " + strings.ToLower(name) }
+
+// cookie is the session cookie. Its value is the only credential a browser keeps, out of reach of scripts.
 func (a *API) cookie(r *http.Request, value string, expires time.Time) *http.Cookie {
 	return &http.Cookie{
 		Name: gate.Cookie, Value: value, Path: a.BasePath + "/", Expires: expires, HttpOnly: true, SameSite: http.SameSiteStrictMode,

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -224,11 +225,12 @@ func TestARoleThatGoesEndsStreams(t *testing.T) {
 func TestGuessedPasswords(t *testing.T) {
 	t.Parallel()
 	data, now := t.TempDir(), time.Now()
-	still := func(o *app.Options) { o.Now = func() time.Time { return now } } // failures are forgotten after a minute
+	var passed atomic.Int64 // failures are forgotten after a minute
+	still := func(o *app.Options) { o.Now = func() time.Time { return now.Add(time.Duration(passed.Load())) } }
 	s := servertest.On(t, data, still)
 	join(t, s, "grace", invite(t, s, "viewer"))
 	var known, unknown string
-	for i := range 5 {
+	for i := range 10 {
 		guess := "guess number " + strings.Repeat("x", i)
 		known = string(s.Want(t, 401, "POST", "/api/v1/session", map[string]string{"name": "grace", "password": guess}, nobody).Body)
 		unknown = string(s.Want(t, 401, "POST", "/api/v1/session", map[string]string{"name": "alan", "password": guess}, nobody).Body)
@@ -238,7 +240,10 @@ func TestGuessedPasswords(t *testing.T) {
 	}
 	s.Stop(t)
 	s = servertest.On(t, data, still)
+	s.Want(t, 429, "POST", "/api/v1/session", map[string]string{"name": "grace", "password": "another guess"}, nobody)
 	s.Want(t, 429, "POST", "/api/v1/session", map[string]string{"name": "grace", "password": password}, nobody)
+	passed.Add(int64(2 * time.Second))
+	s.Want(t, 204, "POST", "/api/v1/session", map[string]string{"name": "grace", "password": password}, nobody)
 	for _, body := range []string{`{}`, `{"name":"grace"}`, `{"token":"x","name":"grace","password":"y"}`} {
 		s.Want(t, 422, "POST", "/api/v1/session", body, nobody)
 	}

@@ -1,0 +1,9 @@
+package gate
+
+import "net/http"
+
+// ClientOf is the address that a request has behind the trusted proxies.
+func ClientOf(g *Gate, r *http.Request) (client string) {
+	g.forwarded(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { client = r.RemoteAddr })).ServeHTTP(nil, r)
+	return client
+}

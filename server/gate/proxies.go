@@ -1,0 +1,59 @@
+package gate
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// forwarded gives a request that a trusted proxy passes on the address of its client. X-Forwarded-For is read from the
+// right, since each proxy appends the address it was asked from; the first address that is no trusted proxy is the client.
+// From anybody else the header is ignored.
+func (g *Gate) forwarded(next http.Handler) http.Handler {
+	if len(g.Proxies) == 0 {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if client := g.client(r); client.IsValid() {
+			r = r.Clone(r.Context())
+			r.RemoteAddr = net.JoinHostPort(client.String(), "0")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// client is the address that a trusted proxy names, invalid for none.
+func (g *Gate) client(r *http.Request) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil || !g.proxy(peer.Addr()) {
+		return netip.Addr{}
+	}
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	var client netip.Addr
+	for _, hop := range slices.Backward(hops) {
+		addr, err := hopAddress(strings.TrimSpace(hop))
+		if err != nil {
+			break
+		}
+		if client = addr; !g.proxy(addr) {
+			break
+		}
+	}
+	return client
+}
+
+// hopAddress reads an address with a port or without one, as proxies write it.
+func hopAddress(text string) (netip.Addr, error) {
+	if withPort, err := netip.ParseAddrPort(text); err == nil {
+		return withPort.Addr().Unmap().WithZone(""), nil
+	}
+	addr, err := netip.ParseAddr(strings.Trim(text, "[]"))
+	return addr.Unmap().WithZone(""), err
+}
+
+func (g *Gate) proxy(addr netip.Addr) bool {
+	addr = addr.Unmap().WithZone("")
+	return slices.ContainsFunc(g.Proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
