@@ -116,7 +116,7 @@ func runSettings() []Setting {
 			Help: "Simulate a host without these sandbox mechanisms: namespaces, seccomp, landlock, cgroups, proc. This makes the sandbox weaker.",
 			set:  func(c *Config, v string) (err error) { c.Masked, err = mechanisms(v, maskableMechanisms()); return err }},
 		{Name: "egress-hosts", Env: "ATELIER_EGRESS_HOSTS", Default: "*", Form: "[WORKSPACE=]HOST:PORT,…", Group: "Programs",
-			Help: "Hosts that agents may be granted: host:port, *.example.com:443 or addresses. * allows all, none allows nothing. An entry such as team=api.example.com:443 applies to one workspace only. A workspace without its own entry uses the entries without a name, or allows all if there are none.",
+			Help: "Upper bound for the hosts that agents may be granted: host:port, *.example.com:443, addresses. * is the public internet, none is nothing. Private addresses must be listed. An entry that starts with a workspace and = applies to that workspace alone; other workspaces have the entries without a name, or the public internet if there are none. The server's own listeners and metadata addresses can never be reached.",
 			set:  func(c *Config, v string) (err error) { c.Egress, err = ceilings(v); return err }},
 		{Name: "restricted-workspaces", Env: "ATELIER_RESTRICTED_WORKSPACES", Form: "NAME,…", Group: "Programs",
 			Help: "Workspaces whose Python programs must follow the rules `restricted`: imports from a list, no eval, exec, compile, open or __import__. * means all workspaces. An agent can also choose these rules itself.",

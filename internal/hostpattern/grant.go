@@ -174,30 +174,43 @@ func (g Grant) Covers(t Target) bool {
 	return g.host == t.Host
 }
 
-// Ceiling is the most that may be granted: anything, or what the grants include.
+// Ceiling is the most that may be granted: the public internet, and what the grants include. Addresses of metadata
+// services are beneath no ceiling.
 type Ceiling struct {
-	All    bool
-	Grants []Grant
+	All     bool // the public internet
+	Private bool // with All: other addresses too, without being listed
+	Grants  []Grant
 }
 
-// Allows reports whether a grant stays beneath the ceiling.
+// Allows reports whether a grant stays beneath the ceiling. Where a name leads is seen when it is resolved.
 func (c Ceiling) Allows(grant Grant) bool {
+	if grant.addr.IsValid() && Class(grant.addr) == Metadata {
+		return false
+	}
 	for _, most := range c.Grants {
 		if most.Includes(grant) {
 			return true
 		}
 	}
-	return c.All
+	return c.All && (c.Private || !grant.addr.IsValid() || Class(grant.addr) == "")
 }
 
 // Reaches reports whether the ceiling lets a target be reached, whatever a version was granted.
 func (c Ceiling) Reaches(t Target) bool {
+	if t.Addr.IsValid() && Class(t.Addr) == Metadata {
+		return false
+	}
+	return c.Lists(t) || c.All && (c.Private || !t.Addr.IsValid() || Class(t.Addr) == "")
+}
+
+// Lists reports whether the ceiling names a target, or everything.
+func (c Ceiling) Lists(t Target) bool {
 	for _, most := range c.Grants {
 		if most.Covers(t) {
 			return true
 		}
 	}
-	return c.All
+	return c.All && c.Private
 }
 
 // Includes reports whether everything that another grant allows is allowed by this one.

@@ -170,8 +170,18 @@ func TestCeilings(t *testing.T) {
 		if got := capped.Allows(grant(t, text)); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
-		if !(hostpattern.Ceiling{All: true}).Allows(grant(t, text)) {
+		if !(hostpattern.Ceiling{All: true, Private: true}).Allows(grant(t, text)) {
 			t.Errorf("%s is above everything", text)
+		}
+		if private := strings.HasPrefix(text, "10."); (hostpattern.Ceiling{All: true}).Allows(grant(t, text)) == private {
+			t.Errorf("%s beneath the public internet: %v", text, private)
+		}
+	}
+	for _, address := range []string{"169.254.169.254:80", "168.63.129.16:80", "100.100.100.200:80", "[fd00:ec2::254]:80"} {
+		listed := grant(t, address)
+		everything := hostpattern.Ceiling{All: true, Private: true, Grants: []hostpattern.Grant{listed}}
+		if target, err := hostpattern.ParseHostPort(address, 0); err != nil || everything.Allows(listed) || everything.Reaches(target) {
+			t.Errorf("a metadata service: %s, %v", address, err)
 		}
 	}
 	target, err := hostpattern.ParseTarget("x.example.com", 443)

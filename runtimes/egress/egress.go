@@ -44,6 +44,7 @@ type Options struct {
 	Resolver Resolver
 	Own      func() ([]net.Addr, error)                 // addresses of this machine; nil asks the kernel
 	Ceiling  func(workspace string) hostpattern.Ceiling // nil caps nothing
+	Server   func() []netip.AddrPort                    // listeners of the server itself, which nobody reaches; nil for none
 	Meter    Meter
 	Limits   Limits
 	TLS      *tls.Config // of requests that host functions make; nil trusts what the machine trusts
@@ -52,7 +53,6 @@ type Options struct {
 // Proxy opens a door for each run. It is safe for concurrent use.
 type Proxy struct {
 	options Options
-	blocks  blocks
 }
 
 // New returns a proxy.
@@ -64,7 +64,10 @@ func New(options Options) *Proxy {
 		options.Own = net.InterfaceAddrs
 	}
 	if options.Ceiling == nil {
-		options.Ceiling = func(string) hostpattern.Ceiling { return hostpattern.Ceiling{All: true} }
+		options.Ceiling = func(string) hostpattern.Ceiling { return hostpattern.Ceiling{All: true, Private: true} }
+	}
+	if options.Server == nil {
+		options.Server = func() []netip.AddrPort { return nil }
 	}
 	if options.Meter == nil {
 		options.Meter = noMeter{}
@@ -72,7 +75,7 @@ func New(options Options) *Proxy {
 	if options.Limits == (Limits{}) {
 		options.Limits = DefaultLimits()
 	}
-	return &Proxy{options: options, blocks: newBlocks()}
+	return &Proxy{options: options}
 }
 
 type noMeter struct{}
@@ -81,8 +84,13 @@ func (noMeter) Egress(runtimes.Decision, int64) {}
 
 // Open makes the way out of one run. Close it before the run is told to have ended.
 func (p *Proxy) Open(job runtimes.Job, host runtimes.Host) *Session {
+	return p.OpenBeneath(p.options.Ceiling(job.Workspace), job, host)
+}
+
+// OpenBeneath is Open with another ceiling than that of the job's workspace.
+func (p *Proxy) OpenBeneath(ceiling hostpattern.Ceiling, job runtimes.Job, host runtimes.Host) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
-	d := &Session{Host: host, proxy: p, ceiling: p.options.Ceiling(job.Workspace), bound: newBound(job.Bound), ctx: ctx, cancel: cancel}
+	d := &Session{Host: host, proxy: p, ceiling: ceiling, bound: newBound(job.Bound), ctx: ctx, cancel: cancel}
 	for _, text := range job.Capabilities.Hosts {
 		// A version that was published under older rules may hold what is no grant today. It grants nothing then.
 		if grant, err := hostpattern.ParseGrant(text); err == nil {

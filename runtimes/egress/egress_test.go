@@ -92,7 +92,7 @@ func TestMetadataIsNotProposed(t *testing.T) {
 	t.Parallel()
 	r := open(t, egress.Options{})
 	_, body := r.get(t, "http://169.254.169.254/latest")
-	if strings.Contains(body, `"grant"`) || !strings.Contains(body, "reveals secrets") {
+	if strings.Contains(body, `"grant"`) || !strings.Contains(body, egress.RuleAddress+"metadata") {
 		t.Error(body)
 	}
 }

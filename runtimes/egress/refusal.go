@@ -45,10 +45,6 @@ func (d *Session) notGranted(target hostpattern.Target) *refusal {
 	if len(d.grants) == 0 {
 		r.message = fmt.Sprintf("The host %s is not granted: the program has no granted hosts.", target)
 	}
-	if target.Addr.IsValid() && d.proxy.blocks.class(target.Addr) == "metadata" {
-		r.remedy = "This address reveals secrets of the server's machine. Grant it only if you are sure."
-		return r
-	}
 	r.remedy = fmt.Sprintf("Add %q to capabilities.hosts.", target)
 	r.grant = &runtimes.Grant{Hosts: []string{target.String()}}
 	return r
@@ -61,15 +57,23 @@ func (d *Session) aboveCeiling(target hostpattern.Target) *refusal {
 	}
 }
 
+// classServer is the class of the addresses at which this server listens.
+const classServer = "server"
+
 func wrongAddress(target hostpattern.Target, addr netip.Addr, class string) *refusal {
-	what := map[string]string{"own": "this server's own", "metadata": "a metadata service's"}[class]
-	if what == "" {
-		what = "a " + class
+	why := &refusal{rule: RuleAddress + class, message: fmt.Sprintf("The host %s resolves to a %s address.", target, class)}
+	switch class {
+	case classServer:
+		why.message, why.remedy = fmt.Sprintf("The host %s resolves to this server itself.", target), "Programs never reach the server that runs them."
+	case hostpattern.Metadata:
+		why.message, why.remedy = fmt.Sprintf("The host %s resolves to a metadata service's address.", target), "Programs never reach metadata services."
+	case "own":
+		why.message = fmt.Sprintf("The host %s resolves to this server's own address.", target)
+		fallthrough
+	default:
+		why.remedy = fmt.Sprintf("If this is intended, also grant the address: add %q to capabilities.hosts, and have the operator list it in --egress-hosts.", netip.AddrPortFrom(addr, target.Port))
 	}
-	return &refusal{
-		rule: RuleAddress + class, message: fmt.Sprintf("The host %s resolves to %s address.", target, what),
-		remedy: fmt.Sprintf("If this is intended, also grant the address: add %q to capabilities.hosts.", netip.AddrPortFrom(addr, target.Port)),
-	}
+	return why
 }
 
 func unresolved(target hostpattern.Target) *refusal {

@@ -109,6 +109,11 @@ func (d *Session) admit(target hostpattern.Target) *refusal {
 
 // granted finds the grant that covers a target.
 func (d *Session) granted(target hostpattern.Target) (rule string, why *refusal) {
+	if target.Addr.IsValid() {
+		if class := d.proxy.never(target.Addr, target.Port); class != "" {
+			return "", wrongAddress(target, target.Addr, class)
+		}
+	}
 	for _, grant := range d.grants {
 		if grant.Covers(target) {
 			if !d.ceiling.Reaches(target) {
@@ -126,6 +131,9 @@ func (d *Session) granted(target hostpattern.Target) (rule string, why *refusal)
 // resolve answers the addresses of a target, when every one of them may be reached.
 func (d *Session) resolve(ctx context.Context, target hostpattern.Target) ([]netip.Addr, *refusal) {
 	if target.Addr.IsValid() { // granted as an address
+		if d.proxy.own(target.Addr) && !d.ceiling.Lists(target) { // a public address of this machine is no public service
+			return nil, d.aboveCeiling(target)
+		}
 		return []netip.Addr{target.Addr}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.proxy.options.Limits.Dial)
@@ -147,9 +155,13 @@ func (d *Session) resolve(ctx context.Context, target hostpattern.Target) ([]net
 // another name than the one that was granted.
 func absolute(name string) string { return strings.TrimSuffix(name, ".") + "." }
 
-// classOf says why an address may not be dialled on behalf of a name, "" if it may. A grant of the address itself allows it.
+// classOf says why an address may not be dialled on behalf of a name, "" if it may. A grant of the address itself allows it
+// if the ceiling lists that address, and if it is neither a metadata service's nor a listener of this server.
 func (d *Session) classOf(addr netip.Addr, port uint16) string {
-	class := d.proxy.blocks.class(addr)
+	if class := d.proxy.never(addr, port); class != "" {
+		return class
+	}
+	class := hostpattern.Class(addr)
 	if class == "" && d.proxy.own(addr) {
 		class = "own"
 	}
@@ -158,11 +170,25 @@ func (d *Session) classOf(addr netip.Addr, port uint16) string {
 	}
 	target := hostpattern.Target{Host: addr.String(), Addr: addr, Port: port}
 	for _, grant := range d.grants {
-		if grant.Covers(target) && d.ceiling.Reaches(target) {
+		if grant.Covers(target) && d.ceiling.Lists(target) {
 			return ""
 		}
 	}
 	return class
+}
+
+// never says why an address may not be dialled whatever was granted: it is a metadata service's, or the server itself
+// listens there.
+func (p *Proxy) never(addr netip.Addr, port uint16) string {
+	if hostpattern.Class(addr) == hostpattern.Metadata {
+		return hostpattern.Metadata
+	}
+	for _, listener := range p.options.Server() {
+		if listener.Port() == port && (addr == listener.Addr().Unmap() || addr.IsLoopback() || addr.IsUnspecified() || p.own(addr)) {
+			return classServer
+		}
+	}
+	return ""
 }
 
 // own says whether an address is one of this machine. If that cannot be found out, it may be.
@@ -210,7 +236,7 @@ func (x *exchange) check(wanted netip.Addr, address string) error {
 	if err != nil || got.Addr().Unmap() != wanted || got.Port() != x.target.Port {
 		return errNotChecked
 	}
-	if !x.target.Addr.IsValid() && x.session.classOf(wanted, x.target.Port) != "" {
+	if x.session.proxy.never(wanted, x.target.Port) != "" || !x.target.Addr.IsValid() && x.session.classOf(wanted, x.target.Port) != "" {
 		return errNotChecked
 	}
 	return nil

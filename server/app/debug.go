@@ -19,6 +19,7 @@ func (a *App) serveDebug(ctx context.Context) (closeDebug func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for profiles: %w", err)
 	}
+	a.engines.listeners.add(listener.Addr())
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)

@@ -38,6 +38,7 @@ type Engines struct {
 	selfTest  *selfTest
 	engines   map[runtimes.Name]engine
 	traffic   traffic
+	listeners listeners
 	Router    *router.Router
 	Inspector *inspect.Inspector
 	Validator *specs.Validator
@@ -75,7 +76,7 @@ func (b *Engines) openEngines(jailer worker.Jailer, log *slog.Logger) {
 		running = max(8, 4*runtime.NumCPU())
 	}
 	jails := running + b.config.Warm
-	proxy := egress.New(egress.Options{Ceiling: b.ceiling, Meter: &b.traffic})
+	proxy := egress.New(egress.Options{Ceiling: b.ceiling, Server: b.listeners.all, Meter: &b.traffic})
 	pythonPath, bashPath := interpreter(b.config.Python, "python3"), interpreter(b.config.Bash, "bash")
 	b.engines = map[runtimes.Name]engine{
 		runtimes.Goja: goja.New(goja.Options{Jailer: jailer, Egress: proxy, Idle: b.config.Warm, Max: jails, Log: log}),
@@ -136,7 +137,7 @@ func (b *Engines) version(name runtimes.Name) string {
 // ceiling is what the runs of a workspace may reach at most.
 func (b *Engines) ceiling(workspace string) hostpattern.Ceiling {
 	if workspace == doctor.Workspace {
-		return hostpattern.Ceiling{All: true}
+		return hostpattern.Ceiling{All: true, Private: true}
 	}
 	return b.config.Ceiling(workspace)
 }

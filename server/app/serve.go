@@ -30,7 +30,11 @@ func (a *App) Listen(ctx context.Context) (net.Listener, error) {
 	case errors.Is(err, unix.EACCES):
 		return nil, fmt.Errorf("no permission to listen on %s; choose a port above 1023 with --listen", a.Config.Listen)
 	}
-	return listener, err
+	if err != nil {
+		return nil, err
+	}
+	a.engines.listeners.add(listener.Addr())
+	return listener, nil
 }
 
 // Serve answers requests until ctx ends. Then it takes no new ones, lets running programs go on for the configured

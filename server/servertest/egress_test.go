@@ -2,6 +2,7 @@ package servertest_test
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -18,7 +19,7 @@ func TestGrantedHosts(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"temperature":7}`) }))
 	defer site.Close()
 	address := site.Listener.Addr().String()
-	s := servertest.New(t)
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"egress-hosts": "*," + address}))
 	code := "export default async () => (await fetch('" + site.URL + "/v1?key=hidden')).json()"
 	s.Want(t, http.StatusCreated, http.MethodPost, "/api/v1/code-agents", map[string]any{"name": "outdoors", "language": "javascript", "code": code})
 
@@ -46,7 +47,59 @@ func TestGrantedHosts(t *testing.T) {
 	}
 }
 
-// TestOwnAddress: a run does not reach the server that runs it, unless somebody granted just that.
+// TestPrivateAddresses_NotListed_Refused: without a list, agents may be granted the public internet only. A program with a
+// grant of the loopback of this machine reached every service there.
+func TestPrivateAddresses_NotListed_Refused(t *testing.T) {
+	t.Parallel()
+	reached := make(chan struct{}, 100)
+	site := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached <- struct{}{} }))
+	defer site.Close()
+	s := servertest.New(t)
+	for _, host := range []string{site.Listener.Addr().String(), "10.0.0.1:80", "[::1]:80", "192.168.1.1:443", "[fd00::1]:80", "169.254.169.254:80"} {
+		body := map[string]any{"language": "python", "code": "def main(): return 1", "capabilities": map[string]any{"hosts": []string{host}}}
+		if refused := s.Want(t, 422, "POST", "/api/v1/execute", body); !strings.Contains(string(refused.Body), "/capabilities/hosts/0") {
+			t.Errorf("%s: %s", host, refused.Body)
+		}
+	}
+	port := site.URL[strings.LastIndexByte(site.URL, ':')+1:]
+	body := map[string]any{
+		"language": "javascript", "code": "export default async () => (await fetch('http://localhost:" + port + "/')).status",
+		"capabilities": map[string]any{"hosts": []string{"localhost:" + port}},
+	}
+	if run := s.Want(t, 200, "POST", "/api/v1/execute", body).Run(t); run.Error == nil || run.Error.Type != runtimes.Denied {
+		t.Errorf("by name: %s %+v", run.Output, run.Error)
+	}
+	if len(reached) > 0 {
+		t.Error("a program reached the loopback of this machine")
+	}
+}
+
+// TestOwnListener_Granted_Refused: nobody reaches the server that runs them, also where the operator listed its address.
+func TestOwnListener_Granted_Refused(t *testing.T) {
+	t.Parallel()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	if err := free.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := strings.Cut(address, ":")
+	listed := []string{address, "127.0.0.2:" + port, "[::1]:" + port, "0.0.0.0:" + port}
+	s := servertest.New(t, servertest.Flags(t, map[string]string{"listen": address, "egress-hosts": "*," + strings.Join(listed, ","), "skills-anonymous": "loopback"}))
+	for _, host := range append(listed, "localhost:"+port, "[::ffff:127.0.0.1]:"+port) {
+		body := map[string]any{
+			"language": "javascript", "code": "export default async () => (await fetch('http://" + host + "/skills/list')).status",
+			"capabilities": map[string]any{"hosts": append(listed, "localhost:"+port)},
+		}
+		if run := s.Want(t, http.StatusOK, http.MethodPost, "/api/v1/execute", body).Run(t); run.Error == nil || run.Error.Type != runtimes.Denied {
+			t.Errorf("%s: %s %+v", host, run.Output, run.Error)
+		}
+	}
+}
+
+// TestOwnAddress: a run does not reach the server that runs it by a name that was granted.
 func TestOwnAddress(t *testing.T) {
 	t.Parallel()
 	s := servertest.New(t)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/atelier-run/atelier/internal/bytesize"
 	"github.com/atelier-run/atelier/internal/fault"
+	"github.com/atelier-run/atelier/internal/hostpattern"
 	folders "github.com/atelier-run/atelier/registry/skills"
 	"github.com/atelier-run/atelier/runtimes"
 	"github.com/atelier-run/atelier/runtimes/egress"
@@ -34,7 +35,13 @@ func (d Download) Fetch(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	session := d.Proxy.Open(runtimes.Job{RunID: "skills", Workspace: systemActor().Workspace, Capabilities: runtimes.Capabilities{Hosts: d.Hosts}}, nobody{})
+	ceiling := hostpattern.Ceiling{} // the operator's list is the ceiling
+	for _, text := range d.Hosts {
+		if grant, err := hostpattern.ParseGrant(text); err == nil {
+			ceiling.Grants = append(ceiling.Grants, grant)
+		}
+	}
+	session := d.Proxy.OpenBeneath(ceiling, runtimes.Job{RunID: "skills", Workspace: systemActor().Workspace, Capabilities: runtimes.Capabilities{Hosts: d.Hosts}}, nobody{})
 	defer session.Close()
 	answer, err := session.Call(ctx, egress.Function, args)
 	var refused *runtimes.CallError

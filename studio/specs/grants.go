@@ -19,7 +19,7 @@ func (c *Checker) Grants(workspace string, spec registry.Spec) error {
 	ceiling, faults := c.ceiling(workspace), &faults{}
 	for i, host := range spec.Capabilities.Hosts {
 		if grant, err := hostpattern.ParseGrant(host); err == nil && !ceiling.Allows(grant) {
-			faults.addf(fmt.Sprintf("/capabilities/hosts/%d", i), "must not be granted in this workspace (%s); the operator of the server can allow it with --egress-hosts.", host)
+			faults.addf(fmt.Sprintf("/capabilities/hosts/%d", i), "must not be granted in this workspace (%s); the operator of the server can allow it with --egress-hosts. By default only the public internet can be granted.", host)
 		}
 	}
 	return faults.err()

@@ -1,6 +1,9 @@
-package egress
+package hostpattern
 
-import "net/netip"
+import (
+	"net/netip"
+	"sync"
+)
 
 // special is a block of addresses that is not the public internet, by the registries of IANA and what clouds add.
 type special struct {
@@ -10,11 +13,14 @@ type special struct {
 
 func specials() []special {
 	return []special{
+		{"169.254.169.254/32", "metadata"},
+		{"168.63.129.16/32", "metadata"},
+		{"100.100.100.200/32", "metadata"},
+		{"fd00:ec2::254/128", "metadata"},
 		{"0.0.0.0/8", "unspecified"},
 		{"10.0.0.0/8", "private"},
 		{"100.64.0.0/10", "carrier"},
 		{"127.0.0.0/8", "loopback"},
-		{"169.254.169.254/32", "metadata"},
 		{"169.254.0.0/16", "link-local"},
 		{"172.16.0.0/12", "private"},
 		{"192.0.0.0/24", "reserved"},
@@ -24,8 +30,6 @@ func specials() []special {
 		{"198.18.0.0/15", "benchmark"},
 		{"198.51.100.0/24", "documentation"},
 		{"203.0.113.0/24", "documentation"},
-		{"168.63.129.16/32", "metadata"},
-		{"100.100.100.200/32", "metadata"},
 		{"224.0.0.0/4", "multicast"},
 		{"240.0.0.0/4", "reserved"},
 
@@ -44,7 +48,6 @@ func specials() []special {
 		{"2002::/16", "6to4"},
 		{"3fff::/20", "documentation"},
 		{"5f00::/16", "reserved"},
-		{"fd00:ec2::254/128", "metadata"},
 		{"fc00::/7", "private"},
 		{"fe80::/10", "link-local"},
 		{"fec0::/10", "private"},
@@ -52,31 +55,31 @@ func specials() []special {
 	}
 }
 
-// blocks are the special addresses, parsed. The first that holds an address names it.
-type blocks []struct {
+// Metadata is the class of the addresses at which clouds tell machines their credentials.
+const Metadata = "metadata"
+
+type block struct {
 	prefix netip.Prefix
 	class  string
 }
 
-func newBlocks() blocks {
-	var all blocks
+var blocks = sync.OnceValue(func() []block {
+	var all []block
 	for _, s := range specials() {
-		all = append(all, struct {
-			prefix netip.Prefix
-			class  string
-		}{netip.MustParsePrefix(s.prefix), s.class})
+		all = append(all, block{netip.MustParsePrefix(s.prefix), s.class})
 	}
 	return all
-}
+})
 
-// class says what kind of address this is, "" for one of the public internet. Of IPv6 only what is assigned to it counts.
-func (b blocks) class(addr netip.Addr) string {
+// Class names the kind of an address that is not on the public internet, "" for one that is. The first block that holds
+// it counts. Of IPv6 only the assigned part is public.
+func Class(addr netip.Addr) string {
 	if !addr.IsValid() || addr.Zone() != "" {
 		return "invalid"
 	}
-	for _, block := range b {
-		if block.prefix.Contains(addr) {
-			return block.class
+	for _, b := range blocks() {
+		if b.prefix.Contains(addr) {
+			return b.class
 		}
 	}
 	if addr.Is6() && !netip.PrefixFrom(netip.AddrFrom16([16]byte{0x20}), 3).Contains(addr) {

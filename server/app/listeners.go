@@ -1,0 +1,30 @@
+package app
+
+import (
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+)
+
+// listeners are the addresses at which this server listens, which no program may reach.
+type listeners struct {
+	mu    sync.Mutex
+	known []netip.AddrPort
+}
+
+func (l *listeners) add(address net.Addr) {
+	known, err := netip.ParseAddrPort(address.String())
+	if err != nil {
+		return // a listener of a test that has no address
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.known = append(l.known, netip.AddrPortFrom(known.Addr().Unmap(), known.Port()))
+}
+
+func (l *listeners) all() []netip.AddrPort {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.known)
+}
