@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// Bounds of what describes an agent.
+// These constants limit the size of an agent's description.
 const (
 	maxTitle       = 200
 	maxDescription = 4000
@@ -17,10 +17,12 @@ const (
 	maxMetadata    = 16 << 10
 )
 
-// MaxWords bounds in bytes what a person says of a version: its changelog, a comment, a reason.
+// MaxWords is the maximum length in bytes of a text that a person writes about a version: its changelog, a comment or a
+// reason.
 const MaxWords = 10_000
 
-// CheckAbout tells whether an agent's name, title, description, tags and metadata may be saved; the error names the field.
+// CheckAbout checks an agent's name, title, description, tags and metadata before they are saved. The error names the
+// field.
 func CheckAbout(a Agent) error {
 	switch {
 	case len(a.Title) > maxTitle:
@@ -45,8 +47,8 @@ func CheckAbout(a Agent) error {
 	return CheckName(a.Name)
 }
 
-// CheckWords tells whether what people say of a version may be kept; the error names the field. It is for versions that come
-// from elsewhere: what is said here is bounded where it is asked for.
+// CheckWords checks the texts that people wrote about a version. The error names the field. It is for imported
+// versions; texts written on this server are checked when they are entered.
 func CheckWords(v Version) error {
 	comment := ""
 	if v.Override != nil {
@@ -69,7 +71,7 @@ func CheckWords(v Version) error {
 	return nil
 }
 
-// CheckText refuses text that a database cannot hold. Field is a JSON pointer.
+// CheckText rejects text that a database cannot store. Field is a JSON pointer.
 func CheckText(field, text string) error {
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 		return fault.Invalid(field, "must be UTF-8 text without the character U+0000.")

@@ -1,9 +1,9 @@
 package registry
 
-// Bump is how far a version is from the one before, as semver.org has it.
+// Bump is the distance between a version and the one before it, in the terms of semver.org.
 type Bump string
 
-// The bumps. NoBump is between two versions that say and do the same.
+// These are the bumps. NoBump means that two versions have the same documentation and behavior.
 const (
 	NoBump    Bump = "none"
 	PatchBump Bump = "patch"
@@ -11,15 +11,15 @@ const (
 	MajorBump Bump = "major"
 )
 
-// Reason is one difference between two versions, and the bump that it asks for. Pointer leads into the newer version, or
-// into the older one where the newer has no such place.
+// Reason is one difference between two versions, with the bump it requires. Pointer points into the newer version, or
+// into the older one if the newer one has no such place.
 type Reason struct {
 	Bump    Bump   `json:"bump" enum:"none,patch,minor,major"`
 	Pointer string `json:"pointer"`
 	Message string `json:"message"`
 }
 
-// Advice is what the differences to an earlier version ask for.
+// Advice is the bump that the differences to an earlier version require.
 type Advice struct {
 	Base    string   `json:"base" doc:"Version that the draft was compared with. Empty if there is none."`
 	Bump    Bump     `json:"bump" enum:"none,patch,minor,major"`
@@ -27,7 +27,7 @@ type Advice struct {
 	Reasons []Reason `json:"reasons"`
 }
 
-// Override is why a version has a smaller number than was advised.
+// Override records why a version has a smaller number than advised.
 type Override struct {
 	Comment string `json:"comment"`
 	Advice  Advice `json:"advice"`

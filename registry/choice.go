@@ -5,18 +5,19 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// RuntimeReason says in one word why auto became a runtime.
+// RuntimeReason is a one-word reason why auto selected a runtime.
 type RuntimeReason string
 
-// The reasons.
+// These are the reasons.
 const (
-	RuntimeFits        RuntimeReason = "fits"        // goja has all that the program uses
-	RuntimeGap         RuntimeReason = "gap"         // the program uses what goja lacks
-	RuntimeSlow        RuntimeReason = "slow"        // the draft took long in goja
-	RuntimeUnavailable RuntimeReason = "unavailable" // Node would be right, and is not on this server
+	RuntimeFits        RuntimeReason = "fits"        // goja has everything the program uses
+	RuntimeGap         RuntimeReason = "gap"         // the program uses features that goja lacks
+	RuntimeSlow        RuntimeReason = "slow"        // the draft ran slowly in goja
+	RuntimeUnavailable RuntimeReason = "unavailable" // Node would fit, but is not installed on this server
 )
 
-// RuntimeChoice is what auto became, and why. Gaps are what the program uses and goja lacks, by file, line and column.
+// RuntimeChoice is the runtime that auto selected, with the reason. Gaps lists the features that the program uses and
+// goja lacks, by file, line and column.
 type RuntimeChoice struct {
 	Runtime runtimes.Name  `json:"runtime"`
 	Reason  RuntimeReason  `json:"reason" enum:"fits,gap,slow,unavailable"`

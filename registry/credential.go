@@ -2,7 +2,7 @@ package registry
 
 import "time"
 
-// Token is a bearer credential. Only the SHA-256 of its secret is kept, and the secret is shown once.
+// Token is a bearer credential. Only the SHA-256 of its secret is stored, and the secret is shown once.
 type Token struct {
 	ID        string       `json:"id"`
 	Workspace string       `json:"-"`
@@ -19,13 +19,14 @@ type Token struct {
 	RevokedAt *time.Time   `json:"revokedAt,omitempty"`
 }
 
-// TokenAgent is an agent that a token is restricted to. The ID decides; the name is that of the day the token was made.
+// TokenAgent is an agent that a token is restricted to. The ID decides; Name is the agent's name when the token was
+// created.
 type TokenAgent struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-// Session is a browser's login. Only the SHA-256 of the cookie is kept.
+// Session is a browser session. Only the SHA-256 of the cookie is stored.
 type Session struct {
 	Hash      string
 	Actor     Actor
@@ -35,34 +36,34 @@ type Session struct {
 	ExpiresAt time.Time
 }
 
-// ID names a session to people. It is part of the hash, which tells nothing about the cookie.
+// ID returns the public ID of a session. It is a prefix of the hash, so it reveals nothing about the cookie.
 func (s Session) ID() string { return SessionID(s.Hash) }
 
-// SessionIDLength is how much of the hash of a cookie its session's ID is.
+// SessionIDLength is the number of characters of a cookie's hash that form the session's ID.
 const SessionIDLength = 32
 
-// SessionID is the ID of the session with a hash.
+// SessionID returns the ID of the session with the given hash.
 func SessionID(hash string) string { return hash[:min(len(hash), SessionIDLength)] }
 
-// Device is where a session was opened, as far as it told.
+// Device describes the device on which a session was opened, as far as the browser reported it.
 type Device struct {
 	Address string
 	Browser string
 }
 
-// LoginFailures is how often a network has shown a wrong secret. It counts until the time is over.
+// LoginFailures counts the wrong secrets that were sent from a network. The count expires.
 type LoginFailures struct {
-	Source string // an address, or the network that one client has
+	Source string // an address, or the network assigned to one client
 	Count  int
 	Until  time.Time
 }
 
-// IdempotencyKey remembers the answer to a mutation for a day. Body is nil while the first request is still at work.
+// IdempotencyKey stores the response to a mutation for a day. Body is nil while the first request is in progress.
 type IdempotencyKey struct {
 	Workspace string
-	Owner     string // the caller's actor ID with its workspace
+	Owner     string // the caller's actor ID and workspace
 	Key       string
-	BodyHash  string // of method, path and body: the same key with another request is refused
+	BodyHash  string // hash of method, path and body; the same key with another request is rejected
 	Status    int
 	Body      []byte
 	ExpiresAt time.Time

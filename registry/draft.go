@@ -7,7 +7,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// Draft is the editable state of an agent. Revision grows by one with each save, and a save must name the one it saw.
+// Draft is the editable state of an agent. Revision grows by one with each save, and each save must name the revision
+// it is based on.
 type Draft struct {
 	Revision int64     `json:"revision"`
 	SavedAt  time.Time `json:"savedAt"`
@@ -18,38 +19,38 @@ type Draft struct {
 	Session string `json:"-"`
 }
 
-// Editor is who saved a draft, as every member of the workspace may see it.
+// Editor identifies the person who saved a draft, as every member of the workspace may see it.
 type Editor struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-// EditorOf returns what members of the workspace may see of an actor.
+// EditorOf returns the part of an actor that members of the workspace may see.
 func EditorOf(a Actor) Editor { return Editor{ID: a.ID, Name: a.Name} }
 
-// FirstDraft is the draft of a new agent.
+// FirstDraft returns the draft of a new agent.
 func FirstDraft(spec Spec, by Actor, at time.Time) Draft {
 	return Draft{Revision: 1, SavedAt: at, SavedBy: EditorOf(by), Spec: spec}
 }
 
-// Seen is the revision of a draft that a caller has read: the precondition of every use of a draft. Its zero value is that of
-// a caller that forgot to decide, and is refused where a draft is used.
+// Seen is the revision of a draft that a caller has read. It is the precondition of every use of a draft. The zero
+// value means that the caller did not decide, and every use of a draft rejects it.
 type Seen struct {
 	decided  bool
-	revision int64 // 0 is any
+	revision int64 // 0 means any
 }
 
-// AnyRevision lets a caller act on whatever the draft is.
+// AnyRevision lets a caller use any revision of the draft.
 func AnyRevision() Seen { return Seen{decided: true} }
 
-// SeenRevision lets a caller act on this revision only; 0 is any.
+// SeenRevision lets a caller use this revision only; 0 means any.
 func SeenRevision(revision int64) Seen { return Seen{true, revision} }
 
 // Named reports whether the caller names a revision.
 func (s Seen) Named() bool { return s.revision != 0 }
 
-// DraftAt returns the draft if it is still the one that the caller has seen. Every use of a draft goes through it: running,
-// publishing, comparing, copying. Error: StaleDraft.
+// DraftAt returns the draft if its revision is the one that the caller has seen. Every use of a draft calls it:
+// running, publishing, comparing, copying. Error: StaleDraft.
 func (a Agent) DraftAt(seen Seen) (Draft, error) {
 	if !seen.decided {
 		return Draft{}, errors.New("the draft is used without saying which revision of it was seen")
@@ -60,12 +61,13 @@ func (a Agent) DraftAt(seen Seen) (Draft, error) {
 	return a.Draft, nil
 }
 
-// NoDraftNamed refuses the revision of a request that uses no draft: it would not be checked.
+// NoDraftNamed rejects a revision in a request that uses no draft, because nothing would check it.
 func NoDraftNamed(why string) error {
 	return fault.Invalid("/revision", "applies to a draft, and this request uses none: %s.", why)
 }
 
-// StaleDraft refuses a request about a revision that is no longer the draft. It says who saved the current one, and when.
+// StaleDraft rejects a request for a revision that is no longer current. The error names who saved the current
+// revision, and when.
 func StaleDraft(current Draft, seen int64) error {
 	refused := fault.New(fault.StaleDraft, "The draft was saved elsewhere: it is at revision %d, and this request is about revision %d. Read the draft again.", current.Revision, seen)
 	refused.Extra = map[string]any{"currentRevision": current.Revision, "savedAt": current.SavedAt, "savedBy": current.SavedBy}

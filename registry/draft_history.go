@@ -6,8 +6,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// The history of a draft: how many saves are kept, how many of them may have a label and are kept beyond that, and how long
-// saves of one browser session share an entry, counted from the first of them.
+// These constants limit the history of a draft: the number of saves without a label, the number of saves with a label,
+// and how long saves of one browser session share an entry, counted from the first of them.
 const (
 	KeptSaves     = 50
 	LabelledSaves = 50
@@ -26,13 +26,13 @@ type DraftSave struct {
 	Settings bool      `json:"settings" doc:"Schemas, limits or other settings differ from the entry before."`
 }
 
-// DraftSavePage is one page of a history, newest first; NextCursor is "" on the last.
+// DraftSavePage is one page of a history, newest first. NextCursor is "" on the last page.
 type DraftSavePage struct {
 	Items      []DraftSave
 	NextCursor string
 }
 
-// CheckLabel refuses a label that is too long or no text.
+// CheckLabel rejects a label that is too long or is not valid text.
 func CheckLabel(label string) error {
 	if len(label) > maxLabel {
 		return fault.Invalid("/label", "must have at most %d bytes.", maxLabel)

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// File is the content of one file. In JSON a text is a string and anything else is {"base64":"…"}.
+// File is the content of one file. In JSON, text is a string and other content is {"base64":"…"}.
 type File []byte
 
-// MarshalJSON writes UTF-8 as a string, other bytes as base64.
+// MarshalJSON writes UTF-8 as a string and other bytes as base64.
 func (f File) MarshalJSON() ([]byte, error) {
 	if utf8.Valid(f) {
 		return json.Marshal(string(f))
@@ -21,7 +21,7 @@ func (f File) MarshalJSON() ([]byte, error) {
 
 var errFile = errors.New(`a file must be a string, or {"base64": "…"} for binary data`)
 
-// UnmarshalJSON reads either form, and nothing that would silently become an empty file.
+// UnmarshalJSON reads either form. It rejects values that would silently become an empty file.
 func (f *File) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		var text string

@@ -1,17 +1,17 @@
 package registry
 
-// Identity is who a provider of logins says that somebody is. Issuer and Subject decide, and never change; all else is
-// what the provider said this time.
+// Identity is a person as described by an identity provider. Issuer and Subject identify the person and never change;
+// all other fields come from the current sign-in.
 type Identity struct {
 	Issuer  string
 	Subject string
-	Names   []string // by which they may be known here, the best first
+	Names   []string // possible user names on this server, best first
 	Title   string   // "" for none
 	Groups  []string
 }
 
-// Grant is the role that a provider of logins gives somebody in a workspace, "" for none.
+// Grant is the role that an identity provider assigns to a person in a workspace, "" for none.
 type Grant struct {
-	Workspace string // its ID
+	Workspace string // ID of the workspace
 	Role      Role
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// MaxPath bounds a file's path in bytes.
+// MaxPath is the maximum length of a file's path in bytes.
 const MaxPath = 255
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
 
-// CheckName tells whether an agent may have this name; the error names the field and the remedy.
+// CheckName checks the name of an agent. The error names the field and how to fix it.
 func CheckName(name string) error {
 	const rule = "A name must start with a lower-case letter and have at most 63 of a-z, 0-9, - and _."
 	switch {
@@ -31,11 +31,12 @@ func CheckName(name string) error {
 	return nil
 }
 
-// NameKey is what must be unique about names in a workspace: "my-agent" and "my_agent" conflict.
+// NameKey returns the form of a name that must be unique in a workspace: "my-agent" and "my_agent" conflict.
 func NameKey(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
-// CheckPath says what is wrong with a file's path, "" if nothing. A path is relative, slash-separated, clean and of
-// printable UTF-8: what turns the direction of text or has no width would let one path look like another.
+// CheckPath returns the problem with a file's path, "" if there is none. A path is relative, slash-separated, clean and
+// printable UTF-8. Characters that change the text direction or have no width are rejected, because they would make one
+// path look like another.
 func CheckPath(p string) string {
 	switch {
 	case p == "" || len(p) > MaxPath:

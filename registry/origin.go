@@ -1,6 +1,6 @@
 package registry
 
-// Origin is the version of the public registry that an agent was copied from.
+// Origin is the version of the public registry from which an agent was copied.
 type Origin struct {
 	AgentID string `json:"agentId"`
 	Name    string `json:"name"`

@@ -6,28 +6,28 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// AgentFilter narrows a list of agents; zero fields do not narrow. State is "draft" (never published), "published" or
-// "deleted": only then tombstones are listed. Order is "name", which is also what "" means, or "updated", newest first.
+// AgentFilter narrows a list of agents; zero fields do not narrow it. State is "draft" (never published), "published"
+// or "deleted"; only "deleted" lists tombstones. Order is "name" (also the meaning of "") or "updated", newest first.
 type AgentFilter struct {
 	Query    string
 	Language runtimes.Language
 	Tag      string
 	State    string
-	InCode   bool // the query may also be met by the draft's code
-	// UnusedSince keeps the agents that are older and had no run since.
+	InCode   bool // the query also searches the draft's code
+	// UnusedSince keeps the agents that were created before this time and have not run since.
 	UnusedSince time.Time
 	Order       string
 	Cursor      string
 	Limit       int // 1 to 200; 0 means 50
 }
 
-// AgentPage is one page of agents without their files; NextCursor is "" on the last.
+// AgentPage is one page of agents without their files. NextCursor is "" on the last page.
 type AgentPage struct {
 	Items      []Agent
 	NextCursor string
 }
 
-// RunFilter narrows a list of runs; zero fields do not narrow.
+// RunFilter narrows a list of runs; zero fields do not narrow it.
 type RunFilter struct {
 	Agent   string // name or ID
 	Version string

@@ -12,13 +12,13 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// DefaultUser is the administrator of a server with a single user.
+// DefaultUser is the name of the administrator of a single-user server.
 const DefaultUser = "admin"
 
-// Role is what a member of a workspace may do there.
+// Role defines the rights of a member in a workspace.
 type Role string
 
-// The roles. Each may do what those before it may.
+// These are the roles. Each role includes the rights of the roles before it.
 const (
 	Viewer        Role = "viewer"
 	Developer     Role = "developer"
@@ -26,10 +26,10 @@ const (
 	Administrator Role = "administrator"
 )
 
-// Roles are all of them, the least first.
+// Roles returns all roles, lowest first.
 func Roles() []Role { return []Role{Viewer, Developer, Approver, Administrator} }
 
-// Scopes are what the role lets its bearer do; none for a role that is unknown.
+// Scopes returns the scopes of a role, none for an unknown role.
 func (r Role) Scopes() []Scope {
 	switch r {
 	case Viewer:
@@ -44,12 +44,12 @@ func (r Role) Scopes() []Scope {
 	return nil
 }
 
-// Covers reports whether who has the role may do all that another may.
+// Covers reports whether a role includes all rights of another role.
 func (r Role) Covers(other Role) bool {
 	return slices.Index(Roles(), r) >= slices.Index(Roles(), other)
 }
 
-// RoleWith is the least role that has one of the scopes.
+// RoleWith returns the lowest role that has one of the scopes.
 func RoleWith(anyOf ...Scope) Role {
 	for _, role := range Roles() {
 		if (Caller{Scopes: role.Scopes()}).May(anyOf...) {
@@ -59,7 +59,7 @@ func RoleWith(anyOf ...Scope) Role {
 	return Administrator
 }
 
-// CheckRole tells whether there is such a role.
+// CheckRole checks that a role exists.
 func CheckRole(role Role) error {
 	if !slices.Contains(Roles(), role) {
 		return fault.Invalid("/role", "The role must be viewer, developer, approver or administrator.")
@@ -73,19 +73,19 @@ type Workspace struct {
 	Name      string // unique on the server, in the form of an agent's name
 	Title     string
 	CreatedAt time.Time
-	ClosedAt  *time.Time // nobody enters a closed one; its rows and its name stay
+	ClosedAt  *time.Time // time of closing; a closed workspace rejects all access but keeps its rows and its name
 }
 
 // User is a person.
 type User struct {
 	ID        string
-	Name      string // by which they log in, unique on the server
-	Title     string // what others see
+	Name      string // name to sign in with, unique on the server
+	Title     string // name shown to others
 	Password  string // argon2id with its parameters and salt; "" for none
 	CreatedAt time.Time
 }
 
-// Actor is the user as somebody who acts in a workspace.
+// Actor returns the user as an actor in a workspace.
 func (u User) Actor(workspace string) Actor {
 	return Actor{ID: u.ID, Type: UserActor, Name: u.Title, Workspace: workspace}
 }
@@ -104,13 +104,13 @@ type Membership struct {
 	Since     time.Time
 }
 
-// Invitation is a one-time link into a workspace. Only the SHA-256 of its secret is kept.
+// Invitation is a one-time link into a workspace. Only the SHA-256 of its secret is stored.
 type Invitation struct {
 	ID        string
 	Hash      string
 	Workspace string
 	Role      Role
-	Note      string // whom it is for
+	Note      string // intended recipient
 	Creator   Actor
 	CreatedAt time.Time
 	ExpiresAt time.Time
@@ -123,8 +123,8 @@ const (
 
 var userName = regexp.MustCompile(`^[a-z0-9][a-z0-9._+@-]*$`)
 
-// CheckUserName tells whether somebody may log in by this name. An address of mail is one; what looks like the ID of
-// somebody is none, since people are named by either.
+// CheckUserName checks a name to sign in with. An email address is valid. A name that looks like a user ID is invalid,
+// because requests accept either of them.
 func CheckUserName(name string) error {
 	if len(name) > mostUserName || !userName.MatchString(name) {
 		return fault.Invalid("/name", "A sign-in name must start with a lower-case letter or a digit and have at most %d of a-z, 0-9 and . _ + @ -", mostUserName)
@@ -135,8 +135,8 @@ func CheckUserName(name string) error {
 	return nil
 }
 
-// CheckTitle tells whether a person or a workspace may be called so: what has no width or turns the direction of text could
-// look like somebody else.
+// CheckTitle checks the title of a person or a workspace. It rejects characters that have no width or change the text
+// direction, because such a title could imitate another one.
 func CheckTitle(title string) error {
 	if title == "" || len(title) > mostTitle || !utf8.ValidString(title) || title[0] == ' ' || title[len(title)-1] == ' ' ||
 		slices.ContainsFunc([]rune(title), func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -145,7 +145,8 @@ func CheckTitle(title string) error {
 	return nil
 }
 
-// NoWorkspace says that there is no such workspace; one that the caller is no member of is the same.
+// NoWorkspace returns the error for a workspace that does not exist. A workspace of which the caller is no member gets
+// the same error.
 func NoWorkspace(nameOrID string) error {
 	return fault.New(fault.NoWorkspace, "Workspace %s not found.", nameOrID)
 }

@@ -2,8 +2,8 @@ package registry
 
 import "time"
 
-// Pin says that somebody references an agent. Reference is what was registered, Version what it stands for now, "" if
-// for nothing any more.
+// Pin records that an owner references an agent. Reference is the registered reference. Version is the version it
+// resolves to now, "" if it resolves to none.
 type Pin struct {
 	Owner      string    `json:"owner" doc:"Identifier of the owner."`
 	Label      string    `json:"label" doc:"Display name of the owner."`

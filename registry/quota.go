@@ -2,7 +2,7 @@ package registry
 
 import "time"
 
-// Quota is what a workspace may take; 0 is no limit.
+// Quota is the maximum usage of a workspace; 0 means no limit.
 type Quota struct {
 	ConcurrentRuns   int64 `json:"concurrentRuns" doc:"Concurrent runs, including queued runs."`
 	RunsPerDay       int64 `json:"runsPerDay"`
@@ -10,7 +10,7 @@ type Quota struct {
 	StorageBytes     int64 `json:"storageBytes" doc:"Bytes of code, of inputs, outputs and events of runs, and of stored answers for idempotency keys."`
 }
 
-// OwnQuota is what a workspace has instead of the server's defaults; nil is the default.
+// OwnQuota overrides the server's default quota for a workspace; nil means the default.
 type OwnQuota struct {
 	ConcurrentRuns   *int64 `json:"concurrentRuns,omitempty" minimum:"0" doc:"Maximum concurrent runs, including queued runs. 0 means no limit; absent means the server's default."`
 	RunsPerDay       *int64 `json:"runsPerDay,omitempty" minimum:"0"`
@@ -18,7 +18,7 @@ type OwnQuota struct {
 	StorageBytes     *int64 `json:"storageBytes,omitempty" minimum:"0"`
 }
 
-// Over is the quota where the workspace has none of its own.
+// Over returns the effective quota: the workspace's own limits, and the defaults where it has none.
 func (o OwnQuota) Over(defaults Quota) Quota {
 	for _, f := range []struct{ own, value *int64 }{
 		{o.ConcurrentRuns, &defaults.ConcurrentRuns}, {o.RunsPerDay, &defaults.RunsPerDay},
@@ -31,13 +31,13 @@ func (o OwnQuota) Over(defaults Quota) Quota {
 	return defaults
 }
 
-// DayUse is what runs have taken since a moment.
+// DayUse is the usage of runs since a point in time.
 type DayUse struct {
 	Runs  int64
 	CPUMs float64
 }
 
-// QuotaUse is what a workspace has taken of its quota.
+// QuotaUse is the usage of a workspace, compared with its quota.
 type QuotaUse struct {
 	ConcurrentRuns   int64      `json:"concurrentRuns"`
 	RunsPerDay       int64      `json:"runsPerDay"`

@@ -11,14 +11,14 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// Latest and DraftVersion are the two words that may stand for a version.
+// Latest and DraftVersion are the two keywords that may replace a version.
 const (
 	Latest       = "latest"
 	DraftVersion = "draft"
 )
 
-// Reference names an agent's version: name@1.2.0, name@^1, name@~1.2, name@>=1 <2, name@latest, name@sha256:….
-// Version is kept as it was written; "" means that none was given, which a call refuses.
+// Reference names a version of an agent: name@1.2.0, name@^1, name@~1.2, name@>=1 <2, name@latest, name@sha256:….
+// Version is stored as written. "" means that no version was given, and a call rejects it.
 type Reference struct {
 	Agent   string
 	Version string
@@ -31,7 +31,7 @@ func (r Reference) String() string {
 	return r.Agent + "@" + r.Version
 }
 
-// ParseReference splits "name@version". An agent without a version is returned with an empty Version.
+// ParseReference splits "name@version". If there is no version, Version is empty.
 func ParseReference(s string) (Reference, error) {
 	agent, version, pinned := strings.Cut(s, "@")
 	if agent == "" || (pinned && version == "") {
@@ -44,16 +44,17 @@ func ParseReference(s string) (Reference, error) {
 	return ref, CheckVersionRange(version)
 }
 
-// Candidates are versions that a reference may stand for, and the present name of its agent, "" if there is no such agent.
+// Candidates holds the versions that may match a reference, and the current name of its agent, "" if there is no such
+// agent.
 type Candidates struct {
 	Agent    string
 	Versions []Version
 }
 
-// VersionKind says how a reference picks its version.
+// VersionKind is the way a reference selects a version.
 type VersionKind string
 
-// The kinds of version references. Exact and ByDigest are pinned.
+// These are the kinds of version references. Exact and ByDigest are pinned.
 const (
 	Exact    VersionKind = "exact"
 	Range    VersionKind = "range"
@@ -67,7 +68,7 @@ var (
 	exactForm  = regexp.MustCompile(`^\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]*)?$`)
 )
 
-// KindOf says how a version reference picks; CheckVersionRange tells whether it is well formed.
+// KindOf returns the kind of a version reference. CheckVersionRange checks its syntax.
 func KindOf(version string) VersionKind {
 	switch {
 	case version == Latest:
@@ -82,10 +83,10 @@ func KindOf(version string) VersionKind {
 	return Range
 }
 
-// maxRange bounds a version reference in bytes.
+// maxRange is the maximum length of a version reference in bytes.
 const maxRange = 256
 
-// CheckVersionRange tells whether a version reference is well formed.
+// CheckVersionRange checks the syntax of a version reference.
 func CheckVersionRange(version string) error {
 	if len(version) > maxRange || version != strings.TrimSpace(version) {
 		return fault.Invalid("/version", "A version must have at most %d bytes and no spaces at the start or end.", maxRange)
@@ -107,8 +108,8 @@ func CheckVersionRange(version string) error {
 	return nil
 }
 
-// CheckSemver tells whether a string is a semantic version as semver.org 2.0.0 has it, without a leading v. The largest numbers
-// that 64 bits hold are left out: each has to have a next one.
+// CheckSemver checks that a string is a semantic version (semver.org 2.0.0) without a leading v. It rejects the largest
+// 64-bit numbers, because each number must have a successor.
 func CheckSemver(version string) error {
 	v, err := semver.StrictNewVersion(version)
 	switch {
@@ -120,9 +121,9 @@ func CheckSemver(version string) error {
 	return nil
 }
 
-// Pick returns the index of the version that a reference stands for; -1 for none, and for a draft. An exact version and
-// a digest are what they say. A range and latest are the highest semver without pre-release (a pre-release only if the
-// range itself names one), a deprecated one only if nothing else fits.
+// Pick returns the index of the version that a reference selects, -1 if there is none or the reference names the draft.
+// An exact version and a digest match exactly. A range and latest select the highest semver without pre-release.
+// Pre-releases count only if the range names one. A deprecated version is selected only if no other fits.
 func Pick(version string, candidates []Version) int {
 	switch KindOf(version) {
 	case Exact:
@@ -143,7 +144,7 @@ func Pick(version string, candidates []Version) int {
 	return -1
 }
 
-// highest returns the index of the highest version that fits, deprecated ones last.
+// highest returns the index of the highest version that fits; deprecated versions rank last.
 func highest(candidates []Version, fits func(*semver.Version) bool) int {
 	best := -1
 	var bestVersion *semver.Version
@@ -160,8 +161,8 @@ func highest(candidates []Version, fits func(*semver.Version) bool) int {
 	return best
 }
 
-// above orders versions for highest. Semver gives 1.0.0+a and 1.0.0+b the same rank; the text decides between them, so
-// that the answer does not depend on the order of the candidates.
+// above reports whether a version ranks above another one in highest. Semver gives 1.0.0+a and 1.0.0+b the same rank.
+// Their text decides, so that the order of the candidates has no influence.
 func above(v *semver.Version, deprecated bool, than *semver.Version, thanDeprecated bool) bool {
 	if deprecated != thanDeprecated {
 		return thanDeprecated

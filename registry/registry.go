@@ -1,6 +1,6 @@
-// Package registry is the vocabulary of what is saved: agents with one draft and immutable versions, references to them,
-// runs with their provenance, and the actor behind each change. It knows no SQL and no HTTP. The JSON names are those of
-// the HTTP contract and of agent.yaml.
+// Package registry defines the stored types: agents with one draft and immutable versions, references to them, runs
+// with their provenance, and the actor behind each change. It contains no SQL and no HTTP. The JSON names are those of
+// the HTTP API and of agent.yaml.
 package registry
 
 import (
@@ -10,21 +10,21 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// DefaultWorkspace is the tenant of a server with a single user. Every row belongs to a workspace.
+// DefaultWorkspace is the workspace of a single-user server. Every row belongs to a workspace.
 const DefaultWorkspace = "default"
 
-// ActorType says what kind of caller acts.
+// ActorType is the kind of an actor.
 type ActorType string
 
-// The kinds of actors.
+// These are the kinds of actors.
 const (
 	UserActor      ActorType = "user"
 	TokenActor     ActorType = "token"
-	AnonymousActor ActorType = "anonymous" // a caller of skills on this machine, where that is allowed
+	AnonymousActor ActorType = "anonymous" // unauthenticated local caller of skills, where allowed
 	SystemActor    ActorType = "system"
 )
 
-// Actor is who asks, in which workspace.
+// Actor identifies the caller and the workspace.
 type Actor struct {
 	ID        string    `json:"id"`
 	Type      ActorType `json:"type"`
@@ -32,7 +32,7 @@ type Actor struct {
 	Workspace string    `json:"workspace"`
 }
 
-// Agent is a named code agent. Name is unique in its workspace, also after '-' became '_'.
+// Agent is a named code agent. Name is unique in its workspace, even with '-' replaced by '_'.
 type Agent struct {
 	ID               string
 	Workspace        string
@@ -40,40 +40,40 @@ type Agent struct {
 	Title            string
 	Description      string
 	Tags             []string
-	Metadata         json.RawMessage // an object of the client's own
+	Metadata         json.RawMessage // JSON object for the client's own use
 	Listed           bool
-	Publisher        string  // in the registry: the name of the workspace that lists it
-	Origin           *Origin // nil for an agent that was made here
-	VersionCount     int64   // pre-releases included
+	Publisher        string  // name of the publishing workspace; only set in the public registry
+	Origin           *Origin // nil for an agent that was created here
+	VersionCount     int64   // includes pre-releases
 	LatestVersion    string  // what a reference to latest stands for, "" before the first publish
-	LatestDeprecated bool    // it is deprecated, as is every other without pre-release
+	LatestDeprecated bool    // the latest version and all others without pre-release are deprecated
 	UsageCount       int64
 	LastUsedAt       *time.Time // nil before the first run
 	Draft            Draft
 	Changelog        []ChangelogEntry // newest first
 	CreatedAt        time.Time
-	CreatedBy        string // the creator's ID
+	CreatedBy        string // ID of the creator
 	Creator          Actor
 	UpdatedAt        time.Time
-	Editor           Actor      // who changed it last
-	DeletedAt        *time.Time // a tombstone keeps the name and its versions out of reach and reuse
-	Deletion         Deletion   // what the tombstone says
+	Editor           Actor      // actor of the last change
+	DeletedAt        *time.Time // time of deletion; the name and versions of a deleted agent cannot be read or reused
+	Deletion         Deletion   // details of the deletion
 }
 
-// Deletion says who deleted an agent and why.
+// Deletion records who deleted an agent, and why.
 type Deletion struct {
 	By      string `json:"by"` // the name of the actor
 	Comment string `json:"comment"`
 }
 
-// ChangelogEntry is one published version as an agent's history shows it.
+// ChangelogEntry is one published version in an agent's history.
 type ChangelogEntry struct {
 	Version string    `json:"version"`
 	Changes string    `json:"changes"`
 	Date    time.Time `json:"date"`
 }
 
-// Spec is what a draft and a version have in common: everything that decides how a program runs.
+// Spec holds the fields that a draft and a version share: everything that determines how a program runs.
 type Spec struct {
 	Language         runtimes.Language     `json:"language"`
 	Runtime          runtimes.Name         `json:"runtime"`
@@ -125,7 +125,8 @@ type Version struct {
 	Reason        string    `json:"reason,omitempty"`    // of the deprecation
 	Successor     string    `json:"successor,omitempty"` // a reference to what should be used instead
 	Override      *Override `json:"override,omitempty"`  // why the number is smaller than advised
-	// RuntimeChoice is why auto became this runtime; nil where somebody named it, or the language has one alone.
+	// RuntimeChoice explains why auto selected this runtime. It is nil if the author named the runtime, or the language
+	// has only one.
 	RuntimeChoice *RuntimeChoice `json:"runtimeChoice,omitempty"`
 	Spec
 }
@@ -133,10 +134,10 @@ type Version struct {
 // Reference returns "name@1.2.0".
 func (v Version) Reference() string { return v.Agent + "@" + v.Version }
 
-// Status is where a run stands.
+// Status is the state of a run.
 type Status string
 
-// The states of a run; all but the first three are final.
+// These are the states of a run; all but the first three are final.
 const (
 	Queued            Status = "queued"
 	AwaitingApproval  Status = "awaiting_approval"
@@ -149,15 +150,15 @@ const (
 	StatusInterrupted Status = "interrupted"
 )
 
-// Statuses are all the states of a run.
+// Statuses returns all states of a run.
 func Statuses() []Status {
 	return []Status{Queued, AwaitingApproval, Running, Succeeded, Failed, TimedOut, StatusCancelled, Blocked, StatusInterrupted}
 }
 
-// Final reports whether a run in this state will not change any more.
+// Final reports whether the state of a run can no longer change.
 func (s Status) Final() bool { return s != Queued && s != AwaitingApproval && s != Running }
 
-// StatusOf is the state of a run that ended with this error; nil means success.
+// StatusOf returns the state of a run that ended with the given error; nil means success.
 func StatusOf(err *runtimes.ProgramError) Status {
 	if err == nil {
 		return Succeeded
@@ -176,10 +177,10 @@ func StatusOf(err *runtimes.ProgramError) Status {
 	return Failed
 }
 
-// Trigger says by which door a run came.
+// Trigger is the API or entry point that started a run.
 type Trigger string
 
-// The triggers of this house.
+// These are the triggers.
 const (
 	TriggerStudio Trigger = "studio"
 	TriggerAPI    Trigger = "api"
@@ -200,7 +201,7 @@ type Run struct {
 	AgentID       string // "" for inline code
 	Agent         string
 	Version       string // "" for inline code, "draft" for a draft
-	DraftRevision int64  // of a draft, 0 otherwise
+	DraftRevision int64  // revision of the draft, 0 for other runs
 	Digest        string // of the version, "" otherwise
 	CodeDigest    string
 	Language      runtimes.Language
@@ -216,29 +217,29 @@ type Run struct {
 	Output        json.RawMessage
 	Error         *runtimes.ProgramError
 	ExitCode      *int
-	Stdout        string // the last 64 KiB
+	Stdout        string // last 64 KiB
 	Stderr        string
-	Truncated     bool // Stdout or Stderr is not the whole output
+	Truncated     bool // Stdout or Stderr is incomplete
 	Validation    Validation
 	TokensUsed    int64
 	Metrics       Metrics
 	InputsHash    string
 	OutputsHash   string
-	Isolation     string // full, reduced(what is missing), none
-	Memory        int64  // the memory limit in bytes
+	Isolation     string // full, reduced(missing parts) or none
+	Memory        int64  // memory limit in bytes
 	TraceID       string
 	CreatedAt     time.Time
 	StartedAt     *time.Time
 	FinishedAt    *time.Time
 }
 
-// Validation tells what came of checking input and output: passed, failed or skipped (no schema, or no output).
+// Validation holds the results of checking input and output: passed, failed or skipped (no schema, or no output).
 type Validation struct {
 	Input  string `json:"input"`
 	Output string `json:"output"`
 }
 
-// Metrics is where a run's time went, in milliseconds, and its peak memory.
+// Metrics holds the duration of each phase of a run in milliseconds, and its peak memory.
 type Metrics struct {
 	QueuedMs        float64 `json:"queuedMs"`
 	StartMs         float64 `json:"startMs"`

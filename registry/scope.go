@@ -2,10 +2,10 @@ package registry
 
 import "slices"
 
-// Scope is a right that a credential carries.
+// Scope is a right that a credential grants.
 type Scope string
 
-// The scopes. Admin stands for all of them.
+// These are the scopes. Admin includes all of them.
 const (
 	ReadScope    Scope = "read"
 	RunScope     Scope = "run"
@@ -14,31 +14,31 @@ const (
 	AdminScope   Scope = "admin"
 )
 
-// Scopes are all of them, the least first.
+// Scopes returns all scopes, lowest first.
 func Scopes() []Scope { return []Scope{ReadScope, RunScope, WriteScope, ApproveScope, AdminScope} }
 
-// Caller is who asks, and what the credential that they showed lets them do.
+// Caller identifies the person or service that sends a request, and the rights of its credential.
 type Caller struct {
 	Actor     Actor
-	Workspace Workspace // the one that the caller acts in
+	Workspace Workspace // the workspace of the request
 	User      string    // ID of the person on whose behalf, "" for the host's own tokens and for nobody
-	Role      Role      // of that person in the workspace
+	Role      Role      // the person's role in the workspace
 	Scopes    []Scope
 	Session   string       // ID of the browser's session, "" for a token
-	Agents    []TokenAgent // the only agents that it may touch; none for no such restriction
+	Agents    []TokenAgent // the only agents that the caller may access; empty means no restriction
 }
 
-// May reports whether one of the scopes is there.
+// May reports whether the caller has one of the scopes.
 func (c Caller) May(anyOf ...Scope) bool {
 	return slices.ContainsFunc(c.Scopes, func(s Scope) bool { return s == AdminScope || slices.Contains(anyOf, s) })
 }
 
-// MayTouch reports whether an agent is one that the caller may touch.
+// MayTouch reports whether the caller may access an agent.
 func (c Caller) MayTouch(agentID string) bool {
 	return len(c.Agents) == 0 || slices.ContainsFunc(c.Agents, func(a TokenAgent) bool { return a.ID == agentID })
 }
 
-// Common are the scopes that both have, the least first.
+// Common returns the scopes that both lists contain, lowest first.
 func Common(a, b []Scope) []Scope {
 	var common []Scope
 	for _, scope := range Scopes() {
@@ -47,7 +47,7 @@ func Common(a, b []Scope) []Scope {
 		}
 	}
 	if slices.Contains(common, AdminScope) {
-		return []Scope{AdminScope} // which stands for all
+		return []Scope{AdminScope} // admin includes all other scopes
 	}
 	return common
 }

@@ -2,29 +2,31 @@ package registry
 
 import "time"
 
-// Secret is a value that versions declare by name and runs are given. Only its sealed form is kept, and nobody is told it.
-// One of an agent is for the runs of that agent alone and goes before the one of the workspace.
+// Secret is a value that versions declare by name and runs receive. Only its encrypted form is stored, and no API
+// returns the value. A secret of an agent is only for that agent's runs. It takes precedence over the workspace's
+// secret of the same name.
 type Secret struct {
 	Workspace string
 	AgentID   string // "" for all agents of the workspace
-	Agent     string // present name of the agent
+	Agent     string // current name of the agent
 	Name      string
-	Binding   *Binding // nil for one that programs are given
-	KeyID     string   // of the key that sealed it
+	Binding   *Binding // nil for a secret that programs receive
+	KeyID     string   // ID of the key that encrypted it
 	Sealed    []byte
 	SetAt     time.Time
 	SetBy     Actor
 	LastUsed  *time.Time
 }
 
-// Binding gives a secret to one host instead of to programs: as a header of the requests that they send there.
+// Binding gives a secret to one host instead of to programs. The secret is sent as a header of the programs' requests
+// to that host.
 type Binding struct {
 	Host   string `json:"host" doc:"The only host:port that the secret is sent to."`
 	Header string `json:"header" doc:"Name of the header."`
 	Format string `json:"format,omitempty" doc:"Value of the header, for example: Bearer {value}. {value} is replaced by the secret (default: {value})."`
 }
 
-// SecretUse says that a run was given a secret.
+// SecretUse records that a run received a secret.
 type SecretUse struct {
 	Workspace  string    `json:"-"`
 	RunID      string    `json:"runId"`
@@ -42,7 +44,7 @@ type SecretUses struct {
 	NextCursor string      `json:"nextCursor,omitempty"`
 }
 
-// SecretDeclaration says that a version, or a draft, declares a secret.
+// SecretDeclaration records that a version or a draft declares a secret.
 type SecretDeclaration struct {
 	Name    string `json:"-"`
 	AgentID string `json:"agentId"`

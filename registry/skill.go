@@ -7,35 +7,36 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// SkillOrigin says how a skill came here.
+// SkillOrigin is the way a skill was installed.
 type SkillOrigin string
 
-// The origins of skills.
+// These are the origins of skills.
 const (
-	BuiltinSkill    SkillOrigin = "builtin"    // shipped with this program
-	FolderSkill     SkillOrigin = "folder"     // of the watched directory
-	ArchiveSkill    SkillOrigin = "archive"    // sent by somebody
+	BuiltinSkill    SkillOrigin = "builtin"    // shipped with the server
+	FolderSkill     SkillOrigin = "folder"     // in the watched directory
+	ArchiveSkill    SkillOrigin = "archive"    // uploaded as an archive
 	URLSkill        SkillOrigin = "url"        // fetched from a granted host
 	CreatedSkill    SkillOrigin = "created"    // written by a client, often by a model
-	RegisteredSkill SkillOrigin = "registered" // described by a client
+	RegisteredSkill SkillOrigin = "registered" // registered by a client
 )
 
-// Skill says of an agent that it is a skill as well.
+// Skill marks an agent as a skill.
 type Skill struct {
 	AgentID     string
 	Workspace   string
-	Name        string // the agent's, as are the next three
+	Name        string // name of the agent, as the next three fields
 	Title       string
 	Description string
 	Tags        []string
 	Uninstalled bool              // the agent is deleted; its name and versions are kept
-	Published   bool              // there is a version that is no pre-release
-	Language    runtimes.Language // of the draft
+	Published   bool              // there is a version without pre-release
+	Language    runtimes.Language // language of the draft
 	Origin      SkillOrigin
-	Source      string // where from: an address without its query, the name of an archive
+	Source      string // source: an address without its query, or the name of an archive
 	Handler     string // as in skill.yaml
-	Drafted     bool   // the agent's draft waits to be promoted
-	// Claims is what a client said of the code when it sent it: a decision, a score. It is kept to be read, and trusted for nothing.
+	Drafted     bool   // the agent's draft waits for promotion
+	// Claims holds the client's statements about the code it sent, such as a decision or a score. It is stored for
+	// information only and never trusted.
 	Claims      json.RawMessage
 	InstalledAt time.Time
 	Installer   Actor

@@ -2,15 +2,15 @@ package registry
 
 import "time"
 
-// LatestVersion names the newest version of an agent, as a list of all agents needs it.
+// LatestVersion names the newest version of an agent, for a list of all agents.
 type LatestVersion struct {
-	ID         string // of the version
+	ID         string // ID of the version
 	AgentID    string
-	Agent      string // present name of the agent
+	Agent      string // current name of the agent
 	Deprecated bool
 }
 
-// ToolSet pins several versions under one name. What it offers changes only when somebody changes the set.
+// ToolSet pins several versions under one name. Its tools change only when somebody edits the set.
 type ToolSet struct {
 	ID          string    `json:"id"`
 	Workspace   string    `json:"-"`

@@ -8,7 +8,7 @@ import (
 
 var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
-// CheckVariable says why no variable of a program's environment, and no secret, may have a name; "" if one may.
+// CheckVariable returns why an environment variable or a secret cannot have a name, "" if it can.
 func CheckVariable(name string) string {
 	switch {
 	case !variableForm.MatchString(name):
@@ -25,7 +25,7 @@ func reservedVariable(name string) bool {
 		return true
 	}
 	if slices.Contains([]string{"http_proxy", "https_proxy", "no_proxy", "all_proxy"}, strings.ToLower(name)) {
-		return true // the way to granted hosts
+		return true // variables of the egress proxy
 	}
 	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "PYTHON") || strings.HasPrefix(name, "NODE_") ||
 		strings.HasPrefix(name, "BASH") || name == "ENV" || name == "IFS" || name == "SHELLOPTS" || name == "PS4" ||

@@ -2,7 +2,7 @@ package store
 
 import "github.com/atelier-run/atelier/registry"
 
-// identified fills in the ID where only that is known of an actor.
+// identified sets the ID of an actor of whom only the ID is known.
 func identified(a registry.Actor, id string) registry.Actor {
 	if a.ID == "" {
 		a.ID = id

@@ -11,11 +11,11 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ListAgents returns a page of agents in the order that is asked for, without draft but its language and revision, and without
-// changelog. Every word of the query must occur in an agent's name, title, description or tags, or in its draft's code if that
-// is asked for. Error: InvalidInput for a bad cursor.
+// ListAgents returns a page of agents in the requested order. It omits changelogs, and drafts except for their language
+// and revision. Every word of the query must occur in an agent's name, title, description or tags, or in its draft's
+// code if the filter asks for it. Error: InvalidInput for a bad cursor.
 func (s *Store) ListAgents(ctx context.Context, workspace string, f registry.AgentFilter) (registry.AgentPage, error) {
-	// The rows are looked for along the index alone, and only those of the page are read.
+	// The subquery finds the IDs through the index alone, so only the rows of the page are read.
 	ids := s.read.NewSelect().TableExpr("agents AS a").Column("a.id").Where("a.workspace_id = ?", workspace).
 		OrderExpr(inOrder(f)).Limit(int64(pageSize(f.Limit)) + 1)
 	if err := s.narrow(ids, f, searchedColumns{text: "a.search_text", language: "a.language"}); err != nil {
@@ -49,7 +49,7 @@ func (s *Store) ListAgents(ctx context.Context, workspace string, f registry.Age
 
 const orderUpdated = "updated"
 
-// inOrder sorts as a list asks for.
+// inOrder returns the sort order of a list.
 func inOrder(f registry.AgentFilter) string {
 	if f.Order == orderUpdated {
 		return "a.updated_at DESC, a.id DESC"
@@ -64,7 +64,7 @@ type agentKey struct {
 	ID   string    `json:"i"`
 }
 
-// searchedColumns are where a list looks.
+// searchedColumns names the columns that a list searches.
 type searchedColumns struct{ text, language string }
 
 func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter, in searchedColumns) error {
@@ -73,7 +73,7 @@ func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter, in searchedCo
 			return err
 		}
 		if f.InCode {
-			quoted, err := json.Marshal(word) // as a file's content is written: quotes, backslashes and < > & are escaped
+			quoted, err := json.Marshal(word) // encoded like a file's content: quotes, backslashes and < > & are escaped
 			if err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter, in searchedCo
 		if err := registry.CheckText("/tag", f.Tag); err != nil {
 			return err
 		}
-		// A tag is part of the text, and to look there first is cheaper than to read every row's list.
+		// A tag is part of the search text. Matching the text first is cheaper than reading every row's list of tags.
 		q.Where(`? LIKE ? ESCAPE '\'`, bun.Safe(in.text), containing(strings.ToLower(f.Tag))).Where(s.dialect.hasTag(), f.Tag)
 	}
 	if f.Cursor != "" {
@@ -107,12 +107,12 @@ func (s *Store) narrow(q *bun.SelectQuery, f registry.AgentFilter, in searchedCo
 	return nil
 }
 
-// containing is a pattern of LIKE with the escape character \.
+// containing returns a LIKE pattern with the escape character \.
 func containing(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
 }
 
-// agentPage takes the row that was read too many as the sign of a next page.
+// agentPage builds a page. One row more than the page size means that there is a next page.
 func agentPage(rows []fullAgentRow, size int) (registry.AgentPage, error) {
 	var page registry.AgentPage
 	if len(rows) > size {

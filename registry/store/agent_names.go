@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// nameRow says whose a name is or was.
+// nameRow assigns a current or former name to an agent.
 type nameRow struct {
 	bun.BaseModel `bun:"table:agent_names,alias:n"`
 
@@ -20,13 +20,13 @@ type nameRow struct {
 	AgentID     string `bun:"agent_id"`
 }
 
-// idOfName is a subquery for the ID of the agent that has or had a name.
+// idOfName returns a subquery for the ID of the agent that has or had a name.
 func (s *Store) idOfName(workspace, name string) *bun.SelectQuery {
 	return s.read.NewSelect().Model((*nameRow)(nil)).Column("agent_id").
 		Where("n.workspace_id = ?", workspace).Where("n.name_key = ?", registry.NameKey(name))
 }
 
-// AgentID turns a name that an agent has or had into its ID, and leaves what is no name as it is.
+// AgentID returns the ID of the agent that has or had a name. It returns all other values unchanged.
 func (s *Store) AgentID(ctx context.Context, workspace, nameOrID string) (string, error) {
 	if impossible(nameOrID) {
 		return nameOrID, nil
@@ -35,7 +35,7 @@ func (s *Store) AgentID(ctx context.Context, workspace, nameOrID string) (string
 	return id, wrap("read name", err)
 }
 
-// agentID turns a name into an ID and leaves what is no name as it is.
+// agentID returns the ID for a name, and all other values unchanged.
 func (s *Store) agentID(ctx context.Context, workspace, nameOrID string) (string, error) {
 	var id string
 	err := s.idOfName(workspace, nameOrID).Scan(ctx, &id)
@@ -48,7 +48,7 @@ func (s *Store) agentID(ctx context.Context, workspace, nameOrID string) (string
 // claimName gives a name to an agent that may have it already. Error: NameTaken.
 func claimName(ctx context.Context, tx bun.Tx, workspace, agentID, name string) error {
 	row := nameRow{WorkspaceID: workspace, NameKey: registry.NameKey(name), AgentID: agentID}
-	// The update changes nothing; it makes an agent's own name count as a row.
+	// The update changes nothing; it makes an agent's own name count as an affected row.
 	result, err := tx.NewInsert().Model(&row).
 		On("CONFLICT (workspace_id, name_key) DO UPDATE").Set("agent_id = excluded.agent_id").
 		Where("n.agent_id = excluded.agent_id").Exec(ctx)
@@ -62,7 +62,7 @@ func claimName(ctx context.Context, tx bun.Tx, workspace, agentID, name string) 
 	return whoseName(ctx, tx, row)
 }
 
-// whoseName explains why a name cannot be had.
+// whoseName returns the error that explains why a name is taken.
 func whoseName(ctx context.Context, tx bun.Tx, row nameRow) error {
 	var owner struct {
 		Name    string
@@ -82,7 +82,7 @@ func whoseName(ctx context.Context, tx bun.Tx, row nameRow) error {
 	return fault.New(fault.NameTaken, "An agent named %s already exists. Choose another name.", owner.Name)
 }
 
-// dropUnusedNames frees the other names of an agent that was never published: nothing can refer to them.
+// dropUnusedNames frees the former names of an agent that was never published, because nothing can refer to them.
 func dropUnusedNames(ctx context.Context, tx bun.Tx, workspace, agentID, but string) error {
 	_, err := tx.NewDelete().Model((*nameRow)(nil)).
 		Where("n.workspace_id = ?", workspace).Where("n.agent_id = ?", agentID).Where("n.name_key <> ?", registry.NameKey(but)).

@@ -15,13 +15,13 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// CreateAgent stores a new agent with its draft; one that has a time of deletion is nowhere to be seen until it is revealed.
-// Errors: NameTaken; InvalidInput for text that cannot be stored.
+// CreateAgent stores a new agent with its draft. An agent with a time of deletion is hidden until RevealAgents is
+// called. Errors: NameTaken; InvalidInput for text that cannot be stored.
 func (s *Store) CreateAgent(ctx context.Context, a registry.Agent) error {
 	return s.createAgent(ctx, a, func(context.Context, bun.Tx) error { return nil })
 }
 
-// createAgent stores an agent, and what else there is to say of it, or nothing.
+// createAgent stores an agent and runs an optional further step in the same transaction.
 func (s *Store) createAgent(ctx context.Context, a registry.Agent, also func(context.Context, bun.Tx) error) error {
 	agent, err := agentRowOf(a)
 	if err != nil {
@@ -48,8 +48,8 @@ func (s *Store) createAgent(ctx context.Context, a registry.Agent, also func(con
 	})
 }
 
-// Agent returns an agent with its draft and changelog. A former name is as good as the present one. Error: NotFound, also
-// for a deleted agent.
+// Agent returns an agent with its draft and changelog. It accepts a former name too. Error: NotFound, also for a
+// deleted agent.
 func (s *Store) Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error) {
 	if impossible(nameOrID) {
 		return registry.Agent{}, noAgent(nameOrID)
@@ -84,7 +84,7 @@ func (s *Store) agent(ctx context.Context, db bun.IDB, workspace, nameOrID strin
 }
 
 // PatchAgent writes name, title, description, tags and metadata. An agent with versions keeps its former names, so that
-// what was called by them goes on working. Errors: NotFound, NameTaken, InvalidInput for text that cannot be stored.
+// existing references still work. Errors: NotFound, NameTaken, InvalidInput for text that cannot be stored.
 func (s *Store) PatchAgent(ctx context.Context, a registry.Agent) error {
 	row, err := agentRowOf(a)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Store) PatchAgent(ctx context.Context, a registry.Agent) error {
 	})
 }
 
-// describe writes the columns of an agent that people edit, and others by name. Error: NotFound.
+// describe writes the editable columns of an agent and the named other columns. Error: NotFound.
 func describe(ctx context.Context, tx bun.Tx, row *agentRow, others ...string) error {
 	result, err := tx.NewUpdate().Model(row).
 		Column("title", "description", "tags", "metadata", "search_text", "updated_at", "updated_by_id", "updated_by_type", "updated_by_name").
@@ -125,8 +125,8 @@ func expectRow(result sql.Result, otherwise error) error {
 	return err
 }
 
-// DeleteAgent leaves a tombstone: the agent and its versions cannot be reached any more, and its names are not given
-// again. Errors: NotFound; Conflict while somebody pins it, unless forced.
+// DeleteAgent turns an agent into a tombstone: the agent and its versions can no longer be read, and its names cannot
+// be reused. Errors: NotFound; Conflict while a pin references the agent, unless forced.
 func (s *Store) DeleteAgent(ctx context.Context, workspace, id string, force bool, at time.Time, why registry.Deletion) error {
 	deletion, err := encode(why)
 	if err != nil {
@@ -151,7 +151,8 @@ func (s *Store) DeleteAgent(ctx context.Context, workspace, id string, force boo
 	})
 }
 
-// RestoreAgent takes a tombstone away: the agent is as it was, under its names. Error: NotFound, also for one that is there.
+// RestoreAgent removes a tombstone: the agent is available again, under its names. Error: NotFound, also for an agent
+// that is not deleted.
 func (s *Store) RestoreAgent(ctx context.Context, workspace, nameOrID string) error {
 	if impossible(nameOrID) {
 		return noAgent(nameOrID)
@@ -192,17 +193,18 @@ type agentRow struct {
 	Deletion         string     `bun:"deletion"`
 	Origin           string     `bun:"origin"`
 
-	// Of the latest version while the agent is listed; refreshListing writes them.
+	// ListingLanguage and the next field describe the latest version while the agent is listed; refreshListing writes
+	// them.
 	ListingLanguage string `bun:"listing_language"`
 	ListingText     string `bun:"listing_text"`
 }
 
-// searched is the text that the words of a query are looked for in.
+// searched returns the text in which a query's words are searched.
 func searched(name, title, description string, tags []string) string {
 	return strings.ToLower(strings.Join(append([]string{name, title, description}, tags...), "\n"))
 }
 
-// fullAgentRow is an agent with what other tables know of it.
+// fullAgentRow is an agent with columns from other tables.
 type fullAgentRow struct {
 	agentRow `bun:",extend"`
 
@@ -210,7 +212,7 @@ type fullAgentRow struct {
 	LastUsedAt *time.Time `bun:"last_used_at,scanonly"`
 	Revision   int64      `bun:"revision,scanonly"`
 
-	// Of the draft; not read in lists.
+	// The following columns are from the draft. Lists do not read them.
 	SavedAt     time.Time `bun:"saved_at,scanonly"`
 	SavedByID   string    `bun:"saved_by_id,scanonly"`
 	SavedByName string    `bun:"saved_by_name,scanonly"`
@@ -220,7 +222,7 @@ type fullAgentRow struct {
 
 const usageColumn = "COALESCE(u.run_count, 0) AS usage_count, u.last_used_at"
 
-// agentRowOf also refuses text that cannot be stored.
+// agentRowOf converts an agent to a row. It rejects text that cannot be stored.
 func agentRowOf(a registry.Agent) (*agentRow, error) {
 	fields := map[string]string{"/name": a.Name, "/title": a.Title, "/description": a.Description, "/tags": strings.Join(a.Tags, " ")}
 	for field, text := range fields {

@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// AnyAgent returns the agent that has or had a name, also a deleted one, without its draft. Error: NotFound.
+// AnyAgent returns the agent that has or had a name, without its draft. It includes deleted agents. Error: NotFound.
 func (s *Store) AnyAgent(ctx context.Context, workspace, name string) (registry.Agent, error) {
 	if impossible(name) {
 		return registry.Agent{}, noAgent(name)
@@ -31,7 +31,7 @@ func (s *Store) AgentIDTaken(ctx context.Context, id string) (bool, error) {
 	return n > 0, wrap("read agent", err)
 }
 
-// AgentNames returns the names that an agent has and had, in the form of which there is one for each: with _ for -.
+// AgentNames returns the current and former names of an agent as unique keys, with _ instead of -.
 func (s *Store) AgentNames(ctx context.Context, workspace, agentID string) ([]string, error) {
 	var names []string
 	err := s.read.NewSelect().Model((*nameRow)(nil)).Column("name_key").
@@ -39,7 +39,7 @@ func (s *Store) AgentNames(ctx context.Context, workspace, agentID string) ([]st
 	return names, wrap("read names", err)
 }
 
-// VersionDigests returns the digests of an agent's versions by number, also a deleted agent's.
+// VersionDigests returns the digests of an agent's versions by number. It includes deleted agents.
 func (s *Store) VersionDigests(ctx context.Context, workspace, agentID string) (map[string]string, error) {
 	var rows []versionRow
 	err := s.read.NewSelect().Model(&rows).Column("version", "digest").
@@ -51,8 +51,8 @@ func (s *Store) VersionDigests(ctx context.Context, workspace, agentID string) (
 	return digests, wrap("read digests", err)
 }
 
-// RewriteAgent gives a deleted agent the description and the draft that are told; it stays deleted until it is revealed.
-// Errors: NotFound for an agent that is not deleted; NameTaken; InvalidInput for text that cannot be stored.
+// RewriteAgent replaces the description and the draft of a deleted agent, which stays deleted until RevealAgents is
+// called. Errors: NotFound for an agent that is not deleted; NameTaken; InvalidInput for text that cannot be stored.
 func (s *Store) RewriteAgent(ctx context.Context, a registry.Agent) error {
 	agent, err := agentRowOf(a)
 	if err != nil {
@@ -82,7 +82,8 @@ func (s *Store) RewriteAgent(ctx context.Context, a registry.Agent) error {
 	})
 }
 
-// RevealAgents takes tombstones away, all of them at once, and lists some of the agents in the public registry.
+// RevealAgents removes the tombstones of all given agents in one transaction, and lists some of the agents in the
+// public registry.
 func (s *Store) RevealAgents(ctx context.Context, workspace string, ids, listed []string) error {
 	return s.change(ctx, "reveal agents", func(ctx context.Context, tx bun.Tx) error {
 		for _, id := range ids {

@@ -8,12 +8,12 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Candidates returns for each reference those versions that it may stand for, without what is not needed to choose among
-// them: an agent may have thousands, and their schemas are large. The agent is a name, also a former one, or an ID. However
-// many there are, they are looked up together: a query for each way to name a version.
+// Candidates returns the versions that may match each reference. An agent is given by ID, current name or former name.
+// All references are looked up together, with one query for each kind of version reference. Fields that do not affect
+// the choice are omitted, because an agent may have thousands of versions with large schemas.
 func (s *Store) Candidates(ctx context.Context, workspace string, refs []registry.Reference) ([]registry.Candidates, error) {
 	found := make([]registry.Candidates, len(refs))
-	kinds := map[registry.VersionKind][]int{} // the places of references
+	kinds := map[registry.VersionKind][]int{} // indexes of references
 	for i, ref := range refs {
 		if impossible(ref.Agent, ref.Version) {
 			continue
@@ -44,16 +44,18 @@ func (s *Store) Candidates(ctx context.Context, workspace string, refs []registr
 	return found, nil
 }
 
-// byID tells an agent's ID from a name, which never begins with it.
+// byID is the prefix that marks an agent's ID. A name never begins with it.
 const byID = "#"
 
-// candidates answers by the key of a name, and by ID. One agent may get versions that only another was asked for.
+// candidates returns the candidates by the key of a name, and by ID. The result for one agent may include versions that
+// were requested for another.
 func (s *Store) candidates(ctx context.Context, workspace string, kind registry.VersionKind, refs []registry.Reference) (map[string]registry.Candidates, error) {
 	ids, keys, versions := make([]string, 0, len(refs)), make([]string, 0, len(refs)), make([]string, 0, len(refs))
 	for _, ref := range refs {
 		ids, keys, versions = append(ids, ref.Agent), append(keys, registry.NameKey(ref.Agent)), append(versions, ref.Version)
 	}
-	// The workspace is asked for in words that are no index's: SQLite would otherwise look for the IDs among all of its agents.
+	// The workspace condition is written so that no index matches it. Otherwise SQLite would search all agents of the
+	// workspace for the IDs.
 	named := s.read.NewSelect().TableExpr("agent_names AS n").ColumnExpr("n.name_key AS asked, a.id AS id, a.name AS name").Join("JOIN agents AS a ON a.id = n.agent_id").
 		Where("n.workspace_id = ?", workspace).Where("n.name_key IN (?)", bun.List(keys)).Where("a.deleted_at IS NULL")
 	identified := s.read.NewSelect().TableExpr("agents AS a").ColumnExpr("? || a.id, a.id, a.name", byID).

@@ -16,29 +16,32 @@ import (
 )
 
 const (
-	// A transaction takes what waits, up to so many writes and about so many bytes.
+	// batchWrites and the next constant limit a transaction: the number of writes and their approximate bytes.
 	batchWrites = 256
 	batchBytes  = 8 << 20
-	// attempts at a transaction that PostgreSQL gave up for another's sake.
+	// attempts is the number of times a transaction is tried if PostgreSQL aborts it because of another one.
 	attempts = 5
-	// enough writes share the price of a transaction so well that it waits for no more; for fewer it waits so long.
+	// enough is the number of writes from which a transaction is not delayed. A smaller one waits for the duration
+	// below.
 	enough   = 16
 	patience = time.Millisecond
 )
 
-// committer is the group commit of runs: callers that come while a transaction is being synced share the next one, so
-// that the price of a sync is paid once for all of them. A transaction also waits a moment for callers who were in company
-// with the one before, as their next writes are likely to be near; after a write that was alone nobody waits. There is no
-// goroutine that commits: it would have to be woken, and wake the caller.
+// committer groups the commits of runs. Callers that arrive while a transaction is being synced share the next one, so
+// they share the cost of one sync.
+//
+// A transaction also waits a moment for callers that shared the previous one, because their next writes are likely to
+// follow soon. After a transaction with a single write nothing waits. The callers commit themselves; a separate
+// goroutine would have to be woken, and would have to wake the caller.
 type committer struct {
 	ledger  ledger
 	log     *slog.Logger
-	writers int // transactions at once
+	writers int // maximum concurrent transactions
 
 	mu     sync.Mutex
 	closed bool
-	queue  []*write // of callers that wait, the oldest first
-	busy   int      // callers that commit
+	queue  []*write // writes of waiting callers, oldest first
+	busy   int      // number of committing callers
 	idle   *sync.Cond
 	batch  int           // callers who were here when the last transaction ended
 	missed int           // the length of the queue that one who commits waits for, 0 where none does
@@ -53,10 +56,10 @@ type write struct {
 	used             use              // of an agent, by a run that ended
 	events           []runtimes.Event // of the run
 	bytes            int
-	turn             chan turn // has room for one
+	turn             chan turn // has capacity 1
 }
 
-// turn ends a caller's waiting.
+// turn ends a caller's wait.
 type turn struct {
 	leader bool  // it commits what waits, its own write first
 	err    error // otherwise: how its write went
@@ -69,8 +72,8 @@ func newCommitter(db *sql.DB, d dialect, log *slog.Logger) *committer {
 	return c
 }
 
-// commit returns when the write is durable or refused. Once accepted, a write is not given up: a caller whose context
-// ends would otherwise not know whether its run is recorded.
+// commit returns when the write is durable or rejected. It does not cancel an accepted write when the caller's context
+// ends, because the caller would not know whether its run is recorded.
 func (c *committer) commit(w *write) error {
 	c.mu.Lock()
 	if c.closed {
@@ -83,7 +86,7 @@ func (c *committer) commit(w *write) error {
 		if len(c.queue) == c.missed {
 			select {
 			case c.whole <- struct{}{}:
-			default: // told already, when the queue was as long before
+			default: // already signaled, when the queue had this length before
 			}
 		}
 		c.mu.Unlock()
@@ -118,20 +121,21 @@ func (c *committer) awaitBatch() {
 	late.Stop()
 	c.mu.Lock()
 	c.missed = 0
-	select { // the last may have come after all
+	select { // the last caller may have arrived after all
 	case <-c.whole:
 	default:
 	}
 }
 
-// count notes who is here at the end of a transaction of so many writes, before its callers are told: those come again.
+// count stores the number of callers present at the end of a transaction with this many writes. It runs before the
+// callers get their results, because they are likely to write again.
 func (c *committer) count(writes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.batch = writes + len(c.queue) + c.busy - 1
 }
 
-// gather adds to a write what waits, up to the bounds of a transaction.
+// gather adds waiting writes to a write, up to the limits of a transaction.
 func (c *committer) gather(first *write) []*write {
 	n, bytes := 0, first.bytes
 	for n < len(c.queue) && n+1 < batchWrites && bytes < batchBytes {
@@ -143,7 +147,8 @@ func (c *committer) gather(first *write) []*write {
 	return writes
 }
 
-// pass lets the first who waits commit, or nobody: those whom another caller waits for are that one's.
+// pass lets the first waiting caller commit. It does nothing if another caller is waiting for these writes, because
+// that caller commits them.
 func (c *committer) pass() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,7 +162,7 @@ func (c *committer) pass() {
 	next.turn <- turn{leader: true}
 }
 
-// close commits what was accepted and refuses the rest.
+// close commits the accepted writes and rejects the rest.
 func (c *committer) close() error {
 	c.mu.Lock()
 	c.closed = true
@@ -168,11 +173,12 @@ func (c *committer) close() error {
 	return c.ledger.close()
 }
 
-// errPanic is the answer to writes whose transaction ended in a panic, which is the business of whoever led it.
+// errPanic is the result of writes whose transaction panicked. Only the committing caller handles the panic.
 var errPanic = errors.New("the transaction ended in a panic")
 
-// settle commits the writes and tells each caller. If the transaction fails, each write gets one of its own, so that
-// only the one at fault fails. None is at fault where SQLite began none: each would wait for the same lock again.
+// settle commits the writes and sends each caller its result. If the transaction fails, settle retries each write in a
+// transaction of its own, so that only the faulty write fails. It does not retry if SQLite could not begin the
+// transaction, because each write would wait for the same lock again.
 func (c *committer) settle(writes []*write) {
 	tell := func(err error) {
 		writes[0].turn <- turn{err: err}
@@ -215,25 +221,25 @@ func (c *committer) try(writes []*write) error {
 	})
 }
 
-// errApart says that writes cannot share a transaction, because what becomes of one depends on what is there.
+// errApart reports that writes cannot share a transaction, because the result of one depends on existing rows.
 var errApart = errors.New("these writes do not go together")
 
 var useColumns = []string{"agent_id", "workspace_id", "run_count", "last_used_at"}
 
-// batch is a shared transaction at work.
+// batch is a shared transaction in progress.
 type batch struct {
 	exec   exec
 	writes []*write
 }
 
-// use is how often an agent ran, and when last.
+// use holds how often an agent ran, and when it last ran.
 type use struct {
 	workspace, agentID string
 	count              int64
 	last               time.Time
 }
 
-// apply writes the rows of all writes table by table, as many at once as there are statements for: on PostgreSQL each
+// apply writes the rows of all writes table by table, with as many rows in a statement as possible. On PostgreSQL each
 // statement is a round trip.
 func (b *batch) apply() error {
 	written, err := b.putRuns()
@@ -249,8 +255,8 @@ func (b *batch) apply() error {
 	return b.countUses()
 }
 
-// putRuns inserts runs or replaces those that have not ended. Where a run has ended already nothing of its write counts:
-// false, if the write is alone.
+// putRuns inserts runs or replaces those that have not ended. If a run has already ended, its write has no effect.
+// putRuns then returns false if the write is alone.
 func (b *batch) putRuns() (bool, error) {
 	rows := make([][]any, 0, len(b.writes))
 	seen := make(map[string]struct{}, len(b.writes))
@@ -274,7 +280,7 @@ func (b *batch) putRuns() (bool, error) {
 	return false, b.ended(b.writes[0])
 }
 
-// ended makes sure that a run which was not written has ended, and that its server is the one that writes.
+// ended checks that a run which was not written exists and has ended.
 func (b *batch) ended(w *write) error {
 	found, err := b.exec(findEnded, w.runID, w.workspace, w.by.server, w.by.epoch)
 	if err != nil || found > 0 {
@@ -327,7 +333,7 @@ func (b *batch) addEvents() error {
 	return err
 }
 
-// insert inserts rows in chunks of these sizes, the last of which is 1, and says how many were written.
+// insert inserts rows in chunks of the given sizes, the last of which is 1. It returns the number of rows written.
 func (b *batch) insert(key string, chunks []int, rows [][]any) (int64, error) {
 	var written int64
 	for _, size := range chunks {
@@ -347,8 +353,8 @@ func (b *batch) insert(key string, chunks []int, rows [][]any) (int64, error) {
 	return written, nil
 }
 
-// countUses adds uses up and writes them in the order of their keys: transactions that lock the same agents in different
-// orders would wait for each other forever.
+// countUses adds up uses and writes them in the order of their keys. Transactions that lock the same agents in
+// different orders would deadlock.
 func (b *batch) countUses() error {
 	var uses []use
 	for _, w := range b.writes {

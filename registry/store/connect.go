@@ -37,7 +37,7 @@ func (s *Store) connect(ctx context.Context, address string) error {
 }
 
 func (s *Store) connectSQLite(ctx context.Context, path string) error {
-	// A database in memory has one connection, so it would hide every fault of locking, and it forgets.
+	// A database in memory has a single connection, so it would hide locking bugs, and it loses its data.
 	if path == "" || strings.Contains(path, ":memory:") || strings.HasPrefix(path, "file:") {
 		return errors.New("SQLite needs the path of a file")
 	}
@@ -71,8 +71,9 @@ func (s *Store) connectSQLite(ctx context.Context, path string) error {
 	return nil
 }
 
-// sqliteConnector makes connections that wait up to ten seconds for another process, and sync the log with every commit:
-// NORMAL would lose acknowledged commits with the power. Times are written as bun writes them, so that they compare as text.
+// sqliteConnector opens connections that wait up to ten seconds for another process. They sync the log with every
+// commit; with NORMAL, a power failure would lose acknowledged commits. Times are written in bun's format, so that they
+// compare as text.
 func sqliteConnector(path, option string) (driver.Connector, error) {
 	address := url.URL{Scheme: "file", Path: path, RawQuery: "_time_format=sqlite" +
 		"&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)" +
@@ -103,7 +104,7 @@ func (s *Store) connectPostgres(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	// bun writes values into the statement, so there is nothing to gain from caching each as a prepared one.
+	// bun writes values into the statement, so caching each statement as a prepared one gains nothing.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	if s.exclusive != nil {
 		s.exclusive.connect = func(ctx context.Context) (*pgx.Conn, error) { return pgx.ConnectConfig(ctx, config) }
@@ -121,7 +122,7 @@ func (s *Store) connectPostgres(ctx context.Context, address string) error {
 	return nil
 }
 
-// durable overrules a server or role that acknowledges commits before they are on disk. Stronger settings stay.
+// durable overrides a server or role setting that acknowledges commits before they are on disk. Stronger settings stay.
 func durable(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`)
 	if err != nil {

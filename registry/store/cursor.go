@@ -13,7 +13,7 @@ const (
 	largestPage = 200
 )
 
-// pageSize bounds a caller's wish.
+// pageSize limits the requested page size.
 func pageSize(limit int) int {
 	switch {
 	case limit <= 0:
@@ -24,7 +24,7 @@ func pageSize(limit int) int {
 	return limit
 }
 
-// cursorAt hides the sort key of a page's last row from callers, who might otherwise come to rely on it.
+// cursorAt encodes the sort key of a page's last row, so that callers do not rely on its format.
 func cursorAt(key any) (string, error) {
 	text, err := json.Marshal(key)
 	if err != nil {
@@ -33,7 +33,7 @@ func cursorAt(key any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(text), nil
 }
 
-// readCursor fills in key, or returns InvalidInput.
+// readCursor decodes a cursor into key. Error: InvalidInput.
 func readCursor(cursor string, key any) error {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err == nil {

@@ -2,16 +2,16 @@ package store
 
 import "strconv"
 
-// dialect tells the databases apart where SQL differs.
+// dialect distinguishes the databases where their SQL differs.
 type dialect string
 
-// The values are also the folders of their migrations.
+// The values are also the directory names of the migrations.
 const (
 	sqliteDialect   dialect = "sqlite"
 	postgresDialect dialect = "postgres"
 )
 
-// writers is how many transactions may commit runs at once.
+// writers returns how many transactions may commit runs concurrently.
 func (d dialect) writers() int {
 	if d == postgresDialect {
 		return 4
@@ -19,7 +19,7 @@ func (d dialect) writers() int {
 	return 1
 }
 
-// place is the n-th placeholder of a prepared statement, from 1.
+// place returns the n-th placeholder of a prepared statement, starting at 1.
 func (d dialect) place(n int) string {
 	if d == postgresDialect {
 		return "$" + strconv.Itoa(n)
@@ -27,7 +27,7 @@ func (d dialect) place(n int) string {
 	return "?"
 }
 
-// hasTag is a condition on agents with one argument, a tag.
+// hasTag returns a condition on agents with one argument, a tag.
 func (d dialect) hasTag() string {
 	if d == postgresDialect {
 		return "jsonb_exists(a.tags, ?)"
@@ -35,7 +35,8 @@ func (d dialect) hasTag() string {
 	return "EXISTS (SELECT 1 FROM json_each(a.tags) WHERE json_each.value = ?)"
 }
 
-// eachSecret is a table of the names of secrets in the spec of a table with an alias, in the column value.
+// eachSecret returns a function that builds a table expression. The table lists, in the column value, the secrets that
+// the spec of an aliased table declares.
 func (d dialect) eachSecret() func(alias string) string {
 	return func(alias string) string {
 		if d == postgresDialect {
@@ -45,7 +46,7 @@ func (d dialect) eachSecret() func(alias string) string {
 	}
 }
 
-// size is a function that tells how many bytes a value takes without reading all of it.
+// size returns the SQL function that computes a value's size in bytes without reading all of it.
 func (d dialect) size() string {
 	if d == postgresDialect {
 		return "pg_column_size"

@@ -8,18 +8,19 @@ import (
 	"fmt"
 )
 
-// direct carries out transactions of the run path on SQLite's writing connection itself. A transaction of database/sql has
-// a goroutine of its own that waits for its end, which is woken twice for nothing, and its statements lock and copy what the
-// driver locks and copies again.
+// direct runs the run path's transactions directly on SQLite's writing connection. It is faster than database/sql,
+// which starts a goroutine for each transaction that waits for its end and is woken twice without need. Its statements
+// also repeat locking and copying that the driver already does.
 type direct struct {
 	db   *sql.DB
 	text map[string]string
 }
 
-// errNotBegun: the database takes no transaction, as another process holds it or it cannot be written.
+// errNotBegun reports that the database accepts no transaction, because another process holds it or it cannot be
+// written.
 var errNotBegun = errors.New("no transaction could begin")
 
-// The statements around a transaction.
+// These statements begin and end a transaction.
 const (
 	undo     = "undo"
 	begin    = "begin"
@@ -39,7 +40,7 @@ func (d *direct) transact(ctx context.Context, apply func(exec) error) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotBegun, err)
 	}
-	defer conn.Close() // gives it back
+	defer conn.Close() // returns the connection to the pool
 	return conn.Raw(func(raw any) error {
 		own, ok := raw.(*writingConn)
 		if !ok {
@@ -52,8 +53,9 @@ func (d *direct) transact(ctx context.Context, apply func(exec) error) error {
 func (d *direct) on(ctx context.Context, conn *writingConn, apply func(exec) error) error {
 	run := func(key string, args ...any) (int64, error) { return conn.run(ctx, key, d.text[key], args) }
 	if conn.prepared[begin] == nil {
-		// What a statement of many runs may have to undo is a few pages, for which SQLite would open, write and delete a file
-		// each time. Migrations come before: an index over all runs is not sorted in memory.
+		// The undo log of a statement with many runs has a few pages. SQLite would create, write and delete a file for
+		// it each time, so it is kept in memory. Migrations run before this setting, so that an index over all runs is
+		// not sorted in memory.
 		if _, err := run(undo); err != nil {
 			return fmt.Errorf("%w: %w", errNotBegun, err)
 		}
@@ -69,12 +71,12 @@ func (d *direct) on(ctx context.Context, conn *writingConn, apply func(exec) err
 		return nil
 	}
 	if _, undone := run(rollback); undone != nil {
-		return errors.Join(err, driver.ErrBadConn) // SQLite undid it already, or cannot: either way a new connection is in no transaction
+		return errors.Join(err, driver.ErrBadConn) // a new connection has no open transaction, even if the rollback failed
 	}
 	return err
 }
 
-// close implements ledger. The statements end with their connection.
+// close implements ledger. The statements are closed with their connection.
 func (d *direct) close() error { return nil }
 
 // writingConnector opens writing connections.
@@ -93,7 +95,7 @@ func (c writingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &writingConn{sqliteConn: full, prepared: map[string]runStatement{}}, nil
 }
 
-// sqliteConn is what database/sql uses of SQLite's driver.
+// sqliteConn is the interface of SQLite's driver that database/sql uses.
 type sqliteConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -110,11 +112,12 @@ type runStatement interface {
 	driver.StmtExecContext
 }
 
-// writingConn is a connection with statements that live as long as it does. database/sql lets one goroutine use it at a time.
+// writingConn is a connection with prepared statements that stay open as long as the connection. database/sql lets one
+// goroutine use it at a time.
 type writingConn struct {
 	sqliteConn
 	prepared map[string]runStatement
-	named    []driver.NamedValue // reused, for the arguments of one statement
+	named    []driver.NamedValue // reused arguments of one statement
 }
 
 func (c *writingConn) run(ctx context.Context, key, text string, args []any) (int64, error) {

@@ -21,7 +21,7 @@ func (s *Store) DraftSaves(ctx context.Context, workspace, agentID, cursor strin
 	size := pageSize(limit)
 	var rows []draftSaveRow
 	q := s.read.NewSelect().Model(&rows).Where("h.workspace_id = ?", workspace).Where("h.agent_id = ?", agentID).
-		OrderExpr("h.revision DESC").Limit(int64(size) + 1) // one more: an entry is compared with the one before
+		OrderExpr("h.revision DESC").Limit(int64(size) + 1) // one more, because each entry is compared with the one before
 	if cursor != "" {
 		var before int64
 		if err := readCursor(cursor, &before); err != nil {
@@ -66,7 +66,8 @@ func (s *Store) DraftSave(ctx context.Context, workspace, agentID string, revisi
 	return draft, wrap("read a saved draft", err)
 }
 
-// LabelDraftSave names an entry of a history, "" takes the name away. Errors: NotFound; Conflict when too many have one.
+// LabelDraftSave sets the label of a history entry; "" removes it. Errors: NotFound; Conflict if too many entries have
+// a label.
 func (s *Store) LabelDraftSave(ctx context.Context, workspace, agentID string, revision int64, label string) error {
 	return s.change(ctx, "label a saved draft", func(ctx context.Context, tx bun.Tx) error {
 		result, err := tx.NewUpdate().Model((*draftSaveRow)(nil)).Set("label = ?", label).
@@ -89,7 +90,8 @@ func noSave(revision int64) error {
 	return fault.New(fault.NotFound, "The history of this draft has no revision %d.", revision)
 }
 
-// keepReplaced makes sure that the draft that a save is about to replace is in the history, also one from before there was any.
+// keepReplaced ensures that the history contains the draft that a save is about to replace. The draft may be missing if
+// it is older than the history.
 func keepReplaced(ctx context.Context, tx bun.Tx, workspace, agentID string, revision int64) error {
 	kept, err := tx.NewSelect().Model((*draftSaveRow)(nil)).Where("h.agent_id = ?", agentID).Where("h.revision = ?", revision).Exists(ctx)
 	if err != nil || kept {
@@ -98,7 +100,7 @@ func keepReplaced(ctx context.Context, tx bun.Tx, workspace, agentID string, rev
 	var row draftRow
 	err = tx.NewSelect().Model(&row).Where("d.workspace_id = ?", workspace).Where("d.agent_id = ?", agentID).Where("d.revision = ?", revision).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil // the save is stale, and will be refused
+		return nil // the save is stale and will be rejected
 	}
 	if err != nil {
 		return err
@@ -106,8 +108,9 @@ func keepReplaced(ctx context.Context, tx bun.Tx, workspace, agentID string, rev
 	return keepSave(ctx, tx, &row, "")
 }
 
-// keepSave adds a draft to its history. Saves of one browser session within SharedFor share an entry, the newest; an entry with
-// a label is never shared. Entries without a label beyond the newest KeptSaves are removed.
+// keepSave adds a draft to its history. Saves of one browser session within SharedFor share an entry, which holds the
+// newest of them. Entries with a label are never shared. keepSave removes entries without a label beyond the newest
+// KeptSaves.
 func keepSave(ctx context.Context, tx bun.Tx, draft *draftRow, session string) error {
 	var contents map[string]registry.File
 	if err := json.Unmarshal([]byte(draft.Files), &contents); err != nil {
@@ -148,7 +151,7 @@ func keepSave(ctx context.Context, tx bun.Tx, draft *draftRow, session string) e
 	return sweepSaves(ctx, tx, row.AgentID, old, removed)
 }
 
-// shareEntry removes the newest entry if the new one takes its place, and returns it.
+// shareEntry removes the newest entry if the new one replaces it, and returns it.
 func shareEntry(ctx context.Context, tx bun.Tx, row *draftSaveRow) ([]draftSaveRow, error) {
 	if row.Session == "" {
 		return nil, nil
@@ -163,7 +166,7 @@ func shareEntry(ctx context.Context, tx bun.Tx, row *draftSaveRow) ([]draftSaveR
 	return last, err
 }
 
-// keepContents stores the files that no entry has yet.
+// keepContents stores the files that no entry contains yet.
 func keepContents(ctx context.Context, tx bun.Tx, draft *draftRow, byDigest map[string]registry.File) error {
 	var known []string
 	err := tx.NewSelect().Model((*draftContentRow)(nil)).Column("digest").Where("c.agent_id = ?", draft.AgentID).
@@ -183,7 +186,7 @@ func keepContents(ctx context.Context, tx bun.Tx, draft *draftRow, byDigest map[
 	return nil
 }
 
-// sweepSaves removes old entries, and the contents that only these and the removed ones had.
+// sweepSaves removes old entries, and the contents that only old or removed entries used.
 func sweepSaves(ctx context.Context, tx bun.Tx, agentID string, old, removed []draftSaveRow) error {
 	unused := map[string]bool{}
 	for _, rows := range [][]draftSaveRow{old, removed} {
@@ -255,7 +258,7 @@ func (row *draftSaveRow) digests() (map[string]string, error) {
 	return digests, json.Unmarshal([]byte(row.Files), &digests)
 }
 
-// since describes an entry by what differs from the one before.
+// since returns an entry with its differences from the one before.
 func (row *draftSaveRow) since(before *draftSaveRow) (registry.DraftSave, error) {
 	is, err := row.digests()
 	if err != nil {
@@ -282,7 +285,7 @@ func (row *draftSaveRow) since(before *draftSaveRow) (registry.DraftSave, error)
 	}, nil
 }
 
-// draft puts an entry together with its contents.
+// draft builds a draft from an entry and its contents.
 func (row *draftSaveRow) draft(ctx context.Context, db bun.IDB) (registry.Draft, error) {
 	spec, err := decodeSpec(row.Spec)
 	if err != nil {

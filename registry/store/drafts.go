@@ -11,8 +11,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// SaveDraft writes an agent's draft, title, description, tags and metadata if the draft's revision is still the expected
-// one, and returns the agent with the next. Errors: NotFound; StaleDraft; InvalidInput for text that
+// SaveDraft writes an agent's draft, title, description, tags and metadata if the draft still has the expected
+// revision. It returns the agent with the next revision. Errors: NotFound; StaleDraft; InvalidInput for text that
 // cannot be stored.
 func (s *Store) SaveDraft(ctx context.Context, a registry.Agent, expected int64) (registry.Agent, error) {
 	agent, err := agentRowOf(a)

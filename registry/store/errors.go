@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// wrap says what was being done. Errors that already have a code and a sentence are left as they are.
+// wrap adds the failed operation to an error. It leaves errors that already have a code and a sentence unchanged.
 func wrap(what string, err error) error {
 	if err == nil {
 		return nil
@@ -26,18 +26,18 @@ func wrap(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// duplicate reports whether a row was refused because its key is taken.
+// duplicate reports whether a row was rejected because its key is taken.
 func duplicate(err error) bool {
 	return states(err, "23505") || constrains(err, sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
 }
 
-// orphan reports whether a row was refused because the row it belongs to is not there.
+// orphan reports whether a row was rejected because its parent row does not exist.
 func orphan(err error) bool {
 	return states(err, "23503") || constrains(err, sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY)
 }
 
-// transient reports whether PostgreSQL gave up a transaction that may succeed when it is tried again: a serialization
-// failure or a deadlock.
+// transient reports whether PostgreSQL aborted a transaction that may succeed if retried: a serialization failure or a
+// deadlock.
 func transient(err error) bool { return states(err, "40001", "40P01") }
 
 func states(err error, codes ...string) bool {

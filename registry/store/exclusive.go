@@ -15,7 +15,7 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// ErrInUse says that another process has the database for itself.
+// ErrInUse reports that another process has exclusive use of the database.
 var ErrInUse = errors.New("in use by another atelier")
 
 const (

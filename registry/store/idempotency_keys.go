@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ReserveKey claims a key for a request. Nil means that the caller has it and must complete or release it; otherwise the
-// key is returned as it stands, with the answer if there is one. An expired key counts as free.
+// ReserveKey claims a key for a request. Nil means that the caller has the key and must complete or release it.
+// Otherwise it returns the existing key, with the response if there is one. An expired key counts as free.
 func (s *Store) ReserveKey(ctx context.Context, k registry.IdempotencyKey) (*registry.IdempotencyKey, error) {
 	if err := registry.CheckText("/Idempotency-Key", k.Key); err != nil {
 		return nil, err
@@ -24,7 +24,8 @@ func (s *Store) ReserveKey(ctx context.Context, k registry.IdempotencyKey) (*reg
 			return nil, wrap("reserve idempotency key", err)
 		}
 		var row keyRow
-		// The writing connection sees what just stood in the way; if it was released meanwhile, it is free again.
+		// The writing connection sees the row that caused the conflict. If the row was removed meanwhile, the key is
+		// free again.
 		err = s.write.NewSelect().Model(&row).Where("k.owner = ?", k.Owner).Where("k.key = ?", k.Key).Scan(ctx)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
@@ -49,7 +50,7 @@ func (s *Store) reserve(ctx context.Context, k registry.IdempotencyKey) (bool, e
 	return n == 1, err
 }
 
-// CompleteKey stores the answer to the request that has a key. Error: NotFound when nobody has it.
+// CompleteKey stores the response to the request that holds a key. Error: NotFound if no request holds it.
 func (s *Store) CompleteKey(ctx context.Context, owner, key string, status int, body []byte) error {
 	if body == nil {
 		body = []byte{}
@@ -62,20 +63,20 @@ func (s *Store) CompleteKey(ctx context.Context, owner, key string, status int, 
 	return wrap("complete idempotency key", expectRow(result, fault.New(fault.NotFound, "Idempotency key not found.")))
 }
 
-// ReleaseKey gives a key up whose request came to nothing, so that it may be tried again. A completed key stays.
+// ReleaseKey releases the key of a failed request, so that the request can be repeated. A completed key stays.
 func (s *Store) ReleaseKey(ctx context.Context, owner, key string) error {
 	_, err := s.write.NewDelete().Model((*keyRow)(nil)).
 		Where("k.owner = ?", owner).Where("k.key = ?", key).Where("k.status = 0").Exec(ctx)
 	return wrap("release idempotency key", err)
 }
 
-// ReleaseKeys gives up every key, of all workspaces, whose request died with its server, and returns how many. The one
-// server of the database calls it when it starts.
+// ReleaseKeys releases the keys, in all workspaces, of requests that the previous server process did not finish. It
+// returns their number. The only server of the database calls it when it starts.
 func (s *Store) ReleaseKeys(ctx context.Context) (int, error) {
 	return s.deleteKeys(ctx, "k.status = 0")
 }
 
-// SweepKeys removes keys that have expired, of all workspaces, and returns how many.
+// SweepKeys removes expired keys in all workspaces and returns their number.
 func (s *Store) SweepKeys(ctx context.Context, now time.Time) (int, error) {
 	return s.deleteKeys(ctx, "k.expires_at <= ?", instant(now))
 }

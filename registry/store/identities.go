@@ -10,9 +10,9 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Federate returns the user of an identity. One who was never here is stored, as the user that is given, under the first
-// of the names that is free. In the workspaces of the grants they have just the granted roles from now on; but a workspace
-// keeps its last administrator.
+// Federate returns the user of an identity. It stores an unknown identity as the given user, under the first free name.
+// In the workspaces of the grants the user has exactly the granted roles from now on. A workspace always keeps its last
+// administrator.
 func (s *Store) Federate(ctx context.Context, who registry.Identity, newcomer registry.User, grants []registry.Grant) (user string, err error) {
 	err = s.change(ctx, "log in by a provider", func(ctx context.Context, tx bun.Tx) error {
 		row := identityRow{Issuer: who.Issuer, Subject: who.Subject, UserID: newcomer.ID, CreatedAt: instant(newcomer.CreatedAt)}
@@ -37,7 +37,7 @@ func (s *Store) Federate(ctx context.Context, who registry.Identity, newcomer re
 	return user, err
 }
 
-// createNamed stores a user under the first of the names that is free.
+// createNamed stores a user under the first free name.
 func createNamed(ctx context.Context, tx bun.Tx, u registry.User, names []string) error {
 	for _, name := range names {
 		taken, err := tx.NewSelect().Model((*userRow)(nil)).Where("u.name = ?", name).Exists(ctx)
@@ -52,7 +52,7 @@ func createNamed(ctx context.Context, tx bun.Tx, u registry.User, names []string
 	return fault.New(fault.NameTaken, "All possible names for this person are taken.")
 }
 
-// grant makes a membership what a provider says that it is.
+// grant sets a membership to the role that a provider assigns.
 func (s *Store) grant(ctx context.Context, tx bun.Tx, user string, g registry.Grant, at time.Time) error {
 	err := s.holdWorkspace(ctx, tx, g.Workspace)
 	if fault.Is(err, fault.NoWorkspace) {
