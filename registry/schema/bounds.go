@@ -4,9 +4,9 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// bounded refuses a graph in which too many schemas apply to one value: it counts what each schema expands to in place
-// (references, combinations, conditions), without going down into the document. Each node is counted once and sums stop
-// growing at the limit, so that counting is linear however large the expansion is.
+// bounded rejects a graph in which too many schemas apply to one value. It counts the schemas to which each schema
+// expands in place (references, combinations, conditions), without descending into the document. Each node is counted
+// once and sums stop growing at the limit, so counting is linear however large the expansion is.
 func bounded(all []*node) *fault.Detail {
 	b := bounds{sizes: make(map[*node]size, len(all)), anchors: map[string][]*node{}}
 	for _, n := range all {
@@ -29,11 +29,11 @@ func bounded(all []*node) *fault.Detail {
 
 type bounds struct {
 	sizes   map[*node]size
-	anchors map[string][]*node // where a $dynamicRef may lead
+	anchors map[string][]*node // possible targets of a $dynamicRef
 }
 
-// size is what a node expands to: schemas in all, and how many nested in one another. A node that is being counted has
-// open set: to meet it again is a reference to itself.
+// size describes a node's expansion: the number of schemas and their nesting depth. open is set while a node is being
+// counted; meeting such a node again means that it refers to itself.
 type size struct {
 	count, chain int
 	open         bool
@@ -46,7 +46,7 @@ func (b *bounds) visit(n *node) *fault.Detail {
 		}
 		return nil
 	}
-	// This recursion is as deep as the longest chain, which is refused on the way up only; maxValues bounds it.
+	// This recursion is as deep as the longest chain, which is rejected only on the way back. maxValues limits it.
 	b.sizes[n] = size{open: true}
 	total := size{count: 1, chain: 1}
 	for _, other := range b.targets(n) {
@@ -66,7 +66,7 @@ func (b *bounds) visit(n *node) *fault.Detail {
 	return nil
 }
 
-// targets lists what applies in place; a $dynamicRef may lead to any schema with its anchor.
+// targets lists the schemas that apply in place. A $dynamicRef may refer to any schema with its anchor.
 func (b *bounds) targets(n *node) []*node {
 	all := n.inPlace()
 	if n.dynamic != nil && n.dynamic.anchor != "" {

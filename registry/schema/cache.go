@@ -7,21 +7,23 @@ import (
 	"github.com/atelier-run/atelier/internal/lru"
 )
 
-// Cache keeps the schemas that were used last, so that a run does not compile them. It may be used by many goroutines.
+// Cache keeps the most recently used compiled schemas, so that runs do not compile them again. It is safe for
+// concurrent use.
 type Cache struct {
 	compiled *lru.Cache[[sha256.Size]byte, *Schema]
 }
 
-// cachedBytes bounds the texts of all schemas in a cache. A compiled schema takes up to forty times the memory of its text.
+// cachedBytes is the maximum total length of the schema texts in a cache. A compiled schema takes up to forty times the
+// memory of its text.
 const cachedBytes = 2 << 20
 
-// NewCache returns a cache of at most so many schemas.
+// NewCache returns a cache with the given capacity in schemas.
 func NewCache(most int) *Cache {
 	return &Cache{compiled: lru.New[[sha256.Size]byte, *Schema](most, cachedBytes)}
 }
 
-// Get returns the compiled schema, or the error of Compile, which is not kept. Two that ask for the same new schema at
-// once may both compile it.
+// Get returns the compiled schema, or the error of Compile, which is not cached. Two concurrent calls with the same new
+// schema may both compile it.
 func (c *Cache) Get(raw json.RawMessage) (*Schema, error) {
 	if absent(raw) {
 		return &Schema{}, nil

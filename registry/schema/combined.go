@@ -1,6 +1,6 @@
 package schema
 
-// combined checks what applies in place: references, combinations and conditions.
+// combined checks the keywords that apply in place: references, combinations and conditions.
 func (e *evaluation) combined(n *node, v any, r *report, own *marks) bool {
 	ok := true
 	every := func(other *node) bool {
@@ -44,7 +44,7 @@ func (e *evaluation) combined(n *node, v any, r *report, own *marks) bool {
 	return ok
 }
 
-// target is where a $dynamicRef leads: to the outermost resource under evaluation that has the anchor.
+// target resolves a $dynamicRef to the outermost resource under evaluation that has the anchor.
 func (e *evaluation) target(d *dynamicRef) *node {
 	if d.anchor != "" {
 		for _, s := range e.scopes {
@@ -95,7 +95,7 @@ func (e *evaluation) oneOf(n *node, v any, r *report, own *marks) bool {
 	return first >= 0
 }
 
-// branch is a report for an alternative; nil if nobody wants to know.
+// branch returns a report for an alternative, nil if the caller needs no details.
 func (r *report) branch() *report {
 	if r == nil {
 		return nil
@@ -103,8 +103,8 @@ func (r *report) branch() *report {
 	return &report{limit: maxBranchDetails}
 }
 
-// noAlternative says why none of the alternatives fits. The one that was meant is the one whose type, and whose
-// constants, are right; if there is exactly one, its problems are told, otherwise what could be told is worth little.
+// noAlternative reports why no alternative fits. The intended alternative is the one whose type and constants match. If
+// there is exactly one, its problems are reported. Otherwise details would help little.
 func (e *evaluation) noAlternative(r *report, code string, branches []*report) {
 	if r == nil || e.over() {
 		return
@@ -130,7 +130,7 @@ func (e *evaluation) noAlternative(r *report, code string, branches []*report) {
 	e.full = r.limit == MaxDetails && len(r.found) == MaxDetails
 }
 
-// sift keeps the branches without a problem of some sort, and unites the types that the others wanted.
+// sift keeps the branches without a certain kind of problem, and collects the types that the other branches expected.
 func (e *evaluation) sift(branches []*report, isSort func(problem) bool) (kept []*report, types typeSet) {
 	for _, b := range branches {
 		out := false

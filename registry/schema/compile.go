@@ -14,16 +14,18 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// home is the address of the schema that is compiled. It ends in .invalid, so that nobody owns it, and is never loaded.
+// home is the address of the schema that is compiled. It ends in .invalid, so that it cannot exist, and is never
+// loaded.
 const home = "https://schema.invalid/root.json"
 
-// The dialects that a schema may name in $schema.
+// These are the dialects that a schema may name in $schema.
 const (
 	draft2020 = "https://json-schema.org/draft/2020-12/schema"
 	draft7    = "http://json-schema.org/draft-07/schema"
 )
 
-// Compile returns a schema, or InvalidInput with pointers into the schema. Absent (no bytes or null) and {} accept anything.
+// Compile returns a schema, or InvalidInput with pointers into the schema. An absent schema (no bytes or null) and {}
+// accept anything.
 func Compile(raw json.RawMessage) (*Schema, error) {
 	if absent(raw) {
 		return &Schema{}, nil
@@ -45,8 +47,8 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	return compile(doc, found)
 }
 
-// CheckInput tells whether the schema may be that of a tool's input, which is an object wherever tools are called: a
-// schema that is neither absent nor empty must say so at its root.
+// CheckInput checks that the schema can describe the input of a tool. Tool input is always an object, so a schema that
+// is neither absent nor empty must require one at its root.
 func (s *Schema) CheckInput() error {
 	if s.Anything() || s.root.describesObject() {
 		return nil
@@ -65,7 +67,8 @@ func compile(doc any, found survey) (*Schema, error) {
 	}
 	g := newGraph(doc)
 	for _, pointer := range found.dynamicAnchors {
-		// What stands in an example or a default may look like an anchor and not compile; it is none.
+		// An example or a default may contain a value that looks like an anchor and does not compile. It is not an
+		// anchor.
 		if anchored, err := compileAt(c, pointer); err == nil {
 			g.node(anchored)
 		}
@@ -80,8 +83,8 @@ func compile(doc any, found survey) (*Schema, error) {
 	return s, nil
 }
 
-// compileAt compiles the schema at a pointer of the document. The library is known to panic on documents that nobody
-// meant to write; here that is one more reason to refuse the document.
+// compileAt compiles the schema at a pointer of the document. The library is known to panic on some malformed
+// documents; compileAt rejects these documents.
 func compileAt(c *jsonschema.Compiler, pointer string) (s *jsonschema.Schema, err error) {
 	defer func() {
 		if recover() != nil {
@@ -99,7 +102,7 @@ func newCompiler() *jsonschema.Compiler {
 	return c
 }
 
-// noLoader keeps schemas from reading files and asking hosts. The meta-schemas are in the library.
+// noLoader prevents schemas from reading files and connecting to hosts. The library contains the meta-schemas.
 type noLoader struct{}
 
 var (
@@ -110,7 +113,8 @@ var (
 // Load implements jsonschema.URLLoader.
 func (noLoader) Load(string) (any, error) { return nil, errElsewhere }
 
-// checkMeta checks a schema against the schema of schemas, with our own walk for the sake of its bounds and sentences.
+// checkMeta checks a schema against its meta-schema. It uses this package's evaluation because of its limits and
+// messages.
 func checkMeta(doc any) error {
 	meta, problem := dialectOf(doc)
 	if problem != nil {
@@ -126,8 +130,8 @@ func checkMeta(doc any) error {
 	return nil
 }
 
-// The schemas of schemas. Each is made when it is first needed, and once: that is many times the work of
-// what most people write.
+// These functions return the meta-schemas. Each is built once, when first needed, because that takes much longer than
+// compiling a usual schema.
 var (
 	metaOf2020 = metaSchema(draft2020)
 	metaOf7    = metaSchema(draft7)
@@ -148,7 +152,7 @@ func metaSchema(dialect string) func() (*node, error) {
 	})
 }
 
-// dialectOf finds the meta-schema of a document.
+// dialectOf returns the meta-schema of a document.
 func dialectOf(doc any) (func() (*node, error), *fault.Detail) {
 	object, _ := doc.(map[string]any)
 	named, ok := object["$schema"].(string)
@@ -176,7 +180,7 @@ func invalid(details ...fault.Detail) error {
 	return &fault.Error{Code: fault.InvalidInput, Message: "The schema is not valid.", Details: details}
 }
 
-// detailOf tells what the wall for JSON found.
+// detailOf converts an error of the JSON parser to a detail.
 func detailOf(err error) fault.Detail {
 	var e *jcs.Error
 	if !errors.As(err, &e) {

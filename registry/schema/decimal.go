@@ -7,18 +7,19 @@ import (
 	"strings"
 )
 
-// decimal is a number exactly as it was written: 0.digits × 10^exponent. digits has no zeros at either end and is ""
-// for zero. Comparing needs no arithmetic, so that 1e300 and numbers of a million digits cost what their text costs.
+// decimal is an exact decimal number: 0.digits × 10^exponent. digits has no zeros at either end and is "" for zero.
+// Comparing needs no arithmetic, so the cost for 1e300 and for numbers of a million digits depends only on the length
+// of their text.
 type decimal struct {
 	negative bool
 	digits   string
 	exponent int
 }
 
-// hugeExponent stands for every exponent that does not fit; such numbers are all but zero or, in a schema, refused.
+// hugeExponent replaces every exponent that does not fit. Such numbers are almost zero or, in a schema, rejected.
 const hugeExponent = 1 << 40
 
-// parseDecimal reads a JSON number. It reports whether the exponent is one that arithmetic is done with.
+// parseDecimal parses a JSON number. It reports whether the exponent is small enough for arithmetic.
 func parseDecimal(literal string) (decimal, bool) {
 	var d decimal
 	literal, d.negative = strings.CutPrefix(literal, "-")
@@ -85,7 +86,7 @@ func (d decimal) compareSize(other decimal) int {
 	return strings.Compare(d.digits, other.digits)
 }
 
-// key is the same for equal numbers only.
+// key returns a string that is the same for equal numbers only.
 func (d decimal) key() string {
 	sign := "+"
 	if d.negative {
@@ -94,8 +95,8 @@ func (d decimal) key() string {
 	return sign + d.digits + "e" + strconv.Itoa(d.exponent)
 }
 
-// multipleOf reports whether d is a multiple of step, and whether that could be told: arithmetic with very many digits
-// is not done.
+// multipleOf reports whether d is a multiple of step, and whether the result is known. It does no arithmetic with very
+// many digits.
 func (d decimal) multipleOf(step decimal) (fits, known bool) {
 	if d.digits == "" {
 		return true, true
@@ -115,7 +116,7 @@ func (d decimal) rat() (*big.Rat, bool) {
 	return new(big.Rat).SetString(d.String())
 }
 
-// String writes the number in a form that people read: 12.5, -0.001, 1e+40.
+// String returns the number in a readable form: 12.5, -0.001, 1e+40.
 func (d decimal) String() string {
 	sign := ""
 	if d.negative {
@@ -135,7 +136,7 @@ func (d decimal) String() string {
 	return sign + d.digits[:d.exponent] + "." + d.digits[d.exponent:]
 }
 
-// ratDecimal turns back what the library made of a number in a schema.
+// ratDecimal converts the library's representation of a number in a schema back to a decimal.
 func ratDecimal(r *big.Rat) *decimal {
 	if r == nil {
 		return nil

@@ -2,9 +2,9 @@ package schema
 
 import "strings"
 
-// toRE2 writes an ECMAScript pattern for RE2 where both take it and mean different things: \s and \S know Unicode's
-// spaces in ECMAScript, and a dot stops at every line end. What has no such form, \S in a class, is not rewritten, and
-// ok is false.
+// toRE2 rewrites an ECMAScript pattern for RE2 where both accept it with different meanings: in ECMAScript \s and \S
+// include Unicode spaces, and a dot excludes every line terminator. It returns ok false for a pattern that has no
+// equivalent, such as \S in a class.
 func toRE2(text string) (rewritten string, ok bool) {
 	const spaces = `\t\n\x{0b}\f\r\p{Z}\x{feff}`
 	var b strings.Builder

@@ -9,41 +9,42 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// MaxDetails is how many things Validate lists.
+// MaxDetails is the maximum number of problems that Validate lists.
 const MaxDetails = 50
 
-// maxBranchDetails is how many are kept of an alternative that may turn out not to matter.
+// maxBranchDetails is the maximum number of problems kept for an alternative that may turn out not to matter.
 const maxBranchDetails = 10
 
-// maxWork bounds one check, in steps of some ten nanoseconds, so that the worst takes about half a second. A schema that recurses in two places doubles its work
-// with each level of the document, which no look at the schema alone can tell from one that does not.
+// maxWork limits one check, in steps of about ten nanoseconds, so that the worst case takes about half a second. A
+// schema that recurses in two places doubles its work with each level of the document. An analysis of the schema alone
+// cannot detect this.
 const maxWork = 20_000_000
 
 // evaluation is one check of one document.
 type evaluation struct {
-	work    int           // steps that are left
-	slow    time.Duration // that patterns which backtrack may still take
-	scopes  []*scope      // resources that are being evaluated, outermost first
-	path    []string      // tokens of the pointer to the value
-	stopped *fault.Detail // why the check ended early; everything answers false from then on
-	full    bool          // enough was found; likewise
+	work    int           // remaining steps
+	slow    time.Duration // remaining time for patterns that backtrack
+	scopes  []*scope      // resources under evaluation, outermost first
+	path    []string      // tokens of the pointer to the current value
+	stopped *fault.Detail // reason why the check ended early; all later checks return false
+	full    bool          // the list of problems is full; all later checks return false
 }
 
-// report collects what is wrong. A nil report asks for yes or no only.
+// report collects problems. A nil report means that only the result is needed.
 type report struct {
 	limit int
 	found []problem
 }
 
-// problem is a detail together with what choosing between alternatives needs to know about it.
+// problem is a detail, with the data needed to choose between alternatives.
 type problem struct {
 	fault.Detail
-	depth int     // of the value in the document
-	types typeSet // for a wrong type: those that were wanted
+	depth int     // depth of the value in the document
+	types typeSet // for a wrong type: the expected types
 }
 
-// evaluate asks for yes or no first: most documents fit, and alternatives that do not cost no sentences. Only then it
-// looks for what is wrong.
+// evaluate first checks without collecting problems. Most documents fit, and then alternatives that do not fit need no
+// messages. Only if the document does not fit does it run again to collect the problems.
 func evaluate(root *node, doc any, work int) []fault.Detail {
 	quick := newEvaluation(work)
 	if quick.fits(root, doc, nil, nil) {
@@ -63,7 +64,7 @@ func evaluate(root *node, doc any, work int) []fault.Detail {
 
 func newEvaluation(work int) *evaluation { return &evaluation{work: work, slow: slowPatternBudget} }
 
-// details drops what is said twice, as two schemas may.
+// details removes duplicates, which two schemas may produce.
 func (r *report) details() []fault.Detail {
 	var details []fault.Detail
 	seen := map[[2]string]bool{}
@@ -76,7 +77,7 @@ func (r *report) details() []fault.Detail {
 	return details
 }
 
-// spend takes steps from what is left and reports whether there were enough.
+// spend subtracts steps from the remaining ones and reports whether there were enough.
 func (e *evaluation) spend(steps int) bool {
 	e.work -= steps
 	if e.work < 0 && e.stopped == nil {
@@ -96,7 +97,7 @@ func (e *evaluation) pointer() string {
 	return b.String()
 }
 
-// wrong notes a problem with the current value and answers false.
+// wrong records a problem with the current value and returns false.
 func (e *evaluation) wrong(r *report, code, message string) bool {
 	e.note(r, problem{Detail: fault.Detail{Code: code, Message: message}})
 	return false
@@ -111,8 +112,8 @@ func (e *evaluation) note(r *report, p problem) {
 	e.full = r.limit == MaxDetails && len(r.found) == MaxDetails
 }
 
-// fits checks a value against a schema. marks, if not nil, is told what the schema has evaluated, for the unevaluated
-// keywords of a schema further out; a schema that does not fit evaluates nothing.
+// fits checks a value against a schema. If marks is not nil, it receives the parts that the schema has evaluated, for
+// the unevaluated keywords of an enclosing schema. A schema that does not fit evaluates nothing.
 func (e *evaluation) fits(n *node, v any, r *report, marks *marks) bool {
 	if !e.spend(4) {
 		return false
@@ -145,7 +146,8 @@ func (e *evaluation) fits(n *node, v any, r *report, marks *marks) bool {
 	return ok
 }
 
-// isAllowed checks type, enum, const and format. Where one is wrong, the rest of the schema would only repeat it.
+// isAllowed checks type, enum, const and format. If one of them fails, the rest of the schema is skipped, because it
+// would only repeat the problem.
 func (e *evaluation) isAllowed(n *node, v any, r *report) bool {
 	if n.types != 0 && !n.types.has(v) {
 		if r != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// format is a format that is asserted. Others (iri, uri-template, idn-email, what people invent) are annotations: a
-// check that is wrong now and then would be worse than none.
+// format is a format that is asserted. Other formats (iri, uri-template, idn-email, custom ones) are annotations,
+// because an unreliable check would be worse than none.
 type format struct {
-	check func(any) error // the library's
+	check func(any) error // the library's check
 	wants string
 }
 
@@ -35,13 +35,13 @@ func formatOf(f *jsonschema.Format) *format {
 	return &format{check: check, wants: wants}
 }
 
-// Asserts reports whether documents are held to a format of this name.
+// Asserts reports whether documents are checked against a format of this name.
 func Asserts(name string) bool {
 	_, ok := asserted()[name]
 	return ok
 }
 
-// asserted has a sentence for each format that is asserted.
+// asserted returns a message for each format that is asserted.
 func asserted() map[string]string {
 	return map[string]string{
 		"date":                  "must be a date, for example 2026-11-30",
@@ -63,19 +63,19 @@ func asserted() map[string]string {
 
 var errFormat = errors.New("must have the format")
 
-// problem says what is wrong with a text, "" if nothing.
+// problem returns the problem with a text, "" if there is none.
 func (f *format) problem(text string) string {
 	err := f.check(text)
 	switch {
 	case err == nil:
 		return ""
 	case errors.Is(err, errLongPattern), errors.Is(err, errLargePattern), errors.Is(err, errBadPattern):
-		return err.Error() // a pattern in a schema: say what to do
+		return err.Error() // a pattern in a schema: the message must explain how to fix it
 	}
 	return f.wants
 }
 
-// uriCharacters refuses what RFC 3986 has no place for and net/url is lenient about: spaces, quotes, brackets in a path.
+// uriCharacters rejects characters that RFC 3986 forbids and net/url accepts: spaces, quotes, brackets in a path.
 func uriCharacters(v any) error {
 	text, _ := v.(string)
 	const fine = "-._~:/?#[]@!$&'()*+,;=%"

@@ -8,11 +8,11 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// graph turns the library's compiled schemas into nodes, each once.
+// graph converts the library's compiled schemas to nodes, each once.
 type graph struct {
-	doc     any // the document at home
+	doc     any // the document at the home address
 	nodes   map[*jsonschema.Schema]*node
-	sources []*jsonschema.Schema // in the order of all
+	sources []*jsonschema.Schema // in the same order as all
 	all     []*node
 	scopes  map[string]*scope
 	dynamic bool // some node has a $dynamicRef
@@ -22,7 +22,7 @@ func newGraph(doc any) *graph {
 	return &graph{doc: doc, nodes: map[*jsonschema.Schema]*node{}, scopes: map[string]*scope{}}
 }
 
-// node returns the node of a schema, which finish fills in; schemas nest too deeply for recursion.
+// node returns the node of a schema, which finish fills in. Schemas nest too deeply for recursion.
 func (g *graph) node(s *jsonschema.Schema) *node {
 	if s == nil {
 		return nil
@@ -36,9 +36,9 @@ func (g *graph) node(s *jsonschema.Schema) *node {
 	return n
 }
 
-// finish fills in all nodes that were asked for and those that they lead to.
+// finish fills in all requested nodes and those they refer to.
 func (g *graph) finish() *fault.Detail {
-	for i := 0; i < len(g.all); i++ { // fill appends
+	for i := 0; i < len(g.all); i++ { // fill appends to all
 		if problem := g.fill(g.all[i], g.sources[i]); problem != nil {
 			return problem
 		}
@@ -58,7 +58,7 @@ func (g *graph) fill(n *node, s *jsonschema.Schema) *fault.Detail {
 		return &fault.Detail{Pointer: n.pointer + "/$recursiveRef", Code: "$ref", Message: "belongs to draft 2019-09; use $ref or $dynamicRef"}
 	}
 	if s.DraftVersion < 2019 && s.Ref != nil {
-		n.ref = g.node(s.Ref) // what stands beside it does not count, which the library forgets of newer keywords
+		n.ref = g.node(s.Ref) // Keywords next to a $ref have no effect here; the library fails to drop some newer ones.
 		return nil
 	}
 	n.types = typesOf(s.Types)
@@ -125,7 +125,7 @@ func (g *graph) fillObject(n *node, s *jsonschema.Schema) {
 	for _, name := range sortedKeys(s.DependentSchemas) {
 		n.dependentSchemas = append(n.dependentSchemas, dependentNode{name, g.node(s.DependentSchemas[name])})
 	}
-	for _, name := range sortedKeys(s.Dependencies) { // of draft-07
+	for _, name := range sortedKeys(s.Dependencies) { // from draft-07
 		switch needs := s.Dependencies[name].(type) {
 		case []string:
 			n.dependentRequired = append(n.dependentRequired, dependentNames{name, needs})
@@ -138,7 +138,7 @@ func (g *graph) fillObject(n *node, s *jsonschema.Schema) {
 func (g *graph) fillArray(n *node, s *jsonschema.Schema) {
 	n.minItems, n.maxItems, n.unique = s.MinItems, s.MaxItems, s.UniqueItems
 	n.prefix, n.items = g.list(s.PrefixItems), g.node(s.Items2020)
-	switch items := s.Items.(type) { // of draft-07
+	switch items := s.Items.(type) { // from draft-07
 	case *jsonschema.Schema:
 		n.items = g.node(items)
 	case []*jsonschema.Schema:
@@ -163,7 +163,7 @@ func (g *graph) list(schemas []*jsonschema.Schema) []*node {
 	return nodes
 }
 
-// setScopes finds the resource of each node and the dynamic anchors of each resource.
+// setScopes sets the resource of each node and the dynamic anchors of each resource.
 func (g *graph) setScopes() {
 	for i, n := range g.all {
 		name := g.scopeName(g.sources[i].Location)
@@ -177,8 +177,8 @@ func (g *graph) setScopes() {
 	}
 }
 
-// scopeName is the address of the innermost schema with an $id around a place. Only the document at home has such
-// schemas inside; meta-schemas are one resource each.
+// scopeName returns the address of the innermost schema with an $id that contains a location. Only the document at the
+// home address has such nested schemas; a meta-schema is a single resource.
 func (g *graph) scopeName(location string) string {
 	base, _, _ := strings.Cut(location, "#")
 	if base != home {
@@ -200,7 +200,7 @@ func (g *graph) scopeName(location string) string {
 	return name
 }
 
-// child is what a token of a pointer leads to, nil if nothing.
+// child returns the value that a pointer token refers to, nil if there is none.
 func child(value any, token string) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// keyOf writes a value so that equal values, and only those, give the same text: 1, 1.0 and 10e-1 are equal, and the
-// order of properties does not matter. It is how enum, const and uniqueItems compare.
+// keyOf converts a value to text so that exactly the equal values have equal texts: 1, 1.0 and 10e-1 are equal, and the
+// order of properties does not matter. enum, const and uniqueItems compare with it.
 func keyOf(v any) string {
 	var b strings.Builder
 	writeKey(&b, v)
@@ -44,7 +44,7 @@ func writeKey(b *strings.Builder, v any) {
 	}
 }
 
-// writeText puts the length before a string, so that no string can look like something else.
+// writeText writes a string with its length in front, so that no string can look like another value.
 func writeText(b *strings.Builder, s string) {
 	b.WriteByte('"')
 	b.WriteString(strconv.Itoa(len(s)))

@@ -1,14 +1,14 @@
 package schema
 
-// marks remembers which properties and items some schema has evaluated. A nil *marks is not interested.
+// marks records which properties and items have been evaluated by some schema. A nil *marks records nothing.
 type marks struct {
 	allProperties bool
 	properties    map[string]struct{}
-	items         int // the first of them
+	items         int // number of evaluated items, from the first
 	contained     map[int]struct{}
 }
 
-// inner returns the marks that evaluating n fills: its own, because nothing is passed on if n does not fit.
+// inner returns the marks that evaluating n fills. They are separate, because nothing is passed on if n does not fit.
 func (m *marks) inner(n *node) *marks {
 	if m == nil && n.unevaluatedProperties == nil && n.unevaluatedItems == nil {
 		return nil
@@ -58,7 +58,7 @@ func (m *marks) hasItem(i int) bool {
 	return ok || i < m.items
 }
 
-// add takes over what an inner schema has evaluated.
+// add adds the parts that an inner schema has evaluated.
 func (m *marks) add(inner *marks) {
 	if m == nil || inner == nil {
 		return
@@ -73,7 +73,7 @@ func (m *marks) add(inner *marks) {
 	}
 }
 
-// size is how many entries add copies.
+// size returns the number of entries that add copies.
 func (m *marks) size() int {
 	if m == nil {
 		return 0

@@ -7,15 +7,15 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// node is one schema with everything looked up that a check needs. Nodes form a graph with cycles.
+// node is a schema with all lookups resolved that a check needs. Nodes form a graph with cycles.
 type node struct {
 	pointer string
-	scope   *scope // the $id-bounded part it is in; nil where no $dynamicRef can ask
+	scope   *scope // enclosing part with an $id; nil where no $dynamicRef needs it
 
 	always, never bool // the schemas true and {}, and false
 	types         typeSet
 	enum          map[string]struct{} // keys of values
-	enumText      string              // the sentence
+	enumText      string              // the message
 	constant      *string             // key of the value
 	constantText  string
 	format        *format
@@ -39,7 +39,7 @@ type node struct {
 	items                    *node
 	contains                 *node
 	minContains, maxContains *int
-	marksContained           bool // since 2020-12 items that contains takes count as evaluated
+	marksContained           bool // since 2020-12 items that match contains count as evaluated
 	unevaluatedItems         *node
 
 	minLength, maxLength *int
@@ -48,13 +48,13 @@ type node struct {
 	minimum, maximum, above, below, multiple *decimal
 }
 
-// dynamicRef is a $dynamicRef: where it points if no schema that is being evaluated further out says otherwise.
+// dynamicRef is a $dynamicRef. It holds the target for the case that no outer schema under evaluation overrides it.
 type dynamicRef struct {
 	fallback *node
 	anchor   string // "" if the reference is no anchor, or its target no dynamic one
 }
 
-// scope is a schema resource: what has an $id, or the whole document, with its dynamic anchors.
+// scope is a schema resource, which is a schema with an $id or the whole document, with its dynamic anchors.
 type scope struct{ anchors map[string]*node }
 
 type patternNode struct {
@@ -95,8 +95,8 @@ func (n *node) inPlace() []*node {
 	return all
 }
 
-// describesObject reports whether only objects fit. It looks along references and combinations; compiling has made
-// sure that those end.
+// describesObject reports whether only objects fit. It follows references and combinations, which end because compiling
+// has checked them.
 func (n *node) describesObject() bool {
 	isObject := (*node).describesObject
 	switch {
@@ -138,7 +138,7 @@ func typesOf(t *jsonschema.Types) typeSet {
 	return set
 }
 
-// typeOf is the type of a value; integers are numbers here, and has asks further.
+// typeOf returns the type of a value. Integers are numbers here; has distinguishes them.
 func typeOf(v any) typeSet {
 	switch v.(type) {
 	case nil:
@@ -155,7 +155,7 @@ func typeOf(v any) typeSet {
 	return typeObject
 }
 
-// has reports whether a value is of one of the types; 1.0 is an integer.
+// has reports whether a value has one of the types. 1.0 is an integer.
 func (t typeSet) has(v any) bool {
 	is := typeOf(v)
 	if t&is != 0 {

@@ -32,7 +32,7 @@ func (e *evaluation) object(n *node, object map[string]any, r *report, own *mark
 	return e.members(n, object, r, own) && ok
 }
 
-// members checks the properties themselves.
+// members checks the properties of an object.
 func (e *evaluation) members(n *node, object map[string]any, r *report, own *marks) bool {
 	if n.properties == nil && n.patterns == nil && n.additional == nil && n.names == nil {
 		return true
@@ -47,8 +47,8 @@ func (e *evaluation) members(n *node, object map[string]any, r *report, own *mar
 	return ok
 }
 
-// each visits the properties of an object until one does not fit; with a report all of them, in the order of their
-// names, so that answers are always the same.
+// each visits the properties of an object until one does not fit. With a report it visits all of them, sorted by name,
+// so that results are deterministic.
 func (e *evaluation) each(object map[string]any, r *report, fits func(name string, v any) bool) bool {
 	if r == nil {
 		for name, v := range object {
@@ -71,7 +71,7 @@ func (e *evaluation) each(object map[string]any, r *report, fits func(name strin
 	return ok
 }
 
-// name checks a property's name; the problem is one of the object.
+// name checks a property's name. A problem is reported for the object.
 func (e *evaluation) name(n *node, name string, r *report) bool {
 	branch := r.branch()
 	if e.fits(n, name, branch, nil) {
@@ -180,7 +180,7 @@ func (e *evaluation) contains(n *node, array []any, r *report, own *marks) bool 
 	return true
 }
 
-// unevaluated checks what nothing else has looked at.
+// unevaluated checks the parts that no other keyword has evaluated.
 func (e *evaluation) unevaluated(n *node, v any, r *report, own *marks) bool {
 	if !e.spend(own.size()) {
 		return false
@@ -226,7 +226,8 @@ func (e *evaluation) text(n *node, s string, r *report) bool {
 	return ok
 }
 
-// matches runs a pattern at the cost of its size times that of the text, or, if it may backtrack, under a clock.
+// matches runs a pattern. The cost is the pattern's size times the text's length; a pattern that may backtrack runs
+// with a timeout.
 func (e *evaluation) matches(p *pattern, s string) bool {
 	if p.re2 != nil {
 		return e.spend(4+p.size*(len(s)+1)/8) && p.re2.MatchString(s)
@@ -277,7 +278,7 @@ func (e *evaluation) number(n *node, literal json.Number, r *report) bool {
 	return ok && e.spend(16)
 }
 
-// counts checks a number of things against its bounds; suffix makes the keywords (minItems, maxItems).
+// counts checks a number of things against its limits. suffix completes the keywords (minItems, maxItems).
 func (e *evaluation) counts(r *report, have int, least, most *int, suffix, one, many string) bool {
 	ok := true
 	if least != nil && have < *least {

@@ -12,12 +12,12 @@ import (
 const (
 	maxPattern        = 2_000                  // bytes of a pattern
 	maxProgram        = 10_000                 // instructions of a compiled RE2 pattern
-	matchTimeout      = 250 * time.Millisecond // by the wall's clock, so not so short that a busy machine refuses good input
-	slowPatternBudget = time.Second            // of one document, for patterns that may backtrack
+	matchTimeout      = 250 * time.Millisecond // wall-clock time, long enough that a busy machine does not reject good input
+	slowPatternBudget = time.Second            // per document, for patterns that may backtrack
 )
 
-// pattern is a regular expression. RE2 takes nearly all that people write and never backtracks; what only ECMAScript
-// has (look-around, back references) is left to an engine that does, under a clock.
+// pattern is a regular expression. RE2 accepts nearly all patterns in use and never backtracks. Patterns with
+// ECMAScript features that it lacks (look-around, back references) run in a backtracking engine with a timeout.
 type pattern struct {
 	text string
 	re2  *regexp.Regexp
@@ -51,8 +51,8 @@ func newPattern(text string) (*pattern, error) {
 	return p, err
 }
 
-// newECMA compiles with the engine that backtracks. It is no parser of ours, and the text is a stranger's: a panic
-// counts as a refusal.
+// newECMA compiles a pattern with the backtracking engine. The engine is third-party code and the text is untrusted, so
+// a panic counts as a compile error.
 func newECMA(text string) (re *regexp2.Regexp, err error) {
 	defer func() {
 		if recover() != nil {
@@ -70,7 +70,7 @@ func newECMA(text string) (re *regexp2.Regexp, err error) {
 // String implements jsonschema.Regexp.
 func (p *pattern) String() string { return p.text }
 
-// MatchString implements jsonschema.Regexp, for the library's own use of the patterns in meta-schemas.
+// MatchString implements jsonschema.Regexp. The library uses it for the patterns in meta-schemas.
 func (p *pattern) MatchString(s string) bool {
 	if p.re2 != nil {
 		return p.re2.MatchString(s)

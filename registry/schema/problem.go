@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// problemOf tells what the library refused to compile, and where.
+// problemOf returns the cause and the place of the library's compile error.
 func problemOf(err error, doc any) fault.Detail {
 	var (
 		elsewhere  *jsonschema.LoadURLError
@@ -37,7 +37,7 @@ func problemOf(err error, doc any) fault.Detail {
 	return fault.Detail{Code: "schema", Message: "cannot be compiled: check every $id, $anchor and $ref"}
 }
 
-// patternPointer names the pattern; for a key of patternProperties the library names only the object.
+// patternPointer returns the pointer to a pattern. For a key of patternProperties the library names only the object.
 func patternPointer(err *jsonschema.InvalidRegexError) string {
 	pointer := pointerOf(err.URL)
 	if strings.HasSuffix(pointer, "/patternProperties") {
@@ -46,7 +46,8 @@ func patternPointer(err *jsonschema.InvalidRegexError) string {
 	return pointer
 }
 
-// reference finds the $ref or $dynamicRef that stands for an address, which the library does not tell; "" if it cannot.
+// reference returns the pointer to the $ref or $dynamicRef that resolves to an address, "" if it finds none. The
+// library does not report it.
 func reference(doc any, address string, withFragment bool) string {
 	base, frag, _ := strings.Cut(address, "#")
 	found := ""
@@ -69,7 +70,7 @@ func reference(doc any, address string, withFragment bool) string {
 	return found
 }
 
-// pointerOf is the pointer in an address that the library made.
+// pointerOf returns the pointer in an address that the library built.
 func pointerOf(address string) string {
 	_, frag, _ := strings.Cut(address, "#")
 	return unescape(frag)
@@ -82,7 +83,7 @@ func unescape(frag string) string {
 	return frag
 }
 
-// fragment writes a pointer so that the library reads it back as it is.
+// fragment encodes a pointer so that the library decodes it to the same pointer.
 func fragment(pointer string) string {
 	tokens := strings.Split(pointer, "/")
 	for i := range tokens {
@@ -91,7 +92,7 @@ func fragment(pointer string) string {
 	return strings.Join(tokens, "/")
 }
 
-// walk visits a document in the order of sorted keys until visit says no.
+// walk visits a document in the order of sorted keys until visit returns false.
 func walk(value any, pointer string, visit func(pointer string, value any) bool) bool {
 	if !visit(pointer, value) {
 		return false

@@ -1,11 +1,13 @@
-// Package schema compiles JSON Schemas that strangers wrote and checks documents against them, in bounded time and
-// memory: JSON Schema 2020-12, or draft-07 where $schema says so, without references to other documents.
+// Package schema compiles untrusted JSON Schemas and checks documents against them, in bounded time and memory. It
+// supports JSON Schema 2020-12, and draft-07 if $schema names it, without references to other documents.
 //
-// santhosh-tekuri/jsonschema resolves references and compiles; this package walks the compiled graph itself. The
-// library's own walk visits {"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"}]} twice per level, so that 24 levels
-// take minutes, doubles again with each level of the document where a schema recurses, dies of numbers such as
-// 1e9999999, and collects errors without end. Here a schema whose expansion in place is too large is refused when it
-// is compiled, and a check that would still take too long ends with a sentence that says so.
+// santhosh-tekuri/jsonschema resolves references and compiles; this package evaluates the compiled graph itself. The
+// library's own evaluation has four problems: It visits {"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"}]} twice per
+// level, so that 24 levels take minutes. For recursive schemas the time doubles again with each level of the document.
+// Numbers such as 1e9999999 crash it. It collects an unlimited number of errors.
+//
+// This package rejects a schema whose expansion in place is too large when it compiles it. A check that would still
+// take too long ends with an error that explains this.
 package schema
 
 import (
@@ -15,35 +17,35 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// The bounds of a schema. Those that a schema exceeds are named in the error.
+// These constants limit a schema. The error names the limit that a schema exceeds.
 const (
 	MaxBytes     = 256 << 10 // of the schema's text
 	MaxDepth     = 64        // nesting of the schema's text
-	MaxExpansion = 10_000    // schemas that apply to one value, with every reference written out
-	maxChain     = 128       // of those, how many may be nested
-	maxValues    = 4_000     // JSON values in the schema's text; the library compares each schema with all others, so this is the square root of its time
+	MaxExpansion = 10_000    // schemas that apply to one value, with all references expanded
+	maxChain     = 128       // how many of those may be nested
+	maxValues    = 4_000     // JSON values in the schema's text; compile time is quadratic in it, because the library compares each schema with all others
 	maxEnum      = 1_000     // values of one enum
 	maxNames     = 256       // $id, $anchor and $dynamicAnchor together
 	maxNumber    = 400       // characters of a number, and its decimal exponent
-	maxStrayRefs = 64        // references to places that hold no schema by themselves
+	maxStrayRefs = 64        // references to places that are not schemas by themselves
 )
 
-// MaxDocument bounds a document that is checked, in bytes.
+// MaxDocument is the maximum size of a checked document in bytes.
 const MaxDocument = 48 << 20
 
-// TooComplex is the code of a detail about a schema, or a document, whose check would take too long.
+// TooComplex is the code of a detail about a schema or a document whose check would take too long.
 const TooComplex = "schema_too_complex"
 
-// Schema is a compiled schema. It does not change and may be used by many goroutines.
+// Schema is a compiled schema. It is immutable and safe for concurrent use.
 type Schema struct {
 	root *node // nil accepts anything
 }
 
-// Anything reports whether the schema is absent or empty, so that it accepts every document.
+// Anything reports whether the schema is absent or empty and so accepts every document.
 func (s *Schema) Anything() bool { return s.root == nil || s.root.always }
 
-// Validate lists what is wrong with a document, at most MaxDetails things; none means that it fits. Pointers are into
-// the document, in the order of sorted keys. Messages name properties and what the schema wants, never values.
+// Validate lists the problems of a document, at most MaxDetails; none means that it fits. Pointers refer to the
+// document, in the order of sorted keys. Messages contain property names and the schema's requirements, never values.
 func (s *Schema) Validate(raw []byte) []fault.Detail { return s.validate(raw, maxWork) }
 
 func (s *Schema) validate(raw []byte, work int) []fault.Detail {
@@ -60,5 +62,5 @@ func (s *Schema) validate(raw []byte, work int) []fault.Detail {
 	return evaluate(s.root, doc, work)
 }
 
-// absent reports whether there is no schema: a draft without one has no bytes or null.
+// absent reports whether there is no schema. A draft without a schema has no bytes or null.
 func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

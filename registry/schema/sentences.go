@@ -11,7 +11,7 @@ import (
 
 func detail(code, message string) fault.Detail { return fault.Detail{Code: code, Message: message} }
 
-// text lists the types as a person would: "a string, a number or null".
+// text lists the types in words: "a string, a number or null".
 func (t typeSet) text() string {
 	if t&typeNumber != 0 {
 		t &^= typeInteger
@@ -34,10 +34,10 @@ func (t typeSet) text() string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// maxListed bounds a list of allowed values in bytes.
+// maxListed is the maximum length of a list of allowed values in bytes.
 const maxListed = 300
 
-// listValues writes what a schema allows, so far as it is short.
+// listValues lists the values that a schema allows, up to a length limit.
 func listValues(values []any) string {
 	var b strings.Builder
 	for i, value := range values {
@@ -63,10 +63,10 @@ func shownValue(value any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// maxName bounds a property's name in a message, in bytes.
+// maxName is the maximum length of a property's name in a message, in bytes.
 const maxName = 100
 
-// shown writes a property's name, which may come from a stranger's document.
+// shown returns a property's name in a safe form, because it may come from an untrusted document.
 func shown(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -77,7 +77,7 @@ func shown(name string) string {
 	return clean
 }
 
-// cut shortens a text to some bytes, at the border of a character.
+// cut shortens a text to a number of bytes, at a character boundary.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -8,15 +8,15 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// survey is what a look at the text of a schema finds before anything is compiled.
+// survey holds the results of inspecting a schema's text before compiling it.
 type survey struct {
 	dynamicAnchors []string // pointers
 	values, names  int
 	stray          map[string]struct{}
 }
 
-// look refuses what would make compiling slow: the library compares each schema with all others, and each named one
-// and each reference to an unusual place with everything.
+// look rejects schemas that would make compiling slow. The library compares each schema with all others, and each named
+// schema and each reference to an unusual place with everything.
 func look(doc any) (survey, *fault.Detail) {
 	found := survey{stray: map[string]struct{}{}}
 	var problem *fault.Detail
@@ -85,7 +85,8 @@ func strayRef(ref string) bool {
 	return false
 }
 
-// schemaTokens is how many tokens of a pointer lead from one schema to the next; 0 if they do not.
+// schemaTokens returns how many tokens of a pointer lead from one schema to the next, 0 if they do not lead to a
+// schema.
 func schemaTokens(tokens []string) int {
 	switch tokens[0] {
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies",

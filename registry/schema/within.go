@@ -1,7 +1,7 @@
 package schema
 
-// Parts returns the schemas within a schema by their pointers, itself under "". A schema that is only referred to is
-// among them; one that nothing refers to is not.
+// Parts returns the schemas within a schema by their pointers; "" is the schema itself. It includes a schema that is
+// only the target of a reference, and omits one that nothing refers to.
 func (s *Schema) Parts() map[string]*Schema {
 	parts := map[string]*Schema{"": s}
 	if s.root == nil {
@@ -23,7 +23,7 @@ func (s *Schema) Parts() map[string]*Schema {
 	return parts
 }
 
-// beneath lists all schemas that a node leads to; some may be nil.
+// beneath lists all schemas that a node refers to; some may be nil.
 func (n *node) beneath() []*node {
 	all := append(n.inPlace(), n.additional, n.names, n.unevaluatedProperties, n.items, n.contains, n.unevaluatedItems)
 	all = append(all, n.prefix...)

@@ -14,15 +14,16 @@ import (
 	"github.com/atelier-run/atelier/registry/tarball"
 )
 
-// Bounds of an archive beside those of what it holds.
+// These constants limit an archive, in addition to the limits of its content.
 const (
-	MaxArchive = 8 << 20  // bytes as they are sent
-	maxStream  = 16 << 20 // bytes unpacked, with headers and padding
+	MaxArchive = 8 << 20  // bytes as sent
+	maxStream  = 16 << 20 // unpacked bytes, with headers and padding
 	maxEntries = 1000
 )
 
-// ReadArchive reads the files of a skill from a gzipped tar: its folder, or what is in it. What is no plain file or
-// folder, leads out of it, or is larger than a folder may be, refuses the whole.
+// ReadArchive reads the files of a skill from a gzipped tar, which contains its folder or the folder's content. It
+// rejects the archive if an entry is neither a plain file nor a folder, leads out of the folder, or is larger than a
+// folder allows.
 func ReadArchive(from io.Reader) (map[string]registry.File, error) {
 	packed := &tarball.Bounded{Reader: from, Left: MaxArchive, TooLong: refused("is larger than " + bytesize.Text(MaxArchive))}
 	whole := bufio.NewReader(packed)
@@ -74,7 +75,8 @@ func (r *reader) unpack(in *tar.Reader) error {
 	}
 }
 
-// hidden names what a folder would leave out as well. A name that climbs is not hidden but refused.
+// hidden reports whether a folder would skip this name too. A name that leads out of the folder is not hidden; it is
+// rejected.
 func hidden(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
 		if part != "." && part != ".." && ignored(part) {
@@ -84,7 +86,7 @@ func hidden(name string) bool {
 	return false
 }
 
-// unwrapped takes the one folder away that all files lie in, where skill.yaml is not at the top.
+// unwrapped removes the single folder that contains all files, if skill.yaml is not at the top.
 func unwrapped(files map[string]registry.File) (map[string]registry.File, error) {
 	if _, ok := files[SettingsFile]; ok {
 		return files, nil
@@ -111,7 +113,7 @@ func refused(what string) error {
 	return fault.New(fault.InvalidInput, "The archive %s.", what)
 }
 
-// broken is a stream that cannot be read as what it should be; what a layer above has said already stays.
+// broken converts an error of reading the stream. It keeps errors that a higher layer has already described.
 func broken(err error) error {
 	var told *fault.Error
 	if errors.As(err, &told) {

@@ -8,8 +8,8 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// entryName is the file that calls the handler's function: a program of ours among those of the skill, so that every
-// runtime runs a skill as it runs anything else, and what is digested says all that happens.
+// entryName is the name of the generated file that calls the handler's function. The file is stored with the skill, so
+// that every runtime runs a skill like any other program, and the digest covers everything that runs.
 const entryName = "skill_entry"
 
 func entryFile(l runtimes.Language) string {
@@ -21,10 +21,10 @@ func entryFile(l runtimes.Language) string {
 	return entryName
 }
 
-// IsEntry says whether a file is one that this package has added to a skill's.
+// IsEntry reports whether this package added a file to a skill's files.
 func IsEntry(name string) bool { return strings.TrimSuffix(name, path.Ext(name)) == entryName }
 
-// Names of the handler were checked to be identifiers, so that nothing but a name gets into the program.
+// These templates call the handler. Its names were checked to be identifiers, so no other text can enter the program.
 const (
 	pythonCaller = `# Made from skill.yaml: calls the handler with the input's properties as keyword arguments.
 from .MODULE import FUNCTION as _function
@@ -48,7 +48,7 @@ FUNCTION
 `
 )
 
-// caller writes the file that calls a function of the handler.
+// caller returns the file that calls a function of the handler.
 func caller(l runtimes.Language, file, function string) registry.File {
 	module := strings.TrimSuffix(file, path.Ext(file))
 	text, types := scriptCaller, ""

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/internal/jcs"
 )
 
-// faults gathers all that is wrong with a folder, so that a person mends it in one go.
+// faults collects all problems of a folder, so that a person can fix them at once.
 type faults struct{ details []fault.Detail }
 
 func (f *faults) addf(file string, line int, format string, args ...any) {
@@ -33,7 +33,7 @@ func invalid(details ...fault.Detail) error {
 	return &fault.Error{Code: fault.InvalidInput, Message: "The skill is not valid.", Details: details}
 }
 
-// about is a detail as a sentence about a file: its pointer becomes words.
+// about converts a detail to a sentence about a file, with its pointer in words.
 func about(d fault.Detail) string {
 	switch {
 	case d.Pointer == "":
@@ -46,7 +46,7 @@ func about(d fault.Detail) string {
 	return strings.ReplaceAll(strings.TrimPrefix(d.Pointer, "/"), "/", ".") + " " + d.Message
 }
 
-// notJSON says where schema.json stops being JSON.
+// notJSON reports where schema.json stops being valid JSON.
 func notJSON(text []byte, err error) fault.Detail {
 	d := fault.Detail{File: SchemaFile, Line: 1, Message: "is not valid JSON."}
 	var told *jcs.Error
@@ -59,7 +59,7 @@ func notJSON(text []byte, err error) fault.Detail {
 	return d
 }
 
-// linesOf tells on which line each value of a JSON document begins, by pointer. The document was checked to be one.
+// linesOf returns the line on which each value of a JSON document begins, by pointer. The document must be valid.
 func linesOf(text []byte) map[string]int {
 	l := &liner{text: text, decoder: json.NewDecoder(bytes.NewReader(text)), lines: map[string]int{}, line: 1}
 	l.decoder.UseNumber()
@@ -71,7 +71,7 @@ type liner struct {
 	text    []byte
 	decoder *json.Decoder
 	lines   map[string]int
-	at      int // how far lines were counted
+	at      int // position up to which lines were counted
 	line    int
 }
 
@@ -107,7 +107,7 @@ func (l *liner) value(pointer string) {
 	}
 }
 
-// lineOf is the line of the place that a pointer names, or of the nearest one around it.
+// lineOf returns the line of the place that a pointer names, or of the nearest enclosing one.
 func (s Skill) lineOf(lines map[string]int, pointer string) int {
 	for {
 		if line, ok := lines[pointer]; ok {
@@ -121,7 +121,7 @@ func (s Skill) lineOf(lines map[string]int, pointer string) int {
 	}
 }
 
-// Locate puts file and line into an error about the skill's spec, whose pointers name fields of the contract.
+// Locate adds file and line to an error about the skill's spec, whose pointers name fields of the API.
 func (s Skill) Locate(err error) error {
 	var told *fault.Error
 	if !errors.As(err, &told) || len(told.Details) == 0 {
@@ -155,7 +155,7 @@ func (s Skill) locate(d fault.Detail) fault.Detail {
 	return fault.Detail{File: SettingsFile, Line: s.lineOf(s.settings, pointer), Code: d.Code, Message: about(fault.Detail{Pointer: pointer, Message: d.Message})}
 }
 
-// snake spells a pointer of the contract as skill.yaml does.
+// snake converts an API pointer to the spelling of skill.yaml.
 func snake(pointer string) string {
 	var out strings.Builder
 	for _, c := range pointer {
@@ -169,5 +169,5 @@ func snake(pointer string) string {
 
 func shown(name string) string { return fault.Shown(name, 80) }
 
-// Line is where skill.yaml has a member, named by pointer.
+// Line returns the line of a member of skill.yaml, named by pointer.
 func (s Skill) Line(pointer string) int { return s.lineOf(s.settings, pointer) }

@@ -16,8 +16,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Dir is a folder beneath a root as a file system that nothing leads out of: a link is not followed, and a pipe that
-// somebody put in a file's place is not waited for.
+// Dir returns a folder below a root as a file system that nothing can escape. It does not follow links, and does not
+// block on a pipe that replaced a file.
 func Dir(root *os.Root, name string) fs.FS { return dir{root, name} }
 
 type dir struct {
@@ -33,8 +33,8 @@ func (d dir) Open(name string) (fs.File, error) {
 	return d.root.OpenFile(path.Join(d.name, name), os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 }
 
-// ReadFolder reads the files of a skill's folder. Names that begin with a dot, and what Python leaves behind, are no part of
-// it. A link, a device or a file that is too large is refused and not passed over: a skill is read whole or not at all.
+// ReadFolder reads the files of a skill's folder. It skips names that begin with a dot and files that Python generates.
+// A link, a device or a file that is too large is an error, because a skill is read completely or not at all.
 func ReadFolder(folder fs.FS) (map[string]registry.File, error) {
 	r := reader{files: map[string]registry.File{}, folded: map[string]string{}}
 	err := fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -68,7 +68,7 @@ func ignored(name string) bool {
 	return strings.HasPrefix(name, ".") || name == "__pycache__" || strings.HasSuffix(name, ".pyc") || strings.HasSuffix(name, "~")
 }
 
-// openRegular opens what is still a file: it may have been changed for something else since it was listed.
+// openRegular opens a file and checks that it is still regular. It may have been replaced since it was listed.
 func openRegular(folder fs.FS, name string) (io.ReadCloser, error) {
 	file, err := folder.Open(name)
 	if err != nil {
@@ -84,7 +84,7 @@ func openRegular(folder fs.FS, name string) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// reader gathers files within the bounds, from a folder or an archive.
+// reader collects files within the limits, from a folder or an archive.
 type reader struct {
 	files   map[string]registry.File
 	folded  map[string]string
@@ -124,7 +124,7 @@ func (r *reader) take(name string, open func() (io.ReadCloser, error)) (err erro
 	return nil
 }
 
-// FolderOf lays settings and a program out as a folder's files, which Parse reads as the same skill.
+// FolderOf returns settings and a program as a folder's files. Parse reads them as the same skill.
 func FolderOf(settings Settings, input, output []byte, program map[string]registry.File) (map[string]registry.File, error) {
 	yaml, err := writeSettings(settings)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/internal/editdistance"
 )
 
-// Settings is skill.yaml. The names are those that existing skills are written with.
+// Settings is the content of skill.yaml. The field names are those that existing skills use.
 type Settings struct {
 	Name             string            `json:"name" jsonschema:"pattern=^[a-z][a-z0-9_-]{0\\,62}$,description=Name that callers use. It is unique in a workspace."`
 	Version          string            `json:"version" jsonschema:"pattern=^(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)$,description=Three numbers\\, for example 1.0.0. Increase it with every change."`
@@ -31,7 +31,7 @@ type Settings struct {
 	Deterministic    bool              `json:"deterministic,omitempty" jsonschema:"description=Declares that the same input always gives the same output."`
 }
 
-// Limits has the limits of a run in the spelling of skill.yaml.
+// Limits holds the limits of a run with the field names of skill.yaml.
 type Limits struct {
 	TimeoutMs      int64 `json:"timeout_ms,omitempty" jsonschema:"minimum=1"`
 	CPUMs          int64 `json:"cpu_ms,omitempty" jsonschema:"minimum=1"`
@@ -42,21 +42,21 @@ type Limits struct {
 	RecursionDepth int64 `json:"recursion_depth,omitempty" jsonschema:"minimum=1"`
 }
 
-// Capabilities has what a version is granted in the spelling of skill.yaml.
+// Capabilities holds the capabilities of a version with the field names of skill.yaml.
 type Capabilities struct {
 	Hosts         []string `json:"hosts,omitempty" jsonschema:"description=Hosts as host:port\\, for example api.example.com:443."`
 	HostFunctions []string `json:"host_functions,omitempty" jsonschema:"description=log and progress are always granted."`
 	Subprocess    bool     `json:"subprocess,omitempty"`
 }
 
-// Rules names a rule pack and, where it has one, the list of modules that may be imported.
+// Rules names a rule pack and, if it has one, the list of modules that may be imported.
 type Rules struct {
 	Pack    string   `json:"pack" jsonschema:"enum=restricted,enum=none"`
 	Imports []string `json:"imports,omitempty"`
 }
 
-// Schema returns the JSON Schema of skill.yaml, made from the Go type. Other members are allowed: skills of other houses
-// carry words for their own planners.
+// Schema returns the JSON Schema of skill.yaml, generated from the Go type. It allows other members, because skills
+// from other products contain members for their own planners.
 func Schema() ([]byte, error) {
 	reflector := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true, AllowAdditionalProperties: true}
 	s := reflector.Reflect(Settings{})
@@ -75,7 +75,7 @@ func known() []string {
 		"limits", "capabilities", "environment", "secrets", "dependencies", "rules", "deterministic"}
 }
 
-// misspelt is the member that an unknown one was probably meant to be, "" if none.
+// misspelt returns the member that an unknown one was probably meant to be, "" if there is none.
 func misspelt(name string) string {
 	if slices.Contains(known(), name) {
 		return ""

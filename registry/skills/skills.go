@@ -1,7 +1,8 @@
-// Package skills reads skills as they lie in folders and archives, and turns them into what is saved: skill.yaml says what
-// a skill is, schema.json what it takes and gives, and the handler is a program in one of our languages. Everything here
-// is what a stranger wrote: it is bounded, no link is followed, and no code is parsed. The package knows no store, and
-// nothing of how a program is run beyond the file that calls the handler's function.
+// Package skills reads skills from folders and archives and converts them to registry types. skill.yaml describes the
+// skill, schema.json its input and output, and the handler is a program in a supported language.
+//
+// All input is untrusted: its size is limited, links are not followed, and code is not parsed. The package does not use
+// the store. It does not know how programs run, except for the file that calls the handler's function.
 package skills
 
 import (
@@ -15,13 +16,13 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// The two files of a skill's folder that are not files of the program.
+// These are the two files of a skill's folder that do not belong to the program.
 const (
 	SettingsFile = "skill.yaml"
 	SchemaFile   = "schema.json"
 )
 
-// Bounds of a folder and of an archive of one. They hold for what is unpacked.
+// These constants limit a folder and the unpacked content of an archive.
 const (
 	MaxFiles    = 500
 	MaxBytes    = 4 << 20  // of all files together
@@ -29,23 +30,23 @@ const (
 	MaxSchema   = 1 << 20  // of schema.json
 )
 
-// Skill is a folder that was read whole and holds together. Whether its code parses, and whether its schemas compile, is
-// for those to say who can look without danger.
+// Skill is a folder that was read completely and is consistent. Other packages safely check that its code parses and
+// its schemas compile.
 type Skill struct {
 	Settings Settings
-	Spec     registry.Spec // without the defaults of what the folder does not say
+	Spec     registry.Spec // without defaults for missing fields
 	Warnings []fault.Detail
 
-	file     string         // of the handler
+	file     string         // file of the handler
 	function string         // "" for a handler that is a whole program
 	settings map[string]int // lines of skill.yaml by pointer
 	schemas  map[string]int // lines of schema.json by pointer
 }
 
-// Handler is the file of the handler and the function that it must have, "" for a whole program.
+// Handler returns the file of the handler and the function it must define, "" for a whole program.
 func (s Skill) Handler() (file, function string) { return s.file, s.function }
 
-// Parse makes a skill of a folder's files. Its error is InvalidInput with all that is wrong, by file and line.
+// Parse converts a folder's files to a skill. Its error is InvalidInput with all problems, by file and line.
 func Parse(files map[string]registry.File) (Skill, error) {
 	var s Skill
 	all := &faults{}
@@ -62,7 +63,7 @@ func Parse(files map[string]registry.File) (Skill, error) {
 	return s, all.err()
 }
 
-// readSchemas takes {"input": …, "output": …}.
+// readSchemas reads {"input": …, "output": …}.
 func (s *Skill) readSchemas(files map[string]registry.File, all *faults) {
 	text, ok := files[SchemaFile]
 	switch {
@@ -91,14 +92,15 @@ func (s *Skill) readSchemas(files map[string]registry.File, all *faults) {
 	}
 }
 
-// draft7 is what schemas of skills are written in where they do not say.
+// draft7 is the default dialect of a skill's schemas.
 const draft7 = "http://json-schema.org/draft-07/schema#"
 
-// dialect adds the dialect to a schema that names none, in front, so that everything else stays as it was written.
+// dialect adds the default dialect to a schema that names none. It inserts the dialect in front and leaves the rest
+// unchanged.
 func dialect(schema json.RawMessage) json.RawMessage {
 	var named map[string]json.RawMessage
 	if json.Unmarshal(schema, &named) != nil || named == nil || named["$schema"] != nil {
-		return schema // what is no object is refused by whoever compiles it
+		return schema // compiling rejects a schema that is not an object
 	}
 	rest := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(schema)), "{"))
 	if rest != "}" {
@@ -107,7 +109,7 @@ func dialect(schema json.RawMessage) json.RawMessage {
 	return json.RawMessage(`{"$schema":"` + draft7 + `"` + rest)
 }
 
-// readProgram settles language, entrypoint and files.
+// readProgram determines language, entrypoint and files.
 func (s *Skill) readProgram(files map[string]registry.File, all *faults) {
 	line := s.settings["/handler"]
 	module, function := s.Settings.Handler, ""
@@ -148,7 +150,7 @@ func (s *Skill) readProgram(files map[string]registry.File, all *faults) {
 	s.Spec.Files[entry], s.Spec.Entrypoint = caller(s.Spec.Language, s.file, function), entry
 }
 
-// belongs says whether a file is part of the program. What explains and tests a skill stays in its folder.
+// belongs reports whether a file is part of the program. Documentation and tests of a skill stay in its folder.
 func belongs(name string) bool {
 	switch {
 	case name == SettingsFile || name == SchemaFile || strings.HasPrefix(name, "tests/"):

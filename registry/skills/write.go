@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// writeSettings writes skill.yaml with its members in the order of the type, and without those that say nothing.
+// writeSettings writes skill.yaml with its members in the order of the type, without empty ones.
 func writeSettings(s Settings) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -39,7 +39,7 @@ func writeSettings(s Settings) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// plain takes the brackets and quotes of JSON away where YAML needs none.
+// plain removes the brackets and quotes of JSON where YAML needs none.
 func plain(n *yaml.Node) {
 	n.Style = 0
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && strings.Contains(n.Value, "\n") {

@@ -21,9 +21,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-const maxDepth = 64 // of nested values in either file
+const maxDepth = 64 // maximum nesting of values in either file
 
-// settingsSchema is the schema of skill.yaml, compiled when it is first needed.
+// settingsSchema returns the schema of skill.yaml, compiled when it is first needed.
 var settingsSchema = sync.OnceValues(func() (*schema.Schema, error) {
 	text, err := Schema()
 	if err != nil {
@@ -32,7 +32,8 @@ var settingsSchema = sync.OnceValues(func() (*schema.Schema, error) {
 	return schema.Compile(text)
 })
 
-// readSettings reads skill.yaml. It holds it to the published schema, so that an editor and this house say the same.
+// readSettings reads skill.yaml. It validates it against the published schema, so that editors and the server report
+// the same problems.
 func (s *Skill) readSettings(text []byte, all *faults) {
 	if len(text) > MaxSettings {
 		all.addf(SettingsFile, 0, "must have at most %s.", bytesize.Text(MaxSettings))
@@ -68,7 +69,7 @@ func (s *Skill) readSettings(text []byte, all *faults) {
 	s.settle()
 }
 
-// settle puts the settings into the spec.
+// settle copies the settings into the spec.
 func (s *Skill) settle() {
 	in, l := s.Settings, s.Settings.Limits
 	s.Spec = registry.Spec{
@@ -85,8 +86,8 @@ func (s *Skill) settle() {
 	}
 }
 
-// noteUnknown tells of members that mean nothing here. One that looks like a known one is refused: a safety flag that
-// nobody reads would be worse than none.
+// noteUnknown reports unknown members. It rejects one that resembles a known member, because an ignored safety flag
+// would be worse than none.
 func (s *Skill) noteUnknown(document *yaml.Node, all *faults) {
 	if document.Kind != yaml.MappingNode {
 		return
@@ -113,7 +114,7 @@ func (s *Skill) isUnknown(name string) bool {
 
 var yamlLine = regexp.MustCompile(`^yaml: line ([0-9]+): (.*)$`)
 
-// parseYAML returns the one document of a text, as nodes: nothing that an alias stands for is ever written out.
+// parseYAML returns the single document of a text as nodes. It never expands aliases.
 func parseYAML(text []byte) (document *yaml.Node, problem *fault.Detail) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var first, second yaml.Node
@@ -136,7 +137,7 @@ func yamlProblem(err error) *fault.Detail {
 	}
 	d.Message = "is not valid YAML."
 	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
-		d.Line, _ = strconv.Atoi(m[1]) // digits
+		d.Line, _ = strconv.Atoi(m[1]) // only digits
 		d.Message = "is not valid YAML: " + m[2] + "."
 	}
 	return d
@@ -146,7 +147,7 @@ func yamlProblem(err error) *fault.Detail {
 type yamlWriter struct {
 	out   bytes.Buffer
 	lines map[string]int
-	line  int // of what is being written, for errors
+	line  int // line of the current node, for errors
 }
 
 func (w *yamlWriter) write(n *yaml.Node, pointer string, depth int) error {

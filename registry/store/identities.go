@@ -56,7 +56,7 @@ func createNamed(ctx context.Context, tx bun.Tx, u registry.User, names []string
 func (s *Store) grant(ctx context.Context, tx bun.Tx, user string, g registry.Grant, at time.Time) error {
 	err := s.holdWorkspace(ctx, tx, g.Workspace)
 	if fault.Is(err, fault.NoWorkspace) {
-		return nil // it was closed
+		return nil // the workspace is closed
 	}
 	if err != nil {
 		return err

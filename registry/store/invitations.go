@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutInvitation stores an invitation by a user, or "" for one by the host. Errors: NoWorkspace, Forbidden for a user who
-// administers the workspace no longer.
+// PutInvitation stores an invitation by a user; "" stands for the server's operator. Errors: NoWorkspace, Forbidden for
+// a user who is no longer an administrator of the workspace.
 func (s *Store) PutInvitation(ctx context.Context, i registry.Invitation, by string) error {
 	if err := registry.CheckText("/note", i.Note); err != nil {
 		return err
@@ -26,7 +26,7 @@ func (s *Store) PutInvitation(ctx context.Context, i registry.Invitation, by str
 		if err := s.holdWorkspace(ctx, tx, i.Workspace); err != nil {
 			return err
 		}
-		if by != "" { // they may have been demoted since they were let in to invite, and revokeProviderRoles has been here already
+		if by != "" { // the user may have been demoted after the permission check; takeBack has then already run
 			ok, err := tx.NewSelect().Model((*membershipRow)(nil)).Where("m.workspace_id = ?", i.Workspace).Where("m.user_id = ?", by).
 				Where("m.role = ?", string(registry.Administrator)).Exists(ctx)
 			if err != nil {
@@ -41,7 +41,7 @@ func (s *Store) PutInvitation(ctx context.Context, i registry.Invitation, by str
 	})
 }
 
-// Invitations returns those of a workspace that have not expired, newest first.
+// Invitations returns the invitations of a workspace that have not expired, newest first.
 func (s *Store) Invitations(ctx context.Context, workspace string, now time.Time) ([]registry.Invitation, error) {
 	var rows []invitationRow
 	err := s.read.NewSelect().Model(&rows).Where("i.workspace_id = ?", workspace).Where("i.expires_at > ?", instant(now)).
@@ -56,7 +56,7 @@ func (s *Store) Invitations(ctx context.Context, workspace string, now time.Time
 	return invitations, nil
 }
 
-// InvitationByHash returns the invitation with the hash of a secret, an expired one too. Error: NotFound.
+// InvitationByHash returns the invitation with the hash of a secret, even if it has expired. Error: NotFound.
 func (s *Store) InvitationByHash(ctx context.Context, hash string) (registry.Invitation, error) {
 	var row invitationRow
 	err := s.read.NewSelect().Model(&row).Where("i.hash = ?", hash).Scan(ctx)
@@ -66,7 +66,7 @@ func (s *Store) InvitationByHash(ctx context.Context, hash string) (registry.Inv
 	return row.invitation(), wrap("read invitation", err)
 }
 
-// RevokeInvitation takes an invitation back. Error: NotFound.
+// RevokeInvitation revokes an invitation. Error: NotFound.
 func (s *Store) RevokeInvitation(ctx context.Context, workspace, id string) error {
 	if impossible(id) {
 		return noInvitation()
@@ -87,8 +87,8 @@ func revokeProviderRoles(ctx context.Context, tx bun.Tx, workspace, user string)
 	return err
 }
 
-// Accept spends an invitation, once and before it expires, and makes the user a member; a new one is stored as well. A
-// member whose role is higher keeps it. Errors: NotFound for an invitation that is spent or expired, NameTaken.
+// Accept uses up an invitation that has not expired and makes the user a member. It stores a new user too. A member
+// whose role is higher keeps it. Errors: NotFound for an invitation that is used up or expired, NameTaken.
 func (s *Store) Accept(ctx context.Context, hash string, user registry.User, isNew bool, now time.Time) error {
 	return s.change(ctx, "accept invitation", func(ctx context.Context, tx bun.Tx) error {
 		var row invitationRow
@@ -106,7 +106,7 @@ func (s *Store) Accept(ctx context.Context, hash string, user registry.User, isN
 		if err != nil {
 			return err
 		}
-		if err := expectRow(result, noInvitation()); err != nil { // somebody else was faster
+		if err := expectRow(result, noInvitation()); err != nil { // a concurrent request used it first
 			return err
 		}
 		if isNew {
@@ -118,7 +118,7 @@ func (s *Store) Accept(ctx context.Context, hash string, user registry.User, isN
 	})
 }
 
-// joinAtLeast makes a user a member, or lifts a member to a role.
+// joinAtLeast makes a user a member, or raises a member's role to the given one.
 func joinAtLeast(ctx context.Context, tx bun.Tx, row membershipRow) error {
 	var has membershipRow
 	err := tx.NewSelect().Model(&has).Where("m.workspace_id = ?", row.WorkspaceID).Where("m.user_id = ?", row.UserID).Scan(ctx)

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// SetListed shows an agent in the public registry, or takes it out. Error: NotFound.
+// SetListed lists an agent in the public registry, or removes it from there. Error: NotFound.
 func (s *Store) SetListed(ctx context.Context, workspace, id string, listed bool, at time.Time) error {
 	return s.change(ctx, "list agent", func(ctx context.Context, tx bun.Tx) error {
 		result, err := tx.NewUpdate().Model((*agentRow)(nil)).Set("listed = ?", listed).Set("updated_at = ?", instant(at)).
@@ -27,8 +27,8 @@ func (s *Store) SetListed(ctx context.Context, workspace, id string, listed bool
 	})
 }
 
-// refreshListing writes what the public registry is searched for. Whatever changes an agent's name, tags or latest version
-// calls it; an agent that is not listed stays as it is.
+// refreshListing writes the columns that the public registry searches. Every change of an agent's name, tags or latest
+// version calls it. It leaves an agent that is not listed unchanged.
 func refreshListing(ctx context.Context, tx bun.Tx, id string) error {
 	var row struct{ Name, Tags, Title, Description, Language string }
 	err := tx.NewSelect().TableExpr("agents AS a").ColumnExpr("a.name, a.tags, v.title, v.description, v.language").
@@ -48,11 +48,11 @@ func refreshListing(ctx context.Context, tx bun.Tx, id string) error {
 	return err
 }
 
-// Listed returns a page of the public registry, which is that of every workspace, by name. An agent without a version that
-// is no pre-release is not in it. What it says of an agent is what the latest version says: a draft is nobody else's
-// business. Error: InvalidInput for a bad cursor.
+// Listed returns a page of the public registry of all workspaces, by name. It omits agents that only have pre-releases
+// or no versions. An agent is described by its latest version, because drafts are private. Error: InvalidInput for a
+// bad cursor.
 func (s *Store) Listed(ctx context.Context, f registry.AgentFilter) (registry.AgentPage, error) {
-	// The conditions are those of the index, which is searched without reading a row.
+	// These conditions match those of the index, so the search reads no row.
 	ids := s.read.NewSelect().TableExpr("agents AS a").Column("a.id").Where("a.listed").Where("a.deleted_at IS NULL").Where("a.latest_version <> ''").
 		OrderExpr("a.name, a.id").Limit(int64(pageSize(f.Limit)) + 1)
 	if err := s.narrow(ids, f, searchedColumns{text: "a.listing_text", language: "a.listing_language"}); err != nil {
@@ -69,7 +69,7 @@ func (s *Store) Listed(ctx context.Context, f registry.AgentFilter) (registry.Ag
 	return page, wrap("list the registry", err)
 }
 
-// ListedAgent returns an agent of the public registry as Listed does. Error: NotFound.
+// ListedAgent returns an agent of the public registry in the same form as Listed. Error: NotFound.
 func (s *Store) ListedAgent(ctx context.Context, id string) (registry.Agent, error) {
 	if impossible(id) {
 		return registry.Agent{}, noAgent(id)
@@ -77,8 +77,8 @@ func (s *Store) ListedAgent(ctx context.Context, id string) (registry.Agent, err
 	return s.listedAgent(ctx, id, "a.id = ?", id)
 }
 
-// ListedAs is ListedAgent for the agent that the publisher, a workspace by its name, lists under a name, also a former one.
-// It is one question whatever there is: how long it takes tells nothing of what is not listed.
+// ListedAs returns the agent that a publisher (the name of a workspace) lists under a current or former name. It always
+// runs exactly one query, so that its duration reveals nothing about agents that are not listed.
 func (s *Store) ListedAs(ctx context.Context, publisher, name string) (registry.Agent, error) {
 	said := publisher + "/" + name
 	if impossible(publisher, name) {
@@ -102,7 +102,7 @@ func (s *Store) listedAgent(ctx context.Context, said, condition string, value a
 	return a, wrap("read the registry", err)
 }
 
-// listed begins a query over the registry.
+// listed starts a query over the public registry.
 func (s *Store) listed(rows *[]listedRow) *bun.SelectQuery {
 	return s.read.NewSelect().Model(rows).ColumnExpr("a.*").ColumnExpr(usageColumn).
 		ColumnExpr("v.title AS said_title, v.description AS said_description, v.language AS said_language, v.published_at AS said_at, w.name AS publisher").
@@ -110,7 +110,7 @@ func (s *Store) listed(rows *[]listedRow) *bun.SelectQuery {
 		Join("LEFT JOIN agent_usage AS u ON u.agent_id = a.id").Where("a.listed").Where("a.deleted_at IS NULL").Where("a.latest_version <> ''")
 }
 
-// listedRow is an agent with what its latest version says.
+// listedRow is an agent with fields of its latest version.
 type listedRow struct {
 	fullAgentRow `bun:",extend"`
 
@@ -121,7 +121,7 @@ type listedRow struct {
 	Publisher       string    `bun:"publisher,scanonly"`
 }
 
-// told puts what a version says in the place of what the draft says.
+// told replaces the fields of the draft with those of the latest version.
 func told(rows []listedRow) []fullAgentRow {
 	all := make([]fullAgentRow, 0, len(rows))
 	for _, row := range rows {

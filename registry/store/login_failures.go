@@ -9,7 +9,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutLoginFailures stores how often a source has failed. Of two that are written at once the later and higher counts.
+// PutLoginFailures stores the number of failures of a source. Of two concurrent writes, the later expiry and the higher
+// number win.
 func (s *Store) PutLoginFailures(ctx context.Context, f registry.LoginFailures) error {
 	row := failuresRow{Source: f.Source, Failures: f.Count, Until: instant(f.Until)}
 	_, err := s.write.NewInsert().Model(&row).On("CONFLICT (source) DO UPDATE").
@@ -18,7 +19,7 @@ func (s *Store) PutLoginFailures(ctx context.Context, f registry.LoginFailures) 
 	return wrap("store failed logins", err)
 }
 
-// LoginFailures returns those that still count.
+// LoginFailures returns the counts that have not expired.
 func (s *Store) LoginFailures(ctx context.Context, now time.Time) ([]registry.LoginFailures, error) {
 	var rows []failuresRow
 	if err := s.read.NewSelect().Model(&rows).Where("f.until > ?", instant(now)).OrderExpr("f.source").Scan(ctx); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutLoginLink stores the hash of a one-time link's secret, which logs a user in.
+// PutLoginLink stores the hash of the secret of a one-time link that signs a user in.
 func (s *Store) PutLoginLink(ctx context.Context, hash, user string, expires time.Time) error {
 	row := linkRow{Hash: hash, WorkspaceID: registry.DefaultWorkspace, UserID: user, ExpiresAt: instant(expires)}
 	_, err := s.write.NewInsert().Model(&row).Exec(ctx)

@@ -10,7 +10,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Memberships returns the workspaces of a user that are not closed: the default one first, then the oldest membership.
+// Memberships returns the open workspaces of a user: the default one first, then by age of the membership.
 func (s *Store) Memberships(ctx context.Context, user string) ([]registry.Membership, error) {
 	var rows []struct {
 		membershipRow `bun:",extend"`
@@ -33,7 +33,7 @@ func (s *Store) Memberships(ctx context.Context, user string) ([]registry.Member
 	return memberships, nil
 }
 
-// Members returns the users of a workspace by the name that others see.
+// Members returns the users of a workspace, by title.
 func (s *Store) Members(ctx context.Context, workspace string) ([]registry.Member, error) {
 	var rows []struct {
 		userRow `bun:",extend"`
@@ -53,8 +53,8 @@ func (s *Store) Members(ctx context.Context, workspace string) ([]registry.Membe
 	return members, nil
 }
 
-// PutMember makes a user a member, or gives a member another role. Errors: NoWorkspace, NotFound for a user who is not
-// there, Conflict if the workspace would have no administrator.
+// PutMember makes a user a member, or changes a member's role. Errors: NoWorkspace, NotFound for an unknown user,
+// Conflict if the workspace would have no administrator.
 func (s *Store) PutMember(ctx context.Context, workspace, user string, role registry.Role, at time.Time) error {
 	return s.change(ctx, "change member", func(ctx context.Context, tx bun.Tx) error {
 		if err := s.holdWorkspace(ctx, tx, workspace); err != nil {
@@ -67,7 +67,7 @@ func (s *Store) PutMember(ctx context.Context, workspace, user string, role regi
 	})
 }
 
-// SetRole gives a member another role. Errors are those of PutMember, and NotFound for a user who is no member.
+// SetRole changes a member's role. Its errors are those of PutMember, and NotFound for a user who is not a member.
 func (s *Store) SetRole(ctx context.Context, workspace, user string, role registry.Role) error {
 	if impossible(user) {
 		return noMember(user)
@@ -88,7 +88,7 @@ func (s *Store) SetRole(ctx context.Context, workspace, user string, role regist
 	})
 }
 
-// changed sees to what depends on a role that was just set.
+// changed updates everything that depends on a role that was just set.
 func changed(ctx context.Context, tx bun.Tx, workspace, user string, role registry.Role) error {
 	if role != registry.Administrator {
 		if err := revokeProviderRoles(ctx, tx, workspace, user); err != nil {
@@ -98,8 +98,8 @@ func changed(ctx context.Context, tx bun.Tx, workspace, user string, role regist
 	return stillAdministered(ctx, tx, workspace)
 }
 
-// RemoveMember ends a membership, and the tokens and invitations of the user there. Errors: NoWorkspace, NotFound, Conflict if
-// the workspace would have no administrator.
+// RemoveMember removes a membership, and the user's tokens and invitations in the workspace. Errors: NoWorkspace,
+// NotFound, Conflict if the workspace would have no administrator.
 func (s *Store) RemoveMember(ctx context.Context, workspace, user string, at time.Time) error {
 	if impossible(user) {
 		return noMember(user)
@@ -115,7 +115,7 @@ func (s *Store) RemoveMember(ctx context.Context, workspace, user string, at tim
 	})
 }
 
-// leave ends a membership, and the tokens and invitations of the user there. Error: NotFound.
+// leave removes a membership, and the user's tokens and invitations in the workspace. Error: NotFound.
 func leave(ctx context.Context, tx bun.Tx, workspace, user string, at time.Time) error {
 	result, err := tx.NewDelete().Model((*membershipRow)(nil)).Where("m.workspace_id = ?", workspace).Where("m.user_id = ?", user).Exec(ctx)
 	if err != nil {
@@ -137,7 +137,7 @@ func leave(ctx context.Context, tx bun.Tx, workspace, user string, at time.Time)
 	return err
 }
 
-// join makes a user a member, or gives a member another role.
+// join makes a user a member, or changes a member's role.
 func join(ctx context.Context, tx bun.Tx, row membershipRow) error {
 	_, err := tx.NewInsert().Model(&row).On("CONFLICT (workspace_id, user_id) DO UPDATE").Set("role = excluded.role").Exec(ctx)
 	if orphan(err) {
@@ -146,7 +146,7 @@ func join(ctx context.Context, tx bun.Tx, row membershipRow) error {
 	return err
 }
 
-// stillAdministered refuses a change after which nobody could undo it.
+// stillAdministered rejects a change that would leave the workspace without an administrator.
 func stillAdministered(ctx context.Context, tx bun.Tx, workspace string) error {
 	n, err := tx.NewSelect().Model((*membershipRow)(nil)).Where("m.workspace_id = ?", workspace).Where("m.role = ?", string(registry.Administrator)).Count(ctx)
 	if err == nil && n == 0 {

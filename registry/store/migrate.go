@@ -17,14 +17,15 @@ import (
 
 // Migration is one step of the schema. AppliedAt is nil while it is pending.
 type Migration struct {
-	Name      string // stamp and subject: 20261121010000_create_agents
+	Name      string // timestamp and subject: 20261121010000_create_agents
 	AppliedAt *time.Time
 }
 
-// migrationLock is the key of PostgreSQL's advisory lock: servers that start together migrate one after the other.
+// migrationLock is the key of PostgreSQL's advisory lock. It makes servers that start at the same time migrate one
+// after the other.
 const migrationLock = 0x6174656c
 
-// Migrate applies what is pending and returns the names. A schema that is newer than this program knows is refused.
+// Migrate applies pending migrations and returns their names. It rejects a schema that is newer than this program.
 func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 	var applied []string
 	err := s.alone(ctx, func(ctx context.Context) error {
@@ -41,7 +42,7 @@ func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 		group, err := m.Migrate(ctx)
 		done := group.Migrations
 		if err != nil && len(done) > 0 {
-			done = done[:len(done)-1] // the last is the one that failed
+			done = done[:len(done)-1] // the last one failed
 		}
 		for _, one := range done {
 			applied = append(applied, one.String())
@@ -51,7 +52,7 @@ func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 	return applied, wrap("migrate database", err)
 }
 
-// MigrationStatus lists every migration, oldest first. A schema that is newer than this program knows is refused.
+// MigrationStatus lists every migration, oldest first. It rejects a schema that is newer than this program.
 func (s *Store) MigrationStatus(ctx context.Context) ([]Migration, error) {
 	m, err := s.migrator()
 	if err != nil {
@@ -92,8 +93,8 @@ func (s *Store) migrator(options ...migrate.MigratorOption) (*migrate.Migrator, 
 	return migrate.NewMigrator(s.write, all, options...), nil
 }
 
-// markApplied notes a migration within its own transaction. The migrator notes it after the commit, and a kill between
-// the two would leave a migration that is there but pending.
+// markApplied records a migration within its own transaction. The migrator records it only after the commit, so a kill
+// between the two would leave an applied migration pending.
 func markApplied(ctx context.Context, tx bun.IConn, m *migrate.Migration) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO bun_migrations (name, group_id) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", m.Name, m.GroupID)
 	return err
@@ -112,8 +113,8 @@ func refuseNewer(ctx context.Context, m *migrate.Migrator) error {
 		newest.Name)
 }
 
-// alone runs f while no other process migrates. With SQLite every migration takes the file's write lock, and one server
-// has the data directory.
+// alone runs f while no other process migrates. With SQLite no lock is needed: every migration takes the file's write
+// lock, and only one server uses the data directory.
 func (s *Store) alone(ctx context.Context, f func(context.Context) error) (err error) {
 	if s.dialect != postgresDialect {
 		return f(ctx)

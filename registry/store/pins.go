@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// ReplacePins makes an owner's pins those that are told; none takes them away. A pin that was there keeps its time. Only
-// owner, label, agent's ID, reference (its version part) and time of a pin count. Error: NotFound for an agent that is gone.
+// ReplacePins replaces an owner's pins; an empty list removes them all. An existing pin keeps its time. Only owner,
+// label, agent's ID, reference (its version part) and time of a pin are used. Error: NotFound for a deleted agent.
 func (s *Store) ReplacePins(ctx context.Context, workspace, owner string, pins []registry.Pin) error {
 	rows := make([]pinRow, 0, len(pins))
 	for _, p := range pins {

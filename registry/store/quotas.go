@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Quota returns what a workspace has instead of the server's defaults.
+// Quota returns a workspace's overrides of the server's default quota.
 func (s *Store) Quota(ctx context.Context, workspace string) (registry.OwnQuota, error) {
 	var row quotaRow
 	err := s.read.NewSelect().Model(&row).Where("q.workspace_id = ?", workspace).Scan(ctx)
@@ -25,7 +25,7 @@ func (s *Store) Quota(ctx context.Context, workspace string) (registry.OwnQuota,
 	}, wrap("read quota", err)
 }
 
-// PutQuota stores what a workspace has instead of the server's defaults.
+// PutQuota stores a workspace's overrides of the server's default quota.
 func (s *Store) PutQuota(ctx context.Context, workspace string, q registry.OwnQuota) error {
 	row := quotaRow{
 		WorkspaceID: workspace, ConcurrentRuns: q.ConcurrentRuns, RunsPerDay: q.RunsPerDay, CPUSecondsPerDay: q.CPUSecondsPerDay, StorageBytes: q.StorageBytes,
@@ -36,7 +36,7 @@ func (s *Store) PutQuota(ctx context.Context, workspace string, q registry.OwnQu
 	return wrap("store quota", err)
 }
 
-// RunsSince counts the runs of a workspace that were asked for at a time or later, and adds up what they took.
+// RunsSince counts the runs of a workspace that were requested at or after a time, and adds up their usage.
 func (s *Store) RunsSince(ctx context.Context, workspace string, from time.Time) (registry.DayUse, error) {
 	var use registry.DayUse
 	err := s.read.NewSelect().TableExpr("runs AS r").ColumnExpr("count(*), COALESCE(sum(r.cpu_ms), 0.0)").
@@ -44,9 +44,9 @@ func (s *Store) RunsSince(ctx context.Context, workspace string, from time.Time)
 	return use, wrap("count runs", err)
 }
 
-// Stored adds up what a workspace keeps, in bytes: code of drafts, their history and versions, inputs, outputs and events of runs, and the
-// answers that repeated requests get. Content
-// that two versions share counts for each. It reads the sizes of all rows of the workspace, so it is not for every request.
+// Stored adds up a workspace's stored data in bytes: code of drafts, their history and versions; inputs, outputs and
+// events of runs; stored responses to repeated requests. Content that two versions share counts for each. It reads the
+// sizes of all rows of the workspace, so it is too slow for every request.
 func (s *Store) Stored(ctx context.Context, workspace string) (int64, error) {
 	var total int64
 	for table, columns := range map[string][]string{
@@ -78,7 +78,7 @@ func (s *Store) sizeOf(alias string, columns []string) string {
 	return "COALESCE(sum(" + strings.Join(sizes, " + ") + "), 0)"
 }
 
-// storedBlobs adds up the blobs of the versions of a workspace.
+// storedBlobs adds up the sizes of the blobs of a workspace's versions.
 func (s *Store) storedBlobs(ctx context.Context, workspace string) (int64, error) {
 	var digests []string
 	err := s.read.NewSelect().TableExpr("versions AS v").ColumnExpr("v.files_digest").
@@ -89,7 +89,7 @@ func (s *Store) storedBlobs(ctx context.Context, workspace string) (int64, error
 	var total int64
 	for _, digest := range digests {
 		size, err := s.blobs.Size(ctx, digest)
-		if err != nil && !fault.Is(err, fault.NotFound) { // one that is lost takes no room
+		if err != nil && !fault.Is(err, fault.NotFound) { // a missing blob uses no space
 			return 0, wrap("measure blobs", err)
 		}
 		total += size

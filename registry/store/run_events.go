@@ -10,11 +10,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// mostEvents bounds one answer.
+// mostEvents is the maximum number of events in one response.
 const mostEvents = 10_000
 
-// AppendEvents records events of a run that was begun. An event whose number is there already is left as it is, so the
-// call may be repeated. Errors: NotFound when the run was not begun, RunInterrupted when it is another server's or has ended.
+// AppendEvents stores events of a run that was begun. It skips events whose number already exists, so the call may be
+// repeated. Error: NotFound if the run was not begun.
 func (s *Store) AppendEvents(_ context.Context, workspace, runID string, events []runtimes.Event) error {
 	if len(events) == 0 {
 		return nil
@@ -23,7 +23,7 @@ func (s *Store) AppendEvents(_ context.Context, workspace, runID string, events 
 	return wrap("append events", s.runs.commit(w))
 }
 
-// Events returns up to limit events of a run that come after number from, in order; 0 means as many as one answer takes.
+// Events returns up to limit events of a run that follow number from, in order. A limit of 0 means the maximum.
 func (s *Store) Events(ctx context.Context, workspace, runID string, from int64, limit int) ([]runtimes.Event, error) {
 	if impossible(runID) {
 		return []runtimes.Event{}, nil
@@ -45,7 +45,7 @@ func (s *Store) Events(ctx context.Context, workspace, runID string, from int64,
 	return events, nil
 }
 
-// eventRow is an event as bun reads it; eventArgs writes it.
+// eventRow is the form of an event that bun reads; eventArgs writes it.
 type eventRow struct {
 	bun.BaseModel `bun:"table:run_events,alias:e"`
 
@@ -57,7 +57,7 @@ type eventRow struct {
 	Data        string    `bun:"data"`
 }
 
-// eventColumns and eventArgs go together.
+// eventColumns lists the columns in the order of eventArgs.
 var eventColumns = []string{"run_id", "seq", "workspace_id", "at", "kind", "data"}
 
 func eventArgs(workspace, runID string, e runtimes.Event) []any {

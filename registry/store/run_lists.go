@@ -16,14 +16,15 @@ type runKey struct {
 	ID string    `json:"i"`
 }
 
-// ListRuns returns a page of runs, newest first, without input, output and what the programs printed. The filter's agent
-// is a name, also a former one or a deleted agent's, or an ID. Error: InvalidInput for a bad cursor.
+// ListRuns returns a page of runs, newest first, without input, output and program output. The filter's agent is an ID
+// or a name, which may be a former name or that of a deleted agent. Error: InvalidInput for a bad cursor.
 func (s *Store) ListRuns(ctx context.Context, workspace string, f registry.RunFilter) (registry.RunPage, error) {
 	if impossible(f.Agent, f.Version, string(f.Status)) {
 		return registry.RunPage{Items: []registry.Run{}}, nil
 	}
 	if f.Agent != "" {
-		// One ID, and not a name or an ID within the query: only then does the index give the rows in order.
+		// The query uses a single ID instead of a condition on name or ID, because the index returns ordered rows only
+		// for one ID.
 		var err error
 		if f.Agent, err = s.agentID(ctx, workspace, f.Agent); err != nil {
 			return registry.RunPage{}, wrap("list runs", err)
@@ -41,8 +42,8 @@ func (s *Store) ListRuns(ctx context.Context, workspace string, f registry.RunFi
 	return page, wrap("list runs", err)
 }
 
-// runRows reads runs by a list or a query of their IDs, newest first. The workspace is asked for in words that are no
-// index's: SQLite would otherwise look for the IDs among all runs of the workspace.
+// runRows reads runs by a list or a subquery of their IDs, newest first. The workspace condition is written so that no
+// index matches it. Otherwise SQLite would search all runs of the workspace for the IDs.
 func (s *Store) runRows(ctx context.Context, workspace string, ids any) (rows []runRow, err error) {
 	err = s.read.NewSelect().Model(&rows).ExcludeColumn("input", "output", "stdout", "stderr").
 		Where("r.id IN (?)", ids).Where("r.workspace_id || '' = ?", workspace).OrderExpr("r.created_at DESC, r.id DESC").Scan(ctx)
@@ -57,8 +58,8 @@ func afterRun(cursor string) (*runKey, error) {
 	return &after, readCursor(cursor, &after)
 }
 
-// newest selects the IDs of so many runs. Of each state it takes the newest, along an index, and merges them: an index for
-// every way to narrow a list, in the order of the list, would be written with each run.
+// newest returns a query for the IDs of the newest runs, at most take of them. It reads the newest of each state along
+// an index and merges them. An index for every filter, in the order of the list, would slow down the write of each run.
 func (s *Store) newest(workspace string, f registry.RunFilter, after *runKey, take int) *bun.SelectQuery {
 	states := registry.Statuses()
 	if f.Status != "" {
@@ -76,14 +77,14 @@ func (s *Store) newest(workspace string, f registry.RunFilter, after *runKey, ta
 	return s.read.NewSelect().ColumnExpr("merged.id").TableExpr("(?) AS merged", all).OrderExpr("merged.created_at DESC, merged.id DESC").Limit(int64(take))
 }
 
-// newestOf is a range of one index: of a version or of none, within an agent or the workspace.
+// newestOf returns a query over a range of one index: of a version or none, within an agent or the workspace.
 func (s *Store) newestOf(workspace string, status registry.Status, f registry.RunFilter, after *runKey, take int) *bun.SelectQuery {
 	q := s.read.NewSelect().TableExpr("runs AS r").ColumnExpr("r.created_at, r.id").Where("r.status = ?", string(status)).
 		OrderExpr("r.created_at DESC, r.id DESC").Limit(int64(take))
 	if f.Agent == "" {
 		q.Where("r.workspace_id = ?", workspace)
 	} else {
-		q.Where("r.agent_id <> ''").Where("r.agent_id = ?", f.Agent) // an agent is one workspace's; the words are the index's
+		q.Where("r.agent_id <> ''").Where("r.agent_id = ?", f.Agent) // the same form as in the index; no workspace is needed
 	}
 	if f.Version != "" {
 		q.Where("r.version = ?", f.Version)
@@ -97,7 +98,7 @@ func (s *Store) newestOf(workspace string, status registry.Status, f registry.Ru
 	return q
 }
 
-// runPage takes the row that was read too many as the sign of a next page.
+// runPage builds a page. One row more than the page size means that there is a next page.
 func runPage(rows []runRow, size int) (registry.RunPage, error) {
 	var page registry.RunPage
 	if len(rows) > size {

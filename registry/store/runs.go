@@ -15,11 +15,11 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// unfinished are the states that a run may leave, as a list in SQL.
+// unfinished lists the states that a run may leave, in SQL.
 const unfinished = "'queued', 'awaiting_approval', 'running'"
 
-// BeginRun records a run that has not ended, so that it is known if the server dies. A run that this server ended stays as it
-// is. Error: RunInterrupted when the run is another server's, or another server ended it.
+// BeginRun records a run that has not ended, so that the record survives a crash of the server. A run that has ended
+// stays unchanged.
 func (s *Store) BeginRun(_ context.Context, run registry.Run) error {
 	if run.Status.Final() {
 		return fmt.Errorf("begin run %s: %s is a final status", run.ID, run.Status)
@@ -32,9 +32,8 @@ func (s *Store) BeginRun(_ context.Context, run registry.Run) error {
 	return wrap("begin run", s.runs.commit(&write{workspace: run.Workspace, runID: run.ID, by: by, row: row, bytes: bytes}))
 }
 
-// FinishRun records how a run ended, its remaining events and the use of its agent, all or nothing. A run that this server
-// has ended already stays as it is, with its events: then nothing is written, and that is no error, so the call may be
-// repeated. Error: RunInterrupted when the run is another server's, or another server ended it.
+// FinishRun records the result of a run, its remaining events and the use of its agent in one transaction. If the run
+// has already ended, FinishRun writes nothing and returns no error, so the call may be repeated.
 func (s *Store) FinishRun(_ context.Context, run registry.Run, events []runtimes.Event) error {
 	if !run.Status.Final() {
 		return fmt.Errorf("finish run %s: %s is no final status", run.ID, run.Status)
@@ -72,9 +71,9 @@ func (s *Store) Run(ctx context.Context, workspace, id string) (registry.Run, er
 	return run, wrap("read run", err)
 }
 
-// InterruptRuns ends every run, of all workspaces, that is queued or running and whose server has the database no longer. It
-// returns how many. Such a run is then nobody's, so that its server cannot finish it any more. Runs that wait for a person's
-// approval go on waiting.
+// InterruptRuns marks every run, in all workspaces, that was queued or running when the server stopped as interrupted,
+// and returns their number. The only server of the database calls it when it starts. Runs that wait for a person's
+// approval continue to wait.
 func (s *Store) InterruptRuns(ctx context.Context, at time.Time) (int, error) {
 	reason, err := encode(runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The server stopped while the program ran."})
 	if err != nil {
@@ -97,7 +96,7 @@ func (s *Store) InterruptRuns(ctx context.Context, at time.Time) (int, error) {
 	return int(n), wrap("interrupt runs", err)
 }
 
-// runRow is a run as bun reads it; runArgs writes it.
+// runRow is the form of a run that bun reads; runArgs writes it.
 type runRow struct {
 	bun.BaseModel `bun:"table:runs,alias:r"`
 
@@ -175,7 +174,7 @@ func (row *runRow) run() (registry.Run, error) {
 	}, nil
 }
 
-// runColumns and runArgs go together. The first two are the key and never change.
+// runColumns lists the columns in the order of runArgs. The first two are the key and never change.
 var runColumns = []string{
 	"id", "workspace_id", "organisation_id", "agent_id", "agent_name", "version", "draft_revision", "digest", "code_digest",
 	"language", "runtime", "trigger_type", "parent_run_id", "workflow_run_id", "node_id",

@@ -10,8 +10,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutSecret stores a secret, in the place of the one with its name and agent. Errors: NoWorkspace, Conflict where the
-// workspace has most others already.
+// PutSecret stores a secret, replacing the one with the same name and agent. Errors: NoWorkspace, Conflict if the
+// workspace already has the given maximum of other secrets.
 func (s *Store) PutSecret(ctx context.Context, secret registry.Secret, most int) error {
 	return s.change(ctx, "store secret", func(ctx context.Context, tx bun.Tx) error {
 		if err := s.holdWorkspace(ctx, tx, secret.Workspace); err != nil {
@@ -43,7 +43,8 @@ func (s *Store) Secrets(ctx context.Context, workspace string) ([]registry.Secre
 	return s.secrets(ctx, "list secrets", s.read.NewSelect().Where("k.workspace_id = ?", workspace))
 }
 
-// SecretsOf returns those with these names that the runs of an agent may be given: the agent's own, and those of the workspace.
+// SecretsOf returns the secrets with the given names that runs of an agent may receive: the agent's own, and those of
+// the workspace.
 func (s *Store) SecretsOf(ctx context.Context, workspace, agentID string, names []string) ([]registry.Secret, error) {
 	return s.secrets(ctx, "read secrets", s.read.NewSelect().
 		Where("k.workspace_id = ?", workspace).Where("k.agent_id IN (?)", bun.List([]string{"", agentID})).Where("k.name IN (?)", bun.List(names)))
@@ -79,8 +80,8 @@ func (s *Store) DeleteSecret(ctx context.Context, workspace, agentID, name strin
 
 func noSecret(name string) error { return fault.New(fault.NotFound, "Secret %s not found.", name) }
 
-// SecretKeys counts the secrets, of all workspaces, that each key has sealed. The one server of the database calls it when it
-// starts.
+// SecretKeys returns the number of secrets, in all workspaces, that each key has encrypted. The only server of the
+// database calls it when it starts.
 func (s *Store) SecretKeys(ctx context.Context) (map[string]int, error) {
 	var rows []struct {
 		KeyID string `bun:"key_id"`
@@ -97,7 +98,7 @@ func (s *Store) SecretKeys(ctx context.Context) (map[string]int, error) {
 	return counts, nil
 }
 
-// ResealSecrets replaces the sealed form of every secret, of all workspaces, all or nothing, and returns how many there are.
+// ResealSecrets encrypts all secrets, in all workspaces, again in one transaction, and returns their number.
 func (s *Store) ResealSecrets(ctx context.Context, reseal func(registry.Secret) (keyID string, sealed []byte, err error)) (int, error) {
 	count := 0
 	err := s.change(ctx, "encrypt secrets anew", func(ctx context.Context, tx bun.Tx) error {

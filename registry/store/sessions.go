@@ -14,8 +14,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// PutSession stores a browser's login, and ends what the actor then has too many of, the oldest first, and what has expired
-// of theirs. It returns how many ended.
+// PutSession stores a browser session. It removes the actor's expired sessions, and the oldest ones above the limit. It
+// returns the number of removed sessions.
 func (s *Store) PutSession(ctx context.Context, session registry.Session, most int) (ended int, err error) {
 	row := sessionRow{
 		Hash: session.Hash, WorkspaceID: session.Actor.Workspace,
@@ -41,7 +41,7 @@ func (s *Store) PutSession(ctx context.Context, session registry.Session, most i
 	return ended, err
 }
 
-// SessionByHash returns the session with the hash of a cookie, an expired one too. Error: NotFound.
+// SessionByHash returns the session with the hash of a cookie, even if it has expired. Error: NotFound.
 func (s *Store) SessionByHash(ctx context.Context, hash string) (registry.Session, error) {
 	var row sessionRow
 	err := s.read.NewSelect().Model(&row).Where("s.hash = ?", hash).Scan(ctx)
@@ -100,7 +100,7 @@ func (s *Store) endSession(ctx context.Context, id string, which func(*bun.Delet
 	return wrap("end session", expectRow(result, missing))
 }
 
-// TouchSessions notes when sessions were last used, by their hashes, all of them at once.
+// TouchSessions stores when sessions were last used, by their hashes, in one transaction.
 func (s *Store) TouchSessions(ctx context.Context, uses map[string]time.Time) error {
 	return s.change(ctx, "note uses of sessions", func(ctx context.Context, tx bun.Tx) error {
 		for _, hash := range slices.Sorted(maps.Keys(uses)) {
@@ -113,13 +113,13 @@ func (s *Store) TouchSessions(ctx context.Context, uses map[string]time.Time) er
 	})
 }
 
-// DeleteSession ends a session. One that is not there is no error.
+// DeleteSession ends a session. It is no error if the session does not exist.
 func (s *Store) DeleteSession(ctx context.Context, hash string) error {
 	_, err := s.write.NewDelete().Model((*sessionRow)(nil)).Where("s.hash = ?", hash).Exec(ctx)
 	return wrap("delete session", err)
 }
 
-// SweepSessions removes sessions, login links, invitations and counts of failed logins that have expired, of all workspaces.
+// SweepSessions removes expired sessions, sign-in links, invitations and counts of failed sign-ins, in all workspaces.
 func (s *Store) SweepSessions(ctx context.Context, now time.Time) error {
 	return s.change(ctx, "sweep sessions", func(ctx context.Context, tx bun.Tx) error {
 		if _, err := tx.NewDelete().Model((*sessionRow)(nil)).Where("s.expires_at <= ?", instant(now)).Exec(ctx); err != nil {

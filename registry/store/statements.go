@@ -9,13 +9,13 @@ import (
 	"sync"
 )
 
-// ledger carries out shared transactions: with database/sql, or on SQLite without it.
+// ledger runs shared transactions: with database/sql, or directly on SQLite.
 type ledger interface {
 	transact(ctx context.Context, apply func(exec) error) error
 	close() error
 }
 
-// exec carries out a statement by its key and says how many rows it wrote.
+// exec executes a statement by its key and returns the number of rows it wrote.
 type exec func(key string, args ...any) (int64, error)
 
 func newLedger(db *sql.DB, d dialect) ledger {
@@ -25,10 +25,10 @@ func newLedger(db *sql.DB, d dialect) ledger {
 	return &statements{db: db, text: texts(d), prepared: map[string]*sql.Stmt{}}
 }
 
-// statements are those of the run path, prepared once, before the first transaction.
+// statements holds the run path's statements, prepared once, before the first transaction.
 type statements struct {
 	db   *sql.DB
-	text map[string]string // by the keys below
+	text map[string]string // statement text by the keys below
 
 	mu       sync.Mutex
 	prepared map[string]*sql.Stmt
@@ -57,15 +57,16 @@ func (s *statements) transact(ctx context.Context, apply func(exec) error) error
 }
 
 const (
-	putRuns   = "put runs "   // and how many
-	addEvents = "add events " // and how many
+	putRuns   = "put runs "   // followed by their number
+	addEvents = "add events " // followed by their number
 	findRun   = "find run"
 	findEnded = "find ended run"
 	findOwn   = "find own run"
 	addUse    = "add use"
 )
 
-// runChunks and eventChunks are the sizes in which rows are inserted; a number of rows is made up of the largest that fit.
+// runChunks and eventChunks are the numbers of rows in one insert statement. Rows are split into the largest chunks
+// that fit.
 var (
 	runChunks   = [...]int{16, 8, 4, 2, 1}
 	eventChunks = [...]int{64, 16, 4, 3, 2, 1}
@@ -96,7 +97,7 @@ func texts(d dialect) map[string]string {
 	return text
 }
 
-// prepare makes what is not there yet.
+// prepare prepares the statements that are not prepared yet.
 func (s *statements) prepare(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +114,7 @@ func (s *statements) prepare(ctx context.Context) error {
 	return nil
 }
 
-// get returns a statement that prepare has made.
+// get returns a prepared statement.
 func (s *statements) get(key string) *sql.Stmt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +132,7 @@ func (s *statements) close() error {
 	return errors.Join(errs...)
 }
 
-// insert is a statement for so many rows.
+// insert returns a statement that inserts the given number of rows.
 func insert(d dialect, table string, columns []string, rows int) string {
 	var b strings.Builder
 	b.WriteString("INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES ")
@@ -148,7 +149,7 @@ func insert(d dialect, table string, columns []string, rows int) string {
 	return b.String()
 }
 
-// excluded sets columns to what an upsert wanted to insert.
+// excluded returns assignments that set columns to the values that an upsert wanted to insert.
 func excluded(columns []string) string {
 	set := make([]string, len(columns))
 	for i, name := range columns {

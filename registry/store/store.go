@@ -1,8 +1,9 @@
-// Package store saves what the registry speaks of: agents, versions, runs with their events, credentials and answers to
-// repeated requests. All SQL of the house is here, one file per table, over SQLite or PostgreSQL. Rows are private; what
-// comes out are registry types. It decides nothing: rules about names, schemas and permissions are above.
+// Package store saves the types of package registry: agents, versions, runs with their events, credentials and
+// responses to repeated requests. It contains all SQL, one file per table, for SQLite and PostgreSQL. Rows are private;
+// methods return registry types. It enforces no rules about names, schemas and permissions; the packages that use it
+// do.
 //
-// What a method has acknowledged survives a kill and a loss of power.
+// A change that a method has acknowledged survives a kill and a power failure.
 package store
 
 import (
@@ -19,8 +20,8 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// Blobs keeps the files of large versions outside the database, by digest. It is an interface because an object store
-// takes the folder's place where several servers share a database.
+// Blobs stores the files of large versions outside the database, by digest. It is an interface so that an object store
+// can replace the directory when several servers share a database.
 type Blobs interface {
 	Put(ctx context.Context, content []byte) (digest string, err error)
 	Get(ctx context.Context, digest string) ([]byte, error)
@@ -41,10 +42,10 @@ type Options struct {
 	Asked func(ctx context.Context, operation string)
 }
 
-// Store is safe for concurrent use.
+// Store saves registry types in a database. It is safe for concurrent use.
 type Store struct {
 	dialect dialect
-	// SQLite has one writing connection and several reading ones; for PostgreSQL both are the same pool.
+	// SQLite has one writing connection and several reading ones. With PostgreSQL, both fields are the same pool.
 	write, read *bun.DB
 	blobs       Blobs
 	now         func() time.Time
@@ -56,8 +57,8 @@ type Store struct {
 	stopWatch   func()
 }
 
-// Open connects to the database and, unless told otherwise, brings its schema up to date. A schema that is newer than
-// this program knows is refused.
+// Open connects to the database and migrates its schema unless NoMigrate is set. It rejects a schema that is newer than
+// this program.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Blobs == nil {
 		return nil, errors.New("open store: no blob store is given")
@@ -129,7 +130,7 @@ func (s *Store) prepareSchema(ctx context.Context, leave bool) error {
 	return err
 }
 
-// Close writes what was accepted and disconnects. Later writes of runs are refused.
+// Close writes the accepted changes and disconnects. It rejects later writes of runs.
 func (s *Store) Close() error {
 	s.stopWatch()
 	return errors.Join(s.runs.close(), s.disconnect())
@@ -139,7 +140,7 @@ func (s *Store) disconnect() error {
 	if s.read == s.write {
 		return errors.Join(s.release(), s.write.Close())
 	}
-	// The writer is last: the last connection to a SQLite file moves the log into it.
+	// The writing connection is closed last, because the last connection to a SQLite file moves the log into it.
 	return errors.Join(s.read.Close(), s.write.Close(), s.release())
 }
 

@@ -42,12 +42,12 @@ func (s *Store) PutToken(ctx context.Context, t registry.Token) error {
 	return wrap("store token", expectRow(result, fault.New(fault.Conflict, "The token ID %s already exists.", t.ID)))
 }
 
-// TokenByHash returns the token with the hash of a secret, revoked and expired ones too. Error: NotFound.
+// TokenByHash returns the token with the hash of a secret, even if it is revoked or expired. Error: NotFound.
 func (s *Store) TokenByHash(ctx context.Context, hash string) (registry.Token, error) {
 	return s.oneToken(ctx, func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("t.hash = ?", hash) })
 }
 
-// Token returns a token by its ID, a revoked or expired one too. Error: NotFound.
+// Token returns a token by its ID, even if it is revoked or expired. Error: NotFound.
 func (s *Store) Token(ctx context.Context, workspace, id string) (registry.Token, error) {
 	return s.oneToken(ctx, func(q *bun.SelectQuery) *bun.SelectQuery {
 		return q.Where("t.workspace_id = ?", workspace).Where("t.id = ?", id)
@@ -85,9 +85,8 @@ func (s *Store) Tokens(ctx context.Context, workspace string) ([]registry.Token,
 	return tokens, nil
 }
 
-// RevokeToken marks a token as useless, and ends the sessions and takes back the invitations that were made with it; the
-// first revocation counts.
-// Error: NotFound.
+// RevokeToken revokes a token, and ends the sessions and invitations that were made with it. The time of the first
+// revocation counts. Error: NotFound.
 func (s *Store) RevokeToken(ctx context.Context, workspace, id string, at time.Time) error {
 	if impossible(id) {
 		return noToken(id)
@@ -112,10 +111,10 @@ func (s *Store) RevokeToken(ctx context.Context, workspace, id string, at time.T
 	})
 }
 
-// TouchTokens notes when tokens were last used, by their IDs, all of them at once.
+// TouchTokens stores when tokens were last used, by their IDs, in one transaction.
 func (s *Store) TouchTokens(ctx context.Context, uses map[string]time.Time) error {
 	return s.change(ctx, "note uses of tokens", func(ctx context.Context, tx bun.Tx) error {
-		for _, id := range slices.Sorted(maps.Keys(uses)) { // in one order, so that two writers do not wait for each other
+		for _, id := range slices.Sorted(maps.Keys(uses)) { // in a fixed order, to avoid deadlocks between two writers
 			_, err := tx.NewUpdate().Model((*tokenRow)(nil)).Set("last_used_at = ?", instant(uses[id])).Where("t.id = ?", id).
 				Where("(t.last_used_at IS NULL OR t.last_used_at < ?)", instant(uses[id])).Exec(ctx)
 			if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// LatestVersions names the newest version of each agent of a workspace, by name of the agent.
+// LatestVersions returns the newest version of each agent of a workspace, by name of the agent.
 func (s *Store) LatestVersions(ctx context.Context, workspace string) ([]registry.LatestVersion, error) {
 	var rows []struct {
 		ID         string `bun:"id"`
@@ -31,7 +31,7 @@ func (s *Store) LatestVersions(ctx context.Context, workspace string) ([]registr
 	return latest, wrap("list newest versions", err)
 }
 
-// VersionsByID returns versions by their row IDs, without files and in no order. IDs that do not exist are left out.
+// VersionsByID returns versions by their row IDs, without files and in no order. It omits IDs that do not exist.
 func (s *Store) VersionsByID(ctx context.Context, workspace string, ids []string) ([]registry.Version, error) {
 	var rows []versionRow
 	err := s.read.NewSelect().Model(&rows).ExcludeColumn("files").Where("v.workspace_id = ?", workspace).Where("v.id IN (?)", bun.List(ids)).Scan(ctx)

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// CreateUser stores a person, who is a member of nothing yet. Error: NameTaken.
+// CreateUser stores a person without memberships. Error: NameTaken.
 func (s *Store) CreateUser(ctx context.Context, u registry.User) error {
 	return wrap("create user", createUser(ctx, s.write, u))
 }
@@ -31,7 +31,7 @@ func (s *Store) User(ctx context.Context, id string) (registry.User, error) {
 	return s.oneUser(ctx, "id", id)
 }
 
-// UserByName returns the person who logs in by a name. Error: NotFound.
+// UserByName returns the person with a sign-in name. Error: NotFound.
 func (s *Store) UserByName(ctx context.Context, name string) (registry.User, error) {
 	return s.oneUser(ctx, "name", name)
 }
@@ -50,8 +50,9 @@ func (s *Store) oneUser(ctx context.Context, column, value string) (registry.Use
 
 func noUser() error { return fault.New(fault.NotFound, "User not found.") }
 
-// SetPassword gives a user another password and ends all their sessions but one, which "" does not spare. Errors: NotFound,
-// Conflict for a user whom a provider of logins knows: they would come in by it when the provider lets them in no longer.
+// SetPassword changes a user's password and ends all sessions of the user except one; "" ends all. Errors: NotFound;
+// Conflict for a user of an identity provider, who could otherwise sign in with the password after the provider has
+// removed them.
 func (s *Store) SetPassword(ctx context.Context, user, password, keepSession string) error {
 	return s.change(ctx, "set password", func(ctx context.Context, tx bun.Tx) error {
 		federated, err := tx.NewSelect().Model((*identityRow)(nil)).Where("id.user_id = ?", user).Exists(ctx)

@@ -11,7 +11,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// encode turns a value into the JSON of a column. Raw messages in it keep their characters and the order of their keys.
+// encode converts a value to the JSON of a column. Raw messages in it keep their characters and the order of their
+// keys.
 func encode(v any) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -22,7 +23,7 @@ func encode(v any) (string, error) {
 	return document(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
-// document is JSON text as both databases take it. PostgreSQL refuses invalid UTF-8, which json.Valid lets pass.
+// document returns JSON text that both databases accept. PostgreSQL rejects invalid UTF-8, which json.Valid accepts.
 func document(raw []byte) string {
 	if utf8.Valid(raw) {
 		return string(raw)
@@ -30,7 +31,7 @@ func document(raw []byte) string {
 	return strings.ToValidUTF8(string(raw), "\uFFFD")
 }
 
-// raw is the reverse of document for a column that may be NULL.
+// raw reverses document for a column that may be NULL.
 func raw(text string) json.RawMessage {
 	if text == "" {
 		return nil
@@ -38,7 +39,7 @@ func raw(text string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// encodeSpec leaves the files out; they have a column of their own.
+// encodeSpec omits the files, which have a column of their own.
 func encodeSpec(spec registry.Spec) (string, error) {
 	spec.Files = nil
 	return encode(spec)
@@ -49,7 +50,7 @@ func decodeSpec(text string) (registry.Spec, error) {
 	if err := json.Unmarshal([]byte(text), &spec); err != nil {
 		return spec, err
 	}
-	// A schema that is not there is written as null.
+	// A missing schema is written as null.
 	for _, schema := range []*json.RawMessage{&spec.InputSchema, &spec.OutputSchema} {
 		if string(*schema) == "null" {
 			*schema = nil
@@ -58,7 +59,7 @@ func decodeSpec(text string) (registry.Spec, error) {
 	return spec, nil
 }
 
-// instant is a time as both databases keep it: UTC, to the microsecond.
+// instant returns a time in the precision of both databases: UTC, to the microsecond.
 func instant(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 func instantOrNil(t *time.Time) *time.Time {
@@ -69,7 +70,7 @@ func instantOrNil(t *time.Time) *time.Time {
 	return &u
 }
 
-// impossible reports whether one of the texts cannot be in any row, so that nothing need be asked.
+// impossible reports whether one of the texts cannot occur in any row, so that no query is needed.
 func impossible(texts ...string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool { return strings.ContainsRune(text, 0) })
 }

@@ -16,16 +16,17 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// largestInline is the size from which a version's files are a blob: rows above it make a table slow to walk.
+// largestInline is the size above which a version's files are stored as a blob, because larger rows make table scans
+// slow.
 const largestInline = 100_000
 
-// InsertVersion publishes a version. Nothing of it can be changed afterwards, but whether it is deprecated. Errors:
-// NotFound for the agent; VersionExists; InvalidInput for text that cannot be stored.
+// InsertVersion publishes a version. Afterwards only its deprecation can change. Errors: NotFound for the agent;
+// VersionExists; InvalidInput for text that cannot be stored.
 func (s *Store) InsertVersion(ctx context.Context, workspace string, v registry.Version) error {
 	return s.insertVersion(ctx, workspace, v, false)
 }
 
-// ImportVersion is InsertVersion also for an agent that is not revealed yet.
+// ImportVersion is InsertVersion for an agent that may still be hidden.
 func (s *Store) ImportVersion(ctx context.Context, workspace string, v registry.Version) error {
 	return s.insertVersion(ctx, workspace, v, true)
 }
@@ -55,7 +56,7 @@ func (s *Store) insertVersion(ctx context.Context, workspace string, v registry.
 	})
 }
 
-// setLatest writes which of some versions is an agent's latest: what a reference to latest stands for.
+// setLatest writes an agent's latest version: the version that a reference to latest selects.
 func setLatest(ctx context.Context, tx bun.Tx, workspace, agentID string, among []registry.Version) error {
 	at := registry.Pick(registry.Latest, among)
 	if at < 0 {
@@ -69,8 +70,8 @@ func setLatest(ctx context.Context, tx bun.Tx, workspace, agentID string, among 
 	return refreshListing(ctx, tx, agentID)
 }
 
-// lockLatest returns an agent's latest version, or none, and keeps others from publishing, deprecating, pinning and deleting
-// until the transaction ends. Error: NotFound.
+// lockLatest returns an agent's latest version, or none. It locks out publishing, deprecating, pinning and deleting by
+// others until the transaction ends. Error: NotFound.
 func (s *Store) lockLatest(ctx context.Context, tx bun.Tx, workspace, agentID string, evenDeleted bool) ([]registry.Version, error) {
 	var row agentRow
 	q := tx.NewSelect().Model(&row).Column("latest_version", "latest_deprecated").Where("a.workspace_id = ?", workspace).Where("a.id = ?", agentID)
@@ -122,7 +123,7 @@ func (s *Store) files(ctx context.Context, row versionRow) (map[string]registry.
 	if row.FilesDigest != "" {
 		var err error
 		if text, err = s.blobs.Get(ctx, row.FilesDigest); err != nil {
-			// A blob that is gone is a fault of the house: the caller asked for a version, and that exists.
+			// A missing blob is an internal error, because the requested version exists.
 			return nil, &fault.Error{Code: fault.Internal, Message: "The files of the version are not readable.", Err: err}
 		}
 	}
@@ -151,7 +152,8 @@ func (s *Store) Versions(ctx context.Context, workspace, agentID string) ([]regi
 	return versions, nil
 }
 
-// compare orders by precedence, and versions of equal precedence (they differ in build metadata) by when they came.
+// compare orders versions by precedence. Versions of equal precedence, which differ in build metadata, are ordered by
+// time.
 func compare(a, b string) int {
 	x, errX := semver.StrictNewVersion(a)
 	y, errY := semver.StrictNewVersion(b)
@@ -161,7 +163,7 @@ func compare(a, b string) int {
 	return x.Compare(y)
 }
 
-// SetDeprecated marks a version, or takes the mark away. Error: NotFound.
+// SetDeprecated deprecates a version, or ends its deprecation. Error: NotFound.
 func (s *Store) SetDeprecated(ctx context.Context, workspace, agentID, version string, deprecated bool, reason, successor string) error {
 	if err := errors.Join(registry.CheckText("/reason", reason), registry.CheckText("/successor", successor)); err != nil {
 		return err
@@ -194,7 +196,7 @@ func (s *Store) SetDeprecated(ctx context.Context, workspace, agentID, version s
 	})
 }
 
-// changelog is an agent's history, newest first.
+// changelog returns an agent's history, newest first.
 func changelog(ctx context.Context, db bun.IDB, workspace, agentID string) ([]registry.ChangelogEntry, error) {
 	var rows []versionRow
 	err := db.NewSelect().Model(&rows).Column("version", "changelog", "published_at").
@@ -240,7 +242,8 @@ type versionRow struct {
 	Files            string    `bun:"files,nullzero"`
 }
 
-// versionRowOf stores large files as a blob, so that the blob is durable before the row is.
+// versionRowOf converts a version to a row. It stores large files as a blob, so that the blob is durable before the
+// row.
 func (s *Store) versionRowOf(ctx context.Context, workspace string, v registry.Version) (*versionRow, error) {
 	for field, text := range map[string]string{"/title": v.Title, "/description": v.Description, "/changelog": v.Changelog, "/version": v.Version, "/comment": commentOf(v), "/reason": v.Reason, "/successor": v.Successor} {
 		if err := registry.CheckText(field, text); err != nil {
@@ -291,7 +294,7 @@ func commentOf(v registry.Version) string {
 	return v.Override.Comment
 }
 
-// version leaves the files out.
+// version converts a row to a version without files.
 func (row *versionRow) version() (registry.Version, error) {
 	spec, err := decodeSpec(row.Spec)
 	var override *registry.Override

@@ -12,8 +12,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// CreateWorkspace stores a workspace with its first administrator; "" for none yet. Errors: NameTaken, NotFound for a user
-// who is not there.
+// CreateWorkspace stores a workspace with its first administrator, "" for none. Errors: NameTaken, NotFound for an
+// unknown user.
 func (s *Store) CreateWorkspace(ctx context.Context, w registry.Workspace, administrator string) error {
 	return s.change(ctx, "create workspace", func(ctx context.Context, tx bun.Tx) error {
 		row := workspaceRow{ID: w.ID, Name: w.Name, Title: w.Title, CreatedAt: instant(w.CreatedAt)}
@@ -28,7 +28,7 @@ func (s *Store) CreateWorkspace(ctx context.Context, w registry.Workspace, admin
 	})
 }
 
-// Workspace returns a workspace that is not closed. Error: NoWorkspace.
+// Workspace returns an open workspace. Error: NoWorkspace.
 func (s *Store) Workspace(ctx context.Context, nameOrID string) (registry.Workspace, error) {
 	if impossible(nameOrID) {
 		return registry.Workspace{}, registry.NoWorkspace(nameOrID)
@@ -41,7 +41,7 @@ func (s *Store) Workspace(ctx context.Context, nameOrID string) (registry.Worksp
 	return row.workspace(), wrap("read workspace", err)
 }
 
-// Workspaces returns those that are not closed, by name.
+// Workspaces returns the open workspaces, by name.
 func (s *Store) Workspaces(ctx context.Context) ([]registry.Workspace, error) {
 	var rows []workspaceRow
 	if err := s.read.NewSelect().Model(&rows).Where("w.closed_at IS NULL").OrderExpr("w.name").Scan(ctx); err != nil {
@@ -54,7 +54,7 @@ func (s *Store) Workspaces(ctx context.Context) ([]registry.Workspace, error) {
 	return workspaces, nil
 }
 
-// DescribeWorkspace gives a workspace another title. Error: NoWorkspace.
+// DescribeWorkspace changes the title of a workspace. Error: NoWorkspace.
 func (s *Store) DescribeWorkspace(ctx context.Context, id, title string) error {
 	result, err := s.write.NewUpdate().Model((*workspaceRow)(nil)).Set("title = ?", title).Where("w.id = ?", id).Where("w.closed_at IS NULL").Exec(ctx)
 	if err != nil {
@@ -63,8 +63,8 @@ func (s *Store) DescribeWorkspace(ctx context.Context, id, title string) error {
 	return wrap("describe workspace", expectRow(result, registry.NoWorkspace(id)))
 }
 
-// CloseWorkspace keeps everybody out of a workspace: its tokens are revoked, its invitations gone, and what it lists is
-// listed no more. Its rows stay. Error: NoWorkspace.
+// CloseWorkspace closes a workspace: it revokes its tokens, deletes its invitations and removes its agents from the
+// public registry. Its rows stay. Error: NoWorkspace.
 func (s *Store) CloseWorkspace(ctx context.Context, id string, at time.Time) error {
 	return s.change(ctx, "close workspace", func(ctx context.Context, tx bun.Tx) error {
 		result, err := tx.NewUpdate().Model((*workspaceRow)(nil)).Set("closed_at = ?", instant(at)).Where("w.id = ?", id).Where("w.closed_at IS NULL").Exec(ctx)
@@ -90,7 +90,8 @@ func (s *Store) CloseWorkspace(ctx context.Context, id string, at time.Time) err
 	})
 }
 
-// holdWorkspace keeps others from changing who its members are until the transaction ends. SQLite has one writer anyway.
+// holdWorkspace locks out other changes of a workspace's members until the transaction ends. SQLite has only one writer
+// and needs no lock.
 func (s *Store) holdWorkspace(ctx context.Context, tx bun.Tx, id string) error {
 	var row workspaceRow
 	q := tx.NewSelect().Model(&row).Where("w.id = ?", id).Where("w.closed_at IS NULL")

@@ -9,7 +9,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Answer is a run as callers see it: the same from every door, and in the result event.
+// Answer is a run as callers see it. It is the same in every API and in the result event.
 type Answer struct {
 	RunID         string                 `json:"runId"`
 	DraftRevision int64                  `json:"draftRevision,omitempty" doc:"Of the draft that ran; absent for a version and for inline code."`
@@ -33,14 +33,14 @@ type Answer struct {
 	Provenance    Provenance             `json:"provenance"`
 }
 
-// Metadata repeats what existing clients look for; ExecutionTime is milliseconds.
+// Metadata repeats fields that existing clients expect. ExecutionTime is in milliseconds.
 type Metadata struct {
 	AgentID       string  `json:"agentId,omitempty"`
 	Version       string  `json:"version,omitempty"`
 	ExecutionTime float64 `json:"executionTime"`
 }
 
-// Provenance proves what ran.
+// Provenance identifies exactly the code that ran.
 type Provenance struct {
 	ExecutionID     string             `json:"executionId"`
 	Agent           string             `json:"agent,omitempty"`
@@ -59,7 +59,7 @@ type Provenance struct {
 	Success         bool               `json:"success"`
 }
 
-// AnswerOf tells a run in the words of the contract.
+// AnswerOf converts a run to the form of the API.
 func AnswerOf(run registry.Run) Answer {
 	success := run.Status == registry.Succeeded
 	output := run.Output
@@ -79,7 +79,8 @@ func AnswerOf(run registry.Run) Answer {
 	}
 }
 
-// encode is the JSON of an event. What a program wrote keeps its <, > and &, as in the answers of every door.
+// encode returns the JSON of an event. It does not escape <, > and & in a program's output, as in the responses of
+// every API.
 func encode(data any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

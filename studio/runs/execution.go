@@ -23,17 +23,17 @@ import (
 )
 
 const (
-	// beginAfter is how long a run may last before its row is written as running. A shorter run is written once, at
-	// its end: nobody was told of it before.
+	// beginAfter is how long a run may take before its row is written as running. A shorter run is written once, when
+	// it ends, because no caller knows its ID before.
 	beginAfter = 50 * time.Millisecond
-	// flushEvery is how often a long run's events become durable.
+	// flushEvery is the interval at which a long run's events become durable.
 	flushEvery = 250 * time.Millisecond
 )
 
 // execution is one run from admission to its end. lead is its one goroutine; others read through snapshot, recording and done.
 type execution struct {
 	service      *Service
-	ctx          context.Context // ends when the run is cancelled or interrupted; the cause says which
+	ctx          context.Context // ends when the run is cancelled or interrupted; the cause distinguishes them
 	cancel       context.CancelCauseFunc
 	place        quotas.Place
 	ticket       *router.Ticket
@@ -42,12 +42,12 @@ type execution struct {
 	redactor     *redact.Redactor // nil without secrets
 	job          runtimes.Job
 	outputSchema json.RawMessage
-	release      func()    // gives back the memory that was reserved for the input
+	release      func()    // releases the memory that was reserved for the input
 	created      time.Time // with the monotonic clock, for durations
 	span         trace.Span
-	done         chan struct{}    // closed after run and err are final
-	flushed      int64            // bytes of events that were stored while the run was at work
-	unstored     []runtimes.Event // taken from the recording, but refused by the journal; for lead and its flushing only
+	done         chan struct{}    // closed when run and err are final
+	flushed      int64            // bytes of events that were stored during the run
+	unstored     []runtimes.Event // taken from the recording but rejected by the journal; only for lead and its flushing
 
 	mu  sync.Mutex // guards run until done is closed
 	run registry.Run
@@ -108,7 +108,7 @@ func (l *execution) perform() (runtimes.Outcome, error) {
 		return runtimes.Failed(runtimes.Cancelled, "The run was cancelled while it waited in the queue."), nil
 	}
 	if len(l.given.Values) > 0 {
-		if err := s.Secrets.Used(l.ctx, l.given, l.snapshot()); err != nil { // what is not recorded is not given
+		if err := s.Secrets.Used(l.ctx, l.given, l.snapshot()); err != nil { // a secret whose use cannot be recorded is not passed on
 			return runtimes.Outcome{}, err
 		}
 	}
@@ -152,7 +152,7 @@ func (l *execution) flushUntil(ctx context.Context, ended <-chan struct{}) {
 		case <-tick.C:
 		}
 		err := l.flush(ctx)
-		if err != nil && !failing { // once is enough while the database is away
+		if err != nil && !failing { // logged once while the database is unavailable
 			l.service.Log.LogAttrs(ctx, slog.LevelError, "store events", slog.String("run_id", l.job.RunID), slog.Any("error", err))
 		}
 		if fault.Is(err, fault.RunInterrupted) {
@@ -271,7 +271,7 @@ func (l *execution) conclude(outcome runtimes.Outcome) registry.Run {
 	run := l.snapshot()
 	run.Stdout, run.Stderr, run.Truncated = l.recording.Output()
 	run.Status, run.Error, run.ExitCode, run.FinishedAt = registry.StatusOf(outcome.Error), outcome.Error, outcome.ExitCode, &finishedAt
-	run.Output = outcome.Output // kept when the output schema refused it, so that it can be looked at
+	run.Output = outcome.Output // kept for inspection even if the output schema rejected it
 	if len(run.Output) > 0 {
 		if hash, err := jcs.Digest(run.Output); err == nil {
 			run.OutputsHash = hash
@@ -299,7 +299,7 @@ func (l *execution) report(ctx context.Context, run registry.Run, serverErr, sto
 		slog.Int64("peak_memory", run.Metrics.PeakMemoryBytes), slog.String("isolation", run.Isolation), slog.String("trace_id", run.TraceID),
 	}
 	if run.Error != nil {
-		attrs = append(attrs, slog.String("error_type", string(run.Error.Type))) // the message may hold guest text
+		attrs = append(attrs, slog.String("error_type", string(run.Error.Type))) // the message may contain text from the program
 	}
 	for _, failed := range [...]struct {
 		name string
@@ -317,7 +317,7 @@ func (l *execution) report(ctx context.Context, run registry.Run, serverErr, sto
 func (l *execution) emit(kind runtimes.Kind, data any) {
 	raw, err := encode(data)
 	if err != nil {
-		return // only our own plain structs come here
+		return // unreachable: the data are plain structs
 	}
 	l.recording.Emit(runtimes.Event{Kind: kind, Data: raw})
 }
@@ -333,7 +333,7 @@ func (l *execution) emitResult(run registry.Run) {
 	})
 }
 
-// stamp is a time as both databases keep it: what is told and what is stored are the same.
+// stamp returns a time in the precision of both databases, so that reported and stored times are equal.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

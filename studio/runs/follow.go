@@ -9,11 +9,11 @@ import (
 	"github.com/atelier-run/atelier/studio/recorder"
 )
 
-// page is how many stored events are read at once.
+// page is the number of stored events that are read at once.
 const page = 500
 
-// Events returns the events of a run after seq from, the result included once the run has ended: of one that is about to
-// tell it, it is waited for.
+// Events returns the events of a run after seq from, including the result once the run has ended. If the run is about
+// to report its result, Events waits for it.
 func (s *Service) Events(ctx context.Context, actor registry.Actor, id string, from int64) ([]runtimes.Event, error) {
 	if l := s.find(actor, id); l != nil && !l.snapshot().Status.Final() {
 		return l.recording.Events(from), nil
@@ -59,7 +59,7 @@ func (s *Service) Follow(ctx context.Context, actor registry.Actor, id string, f
 	return f, err
 }
 
-// Next waits for the next event. After the result it returns io.EOF; one that is not final has none.
+// Next waits for the next event. After the result it returns io.EOF. A run that is not final has no result event.
 func (f *Follower) Next(ctx context.Context) (runtimes.Event, error) {
 	if f.recording != nil {
 		e, err := f.recording.Next(ctx, f.seq)

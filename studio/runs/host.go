@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// maxMessage bounds the text of a log or progress message in bytes.
+// maxMessage is the maximum length of a log or progress message in bytes.
 const maxMessage = 16 << 10
 
 // host is what a program may ask of us: events into the recording, and the host functions that its version was granted.
@@ -20,7 +20,7 @@ type host struct{ execution *execution }
 // Emit records an event of the runtime.
 func (h host) Emit(e runtimes.Event) { h.execution.recording.Emit(e) }
 
-// Call answers a host call. log and progress are granted to every program.
+// Call answers a host call. Every program may use log and progress.
 func (h host) Call(_ context.Context, name string, args json.RawMessage) (json.RawMessage, error) {
 	switch name {
 	case "log":

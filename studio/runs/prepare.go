@@ -21,7 +21,7 @@ import (
 	"github.com/atelier-run/atelier/studio/recorder"
 )
 
-// maxInputBytes and maxInputDepth bound what a program is given.
+// maxInputBytes and maxInputDepth limit a program's input.
 const (
 	maxInputBytes = 8 << 20
 	maxInputDepth = 256
@@ -29,16 +29,16 @@ const (
 	maxInputDigits = 4300
 )
 
-// unchecked is said of input or output that no schema was held to.
+// unchecked is the validation result of input or output without a schema.
 const unchecked = "skipped"
 
-// target is what a request asks to run.
+// target is the program that a request names.
 type target struct {
 	spec       registry.Spec
 	agentID    string
 	agent      string
 	version    string
-	revision   int64 // of a draft
+	revision   int64 // revision of a draft
 	digest     string
 	codeDigest string
 }
@@ -132,7 +132,7 @@ func (s *Service) admit(ctx context.Context, actor registry.Actor, req Request) 
 	}, nil
 }
 
-// place finds room for a run: in the quotas of its workspace, and in the queue.
+// place reserves a run in the quotas of its workspace and in the queue.
 func (s *Service) place(ctx context.Context, workspace string) (place quotas.Place, ticket *router.Ticket, err error) {
 	if s.Quotas != nil {
 		if place, err = s.Quotas.Admit(ctx, workspace); err != nil {
@@ -145,7 +145,7 @@ func (s *Service) place(ctx context.Context, workspace string) (place quotas.Pla
 	return place, ticket, err
 }
 
-// resolve finds what a request names.
+// resolve finds the program that a request names.
 func (s *Service) resolve(ctx context.Context, actor registry.Actor, req Request) (target, error) {
 	ctx, span := s.step(ctx, "resolve")
 	defer span.End()

@@ -6,14 +6,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Dump returns what each table of a PostgreSQL database holds, byte for byte, for tests that look for what must not be there.
+// Dump returns the content of each table of a PostgreSQL database, byte for byte. Tests search it for data that must
+// not be stored.
 func Dump(tb testing.TB, address string) map[string][]byte {
 	tb.Helper()
 	conn, err := pgx.Connect(tb.Context(), address)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer func() { _ = conn.Close(tb.Context()) }() // all was read
+	defer func() { _ = conn.Close(tb.Context()) }() // everything was read
 	rows, err := conn.Query(tb.Context(), "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
 	if err != nil {
 		tb.Fatal(err)

@@ -22,21 +22,21 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// server is the PostgreSQL of this test process: the one that ATELIER_TEST_PG_URL names, else a private one that the
-// first test to need it starts and that ends with the process.
+// server is the PostgreSQL server of this test process: the one in ATELIER_TEST_PG_URL, or else a private one. The
+// first test that needs the private server starts it, and it ends with the process.
 var server struct {
 	start sync.Once
 	url   string
 	err   error
-	// alive is the keeper's input. It is kept here so that nothing closes it before the process ends.
+	// alive is the input of the keeper process. The reference keeps it open until the process ends.
 	alive io.Closer
 }
 
-// errNoPostgres means that this machine has no PostgreSQL.
+// errNoPostgres reports that this machine has no PostgreSQL.
 var errNoPostgres = errors.New("no PostgreSQL: ATELIER_TEST_PG_URL is not set and there is no initdb in PATH or /usr/lib/postgresql/*/bin")
 
-// newDatabase makes an empty database that is dropped when the test ends, and returns its URL. Without a server the test
-// is skipped, or fails when CI=true.
+// newDatabase creates an empty database that is dropped when the test ends, and returns its URL. Without a server it
+// skips the test, or fails it if CI=true.
 func newDatabase(tb testing.TB) string {
 	tb.Helper()
 	server.start.Do(func() {
@@ -61,7 +61,7 @@ func newDatabase(tb testing.TB) string {
 	return address.String()
 }
 
-// ask runs a statement outside any test's database.
+// ask executes a statement outside any test's database.
 func ask(tb testing.TB, statement string) {
 	tb.Helper()
 	ctx := context.WithoutCancel(tb.Context())
@@ -75,8 +75,9 @@ func ask(tb testing.TB, statement string) {
 	}
 }
 
-// keeper starts a cluster in $1 with the programs in $2, says so, and takes everything away when its input ends, which it
-// does however the test process ends. The time zone flushes out assumptions; what is thrown away need not be synced.
+// keeper is a shell script that starts a cluster in $1 with the programs in $2 and reports it. When its input ends,
+// however the test process ends, it stops the cluster and removes it. An unusual time zone reveals wrong assumptions.
+// Temporary data needs no sync.
 const keeper = `
 set -e
 exec 2>"$1/log"
@@ -95,13 +96,13 @@ func startServer() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, err := os.MkdirTemp("/tmp", "atelier-pg-") // not under TMPDIR: a socket's path has 107 bytes at most
+	dir, err := os.MkdirTemp("/tmp", "atelier-pg-") // not under TMPDIR: a socket's path has at most 107 bytes
 	if err != nil {
 		return "", err
 	}
 	command := exec.Command("/bin/sh", "-c", keeper, "keeper", dir, bin)
 	command.Dir = "/"
-	// In a group of its own it outlives an interrupt from the keyboard, to clean up.
+	// In a process group of its own it survives an interrupt from the keyboard, and can clean up.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if command.SysProcAttr.Credential, err = unprivileged(dir); err != nil {
 		return "", errors.Join(err, os.RemoveAll(dir))
@@ -135,7 +136,8 @@ func binaries() (string, error) {
 	return filepath.Dir(found[len(found)-1]), nil
 }
 
-// unprivileged gives the directory to a user that PostgreSQL agrees to run as: it refuses root. Nil means the present one.
+// unprivileged gives the directory to a user as whom PostgreSQL can run, because it refuses to run as root. Nil means
+// the current user.
 func unprivileged(dir string) (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil //nolint:nilnil // no other user is the answer

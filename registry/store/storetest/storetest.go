@@ -1,5 +1,5 @@
-// Package storetest gives tests a real store on each database: SQLite in a file, PostgreSQL in a database of its own on a
-// real server.
+// Package storetest gives tests a real store on each database: SQLite in a file, and PostgreSQL in a separate database
+// on a real server.
 package storetest
 
 import (
@@ -14,7 +14,7 @@ import (
 // Dialect names a database.
 type Dialect string
 
-// The databases.
+// These are the databases.
 const (
 	SQLite   Dialect = "sqlite"
 	Postgres Dialect = "postgres"
@@ -31,7 +31,7 @@ func Each(t *testing.T, test func(t *testing.T, s *store.Store)) {
 	}
 }
 
-// Open returns an empty store that is closed when the test ends.
+// Open returns an empty store and closes it when the test ends.
 func Open(tb testing.TB, d Dialect) *store.Store {
 	tb.Helper()
 	o := Options(tb, d)
@@ -41,7 +41,7 @@ func Open(tb testing.TB, d Dialect) *store.Store {
 	return Reopen(tb, o)
 }
 
-// Options are those of a new and empty database, for tests that open it more than once.
+// Options returns the options of a new and empty database, for tests that open it more than once.
 func Options(tb testing.TB, d Dialect) store.Options {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -55,7 +55,7 @@ func Options(tb testing.TB, d Dialect) store.Options {
 	return store.Options{URL: "sqlite:" + filepath.Join(dir, "atelier.db"), Blobs: folder}
 }
 
-// Reopen opens a store that is closed when the test ends; closing it earlier is fine.
+// Reopen opens a store and closes it when the test ends. The test may close it earlier.
 func Reopen(tb testing.TB, o store.Options) *store.Store {
 	tb.Helper()
 	s, err := store.Open(tb.Context(), o)

@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/registry/store"
 )
 
-// migrated is the file of an empty database with every migration, which one store of this test process made.
+// migrated returns the file of an empty database with every migration, made once per test process.
 var migrated = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "atelier-storetest-")
 	if err != nil {
@@ -27,7 +27,7 @@ func migrate(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := store.Open(context.Background(), store.Options{URL: "sqlite:" + path, Blobs: folder}) // of no single test
+	s, err := store.Open(context.Background(), store.Options{URL: "sqlite:" + path, Blobs: folder}) // no test.s context: the file outlives the test
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,8 @@ func migrate(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// Put writes an empty SQLite database that has every migration: making them anew for each test takes longer than many tests.
+// Put writes an empty SQLite database that has every migration. Running the migrations for each test would take longer
+// than many tests.
 func Put(tb testing.TB, path string) {
 	tb.Helper()
 	text, err := migrated()
