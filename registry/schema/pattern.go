@@ -12,7 +12,7 @@ import (
 const (
 	maxPattern        = 2_000                  // bytes of a pattern
 	maxProgram        = 10_000                 // instructions of a compiled RE2 pattern
-	matchTimeout      = 250 * time.Millisecond // wall-clock time, long enough that a busy machine does not reject good input
+	matchTimeout      = 250 * time.Millisecond // wall-clock time; long enough for a busy machine
 	slowPatternBudget = time.Second            // per document, for patterns that may backtrack
 )
 

@@ -23,7 +23,7 @@ const (
 	MaxDepth     = 64        // nesting of the schema's text
 	MaxExpansion = 10_000    // schemas that apply to one value, with all references expanded
 	maxChain     = 128       // how many of those may be nested
-	maxValues    = 4_000     // JSON values in the schema's text; compile time is quadratic in it, because the library compares each schema with all others
+	maxValues    = 4_000     // JSON values in the schema; the library compares all pairs, so compile time is quadratic
 	maxEnum      = 1_000     // values of one enum
 	maxNames     = 256       // $id, $anchor and $dynamicAnchor together
 	maxNumber    = 400       // characters of a number, and its decimal exponent

@@ -108,7 +108,7 @@ func (l *execution) perform() (runtimes.Outcome, error) {
 		return runtimes.Failed(runtimes.Cancelled, "The run was cancelled while it waited in the queue."), nil
 	}
 	if len(l.given.Values) > 0 {
-		if err := s.Secrets.Used(l.ctx, l.given, l.snapshot()); err != nil { // a secret whose use cannot be recorded is not passed on
+		if err := s.Secrets.Used(l.ctx, l.given, l.snapshot()); err != nil { // an unrecorded secret is not passed on
 			return runtimes.Outcome{}, err
 		}
 	}
@@ -299,7 +299,7 @@ func (l *execution) report(ctx context.Context, run registry.Run, serverErr, sto
 		slog.Int64("peak_memory", run.Metrics.PeakMemoryBytes), slog.String("isolation", run.Isolation), slog.String("trace_id", run.TraceID),
 	}
 	if run.Error != nil {
-		attrs = append(attrs, slog.String("error_type", string(run.Error.Type))) // the message may contain text from the program
+		attrs = append(attrs, slog.String("error_type", string(run.Error.Type))) // the message may contain guest text
 	}
 	for _, failed := range [...]struct {
 		name string

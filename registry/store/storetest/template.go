@@ -27,7 +27,7 @@ func migrate(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := store.Open(context.Background(), store.Options{URL: "sqlite:" + path, Blobs: folder}) // no test.s context: the file outlives the test
+	s, err := store.Open(context.Background(), store.Options{URL: "sqlite:" + path, Blobs: folder}) // outlives the test
 	if err != nil {
 		return nil, err
 	}
