@@ -1,5 +1,5 @@
-// Package access knows who asks and what they may do: people, the workspaces that they are members of, bearer tokens,
-// sessions of browsers and one-time links. It keeps only hashes of secrets and never logs one.
+// Package access identifies callers and their rights: people, their memberships in workspaces, bearer tokens, browser
+// sessions and one-time links. It stores only hashes of secrets and never logs a secret.
 package access
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Tokens keeps bearer tokens.
+// Tokens stores bearer tokens.
 type Tokens interface {
 	PutToken(ctx context.Context, t registry.Token) error
 	TokenByHash(ctx context.Context, hash string) (registry.Token, error)
@@ -27,12 +27,12 @@ type Tokens interface {
 	TouchTokens(ctx context.Context, uses map[string]time.Time) error
 }
 
-// Agents finds the agents that a token is to be restricted to.
+// Agents finds the agents to which a token is restricted.
 type Agents interface {
 	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
 }
 
-// Sessions keeps the logins of browsers and the links that lead to one.
+// Sessions stores browser sessions and one-time sign-in links.
 type Sessions interface {
 	PutSession(ctx context.Context, s registry.Session, most int) (ended int, err error)
 	SessionByHash(ctx context.Context, hash string) (registry.Session, error)
@@ -46,7 +46,7 @@ type Sessions interface {
 	ConsumeLoginLink(ctx context.Context, hash string, now time.Time) (user string, err error)
 }
 
-// Users keeps people and the workspaces that they are members of.
+// Users stores people and returns their workspaces.
 type Users interface {
 	User(ctx context.Context, id string) (registry.User, error)
 	UserByName(ctx context.Context, name string) (registry.User, error)
@@ -54,14 +54,14 @@ type Users interface {
 	Memberships(ctx context.Context, user string) ([]registry.Membership, error)
 }
 
-// Members keeps who belongs to a workspace. It never leaves one without an administrator.
+// Members stores the members of workspaces. It never leaves a workspace without an administrator.
 type Members interface {
 	Members(ctx context.Context, workspace string) ([]registry.Member, error)
 	SetRole(ctx context.Context, workspace, user string, role registry.Role) error
 	RemoveMember(ctx context.Context, workspace, user string, at time.Time) error
 }
 
-// Invitations keeps the links by which people become members.
+// Invitations stores the links by which people become members.
 type Invitations interface {
 	PutInvitation(ctx context.Context, i registry.Invitation, by string) error
 	Invitations(ctx context.Context, workspace string, now time.Time) ([]registry.Invitation, error)
@@ -70,7 +70,7 @@ type Invitations interface {
 	Accept(ctx context.Context, hash string, user registry.User, isNew bool, now time.Time) error
 }
 
-// Workspaces keeps tenants.
+// Workspaces stores workspaces.
 type Workspaces interface {
 	CreateWorkspace(ctx context.Context, w registry.Workspace, administrator string) error
 	Workspace(ctx context.Context, nameOrID string) (registry.Workspace, error)
@@ -82,11 +82,13 @@ type Workspaces interface {
 const (
 	sessionFor = 30 * 24 * time.Hour
 	linkFor    = 15 * time.Minute
-	// mostSessions is how many browsers a person or a token may be logged in with: the oldest login goes.
+	// mostSessions is the maximum number of browser sessions of a person or token. A new session above it ends the
+	// oldest.
 	mostSessions = 100
 )
 
-// Options configures a Service. Admin is the administrator's fixed token, "" for none. Without a Cost, that of RFC 9106 is taken.
+// Options configures a Service. Admin is the administrator's fixed token, "" for none. The default Cost is that of RFC
+// 9106.
 type Options struct {
 	Tokens      Tokens
 	Sessions    Sessions
@@ -96,14 +98,14 @@ type Options struct {
 	Invitations Invitations
 	Workspaces  Workspaces
 	Identities  Identities
-	Groups      []GroupRole // what groups of the provider of logins have
+	Groups      []GroupRole // roles of the identity provider's groups
 	Admin       string
 	Cost        Cost
 	Now         func() time.Time
 	NewID       func() string
 }
 
-// Service is safe for concurrent use.
+// Service authenticates callers and manages their rights. It is safe for concurrent use.
 type Service struct {
 	tokens      Tokens
 	sessions    Sessions
@@ -119,9 +121,9 @@ type Service struct {
 	newID       func() string
 	cost        Cost
 	callers     *callers
-	uses        *uses         // of tokens, by their IDs
-	visits      *uses         // of sessions, by the hashes of their cookies
-	hashing     chan struct{} // the passwords that are being hashed
+	uses        *uses         // last use of tokens, by their IDs
+	visits      *uses         // last use of sessions, by the hashes of their cookies
+	hashing     chan struct{} // slots for passwords being hashed
 	argon2      func(password, salt []byte, time, memory uint32, threads uint8, keyLen uint32) []byte
 }
 
@@ -139,12 +141,12 @@ func New(o Options) *Service {
 	return s
 }
 
-// Administrator is the one person of a server without further users.
+// Administrator returns the only person of a single-user server.
 func Administrator() registry.Actor {
 	return registry.Actor{ID: registry.DefaultUser, Type: registry.UserActor, Name: "Administrator", Workspace: registry.DefaultWorkspace}
 }
 
-// Host is whoever owns the machine: all of the default workspace is theirs, whoever its members are.
+// Host returns the server's operator, who has all rights in the default workspace, whatever its members.
 func Host() registry.Caller {
 	return registry.Caller{Actor: Administrator(), Workspace: defaultWorkspace(), Scopes: []registry.Scope{registry.AdminScope}}
 }

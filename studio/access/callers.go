@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	rememberFor = time.Minute // then the database is asked again, in case another server changed it
+	rememberFor = time.Minute // after this time the database is read again, in case another server changed it
 	mostCallers = 10_000
 )
 
-// remembered is what a credential was found to stand for.
+// remembered is the result of looking up a credential.
 type remembered struct {
-	places  []registry.Caller // who it is in each workspace that it opens, first where it leads by itself
+	places  []registry.Caller // the caller in each accessible workspace, the default one first
 	expires *time.Time        // nil for never
-	until   time.Time         // when to ask again
+	until   time.Time         // time of the next lookup
 }
 
-// in is who the credential is in a workspace; "" is where it leads by itself.
+// in returns the caller in a workspace; "" is the default one.
 func (r remembered) in(workspace string) (registry.Caller, error) {
 	for _, place := range r.places {
 		if workspace == "" || workspace == place.Workspace.ID || workspace == place.Workspace.Name {
@@ -32,8 +32,8 @@ func (r remembered) in(workspace string) (registry.Caller, error) {
 	return registry.Caller{}, registry.NoWorkspace(workspace)
 }
 
-// callers remembers who recent credentials belong to, so that a request asks the database for none. A change forgets all
-// of them, and what was looked up before the change is not kept after it.
+// callers caches the callers of recent credentials, so that most requests need no database query. A change clears the
+// cache, and a lookup that started before the change is not stored after it.
 type callers struct {
 	mu         sync.RWMutex
 	generation uint64
@@ -45,7 +45,7 @@ func newCallers() *callers {
 	return &callers{known: map[string]remembered{}, changed: make(chan struct{})}
 }
 
-// find also returns the generation to hand to keep.
+// find also returns the generation to pass to keep.
 func (c *callers) find(key string, now time.Time) (remembered, bool, uint64) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -13,27 +13,27 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// federatedFor is how long a login by a provider lasts: what changes there, groups or the account itself, counts here with
-// the next login.
+// federatedFor is the duration of a session from an identity provider. Changes at the provider, of groups or of the
+// account itself, take effect with the next sign-in.
 const federatedFor = 24 * time.Hour
 
 // Everybody is the group of all who have an account at the provider.
 const Everybody = "*"
 
-// GroupRole is the role that a group of the provider's has in a workspace.
+// GroupRole assigns a role in a workspace to a group of the provider.
 type GroupRole struct {
 	Group     string
 	Workspace string // name or ID
 	Role      registry.Role
 }
 
-// Identities keeps who people are at a provider of logins.
+// Identities stores the identities of users at an identity provider.
 type Identities interface {
 	Federate(ctx context.Context, who registry.Identity, newcomer registry.User, grants []registry.Grant) (user string, err error)
 }
 
-// Federate logs a browser in as somebody whom a provider knows. In every workspace that the configured roles of groups
-// name, they have what their groups have, and nothing where none of theirs is named.
+// Federate signs a browser in as a user of an identity provider. In every workspace that the configuration names, the
+// user has exactly the roles of the user's groups, or none.
 func (s *Service) Federate(ctx context.Context, who registry.Identity, from registry.Device) (string, time.Time, error) {
 	grants, err := s.grants(ctx, who.Groups)
 	if err != nil {
@@ -61,14 +61,14 @@ func (s *Service) Federate(ctx context.Context, who registry.Identity, from regi
 	return s.open(ctx, places[0].Actor, from, &latest)
 }
 
-// grants are the roles of groups in every workspace that the configuration names, by the workspace's ID: the highest of
-// each, "" for none.
+// grants returns a role for every workspace that the configuration names, by the workspace's ID: the highest role of
+// the groups, "" for none.
 func (s *Service) grants(ctx context.Context, groups []string) ([]registry.Grant, error) {
 	roles := map[string]registry.Role{}
 	for _, g := range s.groups {
 		w, err := s.workspaces.Workspace(ctx, g.Workspace)
 		if fault.Is(err, fault.NoWorkspace) {
-			continue // it is not there yet, or closed
+			continue // the workspace does not exist yet, or is closed
 		}
 		if err != nil {
 			return nil, err
@@ -83,12 +83,12 @@ func (s *Service) grants(ctx context.Context, groups []string) ([]registry.Grant
 	for workspace, role := range roles {
 		grants = append(grants, registry.Grant{Workspace: workspace, Role: role})
 	}
-	// In one order, so that two logins at once do not wait for each other.
+	// The fixed order prevents a deadlock between two concurrent sign-ins.
 	slices.SortFunc(grants, func(a, b registry.Grant) int { return strings.Compare(a.Workspace, b.Workspace) })
 	return grants, nil
 }
 
-// nameOf is a name that nobody else has.
+// nameOf returns a name that nobody else has.
 func nameOf(who registry.Identity) string {
 	sum := sha256.Sum256([]byte(who.Issuer + "\x00" + who.Subject))
 	return "oidc-" + hex.EncodeToString(sum[:12])

@@ -15,14 +15,14 @@ const (
 	maxNoteLen       = 200
 )
 
-// InvitationRequest says whom an invitation is for and what they will be. Without an expiry it is good for a week.
+// InvitationRequest holds the recipient of an invitation and the role. The default expiry is a week.
 type InvitationRequest struct {
 	Role      registry.Role
 	Note      string
 	ExpiresAt *time.Time
 }
 
-// Invite makes a one-time link into the caller's workspace. Its secret is returned this once.
+// Invite creates a one-time link into the caller's workspace. Only this call returns its secret.
 func (s *Service) Invite(ctx context.Context, caller registry.Caller, q InvitationRequest) (string, registry.Invitation, error) {
 	if err := registry.CheckRole(q.Role); err != nil {
 		return "", registry.Invitation{}, err
@@ -33,7 +33,7 @@ func (s *Service) Invite(ctx context.Context, caller registry.Caller, q Invitati
 	now, secret := s.now(), newSecret(invitationPrefix)
 	expires := now.Add(inviteFor)
 	if q.ExpiresAt != nil {
-		expires = q.ExpiresAt.UTC() // as lists say it
+		expires = q.ExpiresAt.UTC() // in the same form as in lists
 	}
 	if !now.Before(expires) || expires.After(now.Add(inviteForAtMost)) {
 		return "", registry.Invitation{}, fault.Invalid("/expiresAt", "The expiry must be within the next 30 days.")
@@ -44,17 +44,17 @@ func (s *Service) Invite(ctx context.Context, caller registry.Caller, q Invitati
 	return secret, i, s.invitations.PutInvitation(ctx, i, caller.User)
 }
 
-// ListInvitations returns the invitations to the actor's workspace that are open, without secrets.
+// ListInvitations returns the open invitations to the actor's workspace, without secrets.
 func (s *Service) ListInvitations(ctx context.Context, actor registry.Actor) ([]registry.Invitation, error) {
 	return s.invitations.Invitations(ctx, actor.Workspace, s.now())
 }
 
-// RevokeInvitation makes an invitation to the actor's workspace useless.
+// RevokeInvitation revokes an invitation to the actor's workspace.
 func (s *Service) RevokeInvitation(ctx context.Context, actor registry.Actor, id string) error {
 	return s.invitations.RevokeInvitation(ctx, actor.Workspace, id)
 }
 
-// Invited returns what a secret invites to, and spends nothing.
+// Invited returns the invitation of a secret without using it up.
 func (s *Service) Invited(ctx context.Context, secret string) (registry.Invitation, registry.Workspace, error) {
 	i, err := s.invitations.InvitationByHash(ctx, hash(secret))
 	if err == nil && !s.now().Before(i.ExpiresAt) {
@@ -67,16 +67,17 @@ func (s *Service) Invited(ctx context.Context, secret string) (registry.Invitati
 	return i, w, asSpent(err)
 }
 
-// Acceptance says who accepts an invitation: the person of a session, or whoever has or takes a login name with its
-// password.
+// Acceptance identifies the person who accepts an invitation: by a session, or by a sign-in name with its password. The
+// name may be new.
 type Acceptance struct {
 	Cookie   string // of the session; "" for a login name
 	Name     string
-	Title    string // of a new person; the name without it
+	Title    string // title of a new person; the default is the name
 	Password string
 }
 
-// Accept spends an invitation and returns a session cookie with its expiry. The cookie is "" for who has a session.
+// Accept uses up an invitation and returns a session cookie with its expiry. The cookie is "" if the person already has
+// a session.
 func (s *Service) Accept(ctx context.Context, secret string, q Acceptance, from registry.Device) (string, time.Time, error) {
 	if _, _, err := s.Invited(ctx, secret); err != nil {
 		return "", time.Time{}, err
@@ -95,7 +96,7 @@ func (s *Service) Accept(ctx context.Context, secret string, q Acceptance, from 
 	return s.OpenSession(ctx, user.ID, from)
 }
 
-// accepting is who accepts, and whether they are new here.
+// accepting returns the user who accepts, and whether the user is new.
 func (s *Service) accepting(ctx context.Context, q Acceptance) (registry.User, bool, error) {
 	if q.Cookie != "" {
 		user, err := s.userOf(ctx, q.Cookie)
@@ -134,7 +135,7 @@ func (s *Service) newPerson(ctx context.Context, q Acceptance) (registry.User, e
 	return registry.User{ID: s.newID(), Name: q.Name, Title: title, Password: hashed, CreatedAt: s.now()}, err
 }
 
-// userOf is the person of a session, who need not be a member of anything.
+// userOf returns the user of a session, who need not be a member of any workspace.
 func (s *Service) userOf(ctx context.Context, cookie string) (registry.User, error) {
 	session, err := s.sessions.SessionByHash(ctx, hash(cookie))
 	if fault.Is(err, fault.NotFound) || err == nil && !s.now().Before(session.ExpiresAt) {
@@ -153,7 +154,7 @@ func spent() error {
 	return fault.New(fault.Unauthenticated, "This invitation was used or revoked, or it has expired. Ask for a new one.")
 }
 
-// asSpent says the same of an invitation that is not there, for whichever reason.
+// asSpent returns the same error for every invitation that cannot be used, whatever the reason.
 func asSpent(err error) error {
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.NoWorkspace) {
 		return spent()

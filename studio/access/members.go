@@ -6,8 +6,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Changed returns a channel that the next change of anybody's rights closes. What depends on them longer than for a moment
-// asks again then.
+// Changed returns a channel that is closed when anybody's rights change. Long-lived operations then check their rights
+// again.
 func (s *Service) Changed() <-chan struct{} { return s.callers.next() }
 
 // ListMembers returns the people of the actor's workspace.
@@ -15,7 +15,7 @@ func (s *Service) ListMembers(ctx context.Context, actor registry.Actor) ([]regi
 	return s.members.Members(ctx, actor.Workspace)
 }
 
-// SetRole gives a member of the actor's workspace another role, which counts at once.
+// SetRole changes a member's role in the actor's workspace, with immediate effect.
 func (s *Service) SetRole(ctx context.Context, actor registry.Actor, user string, role registry.Role) error {
 	if err := registry.CheckRole(role); err != nil {
 		return err
@@ -24,7 +24,8 @@ func (s *Service) SetRole(ctx context.Context, actor registry.Actor, user string
 	return s.members.SetRole(ctx, actor.Workspace, user, role)
 }
 
-// RemoveMember ends a membership of the actor's workspace, at once, with the tokens that act for the person there.
+// RemoveMember removes a member from the actor's workspace, and the tokens that act for the person there, with
+// immediate effect.
 func (s *Service) RemoveMember(ctx context.Context, actor registry.Actor, user string) error {
 	defer s.callers.forget()
 	return s.members.RemoveMember(ctx, actor.Workspace, user, s.now())

@@ -14,14 +14,14 @@ import (
 	"github.com/atelier-run/atelier/internal/fault"
 )
 
-// Cost is what a guess at a password costs. A stored hash names its own, so that it can be raised.
+// Cost sets the cost of hashing a password. Each stored hash contains its own cost, so the setting can be raised later.
 type Cost struct {
 	Time    uint32
 	Memory  uint32 // KiB
 	Threads uint8
 }
 
-// rfc9106 is the second recommendation of RFC 9106.
+// rfc9106 returns the second recommended option of RFC 9106.
 func rfc9106() Cost { return Cost{Time: 3, Memory: 64 << 10, Threads: 4} }
 
 const (
@@ -29,7 +29,7 @@ const (
 	keyBytes  = 32
 )
 
-// hashesAtOnce bounds the memory that logging in takes.
+// hashesAtOnce limits the memory that signing in uses.
 const hashesAtOnce = 2
 
 const (
@@ -37,7 +37,7 @@ const (
 	mostPassword  = 1024
 )
 
-// checkPassword tells whether a person may choose a password. Field is the JSON pointer to it.
+// checkPassword checks a new password. Field is the JSON pointer to it.
 func checkPassword(field, name, password string) error {
 	switch {
 	case len(password) < leastPassword || len(password) > mostPassword || !utf8.ValidString(password):
@@ -48,7 +48,7 @@ func checkPassword(field, name, password string) error {
 	return nil
 }
 
-// hashPassword returns argon2id of a password with its parameters and a new salt, in the usual notation.
+// hashPassword returns the argon2id hash of a password with its parameters and a new salt, in the usual notation.
 func (s *Service) hashPassword(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	rand.Read(salt) // never fails: crypto/rand ends the process instead
@@ -57,8 +57,8 @@ func (s *Service) hashPassword(ctx context.Context, password string) (string, er
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), err
 }
 
-// fits reports whether a password is the one of a hash. Without a hash it works as long and says no, so that the time tells
-// nobody who is known here.
+// fits reports whether a password matches a hash. Without a hash it takes the same time and returns false, so that the
+// duration does not reveal which names exist.
 func (s *Service) fits(ctx context.Context, stored, password string) (bool, error) {
 	if len(password) > mostPassword {
 		password = ""
@@ -84,7 +84,7 @@ func (s *Service) fits(ctx context.Context, stored, password string) (bool, erro
 	return err == nil && subtle.ConstantTimeCompare(key, want) == 1, err
 }
 
-// derive waits for its turn.
+// derive hashes a password once a slot is free.
 func (s *Service) derive(ctx context.Context, password string, salt []byte, cost Cost) ([]byte, error) {
 	select {
 	case s.hashing <- struct{}{}:

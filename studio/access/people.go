@@ -8,8 +8,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// LoginByPassword trades a login name and its password for a session cookie with its expiry. It says nothing about which of
-// the two is wrong, and takes as long for a name that nobody has.
+// LoginByPassword returns a session cookie with its expiry for a sign-in name and its password. The error does not
+// reveal which of the two is wrong, and an unknown name takes the same time.
 func (s *Service) LoginByPassword(ctx context.Context, name, password string, from registry.Device) (string, time.Time, error) {
 	user, err := s.users.UserByName(ctx, name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -25,8 +25,8 @@ func (s *Service) LoginByPassword(ctx context.Context, name, password string, fr
 	return s.OpenSession(ctx, user.ID, from)
 }
 
-// ChangePassword gives the person of a session another password, and ends all their other sessions. Who has none yet need
-// not say it.
+// ChangePassword changes the password of a session's user, and ends all the user's other sessions. A user without a
+// password need not send the current one.
 func (s *Service) ChangePassword(ctx context.Context, caller registry.Caller, current, next string) error {
 	user, err := s.personOf(ctx, caller)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Service) ChangePassword(ctx context.Context, caller registry.Caller, cu
 	return s.users.SetPassword(ctx, user.ID, hashed, caller.Session)
 }
 
-// OwnSessions returns the sessions of the person of a session.
+// OwnSessions returns all sessions of a session's user.
 func (s *Service) OwnSessions(ctx context.Context, caller registry.Caller) ([]registry.Session, error) {
 	if err := needPerson(caller); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (s *Service) OwnSessions(ctx context.Context, caller registry.Caller) ([]re
 	return s.visited(sessions), err
 }
 
-// EndOwnSession ends a session of the person of a session, at once.
+// EndOwnSession ends a session of the caller's user, with immediate effect.
 func (s *Service) EndOwnSession(ctx context.Context, caller registry.Caller, id string) error {
 	if err := needPerson(caller); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (s *Service) EndOwnSession(ctx context.Context, caller registry.Caller, id 
 	return s.sessions.EndSessionOf(ctx, caller.User, id)
 }
 
-// personOf is the user whose session a caller shows.
+// personOf returns the user whose session a caller uses.
 func (s *Service) personOf(ctx context.Context, caller registry.Caller) (registry.User, error) {
 	if err := needPerson(caller); err != nil {
 		return registry.User{}, err

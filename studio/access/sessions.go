@@ -8,8 +8,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Session returns the caller of a session cookie in a workspace, "" for the first of theirs. A session that a token opened
-// may do what the token may.
+// Session returns the caller of a session cookie in a workspace; "" is the caller's first workspace. A session that was
+// opened with a token has the token's rights.
 func (s *Service) Session(ctx context.Context, cookie, workspace string) (registry.Caller, error) {
 	h := hash(cookie)
 	found, err := s.remember("session "+h, func() (remembered, error) {
@@ -40,7 +40,7 @@ func (s *Service) Session(ctx context.Context, cookie, workspace string) (regist
 	return caller, nil
 }
 
-// placesOf are the callers that a session makes of its user or token.
+// placesOf returns the callers of a session, one for each workspace of its user or token.
 func (s *Service) placesOf(ctx context.Context, session registry.Session) ([]registry.Caller, error) {
 	if session.Actor.Type != registry.TokenActor {
 		return s.person(ctx, session.Actor.ID)
@@ -52,7 +52,7 @@ func (s *Service) placesOf(ctx context.Context, session registry.Session) ([]reg
 	return s.bearer(ctx, t)
 }
 
-// person is a user as a caller in each of their workspaces.
+// person returns a user as a caller in each of the user's workspaces.
 func (s *Service) person(ctx context.Context, id string) ([]registry.Caller, error) {
 	user, err := s.users.User(ctx, id)
 	if err != nil {
@@ -71,13 +71,13 @@ func (s *Service) person(ctx context.Context, id string) ([]registry.Caller, err
 	return callers, nil
 }
 
-// LoginLink returns the secret of a new link that logs one browser in as a user, once, within 15 minutes.
+// LoginLink returns the secret of a new link that signs in one browser as a user, once, within 15 minutes.
 func (s *Service) LoginLink(ctx context.Context, user string) (string, error) {
 	secret := newSecret("")
 	return secret, s.sessions.PutLoginLink(ctx, hash(secret), user, s.now().Add(linkFor))
 }
 
-// Redeem spends a login link and returns a session cookie with its expiry.
+// Redeem uses up a sign-in link and returns a session cookie with its expiry.
 func (s *Service) Redeem(ctx context.Context, link string, from registry.Device) (string, time.Time, error) {
 	user, err := s.sessions.ConsumeLoginLink(ctx, hash(link), s.now())
 	if fault.Is(err, fault.NotFound) {
@@ -89,7 +89,7 @@ func (s *Service) Redeem(ctx context.Context, link string, from registry.Device)
 	return s.OpenSession(ctx, user, from)
 }
 
-// Login trades a bearer token for a session cookie with its expiry, which is not after that of the token.
+// Login returns a session cookie for a bearer token, with its expiry, which is at most that of the token.
 func (s *Service) Login(ctx context.Context, token string, from registry.Device) (string, time.Time, error) {
 	if _, ok := s.Fixed(token); ok {
 		return s.OpenSession(ctx, registry.DefaultUser, from)
@@ -101,7 +101,7 @@ func (s *Service) Login(ctx context.Context, token string, from registry.Device)
 	return s.open(ctx, found.places[0].Actor, from, found.expires)
 }
 
-// OpenSession logs a browser in as a user of whom it is known that they ask, and returns a session cookie with its expiry.
+// OpenSession signs a browser in as a user who is already authenticated, and returns a session cookie with its expiry.
 func (s *Service) OpenSession(ctx context.Context, user string, from registry.Device) (string, time.Time, error) {
 	places, err := s.person(ctx, user)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Service) OpenSession(ctx context.Context, user string, from registry.De
 	return s.open(ctx, places[0].Actor, from, nil)
 }
 
-// open stores a session that ends at latest, if that is not nil.
+// open stores a session that ends at latest, unless that is nil.
 func (s *Service) open(ctx context.Context, actor registry.Actor, from registry.Device, latest *time.Time) (string, time.Time, error) {
 	cookie, now := newSecret(""), s.now()
 	session := registry.Session{Hash: hash(cookie), Actor: actor, Device: from, CreatedAt: now, ExpiresAt: now.Add(sessionFor)}
@@ -127,7 +127,7 @@ func (s *Service) open(ctx context.Context, actor registry.Actor, from registry.
 	return cookie, session.ExpiresAt, err
 }
 
-// Logout ends a session. An unknown one is no error.
+// Logout ends a session. An unknown session is no error.
 func (s *Service) Logout(ctx context.Context, cookie string) error {
 	defer s.callers.forget()
 	return s.sessions.DeleteSession(ctx, hash(cookie))
@@ -139,7 +139,7 @@ func (s *Service) ListSessions(ctx context.Context, actor registry.Actor) ([]reg
 	return s.visited(sessions), err
 }
 
-// visited fills in when sessions were last used, as far as that is not written down yet.
+// visited sets when sessions were last used, including uses that are not stored yet.
 func (s *Service) visited(sessions []registry.Session) []registry.Session {
 	for i, session := range sessions {
 		if at, ok := s.visits.of(session.Hash); ok {
@@ -149,7 +149,7 @@ func (s *Service) visited(sessions []registry.Session) []registry.Session {
 	return sessions
 }
 
-// EndSession logs a browser of the actor's workspace out, at once.
+// EndSession ends a browser session of the actor's workspace, with immediate effect.
 func (s *Service) EndSession(ctx context.Context, actor registry.Actor, id string) error {
 	defer s.callers.forget()
 	return s.sessions.EndSession(ctx, actor.Workspace, id)

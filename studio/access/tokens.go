@@ -13,7 +13,7 @@ import (
 
 const (
 	prefix     = "atl_"
-	maxAgents  = 100 // that one token may be restricted to
+	maxAgents  = 100 // maximum agents to which one token may be restricted
 	maxNameLen = 100
 )
 
@@ -27,7 +27,7 @@ func (s *Service) Fixed(secret string) (registry.Caller, bool) {
 	return caller, true
 }
 
-// Issued returns the caller of a bearer token that was made here, or an Unauthenticated error that says nothing about why.
+// Issued returns the caller of a bearer token that this server issued, or an Unauthenticated error without a reason.
 func (s *Service) Issued(ctx context.Context, secret string) (registry.Caller, error) {
 	found, err := s.issued(ctx, secret)
 	if err != nil {
@@ -52,8 +52,8 @@ func (s *Service) issued(ctx context.Context, secret string) (remembered, error)
 	return found, err
 }
 
-// bearer is a token as the one caller that it makes. It may do no more than the person for whom it acts, and nothing where
-// that person is no member any more.
+// bearer returns the caller of a token. The caller has at most the rights of the person for whom the token acts, and
+// none if that person is no longer a member.
 func (s *Service) bearer(ctx context.Context, t registry.Token) ([]registry.Caller, error) {
 	if t.RevokedAt != nil {
 		return nil, unauthenticated()
@@ -82,7 +82,8 @@ func (s *Service) bearer(ctx context.Context, t registry.Token) ([]registry.Call
 	return nil, unauthenticated()
 }
 
-// remember answers from memory, or looks and remembers what it found. What has expired is nobody's.
+// remember returns a caller from the cache, or looks it up and caches it. It returns no caller for an expired
+// credential.
 func (s *Service) remember(key string, look func() (remembered, error)) (remembered, error) {
 	now := s.now()
 	found, ok, generation := s.callers.find(key, now)
@@ -93,7 +94,7 @@ func (s *Service) remember(key string, look func() (remembered, error)) (remembe
 		} else if err != nil {
 			return remembered{}, err
 		}
-		if len(found.places) == 0 { // a member of nothing
+		if len(found.places) == 0 { // no memberships
 			return remembered{}, unauthenticated()
 		}
 		s.callers.keep(key, found, generation, now)
@@ -104,8 +105,8 @@ func (s *Service) remember(key string, look func() (remembered, error)) (remembe
 	return found, nil
 }
 
-// TokenRequest says what a new token is for and what it may do. Without scopes it may do what whoever writes agents does,
-// which is all but admin; without agents it may touch all of the workspace.
+// TokenRequest describes a new token and its rights. By default it has all scopes except admin, and access to all
+// agents of the workspace.
 type TokenRequest struct {
 	Name      string
 	Scopes    []registry.Scope
@@ -113,8 +114,8 @@ type TokenRequest struct {
 	ExpiresAt *time.Time
 }
 
-// CreateToken makes a bearer token for the caller's workspace, which acts for the caller's person. The secret is returned
-// this once.
+// CreateToken creates a bearer token for the caller's workspace, which acts for the caller's user. Only this call
+// returns the secret.
 func (s *Service) CreateToken(ctx context.Context, caller registry.Caller, q TokenRequest) (string, registry.Token, error) {
 	if q.Name == "" || len(q.Name) > maxNameLen {
 		return "", registry.Token{}, fault.Invalid("/name", "The name of a token must have 1 to %d bytes.", maxNameLen)
@@ -131,7 +132,7 @@ func (s *Service) CreateToken(ctx context.Context, caller registry.Caller, q Tok
 		return "", registry.Token{}, err
 	}
 	if q.ExpiresAt != nil {
-		expires := q.ExpiresAt.UTC() // as lists say it
+		expires := q.ExpiresAt.UTC() // in the same form as in lists
 		q.ExpiresAt = &expires
 	}
 	secret := newSecret(prefix)
@@ -142,7 +143,7 @@ func (s *Service) CreateToken(ctx context.Context, caller registry.Caller, q Tok
 	return secret, t, s.tokens.PutToken(ctx, t)
 }
 
-// scopesOf are the scopes that are asked for, each once and in their order.
+// scopesOf returns the requested scopes without duplicates, in order.
 func scopesOf(q TokenRequest) ([]registry.Scope, error) {
 	if len(q.Scopes) == 0 {
 		return []registry.Scope{registry.ReadScope, registry.RunScope, registry.WriteScope, registry.ApproveScope}, nil
@@ -198,8 +199,8 @@ func (s *Service) ListTokens(ctx context.Context, actor registry.Actor) ([]regis
 	return tokens, nil
 }
 
-// RevokeToken makes a token useless at once, and the sessions that it opened.
+// RevokeToken revokes a token and ends the sessions opened with it, with immediate effect.
 func (s *Service) RevokeToken(ctx context.Context, actor registry.Actor, id string) error {
-	defer s.callers.forget() // after the change, and also when it is not known whether there was one
+	defer s.callers.forget() // after the change, and also if its result is unknown
 	return s.tokens.RevokeToken(ctx, actor.Workspace, id, s.now())
 }

@@ -1,5 +1,6 @@
-// Package agents is what people do with agents: create, edit, publish, export. Versions are immutable; a draft is saved
-// only by someone who saw its current revision. The package knows neither HTTP nor SQL and parses no user code.
+// Package agents implements operations on agents: create, edit, publish, export. Versions are immutable. A draft is
+// saved only if the client has seen its current revision. The package contains no HTTP and no SQL and does not parse
+// user code.
 package agents
 
 import (
@@ -21,7 +22,7 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// Agents keeps agents and their drafts.
+// Agents stores agents and their drafts.
 type Agents interface {
 	CreateAgent(ctx context.Context, a registry.Agent) error
 	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
@@ -32,50 +33,50 @@ type Agents interface {
 	RestoreAgent(ctx context.Context, workspace, nameOrID string) error
 }
 
-// Versions keeps what was published.
+// Versions stores published versions.
 type Versions interface {
 	InsertVersion(ctx context.Context, workspace string, v registry.Version) error
 	Versions(ctx context.Context, workspace, agentID string) ([]registry.Version, error)
 	SetDeprecated(ctx context.Context, workspace, agentID, version string, deprecated bool, reason, successor string) error
 }
 
-// Pins tells who references an agent.
+// Pins returns the pins that reference an agent.
 type Pins interface {
 	Holding(ctx context.Context, workspace, agentID string) ([]registry.Pin, error)
 }
 
-// Resolver gives the version that a reference stands for, or what many are as far as they are named, and forgets what changed.
+// Resolver returns the version that a reference selects, for one reference or for many, and forgets changed agents.
 type Resolver interface {
 	FindAll(ctx context.Context, workspace string, refs []registry.Reference) ([]references.Found, error)
 	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
 	Forget(workspace string)
 }
 
-// Inspector parses code in the jail.
+// Inspector parses code in the sandbox.
 type Inspector interface {
 	Check(ctx context.Context, req inspect.Request) (inspect.Report, error)
 	Format(ctx context.Context, script string, indent int) (string, []fault.Detail, error)
 	CheckAll(ctx context.Context, programs []inspect.Request) []inspect.Result
 }
 
-// Validator compiles schemas, or says what is wrong with one, and lists every violation of a document.
+// Validator compiles schemas, reports their problems, and lists every violation of a document.
 type Validator interface {
 	Check(schema json.RawMessage) error
 	Validate(schema, document json.RawMessage) ([]fault.Detail, error)
 }
 
-// Replays holds a draft to what its latest version has answered.
+// Replays compares the answers of a draft with those of the latest version.
 type Replays interface {
 	Gate(ctx context.Context, actor registry.Actor, agent string, seen registry.Seen, count int) error
 }
 
-// Engines picks the runtime where a spec says auto, for a run, and for ever with the reason.
+// Engines selects the runtime for a spec with auto: for one run, or permanently with the reason.
 type Engines interface {
 	Runtime(ctx context.Context, spec registry.Spec) (runtimes.Name, error)
 	Choose(ctx context.Context, workspace, agentID string, spec registry.Spec) (runtimes.Name, *registry.RuntimeChoice, error)
 }
 
-// Quotas refuses what would be kept in a workspace that is full.
+// Quotas rejects changes that would store more in a workspace whose quota is used up.
 type Quotas interface {
 	CheckAgentLimit(ctx context.Context, workspace string) error
 }
@@ -97,19 +98,19 @@ type Options struct {
 	NewID     func() string
 }
 
-// Service is safe for concurrent use.
+// Service implements operations on agents. It is safe for concurrent use.
 type Service struct {
 	Options
 
-	editing     [64]sync.Mutex // by agent: one reads, changes and writes at a time
-	deprecating sync.Mutex     // of all agents: a successor may be another agent's
+	editing     [64]sync.Mutex // one lock per group of agents, held while reading, changing and writing
+	deprecating sync.Mutex     // one lock for all agents, because a successor may belong to another agent
 }
 
 // New returns the service.
 func New(o Options) *Service { return &Service{Options: o} }
 
-// edit reads an agent for a change. Nobody else on this server changes it until done is called, so that a rename between
-// another's reading and writing is not undone.
+// edit reads an agent for a change and locks it on this server until done is called. Otherwise a concurrent change
+// could undo a rename.
 func (s *Service) edit(ctx context.Context, actor registry.Actor, ref string) (a registry.Agent, done func(), err error) {
 	if a, err = s.Agents.Agent(ctx, actor.Workspace, ref); err != nil {
 		return a, nil, err
@@ -123,8 +124,8 @@ func (s *Service) edit(ctx context.Context, actor registry.Actor, ref string) (a
 	return a, lock.Unlock, nil
 }
 
-// Input is what a client says of an agent and its draft. A nil field is not said: creating takes the default, saving
-// keeps what is there. Code is shorthand for Files with the entry file alone.
+// Input holds the fields of an agent and its draft that a client sends. For a nil field, creating uses the default and
+// saving keeps the current value. Code is shorthand for Files with only the entry file.
 type Input struct {
 	Name             *string                   `json:"name,omitempty"`
 	Title            *string                   `json:"title,omitempty"`
@@ -149,11 +150,11 @@ type Input struct {
 	Deterministic    *bool                     `json:"deterministic,omitempty"`
 	Rules            *runtimes.Rules           `json:"rules,omitempty"` // pack "none" takes rules away
 
-	// Session is the browser session that saves, "" for other clients: its saves may share an entry of the history.
+	// Session is the browser session that saves, "" for other clients. Its saves may share an entry of the history.
 	Session string `json:"-"`
 }
 
-// Create makes an agent with its draft at revision 1.
+// Create creates an agent with its draft at revision 1.
 func (s *Service) Create(ctx context.Context, actor registry.Actor, in Input) (registry.Agent, error) {
 	a, err := s.Compose(ctx, actor, in)
 	if err != nil {
@@ -162,7 +163,7 @@ func (s *Service) Create(ctx context.Context, actor registry.Actor, in Input) (r
 	return a, s.Agents.CreateAgent(ctx, a)
 }
 
-// Compose is the agent that Create would store, for those who store more than an agent at once.
+// Compose returns the agent that Create would store, for callers that store further data in the same transaction.
 func (s *Service) Compose(ctx context.Context, actor registry.Actor, in Input) (registry.Agent, error) {
 	now := s.Now()
 	a := registry.Agent{
@@ -200,7 +201,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor, filter registr
 	return s.Agents.ListAgents(ctx, actor.Workspace, filter)
 }
 
-// Save replaces what the input names in the draft. The revision must be the current one, else StaleDraft.
+// Save replaces the draft's fields that the input contains. The revision must be the current one, else StaleDraft.
 func (s *Service) Save(ctx context.Context, actor registry.Actor, ref string, revision int64, in Input) (registry.Agent, error) {
 	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Agent{}, err
@@ -220,7 +221,8 @@ func (s *Service) Save(ctx context.Context, actor registry.Actor, ref string, re
 	return s.saveDraft(ctx, actor, a, revision)
 }
 
-// Patch changes what the input names among name, title, description, tags and metadata. The draft stays as it is.
+// Patch changes name, title, description, tags and metadata, as far as the input contains them. The draft stays
+// unchanged.
 func (s *Service) Patch(ctx context.Context, actor registry.Actor, ref string, in Input) (registry.Agent, error) {
 	a, done, err := s.edit(ctx, actor, ref)
 	if err != nil {
@@ -242,8 +244,9 @@ func (s *Service) Patch(ctx context.Context, actor registry.Actor, ref string, i
 	return a, nil
 }
 
-// Delete leaves a tombstone: the agent is gone from every list, and its name is not given away. While somebody pins a
-// version it is Conflict with the list, unless forced; the versions are kept. The tombstone says who deleted and the comment.
+// Delete turns an agent into a tombstone: it disappears from every list, and its name cannot be reused. The versions
+// are kept. While a pin references a version, Delete returns Conflict with the list of pins, unless forced. The
+// tombstone records the actor and the comment.
 func (s *Service) Delete(ctx context.Context, actor registry.Actor, ref string, force bool, comment string) error {
 	if err := registry.CheckText("/comment", comment); err != nil {
 		return err
@@ -268,7 +271,7 @@ func (s *Service) Delete(ctx context.Context, actor registry.Actor, ref string, 
 	return nil
 }
 
-// mostNamed bounds how many owners a sentence names.
+// mostNamed is the maximum number of owners named in a message.
 const mostNamed = 5
 
 func owners(pins []registry.Pin) string {
@@ -284,7 +287,7 @@ func owners(pins []registry.Pin) string {
 	return strings.Join(names, ", ")
 }
 
-// apply lays an input over an agent and checks the result.
+// apply applies an input to an agent and checks the result.
 func (s *Service) apply(ctx context.Context, actor registry.Actor, a registry.Agent, in Input) (registry.Agent, error) {
 	a, err := s.describe(a, in)
 	if err != nil {
@@ -302,7 +305,7 @@ func (s *Service) apply(ctx context.Context, actor registry.Actor, a registry.Ag
 	return a, s.checkModule(ctx, actor, a.Draft.Spec, in)
 }
 
-// checkModule refuses a WebAssembly module that cannot be run: nobody could mend it in a draft, as one mends source.
+// checkModule rejects a WebAssembly module that cannot run. Unlike source code, it could not be fixed in a draft.
 func (s *Service) checkModule(ctx context.Context, actor registry.Actor, spec registry.Spec, in Input) error {
 	if spec.Language != runtimes.WASM || in.Files == nil && in.Entrypoint == nil && in.Language == nil {
 		return nil
@@ -317,7 +320,7 @@ func (s *Service) checkModule(ctx context.Context, actor registry.Actor, spec re
 	return nil
 }
 
-// overlay lays the draft's fields of an input over a spec.
+// overlay applies the draft's fields of an input to a spec.
 func overlay(spec registry.Spec, in Input) registry.Spec {
 	set(&spec.Language, in.Language)
 	set(&spec.Runtime, in.Runtime)
@@ -356,7 +359,7 @@ func set[T any](field *T, value *T) {
 	}
 }
 
-// describe lays the descriptive fields of an input over an agent and checks them.
+// describe applies the descriptive fields of an input to an agent and checks them.
 func (s *Service) describe(a registry.Agent, in Input) (registry.Agent, error) {
 	set(&a.Title, in.Title)
 	set(&a.Description, in.Description)

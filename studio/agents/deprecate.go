@@ -8,16 +8,16 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// DeprecateRequest marks a version, or takes the mark back. Successor is a reference to what should be used instead;
-// without one it is the agent's latest version that is not deprecated, if that is another.
+// DeprecateRequest deprecates a version, or ends its deprecation. Successor is a reference to the version to use
+// instead. The default is the agent's latest version that is not deprecated, if that is another one.
 type DeprecateRequest struct {
 	Deprecated bool
 	Reason     string
 	Successor  string
 }
 
-// Deprecate marks a version, or takes the mark back, and tells whose references stand for it: they must move. A
-// deprecated version still runs.
+// Deprecate deprecates a version, or ends its deprecation. It returns the owners whose references select the version,
+// because they must change them. A deprecated version still runs.
 func (s *Service) Deprecate(ctx context.Context, actor registry.Actor, ref, version string, req DeprecateRequest) (registry.Version, []registry.Pin, error) {
 	v, err := s.Version(ctx, actor, ref, version)
 	if err != nil {
@@ -26,12 +26,12 @@ func (s *Service) Deprecate(ctx context.Context, actor registry.Actor, ref, vers
 	if len(req.Reason) > registry.MaxWords {
 		return registry.Version{}, nil, fault.Invalid("/reason", "must have at most %d bytes.", registry.MaxWords)
 	}
-	s.deprecating.Lock() // or two at once name each other, and nobody arrives
+	s.deprecating.Lock() // otherwise two concurrent requests could name each other as successors
 	defer s.deprecating.Unlock()
 	if req.Successor, err = s.successor(ctx, actor, v, req); err != nil {
 		return registry.Version{}, nil, err
 	}
-	pins, err := s.Pins.Holding(ctx, actor.Workspace, v.AgentID) // before the mark: a range moves away from what is marked
+	pins, err := s.Pins.Holding(ctx, actor.Workspace, v.AgentID) // before deprecating: ranges then select another version
 	if err != nil {
 		return registry.Version{}, nil, err
 	}
@@ -61,8 +61,8 @@ func (s *Service) successor(ctx context.Context, actor registry.Actor, v registr
 	return "", nil
 }
 
-// leadsElsewhere refuses a successor that is not there, that is the version itself, or whose own successors lead back to it:
-// whoever follows them would never arrive.
+// leadsElsewhere rejects a successor that does not exist, is the version itself, or has successors that lead back to
+// the version. Such a chain would have no end.
 func (s *Service) leadsElsewhere(ctx context.Context, workspace string, v registry.Version, successor string) error {
 	followed := map[string]bool{}
 	for at := successor; at != "" && !followed[at]; {

@@ -16,7 +16,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Diff is what separates two versions of an agent, or a version and the draft.
+// Diff holds the differences between two versions of an agent, or a version and the draft.
 type Diff struct {
 	From     string          `json:"from" doc:"A version, or draft."`
 	To       string          `json:"to"`
@@ -42,8 +42,8 @@ type SettingDiff struct {
 	After  json.RawMessage `json:"after"`
 }
 
-// Diff compares two versions, each named as in a reference or by the word draft. Of versions that are further apart than
-// one step the advice is what the way from the first to the second asks for.
+// Diff compares two versions, each named as in a reference or "draft". If the versions are more than one step apart,
+// the advice covers all changes from the first to the second.
 func (s *Service) Diff(ctx context.Context, actor registry.Actor, ref, from, to string, seen registry.Seen) (Diff, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Service) Diff(ctx context.Context, actor registry.Actor, ref, from, to 
 	return d, err
 }
 
-// side is one version, or the draft as if it were one.
+// side returns one side of a comparison: a version, or the draft in the form of a version.
 func (s *Service) side(ctx context.Context, a registry.Agent, seen registry.Seen, version, pointer string) (registry.Version, error) {
 	if version == "" {
 		return registry.Version{}, fault.Invalid(pointer, "must be a version, latest or draft.")
@@ -87,7 +87,7 @@ func (s *Service) side(ctx context.Context, a registry.Agent, seen registry.Seen
 	return s.Resolver.Resolve(ctx, a.Workspace, registry.Reference{Agent: a.ID, Version: version})
 }
 
-// maxCompared bounds the two texts of a file that are compared line by line, in bytes.
+// maxCompared is the maximum total size in bytes of two texts that are compared line by line.
 const maxCompared = 512 << 10
 
 func filesApart(before, after map[string]registry.File) []FileDiff {
@@ -115,7 +115,7 @@ func filesApart(before, after map[string]registry.File) []FileDiff {
 	return all
 }
 
-// settingsApart lists the fields that differ, in the words of the contract.
+// settingsApart lists the fields that differ, with their names in the API.
 func settingsApart(before, after registry.Version) []SettingDiff {
 	b, a := before.Spec, after.Spec
 	all := []SettingDiff{}
@@ -143,7 +143,7 @@ func settingsApart(before, after registry.Version) []SettingDiff {
 	add("settings", "title", before.Title, after.Title)
 	add("settings", "description", before.Description, after.Description)
 	add("settings", "language", b.Language, a.Language)
-	if b.Runtime != runtimes.Auto && a.Runtime != runtimes.Auto { // a draft leaves it to publishing
+	if b.Runtime != runtimes.Auto && a.Runtime != runtimes.Auto { // a draft with auto gets its runtime when it is published
 		add("settings", "runtime", b.Runtime, a.Runtime)
 	}
 	add("settings", "isolation", b.Isolation, a.Isolation)
@@ -164,7 +164,7 @@ func orNull(schema json.RawMessage) json.RawMessage {
 	return schema
 }
 
-// sameJSON reports whether two documents are the same, whatever their spelling.
+// sameJSON reports whether two documents are equal, whatever their formatting.
 func sameJSON(a, b json.RawMessage) bool {
 	left, errLeft := jcs.Digest(a)
 	right, errRight := jcs.Digest(b)

@@ -9,24 +9,24 @@ import (
 	"github.com/atelier-run/atelier/registry/manifest"
 )
 
-// ExportRequest asks for a version as a tool manifest. Version "" means latest. Publish makes the first version on the
-// way when there is none. BaseURL is where callers reach this server.
+// ExportRequest asks for a version as a tool manifest. Version "" means latest. With Publish, the first version is
+// published if there is none. BaseURL is the address at which callers reach this server.
 type ExportRequest struct {
 	Version string
 	Format  string
 	Publish bool
-	Seen    registry.Seen // the draft that Publish may publish
+	Seen    registry.Seen // revision of the draft that Publish may publish
 	BaseURL string
 }
 
-// Exported is a version as a tool manifest, with warnings about what the format cannot say. DraftRevision is that of the
-// draft that was published on the way, 0 if none was.
+// Exported is a version as a tool manifest, with warnings about features that the format cannot express. DraftRevision
+// is the revision of the draft that was published for the export, 0 if none was.
 type Exported struct {
 	manifest.Result
 	Published
 }
 
-// Export returns a version as a tool manifest. A manifest never points at a draft: without a version the answer is
+// Export returns a version as a tool manifest. A manifest never refers to a draft: if there is no version, the error is
 // NoVersion, unless the request publishes.
 func (s *Service) Export(ctx context.Context, actor registry.Actor, ref string, req ExportRequest) (Exported, error) {
 	if req.Version == "" {

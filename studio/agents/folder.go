@@ -15,23 +15,23 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// The two files of an agent's folder that are not files of the program.
+// These are the two files of an agent's folder that do not belong to the program.
 const (
 	settingsFile = "agent.yaml"
 	exampleFile  = "input.json"
 )
 
-// SpecOf is the program that an input describes, without the defaults of what it does not say.
+// SpecOf returns the program of an input, without defaults for missing fields.
 func SpecOf(in Input) registry.Spec { return overlay(registry.Spec{}, in) }
 
-// Folder is an agent as it lies on disk: its settings and files, and an example input, {} when there is none.
+// Folder is an agent on disk: its settings and files, and an example input, {} if there is none.
 type Folder struct {
 	Agent   Input
 	Example json.RawMessage
 }
 
-// ReadFolder reads an agent from agent.yaml, an optional input.json, and every other file as a file of the program.
-// Names that start with a dot are left out.
+// ReadFolder reads an agent from agent.yaml, an optional input.json, and all other files as files of the program. It
+// skips names that start with a dot.
 func ReadFolder(folder fs.FS) (Folder, error) {
 	settings, err := fs.ReadFile(folder, settingsFile)
 	if err != nil {
@@ -87,8 +87,8 @@ func readFiles(folder fs.FS) (map[string]registry.File, error) {
 	return files, nil
 }
 
-// parseSettings reads agent.yaml. Its names are those of the HTTP contract; properties keep their order, which decides
-// the order of fields in a form.
+// parseSettings reads agent.yaml. Its field names are those of the HTTP API. Properties keep their order, which
+// determines the order of fields in a form.
 func parseSettings(data []byte) (Input, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
@@ -110,7 +110,7 @@ func parseSettings(data []byte) (Input, error) {
 	return in, nil
 }
 
-// maxYAMLDepth bounds nesting; aliases are refused, so that a small file cannot stand for a large document.
+// maxYAMLDepth is the maximum nesting. Aliases are rejected, so that a small file cannot expand to a large document.
 const maxYAMLDepth = 64
 
 func writeJSON(out *bytes.Buffer, n *yaml.Node, depth int) error {
@@ -141,7 +141,7 @@ func writeJSON(out *bytes.Buffer, n *yaml.Node, depth int) error {
 			out.WriteString(n.Value) // with all its digits
 			return nil
 		}
-		var value any = n.Value // a date is what was written: JSON has no moments
+		var value any = n.Value // dates stay text, because JSON has no date type
 		if n.Tag != "!!timestamp" {
 			if err := n.Decode(&value); err != nil {
 				return err

@@ -7,16 +7,16 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// FormatReport is code laid out anew. With errors it is the code as it came.
+// FormatReport holds formatted code. With errors it holds the unchanged code.
 type FormatReport struct {
 	Code   string         `json:"code"`
 	Errors []fault.Detail `json:"errors"`
 }
 
-// defaultIndent is how many spaces a step has that nobody chose.
+// defaultIndent is the default number of spaces per indentation level.
 const defaultIndent = 2
 
-// Format lays code out anew; it is parsed in the jail. Editors have what other languages need.
+// Format formats code, which is parsed in the sandbox. For languages that it does not support, editors have formatters.
 func (s *Service) Format(ctx context.Context, language runtimes.Language, code string, indent int) (FormatReport, error) {
 	if language != runtimes.Bash {
 		return FormatReport{}, fault.Invalid("/language", "must be bash; editors format other languages themselves.")

@@ -6,7 +6,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Histories keeps the saves of drafts.
+// Histories stores the saves of drafts.
 type Histories interface {
 	DraftSaves(ctx context.Context, workspace, agentID, cursor string, limit int) (registry.DraftSavePage, error)
 	DraftSave(ctx context.Context, workspace, agentID string, revision int64) (registry.Draft, error)
@@ -31,7 +31,8 @@ func (s *Service) Saved(ctx context.Context, actor registry.Actor, ref string, r
 	return s.Histories.DraftSave(ctx, actor.Workspace, a.ID, revision)
 }
 
-// LabelSave names an entry of the history, so that it is kept and not shared by later saves; "" takes the name away.
+// LabelSave sets the label of a history entry, so that it is kept and later saves do not share it; "" removes the
+// label.
 func (s *Service) LabelSave(ctx context.Context, actor registry.Actor, ref string, revision int64, label string) error {
 	if err := registry.CheckLabel(label); err != nil {
 		return err
@@ -43,8 +44,8 @@ func (s *Service) LabelSave(ctx context.Context, actor registry.Actor, ref strin
 	return s.Histories.LabelDraftSave(ctx, actor.Workspace, a.ID, revision, label)
 }
 
-// RestoreSave saves the draft of a former revision anew. The current revision must be the one that was seen, else StaleDraft;
-// it stays in the history.
+// RestoreSave saves the draft of a former revision as a new revision. The caller must have seen the current revision,
+// else StaleDraft. The current revision stays in the history.
 func (s *Service) RestoreSave(ctx context.Context, actor registry.Actor, ref string, from, seen int64) (registry.Agent, error) {
 	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Agent{}, err
@@ -58,7 +59,7 @@ func (s *Service) RestoreSave(ctx context.Context, actor registry.Actor, ref str
 	if err != nil {
 		return registry.Agent{}, err
 	}
-	// A draft that was saved under other limits or grants is checked like any other save.
+	// The limits and grants may have changed since the draft was saved, so it is checked like any other save.
 	spec, err := s.Specs.Complete(former.Spec)
 	if err != nil {
 		return registry.Agent{}, err
@@ -70,7 +71,7 @@ func (s *Service) RestoreSave(ctx context.Context, actor registry.Actor, ref str
 	return s.saveDraft(ctx, actor, a, seen)
 }
 
-// saveDraft stores a draft. Every change of a draft goes through it.
+// saveDraft stores a draft. Every change of a draft calls it.
 func (s *Service) saveDraft(ctx context.Context, actor registry.Actor, a registry.Agent, seen int64) (registry.Agent, error) {
 	a.UpdatedAt, a.Editor = s.Now(), actor
 	return s.Agents.SaveDraft(ctx, a, seen)

@@ -7,8 +7,8 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// Redraft makes the draft what a version is; with latest it discards what was edited since. The revision must be the
-// current one, else StaleDraft.
+// Redraft replaces the draft by the content of a version; with latest it discards all edits since. The revision must be
+// the current one, else StaleDraft.
 func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string, revision int64, from string) (registry.Agent, error) {
 	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Agent{}, err
@@ -33,7 +33,8 @@ func (s *Service) Redraft(ctx context.Context, actor registry.Actor, ref string,
 	return s.saveDraft(ctx, actor, a, revision)
 }
 
-// Copy makes a new agent of another's draft and description. It has no versions, and no one references it.
+// Copy creates a new agent from another agent's draft and description. It has no versions, and no references to it
+// exist.
 func (s *Service) Copy(ctx context.Context, actor registry.Actor, ref, name string, seen registry.Seen) (registry.Agent, error) {
 	if err := s.checkAgentLimit(ctx, actor); err != nil {
 		return registry.Agent{}, err
@@ -61,7 +62,7 @@ func (s *Service) Copy(ctx context.Context, actor registry.Actor, ref, name stri
 	return a, s.Agents.CreateAgent(ctx, a)
 }
 
-// Restore takes a deletion back: the agent has its draft, its versions and its names again. Conflict says that it is there.
+// Restore restores a deleted agent with its draft, versions and names. Error: Conflict if it is not deleted.
 func (s *Service) Restore(ctx context.Context, actor registry.Actor, ref string) (registry.Agent, error) {
 	if a, err := s.Agents.Agent(ctx, actor.Workspace, ref); err == nil {
 		return registry.Agent{}, fault.New(fault.Conflict, "%s is not deleted.", a.Name)

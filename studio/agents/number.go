@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/registry/advice"
 )
 
-// numbered gives a version its number, and its override if the number is smaller than advised.
+// numbered sets the number of a version, and its override if the number is smaller than advised.
 func (s *Service) numbered(ctx context.Context, a registry.Agent, v registry.Version, req PublishRequest) (registry.Version, error) {
 	published, err := s.Versions.Versions(ctx, a.Workspace, a.ID)
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *Service) numbered(ctx context.Context, a registry.Agent, v registry.Ver
 		return v, err
 	}
 	if v.Version, err = number(advised, req); err != nil || advised.Base == "" || slices.Contains(numbers(published), v.Version) {
-		return v, err // a number that is taken is refused as such
+		return v, err // publishing rejects a number that is taken
 	}
 	large, err := advice.Large(v.Version, advised.Base, advised.Bump)
 	switch {
@@ -43,7 +43,7 @@ func numbers(versions []registry.Version) []string {
 	return all
 }
 
-// advise compares a version with the one it follows.
+// advise compares a version with the one that it follows.
 func (s *Service) advise(ctx context.Context, workspace string, v registry.Version, published []registry.Version, base string) (registry.Advice, error) {
 	if base == "" {
 		return registry.Advice{Bump: registry.NoBump, Version: advice.Promoted(numbers(published)), Reasons: []registry.Reason{}}, nil
@@ -68,7 +68,7 @@ func orNone(reasons []registry.Reason) []registry.Reason {
 	return reasons
 }
 
-// number is what a request asks for, or what is advised.
+// number returns the requested number, or the advised one.
 func number(advised registry.Advice, req PublishRequest) (string, error) {
 	if req.Version != "" {
 		return req.Version, nil
@@ -99,7 +99,7 @@ func number(advised registry.Advice, req PublishRequest) (string, error) {
 	return base.String(), nil
 }
 
-// tooSmall says what asks for a larger number.
+// tooSmall returns the error that explains which changes require a larger number.
 func tooSmall(given string, advised registry.Advice) error {
 	refused := fault.New(fault.BumpTooSmall, "%s is too small after %s: the changes require a %s version, %s.", given, advised.Base, advised.Bump, advised.Version)
 	for _, r := range advised.Reasons {

@@ -12,21 +12,21 @@ import (
 	"github.com/atelier-run/atelier/studio/references"
 )
 
-// PublishRequest names the version to make, or the bump that makes its number: auto, major, minor or patch. With
-// neither the bump is auto. The first version without a number is 1.0.0. A number smaller than the changes ask for needs
-// Force and a Comment that says why; the version keeps both.
+// PublishRequest names the version to publish, or the bump that determines its number: auto (the default), major, minor
+// or patch. The first version without a number is 1.0.0. A number smaller than the changes require needs Force and a
+// Comment with the reason; the version stores both.
 type PublishRequest struct {
-	Seen      registry.Seen // the draft to publish
+	Seen      registry.Seen // revision of the draft to publish
 	Version   string
 	Bump      string
 	Changelog string
 	Force     bool
 	Comment   string
-	Replay    int // how many recorded inputs of the latest version the draft must answer as before; 0 is none
+	Replay    int // recorded inputs for which the draft must answer like the latest version; 0 means none
 }
 
-// Publish makes an immutable version from the draft. Code that does not parse is refused with file, line and column; a
-// number that is too small for what changed is BumpTooSmall, with the reasons.
+// Publish creates an immutable version from the draft. It rejects code that does not parse, with file, line and column.
+// If the number is too small for the changes, the error is BumpTooSmall with the reasons.
 func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string, req PublishRequest) (Published, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
@@ -36,19 +36,19 @@ func (s *Service) Publish(ctx context.Context, actor registry.Actor, ref string,
 	if err != nil {
 		return Published{}, err
 	}
-	req.Seen = registry.SeenRevision(draft.Revision) // from here on it is one draft, whoever saves
+	req.Seen = registry.SeenRevision(draft.Revision) // from here on the draft is fixed, even if others save
 	v, err := s.publish(ctx, actor, a, draft.Spec, req, false)
 	return Published{Version: v, DraftRevision: draft.Revision}, err
 }
 
-// Published is a version and the draft that it was made from.
+// Published is a version and the draft from which it was made.
 type Published struct {
 	registry.Version
 	DraftRevision int64 `json:"draftRevision" doc:"The revision of the draft that was published."`
 }
 
-// publish makes a version of an agent from a spec, under the agent's title and description. Code that was inspected a moment ago
-// is not inspected again.
+// publish creates a version of an agent from a spec, under the agent's title and description. It does not inspect code
+// again that was just inspected.
 func (s *Service) publish(ctx context.Context, actor registry.Actor, a registry.Agent, spec registry.Spec, req PublishRequest, inspected bool) (registry.Version, error) {
 	if err := checkPublish(req); err != nil {
 		return registry.Version{}, err
@@ -100,7 +100,7 @@ func checkPublish(req PublishRequest) error {
 	return nil
 }
 
-// publishable checks a draft's code and settles its runtime.
+// publishable checks a draft's code and determines its runtime.
 func (s *Service) publishable(ctx context.Context, actor registry.Actor, agentID string, spec registry.Spec, inspected bool) (registry.Spec, *registry.RuntimeChoice, error) {
 	spec, err := s.Specs.Complete(spec.Current())
 	if err != nil {
@@ -133,8 +133,8 @@ func (s *Service) publishable(ctx context.Context, actor registry.Actor, agentID
 	return spec, choice, nil
 }
 
-// Engine is the runtime that publishing an agent's draft would give it now, and why; without a choice somebody named it,
-// or its language has no other.
+// Engine returns the runtime that an agent's draft would get if it were published now, with the reason. There is no
+// choice if the draft names a runtime, or its language has only one.
 func (s *Service) Engine(ctx context.Context, actor registry.Actor, ref string, seen registry.Seen) (runtimes.Name, *registry.RuntimeChoice, error) {
 	a, err := s.Agents.Agent(ctx, actor.Workspace, ref)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *Service) Engine(ctx context.Context, actor registry.Actor, ref string, 
 	return s.Engines.Choose(ctx, actor.Workspace, a.ID, draft.Spec)
 }
 
-// question is what the inspector is asked about a program for an engine.
+// question returns the request to inspect a program for an engine.
 func (s *Service) question(actor registry.Actor, spec registry.Spec, engine runtimes.Name) inspect.Request {
 	return inspect.Request{Language: spec.Language, Runtime: engine, Files: contents(spec.Files), Entrypoint: spec.Entrypoint, Rules: s.Specs.Rules(actor.Workspace, spec)}
 }
@@ -173,12 +173,12 @@ func (s *Service) ListVersions(ctx context.Context, actor registry.Actor, ref st
 	return versions, err
 }
 
-// FindAll tells what references stand for: number, digest, deprecation and the agent's present name, and nothing else.
+// FindAll returns the versions that references select: only number, digest, deprecation and the agent's current name.
 func (s *Service) FindAll(ctx context.Context, actor registry.Actor, refs []registry.Reference) ([]references.Found, error) {
 	return s.Resolver.FindAll(ctx, actor.Workspace, refs)
 }
 
-// Version returns one version: exact, by range, latest or digest.
+// Version returns one version: exact, by range, latest or by digest.
 func (s *Service) Version(ctx context.Context, actor registry.Actor, ref, version string) (registry.Version, error) {
 	return s.Resolver.Resolve(ctx, actor.Workspace, registry.Reference{Agent: ref, Version: version})
 }

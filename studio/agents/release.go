@@ -9,9 +9,9 @@ import (
 	"github.com/atelier-run/atelier/runtimes/inspect"
 )
 
-// Release publishes a version that comes from elsewhere, such as a folder that people edit on disk. The draft follows it if
-// nobody has changed that since the version before; else it stays theirs. Title, description and tags become those of the
-// input. The caller has had the code inspected.
+// Release publishes a version from outside the server, such as a folder on disk. It replaces the draft too, unless
+// somebody has edited the draft since the previous version. Title, description and tags become those of the input. The
+// caller must have inspected the code.
 func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string, in Input, req PublishRequest) (registry.Version, error) {
 	a, done, err := s.edit(ctx, actor, ref)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string,
 		return registry.Version{}, err
 	}
 	if newest := registry.Pick(registry.Latest, []registry.Version{{Version: before}, {Version: v.Version}}); before != "" && newest == 0 {
-		return v, nil // an older line goes on; what people see stays that of the highest
+		return v, nil // a version of an older line does not change the agent's description
 	}
 	a.UpdatedAt, a.Editor = s.Now(), actor
 	if !follows {
@@ -42,7 +42,8 @@ func (s *Service) Release(ctx context.Context, actor registry.Actor, ref string,
 	return v, err
 }
 
-// highest is an agent's highest version without pre-release, "" for none. Unlike the latest it may be deprecated.
+// highest returns an agent's highest version without pre-release, "" for none. Unlike the latest version it may be
+// deprecated.
 func highest(a registry.Agent) string {
 	all := make([]registry.Version, 0, len(a.Changelog))
 	for _, entry := range a.Changelog {
@@ -54,7 +55,7 @@ func highest(a registry.Agent) string {
 	return ""
 }
 
-// untouched says whether a draft is what the highest version is.
+// untouched reports whether a draft equals the highest version.
 func (s *Service) untouched(ctx context.Context, a registry.Agent, highest string) (bool, error) {
 	if highest == "" {
 		return true, nil
@@ -69,13 +70,13 @@ func (s *Service) untouched(ctx context.Context, a registry.Agent, highest strin
 	}
 	draft := v
 	draft.Spec = a.Draft.Spec
-	draft.Runtime = v.Runtime // a draft may still say auto
+	draft.Runtime = v.Runtime // a draft may still have auto
 	is, err := digest.Of(draft)
 	return was.Content == is.Content, err
 }
 
-// Digest is what the digest of a version would be, if it were published with this number from this input: the way to tell
-// whether one that exists has other content. The runtime that a version has is one that auto may mean.
+// Digest returns the digest that a version with this number would have if published from this input. It shows whether
+// an existing version has different content. For auto it assumes the version's runtime.
 func (s *Service) Digest(v registry.Version, in Input) (string, error) {
 	spec, err := s.Specs.Complete(SpecOf(in))
 	if err != nil {
@@ -98,13 +99,13 @@ func (s *Service) Digest(v registry.Version, in Input) (string, error) {
 	return sums.Version, err
 }
 
-// Program is code to inspect, with a file of it as the entrypoint.
+// Program is code to inspect, with one of its files as the entrypoint.
 type Program struct {
 	Input      Input
 	Entrypoint string
 }
 
-// Inspect parses programs in the jail, and says what each defines, or why it was not looked at.
+// Inspect parses programs in the sandbox. It returns the definitions of each, or why it was not inspected.
 func (s *Service) Inspect(ctx context.Context, actor registry.Actor, programs ...Program) []inspect.Result {
 	found := make([]inspect.Result, len(programs))
 	var questions []inspect.Request
@@ -128,7 +129,7 @@ func (s *Service) Inspect(ctx context.Context, actor registry.Actor, programs ..
 	return found
 }
 
-// DraftDigest is the digest of what would be published from a version that has no digest yet.
+// DraftDigest returns the digest that publishing a version without digest would give it.
 func (s *Service) DraftDigest(v registry.Version) (string, error) {
 	var err error
 	if v.Runtime, err = s.Specs.Runtime(v.Spec); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/atelier-run/atelier/runtimes"
 )
 
-// Sample is an agent to start from. Agent is what creates it, Input what its first run may take.
+// Sample is an example agent. Agent is the input that creates it, Input an example input for its first run.
 type Sample struct {
 	Name        string            `json:"name"`
 	Title       string            `json:"title"`
@@ -18,7 +18,7 @@ type Sample struct {
 	Agent       Input             `json:"agent"`
 }
 
-// LoadSamples reads the samples among names, in that order, each a folder of root.
+// LoadSamples reads the named samples in the given order, each from a folder of root.
 func LoadSamples(root fs.FS, names []string) ([]Sample, error) {
 	samples := make([]Sample, 0, len(names))
 	for _, name := range names {
@@ -39,7 +39,7 @@ func LoadSamples(root fs.FS, names []string) ([]Sample, error) {
 	return samples, nil
 }
 
-// SampleNames lists the samples in the order people see them.
+// SampleNames lists the samples in display order.
 func SampleNames() []string {
 	return []string{"weather-ts", "invoice-ts", "webhook-js", "csv-python", "progress-python", "logs-bash"}
 }

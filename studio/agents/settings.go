@@ -12,7 +12,7 @@ import (
 	"github.com/atelier-run/atelier/registry"
 )
 
-// WriteSettings writes what an input says beside its files as agent.yaml, which ReadFolder reads as the same.
+// WriteSettings writes an input without its files as agent.yaml. ReadFolder reads it as the same input.
 func WriteSettings(in Input) ([]byte, error) {
 	in.Files, in.Code = nil, nil
 	var text bytes.Buffer
@@ -35,7 +35,7 @@ func WriteSettings(in Input) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// plain takes the brackets and quotes of JSON away where YAML needs none.
+// plain removes the brackets and quotes of JSON where YAML needs none.
 func plain(n *yaml.Node) {
 	if len(n.Content) > 0 || n.Kind == yaml.ScalarNode {
 		n.Style = 0
@@ -48,8 +48,8 @@ func plain(n *yaml.Node) {
 	}
 }
 
-// FolderOf lays an agent out as a folder: agent.yaml and its files. An agent with a file that ReadFolder would leave out, or
-// take for something else, cannot be one.
+// FolderOf returns an agent as a folder: agent.yaml and its files. It fails if ReadFolder would skip or misinterpret
+// one of the files.
 func FolderOf(in Input) (map[string]registry.File, error) {
 	settings, err := WriteSettings(in)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/atelier-run/atelier/studio/specs"
 )
 
-// ValidateRequest is checked without being run. Absent parts are not checked.
+// ValidateRequest holds code, schemas and documents to check. Absent parts are not checked.
 type ValidateRequest struct {
 	Language     runtimes.Language
 	Runtime      runtimes.Name // "" is auto
@@ -25,17 +25,17 @@ type ValidateRequest struct {
 	Output       json.RawMessage
 }
 
-// ValidateReport says what is wrong and what is doubtful.
+// ValidateReport lists errors and warnings.
 type ValidateReport struct {
 	Valid    bool             `json:"valid"`
 	Errors   []fault.Detail   `json:"errors"`
 	Warnings []fault.Detail   `json:"warnings"`
 	Module   *runtimes.Module `json:"module,omitempty"` // what a WebAssembly module imports and exports
-	// RuntimeChoice is what auto means for the code alone, and why.
+	// RuntimeChoice is the runtime that auto would select from the code alone, with the reason.
 	RuntimeChoice *registry.RuntimeChoice `json:"runtimeChoice,omitempty"`
 }
 
-// Validate parses code in the jail, compiles schemas and holds documents to them. It runs nothing.
+// Validate parses code in the sandbox, compiles schemas and checks documents against them. It runs no code.
 func (s *Service) Validate(ctx context.Context, actor registry.Actor, req ValidateRequest) (ValidateReport, error) {
 	report := ValidateReport{Errors: []fault.Detail{}, Warnings: []fault.Detail{}}
 	if req.Code != "" || len(req.Files) > 0 {
@@ -83,7 +83,7 @@ func (s *Service) validateCode(ctx context.Context, actor registry.Actor, spec r
 	return err
 }
 
-// validateDocument checks a schema, and a document against it; field is /input or /output.
+// validateDocument checks a schema, and a document against it. field is /input or /output.
 func (s *Service) validateDocument(field string, schema, document json.RawMessage, report *ValidateReport) error {
 	if len(schema) == 0 {
 		return nil
@@ -105,7 +105,7 @@ func (s *Service) validateDocument(field string, schema, document json.RawMessag
 	return nil
 }
 
-// schemaFault reports a schema that cannot be used; other errors go on.
+// schemaFault adds a schema's problems to the report and returns all other errors.
 func (s *Service) schemaFault(field string, err error, report *ValidateReport) error {
 	var refused *fault.Error
 	if err == nil || !errors.As(err, &refused) || refused.Code != fault.InvalidInput {

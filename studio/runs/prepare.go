@@ -187,7 +187,8 @@ func withCodeDigest(t target) (target, error) {
 	return t, err
 }
 
-// limits applies a call's limits. A version's may only be lowered; an inline program sets its own, up to the ceilings.
+// limits applies a call's limits. A call may only lower a version's limits. An inline program sets its own, up to the
+// ceilings.
 func (s *Service) limits(base runtimes.Limits, req Request) (runtimes.Limits, error) {
 	if req.Limits == nil {
 		return base, nil
@@ -229,7 +230,7 @@ func (s *Service) limits(base runtimes.Limits, req Request) (runtimes.Limits, er
 	return limits, nil
 }
 
-// checkInput refuses input that is too large, malformed or against the schema, and returns its hash.
+// checkInput rejects input that is too large, malformed or invalid by the schema, and returns its hash.
 func (s *Service) checkInput(ctx context.Context, schema, input json.RawMessage) (hash, validation string, err error) {
 	_, span := s.step(ctx, "validate")
 	defer span.End()

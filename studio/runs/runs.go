@@ -1,5 +1,5 @@
-// Package runs owns a run's life: resolve, validate, queue, execute, check the output, store, answer. It knows neither
-// HTTP nor SQL, and no language.
+// Package runs controls a run from request to answer: resolve, validate, queue, execute, check the output, store,
+// answer. It contains no HTTP, no SQL and nothing specific to a language.
 package runs
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/atelier-run/atelier/studio/secrets"
 )
 
-// Journal is where runs become durable.
+// Journal stores runs durably.
 type Journal interface {
 	// Ready returns why no run can be recorded now, and nil if one can.
 	Ready() error
@@ -31,42 +31,43 @@ type Journal interface {
 	FinishRun(ctx context.Context, run registry.Run, events []runtimes.Event) error
 }
 
-// Archive is where runs are read from.
+// Archive reads runs.
 type Archive interface {
 	Run(ctx context.Context, workspace, id string) (registry.Run, error)
 	ListRuns(ctx context.Context, workspace string, filter registry.RunFilter) (registry.RunPage, error)
 	Events(ctx context.Context, workspace, runID string, from int64, limit int) ([]runtimes.Event, error)
 }
 
-// Drafts gives the editable state of an agent.
+// Drafts returns the editable state of an agent.
 type Drafts interface {
 	Agent(ctx context.Context, workspace, nameOrID string) (registry.Agent, error)
 }
 
-// Resolver gives the version that a reference stands for.
+// Resolver returns the version that a reference selects.
 type Resolver interface {
 	Resolve(ctx context.Context, workspace string, ref registry.Reference) (registry.Version, error)
 }
 
-// Specs completes and checks the spec of an inline program, and knows the rules of a workspace and what it may grant.
+// Specs completes and checks the spec of an inline program. It knows the rules of a workspace and the capabilities it
+// may grant.
 type Specs interface {
 	Complete(spec registry.Spec) (registry.Spec, error)
 	Rules(workspace string, spec registry.Spec) *runtimes.Rules
 	Grants(workspace string, spec registry.Spec) error
 }
 
-// Engines picks the runtime where a spec says auto.
+// Engines selects the runtime for a spec with auto.
 type Engines interface {
 	Runtime(ctx context.Context, spec registry.Spec) (runtimes.Name, error)
 }
 
-// Secrets gives a run the values that its version declares, and records that it was given them.
+// Secrets passes to a run the values that its version declares, and records it.
 type Secrets interface {
 	Open(ctx context.Context, workspace, agentID string, names []string) (secrets.Given, error)
 	Used(ctx context.Context, given secrets.Given, run registry.Run) error
 }
 
-// Quotas lets a workspace have no more runs than it may.
+// Quotas limits the runs of a workspace.
 type Quotas interface {
 	Admit(ctx context.Context, workspace string) (quotas.Place, error)
 }
@@ -89,7 +90,7 @@ type Options struct {
 	Resolver  Resolver
 	Specs     Specs
 	Engines   Engines
-	Secrets   Secrets // nil where there are none
+	Secrets   Secrets // nil for none
 	Quotas    Quotas  // nil for none
 	Validator Validator
 	Router    *router.Router
@@ -98,12 +99,12 @@ type Options struct {
 	Log       *slog.Logger
 	Ceilings  runtimes.Limits
 	Models    string // code digest of the one program that sees the directory of models; "" for none
-	Level     string // isolation of this server's jail: full, reduced with what is missing, none
+	Level     string // isolation level of this server: full, reduced (with the missing parts) or none
 	Now       func() time.Time
 	NewID     func() string
 }
 
-// Service is safe for concurrent use.
+// Service executes runs. It is safe for concurrent use.
 type Service struct {
 	Options
 
@@ -118,11 +119,11 @@ func New(o Options) *Service {
 	return &Service{Options: o, live: map[string]*execution{}}
 }
 
-// Request asks for one run: of an agent's version or draft, or of an inline program.
+// Request asks for one run of an agent's version or draft, or of an inline program.
 type Request struct {
 	Agent         string        // name or ID; "" with Inline
 	Version       string        // 1.2.0, ^1, latest, sha256:…, draft
-	Seen          registry.Seen // the draft to run
+	Seen          registry.Seen // revision of the draft to run
 	Inline        *registry.Spec
 	Input         json.RawMessage
 	Limits        *LimitsPatch
@@ -131,11 +132,11 @@ type Request struct {
 	ParentRunID   string
 	WorkflowRunID string
 	NodeID        string
-	// Watch receives the events of the run in order while Execute runs; nil for nobody.
+	// Watch receives the events of the run in order while Execute runs; it may be nil.
 	Watch func(runtimes.Event)
 }
 
-// LimitsPatch names the limits that a call changes; nil means unchanged.
+// LimitsPatch holds the limits that a call changes; nil means unchanged.
 type LimitsPatch struct {
 	TimeoutMs      *int64 `json:"timeoutMs,omitempty"`
 	CPUMs          *int64 `json:"cpuMs,omitempty"`
@@ -146,14 +147,14 @@ type LimitsPatch struct {
 	RecursionDepth *int64 `json:"recursionDepth,omitempty"`
 }
 
-// errInterrupted and errCancelled are why a run's context ended.
+// errInterrupted and errCancelled are the causes with which a run's context ends.
 var (
 	errInterrupted = errors.New("the server is shutting down")
 	errCancelled   = errors.New("the run was cancelled")
 )
 
-// Execute runs to the end and returns the finished run. A program that fails is no error. When ctx ends the run is
-// cancelled, and recorded as such.
+// Execute runs to the end and returns the finished run. A program that fails is no error. If ctx ends, the run is
+// cancelled and recorded as cancelled.
 func (s *Service) Execute(ctx context.Context, actor registry.Actor, req Request) (registry.Run, error) {
 	l, err := s.prepare(ctx, actor, req)
 	if err != nil {
@@ -176,7 +177,7 @@ func (l *execution) watch(receive func(runtimes.Event)) (wait func()) {
 		defer close(done)
 		f := Follower{recording: l.recording}
 		for {
-			e, err := f.Next(context.WithoutCancel(l.ctx)) // a cancelled run has a last event as well
+			e, err := f.Next(context.WithoutCancel(l.ctx)) // a cancelled run has a last event too
 			if err != nil {
 				return
 			}
@@ -186,7 +187,7 @@ func (l *execution) watch(receive func(runtimes.Event)) (wait func()) {
 	return func() { <-done }
 }
 
-// Start accepts a run, makes it durable and returns it as queued; it goes on by itself.
+// Start accepts a run, makes it durable and returns it as queued. The run continues in the background.
 func (s *Service) Start(ctx context.Context, actor registry.Actor, req Request) (registry.Run, error) {
 	l, err := s.prepare(ctx, actor, req)
 	if err != nil {
@@ -203,7 +204,7 @@ func (s *Service) Start(ctx context.Context, actor registry.Actor, req Request) 
 	return accepted, nil
 }
 
-// Get returns a run; one that is live is told as it stands now.
+// Get returns a run. For a live run it returns the current state.
 func (s *Service) Get(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	if l := s.find(actor, id); l != nil {
 		return l.snapshot(), nil
@@ -211,8 +212,9 @@ func (s *Service) Get(ctx context.Context, actor registry.Actor, id string) (reg
 	return s.ended(ctx, actor, id)
 }
 
-// ended reads a run that is not live. If its record says that it is, its end could not be stored: one server has a database
-// at a time, and what the last one left is interrupted at the start.
+// ended reads a run that is not live. If its record is not final, the run's end could not be stored. No other server
+// can be running it: only one server uses a database at a time, and it marks the runs of its predecessor as interrupted
+// when it starts.
 func (s *Service) ended(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	run, err := s.Archive.Run(ctx, actor.Workspace, id)
 	if err == nil && unfinished(run) {
@@ -231,7 +233,8 @@ func markInterrupted(run *registry.Run) {
 	run.Error = &runtimes.ProgramError{Type: runtimes.Interrupted, Message: "The run finished, but its record could not be stored."}
 }
 
-// List returns a page of runs, newest first. What its records call queued or running, and is not, is in no list of those.
+// List returns a page of runs, newest first. A filter for queued or running omits runs that have ended although their
+// records are not final.
 func (s *Service) List(ctx context.Context, actor registry.Actor, filter registry.RunFilter) (registry.RunPage, error) {
 	page, err := s.Archive.ListRuns(ctx, actor.Workspace, filter)
 	for i := range page.Items {
@@ -239,7 +242,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor, filter registr
 		if !unfinished(*one) || s.find(actor, one.ID) != nil {
 			continue
 		}
-		now, err := s.Archive.Run(ctx, actor.Workspace, one.ID) // it may have ended since the list was read
+		now, err := s.Archive.Run(ctx, actor.Workspace, one.ID) // the run may have ended since the list was read
 		if err != nil {
 			return page, err
 		}
@@ -251,7 +254,7 @@ func (s *Service) List(ctx context.Context, actor registry.Actor, filter registr
 	return page, err
 }
 
-// Cancel asks a live run to end and returns it as it stands. A run that has ended is a Conflict.
+// Cancel cancels a live run and returns its current state. Error: Conflict for a run that has ended.
 func (s *Service) Cancel(ctx context.Context, actor registry.Actor, id string) (registry.Run, error) {
 	l := s.find(actor, id)
 	if l == nil {
@@ -277,7 +280,7 @@ func endedAlready(run registry.Run) error {
 	return fault.New(fault.Conflict, "The run has already finished: %s.", run.Status)
 }
 
-// Close interrupts the runs that are still live, waits until they are recorded, and refuses new ones.
+// Close interrupts the live runs, waits until they are recorded, and rejects new ones.
 func (s *Service) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -288,7 +291,7 @@ func (s *Service) Close() {
 	s.all.Wait()
 }
 
-// Live tells how many runs are under way.
+// Live returns the number of live runs.
 func (s *Service) Live() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -331,7 +334,8 @@ func (s *Service) leave(l *execution) {
 	delete(s.live, l.run.ID)
 }
 
-// step makes the span of a part of a run. One that nobody records is not made: its ID would be all there is of it.
+// step returns a span for a part of a run. If the span is not recorded it creates none, because only its ID would
+// exist.
 func (s *Service) step(ctx context.Context, name string) (context.Context, trace.Span) {
 	if !trace.SpanFromContext(ctx).IsRecording() {
 		return ctx, noop.Span{}

@@ -13,7 +13,7 @@ import (
 	"github.com/atelier-run/atelier/studio/secrets"
 )
 
-// given is what a target declares, nothing for one that declares no secrets.
+// given returns the secrets that a target declares, empty if it declares none.
 func (s *Service) given(ctx context.Context, workspace string, t target) (secrets.Given, error) {
 	if len(t.spec.Secrets) == 0 {
 		return secrets.Given{}, nil
@@ -34,7 +34,7 @@ func (s *Service) given(ctx context.Context, workspace string, t target) (secret
 	return given, nil
 }
 
-// usable refuses a bound secret that no request of the program could carry.
+// usable rejects a bound secret that no request of the program could carry.
 func usable(one runtimes.BoundSecret, spec registry.Spec) error {
 	if spec.Language == runtimes.WASM {
 		return fault.New(fault.Conflict, "The secret %s is bound to %s, which a WebAssembly module cannot reach. Remove it from the declared secrets.", one.Name, one.Host)
@@ -51,7 +51,7 @@ func usable(one runtimes.BoundSecret, spec registry.Spec) error {
 	return fault.New(fault.Conflict, "The secret %s is bound to %s, which is not granted. Add %q to capabilities.hosts, or remove the secret from the declared secrets.", one.Name, one.Host, one.Host)
 }
 
-// environment is what the program finds in its own.
+// environment returns the program's environment variables.
 func environment(spec registry.Spec, given secrets.Given) map[string]string {
 	if len(given.Environment) == 0 {
 		return spec.Environment
@@ -61,8 +61,8 @@ func environment(spec registry.Spec, given secrets.Given) map[string]string {
 	return all
 }
 
-// isolation of a run that is given secrets is strict, whatever was asked for: the next run must not find them in the memory
-// of a process that both use.
+// isolation returns strict for a run that receives secrets, whatever the request says. Otherwise the next run could
+// find them in the memory of a shared process.
 func isolation(req Request, spec registry.Spec, given secrets.Given) runtimes.Isolation {
 	if len(given.Environment) > 0 {
 		return runtimes.Strict
